@@ -1,0 +1,103 @@
+package clienttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// Kind is how a reply ends.
+type Kind int
+
+const (
+	Completed Kind = iota // response.completed
+	Cut                   // the connection is closed before response.completed
+	Failed                // response.failed with Code and Message
+	HTTPError             // no stream at all: Status and Body
+	Held                  // left open without an end until the client goes
+)
+
+// Reply is the answer to one request. The zero value completes without items.
+type Reply struct {
+	Kind    Kind
+	Items   []Item
+	Delay   time.Duration // before the first byte
+	Pause   time.Duration // between two items
+	Tokens  int           // usage to report; 15 if zero
+	Code    string        // Failed
+	Message string
+	Status  int // HTTPError
+	Body    string
+}
+
+// Tools are the tools that a request offers.
+type Tools map[string]bool
+
+// Item makes an output item, given the tools of the request.
+type Item func(Tools) json.RawMessage
+
+// ToolsOf lists the names of the tools of a request.
+func ToolsOf(body []byte) Tools {
+	var v struct {
+		Tools []struct {
+			Type string `json:"type"`
+			Name string `json:"name"`
+		} `json:"tools"`
+	}
+	tools := Tools{}
+	if json.Unmarshal(body, &v) == nil {
+		for _, t := range v.Tools {
+			tools[t.Name] = true
+		}
+	}
+	return tools
+}
+
+// Raw is an item given as JSON.
+func Raw(item string) Item {
+	return func(Tools) json.RawMessage { return json.RawMessage(item) }
+}
+
+// Message is an assistant message.
+func Message(id, text string) Item {
+	return Raw(`{"type":"message","id":` + quote(id) + `,"role":"assistant","content":[{"type":"output_text","text":` + quote(text) + `}]}`)
+}
+
+// Reasoning is a reasoning item with a summary.
+func Reasoning(id, summary string) Item {
+	return Raw(`{"type":"reasoning","id":` + quote(id) + `,"summary":[{"type":"summary_text","text":` + quote(summary) +
+		`}],"content":null,"encrypted_content":"gAAAAABtZXJlLXRlc3Q="}`)
+}
+
+// Shell is a call of whatever tool the client has for running a command.
+func Shell(id, callID, command string) Item {
+	return func(tools Tools) json.RawMessage {
+		name, args := "shell", `{"command": ["bash", "-lc", `+quote(command)+`], "timeout_ms": 60000}`
+		switch {
+		case tools["exec_command"]:
+			name, args = "exec_command", `{"cmd": `+quote(command)+`, "yield_time_ms": 30000}`
+		case tools["shell_command"] && !tools["shell"]:
+			name, args = "shell_command", `{"command": `+quote(command)+`, "timeout_ms": 60000}`
+		}
+		return json.RawMessage(`{"type":"function_call","id":` + quote(id) + `,"name":"` + name +
+			`","arguments":` + quote(args) + `,"call_id":` + quote(callID) + `}`)
+	}
+}
+
+// Patch is a call of the custom tool apply_patch that adds a file.
+func Patch(id, callID, file string) Item {
+	input := "*** Begin Patch\n*** Add File: " + file + "\n+hello from the patch\n*** End Patch\n"
+	return Raw(`{"type":"custom_tool_call","id":` + quote(id) + `,"status":"completed","call_id":` + quote(callID) +
+		`,"name":"apply_patch","input":` + quote(input) + `}`)
+}
+
+// quote is a JSON string that leaves <, > and & alone.
+func quote(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic(err) // a string always encodes
+	}
+	return string(bytes.TrimRight(b.Bytes(), "\n"))
+}

@@ -1,0 +1,142 @@
+package codex
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+func quote(s string) []byte { return jsonl.AppendQuote(nil, s) }
+
+// Set is the cut that gives the member key of the object at parent the JSON value; the object must be there.
+func Set(line []byte, parent, key string, value []byte) Cut {
+	if v := gjson.GetBytes(line, join(parent, key)); v.Exists() && v.Index > 0 {
+		return Cut{Start: v.Index, End: v.Index + len(v.Raw), New: value}
+	}
+	at := 1
+	if parent != "" {
+		at = gjson.GetBytes(line, parent).Index + 1
+	}
+	member := append(append(quote(key), ':'), value...)
+	if !emptyObject(line[at:]) {
+		member = append(member, ',')
+	}
+	return Cut{Start: at, End: at, New: member}
+}
+
+func join(parent, key string) string {
+	if parent == "" {
+		return key
+	}
+	return parent + "." + key
+}
+
+// Cut is session.Cut.
+type Cut = session.Cut
+
+func emptyObject(inside []byte) bool {
+	for _, c := range inside {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c == '}'
+		}
+	}
+	return true
+}
+
+// Drop is the cut that takes the member key out of the object at parent; a zero Cut if it is not there.
+func Drop(line []byte, parent, key string) Cut {
+	v := gjson.GetBytes(line, join(parent, key))
+	if !v.Exists() || v.Index == 0 {
+		return Cut{}
+	}
+	start, end := v.Index, v.Index+len(v.Raw)
+	for start > 0 && line[start] != ':' {
+		start--
+	}
+	start -= len(quote(key))
+	for start > 0 && line[start] != '"' {
+		start--
+	}
+	// With it goes the comma behind it, or else the one in front.
+	if i := skipSpace(line, end, 1); i < len(line) && line[i] == ',' {
+		return Cut{Start: start, End: i + 1}
+	}
+	if i := skipSpace(line, start-1, -1); i > 0 && line[i] == ',' {
+		return Cut{Start: i, End: end}
+	}
+	return Cut{Start: start, End: end}
+}
+
+func skipSpace(line []byte, i, step int) int {
+	for i >= 0 && i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+		i += step
+	}
+	return i
+}
+
+// SetOrdinal returns the line with its ordinal set to n. A line without one gets it behind the time stamp, where the
+// client writes it.
+func SetOrdinal(line []byte, n int64) []byte {
+	value := strconv.AppendInt(nil, n, 10)
+	if v := gjson.GetBytes(line, "ordinal"); v.Exists() && v.Index > 0 {
+		return splice(line, Cut{Start: v.Index, End: v.Index + len(v.Raw), New: value})
+	}
+	member := append([]byte(`,"ordinal":`), value...)
+	if v := gjson.GetBytes(line, "timestamp"); v.Exists() && v.Index > 0 {
+		at := v.Index + len(v.Raw)
+		return splice(line, Cut{Start: at, End: at, New: member})
+	}
+	return splice(line, Set(line, "", "ordinal", value))
+}
+
+func splice(line []byte, c Cut) []byte {
+	out, err := session.Apply(line, []Cut{c})
+	if err != nil {
+		return line // c was made from this very line
+	}
+	return out
+}
+
+func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
+
+// FirstOfTwo returns the cut that takes the first of two members with the same key out of their object; at is the
+// offset of the second key. same says whether both have the same value; ok is false if no such pair is found.
+func FirstOfTwo(line []byte, at int) (cut Cut, same, ok bool) {
+	type level struct{ start int }
+	var open []level
+	for i := 0; i < at; {
+		switch line[i] {
+		case '{', '[':
+			open = append(open, level{i})
+		case '}', ']':
+			open = open[:max(0, len(open)-1)]
+		case '"':
+			i += len(gjson.ParseBytes(line[i:]).Raw)
+			continue
+		}
+		i++
+	}
+	if len(open) == 0 {
+		return Cut{}, false, false
+	}
+	object := open[len(open)-1].start
+	second := gjson.ParseBytes(line[at:])
+	gjson.ParseBytes(line[object:]).ForEach(func(k, v gjson.Result) bool {
+		if k.String() != second.String() || object+k.Index == at {
+			return true
+		}
+		end := skipSpace(line, object+v.Index+len(v.Raw), 1)
+		if end < len(line) && line[end] == ',' {
+			end++
+		}
+		colon := skipSpace(line, at+len(second.Raw), 1)
+		other := gjson.ParseBytes(line[min(colon+1, len(line)):])
+		cut, same, ok = Cut{Start: object + k.Index, End: end}, other.Raw == v.Raw, true
+		return false
+	})
+	return cut, same, ok
+}

@@ -1,0 +1,218 @@
+package codex
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Decoder reads rollouts of every era: enveloped lines (0.32 and later), with or without ordinals.
+type Decoder struct{}
+
+// Shape is the fields that Decode wants.
+func (Decoder) Shape() *jsonl.Shape { return shape }
+
+// Paths is the number of fields in Shape.
+func (Decoder) Paths() int { return fieldCount }
+
+// Starts is how every version since 0.32 begins a record: the client's structs put the timestamp first.
+func (Decoder) Starts() [][]byte { return starts }
+
+var starts = [][]byte{[]byte(`{"timestamp"`), []byte(`{ "timestamp"`)}
+
+// Envelope says whether the object has a record's members: a type, a payload and a timestamp, in any order.
+// A bare record of 2025 (before 0.32) has none of them and is not meant here.
+func (Decoder) Envelope(rec *session.Record) bool {
+	return IsString(rec, FieldType) && len(Field(rec, FieldPayload)) > 0 && len(Field(rec, FieldTimestamp)) > 0
+}
+
+// Decode fills rec from its fields. A record whose type is unknown is Other: a newer client may have written it.
+func (Decoder) Decode(rec *session.Record) {
+	rec.Kind, rec.Family, rec.Type = session.Other, session.NoFamily, ""
+	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
+	rec.Model, rec.Boundary, rec.Answer = false, false, false
+	rec.Ordinal = readOrdinal(Field(rec, FieldOrdinal))
+	payload := Field(rec, FieldPayload)
+	if len(payload) == 0 || payload[0] != '{' || !IsString(rec, FieldTimestamp) {
+		return
+	}
+	switch string(Text(rec, FieldType)) {
+	case "session_meta":
+		rec.Kind, rec.Type = session.Header, "session_meta"
+		rec.ID = Text(rec, FieldID)
+	case "response_item":
+		decodeItem(rec)
+	case "event_msg":
+		decodeEvent(rec)
+	case "compacted":
+		rec.Kind, rec.Type = session.Compaction, "compacted"
+	case "turn_context":
+		rec.Kind, rec.Type = session.Context, "turn_context"
+		rec.TurnID = Text(rec, FieldTurnID)
+	case "inter_agent_communication":
+		rec.Kind, rec.Type = session.Message, "inter_agent_communication"
+		rec.Model, rec.Boundary = true, true
+	default:
+		if name, ok := sideTypes[string(Text(rec, FieldType))]; ok {
+			rec.Type = name
+		}
+	}
+}
+
+// sideTypes are the remaining top-level types of codex-format as of 0.169; none carries model history.
+var sideTypes = map[string]string{
+	"inter_agent_communication_metadata": "inter_agent_communication_metadata",
+	"world_state":                        "world_state",
+	"security_risk_score":                "security_risk_score",
+	"token_usage_record":                 "token_usage_record",
+	"retained_context":                   "retained_context",
+	"realtime_item":                      "realtime_item",
+}
+
+func readOrdinal(raw []byte) session.Ordinal {
+	if len(raw) == 0 || raw[0] == 'n' {
+		return session.Ordinal{}
+	}
+	v, err := strconv.ParseUint(string(raw), 10, 64)
+	if err != nil || v > math.MaxInt64 {
+		return session.Ordinal{State: session.BadOrdinal}
+	}
+	return session.Ordinal{State: session.GoodOrdinal, Value: int64(v)}
+}
+
+type itemMeaning struct {
+	name   string
+	kind   session.Kind
+	family session.Family
+	model  bool
+	answer bool
+}
+
+// itemKinds is what each payload type of a response_item means (source: the client's ResponseItem up to 0.169).
+// What is not listed the client reads as "other" and keeps out of the history.
+var itemKinds = map[string]itemMeaning{
+	"message":                 {"response_item/message", session.Message, session.NoFamily, true, false},
+	"agent_message":           {"response_item/agent_message", session.Message, session.NoFamily, true, false},
+	"reasoning":               {"response_item/reasoning", session.Message, session.NoFamily, true, false},
+	"function_call":           {"response_item/function_call", session.Call, session.Function, true, true},
+	"local_shell_call":        {"response_item/local_shell_call", session.Call, session.Function, true, true},
+	"custom_tool_call":        {"response_item/custom_tool_call", session.Call, session.Custom, true, true},
+	"tool_search_call":        {"response_item/tool_search_call", session.Call, session.Search, true, true},
+	"function_call_output":    {"response_item/function_call_output", session.Output, session.Function, true, false},
+	"custom_tool_call_output": {"response_item/custom_tool_call_output", session.Output, session.Custom, true, false},
+	"tool_search_output":      {"response_item/tool_search_output", session.Output, session.Search, true, false},
+	"web_search_call":         {"response_item/web_search_call", session.Message, session.NoFamily, true, true},
+	"image_generation_call":   {"response_item/image_generation_call", session.Message, session.NoFamily, true, true},
+	"compaction":              {"response_item/compaction", session.Message, session.NoFamily, true, false},
+	"compaction_summary":      {"response_item/compaction_summary", session.Message, session.NoFamily, true, false},
+	"context_compaction":      {"response_item/context_compaction", session.Message, session.NoFamily, true, false},
+	"configuration_update":    {"response_item/configuration_update", session.Message, session.NoFamily, true, false},
+	"additional_tools":        {"response_item/additional_tools", session.Other, session.NoFamily, false, false},
+	"ghost_snapshot":          {"response_item/ghost_snapshot", session.Other, session.NoFamily, false, false},
+}
+
+func decodeItem(rec *session.Record) {
+	m, ok := itemKinds[string(Text(rec, FieldPayloadType))]
+	if !ok {
+		rec.Type = "response_item"
+		return
+	}
+	rec.Kind, rec.Family, rec.Type, rec.Model, rec.Answer = m.kind, m.family, m.name, m.model, m.answer
+	rec.ID = Text(rec, FieldID)
+	rec.CallID = Text(rec, FieldCallID)
+	switch m.kind {
+	case session.Message:
+		if m.name != "response_item/message" {
+			rec.Boundary = m.name == "response_item/agent_message"
+			return
+		}
+		rec.Role = Text(rec, FieldRole)
+		switch string(rec.Role) {
+		case "assistant":
+			rec.Answer = true
+		case "user":
+			rec.Boundary = !contextual(Field(rec, FieldContent))
+		case "system":
+			rec.Model = false
+		}
+	case session.Call, session.Output:
+		// Without a call_id, or run by the server, a call has no partner and an output needs none.
+		if len(rec.CallID) == 0 || string(Text(rec, FieldExecution)) == "server" {
+			rec.Kind, rec.Family = session.Message, session.NoFamily
+		}
+	}
+}
+
+// contextMarks open the messages with role user that the client itself wrote: they are no prompts.
+// (Source: the client's contextual user fragments; all but the first are closed by a mark of the same name.)
+var contextMarks = [][]byte{
+	[]byte("# AGENTS.md instructions"), []byte("<environment_context>"), []byte("<skill>"), []byte("<user_shell_command>"),
+	[]byte("<turn_aborted>"), []byte("<subagent_notification>"), []byte("<recommended_plugins>"), []byte("<goal_context>"),
+	[]byte("<external_"), []byte("<codex_internal_context>"), []byte("<user_instructions>"), []byte("<hook_prompt"),
+}
+
+var textKey = []byte(`"text":`)
+
+// contextual says whether the first text of a message's content is one of the client's own.
+func contextual(content []byte) bool {
+	i := bytes.Index(content, textKey)
+	if i < 0 {
+		return false
+	}
+	text := bytes.TrimLeft(content[i+len(textKey):], " \"")
+	for _, mark := range contextMarks {
+		if bytes.HasPrefix(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+type eventMeaning struct {
+	name string
+	kind session.Kind
+}
+
+// eventKinds is what each payload type of an event_msg means to the rules. Events never reach the model.
+var eventKinds = map[string]eventMeaning{
+	"task_started":                {"event_msg/task_started", session.TurnStart},
+	"turn_started":                {"event_msg/turn_started", session.TurnStart},
+	"task_complete":               {"event_msg/task_complete", session.TurnEnd},
+	"turn_complete":               {"event_msg/turn_complete", session.TurnEnd},
+	"turn_aborted":                {"event_msg/turn_aborted", session.TurnEnd},
+	"thread_rolled_back":          {"event_msg/thread_rolled_back", session.Rollback},
+	"item_completed":              {"event_msg/item_completed", session.Evidence},
+	"user_message":                {"event_msg/user_message", session.Evidence},
+	"agent_message":               {"event_msg/agent_message", session.Evidence},
+	"exec_command_end":            {"event_msg/exec_command_end", session.Evidence},
+	"mcp_tool_call_end":           {"event_msg/mcp_tool_call_end", session.Evidence},
+	"patch_apply_end":             {"event_msg/patch_apply_end", session.Evidence},
+	"dynamic_tool_call_response":  {"event_msg/dynamic_tool_call_response", session.Evidence},
+	"dynamic_tool_call_request":   {"event_msg/dynamic_tool_call_request", session.Other},
+	"error":                       {"event_msg/error", session.Other},
+	"token_count":                 {"event_msg/token_count", session.Other},
+	"thread_settings_applied":     {"event_msg/thread_settings_applied", session.Other},
+	"thread_goal_updated":         {"event_msg/thread_goal_updated", session.Other},
+	"agent_reasoning":             {"event_msg/agent_reasoning", session.Other},
+	"agent_reasoning_raw_content": {"event_msg/agent_reasoning_raw_content", session.Other},
+	"context_compacted":           {"event_msg/context_compacted", session.Other},
+}
+
+func decodeEvent(rec *session.Record) {
+	m, ok := eventKinds[string(Text(rec, FieldPayloadType))]
+	if !ok {
+		rec.Type = "event_msg"
+		return
+	}
+	rec.Kind, rec.Type = m.kind, m.name
+	rec.TurnID = Text(rec, FieldTurnID)
+	if m.kind == session.Evidence {
+		rec.CallID = Text(rec, FieldCallID)
+		if rec.Type == "event_msg/item_completed" {
+			rec.CallID = Text(rec, FieldItemID)
+		}
+	}
+}

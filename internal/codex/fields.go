@@ -1,0 +1,119 @@
+package codex
+
+import (
+	"bytes"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// The fields that Decode and the rules look at, as indexes of session.Record.Spans.
+const (
+	FieldTimestamp = iota
+	FieldOrdinal
+	FieldType
+	FieldPayload
+	FieldPayloadType
+	FieldID
+	FieldCallID
+	FieldTurnID
+	FieldRole
+	FieldName
+	FieldArguments
+	FieldInput
+	FieldOutput
+	FieldContent
+	FieldExecution
+	FieldItemType
+	FieldItemID
+	FieldReplacement
+	FieldNumTurns
+	FieldHistoryMode
+	FieldHistoryBase
+	FieldSubagentStart
+	FieldThreadID
+	FieldError
+	FieldLastMessage
+	FieldMessage
+	FieldReason
+	fieldCount
+)
+
+var shape = mustCompile([fieldCount]string{
+	FieldTimestamp:     "timestamp",
+	FieldOrdinal:       "ordinal",
+	FieldType:          "type",
+	FieldPayload:       "payload",
+	FieldPayloadType:   "payload.type",
+	FieldID:            "payload.id",
+	FieldCallID:        "payload.call_id",
+	FieldTurnID:        "payload.turn_id",
+	FieldRole:          "payload.role",
+	FieldName:          "payload.name",
+	FieldArguments:     "payload.arguments",
+	FieldInput:         "payload.input",
+	FieldOutput:        "payload.output",
+	FieldContent:       "payload.content",
+	FieldExecution:     "payload.execution",
+	FieldItemType:      "payload.item.type",
+	FieldItemID:        "payload.item.id",
+	FieldReplacement:   "payload.replacement_history",
+	FieldNumTurns:      "payload.num_turns",
+	FieldHistoryMode:   "payload.history_mode",
+	FieldHistoryBase:   "payload.history_base",
+	FieldSubagentStart: "payload.subagent_history_start_ordinal",
+	FieldThreadID:      "payload.thread_id",
+	FieldError:         "payload.error",
+	FieldLastMessage:   "payload.last_agent_message",
+	FieldMessage:       "payload.message",
+	FieldReason:        "payload.reason",
+})
+
+func mustCompile(paths [fieldCount]string) *jsonl.Shape {
+	s, err := jsonl.Compile(paths[:]...)
+	if err != nil {
+		panic("codex: " + err.Error()) // a wrong literal above
+	}
+	return s
+}
+
+// Field returns the raw JSON of a field, nil if the record lacks it.
+func Field(rec *session.Record, field int) []byte {
+	return rec.Spans[field].Of(rec.Raw)
+}
+
+// Text returns the bytes of a string field without its quotes and unescaped, nil if it is absent or no string.
+func Text(rec *session.Record, field int) []byte {
+	raw := Field(rec, field)
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	raw = raw[1 : len(raw)-1]
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw
+	}
+	return []byte(gjson.ParseBytes(Field(rec, field)).String())
+}
+
+// IsString says whether a field is there and a string.
+func IsString(rec *session.Record, field int) bool {
+	raw := Field(rec, field)
+	return len(raw) > 0 && raw[0] == '"'
+}
+
+// isNull says whether a field is absent or null.
+func isNull(rec *session.Record, field int) bool {
+	raw := Field(rec, field)
+	return len(raw) == 0 || raw[0] == 'n'
+}
+
+// FirstText returns the first text of a message's content as it stands in the file, quotes included, nil if there is none.
+func FirstText(rec *session.Record) []byte {
+	v := gjson.GetBytes(Field(rec, FieldContent), "0.text")
+	if v.Type != gjson.String {
+		return nil
+	}
+	return []byte(v.Raw)
+}

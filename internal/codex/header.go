@@ -1,0 +1,225 @@
+package codex
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Header is what a session_meta says of its session.
+type Header struct {
+	ID            string
+	SessionID     string
+	CWD           string
+	Version       string
+	Provider      string
+	Source        string
+	Mode          string // "legacy", "paginated", or what stands there
+	ForkedFrom    string
+	BaseThread    string // rollout id of the ancestor that history_base points into
+	BaseOrdinal   int64
+	BaseOffset    int64
+	SubagentStart int64 // ordinal of the first record that is a sub-agent's own; 0 if it inherits nothing
+}
+
+// Paginated says whether the session's records carry ordinals.
+func (h Header) Paginated() bool { return h.Mode == "paginated" }
+
+// ReadHeader reads a session_meta line, as far as its members have the right types.
+func ReadHeader(line []byte) Header {
+	p := gjson.GetBytes(line, "payload")
+	text := func(key string) string {
+		if v := p.Get(key); v.Type == gjson.String {
+			return v.String()
+		}
+		return ""
+	}
+	h := Header{
+		ID: text("id"), SessionID: text("session_id"), CWD: text("cwd"), Version: text("cli_version"),
+		Provider: text("model_provider"), Mode: text("history_mode"), ForkedFrom: text("forked_from_id"),
+		BaseThread: text("history_base.thread_id"), BaseOrdinal: p.Get("history_base.end_ordinal_exclusive").Int(),
+		BaseOffset: p.Get("history_base.end_byte_offset").Int(), SubagentStart: p.Get("subagent_history_start_ordinal").Int(),
+	}
+	if src := p.Get("source"); src.Type == gjson.String {
+		h.Source = src.String()
+	} else if src.IsObject() {
+		h.Source = src.Raw
+	}
+	if h.Mode == "" {
+		h.Mode = "legacy"
+	}
+	return h
+}
+
+// Known is what the rest of a session tells about its header's members, for filling those that are missing.
+type Known struct {
+	ID        string
+	Timestamp string // of the first record
+	CWD       string
+	Version   string
+	Provider  string
+	Paginated bool
+}
+
+// defaults for members that nothing else tells.
+const (
+	unknownVersion = "0.0.0"
+	originator     = "codex_cli_rs"
+)
+
+// HeaderFault is one member of a header that keeps the client from reading it, and the cuts that mend it.
+type HeaderFault struct {
+	What  string
+	Exact bool // false: a stand-in is written
+	Cuts  []Cut
+}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+
+// HeaderFaults lists what the client's typed reader refuses in a session_meta (members required since 0.32:
+// id, timestamp, cwd, originator, cli_version; source: the client's SessionMeta up to 0.169).
+func HeaderFaults(line []byte, known Known) []HeaderFault {
+	p := gjson.GetBytes(line, "payload")
+	var faults []HeaderFault
+	required := func(key, value string) {
+		v := p.Get(key)
+		switch {
+		case v.Type == gjson.String:
+			return
+		case v.Exists() && v.Type == gjson.Number:
+			value = fromNumber(key, v, value)
+		}
+		faults = append(faults, HeaderFault{
+			What: lacks(key, v), Exact: value != "" && key != "originator" && value != unknownVersion,
+			Cuts: []Cut{Set(line, "payload", key, quote(value))},
+		})
+	}
+	if id := p.Get("id"); id.Type != gjson.String || !uuidForm.MatchString(id.String()) {
+		if known.ID != "" {
+			faults = append(faults, HeaderFault{What: lacks("id", id), Exact: true, Cuts: []Cut{Set(line, "payload", "id", quote(known.ID))}})
+		} else {
+			faults = append(faults, HeaderFault{What: lacks("id", id)})
+		}
+	}
+	required("timestamp", known.Timestamp)
+	required("cwd", known.CWD)
+	required("originator", originator)
+	required("cli_version", first(known.Version, unknownVersion))
+	return append(faults, optionalFaults(line, p, known)...)
+}
+
+func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
+	var faults []HeaderFault
+	if v := p.Get("base_instructions"); v.Type == gjson.String {
+		faults = append(faults, HeaderFault{
+			What: "base_instructions is a plain text", Exact: true,
+			Cuts: []Cut{Set(line, "payload", "base_instructions", []byte(`{"text":`+v.Raw+`}`))},
+		})
+	}
+	if v := p.Get("history_mode"); v.Exists() && v.String() != "legacy" && v.String() != "paginated" {
+		mode := "legacy"
+		if known.Paginated {
+			mode = "paginated"
+		}
+		faults = append(faults, HeaderFault{What: "history_mode is unknown", Exact: true, Cuts: []Cut{Set(line, "payload", "history_mode", quote(mode))}})
+	}
+	if p.Get("agent_role").Exists() && p.Get("agent_type").Exists() {
+		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []Cut{Drop(line, "payload", "agent_type")}})
+	}
+	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !v.IsObject() {
+		faults = append(faults, HeaderFault{What: "source is neither a text nor an object", Cuts: []Cut{Set(line, "payload", "source", quote("unknown"))}})
+	}
+	return faults
+}
+
+func lacks(key string, v gjson.Result) string {
+	if !v.Exists() {
+		return key + " is missing"
+	}
+	return key + " is of the wrong type"
+}
+
+// fromNumber reads a time stamp that was written as seconds or milliseconds since 1970.
+func fromNumber(key string, v gjson.Result, otherwise string) string {
+	if key != "timestamp" {
+		return v.Raw
+	}
+	if ms := v.Int(); ms > 1e11 {
+		return time.UnixMilli(ms).UTC().Format(TimeForm)
+	} else if ms > 1e8 {
+		return time.Unix(ms, 0).UTC().Format(TimeForm)
+	}
+	return otherwise
+}
+
+// TimeForm is how the client writes the time of a line.
+const TimeForm = "2006-01-02T15:04:05.000Z"
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// NewHeader writes a session_meta from what is known of a session; ordinal is taken if the session is paginated.
+func NewHeader(known Known) []byte {
+	type payload struct {
+		SessionID  string `json:"session_id"`
+		ID         string `json:"id"`
+		Timestamp  string `json:"timestamp"`
+		CWD        string `json:"cwd"`
+		Originator string `json:"originator"`
+		Version    string `json:"cli_version"`
+		Source     string `json:"source"`
+		Provider   string `json:"model_provider,omitempty"`
+		Mode       string `json:"history_mode,omitempty"`
+	}
+	p := payload{
+		SessionID: known.ID, ID: known.ID, Timestamp: known.Timestamp, CWD: first(known.CWD, "/"),
+		Originator: originator, Version: first(known.Version, unknownVersion), Source: "cli", Provider: known.Provider,
+	}
+	var ordinal *int64
+	if known.Paginated {
+		p.Mode, ordinal = "paginated", new(int64)
+	}
+	return record(known.Timestamp, ordinal, "session_meta", p)
+}
+
+// record writes one line in the client's order of members.
+func record(timestamp string, ordinal *int64, kind string, payload any) []byte {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(struct {
+		Timestamp string `json:"timestamp"`
+		Ordinal   *int64 `json:"ordinal,omitempty"`
+		Type      string `json:"type"`
+		Payload   any    `json:"payload"`
+	}{timestamp, ordinal, kind, payload})
+	if err != nil {
+		panic("codex: " + err.Error()) // only strings and raw JSON that has been scanned come here
+	}
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// Stamp returns a record's time stamp, "" if it has none.
+func Stamp(rec *session.Record) string { return string(Text(rec, FieldTimestamp)) }
+
+var cwdTag = regexp.MustCompile(`<cwd>([^<]+)</cwd>`)
+
+// EnvironmentCWD returns the working directory that the client told the model in an environment message, "" if the
+// line is none.
+func EnvironmentCWD(line []byte) string {
+	if m := cwdTag.FindSubmatch(line); m != nil {
+		return gjson.Parse(`"` + string(m[1]) + `"`).String()
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrBusy: somebody uses the session right now. Every *Busy is one.
+var ErrBusy = errors.New("the session is in use")
+
+// Busy says who or what is using a session.
+type Busy struct {
+	Reason string // a clause: "process 4711 has the file open"
+	PID    int    // of the process in the way, 0 if not known
+}
+
+// Error names the reason.
+func (b *Busy) Error() string { return ErrBusy.Error() + ": " + b.Reason }
+
+// Is makes errors.Is(b, ErrBusy) true.
+func (b *Busy) Is(target error) bool { return target == ErrBusy }
+
+// InUse looks whether somebody uses the rollout file at path, and returns nil if nobody does. It asks for Codex's
+// migration journal and staged files, for the writer's lock of threadID below home, and (Linux) for any open
+// descriptor of the file, this process's own included: close readers first. No client notices the question. With home
+// or threadID empty only the file itself is looked at.
+//
+// Clients before 0.145 take no lock, and only Linux tells who has a file open: elsewhere nil means "not that we know".
+func InUse(path, home, threadID string) (*Busy, error) {
+	if threadID != "" && !IsID(threadID) {
+		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("looking whether %s is in use: %w", path, bare(err))
+	}
+	if b, err := migrating(real, home, threadID); b != nil || err != nil {
+		return b, err
+	}
+	if home != "" && threadID != "" {
+		if b, err := probeThread(home, threadID); b != nil || err != nil {
+			return b, err
+		}
+	}
+	return opened(real)
+}
+
+// stagedSuffixes end the names of the files that a migration to numbered records prepares beside a rollout.
+var stagedSuffixes = []string{".paginated.tmp", ".paginated.zst.tmp", ".decompressed.tmp", ".head.tmp"}
+
+// migrating looks for a migration that Codex has begun and not finished. It must finish it itself.
+func migrating(real, home, threadID string) (*Busy, error) {
+	var marks []string
+	if home != "" && threadID != "" {
+		marks = append(marks, filepath.Join(home, "rollout-migrations", strings.ToLower(threadID)+".pending"))
+	}
+	dir, base := filepath.Split(real)
+	for _, suffix := range stagedSuffixes {
+		marks = append(marks, filepath.Join(dir, "."+base+suffix))
+		if plain, zst := strings.CutSuffix(base, zstSuffix); zst {
+			marks = append(marks, filepath.Join(dir, "."+plain+suffix))
+		}
+	}
+	for _, mark := range marks {
+		_, err := os.Lstat(mark)
+		if err == nil {
+			return &Busy{Reason: fmt.Sprintf("Codex has begun to migrate it (%s); start Codex once and let it finish", mark)}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !tooLong(err) {
+			return nil, fmt.Errorf("looking for a migration of %s: %w", real, err)
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,75 @@
+package home
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// What callers of Find must tell apart; test with errors.Is.
+var (
+	// ErrBadID: the text cannot be a thread id or the beginning of one.
+	ErrBadID = errors.New("not a session id")
+	// ErrNoSession: no file carries the id in its name.
+	ErrNoSession = errors.New("no session with this id")
+	// ErrAmbiguous: several threads begin with the id.
+	ErrAmbiguous = errors.New("several sessions begin with this id")
+)
+
+// minPrefix is how many hexadecimal digits of an id must be given.
+const minPrefix = 8
+
+// Find returns the files of the thread id, newest first by the time and rollout id in their names: one as a rule, more
+// when the thread was reverted or lies both in sessions/ and in archived_sessions/. The beginning of an id, eight
+// hexadecimal digits or more, will do if no other thread begins so. A .zst that is hidden by its plain file is not
+// returned. Names decide, as in Codex's own scan; what the files or its database say is not looked at.
+func Find(ctx context.Context, home, id string) ([]string, error) {
+	want := strings.ToLower(id)
+	if !isIDPrefix(want) || len(strings.ReplaceAll(want, "-", "")) < minPrefix {
+		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, ErrBadID, minPrefix)
+	}
+	type hit struct {
+		name FileName
+		path string
+	}
+	var hits []hit
+	var unread error
+	threads := map[string]bool{}
+	for _, root := range Sessions(home) {
+		err := Walk(ctx, root, func(e Entry) error {
+			if e.Err != nil {
+				unread = cmp.Or(unread, e.Err)
+				return nil
+			}
+			n, ok := ParseName(filepath.Base(e.Path))
+			if ok && !e.Hidden && strings.HasPrefix(n.ThreadID, want) {
+				hits = append(hits, hit{n, e.Path})
+				threads[n.ThreadID] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("looking for session %s: %w", id, err)
+		}
+	}
+	switch {
+	case len(threads) > 1:
+		return nil, fmt.Errorf("%s: %w (%d of them): give more of it", id, ErrAmbiguous, len(threads))
+	case len(hits) == 0 && unread != nil:
+		return nil, fmt.Errorf("%s: %w below %s, but not everything could be read: %w", id, ErrNoSession, home, unread)
+	case len(hits) == 0:
+		return nil, fmt.Errorf("%s: %w below %s", id, ErrNoSession, home)
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int {
+		return cmp.Or(strings.Compare(b.name.Time, a.name.Time), strings.Compare(b.name.RolloutID, a.name.RolloutID))
+	})
+	paths := make([]string, len(hits))
+	for i, h := range hits {
+		paths[i] = h.path
+	}
+	return paths, nil
+}

@@ -1,0 +1,134 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// leaseTries and leasePause bridge a moment in which a backup or an indexer has the file open.
+const (
+	leaseTries = 3
+	leasePause = 15 * time.Millisecond
+)
+
+// Guard holds a file's lease: while it is unbroken nobody else has the file open.
+type Guard struct {
+	f    *os.File
+	once sync.Once
+}
+
+// Hold makes sure that no process, this one included, has the file at path (not a symbolic link) open, and keeps it so: who opens it now
+// waits until Release, or until the kernel's lease-break-time (45 s) is over. Keep it around a rename over the file and
+// ask Broken before it. While it is held this process must not open the file itself: it would wait, too.
+//
+// A nil Guard with a nil *Busy means that the system cannot tell (another owner's file, a file system without leases)
+// and that a search of the descriptors that we may see found none. A nil Guard may be used.
+func Hold(path string) (*Guard, *Busy, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("looking whether %s is open: %w", path, bare(err))
+	}
+	for try := 1; ; try++ {
+		err = setLease(f, unix.F_WRLCK)
+		if try == leaseTries || !errors.Is(err, unix.EAGAIN) {
+			break
+		}
+		time.Sleep(leasePause)
+	}
+	if err == nil {
+		return &Guard{f: f}, nil, nil
+	}
+	f.Close()
+	pid := holder(path)
+	if errors.Is(err, unix.EAGAIN) || pid != 0 {
+		return nil, openBusy(pid), nil
+	}
+	return nil, nil, nil // EACCES, EINVAL, ENOLCK: no leases to be had on this file
+}
+
+// Broken says whether somebody has tried to open the file since Hold.
+func (g *Guard) Broken() bool {
+	if g == nil {
+		return false
+	}
+	kind := unix.F_UNLCK
+	err := control(g.f, func(fd int) (err error) {
+		kind, err = unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
+		return err
+	})
+	return err != nil || kind != unix.F_WRLCK
+}
+
+// Release gives the lease back. It may be called more than once.
+func (g *Guard) Release() {
+	if g == nil {
+		return
+	}
+	g.once.Do(func() {
+		_ = setLease(g.f, unix.F_UNLCK) // closing gives it back, too
+		g.f.Close()
+	})
+}
+
+func setLease(f *os.File, kind int) error {
+	return control(f, func(fd int) error {
+		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, kind)
+		return err
+	})
+}
+
+// opened says whether any process has the file at path open.
+func opened(path string) (*Busy, error) {
+	g, busy, err := Hold(path)
+	g.Release()
+	return busy, err
+}
+
+func openBusy(pid int) *Busy {
+	switch pid {
+	case 0:
+		return &Busy{Reason: "another process has the file open; end it first"}
+	case os.Getpid():
+		return &Busy{PID: pid, Reason: "this process still has the file open"}
+	}
+	return &Busy{PID: pid, Reason: fmt.Sprintf("process %d has the file open; end it first", pid)}
+}
+
+// holder returns the id of a process that has the file open, another one rather than this; 0 if none can be seen.
+func holder(path string) int {
+	want, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	base, self, found := filepath.Base(path), os.Getpid(), 0
+	procs, _ := os.ReadDir("/proc")
+	for _, proc := range procs {
+		pid, err := strconv.Atoi(proc.Name())
+		if err != nil || pid == self && found != 0 {
+			continue
+		}
+		dir := filepath.Join("/proc", proc.Name(), "fd")
+		fds, _ := os.ReadDir(dir) // of other users' processes: nothing
+		for _, fd := range fds {
+			link := filepath.Join(dir, fd.Name())
+			// The name first: to stat a descriptor on a dead network mount would hang.
+			if to, err := os.Readlink(link); err != nil || filepath.Base(to) != base {
+				continue
+			}
+			if there, err := os.Stat(link); err == nil && os.SameFile(want, there) {
+				if pid != self {
+					return pid
+				}
+				found = pid
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,113 @@
+package home
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Default returns the absolute path of Codex's home: $CODEX_HOME, or .codex in the user's home directory. It does not
+// look whether it exists.
+func Default() (string, error) {
+	if dir := os.Getenv("CODEX_HOME"); dir != "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return "", fmt.Errorf("resolving $CODEX_HOME %q: %w", dir, err)
+		}
+		return abs, nil
+	}
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("finding the home directory (set CODEX_HOME to say where Codex keeps its files): %w", err)
+	}
+	return filepath.Join(dir, ".codex"), nil
+}
+
+// Sessions returns those of the two session directories below home that exist, the live one first.
+func Sessions(home string) []string {
+	var roots []string
+	for _, name := range []string{"sessions", "archived_sessions"} {
+		dir := filepath.Join(home, name)
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			roots = append(roots, dir)
+		}
+	}
+	return roots
+}
+
+// FileName is what the name of a rollout file says.
+type FileName struct {
+	Time       string // as written, local time: 2026-11-20T22-03-59
+	ThreadID   string // lower case
+	RolloutID  string // lower case; the thread id unless the thread was reverted
+	Compressed bool   // ends in .zst
+}
+
+const (
+	namePrefix = "rollout-"
+	nameSuffix = ".jsonl"
+	zstSuffix  = ".zst"
+	nameTime   = "2006-01-02T15-04-05"
+)
+
+// ParseName reads a base name as Codex does: rollout-TIME-THREAD.jsonl or rollout-TIME-THREAD_ROLLOUT.jsonl, each with
+// or without .zst. A file whose name does not parse is not a session to Codex's scanner.
+func ParseName(base string) (FileName, bool) {
+	var n FileName
+	rest, zst := strings.CutSuffix(base, zstSuffix)
+	n.Compressed = zst
+	rest, prefixed := strings.CutPrefix(rest, namePrefix)
+	rest, suffixed := strings.CutSuffix(rest, nameSuffix)
+	if !prefixed || !suffixed || len(rest) < len(nameTime)+1 || rest[len(nameTime)] != '-' {
+		return FileName{}, false
+	}
+	n.Time = rest[:len(nameTime)]
+	if t, err := time.Parse(nameTime, n.Time); err != nil || t.Format(nameTime) != n.Time {
+		return FileName{}, false
+	}
+	ids := rest[len(nameTime)+1:]
+	thread, rollout, two := strings.Cut(ids, "_")
+	if !two {
+		rollout = thread
+	}
+	if !IsID(thread) || !IsID(rollout) {
+		return FileName{}, false
+	}
+	n.ThreadID, n.RolloutID = strings.ToLower(thread), strings.ToLower(rollout)
+	return n, true
+}
+
+// Name returns the canonical base name of a plain rollout of the thread id that begins at t. Codex writes local time:
+// t's own zone is used, so pass time.Now(). An id that is not one gives "".
+func Name(t time.Time, id string) string {
+	if !IsID(id) {
+		return ""
+	}
+	return namePrefix + t.Format(nameTime) + "-" + strings.ToLower(id) + nameSuffix
+}
+
+// IsID says whether s is a UUID in its usual form of 36 characters and nothing else. What passes is safe in a path.
+func IsID(s string) bool { return len(s) == 36 && isIDPrefix(s) }
+
+// isIDPrefix says whether s could be the beginning of a UUID.
+func isIDPrefix(s string) bool {
+	if len(s) > 36 {
+		return false
+	}
+	for i := range len(s) {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if s[i] != '-' {
+				return false
+			}
+		} else if !isHex(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}

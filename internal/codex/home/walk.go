@@ -1,0 +1,151 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ErrLoop: a symbolic link leads back to itself or to a directory above it.
+var ErrLoop = errors.New("symbolic links go in a circle")
+
+// Entry is one thing that a walk met.
+type Entry struct {
+	Path   string // below root, spelled as root is
+	Hidden bool   // X.jsonl.zst beside X.jsonl: Codex reads the plain file only
+	Err    error  // Path could not be looked into, the walk goes on; Path may be a directory
+}
+
+// Walk visits every *.jsonl and *.jsonl.zst below root in the order of filepath.WalkDir: by name within a directory.
+// Symbolic links to files are visited under their own name; links to directories are followed, no directory is entered
+// twice, and a circle is an entry with ErrLoop. Unreadable directories are entries with Err. An error of visit, or the
+// context's, ends the walk and is returned; so is a root that is missing or not a directory.
+func Walk(ctx context.Context, root string, visit func(Entry) error) error {
+	info, err := os.Stat(root)
+	if err != nil {
+		return fmt.Errorf("walking %s: %w", root, bare(err))
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("walking %s: it is not a directory: %w", root, syscall.ENOTDIR)
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return fmt.Errorf("walking %s: %w", root, bare(err))
+	}
+	w := walker{ctx: ctx, visit: visit, tops: []string{real}, seen: map[string]bool{real: true}}
+	return w.dir(root, real)
+}
+
+type walker struct {
+	ctx   context.Context
+	visit func(Entry) error
+	tops  []string        // real paths of root and of what links led to: all below them is walked anyway
+	seen  map[string]bool // real paths of the directories entered
+}
+
+// dir walks the directory called path, whose real path is real.
+func (w *walker) dir(path, real string) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(path) // sorted; on error holds what was read so far
+	if err != nil {
+		if err := w.visit(Entry{Path: path, Err: fmt.Errorf("reading directory %s: %w", path, bare(err))}); err != nil {
+			return err
+		}
+	}
+	plain := map[string]bool{}
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), nameSuffix) {
+			plain[e.Name()] = true
+		}
+	}
+	for _, e := range entries {
+		if err := w.entry(filepath.Join(path, e.Name()), filepath.Join(real, e.Name()), e, plain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) error {
+	if e.IsDir() {
+		if w.seen[real] {
+			return nil
+		}
+		w.seen[real] = true
+		return w.dir(path, real)
+	}
+	name := e.Name()
+	wanted := isSession(name)
+	if e.Type()&fs.ModeSymlink != 0 {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil && !wanted && !errors.Is(err, syscall.ELOOP):
+			return nil // a dangling link that would not interest us
+		case errors.Is(err, syscall.ELOOP):
+			return w.visit(Entry{Path: path, Err: fmt.Errorf("%s: %w", path, ErrLoop)})
+		case err != nil:
+			return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, bare(err))})
+		case info.IsDir():
+			return w.link(path, filepath.Dir(real))
+		}
+	}
+	if !wanted {
+		return nil
+	}
+	base, zst := strings.CutSuffix(name, zstSuffix)
+	return w.visit(Entry{Path: path, Hidden: zst && plain[base]})
+}
+
+// link follows a symbolic link to a directory unless the walk comes, or came, to that directory anyway.
+func (w *walker) link(path, parent string) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		target, err = filepath.Abs(target)
+	}
+	if err != nil {
+		return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, bare(err))})
+	}
+	if within(parent, target) {
+		return w.visit(Entry{Path: path, Err: fmt.Errorf("%s: %w: it leads back to %s", path, ErrLoop, target)})
+	}
+	for _, top := range w.tops {
+		if within(target, top) {
+			return nil
+		}
+	}
+	if w.seen[target] {
+		return nil
+	}
+	w.seen[target] = true
+	w.tops = append(w.tops, target)
+	return w.dir(path, target)
+}
+
+// within says whether path is dir or below it; both are real paths.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func isSession(name string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(name, zstSuffix), nameSuffix)
+}
+
+// bare takes the path out of an error whose sentence names it already.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

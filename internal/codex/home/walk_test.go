@@ -1,0 +1,169 @@
+package home
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var ctx = context.Background()
+
+// tree makes the files (and with "name -> target" the links) below a new directory.
+func tree(t *testing.T, names ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, name := range names {
+		name, target, isLink := strings.Cut(name, " -> ")
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := error(nil)
+		switch {
+		case isLink:
+			err = os.Symlink(target, path)
+		case strings.HasSuffix(name, "/"):
+			err = os.MkdirAll(path, 0o755)
+		default:
+			err = os.WriteFile(path, []byte(name), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// walked renders what Walk visits: paths relative to root, "(hidden)" and the error's kind.
+func walked(t *testing.T, root string) []string {
+	t.Helper()
+	var got []string
+	err := Walk(ctx, root, func(e Entry) error {
+		rel, _ := filepath.Rel(root, e.Path)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case errors.Is(e.Err, ErrLoop):
+			rel += " (loop)"
+		case errors.Is(e.Err, fs.ErrPermission):
+			rel += " (denied)"
+		case errors.Is(e.Err, fs.ErrNotExist):
+			rel += " (gone)"
+		case e.Err != nil:
+			rel += " " + e.Err.Error()
+		case e.Hidden:
+			rel += " (hidden)"
+		}
+		got = append(got, rel)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestWalk(t *testing.T) {
+	outside := tree(t, "o.jsonl", "deep/p.jsonl", "back -> .")
+	for _, c := range []struct {
+		name  string
+		files []string
+		want  []string
+	}{
+		{"order and names",
+			[]string{"2026/02/b.jsonl", "2026/01/a.jsonl", "x.jsonl.zst", "a.txt", "b.jsonl.tmp", "c.zst", "2026/01/rollout.jsonl.bak", "empty/"},
+			[]string{"2026/01/a.jsonl", "2026/02/b.jsonl", "x.jsonl.zst"}},
+		{"hidden", []string{"x.jsonl", "x.jsonl.zst", "sub/x.jsonl.zst", "d.jsonl/in.jsonl", "d.jsonl.zst"},
+			[]string{"d.jsonl/in.jsonl", "d.jsonl.zst", "sub/x.jsonl.zst", "x.jsonl", "x.jsonl.zst (hidden)"}},
+		{"loops", []string{"a/x.jsonl", "a/up -> ..", "a/self -> .", "loop.jsonl -> loop.jsonl", "ring -> ring2", "ring2 -> ring", "z.jsonl"},
+			[]string{"a/self (loop)", "a/up (loop)", "a/x.jsonl", "loop.jsonl (loop)", "ring (loop)", "ring2 (loop)", "z.jsonl"}},
+		{"links", []string{"a -> b", "b/x.jsonl", "c.jsonl -> b/x.jsonl", "gone.jsonl -> nowhere", "gone -> nowhere"},
+			[]string{"b/x.jsonl", "c.jsonl", "gone.jsonl (gone)"}},
+		{"outside", []string{"l1 -> " + outside, "l2 -> " + outside, "l3 -> " + outside + "/deep"},
+			[]string{"l1/back (loop)", "l1/deep/p.jsonl", "l1/o.jsonl"}},
+		{"outside, inner first", []string{"l1 -> " + outside + "/deep", "l2 -> " + outside},
+			[]string{"l1/p.jsonl", "l2/back (loop)", "l2/o.jsonl"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := walked(t, tree(t, c.files...))
+			if fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("\ngot  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWalkStops(t *testing.T) {
+	root := tree(t, "a.jsonl", "b.jsonl", "sub/c.jsonl")
+	stop := errors.New("enough")
+	n := 0
+	if err := Walk(ctx, root, func(Entry) error { n++; return stop }); err != stop || n != 1 {
+		t.Error(err, n)
+	}
+	c, cancel := context.WithCancel(ctx)
+	if err := Walk(c, root, func(Entry) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for path, want := range map[string]error{
+		filepath.Join(root, "none"):    fs.ErrNotExist,
+		filepath.Join(root, "a.jsonl"): nil,
+	} {
+		err := Walk(ctx, path, func(Entry) error { return nil })
+		if err == nil || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	const day = "sessions/2026/11/20/"
+	first := "rollout-2026-11-20T10-00-00-" + idA
+	old := day + first + ".jsonl"
+	reverted := "sessions/2026/11/21/rollout-2026-11-21T09-00-00-" + idA + "_" + idC + ".jsonl"
+	root := tree(t, old, reverted, day+first+".jsonl.zst",
+		day+"rollout-2026-11-20T11-00-00-"+idB+".jsonl.zst", "archived_sessions/rollout-2026-11-20T11-00-00-"+idB+".jsonl",
+		"archived_sessions/nested/rollout-2025-01-01T00-00-00-"+idC+".jsonl",
+		day+"notes-"+idA+".jsonl", "elsewhere/rollout-2026-11-20T10-00-00-"+idA+".jsonl")
+	for _, c := range []struct {
+		id   string
+		want []string
+		err  error
+	}{
+		{idA, []string{reverted, old}, nil},
+		{strings.ToUpper(idA), []string{reverted, old}, nil},
+		{idB, []string{day + "rollout-2026-11-20T11-00-00-" + idB + ".jsonl.zst", "archived_sessions/rollout-2026-11-20T11-00-00-" + idB + ".jsonl"}, nil},
+		{"0199ffff", []string{"archived_sessions/nested/rollout-2025-01-01T00-00-00-" + idC + ".jsonl"}, nil},
+		{"0199ffff-", []string{"archived_sessions/nested/rollout-2025-01-01T00-00-00-" + idC + ".jsonl"}, nil},
+		{idA[:35], nil, ErrAmbiguous},
+		{"019a0000", nil, ErrAmbiguous},
+		{"019a000", nil, ErrBadID},
+		{"", nil, ErrBadID},
+		{"../sessions", nil, ErrBadID},
+		{"019a0000/", nil, ErrBadID},
+		{idA + "0", nil, ErrBadID},
+		{"\x1b[31m019a0000", nil, ErrBadID},
+		{"ffffffff", nil, ErrNoSession},
+	} {
+		got, err := Find(ctx, root, c.id)
+		if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
+			t.Errorf("%q: %v", c.id, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%q: a control character in the error", c.id)
+		}
+		want := []string(nil)
+		for _, w := range c.want {
+			want = append(want, filepath.Join(root, w))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q:\ngot  %v\nwant %v", c.id, got, want)
+		}
+	}
+	if _, err := Find(ctx, t.TempDir(), idA); !errors.Is(err, ErrNoSession) {
+		t.Error(err)
+	}
+}

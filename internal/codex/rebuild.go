@@ -1,0 +1,198 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// CallFrom rebuilds a lost call from an event that names its tool, command or arguments. outputType is the payload
+// type of the output that is left; shell is the name of the shell tool that the session uses elsewhere.
+func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error) {
+	stamp := gjson.GetBytes(evidence, "timestamp").String()
+	ev := gjson.GetBytes(evidence, "payload")
+	kind := ev.Get("type").String()
+	if kind == "item_completed" {
+		ev = ev.Get("item")
+		kind = ev.Get("type").String()
+	}
+	switch kind {
+	case "CommandExecution", "exec_command_end":
+		if !ev.Get("command").IsArray() {
+			return nil, fmt.Errorf("the %s names no command", kind)
+		}
+		name := first(shell, "exec_command")
+		return newFunctionCall(stamp, callID, name, shellArguments(name, ev)), nil
+	case "McpToolCall", "mcp_tool_call_end":
+		if inv := ev.Get("invocation"); inv.Exists() {
+			ev = inv
+		}
+		name := "mcp__" + ev.Get("server").String() + "__" + ev.Get("tool").String()
+		return newFunctionCall(stamp, callID, name, first(ev.Get("arguments").Raw, "{}")), nil
+	case "DynamicToolCall", "dynamic_tool_call_response":
+		return newFunctionCall(stamp, callID, ev.Get("tool").String(), first(ev.Get("arguments").Raw, "{}")), nil
+	case "FileChange", "patch_apply_end":
+		patch := patchOf(ev.Get("changes"))
+		if outputType == "custom_tool_call_output" {
+			return record(stamp, nil, "response_item", struct {
+				Type   string `json:"type"`
+				Status string `json:"status"`
+				CallID string `json:"call_id"`
+				Name   string `json:"name"`
+				Input  string `json:"input"`
+			}{"custom_tool_call", "completed", callID, "apply_patch", patch}), nil
+		}
+		return newFunctionCall(stamp, callID, "apply_patch", `{"input":`+string(quote(patch))+`}`), nil
+	}
+	return nil, fmt.Errorf("a %s does not tell the call", kind)
+}
+
+func newFunctionCall(stamp, callID, name, arguments string) []byte {
+	return record(stamp, nil, "response_item", struct {
+		Type      string `json:"type"`
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+		CallID    string `json:"call_id"`
+	}{"function_call", name, arguments, callID})
+}
+
+// shellArguments words a command as the arguments of the named shell tool.
+func shellArguments(name string, ev gjson.Result) string {
+	command := ev.Get("command").Array()
+	script := ""
+	if n := len(command); n > 0 {
+		script = command[n-1].String()
+		if n < 2 || !strings.HasPrefix(command[n-2].String(), "-") {
+			words := make([]string, n)
+			for i, w := range command {
+				words[i] = w.String()
+			}
+			script = strings.Join(words, " ")
+		}
+	}
+	switch name {
+	case "shell", "container.exec", "local_shell":
+		return `{"command":` + ev.Get("command").Raw + `}`
+	case "shell_command":
+		return `{"command":` + string(quote(script)) + `}`
+	}
+	return `{"cmd":` + string(quote(script)) + `}`
+}
+
+// patchOf writes the patch that made the changes of a file change event.
+func patchOf(changes gjson.Result) string {
+	var files []string
+	changes.ForEach(func(path, change gjson.Result) bool {
+		var b strings.Builder
+		switch change.Get("type").String() {
+		case "add":
+			fmt.Fprintf(&b, "*** Add File: %s\n", path.String())
+			for _, l := range strings.Split(strings.TrimSuffix(change.Get("content").String(), "\n"), "\n") {
+				b.WriteString("+" + l + "\n")
+			}
+		case "delete":
+			fmt.Fprintf(&b, "*** Delete File: %s\n", path.String())
+		default:
+			fmt.Fprintf(&b, "*** Update File: %s\n", path.String())
+			if to := change.Get("move_path").String(); to != "" {
+				fmt.Fprintf(&b, "*** Move to: %s\n", to)
+			}
+			b.WriteString(strings.TrimSuffix(change.Get("unified_diff").String(), "\n") + "\n")
+		}
+		files = append(files, b.String())
+		return true
+	})
+	slices.Sort(files)
+	return "*** Begin Patch\n" + strings.Join(files, "") + "*** End Patch\n"
+}
+
+// MessageFrom rebuilds a lost message from the event that showed it: user_message, agent_message, an item_completed
+// with either, or a task_complete that repeats the last answer.
+func MessageFrom(evidence []byte) ([]byte, error) {
+	stamp := gjson.GetBytes(evidence, "timestamp").String()
+	ev := gjson.GetBytes(evidence, "payload")
+	kind := ev.Get("type").String()
+	if kind == "item_completed" {
+		ev = ev.Get("item")
+		kind = ev.Get("type").String()
+	}
+	switch kind {
+	case "user_message":
+		return newMessage(stamp, "user", "", append([]part{{Type: "input_text", Text: ev.Get("message").String()}}, images(ev.Get("images"))...)), nil
+	case "agent_message":
+		return newMessage(stamp, "assistant", ev.Get("phase").String(), []part{{Type: "output_text", Text: ev.Get("message").String()}}), nil
+	case "task_complete", "turn_complete":
+		return newMessage(stamp, "assistant", "", []part{{Type: "output_text", Text: ev.Get("last_agent_message").String()}}), nil
+	case "UserMessage":
+		var parts []part
+		for _, c := range ev.Get("content").Array() {
+			switch c.Get("type").String() {
+			case "text":
+				parts = append(parts, part{Type: "input_text", Text: c.Get("text").String()})
+			case "image":
+				parts = append(parts, part{Type: "input_image", Image: c.Get("image_url").String()})
+			}
+		}
+		return newMessage(stamp, "user", "", parts), nil
+	case "AgentMessage":
+		var parts []part
+		for _, c := range ev.Get("content").Array() {
+			parts = append(parts, part{Type: "output_text", Text: c.Get("text").String()})
+		}
+		return newMessage(stamp, "assistant", ev.Get("phase").String(), parts), nil
+	}
+	return nil, fmt.Errorf("a %s shows no message", kind)
+}
+
+type part struct {
+	Type  string `json:"type"`
+	Text  string `json:"text,omitempty"`
+	Image string `json:"image_url,omitempty"`
+}
+
+func images(list gjson.Result) []part {
+	var parts []part
+	for _, url := range list.Array() {
+		if strings.HasPrefix(url.String(), "data:") {
+			parts = append(parts, part{Type: "input_image", Image: url.String()})
+		}
+	}
+	return parts
+}
+
+func newMessage(stamp, role, phase string, parts []part) []byte {
+	return record(stamp, nil, "response_item", struct {
+		Type    string `json:"type"`
+		Role    string `json:"role"`
+		Content []part `json:"content"`
+		Phase   string `json:"phase,omitempty"`
+	}{"message", role, parts, phase})
+}
+
+// NewTurnAborted writes the end of a turn that was cut, in the client's own form (turn_aborted, reason interrupted).
+func NewTurnAborted(turnID, timestamp string) []byte {
+	return record(timestamp, nil, "event_msg", struct {
+		Type   string `json:"type"`
+		TurnID string `json:"turn_id,omitempty"`
+		Reason string `json:"reason"`
+	}{"turn_aborted", turnID, "interrupted"})
+}
+
+// WrapBare writes a record of a session from before 0.32, which had no envelope, as today's client reads it:
+// nil for lines that carry nothing (record_type). n counts the session's records from 0.
+func WrapBare(line []byte, timestamp string) []byte {
+	if gjson.GetBytes(line, "record_type").Exists() || !gjson.GetBytes(line, "type").Exists() {
+		return nil
+	}
+	payload := line
+	if out := gjson.GetBytes(line, "output"); out.IsObject() {
+		value := out.Get("content")
+		if value.Type == gjson.String || value.IsArray() {
+			payload = splice(line, Set(line, "", "output", []byte(value.Raw)))
+		}
+	}
+	return record(timestamp, nil, "response_item", json.RawMessage(payload))
+}

@@ -1,0 +1,214 @@
+package jsonl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// referenceDepth is where encoding/json gives up.
+const referenceDepth = 10000
+
+// check compares one scan with encoding/json, unicode/utf8 and gjson.
+func check(s *Scanner, spans []Span, line []byte) error {
+	v := s.Scan(line, spans)
+	if v.Depth >= referenceDepth {
+		return nil
+	}
+	grammar, text := json.Valid(line), utf8.Valid(line)
+	want := grammar && text
+	if (v.Fault == None) != want {
+		return fmt.Errorf("fault %v at %d, reference says %v", v.Fault, v.At, want)
+	}
+	if (v.Fault == NotUTF8) != (grammar && !text) {
+		return fmt.Errorf("fault %v at %d, but grammar %v, UTF-8 %v", v.Fault, v.At, grammar, text)
+	}
+	switch v.Fault {
+	case None:
+		if v.At != 0 {
+			return fmt.Errorf("no fault at %d", v.At)
+		}
+	case Truncated:
+		if v.At != len(line) {
+			return fmt.Errorf("truncated at %d of %d", v.At, len(line))
+		}
+	case Trailing:
+		if !json.Valid(clean(line[:v.At])) || v.At >= len(line) {
+			return fmt.Errorf("no value before the rest at %d", v.At)
+		}
+	case Control:
+		if line[v.At] >= ' ' || !json.Valid(clean(line)) {
+			return fmt.Errorf("control character at %d is not all", v.At)
+		}
+	case Syntax:
+		if json.Valid(clean(line)) {
+			return fmt.Errorf("syntax fault at %d in what is valid without control characters", v.At)
+		}
+		// What stands before the fault can still become JSON: the same bytes
+		// cut there are a truncated line or a whole value.
+		if p := s.Scan(append([]byte(nil), line[:v.At]...), spans); p.Fault == Syntax {
+			return fmt.Errorf("syntax fault at %d, without it at %d", v.At, p.At)
+		}
+		return nil
+	case NotUTF8:
+		if !utf8.Valid(line[:v.At]) || utf8.Valid(line[:min(v.At+4, len(line))]) {
+			return fmt.Errorf("first bad byte is not at %d", v.At)
+		}
+	}
+	if v.Fault != None {
+		return nil
+	}
+	if v.Object != (line[space(line, 0)] == '{') {
+		return fmt.Errorf("object: %v", v.Object)
+	}
+	for i, p := range wanted {
+		raw := string(spans[i].Of(line))
+		if raw != "" && !json.Valid([]byte(raw)) {
+			return fmt.Errorf("%s is %q", p, raw)
+		}
+		if v.Duplicate >= 0 || i == len(wanted)-1 && v.Depth > duplicateDepth {
+			continue // gjson takes the first of two
+		}
+		if !v.Object {
+			if raw != "" {
+				return fmt.Errorf("%s is %q in no object", p, raw)
+			}
+			continue // gjson looks into arrays
+		}
+		if ref := gjson.GetBytes(line, p).Raw; raw != ref {
+			return fmt.Errorf("%s is %q, gjson has %q", p, raw, ref)
+		}
+	}
+	return checkVerdict(line, v)
+}
+
+// clean replaces control characters by letters where they may be in a string.
+func clean(line []byte) []byte {
+	line = append([]byte(nil), line...)
+	in := false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '"':
+			in = !in
+		case c == '\\' && in:
+			i++
+		case c < ' ' && in:
+			line[i] = 'x'
+		}
+	}
+	return line
+}
+
+// loneSurrogate matches what follows backslashes; its group is a surrogate that
+// is no part of a pair.
+var loneSurrogate = regexp.MustCompile(`\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|(\\u[dD][89a-fA-F][[:xdigit:]]{2})|\\.`)
+
+// checkVerdict compares the rest of the verdict on a healthy line with what the
+// tokens of encoding/json give.
+func checkVerdict(line []byte, v Verdict) error {
+	surrogate := -1
+	for _, m := range loneSurrogate.FindAllSubmatchIndex(line, -1) {
+		if m[2] >= 0 {
+			surrogate = m[2]
+			break
+		}
+	}
+	if v.Surrogate != surrogate {
+		return fmt.Errorf("lone surrogate at %d, want %d", v.Surrogate, surrogate)
+	}
+
+	type object struct {
+		keys map[string]bool // nil in an array
+		key  bool            // the next token is a key
+	}
+	var open []object
+	depth, dup, dupDepth := 0, -1, 0
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber()
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var top *object
+		if len(open) > 0 {
+			top = &open[len(open)-1]
+		}
+		switch {
+		case tok == json.Delim('}') || tok == json.Delim(']'):
+			open = open[:len(open)-1]
+			continue
+		case top != nil && top.key:
+			name := tok.(string)
+			if top.keys[name] && dup < 0 && len(open) <= duplicateDepth {
+				dup, dupDepth = int(dec.InputOffset()), len(open)
+			}
+			top.keys[name], top.key = true, false
+			continue
+		case top != nil && top.keys != nil:
+			top.key = true
+		}
+		switch tok {
+		case json.Delim('{'):
+			open = append(open, object{map[string]bool{}, true})
+		case json.Delim('['):
+			open = append(open, object{})
+		}
+		depth = max(depth, len(open))
+	}
+	if v.Depth != depth {
+		return fmt.Errorf("depth %d, want %d", v.Depth, depth)
+	}
+	if surrogate >= 0 {
+		return nil // keys decoded by encoding/json say too little
+	}
+	if dup >= 0 && v.Duplicate >= 0 {
+		if _, ok := Unquote(line[v.Duplicate:dup]); ok {
+			dup = v.Duplicate // both mean the key that ends at dup
+		}
+	}
+	if v.Duplicate != dup || v.DuplicateDepth != dupDepth {
+		return fmt.Errorf("duplicate key at %d in depth %d, want %d in %d", v.Duplicate, v.DuplicateDepth, dup, dupDepth)
+	}
+	return nil
+}
+
+// TestMutants breaks healthy lines at random. HIST_MUTANTS sets how many
+// mutants are tried.
+func TestMutants(t *testing.T) {
+	n := 300_000
+	if testing.Short() {
+		n = 30_000
+	}
+	if v := os.Getenv("HIST_MUTANTS"); v != "" {
+		var err error
+		if n, err = strconv.Atoi(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	s := NewScanner(mustCompile(wanted...))
+	spans := make([]Span, len(wanted))
+	faults := map[Fault]int{}
+	for i := range n {
+		line := mutate(r, []byte(seedLines[i%len(seedLines)]))
+		if err := check(s, spans, line); err != nil {
+			t.Fatalf("mutant %d: %q: %v", i, line, err)
+		}
+		faults[s.Scan(line, spans).Fault]++
+	}
+	for f := None; f <= Syntax; f++ {
+		if faults[f] == 0 && f != Blank {
+			t.Errorf("no mutant had the fault %v", f)
+		}
+	}
+	t.Log(faults)
+}

@@ -1,0 +1,181 @@
+package jsonl
+
+import "unicode/utf8"
+
+// A Span is a half-open byte range in a line. For strings it includes the
+// quotes. The zero Span means absent.
+type Span struct{ Start, End int }
+
+// Of returns the bytes of the span in its line.
+func (s Span) Of(line []byte) []byte { return line[s.Start:s.End] }
+
+// A Fault says in what way a line is not one JSON value in UTF-8.
+type Fault uint8
+
+const (
+	None      Fault = iota
+	Blank           // nothing but JSON white space
+	Truncated       // the bytes end inside a value
+	Trailing        // a complete value, then something else than white space
+	Control         // an unescaped control character in a string, and no other grammar fault
+	NotUTF8         // the grammar is right but the bytes are no UTF-8
+	Syntax          // anything else
+)
+
+var faultNames = [...]string{"none", "blank", "truncated", "trailing", "control", "not UTF-8", "syntax"}
+
+func (f Fault) String() string {
+	if int(f) < len(faultNames) {
+		return faultNames[f]
+	}
+	return "unknown"
+}
+
+// A Verdict is what one scan found. All offsets are 0-based bytes in the line.
+type Verdict struct {
+	Fault Fault
+	// At is where the fault is, 0 if there is none: the end of the line if it is
+	// Truncated, the start of the rest if Trailing, else the offending byte.
+	At int
+	// Object: the top-level value is an object. It means something if Fault is
+	// None, Control, NotUTF8 or Trailing.
+	Object bool
+	// Depth is the deepest nesting; an object in an object is 2, a scalar 0.
+	Depth int
+	// Surrogate is the offset of the first \uXXXX escape that is a surrogate
+	// without its other half, -1 if there is none.
+	Surrogate int
+	// Duplicate is the offset of the first key that its object already has,
+	// looked for in objects down to a nesting depth of 3; -1 if there is none.
+	// Keys are compared decoded. DuplicateDepth is the depth of that object.
+	Duplicate      int
+	DuplicateDepth int
+}
+
+// duplicateDepth is the deepest object whose keys are compared.
+const duplicateDepth = 3
+
+// A Scanner checks lines. It keeps its buffers between lines; it is not safe for
+// concurrent use.
+type Scanner struct {
+	root  *node
+	paths int
+
+	verdict Verdict
+	spans   []Span
+	control int    // first control character in a string, -1
+	high    uint64 // all words of strings or-ed: is a byte >= 0x80 among them?
+
+	frames []frame // the watched containers by depth; 0 is outside the value
+	keys   keySet
+	kinds  kindStack // what skip is in, but for the innermost containers
+}
+
+// A frame is an open container whose keys are looked at.
+type frame struct {
+	node   *node // its place in the shape, nil if nothing below is wanted
+	path   int   // the path that its span belongs to, or -1
+	start  int   // offset of its first byte
+	object bool
+}
+
+// NewScanner returns a scanner for the shape; nil wants nothing.
+func NewScanner(shape *Shape) *Scanner {
+	if shape == nil {
+		shape = &Shape{root: &node{path: -1}}
+	}
+	return &Scanner{
+		root:   shape.root,
+		paths:  shape.paths,
+		frames: make([]frame, max(duplicateDepth, shape.depth)+1),
+	}
+}
+
+// Scan checks one line, without its newline, and fills spans, which has one
+// element per path of the shape. After a fault the spans found so far stay. A
+// path that is hit twice has the last value.
+func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
+	s.spans = spans[:s.paths]
+	clear(s.spans)
+	s.verdict = Verdict{Surrogate: -1, Duplicate: -1}
+	s.control = -1
+	s.high = 0
+	s.keys.reset()
+
+	if i := space(line, 0); i == len(line) {
+		s.verdict.Fault = Blank
+	} else {
+		s.verdict.Object = line[i] == '{'
+		if i = s.watch(line, i); i >= 0 {
+			s.finish(line, i)
+		}
+		s.release()
+	}
+	s.spans = nil
+	return s.verdict
+}
+
+// finish judges what is behind the value, which ends at i, and the faults that
+// do not stop a scan.
+func (s *Scanner) finish(line []byte, i int) {
+	i = space(line, i)
+	switch {
+	case i < len(line):
+		s.fail(Trailing, i)
+	case s.control >= 0:
+		s.fail(Control, s.control)
+	case s.high&highs != 0 && !utf8.Valid(line):
+		s.fail(NotUTF8, badUTF8(line))
+	}
+}
+
+// fail notes a fault and returns -1, the position that ends a scan.
+func (s *Scanner) fail(f Fault, at int) int {
+	s.verdict.Fault, s.verdict.At = f, at
+	return -1
+}
+
+// failAt is fail for a byte that should not be at i, or for a line that ends
+// there.
+func (s *Scanner) failAt(line []byte, i int) int {
+	if i >= len(line) {
+		return s.fail(Truncated, len(line))
+	}
+	return s.fail(Syntax, i)
+}
+
+// release lets go of what only an extraordinary line needs.
+func (s *Scanner) release() {
+	s.kinds.release()
+	s.keys.release()
+}
+
+// badUTF8 is the offset of the first byte that is no part of valid UTF-8.
+func badUTF8(line []byte) int {
+	i := 0
+	for i < len(line) {
+		if line[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(line[i:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// space returns the first position from i on that is not JSON white space.
+func space(line []byte, i int) int {
+	for i < len(line) && line[i] <= ' ' {
+		switch line[i] {
+		case ' ', '\t', '\n', '\r':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}

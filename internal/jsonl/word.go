@@ -1,0 +1,63 @@
+package jsonl
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Eight bytes of a line are looked at as one little-endian word.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// load returns the eight bytes of b from i on.
+func load(b []byte, i int) uint64 {
+	return binary.LittleEndian.Uint64(b[i : i+8 : len(b)])
+}
+
+// stops finds the bytes that end a plain run inside a string: '"', '\\' and
+// control characters. The lowest set bit is the high bit of the first of them;
+// bits above it mean nothing. 0 means that there is none.
+func stops(w uint64) uint64 {
+	// Swapping 0x22 with 0x20 puts the quote and the control characters into
+	// one range, below 0x21.
+	return (((w ^ 0x02*ones) - 0x21*ones) | ((w ^ '\\'*ones) - ones)) &^ w & highs
+}
+
+// gather is stops as eight exact bits, the first byte lowest.
+func gather(w uint64) uint64 {
+	v := w &^ highs
+	// Without their high bits bytes can be added to without a carry.
+	quote := (v ^ 0x02*ones) + 0x5f*ones
+	slash := (v ^ '\\'*ones) + 0x7f*ones
+	m := ^(quote&slash | w) & highs
+	return m * 0x0002040810204081 >> 56
+}
+
+// first is the index, in bytes, of the lowest set bit of m.
+func first(m uint64) int { return bits.TrailingZeros64(m) >> 3 }
+
+// head keeps the first n bytes of w, n < 8.
+func head(w uint64, n int) uint64 { return w & (1<<(8*uint(n)&63) - 1) }
+
+// fold takes one more word of a key into its hash.
+func fold(h, w uint64) uint64 { return (h ^ w) * 0x9e3779b97f4a7c15 }
+
+// hash is the hash of a decoded key: its whole words, then the rest padded with
+// zeros, then its length in bytes.
+func hash(key []byte) uint64 {
+	var h uint64
+	rest := key
+	for ; len(rest) >= 8; rest = rest[8:] {
+		h = fold(h, load(rest, 0))
+	}
+	var w uint64
+	for k, c := range rest {
+		w |= uint64(c) << (8 * uint(k))
+	}
+	return fold(h, w) ^ uint64(len(key))
+}
+
+// bit is the place of a hash in a 64-bit filter.
+func bit(h uint64) uint64 { return 1 << (h >> 58) }

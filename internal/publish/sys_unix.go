@@ -1,0 +1,58 @@
+//go:build unix
+
+package publish
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const errQuota = syscall.EDQUOT
+
+// giveTo gives the file to the user and group of owner; false if the group could not be had. Only root can give files
+// to other users: that this fails for others is no error.
+func giveTo(f *os.File, owner fs.FileInfo) bool {
+	st, ok := owner.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true
+	}
+	if f.Chown(int(st.Uid), int(st.Gid)) == nil {
+		return true
+	}
+	if f.Chown(-1, int(st.Gid)) == nil {
+		return true
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	mine, ok := info.Sys().(*syscall.Stat_t)
+	return ok && mine.Gid == st.Gid
+}
+
+// SyncDir makes the names in a directory durable. File systems that cannot sync a directory are not an error.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = d.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EBADF) {
+		return nil
+	}
+	return err
+}
+
+// link gives tmp the name path unless that is taken, then takes the first name away.
+func link(tmp, path string) error {
+	if err := os.Link(tmp, path); err != nil {
+		return err
+	}
+	step("linked")
+	// The file is published: a name that stays behind is Sweep's.
+	_ = os.Remove(tmp)
+	return nil
+}

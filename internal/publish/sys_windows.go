@@ -1,0 +1,29 @@
+package publish
+
+import (
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+const errQuota = windows.ERROR_DISK_QUOTA_EXCEEDED
+
+// giveTo does nothing: a new file inherits its rights from the directory, like the one beside it.
+func giveTo(*os.File, fs.FileInfo) bool { return true }
+
+// SyncDir does nothing: directories are not synced on this system.
+func SyncDir(string) error { return nil }
+
+// renameNew renames tmp to path and fails with an error that is fs.ErrExist if that name is taken.
+func renameNew(tmp, path string) error {
+	from, err := windows.UTF16PtrFromString(tmp)
+	if err != nil {
+		return err
+	}
+	to, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return err
+	}
+	return windows.MoveFileEx(from, to, windows.MOVEFILE_WRITE_THROUGH)
+}

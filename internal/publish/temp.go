@@ -1,0 +1,62 @@
+package publish
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// tempName is .hist-, the second of its making in hexadecimal, random digits, .tmp: no agent reads it as a session.
+var tempName = regexp.MustCompile(`^\.hist-([0-9a-f]{8,16})-[0-9a-f]{16}\.tmp$`)
+
+// leftOver is the age at which Sweep takes a temporary file for abandoned.
+const leftOver = time.Hour
+
+func createTemp(dir string) (*os.File, error) {
+	for try := 0; ; try++ {
+		var random [8]byte
+		rand.Read(random[:]) // never fails
+		name := fmt.Sprintf(".hist-%08x-%s.tmp", time.Now().Unix(), hex.EncodeToString(random[:]))
+		f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) && try < 100 {
+			continue
+		}
+		return f, err
+	}
+}
+
+// Sweep removes the temporary files that a killed Write left in dir, and returns their paths. A file goes only if its
+// name is exactly ours, it is a regular file, and both its name and its modification time are older than an hour.
+func Sweep(dir string) (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("looking for left-over temporary files in %s: %w", dir, bare(err))
+	}
+	for _, e := range entries {
+		m := tempName.FindStringSubmatch(e.Name())
+		if m == nil || !e.Type().IsRegular() {
+			continue
+		}
+		made, err := strconv.ParseInt(m[1], 16, 64)
+		if err != nil || time.Since(time.Unix(made, 0)) < leftOver {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < leftOver {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, fmt.Errorf("removing the left-over temporary file %s: %w", path, bare(err))
+		}
+		removed = append(removed, path)
+	}
+	return removed, nil
+}

@@ -1,0 +1,231 @@
+package publish
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// What callers must tell apart; test with errors.Is.
+var (
+	// ErrExists: there is a file under the target's name, and it was not to be replaced.
+	ErrExists = errors.New("the file exists already")
+	// ErrNotRegular: the name to be replaced belongs to a symbolic link, directory or device.
+	ErrNotRegular = errors.New("only a regular file can be replaced")
+	// ErrSame: two names that must be different files are one.
+	ErrSame = errors.New("source and target are the same file")
+	// ErrPublished: the new file stands whole under its name; what failed came after that.
+	ErrPublished = errors.New("the file was written, but")
+)
+
+// Target says where a file goes and what it is to look like.
+type Target struct {
+	Path    string      // a symbolic link is never followed or replaced: resolve it first
+	Replace bool        // rename over an existing file; without it an existing file is ErrExists
+	Mode    fs.FileMode // permission bits; 0 means 0600
+	ModTime time.Time   // zero: now
+	Owner   fs.FileInfo // take user and group from this file, best effort; nil: ours
+}
+
+// bufferSize is how many bytes are gathered before they are written.
+const bufferSize = 256 << 10
+
+// step is called after each step of Write with its name. Tests end the process here.
+var step = func(string) {}
+
+// Write makes the file t.Path out of what fill writes. fill writes to a temporary file in the same directory, whose
+// name no agent takes for a session; it is synced, check (may be nil) is called with its path, and only if that returns
+// nil does the file take its name, in one step, with the mode, owner and modification time of t. check is the place to
+// verify the content and, last, that the source and a file to be replaced have not changed.
+//
+// On any error, and when ctx is done before the last step, the temporary file is removed and the target is as it was.
+// The one exception is an error that is ErrPublished.
+func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check func(tmp string) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("writing %s: %w", t.Path, err)
+	}
+	t.Path = filepath.Clean(t.Path)
+	if err := vacant(t); err != nil {
+		return err
+	}
+	dir := filepath.Dir(t.Path)
+	f, err := createTemp(dir)
+	if err != nil {
+		return explain("writing", t.Path, err)
+	}
+	tmp := f.Name()
+	defer func() {
+		if tmp != "" {
+			f.Close() // a second close is harmless
+			os.Remove(tmp)
+		}
+	}()
+	step("created")
+
+	g := &guarded{ctx: ctx, w: f}
+	w := bufio.NewWriterSize(g, bufferSize)
+	if err := fill(w); err != nil {
+		if g.err != nil {
+			return explain("writing", t.Path, g.err)
+		}
+		return fmt.Errorf("writing %s: %w", t.Path, err)
+	}
+	step("filled")
+	if err := w.Flush(); err != nil {
+		return explain("writing", t.Path, err)
+	}
+	step("flushed")
+	if err := dress(f, t); err != nil {
+		return explain("setting the mode of", t.Path, err)
+	}
+	step("dressed")
+	if err := f.Sync(); err != nil {
+		return explain("syncing", t.Path, err)
+	}
+	step("synced")
+	if check != nil {
+		if err := check(tmp); err != nil {
+			return fmt.Errorf("checking what was written for %s: %w", t.Path, err)
+		}
+	}
+	step("checked")
+	// Only now, so that Sweep sees for as long as possible that the file is fresh.
+	if !t.ModTime.IsZero() {
+		if err := errors.Join(os.Chtimes(tmp, t.ModTime, t.ModTime), f.Sync()); err != nil {
+			return explain("setting the time of", t.Path, err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		return explain("writing", t.Path, err)
+	}
+	step("closed")
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("writing %s: %w", t.Path, err)
+	}
+	if t.Replace {
+		if err = vacant(t); err == nil {
+			err = os.Rename(tmp, t.Path)
+		}
+	} else {
+		err = renameNew(tmp, t.Path)
+	}
+	if err != nil {
+		return explain("publishing", t.Path, err)
+	}
+	tmp = ""
+	step("published")
+	if err := SyncDir(dir); err != nil {
+		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, bare(err))
+	}
+	step("durable")
+	return nil
+}
+
+// vacant refuses a target whose name is taken by something that must stay.
+func vacant(t Target) error {
+	info, err := os.Lstat(t.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return explain("writing", t.Path, err)
+	case !t.Replace:
+		return fmt.Errorf("writing %s: %w; remove it or name another place", t.Path, ErrExists)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("replacing %s: %w", t.Path, ErrNotRegular)
+	}
+	return nil
+}
+
+// dress gives the file its owner and mode, in this order: a change of owner can clear mode bits.
+func dress(f *os.File, t Target) error {
+	mode := t.Mode.Perm()
+	if mode == 0 {
+		mode = 0o600
+	}
+	if t.Owner != nil && !giveTo(f, t.Owner) {
+		mode &^= 0o070 // it would be our group's, not theirs
+	}
+	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil
+}
+
+// guarded stops writing when the context is done, and keeps the first error: fill's own may be about something else.
+type guarded struct {
+	ctx context.Context
+	w   io.Writer
+	err error
+}
+
+func (g *guarded) Write(b []byte) (n int, err error) {
+	if g.err != nil {
+		return 0, g.err
+	}
+	if g.err = g.ctx.Err(); g.err == nil {
+		n, g.err = g.w.Write(b)
+	}
+	return n, g.err
+}
+
+// SameFile says whether two paths lead to one file, by any spelling: relative or not, through links, hard links, or
+// other case where the file system does not mind it. Files that do not exist yet are compared by directory and name.
+func SameFile(a, b string) (bool, error) {
+	ai, aerr := os.Stat(a)
+	bi, berr := os.Stat(b)
+	switch {
+	case aerr == nil && berr == nil:
+		return os.SameFile(ai, bi), nil
+	case aerr == nil && errors.Is(berr, fs.ErrNotExist), berr == nil && errors.Is(aerr, fs.ErrNotExist):
+		return false, nil
+	case !errors.Is(aerr, fs.ErrNotExist):
+		return false, fmt.Errorf("comparing %s with %s: %w", a, b, aerr)
+	case !errors.Is(berr, fs.ErrNotExist):
+		return false, fmt.Errorf("comparing %s with %s: %w", a, b, berr)
+	}
+	a, b = filepath.Clean(a), filepath.Clean(b)
+	if filepath.Base(a) != filepath.Base(b) {
+		return false, nil
+	}
+	ad, aerr := os.Stat(filepath.Dir(a))
+	bd, berr := os.Stat(filepath.Dir(b))
+	if aerr != nil || berr != nil {
+		return a == b, nil // nothing can be written to a directory that is not there
+	}
+	return os.SameFile(ad, bd), nil
+}
+
+// explain names the path, what was tried and, where it is known, what to do.
+func explain(doing, path string, err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, errQuota):
+		hint = " (free some space there, or write to another disk)"
+	case errors.Is(err, syscall.EFBIG):
+		hint = " (the file is larger than the file system or ulimit -f allows)"
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		hint = " (its directory must be writable; write to another one)"
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s %s: %w; remove it or name another place", doing, path, ErrExists)
+	}
+	return fmt.Errorf("%s %s: %w%s", doing, path, bare(err), hint)
+}
+
+// bare takes the temporary name out of an error: it says nothing to the user.
+func bare(err error) error {
+	switch e := err.(type) {
+	case *os.LinkError:
+		return e.Err
+	case *fs.PathError:
+		return e.Err
+	}
+	return err
+}

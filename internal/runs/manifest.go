@@ -1,0 +1,88 @@
+package runs
+
+import (
+	"encoding/json"
+	"io/fs"
+	"time"
+	"unicode/utf8"
+)
+
+// schema is the version of the manifest that this package writes; it reads older ones.
+const schema = 1
+
+// The ways in which a repaired file reaches the disk.
+const (
+	InPlace   = "in-place"   // the session's own file was replaced
+	NewThread = "new-thread" // a copy under a new thread id was made beside it
+	Output    = "output"     // a copy was written where the user said
+)
+
+// Manifest is manifest.json of a run.
+type Manifest struct {
+	Schema   int       `json:"schema"`
+	Run      string    `json:"run"`  // its id and the name of its directory
+	Tool     string    `json:"tool"` // "hist"
+	Version  string    `json:"version"`
+	Started  time.Time `json:"started"`
+	UndoneAt time.Time `json:"undone_at,omitzero"` // when the last file was taken back; zero: not undone
+	Files    []File    `json:"files"`
+}
+
+// File is one file that a run made or replaced. Sizes are in bytes, hashes in lower-case hexadecimal.
+type File struct {
+	Source        string      `json:"source"` // absolute path of the session that was repaired
+	Target        string      `json:"target"` // absolute path of what was written; Source or not
+	Mode          string      `json:"mode"`   // InPlace, NewThread or Output
+	SizeBefore    int64       `json:"size_before"`
+	SizeAfter     int64       `json:"size_after"`
+	SHA256Before  string      `json:"sha256_before"`
+	SHA256After   string      `json:"sha256_after"`
+	Backup        string      `json:"backup,omitempty"`    // the original's copy in the run directory; in-place only
+	SetAside      string      `json:"set_aside,omitempty"` // what was taken out of the session, in the run directory
+	Perm          fs.FileMode `json:"perm,omitempty"`      // the original's permission bits; 0: undo keeps the target's
+	ModTimeBefore time.Time   `json:"mod_time_before,omitzero"`
+	Published     bool        `json:"published"` // Target is known to have been written
+	Undone        bool        `json:"undone,omitempty"`
+}
+
+// rawPaths carries paths that are not valid UTF-8, which JSON would change.
+type rawPaths struct {
+	SourceBytes []byte `json:"source_bytes,omitempty"`
+	TargetBytes []byte `json:"target_bytes,omitempty"`
+}
+
+type plainFile File
+
+// MarshalJSON keeps paths that are not valid UTF-8 in fields of their own.
+func (f File) MarshalJSON() ([]byte, error) {
+	out := struct {
+		plainFile
+		rawPaths
+	}{plainFile: plainFile(f)}
+	if !utf8.ValidString(f.Source) {
+		out.SourceBytes = []byte(f.Source)
+	}
+	if !utf8.ValidString(f.Target) {
+		out.TargetBytes = []byte(f.Target)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (f *File) UnmarshalJSON(b []byte) error {
+	var in struct {
+		plainFile
+		rawPaths
+	}
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	*f = File(in.plainFile)
+	if in.SourceBytes != nil {
+		f.Source = string(in.SourceBytes)
+	}
+	if in.TargetBytes != nil {
+		f.Target = string(in.TargetBytes)
+	}
+	return nil
+}

@@ -1,0 +1,265 @@
+package runs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/source"
+)
+
+// ErrKept: a run that has published something, or may have, is not thrown away.
+var ErrKept = errors.New("the run holds what is needed to undo a repair")
+
+// Run is one run's directory and manifest. It is not safe for use by several goroutines.
+type Run struct {
+	Manifest Manifest
+	dir      string
+	count    int // of backups made
+}
+
+// Path returns the absolute path of the run's directory.
+func (r *Run) Path() string { return r.dir }
+
+// Backup copies the bytes of the file src, as they are stored, into the run and to the disk. It returns the copy's name
+// in the run, for File.Backup, and the SHA-256 of the bytes. A file that changes meanwhile is source.ErrChanged.
+func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err error) {
+	s, err := source.Open(src)
+	if err != nil {
+		return "", "", fmt.Errorf("keeping the original: %w", err)
+	}
+	in, err := s.Raw(ctx)
+	if err != nil {
+		return "", "", fmt.Errorf("keeping the original: %w", err)
+	}
+	defer in.Close()
+	var f *os.File
+	for f == nil {
+		r.count++
+		rel = fmt.Sprintf("original-%d-%s", r.count, tame(s.Name))
+		f, err = r.create(rel)
+		if err != nil && !errors.Is(err, os.ErrExist) {
+			return "", "", fmt.Errorf("keeping the original of %s: %w", src, err)
+		}
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	sum := sha256.New()
+	if _, err = copyTo(io.MultiWriter(f, sum), in); err != nil {
+		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, err)
+	}
+	if err = finish(f); err != nil {
+		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, err)
+	}
+	if err = s.Changed(); err != nil {
+		return "", "", fmt.Errorf("keeping the original: %w", err)
+	}
+	return rel, hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// SetAside makes a file in the run for bytes that leave the session, and returns its name, for File.SetAside. Close
+// brings it to the disk; its error counts.
+func (r *Run) SetAside(name string) (io.WriteCloser, string, error) {
+	rel := tame(name)
+	f, err := r.create(rel)
+	for n := 2; errors.Is(err, os.ErrExist); n++ {
+		rel = fmt.Sprintf("%d-%s", n, tame(name))
+		f, err = r.create(rel)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("making a place for what is set aside: %w", err)
+	}
+	return &synced{f}, rel, nil
+}
+
+// WriteReport writes a report into the run, whole or not at all.
+func (r *Run) WriteReport(name string, data []byte) error {
+	if !plainName(name) || name == manifestName {
+		return fmt.Errorf("%q cannot be the name of a report", name)
+	}
+	return r.write(name, data)
+}
+
+// Save writes the manifest to the disk, whole or not at all.
+func (r *Run) Save() error {
+	data, err := json.MarshalIndent(r.Manifest, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the record of run %s: %w", r.Manifest.Run, err)
+	}
+	return r.write(manifestName, append(data, '\n'))
+}
+
+// Discard removes the directory of a run that has changed nothing. If something was published, or it cannot be shown
+// that nothing was, it returns ErrKept.
+func (r *Run) Discard() error {
+	if err := r.settle(context.Background()); err != nil {
+		return err
+	}
+	for _, f := range r.Manifest.Files {
+		if f.Published && !f.Undone {
+			return fmt.Errorf("run %s: %w of %s", r.Manifest.Run, ErrKept, f.Target)
+		}
+		if f.Backup != "" && !f.Undone {
+			sha, _, err := Hash(context.Background(), f.Source)
+			if err != nil || sha != f.SHA256Before {
+				return fmt.Errorf("run %s: %w: %s is not the file that was backed up", r.Manifest.Run, ErrKept, f.Source)
+			}
+		}
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
+		return fmt.Errorf("removing the record of run %s: %w", r.Manifest.Run, err)
+	}
+	return publish.SyncDir(filepath.Dir(r.dir))
+}
+
+// Publish writes f.Target through publish.Write and records it, in the order that makes a crash harmless. The caller
+// sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target.
+// Size and hash of what is written are filled in here. check is publish.Write's. On any error but
+// publish.ErrPublished nothing was published and the run does not name the file.
+func (r *Run) Publish(ctx context.Context, f File, t publish.Target, fill func(io.Writer) error, check func(tmp string) error) error {
+	if t.Path != f.Target || !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
+		return fmt.Errorf("recording %s: its paths must be absolute and the same in both places", f.Target)
+	}
+	if f.Mode == InPlace && (f.Backup == "" || f.SHA256Before == "") {
+		return fmt.Errorf("replacing %s: there is no backup of it", f.Target)
+	}
+	if t.Replace && f.Mode != InPlace {
+		return fmt.Errorf("writing %s: only an in-place repair may replace a file", f.Target)
+	}
+	if f.Perm == 0 && f.Mode == InPlace {
+		f.Perm = t.Mode.Perm()
+	}
+	at := len(r.Manifest.Files)
+	err := publish.Write(ctx, t, func(w io.Writer) error {
+		sum := &sizedHash{Hash: sha256.New()}
+		if err := fill(io.MultiWriter(w, sum)); err != nil {
+			return err
+		}
+		f.SizeAfter, f.SHA256After = sum.n, hex.EncodeToString(sum.Sum(nil))
+		return nil
+	}, func(tmp string) error {
+		f.Published = false
+		r.Manifest.Files = append(r.Manifest.Files, f)
+		if err := r.Save(); err != nil {
+			return err
+		}
+		if check == nil {
+			return nil
+		}
+		return check(tmp)
+	})
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
+		if len(r.Manifest.Files) == at {
+			return err
+		}
+		// A rename over a network can fail and have happened all the same: the disk knows.
+		if serr := r.settle(context.WithoutCancel(ctx)); serr != nil {
+			return errors.Join(err, serr)
+		}
+		if !r.Manifest.Files[at].Published {
+			r.Manifest.Files = r.Manifest.Files[:at]
+			return errors.Join(err, r.Save())
+		}
+		err = fmt.Errorf("%s: %w %w", f.Target, publish.ErrPublished, err)
+	}
+	r.Manifest.Files[at].Published = true
+	if serr := r.Save(); serr != nil {
+		// Load settles this by itself; the caller should still hear of a failing disk.
+		return errors.Join(err, fmt.Errorf("%s: %w its record could not be completed: %w", f.Target, publish.ErrPublished, serr))
+	}
+	return err
+}
+
+// Hash returns the SHA-256 of a file's bytes as they are stored, in hexadecimal, and their number.
+func Hash(ctx context.Context, path string) (sha string, size int64, err error) {
+	s, err := source.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	return hashOf(ctx, s)
+}
+
+func hashOf(ctx context.Context, s *source.Source) (string, int64, error) {
+	in, err := s.Raw(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	n, err := copyTo(sum, in)
+	return hex.EncodeToString(sum.Sum(nil)), n, err
+}
+
+func (r *Run) create(name string) (*os.File, error) {
+	if !plainName(name) {
+		return nil, fmt.Errorf("%q is not a name within the run", name)
+	}
+	return os.OpenFile(filepath.Join(r.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+func (r *Run) write(name string, data []byte) error {
+	t := publish.Target{Path: filepath.Join(r.dir, name), Replace: true}
+	return publish.Write(context.Background(), t, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}, nil)
+}
+
+// copyTo copies with a buffer large enough for a fast disk.
+func copyTo(w io.Writer, r io.Reader) (int64, error) {
+	return io.CopyBuffer(w, struct{ io.Reader }{r}, make([]byte, 1<<20))
+}
+
+// finish brings a file and its name to the disk.
+func finish(f *os.File) error {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return publish.SyncDir(filepath.Dir(f.Name()))
+}
+
+type synced struct{ *os.File }
+
+func (s *synced) Close() error { return finish(s.File) }
+
+type sizedHash struct {
+	hash.Hash
+	n int64
+}
+
+func (s *sizedHash) Write(b []byte) (int, error) {
+	s.n += int64(len(b))
+	return s.Hash.Write(b)
+}
+
+// tame makes a file name of letters, digits, dots, dashes and underscores that does not begin with a dot.
+func tame(name string) string {
+	name = strings.Map(func(c rune) rune {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '-', c == '_':
+			return c
+		}
+		return '_'
+	}, name)
+	name = strings.TrimLeft(name, ".")
+	if len(name) > 150 {
+		name = name[len(name)-150:]
+	}
+	if name == "" || name == manifestName {
+		return "_" + name
+	}
+	return name
+}

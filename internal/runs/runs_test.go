@@ -1,0 +1,461 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/source"
+)
+
+var ctx = context.Background()
+
+const (
+	before = "{\"n\":1}\n{\"n\":2\n"
+	after  = "{\"n\":1}\n{\"n\":2}\n"
+)
+
+var old = time.Date(2025, 3, 4, 5, 6, 7, 123456000, time.UTC)
+
+// state gives the test its own place for runs, and returns a directory for sessions.
+func state(t *testing.T) string {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
+	return t.TempDir()
+}
+
+func put(t *testing.T, path, data string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(data), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func begin(t *testing.T) *Run {
+	t.Helper()
+	r, err := New("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// inPlace repairs path in place as a caller would.
+func inPlace(t *testing.T, r *Run, path string, check func(string) error) error {
+	t.Helper()
+	rel, sha, err := r.Backup(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, _ := os.Stat(path)
+	f := File{Source: path, Target: path, Mode: InPlace, SizeBefore: info.Size(), SHA256Before: sha, Backup: rel, ModTimeBefore: info.ModTime()}
+	target := publish.Target{Path: path, Replace: true, Mode: info.Mode(), ModTime: info.ModTime(), Owner: info}
+	return r.Publish(ctx, f, target, text(after), check)
+}
+
+// copied writes a repaired copy.
+func copied(t *testing.T, r *Run, src, dst string) error {
+	t.Helper()
+	sha, size, err := Hash(ctx, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Publish(ctx, File{Source: src, Target: dst, Mode: NewThread, SizeBefore: size, SHA256Before: sha}, publish.Target{Path: dst}, text(after), nil)
+}
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+}
+
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v; want %q", path, got, err, want)
+	}
+}
+
+func load(t *testing.T, id string) *Run {
+	t.Helper()
+	r, err := Load(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestUndoRoundTrip(t *testing.T) {
+	dir := state(t)
+	a, b := put(t, filepath.Join(dir, "a.jsonl"), before), put(t, filepath.Join(dir, "b.jsonl"), before)
+	c := filepath.Join(dir, "c.jsonl")
+	r := begin(t)
+	if err := errors.Join(inPlace(t, r, a, nil), copied(t, r, b, c)); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, a, after)
+	holds(t, c, after)
+	f := load(t, "").Manifest.Files
+	if len(f) != 2 || !f[0].Published || f[0].SizeAfter != int64(len(after)) || f[0].SHA256After == "" || f[0].SHA256After != f[1].SHA256After {
+		t.Errorf("%+v", f)
+	}
+	os.Chtimes(a, time.Now(), time.Now())
+
+	done, err := load(t, r.Manifest.Run).Undo(ctx)
+	if err != nil || len(done) != 2 || done[0] != (Undone{a, Restored}) || done[1] != (Undone{c, Removed}) {
+		t.Fatal(done, err)
+	}
+	holds(t, a, before)
+	if info, _ := os.Stat(a); !info.ModTime().Equal(old) || info.Mode() != 0o640 {
+		t.Errorf("%v %v", info.ModTime(), info.Mode())
+	}
+	if _, err := os.Stat(c); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the copy is still there")
+	}
+	if _, err := load(t, r.Manifest.Run[:17]).Undo(ctx); !errors.Is(err, ErrUndone) {
+		t.Error(err)
+	}
+	if _, err := Load(""); !errors.Is(err, ErrNoRun) {
+		t.Error(err)
+	}
+	list, err := List()
+	if err != nil || len(list) != 1 || list[0].UndoneAt.IsZero() || list[0].Version != "1.2.3" {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// TestUndoRefused changes one of two files in every way: nothing may be touched.
+func TestUndoRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(r *Run, a, copy string) error
+		want  error
+	}{
+		"original appended to": {func(_ *Run, a, _ string) error { return add(a) }, ErrMovedOn},
+		"copy appended to":     {func(_ *Run, _, c string) error { return add(c) }, ErrMovedOn},
+		"original removed":     {func(_ *Run, a, _ string) error { return os.Remove(a) }, ErrMovedOn},
+		"original a link": {func(_ *Run, a, _ string) error {
+			return errors.Join(os.Rename(a, a+".x"), os.Symlink(a+".x", a))
+		}, ErrMovedOn},
+		"original a directory": {func(_ *Run, a, _ string) error { return errors.Join(os.Remove(a), os.Mkdir(a, 0o700)) }, ErrMovedOn},
+		"backup gone": {func(r *Run, _, _ string) error {
+			return os.Remove(filepath.Join(r.Path(), r.Manifest.Files[0].Backup))
+		}, ErrBackup},
+		"backup damaged": {func(r *Run, _, _ string) error { return add(filepath.Join(r.Path(), r.Manifest.Files[0].Backup)) }, ErrBackup},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := state(t)
+			a := put(t, filepath.Join(dir, "a.jsonl"), before)
+			b, c2 := put(t, filepath.Join(dir, "b.jsonl"), before), filepath.Join(dir, "c.jsonl")
+			r := begin(t)
+			if err := errors.Join(inPlace(t, r, a, nil), inPlace(t, r, b, nil), copied(t, r, a, c2)); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.spoil(r, a, c2); err != nil {
+				t.Fatal(err)
+			}
+			done, err := load(t, r.Manifest.Run).Undo(ctx)
+			if !errors.Is(err, c.want) || done != nil || !strings.Contains(err.Error(), dir) && !strings.Contains(err.Error(), r.Path()) {
+				t.Errorf("%v, %v", done, err)
+			}
+			holds(t, b, after) // not even the files that could have been undone
+			if _, err := os.Stat(c2); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func add(path string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("{}\n")
+	return errors.Join(err, f.Close())
+}
+
+func TestUndoOfWhatIsGone(t *testing.T) {
+	dir := state(t)
+	a, c := put(t, filepath.Join(dir, "a.jsonl"), before), filepath.Join(dir, "c.jsonl")
+	r := begin(t)
+	if err := copied(t, r, a, c); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(c)
+	if done, err := r.Undo(ctx); err != nil || len(done) != 1 || done[0].Action != Already {
+		t.Error(done, err)
+	}
+	if _, err := begin(t).Undo(ctx); !errors.Is(err, ErrNothing) {
+		t.Error(err)
+	}
+}
+
+// TestUndoOtherName undoes a compressed session that was repaired into a plain one.
+func TestUndoOtherName(t *testing.T) {
+	for _, keepZst := range []bool{true, false} {
+		dir := state(t)
+		zst := put(t, filepath.Join(dir, "a.jsonl.zst"), "not really zstd")
+		plain := filepath.Join(dir, "a.jsonl")
+		r := begin(t)
+		rel, sha, err := r.Backup(ctx, zst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := File{Source: zst, Target: plain, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
+		if err := r.Publish(ctx, f, publish.Target{Path: plain, Mode: 0o640}, text(after), nil); err != nil {
+			t.Fatal(err)
+		}
+		if !keepZst {
+			os.Remove(zst)
+		}
+		done, err := load(t, "").Undo(ctx)
+		if err != nil || len(done) != 1 || done[0] != (Undone{zst, Restored}) {
+			t.Error(done, err)
+		}
+		holds(t, zst, "not really zstd")
+		if _, err := os.Stat(plain); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("the plain file is still there")
+		}
+		if info, _ := os.Stat(zst); !info.ModTime().Equal(old) || info.Mode() != 0o640 {
+			t.Error(info.ModTime(), info.Mode())
+		}
+	}
+}
+
+func TestPublishFails(t *testing.T) {
+	dir := state(t)
+	a := put(t, filepath.Join(dir, "a.jsonl"), before)
+	r := begin(t)
+	boom := errors.New("boom")
+	err := inPlace(t, r, a, func(string) error {
+		if f := onDisk(t, r).Files; len(f) != 1 || f[0].Published || f[0].SHA256After == "" {
+			t.Errorf("the intent is not on the disk: %+v", f)
+		}
+		return boom
+	})
+	if !errors.Is(err, boom) || len(r.Manifest.Files) != 0 || len(onDisk(t, r).Files) != 0 {
+		t.Errorf("%v, %+v", err, r.Manifest.Files)
+	}
+	holds(t, a, before)
+	if err := copied(t, r, a, a); !errors.Is(err, publish.ErrExists) {
+		t.Error(err)
+	}
+	for _, f := range []File{
+		{Source: a, Target: a, Mode: InPlace},
+		{Source: a, Target: a, Mode: NewThread},
+		{Source: "a.jsonl", Target: a, Mode: InPlace, Backup: "x", SHA256Before: "x"},
+	} {
+		if err := r.Publish(ctx, f, publish.Target{Path: a, Replace: true}, text(after), nil); err == nil {
+			t.Errorf("published %+v", f)
+		}
+	}
+	holds(t, a, before)
+	if err := r.Discard(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(r.Path()); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("discarded and still there")
+	}
+}
+
+func onDisk(t *testing.T, r *Run) Manifest {
+	t.Helper()
+	got, err := read(r.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Manifest
+}
+
+// TestRecordFails loses the run's directory in the midst of a repair: nothing may be published without its record.
+func TestRecordFails(t *testing.T) {
+	dir := state(t)
+	a := put(t, filepath.Join(dir, "a.jsonl"), before)
+	r := begin(t)
+	rel, sha, _ := r.Backup(ctx, a)
+	f := File{Source: a, Target: a, Mode: InPlace, SHA256Before: sha, Backup: rel}
+	err := r.Publish(ctx, f, publish.Target{Path: a, Replace: true}, func(w io.Writer) error {
+		os.RemoveAll(r.Path())
+		return text(after)(w)
+	}, nil)
+	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, publish.ErrPublished) {
+		t.Error(err)
+	}
+	holds(t, a, before)
+
+	r = begin(t)
+	err = inPlace(t, r, a, func(string) error { return os.RemoveAll(r.Path()) })
+	if !errors.Is(err, publish.ErrPublished) { // it is there, and the caller hears of the lost record
+		t.Error(err)
+	}
+	holds(t, a, after)
+}
+
+func TestBackupAndSetAside(t *testing.T) {
+	dir := state(t)
+	big := string(bytes.Repeat([]byte("0123456789\n"), 300000))
+	hostile := put(t, filepath.Join(dir, "..\x1b[31m rollout\n"+strings.Repeat("é", 50)+".jsonl"), big)
+	r := begin(t)
+	rel, sha, err := r.Backup(ctx, hostile)
+	if err != nil || strings.ContainsAny(rel, "\x1b\n é/") {
+		t.Fatalf("%q %v", rel, err)
+	}
+	holds(t, filepath.Join(r.Path(), rel), big)
+	if got, size, err := Hash(ctx, hostile); got != sha || size != int64(len(big)) || err != nil {
+		t.Error(got, size, err)
+	}
+	again, _, err := r.Backup(ctx, hostile)
+	if err != nil || again == rel {
+		t.Error(again, err)
+	}
+	if _, _, err := r.Backup(ctx, dir); !errors.Is(err, source.ErrNotRegular) {
+		t.Error(err)
+	}
+	c, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, _, err := r.Backup(c, hostile); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+
+	for _, want := range []string{"a.jsonl", "2-a.jsonl", "_.._x"} {
+		name := strings.TrimPrefix(want, "2-")
+		if want == "_.._x" {
+			name = "../../x"
+		}
+		w, rel, err := r.SetAside(name)
+		if err != nil || rel != want {
+			t.Fatal(rel, err)
+		}
+		io.WriteString(w, name)
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		holds(t, filepath.Join(r.Path(), rel), name)
+	}
+	if err := r.WriteReport("report.json", []byte("{}")); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{"", ".", "..", "../x", "/etc/x", `a\b`, "manifest.json"} {
+		if err := r.WriteReport(bad, nil); err == nil {
+			t.Errorf("wrote %q", bad)
+		}
+	}
+	filepath.WalkDir(r.Path(), func(path string, d fs.DirEntry, _ error) error {
+		info, _ := d.Info()
+		if want := map[bool]fs.FileMode{true: fs.ModeDir | 0o700, false: 0o600}[d.IsDir()]; info.Mode() != want {
+			t.Errorf("%s: %v", path, info.Mode())
+		}
+		return nil
+	})
+}
+
+func TestDiscardKeeps(t *testing.T) {
+	dir := state(t)
+	a := put(t, filepath.Join(dir, "a.jsonl"), before)
+	r := begin(t)
+	if err := inPlace(t, r, a, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Discard(); !errors.Is(err, ErrKept) {
+		t.Error(err)
+	}
+	// Neither if the record does not say so and the file has moved on.
+	r.Manifest.Files[0].Published = false
+	add(a)
+	if err := r.Discard(); !errors.Is(err, ErrKept) {
+		t.Error(err)
+	}
+	if _, err := r.Undo(ctx); !errors.Is(err, ErrMovedOn) {
+		t.Error(err)
+	}
+}
+
+func TestLoadAndList(t *testing.T) {
+	dir := state(t)
+	if list, err := List(); list == nil && err != nil || len(list) != 0 {
+		t.Error(list, err)
+	}
+	a := put(t, filepath.Join(dir, "a.jsonl"), before)
+	first := begin(t)
+	if err := copied(t, first, a, filepath.Join(dir, "b.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	second := begin(t)
+	if err := copied(t, second, a, filepath.Join(dir, "c.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	empty := begin(t)
+	if r := load(t, ""); r.Manifest.Run != second.Manifest.Run {
+		t.Error("not the newest that changed something")
+	}
+	list, err := List()
+	if err != nil || len(list) != 3 || list[0].Run != empty.Manifest.Run || list[2].Run != first.Manifest.Run {
+		t.Errorf("%+v %v", list, err)
+	}
+	for id, want := range map[string]error{
+		"../x": ErrBadID, "2/": ErrBadID, "..": ErrBadID, "\x1b": ErrBadID, first.Manifest.Run + "0": ErrBadID, "x": ErrBadID,
+		"19991231T000000Z-000000": ErrNoRun, first.Manifest.Run[:4]: ErrAmbiguous,
+	} {
+		if _, err := Load(id); !errors.Is(err, want) || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	for text, want := range map[string]error{
+		"{": nil, `{"schema":2}`: ErrNewer, `{"schema":1,"run":"other"}`: nil,
+		`{"schema":1,"run":"` + empty.Manifest.Run + `","files":[{"source":"/a","target":"/a","backup":"../x"}]}`: nil,
+		`{"schema":1,"run":"` + empty.Manifest.Run + `","files":[{"source":"/a","target":"a"}]}`:                  nil,
+	} {
+		os.WriteFile(filepath.Join(empty.Path(), manifestName), []byte(text), 0o600)
+		if _, err := Load(empty.Manifest.Run); err == nil || want != nil && !errors.Is(err, want) || !strings.Contains(err.Error(), empty.Path()) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if list, err := List(); err == nil || len(list) != 2 {
+			t.Errorf("%s: %v, %v", text, list, err)
+		}
+	}
+	os.Remove(filepath.Join(empty.Path(), manifestName))
+	if list, err := List(); err != nil || len(list) != 2 {
+		t.Error(list, err)
+	}
+}
+
+func TestDir(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	for env, want := range map[string]string{
+		"": filepath.Join(home, ".local", "state", "hist", "runs"), "relative": filepath.Join(home, ".local", "state", "hist", "runs"),
+		home: filepath.Join(home, "hist", "runs"),
+	} {
+		t.Setenv("XDG_STATE_HOME", env)
+		if got, err := Dir(); got != want || err != nil {
+			t.Errorf("%q: %s %v", env, got, err)
+		}
+	}
+}
+
+func TestPathsThatAreNotText(t *testing.T) {
+	dir := state(t)
+	a := filepath.Join(dir, "a\xff.jsonl")
+	if err := os.WriteFile(a, []byte(before), 0o600); err != nil {
+		t.Skip("such names are not possible here:", err)
+	}
+	r := begin(t)
+	if err := inPlace(t, r, a, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(t, "").Undo(ctx); err != nil {
+		t.Error(err)
+	}
+	holds(t, a, before)
+}

@@ -1,0 +1,230 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/publish"
+)
+
+// What callers must tell apart; test with errors.Is.
+var (
+	// ErrNoRun: there is no such run, or none that could be undone.
+	ErrNoRun = errors.New("no such run")
+	// ErrAmbiguous: several runs begin with the id.
+	ErrAmbiguous = errors.New("several runs begin with this id")
+	// ErrBadID: the text cannot be a run id or the beginning of one.
+	ErrBadID = errors.New("not a run id")
+	// ErrNewer: the manifest was written by a newer version.
+	ErrNewer = errors.New("the run was recorded by a newer version of hist")
+)
+
+const manifestName = "manifest.json"
+
+var (
+	idFormat   = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}$`)
+	prefixForm = regexp.MustCompile(`^[0-9]{1,8}(T[0-9]{0,6}(Z(-[0-9a-f]{0,6})?)?)?$`)
+)
+
+// Dir returns the directory of all runs, whether or not it exists: hist/runs in $XDG_STATE_HOME, by default
+// ~/.local/state. As the XDG rules want it, a relative $XDG_STATE_HOME is passed over.
+func Dir() (string, error) {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding a place for the record of repairs (set XDG_STATE_HOME): %w", err)
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "hist", "runs"), nil
+}
+
+// New begins a run of this version of hist: its directory exists on the disk, with a manifest that names no files.
+func New(version string) (*Run, error) {
+	root, err := Dir()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory for records of repairs: %w", err)
+	}
+	for try := 0; ; try++ {
+		now := time.Now().UTC()
+		var random [3]byte
+		rand.Read(random[:]) // never fails
+		id := now.Format("20060102T150405Z") + "-" + hex.EncodeToString(random[:])
+		dir := filepath.Join(root, id)
+		err := os.Mkdir(dir, 0o700)
+		if errors.Is(err, fs.ErrExist) && try < 100 {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("beginning a record of this repair: %w", err)
+		}
+		r := &Run{dir: dir, Manifest: Manifest{
+			Schema: schema, Run: id, Tool: "hist", Version: version, Started: now, Files: []File{},
+		}}
+		err = r.Save()
+		if err == nil {
+			err = publish.SyncDir(root)
+		}
+		if err != nil {
+			os.RemoveAll(dir)
+			return nil, fmt.Errorf("beginning a record of this repair: %w", err)
+		}
+		return r, nil
+	}
+}
+
+// List returns the manifests of all runs, newest first. A run whose manifest cannot be read is left out and named in
+// the error; the rest is returned with it. Entries are as written: Load settles those that a crash left open.
+func List() ([]Manifest, error) {
+	runs, err := all()
+	out := make([]Manifest, len(runs))
+	for i, r := range runs {
+		out[i] = r.Manifest
+	}
+	return out, err
+}
+
+// Load returns the run with this id or beginning of one; "" is the newest run that published something and is not
+// undone. Files whose manifest entry a crash left open are settled by their hash, which reads them.
+func Load(run string) (*Run, error) {
+	if run == "" {
+		return newest()
+	}
+	if !prefixForm.MatchString(run) {
+		return nil, fmt.Errorf("%q: %w: expected something like 20261120T195345Z-ab12cd", run, ErrBadID)
+	}
+	root, err := Dir()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the records of repairs: %w", err)
+	}
+	var ids []string
+	for _, e := range entries {
+		if e.IsDir() && idFormat.MatchString(e.Name()) && strings.HasPrefix(e.Name(), run) {
+			ids = append(ids, e.Name())
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return nil, fmt.Errorf("%s: %w in %s", run, ErrNoRun, root)
+	case 1:
+	default:
+		return nil, fmt.Errorf("%s: %w: %s", run, ErrAmbiguous, strings.Join(ids[:min(len(ids), 5)], ", "))
+	}
+	r, err := read(filepath.Join(root, ids[0]))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.settle(context.Background()); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func newest() (*Run, error) {
+	runs, bad := all()
+	for _, r := range runs {
+		if !r.Manifest.UndoneAt.IsZero() {
+			continue
+		}
+		if err := r.settle(context.Background()); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(r.Manifest.Files, func(f File) bool { return f.Published && !f.Undone }) {
+			return r, nil
+		}
+	}
+	if bad != nil {
+		return nil, fmt.Errorf("%w to undo: %w", ErrNoRun, bad)
+	}
+	return nil, fmt.Errorf("%w: there is nothing to undo", ErrNoRun)
+}
+
+// all reads every run, newest first, and joins the errors of those that cannot be read.
+func all() ([]*Run, error) {
+	root, err := Dir()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the records of repairs: %w", err)
+	}
+	var runs []*Run
+	var bad []error
+	for _, e := range entries {
+		if !e.IsDir() || !idFormat.MatchString(e.Name()) {
+			continue
+		}
+		r, err := read(filepath.Join(root, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // ended before it began
+		}
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		runs = append(runs, r)
+	}
+	slices.SortFunc(runs, func(a, b *Run) int {
+		return cmp.Or(b.Manifest.Started.Compare(a.Manifest.Started), strings.Compare(b.Manifest.Run, a.Manifest.Run))
+	})
+	return runs, errors.Join(bad...)
+}
+
+// read reads the manifest in dir and makes sure that it cannot lead out of it.
+func read(dir string) (*Run, error) {
+	path := filepath.Join(dir, manifestName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the record of a repair: %w", err)
+	}
+	r := &Run{dir: dir}
+	if err := json.Unmarshal(data, &r.Manifest); err != nil {
+		return nil, fmt.Errorf("reading the record of a repair %s: %w", path, err)
+	}
+	if r.Manifest.Schema > schema {
+		return nil, fmt.Errorf("%s: %w (schema %d)", path, ErrNewer, r.Manifest.Schema)
+	}
+	if r.Manifest.Run != filepath.Base(dir) {
+		return nil, fmt.Errorf("%s: it says that it belongs to run %q", path, r.Manifest.Run)
+	}
+	for _, f := range r.Manifest.Files {
+		for _, name := range []string{f.Backup, f.SetAside} {
+			if name != "" && !plainName(name) {
+				return nil, fmt.Errorf("%s: %q is not a name within the run", path, name)
+			}
+		}
+		if !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
+			return nil, fmt.Errorf("%s: a path in it is not absolute", path)
+		}
+	}
+	return r, nil
+}
+
+// plainName says whether name is the name of a file in a directory, and of nothing else.
+func plainName(name string) bool {
+	return name != "" && filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, `/\`)
+}

@@ -1,0 +1,246 @@
+package source
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow bounds what one zstd decoder may hold, in bytes. It is what the zstd program takes without being asked
+// (window log 27); Codex writes level 3, whose window is 2 MiB.
+const maxWindow = 128 << 20
+
+// Reader returns the session's bytes from the start, decoded if they are compressed. Reading fails with the context's
+// error once that is done.
+//
+// For a plain file the value also implements io.ReaderAt. It ends at the size seen at Open; a file that is shorter by
+// now gives ErrChanged. A damaged zstd stream delivers all that decodes and then ErrCorrupt. Every reader has a method
+// Consumed() int64: how many bytes of Size it has used so far, callable from another goroutine.
+func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
+	if s.once {
+		return s.only(ctx)
+	}
+	p, err := s.plain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Compressed {
+		return s.decode(bufio.NewReaderSize(p, 256<<10), p.Close, &p.used)
+	}
+	return p, nil
+}
+
+// Raw returns the bytes as they are stored, compressed or not, from the start. A Once source gives ErrOnce: its bytes
+// are Reader's.
+func (s *Source) Raw(ctx context.Context) (io.ReadCloser, error) {
+	if s.once {
+		return nil, fmt.Errorf("%s: %w", s.Path, ErrOnce)
+	}
+	return s.plain(ctx)
+}
+
+func (s *Source) plain(ctx context.Context) (*plainReader, error) {
+	if err := checkContext(ctx, s.Path); err != nil {
+		return nil, err
+	}
+	p := &plainReader{ctx: ctx, path: s.Path, size: s.size}
+	if s.Real == "" {
+		if s.spool == nil {
+			return nil, fmt.Errorf("%s: read after close", s.Path)
+		}
+		p.at = s.spool
+		return p, nil
+	}
+	f, err := s.reopen()
+	if err != nil {
+		return nil, err
+	}
+	p.at, p.close = f, f.Close
+	return p, nil
+}
+
+func (s *Source) only(ctx context.Context) (io.ReadCloser, error) {
+	s.mu.Lock()
+	r := s.stream
+	s.stream = nil
+	s.mu.Unlock()
+	if r == nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, ErrOnce)
+	}
+	c := &streamReader{ctx: ctx, path: s.Path}
+	c.r = r
+	buf := bufio.NewReaderSize(c, 64<<10)
+	head, err := buf.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if s.Magic = isZstd(head); s.Magic {
+		s.Compressed = true
+		return s.decode(buf, nil, &c.used)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+		counter
+	}{buf, closer(func() error { return nil }), counter{&c.used}}, nil
+}
+
+// decode puts a zstd decoder with bounded memory on r.
+func (s *Source) decode(r io.Reader, closeRaw func() error, used *atomic.Int64) (io.ReadCloser, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
+	if err != nil {
+		if closeRaw != nil {
+			closeRaw()
+		}
+		return nil, s.zstdError(err, 0)
+	}
+	return &zstdReader{source: s, d: d, raw: closeRaw, counter: counter{used}}, nil
+}
+
+// zstdError sorts the decoder's errors: what the file system or the context said stays itself, the rest is damage.
+func (s *Source) zstdError(err error, delivered int64) error {
+	var system interface{ Timeout() bool } // fs.PathError and friends
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrChanged), errors.As(err, &system):
+		return err
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return fmt.Errorf("%s: %w: more than %d MiB; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
+	case !s.Magic:
+		return fmt.Errorf("%s: %w: it is named .zst but does not begin like zstd", s.Path, ErrCorrupt)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s: %w: it is cut off after %d decoded bytes", s.Path, ErrCorrupt, delivered)
+	}
+	return fmt.Errorf("%s: %w after %d decoded bytes: %w", s.Path, ErrCorrupt, delivered, err)
+}
+
+// counter tells how far into the stored bytes a reader is.
+type counter struct{ used *atomic.Int64 }
+
+// Consumed returns how many stored bytes have been used so far.
+func (c counter) Consumed() int64 { return c.used.Load() }
+
+type closer func() error
+
+func (c closer) Close() error { return c() }
+
+// plainReader reads [0,size) of a file, and no byte more, at its own position.
+type plainReader struct {
+	ctx   context.Context
+	path  string
+	at    io.ReaderAt
+	size  int64
+	pos   int64
+	used  atomic.Int64
+	close func() error // nil: not ours to close
+}
+
+func (p *plainReader) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	n, err := p.ReadAt(b, p.pos)
+	p.pos += int64(n)
+	p.used.Store(p.pos)
+	if n > 0 && errors.Is(err, io.EOF) {
+		err = nil // the next call says it
+	}
+	return n, err
+}
+
+// ReadAt implements io.ReaderAt within the size that the file had at Open.
+func (p *plainReader) ReadAt(b []byte, off int64) (int, error) {
+	if err := checkContext(p.ctx, p.path); err != nil {
+		return 0, err
+	}
+	if off < 0 {
+		return 0, fmt.Errorf("reading %s at %d: %w", p.path, off, ErrRange)
+	}
+	if off >= p.size {
+		return 0, io.EOF
+	}
+	want := b
+	if left := p.size - off; int64(len(b)) > left {
+		want = b[:left]
+	}
+	n, err := p.at.ReadAt(want, off)
+	switch {
+	case err == io.EOF && n < len(want):
+		return n, fmt.Errorf("%s: %w: it ends at byte %d, at open it had %d", p.path, ErrChanged, off+int64(n), p.size)
+	case err != nil && err != io.EOF:
+		return n, explain(p.path, err)
+	case n < len(b):
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (p *plainReader) Consumed() int64 { return p.used.Load() }
+
+func (p *plainReader) Close() error {
+	if p.close == nil {
+		return nil
+	}
+	c := p.close
+	p.close = nil
+	return c()
+}
+
+// streamReader counts what comes from a stream and stops when the context is done.
+type streamReader struct {
+	ctx  context.Context
+	path string
+	r    io.Reader
+	used atomic.Int64
+}
+
+func (c *streamReader) Read(b []byte) (int, error) {
+	if err := checkContext(c.ctx, c.path); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(b)
+	c.used.Add(int64(n))
+	return n, err
+}
+
+type zstdReader struct {
+	counter
+	source *Source
+	d      *zstd.Decoder
+	raw    func() error
+	n      int64
+	err    error
+}
+
+func (z *zstdReader) Read(b []byte) (int, error) {
+	if z.err != nil {
+		return 0, z.err
+	}
+	n, err := z.d.Read(b)
+	z.n += int64(n)
+	if err != nil && err != io.EOF {
+		err = z.source.zstdError(err, z.n)
+	}
+	if n > 0 && err != nil {
+		z.err, err = err, nil // good bytes first, then the error
+	}
+	return n, err
+}
+
+func (z *zstdReader) Close() error {
+	if z.d == nil {
+		return nil
+	}
+	z.d.Close()
+	z.d = nil
+	z.err = fmt.Errorf("%s: read after close", z.source.Path)
+	if z.raw == nil {
+		return nil
+	}
+	return z.raw()
+}

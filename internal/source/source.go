@@ -1,0 +1,248 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// What callers must tell apart; test with errors.Is.
+var (
+	// ErrNotRegular: the path is a directory, FIFO, socket or device.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrLoop: the path's symbolic links never reach a file.
+	ErrLoop = errors.New("symbolic links go in a circle")
+	// ErrOnce: a stream that can be read only once was asked for again.
+	ErrOnce = errors.New("the stream can be read only once")
+	// ErrChanged: the file is not the one, or not as long or as old, as when it was opened.
+	ErrChanged = errors.New("the file changed while it was being read")
+	// ErrCorrupt: the compressed stream is cut off or damaged; what was delivered before is good.
+	ErrCorrupt = errors.New("the zstd stream is damaged")
+	// ErrWindow: the compressed stream asks for more memory than a decoder here may take.
+	ErrWindow = errors.New("the zstd stream needs too much memory")
+	// ErrRange: a Ref lies outside the bytes that the source holds.
+	ErrRange = errors.New("outside of the file")
+)
+
+// Source is one session file, or a stream, that can be read from the start as often as needed. Its methods may be
+// called from several goroutines at once, Close excepted.
+type Source struct {
+	Path string      // as the user named it; "-" for standard input
+	Real string      // absolute, symbolic links resolved; "" for a stream
+	Name string      // base name of Real, .zst kept; "stdin" for a stream
+	Info fs.FileInfo // as of Open; of the spool file for Stdin; nil for Once
+
+	// Compressed says that Reader decodes zstd: the name ends in .zst or the content begins like zstd.
+	// It is known for a Once source after its Reader call.
+	Compressed bool
+	// Magic says that the content really begins like zstd. A name and a content that disagree are worth a finding.
+	Magic bool
+
+	size  int64
+	spool *os.File // Stdin's temporary file
+	purge bool     // the spool file still has a name
+
+	mu     sync.Mutex
+	stream io.Reader // Once: nil when it was handed out
+	once   bool
+}
+
+// Open looks at the file behind path and returns it as a source. It never blocks on a FIFO or device: those, and
+// directories and sockets, give ErrNotRegular. A file that grows later is read as long as it was now.
+func Open(path string) (*Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	if err := regular(path, info); err != nil {
+		return nil, err
+	}
+	real, err := realPath(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	s := &Source{Path: path, Real: real, Name: filepath.Base(real)}
+	f, err := openFile(real)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	defer f.Close()
+	// Stat of the descriptor decides: the name may have been given to something else since.
+	if s.Info, err = f.Stat(); err != nil {
+		return nil, explain(path, err)
+	}
+	if err := regular(path, s.Info); err != nil {
+		return nil, err
+	}
+	s.size = s.Info.Size()
+	if err := s.sniff(io.NewSectionReader(f, 0, s.size)); err != nil {
+		return nil, explain(path, err)
+	}
+	return s, nil
+}
+
+// Stdin copies r into a temporary file in spoolDir ("": the system's) so that it can be read more than once. The file
+// is readable by the owner only and gone after Close, on Unix even after a crash.
+func Stdin(r io.Reader, spoolDir string) (*Source, error) {
+	f, err := os.CreateTemp(spoolDir, ".hist-stdin-*.tmp") // mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("making a temporary file for standard input: %w", err)
+	}
+	s := &Source{Path: "-", Name: "stdin", spool: f, purge: os.Remove(f.Name()) != nil}
+	if s.size, err = io.Copy(f, r); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("copying standard input to a temporary file in %s (point TMPDIR to a larger disk if it is full): %w",
+			filepath.Dir(f.Name()), err)
+	}
+	if s.Info, err = f.Stat(); err == nil {
+		err = s.sniff(io.NewSectionReader(f, 0, s.size))
+	}
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("reading standard input back: %w", err)
+	}
+	return s, nil
+}
+
+// Once wraps a stream that is read as it comes and only once: a second Reader call, and Extract, give ErrOnce.
+func Once(r io.Reader) *Source {
+	return &Source{Path: "-", Name: "stdin", size: -1, stream: r, once: true}
+}
+
+// Size returns how many bytes the file held when it was opened, compressed if it is; -1 for a Once source.
+func (s *Source) Size() int64 { return s.size }
+
+// Close removes the temporary file of a Stdin source. Other sources hold nothing.
+func (s *Source) Close() error {
+	if s.spool == nil {
+		return nil
+	}
+	err := s.spool.Close()
+	if s.purge {
+		err = errors.Join(err, os.Remove(s.spool.Name()))
+	}
+	s.spool = nil
+	return err
+}
+
+// Changed returns ErrChanged if the size, modification time or identity of the file behind the name is not what it was
+// at Open. Streams do not change.
+func (s *Source) Changed() error {
+	if s.Real == "" {
+		return nil
+	}
+	now, err := os.Stat(s.Real)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w: it is gone", s.Path, ErrChanged)
+	case err != nil:
+		return explain(s.Path, err)
+	case !os.SameFile(now, s.Info):
+		return fmt.Errorf("%s: %w: another file has taken its name", s.Path, ErrChanged)
+	case now.Size() != s.size:
+		return fmt.Errorf("%s: %w: %d bytes then, %d now", s.Path, ErrChanged, s.size, now.Size())
+	case !now.ModTime().Equal(s.Info.ModTime()):
+		return fmt.Errorf("%s: %w: modified %s then, %s now", s.Path, ErrChanged,
+			s.Info.ModTime().UTC().Format(stamp), now.ModTime().UTC().Format(stamp))
+	}
+	return nil
+}
+
+const stamp = "2006-01-02T15:04:05.000000000Z"
+
+// sniff sets Magic and Compressed from the name and the first bytes.
+func (s *Source) sniff(r io.Reader) error {
+	var head [4]byte
+	n, err := io.ReadFull(r, head[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	s.Magic = isZstd(head[:n])
+	s.Compressed = s.Magic || strings.HasSuffix(s.Name, ".zst")
+	return nil
+}
+
+// isZstd knows the magic numbers of a zstd frame and of the skippable frames that may precede it (RFC 8878, 3.1).
+func isZstd(head []byte) bool {
+	if len(head) < 4 {
+		return false
+	}
+	frame := bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
+	skippable := head[0]&0xf0 == 0x50 && bytes.Equal(head[1:], []byte{0x2a, 0x4d, 0x18})
+	return frame || skippable
+}
+
+// reopen opens the file again and makes sure that it is still the one that Open saw.
+func (s *Source) reopen() (*os.File, error) {
+	f, err := openFile(s.Real)
+	if err != nil {
+		return nil, explain(s.Path, err)
+	}
+	now, err := f.Stat()
+	if err == nil && !os.SameFile(now, s.Info) {
+		err = fmt.Errorf("%w: another file has taken its name", ErrChanged)
+	}
+	if err == nil && now.Size() < s.size {
+		err = fmt.Errorf("%w: it shrank from %d to %d bytes", ErrChanged, s.size, now.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	return f, nil
+}
+
+func realPath(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(real)
+}
+
+func regular(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	what, hint := "something else", ""
+	switch m := info.Mode(); {
+	case m.IsDir():
+		what = "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		what, hint = "a named pipe", "; name - and redirect it to standard input to read it"
+	case m&fs.ModeSocket != 0:
+		what = "a socket"
+	case m&fs.ModeDevice != 0:
+		what, hint = "a device", "; name - and redirect it to standard input to read it"
+	}
+	return fmt.Errorf("%s: %w: it is %s%s", path, ErrNotRegular, what, hint)
+}
+
+// explain names the path once and turns what the system says about links into words.
+func explain(path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	// filepath.EvalSymlinks counts links by itself and has no sentinel for too many.
+	if errors.Is(err, syscall.ELOOP) || strings.Contains(err.Error(), "too many links") {
+		return fmt.Errorf("%s: %w", path, ErrLoop)
+	}
+	return fmt.Errorf("reading %s: %w", path, err)
+}
+
+// checkContext returns the context's error in the words of a read.
+func checkContext(ctx context.Context, path string) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil
+}

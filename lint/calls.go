@@ -1,0 +1,351 @@
+package lint
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// callKey is a call_id within its family, hashed to 128 bits.
+type callKey [2]uint64
+
+// openCall is a call that has no output yet.
+type openCall struct {
+	ref      Ref
+	family   session.Family
+	tool     codex.Tool
+	stamp    string
+	sum      uint64
+	turn     int64
+	place    int // its place in the group of calls that were made together
+	group    *callGroup
+	evidence *evidence
+	output   *Ref // an output that stands before the call
+}
+
+// evidence is an event that tells a call's output or the call itself.
+type evidence struct {
+	ref    Ref
+	source string
+	tells  codex.Tells
+	proof  uint64 // hash of the text that the output must end with
+	length int    // its length in bytes; 0 proves nothing
+	build  func(tool codex.Tool, record []byte) ([]byte, error)
+}
+
+// answered is a call whose output has come.
+type answered struct {
+	call, output uint64 // hashes of what they say
+	at           session.Pos
+	proof        uint64
+	length       int
+	proven       bool
+}
+
+// callGroup is the calls of one answer of the model's: the client runs them together and writes their outputs, in
+// the order of the calls, before the model's next answer.
+type callGroup struct {
+	from    session.Pos   // the first call
+	last    session.Pos   // the last call
+	outputs []session.Pos // by place; zero while none has come
+	end     session.Pos   // what closed the group; zero while it is open
+}
+
+// anchor is the record behind which the output at a place belongs.
+func (g *callGroup) anchor(place int) session.Pos {
+	at := g.last
+	for _, out := range g.outputs[:place] {
+		if at.Less(out) {
+			at = out
+		}
+	}
+	return at
+}
+
+func (g *callGroup) answered() bool {
+	return slices.ContainsFunc(g.outputs, func(p session.Pos) bool { return p.Line > 0 })
+}
+
+// earlyOutput is an output whose call has not been seen.
+type earlyOutput struct {
+	ref    Ref
+	kind   string
+	family session.Family
+	callID string
+	sum    uint64
+}
+
+// callChecker pairs tool calls and outputs.
+type callChecker struct {
+	run   *run
+	seeds [2]maphash.Seed
+	open  map[callKey]*openCall
+	done  map[callKey]answered
+	early map[callKey]*earlyOutput
+	loose map[callKey]*evidence // for calls not seen, by call_id alone
+	past  map[callKey]bool      // calls that a compaction cut off, or holds
+	group *callGroup
+	turn  int64
+	ended bool // the turn in hand has ended
+	shell string
+	asked map[uint64]*openCall // open calls by what they ask for
+	args  argumentChecker
+}
+
+func newCallChecker(s *run) *callChecker {
+	return &callChecker{
+		run: s, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		open: map[callKey]*openCall{}, done: map[callKey]answered{}, early: map[callKey]*earlyOutput{},
+		loose: map[callKey]*evidence{}, past: map[callKey]bool{}, asked: map[uint64]*openCall{},
+		args: newArgumentChecker(s),
+	}
+}
+
+func (c *callChecker) key(family session.Family, id []byte) callKey {
+	k := callKey{maphash.Bytes(c.seeds[0], id), maphash.Bytes(c.seeds[1], id)}
+	k[0] += uint64(family)
+	return k
+}
+
+func (c *callChecker) sum(parts ...[]byte) uint64 {
+	var h maphash.Hash
+	h.SetSeed(c.seeds[0])
+	for _, p := range parts {
+		h.Write(p)
+		h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+func (c *callChecker) Record(rec *session.Record) {
+	switch rec.Kind {
+	case session.Call:
+		c.call(rec)
+	case session.Output:
+		c.output(rec)
+	case session.Evidence:
+		c.evidence(rec)
+	case session.Message:
+		c.closeGroup(rec.Pos)
+	case session.TurnStart:
+		c.closeGroup(rec.Pos)
+		c.turn++
+		c.ended = false
+	case session.TurnEnd:
+		c.closeGroup(rec.Pos)
+		c.ended = true
+	case session.Compaction:
+		c.compaction(rec)
+	}
+}
+
+// closeGroup ends the group of calls in hand: the model has answered, or the turn is over.
+func (c *callChecker) closeGroup(at session.Pos) {
+	if c.group != nil {
+		c.group.end = at
+		c.group = nil
+	}
+}
+
+func (c *callChecker) call(rec *session.Record) {
+	c.args.check(rec)
+	key := c.key(rec.Family, rec.CallID)
+	sum := c.sum(codex.Field(rec, codex.FieldName), codex.Field(rec, codex.FieldArguments), codex.Field(rec, codex.FieldInput))
+	if earlier, ok := c.twin(key); ok {
+		c.duplicateCall(rec, earlier == sum)
+		return
+	}
+	if first := c.asked[sum]; first != nil && first.group != c.group && len(codex.Field(rec, codex.FieldName)) > 0 {
+		c.report(Finding{Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line)})
+	}
+	if c.group == nil || c.group.answered() {
+		c.closeGroup(rec.Pos)
+		c.group = &callGroup{from: rec.Pos}
+	}
+	c.group.last = rec.Pos
+	c.group.outputs = append(c.group.outputs, session.Pos{})
+	open := &openCall{
+		ref: refOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, turn: c.turn,
+		group: c.group, place: len(c.group.outputs) - 1,
+	}
+	if rec.Family == session.Function && shellTools[open.tool.Name] {
+		c.shell = open.tool.Name
+	}
+	if out, ok := c.early[key]; ok {
+		delete(c.early, key)
+		open.output = &out.ref
+		c.done[key] = answered{call: sum, output: out.sum, at: out.ref.Pos}
+		c.outputBeforeCall(open, out)
+		return
+	}
+	c.open[key] = open
+	c.asked[sum] = open
+}
+
+var shellTools = map[string]bool{"shell": true, "exec_command": true, "shell_command": true, "container.exec": true, "local_shell": true}
+
+// twin looks for an earlier call with the same call_id and returns the hash of what it says.
+func (c *callChecker) twin(key callKey) (uint64, bool) {
+	if o, ok := c.open[key]; ok {
+		return o.sum, true
+	}
+	a, ok := c.done[key]
+	return a.call, ok
+}
+
+func (c *callChecker) output(rec *session.Record) {
+	c.args.checkOutput(rec)
+	key := c.key(rec.Family, rec.CallID)
+	sum := c.sum(codex.Field(rec, codex.FieldOutput))
+	if open, ok := c.open[key]; ok {
+		c.answer(key, open, rec, sum)
+		return
+	}
+	if earlier, ok := c.done[key]; ok {
+		c.duplicateOutput(key, earlier, rec, sum)
+		return
+	}
+	if c.past[key] {
+		return
+	}
+	for family := session.Function; family <= session.Search; family++ {
+		other := c.key(family, rec.CallID)
+		if open, ok := c.open[other]; ok && family != rec.Family {
+			c.kindMismatch(open, rec)
+			c.answer(other, open, rec, sum)
+			return
+		}
+	}
+	if _, twice := c.early[key]; twice {
+		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
+		return
+	}
+	c.early[key] = &earlyOutput{ref: refOf(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
+}
+
+// answer closes an open call by the output in rec.
+func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, sum uint64) {
+	delete(c.open, key)
+	if c.asked[open.sum] == open {
+		delete(c.asked, open.sum)
+	}
+	if open.group.end == (session.Pos{}) {
+		open.group.outputs[open.place] = rec.Pos
+	}
+	a := answered{call: open.sum, output: sum, at: rec.Pos}
+	if ev := open.evidence; ev != nil {
+		a.proof, a.length = ev.proof, ev.length
+		a.proven = c.proves(rec, ev.proof, ev.length)
+		if rec.Torn && ev.tells&codex.TellsOutput != 0 {
+			c.restoreTorn(open, rec)
+		}
+	}
+	c.done[key] = a
+}
+
+// proves says whether an output ends with the text of which length and hash are given.
+func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool {
+	text := codex.Text(rec, codex.FieldOutput)
+	return length > 0 && len(text) >= length && maphash.Bytes(c.seeds[1], text[len(text)-length:]) == proof
+}
+
+// evidence keeps where an event tells of a call that is open or not seen yet.
+func (c *callChecker) evidence(rec *session.Record) {
+	tells, source := codex.Evidence(rec)
+	if tells&(codex.TellsOutput|codex.TellsCall) == 0 || len(rec.CallID) == 0 {
+		return
+	}
+	ev := &evidence{ref: refOf(rec), source: fmt.Sprintf("%s on line %d", source, rec.Pos.Line), tells: tells, build: codex.OutputFrom}
+	if text := codex.Proof(rec); text != "" {
+		ev.proof, ev.length = maphash.String(c.seeds[1], text), len(text)
+	}
+	seen := false
+	for family := session.Function; family <= session.Search; family++ {
+		key := c.key(family, rec.CallID)
+		if open, ok := c.open[key]; ok {
+			seen = true
+			if open.evidence == nil || open.evidence.tells&codex.TellsOutput == 0 {
+				open.evidence = ev
+			}
+		}
+		if _, ok := c.done[key]; ok {
+			seen = true
+		}
+	}
+	if !seen && len(c.loose) < 1<<16 {
+		c.loose[c.key(session.NoFamily, rec.CallID)] = ev
+	}
+}
+
+// compaction ends the story of all calls before it. Those that its replacement history keeps may yet be answered.
+func (c *callChecker) compaction(rec *session.Record) {
+	c.closeGroup(rec.Pos)
+	raw := codex.Field(rec, codex.FieldReplacement)
+	kept := gjson.ParseBytes(raw)
+	for key, open := range c.open {
+		if open.evidence == nil && codex.KeptOutput(rec.Raw, open.tool.CallID) != nil {
+			open.evidence = &evidence{ref: refOf(rec), source: fmt.Sprintf("compacted history on line %d", rec.Pos.Line), tells: codex.TellsOutput,
+				build: func(tool codex.Tool, record []byte) ([]byte, error) {
+					if out := codex.KeptOutput(record, tool.CallID); out != nil {
+						return out, nil
+					}
+					return nil, fmt.Errorf("the compacted history does not hold the output of %s", tool.CallID)
+				}}
+		}
+		c.past[key] = true
+	}
+	c.finish()
+	clear(c.done)
+	kept.ForEach(func(_, item gjson.Result) bool {
+		if id := item.Get("call_id").String(); id != "" {
+			for family := session.Function; family <= session.Search; family++ {
+				c.past[c.key(family, []byte(id))] = true
+			}
+		}
+		return true
+	})
+}
+
+func (c *callChecker) End() {
+	c.closeGroup(session.Pos{Line: 1 << 62})
+	c.finish()
+}
+
+// finish reports what is still unpaired, in the order of the file.
+func (c *callChecker) finish() {
+	for _, open := range sortedBy(c.open, func(o *openCall) session.Pos { return o.ref.Pos }) {
+		if c.run.opts.Live && open.turn == c.turn && !c.ended {
+			continue
+		}
+		c.withoutOutput(open)
+	}
+	for _, out := range sortedBy(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
+		c.withoutCall(out)
+	}
+	clear(c.open)
+	clear(c.early)
+	clear(c.loose)
+	clear(c.asked)
+}
+
+func sortedBy[T any](m map[callKey]T, at func(T) session.Pos) []T {
+	list := make([]T, 0, len(m))
+	for _, v := range m {
+		list = append(list, v)
+	}
+	slices.SortFunc(list, func(a, b T) int {
+		if at(a).Less(at(b)) {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+func (c *callChecker) report(f Finding) { c.run.report(f) }

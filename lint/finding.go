@@ -1,0 +1,73 @@
+package lint
+
+import "github.com/hist-cli/hist/internal/session"
+
+// Finding is one damage at one place, with the edits that mend it.
+type Finding struct {
+	Rule    *Rule
+	Impact  Impact
+	Fix     Fix
+	Pos     session.Pos
+	Offset  int64  // 0-based, of the fault in the uncompressed file
+	Record  string // the record's type in the agent's words, "" if it can't be read
+	Message string // what is wrong here; holds no text of the conversation
+	Source  string // where recovered content comes from, in words
+	Count   int64  // how often, when one finding stands for many; 0 means once
+
+	// Edits mend the finding. A framing finding has none: the Framer mends it whenever it reads the line.
+	Edits []Edit
+	// Rename is the thread id that a repaired copy's file is named for; the mend of a name that is wrong.
+	Rename string
+	// Lost is how many items of the model's history are missing or replaced because of this finding, and stay so after the repair.
+	Lost int64
+	// Unseen is how many items stand in the file well-formed but are dropped by the client because of this finding.
+	Unseen int64
+
+	framing bool
+}
+
+// Framing says whether the mend lies in the Framer and not in Edits.
+func (f *Finding) Framing() bool { return f.framing }
+
+// Op is what an Edit does with the record it addresses.
+type Op uint8
+
+// The operations.
+const (
+	Splice   Op = iota // replace byte ranges inside the record
+	Remove             // take the record out; its bytes are set aside unless the edit only moves it
+	Before             // insert a record in front of it
+	After              // insert a record behind it; several at one place keep the order in which they are planned
+	Renumber           // from this record on, ordinals go up one by one from the record before
+)
+
+// Edit is one change of one logical record.
+type Edit struct {
+	At    session.Pos
+	Op    Op
+	Cuts  []Cut   // Splice
+	New   Content // Before, After
+	Moved bool    // Remove: the same bytes are inserted elsewhere
+}
+
+// Cut replaces a range of a record's bytes.
+type Cut = session.Cut
+
+// Content is the bytes of an inserted record: literal, or made from a record elsewhere in the file.
+type Content struct {
+	Literal []byte
+	From    *Ref
+	// Build makes the new record from the one at From; nil copies it.
+	Build func(record []byte) ([]byte, error)
+}
+
+// Ref is a logical record in the file, kept instead of its bytes.
+type Ref struct {
+	Pos    session.Pos
+	Offset int64 // bytes, of the physical line in the uncompressed file
+	Size   int64 // bytes of the physical line or lines, newlines included
+}
+
+func refOf(rec *session.Record) Ref {
+	return Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}
+}

@@ -1,0 +1,100 @@
+package lint
+
+import (
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// history follows what the model will be sent: the items since the newest compaction that still stands, less the
+// turns that were rolled back. It keeps a few numbers a turn, no items.
+type history struct {
+	live tally // what would be sent if the session ended here
+
+	turns       []turnMark
+	compactions []compactionMark
+	gone        []interval // rolled back
+}
+
+// tally counts model items: those in the file once it is mended, and those the client reads from it as it is.
+type tally struct{ mended, seen int64 }
+
+type turnMark struct {
+	at   session.Pos
+	live tally
+}
+
+type compactionMark struct {
+	at    session.Pos
+	turns int // open turns when it happened
+}
+
+type interval struct{ from, to session.Pos }
+
+// add takes the next record into account; seen says whether the client can read it from the file as it is.
+func (h *history) add(rec *session.Record, seen bool) {
+	switch {
+	case rec.Kind == session.Compaction:
+		h.compact(rec, seen)
+	case rec.Kind == session.Rollback:
+		h.rollBack(rec.Pos, int(gjson.ParseBytes(codex.Field(rec, codex.FieldNumTurns)).Int()))
+	case rec.Model:
+		if rec.Boundary {
+			h.turns = append(h.turns, turnMark{rec.Pos, h.live})
+		}
+		h.live.mended++
+		if seen {
+			h.live.seen++
+		}
+	}
+}
+
+// compact replaces all history by what the compaction holds; before 0.59 it holds a summary only, and the client
+// keeps the user's prompts beside it.
+func (h *history) compact(rec *session.Record, seen bool) {
+	n := int64(len(h.turns)) + 1
+	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] == '[' {
+		n = gjson.ParseBytes(raw).Get("#").Int()
+	}
+	h.compactions = append(h.compactions, compactionMark{rec.Pos, len(h.turns)})
+	h.live.mended = n
+	if seen {
+		h.live.seen = n
+	}
+}
+
+func (h *history) rollBack(at session.Pos, n int) {
+	keep := max(0, len(h.turns)-max(0, n))
+	if keep == len(h.turns) {
+		return
+	}
+	mark := h.turns[keep]
+	h.turns = h.turns[:keep]
+	h.live = mark.live
+	h.gone = append(h.gone, interval{mark.at, at})
+	for k := len(h.compactions); k > 0 && h.compactions[k-1].turns > keep; k-- {
+		h.compactions = h.compactions[:k-1]
+	}
+}
+
+// forgetSeen is what a stray header does to a paginated session: the client reads nothing above it.
+func (h *history) forgetSeen() {
+	h.live.seen = 0
+	for i := range h.turns {
+		h.turns[i].live.seen = 0
+	}
+}
+
+// counts says whether what stands at a place is still part of what the model is sent.
+func (h *history) counts(at session.Pos) bool {
+	if k := len(h.compactions); k > 0 && at.Less(h.compactions[k-1].at) {
+		return false
+	}
+	for _, g := range h.gone {
+		if !at.Less(g.from) && at.Less(g.to) {
+			return false
+		}
+	}
+	return true
+}

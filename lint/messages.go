@@ -1,0 +1,133 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleLostMessage = &Rule{
+	Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered,
+	Title: "a prompt or an answer that only an event still shows",
+	Text: `Each message stands in the file twice: as the item the model is sent, and as the event that people are shown. Where a record is known to be missing (a dead line, a jump in the ordinals) ` +
+		`and an event shows a message without its item, the model has lost that message. Repair writes it again from the event. Without such a hole nothing is taken for lost.`,
+}
+
+// told is an event that shows a message.
+type told struct {
+	ref    Ref
+	source string
+}
+
+// messageChecker looks for messages of which only the event is left, next to a hole.
+type messageChecker struct {
+	run    *run
+	user   session.Pos // the newest prompt's item that no event has shown yet
+	shown  session.Pos // the newest event that showed a prompt, or the turn's start
+	agent  *told       // an answer's event whose item has not come yet
+	answer session.Pos // the newest answer's item
+	text   []byte      // its text, as it stands in the file
+}
+
+func (c *messageChecker) Record(rec *session.Record) {
+	switch rec.Kind {
+	case session.Evidence:
+		c.event(rec)
+	case session.Message:
+		c.message(rec)
+	case session.Call, session.Output, session.Compaction:
+		c.resolveAgent(rec.Pos)
+	case session.TurnStart:
+		c.resolveAgent(rec.Pos)
+		c.shown = rec.Pos
+	case session.TurnEnd:
+		c.resolveAgent(rec.Pos)
+		c.lastAnswer(rec)
+	}
+}
+
+func (c *messageChecker) End() { c.resolveAgent(session.Pos{Line: 1 << 62}) }
+
+func (c *messageChecker) event(rec *session.Record) {
+	tells, source := codex.Evidence(rec)
+	t := &told{refOf(rec), fmt.Sprintf("%s on line %d", source, rec.Pos.Line)}
+	switch {
+	case tells&codex.TellsUser != 0:
+		if c.user.Line == 0 {
+			if h := c.run.holes.newest(c.shown, rec.Pos); h != nil {
+				c.lost(h, t, "prompt")
+			}
+		}
+		c.user, c.shown = session.Pos{}, rec.Pos
+	case tells&codex.TellsAgent != 0:
+		c.resolveAgent(rec.Pos)
+		c.agent = t
+	}
+}
+
+func (c *messageChecker) message(rec *session.Record) {
+	switch {
+	case rec.Boundary:
+		c.user = rec.Pos
+	case string(rec.Role) == "assistant":
+		c.answer = rec.Pos
+		c.text = append(c.text[:0], codex.FirstText(rec)...)
+		if rec.Torn && c.agent != nil {
+			c.restoreTorn(rec)
+		}
+		c.agent = nil
+		return
+	}
+	c.resolveAgent(rec.Pos)
+}
+
+// resolveAgent settles an answer's event once its item can't come any more.
+func (c *messageChecker) resolveAgent(at session.Pos) {
+	if c.agent == nil {
+		return
+	}
+	if h := c.run.holes.first(c.agent.ref.Pos, at); h != nil {
+		c.lost(h, c.agent, "answer")
+		c.answer = c.agent.ref.Pos
+		c.text = c.text[:0]
+	}
+	c.agent = nil
+}
+
+// lastAnswer compares what the end of a turn repeats as its last answer with the last item.
+func (c *messageChecker) lastAnswer(rec *session.Record) {
+	text := codex.Field(rec, codex.FieldLastMessage)
+	if len(text) < 3 || text[0] != '"' || bytes.Equal(text, c.text) || c.shown.Less(c.answer) && len(c.text) == 0 {
+		return
+	}
+	from := c.shown
+	if from.Less(c.answer) {
+		from = c.answer
+	}
+	if h := c.run.holes.newest(from, rec.Pos); h != nil {
+		c.lost(h, &told{refOf(rec), fmt.Sprintf("task_complete on line %d", rec.Pos.Line)}, "answer")
+	}
+}
+
+func (c *messageChecker) lost(h *hole, t *told, what string) {
+	c.run.report(Finding{
+		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.at, Offset: t.ref.Offset, Source: t.source,
+		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
+		Edits:   []Edit{h.insert(Content{From: &t.ref, Build: codex.MessageFrom})},
+	})
+}
+
+// restoreTorn replaces an answer that was cut inside its text by the whole one that its event shows.
+func (c *messageChecker) restoreTorn(rec *session.Record) {
+	for i := len(c.run.findings) - 1; i >= 0; i-- {
+		if f := &c.run.findings[i]; f.framing && f.Pos.Line == rec.Pos.Line {
+			f.Source = c.agent.source
+			f.Edits = append(f.Edits,
+				Edit{At: rec.Pos, Op: Remove, Moved: true},
+				Edit{At: rec.Pos, Op: Before, New: Content{From: &c.agent.ref, Build: codex.MessageFrom}})
+			return
+		}
+	}
+}

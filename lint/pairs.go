@@ -1,0 +1,187 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleCallWithoutOutput = &Rule{
+		Name: "call-without-output", Family: "calls", Impact: Loses, Fix: Recovered,
+		Title: "a tool call without its output",
+		Text: `The client tells the model "aborted", although the tool may have finished: the agent believes a finished command failed, and runs it again. ` +
+			`Repair looks for the output in the events that carry it too, and puts it in the place where the client would have written it. Only if nothing is left ` +
+			`it writes a stand-in that says so: outcome unknown, check before repeating.`,
+	}
+	ruleOutputWithoutCall = &Rule{
+		Name: "output-without-call", Family: "calls", Impact: Loses, Fix: Recovered,
+		Title: "an output whose call is gone",
+		Text: `The client drops the output ("Orphan function call output for call id"), and the model has never heard of either. Repair rebuilds the call from an event that names its command ` +
+			`or arguments. If there is none the output is set aside, or with --keep-orphans kept as a note to the model.`,
+	}
+	ruleKindMismatch = &Rule{
+		Name: "kind-mismatch", Family: "calls", Impact: Loses, Fix: Exact,
+		Title: "an output of the wrong kind for its call",
+		Text:  `The client pairs each kind of call with its own kind of output: a custom_tool_call_output does not answer a function_call. It drops the output and tells the model "aborted". Repair gives the output the kind that its call wants.`,
+	}
+	ruleOutputBeforeCall = &Rule{
+		Name: "output-before-call", Family: "calls", Impact: Rejects, Fix: Exact,
+		Title: "an output that stands before its call",
+		Text:  `The client sends both in that order, which the model API may refuse. Repair moves the output behind the call.`,
+	}
+	ruleDuplicateOutput = &Rule{
+		Name: "duplicate-output", Family: "calls", Impact: Rejects, Fix: SetAside,
+		Title: "two outputs for one call",
+		Text:  `The client sends both, which the model API may refuse. Repair keeps the one that an event of the same call confirms, else the first, and sets the other aside.`,
+	}
+	ruleDuplicateCall = &Rule{
+		Name: "duplicate-call", Family: "calls", Impact: Rejects, Fix: SetAside,
+		Title: "two calls with one call_id",
+		Text:  `The client sends both, which the model API may refuse. It happens when a cut stream is tried again. Repair keeps the first and sets the other aside.`,
+	}
+	ruleReplayedCall = &Rule{
+		Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix,
+		Title: "the same call again after one that got no answer",
+		Text:  `After a cut stream the client may ask the model again from a history that lacks the call it has just run. The tool may have run twice.`,
+	}
+	callRules = []*Rule{
+		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
+		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage,
+	}
+)
+
+// withoutOutput reports a call that nothing answers, and mends it from evidence or by a stand-in.
+func (c *callChecker) withoutOutput(open *openCall) {
+	f := Finding{
+		Rule: ruleCallWithoutOutput, Impact: Loses, Fix: StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
+		Message: fmt.Sprintf("call %s (%s) has no output: the model is told it was aborted", clip([]byte(open.tool.CallID), 40), clip([]byte(open.tool.Name), 40)),
+		Lost:    1,
+	}
+	content := Content{Literal: codex.StandIn(open.tool, open.stamp)}
+	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
+		f.Fix, f.Source, f.Lost = Recovered, ev.source, 0
+		tool, build := open.tool, ev.build
+		content = Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return build(tool, record) }}
+	}
+	f.Edits = []Edit{c.place(open, content)}
+	c.report(f)
+}
+
+// place puts an output where the client would have written it: in the hole it left, behind the event that tells of
+// it, or behind the outputs of the calls made before it.
+func (c *callChecker) place(open *openCall, content Content) Edit {
+	from, to := open.group.anchor(open.place), open.group.end
+	if ev := open.evidence; ev != nil && from.Less(ev.ref.Pos) && ev.ref.Pos.Less(to) {
+		from = ev.ref.Pos
+	}
+	if h := c.run.holes.first(from, to); h != nil {
+		return h.insert(content)
+	}
+	return Edit{At: from, Op: After, New: content}
+}
+
+// withoutCall reports an output that answers nothing, and rebuilds its call if an event tells it.
+func (c *callChecker) withoutCall(out *earlyOutput) {
+	f := Finding{
+		Rule: ruleOutputWithoutCall, Impact: Loses, Fix: SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
+		Message: fmt.Sprintf("an output for call %s, which is not there: the client drops it", clip([]byte(out.callID), 40)),
+		Edits:   []Edit{{At: out.ref.Pos, Op: Remove}},
+		Lost:    2, Unseen: 1,
+	}
+	ev := c.loose[c.key(session.NoFamily, []byte(out.callID))]
+	switch {
+	case ev != nil && ev.tells&codex.TellsCall != 0:
+		id, kind, shell := out.callID, out.kind, c.shell
+		f.Fix, f.Source, f.Lost = Recovered, ev.source, 0
+		f.Edits = []Edit{c.placeCall(ev.ref.Pos, out.ref.Pos, Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) {
+			return codex.CallFrom(id, kind, shell, record)
+		}})}
+	case c.run.opts.KeepOrphans:
+		f.Fix, f.Lost = StandIn, 1
+		f.Edits = []Edit{
+			{At: out.ref.Pos, Op: Remove, Moved: true},
+			{At: out.ref.Pos, Op: Before, New: Content{From: &out.ref, Build: func(record []byte) ([]byte, error) { return codex.Note(record), nil }}},
+		}
+	}
+	c.report(f)
+}
+
+// placeCall puts a call in the newest hole before what tells of it, or directly in front of that.
+func (c *callChecker) placeCall(told, output session.Pos, content Content) Edit {
+	at := told
+	if output.Less(told) {
+		at = output
+	}
+	if h := c.run.holes.newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
+		return h.insert(content)
+	}
+	return Edit{At: at, Op: Before, New: content}
+}
+
+func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
+	span := rec.Spans[codex.FieldPayloadType]
+	want := codex.OutputType(open.tool.Type)
+	c.report(Finding{
+		Rule: ruleKindMismatch, Impact: Loses, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("call %s is a %s and wants a %s: the client drops this one and tells the model it was aborted", clip(rec.CallID, 40), open.tool.Type, want),
+		Edits:   []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}}},
+		Unseen:  1,
+	})
+}
+
+func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
+	c.report(Finding{
+		Rule: ruleOutputBeforeCall, Impact: Rejects, Fix: Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
+		Message: fmt.Sprintf("the output of call %s stands before the call on line %d", clip([]byte(out.callID), 40), open.ref.Pos.Line),
+		Edits: []Edit{
+			{At: out.ref.Pos, Op: Remove, Moved: true},
+			{At: open.ref.Pos, Op: After, New: Content{From: &out.ref}},
+		},
+	})
+}
+
+func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
+	what := "a second, different call"
+	if copied {
+		what = "a copy of the call"
+	}
+	c.report(Finding{
+		Rule: ruleDuplicateCall, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, clip(rec.CallID, 40)),
+		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+	})
+}
+
+// duplicateOutput keeps the first output, unless an event confirms only the later one.
+func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *session.Record, sum uint64) {
+	f := Finding{
+		Rule: ruleDuplicateOutput, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", clip(rec.CallID, 40)),
+		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+	}
+	if sum == earlier.output {
+		f.Message += "; it is a copy of the first"
+	} else if !earlier.proven && c.proves(rec, earlier.proof, earlier.length) {
+		f.Message += "; this one is confirmed by an event, so the first goes"
+		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
+		earlier.output, earlier.at, earlier.proven = sum, rec.Pos, true
+		c.done[key] = earlier
+	}
+	c.report(f)
+}
+
+// restoreTorn replaces an output that was cut inside its text by the whole one that an event holds.
+func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
+	tool, ev := open.tool, open.evidence
+	for i := len(c.run.findings) - 1; i >= 0; i-- {
+		if f := &c.run.findings[i]; f.framing && f.Pos.Line == rec.Pos.Line {
+			f.Source = ev.source
+			f.Edits = append(f.Edits,
+				Edit{At: rec.Pos, Op: Remove, Moved: true},
+				Edit{At: rec.Pos, Op: Before, New: Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }}})
+			return
+		}
+	}
+}

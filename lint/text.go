@@ -1,0 +1,241 @@
+package lint
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	utf16 "golang.org/x/text/encoding/unicode"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// Encoding is how a file's bytes become text.
+type Encoding uint8
+
+// The encodings that occur: an editor on Windows may have written the file anew.
+const (
+	UTF8 Encoding = iota
+	UTF16LE
+	UTF16BE
+)
+
+var utf8BOM = []byte("\ufeff")
+
+// decodeText looks at the first bytes of r and returns a reader that gives UTF-8. The readers lines are cut from
+// look ahead in files, so a UTF-8 file is handed on as it is.
+func decodeText(r io.Reader) (Encoding, io.Reader) {
+	head := make([]byte, 4)
+	var n int
+	if ra, ok := r.(io.ReaderAt); ok {
+		n, _ = ra.ReadAt(head, 0)
+	} else {
+		br := bufio.NewReader(r)
+		peeked, _ := br.Peek(4)
+		n = copy(head, peeked)
+		r = br
+	}
+	enc := sniff(head[:n])
+	switch enc {
+	case UTF16LE:
+		return enc, utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM).NewDecoder().Reader(r)
+	case UTF16BE:
+		return enc, utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM).NewDecoder().Reader(r)
+	}
+	return enc, r
+}
+
+// sniff tells UTF-16 by its byte order mark, or by the NULs that it puts around the first brace.
+func sniff(head []byte) Encoding {
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("{\x00\"\x00")):
+		return UTF16LE
+	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00{\x00\"")):
+		return UTF16BE
+	}
+	return UTF8
+}
+
+// stripBOM takes the byte order mark off the first line and reports how the file was encoded, if not as it should.
+func (f *Framer) stripBOM(raw []byte) []byte {
+	rest, marked := bytes.CutPrefix(raw, utf8BOM)
+	switch {
+	case f.encoding != UTF8:
+		f.report(ruleBOM, 0, Exact, "the file is UTF-16 text: the client reads nothing of it")
+	case marked:
+		f.report(ruleBOM, 0, Exact, "a byte order mark stands before the first record: the client can't read the header")
+	default:
+		return raw
+	}
+	if !f.mayMend(len(f.faults) - 1) {
+		return raw
+	}
+	return rest
+}
+
+// stripNULs takes runs of NUL bytes out of a line, as a power loss leaves them. It returns nil if nothing remains.
+func (f *Framer) stripNULs(raw []byte) []byte {
+	at := bytes.IndexByte(raw, 0)
+	kept := make([]byte, 0, len(raw))
+	for _, c := range raw {
+		if c != 0 {
+			kept = append(kept, c)
+		}
+	}
+	message := fmt.Sprintf("%d NUL bytes", len(raw)-len(kept))
+	fault := f.report(ruleNULBytes, at, Exact, message)
+	if len(bytes.TrimSpace(kept)) == 0 {
+		fault.Impact = Notes
+		return nil
+	}
+	fault.Message += " hide a record: the client drops the line"
+	return kept
+}
+
+func utf8Message(fix Fix) string {
+	if fix == Exact {
+		return "bytes that are no UTF-8, but plainly text of another encoding"
+	}
+	return "bytes that are no UTF-8"
+}
+
+// mendUTF8 makes raw valid UTF-8 and returns where the first bad byte was, -1 if there was none. The fix is exact
+// where the bytes can only be surrogate pairs written one by one (CESU-8) or single Windows-1252 letters inside
+// words; otherwise each bad run becomes U+FFFD.
+func mendUTF8(raw []byte) (fixed []byte, fix Fix, at int) {
+	at = firstInvalid(raw)
+	if at < 0 {
+		return raw, Exact, -1
+	}
+	if out := fromCESU8(raw); utf8.Valid(out) {
+		return out, Exact, at
+	}
+	if out := fromWindows1252(raw); out != nil {
+		return out, Exact, at
+	}
+	return bytes.ToValidUTF8(raw, []byte("\ufffd")), StandIn, at
+}
+
+func firstInvalid(raw []byte) int {
+	for i := 0; i < len(raw); {
+		if raw[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// fromCESU8 joins surrogate pairs that were encoded as three bytes each.
+func fromCESU8(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		hi, ok := surrogateAt(raw, i)
+		if lo, ok2 := surrogateAt(raw, i+3); ok && ok2 && hi < 0xDC00 && lo >= 0xDC00 {
+			out = utf8.AppendRune(out, 0x10000+(hi-0xD800)<<10+(lo-0xDC00))
+			i += 6
+			continue
+		}
+		out = append(out, raw[i])
+		i++
+	}
+	return out
+}
+
+func surrogateAt(raw []byte, i int) (rune, bool) {
+	if i+3 > len(raw) || raw[i] != 0xED || raw[i+1] < 0xA0 || raw[i+1] > 0xBF || raw[i+2]&0xC0 != 0x80 {
+		return 0, false
+	}
+	return 0xD000 | rune(raw[i+1]&0x3F)<<6 | rune(raw[i+2]&0x3F), true
+}
+
+// fromWindows1252 decodes raw if it has no other character beyond ASCII than single letters standing in words.
+// It returns nil where that is not certain.
+func fromWindows1252(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+8)
+	for i, c := range raw {
+		if c < utf8.RuneSelf {
+			out = append(out, c)
+			continue
+		}
+		r := charmap.Windows1252.DecodeByte(c)
+		inWord := i > 0 && i+1 < len(raw) && asciiLetter(raw[i-1]) && (asciiLetter(raw[i+1]) || bytes.IndexByte([]byte(` .,;:!?"\`), raw[i+1]) >= 0)
+		if c >= 0xFE || !unicode.IsLetter(r) || !inWord {
+			return nil
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// escapeControls escapes control characters inside strings; outside they are white space or no JSON anyway.
+func escapeControls(raw []byte) []byte {
+	out := make([]byte, 0, len(raw)+16)
+	inString := false
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case inString && c == '\\' && i+1 < len(raw) && raw[i+1] >= 0x20:
+			out = append(out, c, raw[i+1])
+			i++
+			continue
+		case c == '"':
+			inString = !inString
+		case inString && c < 0x20:
+			quoted := jsonl.AppendQuote(nil, string(rune(c)))
+			out = append(out, quoted[1:len(quoted)-1]...)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// mendSurrogates overwrites escaped surrogates that lack their other half by an escaped U+FFFD, which is as long.
+func mendSurrogates(raw []byte) []byte {
+	out := bytes.Clone(raw)
+	for i := 0; i+6 <= len(out); {
+		switch {
+		case out[i] != '\\':
+			i++
+		case out[i+1] != 'u':
+			i += 2
+		default:
+			v := hex4(out[i+2 : i+6])
+			if v >= 0xD800 && v < 0xDC00 && i+12 <= len(out) && out[i+6] == '\\' && out[i+7] == 'u' {
+				if lo := hex4(out[i+8 : i+12]); lo >= 0xDC00 && lo < 0xE000 {
+					i += 12
+					continue
+				}
+			}
+			if v >= 0xD800 && v < 0xE000 {
+				copy(out[i:], `\ufffd`)
+			}
+			i += 6
+		}
+	}
+	return out
+}
+
+func hex4(b []byte) (v rune) {
+	for _, c := range b {
+		switch {
+		case c >= '0' && c <= '9':
+			v = v<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			v = v<<4 | rune(c|0x20-'a'+10)
+		}
+	}
+	return v
+}

@@ -1,0 +1,236 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleOpenTurn = &Rule{
+		Name: "open-turn", Family: "turns", Impact: Loses, Fix: Exact, Always: true,
+		Title: "a turn that neither completed nor was aborted",
+		Text: `A killed client leaves its turn open. In a paginated session it is shown as in progress for ever; in a legacy one nothing hangs on it, and it is only noted. ` +
+			`Repair closes it behind its last record with the turn_aborted record that the client itself writes for an interrupted turn.`,
+	}
+	ruleTruncatedTurn = &Rule{
+		Name: "truncated-turn", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "the last turn stopped before the model answered",
+		Text:  `The session ends between a tool call and the model's next answer, or in the middle of an answer. The history is whole; the agent only has to be asked to go on.`,
+	}
+	ruleFailedTurn = &Rule{
+		Name: "failed-turn", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "a turn that ended with an error",
+		Text:  `The provider was at capacity, the stream broke, a limit was reached. The session itself is healthy: resume the same thread, a new one would lose the context.`,
+	}
+	ruleUnansweredPrompt = &Rule{
+		Name: "unanswered-prompt", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "the last prompt got no answer",
+		Text:  `Nothing the model said or did follows the last prompt. It is in the history and will be sent with the next one.`,
+	}
+	ruleTurnMismatch = &Rule{
+		Name: "turn-mismatch", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "the end of a turn that never began, or a second end",
+		Text:  `Harmless by itself; a rollback that counts turns may count one too few or too many.`,
+	}
+	turnRules = []*Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch}
+)
+
+// turn is what is known of the turn in hand.
+type turn struct {
+	id     string
+	start  Ref
+	stamp  string // of its last record
+	last   session.Pos
+	open   bool
+	starts bool // it began with an event, not just with a prompt
+	prompt Ref
+	answer bool // something was said or done since the prompt
+	spoke  bool // the last thing was an answer in words
+	busy   bool // the last thing was a call or its output: the model's answer is due
+	packed bool // it compacted the history
+}
+
+// turnChecker follows what was going on.
+type turnChecker struct {
+	run   *run
+	turn  turn
+	known map[string]bool // turns that began; the newest only, ends come soon after
+	order []string
+	begun bool // the session has turn events at all
+	last  string
+	error bool // the last turn ended with an error, or was aborted: its state is told already
+}
+
+// keptTurns is how many turns that began are remembered.
+const keptTurns = 4096
+
+func newTurnChecker(s *run) *turnChecker { return &turnChecker{run: s, known: map[string]bool{}} }
+
+func (c *turnChecker) Record(rec *session.Record) {
+	t := &c.turn
+	switch rec.Kind {
+	case session.Unreadable, session.Header:
+		return
+	case session.TurnStart:
+		c.start(rec)
+	case session.TurnEnd:
+		c.end(rec)
+		return
+	case session.Compaction:
+		t.packed = true
+	default:
+		c.progress(rec)
+	}
+	if t.open && !settings(rec) {
+		t.last, t.stamp = rec.Pos, codex.Stamp(rec)
+	}
+}
+
+// settings says whether the record may stand between turns, so that it tells nothing of when one ended.
+func settings(rec *session.Record) bool {
+	return rec.Type == "event_msg/thread_settings_applied" || rec.Type == "event_msg/thread_goal_updated"
+}
+
+func (c *turnChecker) progress(rec *session.Record) {
+	t := &c.turn
+	switch {
+	case rec.Boundary:
+		t.prompt, t.answer, t.spoke, t.busy = refOf(rec), false, false, false
+		c.error = false
+	case rec.Kind == session.Call || rec.Kind == session.Output:
+		t.answer, t.spoke, t.busy = true, false, true
+	case rec.Answer:
+		t.answer, t.spoke, t.busy = true, true, false
+	}
+}
+
+func (c *turnChecker) start(rec *session.Record) {
+	if c.turn.open {
+		c.openTurn()
+	}
+	c.begun = true
+	id := string(rec.TurnID)
+	prompt, answer, spoke, busy := c.turn.prompt, c.turn.answer, c.turn.spoke, c.turn.busy
+	c.turn = turn{id: id, start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, spoke: spoke, busy: busy}
+	c.turn.spoke = false
+	c.error = false
+	if id == "" || c.known[id] {
+		return
+	}
+	c.known[id] = true
+	c.order = append(c.order, id)
+	if len(c.order) > keptTurns {
+		delete(c.known, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+func (c *turnChecker) end(rec *session.Record) {
+	t := &c.turn
+	id := string(rec.TurnID)
+	switch {
+	case !c.begun, id == "" && t.open:
+		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
+	case id == c.last && id != "" && !t.open:
+		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
+	case !c.known[id] && !c.run.damaged():
+		c.note(ruleTurnMismatch, rec, "the end of a turn that did not begin here")
+	}
+	c.last = id
+	c.failed(rec)
+	if t.open && (id == "" || id == t.id || !c.known[id]) {
+		t.open = false
+	} else if t.open {
+		c.openTurn()
+		t.open = false
+	}
+}
+
+// damaged says whether lines were found that hold no record: then the start may have been among them.
+func (s *run) damaged() bool { return len(s.holes.list) > 0 }
+
+func (c *turnChecker) failed(rec *session.Record) {
+	t := &c.turn
+	if strings.HasSuffix(rec.Type, "turn_aborted") {
+		c.error = true
+		return
+	}
+	raw := codex.Field(rec, codex.FieldError)
+	switch {
+	case len(raw) > 0 && raw[0] == '{':
+		e := gjson.ParseBytes(raw)
+		class := e.Get("codex_error_info")
+		what := class.String()
+		if class.IsObject() {
+			class.ForEach(func(k, _ gjson.Result) bool { what = k.String(); return false })
+		}
+		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s: resume this same thread", clip([]byte(what), 60), transient(what)))
+		c.error = true
+	case t.starts && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && before(c.run.header.Version, 0, 145):
+		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
+		c.error = true
+	}
+}
+
+func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
+
+// transientErrors are the client's names for failures that pass (codex_error_info up to 0.169).
+var transientErrors = map[string]bool{
+	"server_overloaded": true, "internal_server_error": true, "response_stream_disconnected": true,
+	"response_too_many_failed_attempts": true, "http_connection_failed": true, "response_stream_connection_failed": true,
+}
+
+func transient(class string) string {
+	if transientErrors[class] {
+		return ", which passes"
+	}
+	return ""
+}
+
+func (c *turnChecker) openTurn() {
+	t := &c.turn
+	f := Finding{
+		Rule: ruleOpenTurn, Impact: Notes, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
+		Message: "the turn that begins here neither completed nor was aborted",
+		Edits:   []Edit{{At: t.last, Op: After, New: Content{Literal: codex.NewTurnAborted(t.id, t.stamp)}}},
+	}
+	if c.run.paginated {
+		f.Impact = Loses
+		f.Message += ": it is shown in progress for ever"
+	}
+	c.run.report(f)
+}
+
+func (c *turnChecker) End() {
+	t := &c.turn
+	if c.run.opts.Live {
+		return
+	}
+	if t.open {
+		c.openTurn()
+	}
+	if t.prompt.Pos.Line == 0 || c.error || c.begun && !t.open && t.spoke {
+		return
+	}
+	f := Finding{Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message"}
+	switch {
+	case !t.answer:
+		f.Rule, f.Message = ruleUnansweredPrompt, "the last prompt got no answer"
+	case t.busy:
+		f.Rule, f.Message = ruleTruncatedTurn, "the last turn stopped between a tool call and the model's next answer"
+	case t.open:
+		f.Rule, f.Message = ruleTruncatedTurn, "the last turn stopped in the middle of an answer"
+	default:
+		return
+	}
+	c.run.report(f)
+}
+
+func (c *turnChecker) note(rule *Rule, rec *session.Record, message string) {
+	c.run.report(Finding{Rule: rule, Impact: Notes, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+}
