@@ -67,6 +67,7 @@ type piece struct {
 	dead   bool
 	torn   bool
 	mended bool
+	drop   bool // dead, and not to be kept
 }
 
 // NewFramer reads the session in r. It looks at the first bytes to tell UTF-16 from UTF-8.
@@ -156,7 +157,8 @@ func (f *Framer) pop() *session.Record {
 		p := f.queue[0]
 		f.queue = f.queue[1:]
 		f.rec.Pos.Part++
-		f.rec.Raw, f.rec.Torn, f.rec.Mended = p.raw, p.torn, p.mended
+		f.rec.Raw, f.rec.Torn, f.rec.Mended, f.rec.Drop = p.raw, p.torn, p.mended, p.drop
+		f.rec.Open = !f.line.Terminated && len(f.queue) == 0
 		f.rec.Spans = f.spans
 		if p.dead {
 			f.rec.Blank = len(bytes.Trim(p.raw, "\x00 \t\r\n")) == 0
@@ -221,17 +223,23 @@ func (f *Framer) begin(line heldLine) {
 
 // mendLine deals with a line that is not one whole record.
 func (f *Framer) mendLine(raw []byte) {
+	raw = bytes.Clone(raw) // what is made of it outlives the reader's buffer
 	mark := len(f.faults)
 	pieces := f.dissect(raw)
 	if !f.mayMend(mark) {
 		// Left alone, the line is what the client takes it for: nothing.
 		pieces = []piece{{raw: f.line.Raw, dead: true}}
-	} else if n := len(pieces); n > 0 && !f.line.Terminated && !pieces[n-1].dead && !f.tornFault(mark) {
+	} else if len(f.faults) > mark {
+		for i := range pieces {
+			pieces[i].drop = pieces[i].dead
+		}
+	}
+	if n := len(pieces); n > 0 && !f.line.Terminated && !pieces[n-1].dead && !f.tornFault(mark) {
 		f.missingNewline()
 	}
 	f.queue = append(f.queue[:0], pieces...)
 	if len(pieces) == 0 { // nothing is left of the line
-		f.queue = append(f.queue, piece{raw: nil, dead: true, mended: true})
+		f.queue = append(f.queue, piece{raw: f.line.Raw, dead: true, drop: true})
 	}
 }
 

@@ -1,0 +1,110 @@
+package runs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/publish"
+)
+
+// TestUndoRefused changes one of two files in every way: nothing may be touched.
+func TestUndoRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(r *Run, a, copy string) error
+		want  error
+	}{
+		"original appended to": {func(_ *Run, a, _ string) error { return add(a) }, ErrMovedOn},
+		"copy appended to":     {func(_ *Run, _, c string) error { return add(c) }, ErrMovedOn},
+		"original removed":     {func(_ *Run, a, _ string) error { return os.Remove(a) }, ErrMovedOn},
+		"original a link": {func(_ *Run, a, _ string) error {
+			return errors.Join(os.Rename(a, a+".x"), os.Symlink(a+".x", a))
+		}, ErrMovedOn},
+		"original a directory": {func(_ *Run, a, _ string) error { return errors.Join(os.Remove(a), os.Mkdir(a, 0o700)) }, ErrMovedOn},
+		"backup gone": {func(r *Run, _, _ string) error {
+			return os.Remove(filepath.Join(r.Path(), r.Manifest.Files[0].Backup))
+		}, ErrBackup},
+		"backup damaged": {func(r *Run, _, _ string) error { return add(filepath.Join(r.Path(), r.Manifest.Files[0].Backup)) }, ErrBackup},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := state(t)
+			a := put(t, filepath.Join(dir, "a.jsonl"), before)
+			b, c2 := put(t, filepath.Join(dir, "b.jsonl"), before), filepath.Join(dir, "c.jsonl")
+			r := begin(t)
+			if err := errors.Join(inPlace(t, r, a, nil), inPlace(t, r, b, nil), copied(t, r, a, c2)); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.spoil(r, a, c2); err != nil {
+				t.Fatal(err)
+			}
+			done, err := load(t, r.Manifest.Run).Undo(ctx)
+			if !errors.Is(err, c.want) || done != nil || !strings.Contains(err.Error(), dir) && !strings.Contains(err.Error(), r.Path()) {
+				t.Errorf("%v, %v", done, err)
+			}
+			holds(t, b, after) // not even the files that could have been undone
+			if _, err := os.Stat(c2); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func add(path string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("{}\n")
+	return errors.Join(err, f.Close())
+}
+
+func TestUndoOfWhatIsGone(t *testing.T) {
+	dir := state(t)
+	a, c := put(t, filepath.Join(dir, "a.jsonl"), before), filepath.Join(dir, "c.jsonl")
+	r := begin(t)
+	if err := copied(t, r, a, c); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(c)
+	if done, err := r.Undo(ctx); err != nil || len(done) != 1 || done[0].Action != Already {
+		t.Error(done, err)
+	}
+	if _, err := begin(t).Undo(ctx); !errors.Is(err, ErrNothing) {
+		t.Error(err)
+	}
+}
+
+// TestUndoOtherName undoes a compressed session that was repaired into a plain one.
+func TestUndoOtherName(t *testing.T) {
+	for _, keepZst := range []bool{true, false} {
+		dir := state(t)
+		zst := put(t, filepath.Join(dir, "a.jsonl.zst"), "not really zstd")
+		plain := filepath.Join(dir, "a.jsonl")
+		r := begin(t)
+		rel, sha, err := r.Backup(ctx, zst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := File{Source: zst, Target: plain, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
+		if err := r.Publish(ctx, f, publish.Target{Path: plain, Mode: 0o640}, text(after), nil); err != nil {
+			t.Fatal(err)
+		}
+		if !keepZst {
+			os.Remove(zst)
+		}
+		done, err := load(t, "").Undo(ctx)
+		if err != nil || len(done) != 1 || done[0] != (Undone{zst, Restored}) {
+			t.Error(done, err)
+		}
+		holds(t, zst, "not really zstd")
+		if _, err := os.Stat(plain); !errors.Is(err, fs.ErrNotExist) {
+			t.Error("the plain file is still there")
+		}
+		if info, _ := os.Stat(zst); !info.ModTime().Equal(old) || info.Mode() != 0o640 {
+			t.Error(info.ModTime(), info.Mode())
+		}
+	}
+}
