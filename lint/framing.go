@@ -195,6 +195,7 @@ func (f *Framer) begin(line heldLine) {
 	f.line = line
 	f.rec.Pos = session.Pos{Line: line.Number, Part: -1}
 	f.rec.Offset, f.rec.Size = line.Offset, line.size
+	f.rec.Original = line.Raw
 	first := !f.started
 	f.started = true
 	raw := line.Raw
@@ -232,11 +233,13 @@ func (f *Framer) mendLine(raw []byte) {
 	} else if len(f.faults) > mark {
 		for i := range pieces {
 			pieces[i].drop = pieces[i].dead
+			pieces[i].mended = true
 		}
 	}
 	if n := len(pieces); n > 0 && !f.line.Terminated && !pieces[n-1].dead && !f.tornFault(mark) {
 		f.missingNewline()
 	}
+	f.rec.Original = f.line.Raw
 	f.queue = append(f.queue[:0], pieces...)
 	if len(pieces) == 0 { // nothing is left of the line
 		f.queue = append(f.queue, piece{raw: f.line.Raw, dead: true, drop: true})
@@ -388,7 +391,7 @@ func (f *Framer) join(raw []byte) []byte {
 			if p, ok := f.wholeRecord(candidate); ok {
 				f.report(ruleSplitRecord, len(raw), Exact, fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
 				f.line.size, f.rec.Size = size, size
-				f.line.Terminated = next.Terminated
+				f.line.Terminated, f.line.Raw = next.Terminated, text
 				f.ahead = f.ahead[i+1:]
 				return bytes.Clone(p.raw)
 			}

@@ -197,7 +197,7 @@ func (c *headerChecker) End() {
 // known gathers what can stand in a header.
 func (c *headerChecker) known() codex.Known {
 	name := c.run.opts.Name
-	k := codex.Known{ID: name.ThreadID, Timestamp: c.stamp, CWD: c.cwd, Provider: c.provider, Paginated: c.ordinals, Version: c.run.opts.SiblingVersion}
+	k := codex.Known{ID: name.ThreadID, Timestamp: c.stamp, CWD: c.cwd, Provider: c.provider, Paginated: c.ordinals}
 	if k.ID == "" {
 		k.ID = c.busiestID()
 	}
@@ -225,6 +225,9 @@ func (c *headerChecker) busiestID() string {
 func (c *headerChecker) missing() {
 	f := Finding{Rule: ruleNoHeader, Impact: Blocks, Fix: StandIn, Pos: session.Pos{Line: 1}, Message: "no session_meta can be read: the client does not know whose session this is"}
 	k := c.known()
+	if sibling := c.run.opts.SiblingVersion; sibling != nil {
+		k.Version = sibling()
+	}
 	if c.torn != nil {
 		k = fromTorn(k, c.torn)
 		f.Source = "what can be read of the torn header, "

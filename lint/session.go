@@ -16,8 +16,9 @@ type Options struct {
 	Live     bool                // somebody writes it now: an unfinished end is no damage
 	ForCodex string              // the version of the client that will resume it; "" is the newest known
 	Mend     func(*Finding) bool // which findings may be mended; nil: all that are more than notes
-	// SiblingVersion is the client version that the newest other session nearby was written by; "" if there is none.
-	SiblingVersion string
+	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
+	// known; it is asked only for a session without a header. nil knows none.
+	SiblingVersion func() string
 	KeepOrphans    bool // an output whose call can't be rebuilt is kept as a note to the model
 	Fresh          bool // an empty file is so young that its first record may be on its way
 }

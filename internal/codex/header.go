@@ -223,3 +223,19 @@ func EnvironmentCWD(line []byte) string {
 	}
 	return ""
 }
+
+// Reidentify makes a header that of a new thread which was forked from the old one: the copy resumes beside it.
+func Reidentify(line []byte, old Header, id string) []byte {
+	cuts := []Cut{Set(line, "payload", "id", quote(id))}
+	if old.ID != "" {
+		cuts = append(cuts, Set(line, "payload", "forked_from_id", quote(old.ID)))
+	}
+	if old.SessionID != "" && old.SessionID == old.ID {
+		cuts = append(cuts, Set(line, "payload", "session_id", quote(id)))
+	}
+	out, err := session.Apply(line, cuts)
+	if err != nil {
+		return line // three different members of one object do not overlap
+	}
+	return out
+}

@@ -71,9 +71,13 @@ type Record struct {
 	Raw     []byte
 	Spans   []jsonl.Span // the decoder's own fields
 	Blank   bool         // an unreadable line without any content
+	Drop    bool         // an unreadable line that a repair sets aside
+	Open    bool         // no newline ends it
 	Torn    bool         // the record was closed by hist where its line had been cut
 	Refused bool         // the client can't read it, though it is JSON
-	Mended  bool         // Raw is not what stands in the file
+	// Original is the physical line or lines that Raw comes from, without the last newline.
+	Original []byte
+	Mended   bool // Raw is not what stands in the file
 
 	Kind   Kind
 	Family Family

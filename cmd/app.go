@@ -1,0 +1,142 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit codes of every command.
+const (
+	ExitOK       = 0
+	ExitFindings = 1 // findings at or above the threshold, or something left unrepaired
+	ExitUsage    = 2
+	ExitIO       = 3 // something could not be read or written, or nothing was found to look at
+	ExitInUse    = 4 // refused because somebody uses the session
+)
+
+// version is set by the linker for a release; otherwise the module's own is shown.
+var version = ""
+
+// Version is what --version prints.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return "dev"
+}
+
+// exitError ends a command with a code. Its text, if any, is printed as the error.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+func exit(code int) error {
+	if code == ExitOK {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+func usage(format string, args ...any) error {
+	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+// env is what a command works with: the streams it may read and write.
+type env struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// Main runs the command line and returns the exit code. The first of args is the program's name.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	e := &env{stdin, stdout, stderr}
+	app := newApp(e)
+	ordered, err := operandsLast(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, ordered)
+	}
+	return e.finish(err)
+}
+
+// finish prints an error as one line with a hint where there is one, and returns the exit code.
+func (e *env) finish(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	code := ExitIO
+	var coded *exitError
+	switch {
+	case errors.As(err, &coded):
+		code = coded.code
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted; nothing that was under way has been changed")
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(e.err, "hist: "+printable(text))
+	}
+	return code
+}
+
+func newApp(e *env) *cli.App {
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}
+	return &cli.App{
+		Name:            "hist",
+		Usage:           "find and repair damage in the session files of AI coding agents",
+		UsageText:       "hist COMMAND [options] [PATH|ID ...]",
+		Description:     "A session that will not resume, or that resumes having silently forgotten things, is mostly a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.\n\n" + exitHelp,
+		Version:         Version(),
+		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
+		Reader: e.in, Writer: e.out, ErrWriter: e.err,
+		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), undoCommand(e), explainCommand(e)},
+		ExitErrHandler:  func(*cli.Context, error) {},
+		OnUsageError:    onUsageError,
+		CommandNotFound: func(*cli.Context, string) {},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usage("there is no command %q; hist --help lists them", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+}
+
+func onUsageError(c *cli.Context, err error, _ bool) error {
+	name := "hist"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "hist" {
+		name += " " + c.Command.Name
+	}
+	return usage("%w; see %s --help", err, name)
+}
+
+const exitHelp = `EXIT STATUS:
+   0  nothing at or above the threshold, or done
+   1  findings at or above the threshold (lint), or something left unrepaired (repair)
+   2  the command line is wrong
+   3  something could not be read or written (the rest was done), or there was nothing to look at
+   4  refused: somebody is using the session`
+
+// describe ends a command's help with its exit status.
+func describe(text string) string { return text + "\n\n" + exitHelp }

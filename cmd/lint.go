@@ -1,0 +1,140 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+func lintCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "lint", Usage: "say what is wrong with sessions, and what the agent does with it", ArgsUsage: "[PATH|ID ...]",
+		Description: describe("Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in $CODEX_HOME or ~/.codex. Without either, all sessions there."),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the findings: text, or jsonl (one JSON object a line)"},
+			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects or notes"},
+			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
+			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise"},
+			&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
+			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, words of the conversation included"},
+			colorFlag(),
+		},
+		OnUsageError: onUsageError, Action: e.lint,
+	}
+}
+
+// linted is what became of one target.
+type linted struct {
+	target target
+	result *lint.Result
+	src    *source.Source
+	err    error
+}
+
+func (e *env) lint(c *cli.Context) error {
+	threshold, err := lint.ParseImpact(c.String("fail-on"))
+	if err != nil {
+		return usage("--fail-on: %w", err)
+	}
+	if err := knownRules(c.StringSlice("rule")); err != nil {
+		return err
+	}
+	out, err := e.lintPrinter(c)
+	if err != nil {
+		return err
+	}
+	list, err := targets(c.Context, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	failed, unread := false, false
+	for res := range lintAll(c.Context, e, list, c.String("for-codex")) {
+		r := <-res
+		if errors.Is(r.err, context.Canceled) {
+			return r.err
+		}
+		if r.err != nil {
+			unread = true
+			fmt.Fprintln(e.err, "hist: "+printable(r.err.Error()))
+		}
+		if r.result == nil {
+			continue
+		}
+		if rules := c.StringSlice("rule"); len(rules) > 0 {
+			r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f lint.Finding) bool { return !slices.Contains(rules, f.Rule.Name) })
+		}
+		for i := range r.result.Findings {
+			failed = failed || r.result.Findings[i].Impact.AtLeast(threshold)
+		}
+		if err := out.session(r); err != nil {
+			return fmt.Errorf("writing the findings: %w", err)
+		}
+	}
+	if err := out.end(); err != nil {
+		return fmt.Errorf("writing the findings: %w", err)
+	}
+	switch {
+	case unread:
+		return exit(ExitIO)
+	case failed:
+		return exit(ExitFindings)
+	}
+	return nil
+}
+
+func knownRules(names []string) error {
+	for _, n := range names {
+		if lint.FindRule(n) == nil {
+			return usage("--rule: there is no rule %q; hist explain lists them", n)
+		}
+	}
+	return nil
+}
+
+// lintAll lints the targets side by side, one a processor. What comes out is in the targets' order.
+func lintAll(ctx context.Context, e *env, list []target, forCodex string) <-chan chan linted {
+	slots := make(chan chan linted, runtime.GOMAXPROCS(0))
+	go func() {
+		defer close(slots)
+		for _, t := range list {
+			one := make(chan linted, 1)
+			slots <- one
+			go func() { one <- e.lintOne(ctx, t, forCodex) }()
+		}
+	}()
+	return slots
+}
+
+// lintOne lints one session. With an error there may still be a result, of the part that could be read.
+func (e *env) lintOne(ctx context.Context, t target, forCodex string) linted {
+	r := linted{target: t, err: t.err}
+	if t.err != nil {
+		return r
+	}
+	if t.path == "-" {
+		r.src = source.Once(e.in)
+	} else if r.src, r.err = source.Open(t.path); r.err != nil {
+		return r
+	}
+	opts := options(r.src, t, forCodex)
+	in, err := r.src.Reader(ctx)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	defer in.Close()
+	if r.result, r.err = lint.Session(ctx, in, opts); r.err != nil {
+		return r
+	}
+	if p := r.result.Summary.Partial; p != nil {
+		r.err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, r.result.Summary.Bytes, p)
+	}
+	return r
+}

@@ -1,0 +1,170 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// lintPrinter shows findings, session by session.
+type lintPrinter interface {
+	session(r linted) error
+	end() error
+}
+
+func (e *env) lintPrinter(c *cli.Context) (lintPrinter, error) {
+	switch f := c.String("format"); f {
+	case "text":
+		st, err := styled(c, e.out)
+		if err != nil {
+			return nil, err
+		}
+		return &textPrinter{w: bufio.NewWriter(e.out), st: st, notes: c.Bool("notes"), content: c.Bool("show-content")}, nil
+	case "jsonl":
+		return &jsonlPrinter{w: bufio.NewWriter(e.out)}, nil
+	default:
+		return nil, usage("--format is %q; it takes text or jsonl", f)
+	}
+}
+
+// textPrinter is for people.
+type textPrinter struct {
+	w        *bufio.Writer
+	st       *styles
+	notes    bool
+	content  bool
+	sessions int64
+	counts   [4]int64
+}
+
+func (p *textPrinter) session(r linted) error {
+	p.sessions++
+	for i := range r.result.Findings {
+		f := &r.result.Findings[i]
+		p.counts[f.Impact]++
+		if f.Impact == lint.Notes && !p.notes {
+			continue
+		}
+		p.finding(r, f)
+	}
+	return p.w.Flush()
+}
+
+func (p *textPrinter) finding(r linted, f *lint.Finding) {
+	at := fmt.Sprintf("%s:%d:", oneLine(r.target.path), f.Pos.Line)
+	fmt.Fprintf(p.w, "%s %s [%s]\n", p.st.path.Sprint(at), oneLine(f.Message), p.st.impact[f.Impact].Sprint(f.Rule.Name))
+	detail := fmt.Sprintf("byte %d", f.Offset)
+	if f.Record != "" {
+		detail += ", " + f.Record
+	}
+	detail += "; " + f.Impact.String() + "; fix: " + f.Fix.String()
+	if f.Source != "" {
+		detail += " from " + f.Source
+	}
+	if f.Count > 1 {
+		detail += fmt.Sprintf("; %d times, this is the first", f.Count)
+	}
+	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(oneLine(detail)))
+	if p.content {
+		if text, mark := window(r.src, f.Offset); text != "" {
+			fmt.Fprintf(p.w, "    %s%s%s\n", text[:mark], p.st.marked.Sprint(text[mark:min(mark+1, len(text))]), text[min(mark+1, len(text)):])
+		}
+	}
+}
+
+// windowBytes is how much is shown on each side of a finding.
+const windowBytes = 30
+
+// window quotes the bytes around an offset, so that nothing in them is obeyed by a terminal, and returns where in
+// the quoted text the offset is.
+func window(src *source.Source, offset int64) (text string, mark int) {
+	if src == nil || src.Real == "" {
+		return "", 0
+	}
+	from := max(0, offset-windowBytes)
+	for n := int64(2 * windowBytes); n > 0; n /= 2 {
+		raw, err := src.Extract(context.Background(), []source.Ref{{Offset: from, Length: offset - from + n}})
+		if err != nil {
+			continue // nearer to the end of the file than that
+		}
+		head := strconv.QuoteToASCII(string(raw[0][:offset-from]))
+		tail := strconv.QuoteToASCII(string(raw[0][offset-from:]))
+		return head[1:len(head)-1] + tail[1:len(tail)-1], len(head) - 2
+	}
+	return "", 0
+}
+
+func (p *textPrinter) end() error {
+	if p.sessions == 0 {
+		return p.w.Flush() // what kept them from being read has been told
+	}
+	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects]
+	line := count(p.sessions, "session", "sessions") + ": "
+	if found == 0 {
+		line += "nothing is damaged"
+	} else {
+		line += count(found, "finding", "findings")
+		sep := " ("
+		for _, i := range []lint.Impact{lint.Blocks, lint.Loses, lint.Rejects} {
+			if p.counts[i] > 0 {
+				line += fmt.Sprintf("%s%d %s", sep, p.counts[i], p.st.impact[i].Sprint(i))
+				sep = ", "
+			}
+		}
+		line += ")"
+	}
+	if n := p.counts[lint.Notes]; n > 0 {
+		line += ", " + count(n, "note", "notes")
+		if !p.notes {
+			line += " (shown with --notes)"
+		}
+	}
+	fmt.Fprintln(p.w, line)
+	return p.w.Flush()
+}
+
+// jsonlPrinter writes one object a finding, notes too.
+type jsonlPrinter struct{ w *bufio.Writer }
+
+// jsonFinding is the documented form of a finding.
+type jsonFinding struct {
+	Path    string `json:"path"`
+	Line    int64  `json:"line"`
+	Offset  int64  `json:"offset"`
+	Rule    string `json:"rule"`
+	Impact  string `json:"impact"`
+	Fix     string `json:"fix"`
+	Message string `json:"message"`
+	Record  string `json:"record,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Count   int64  `json:"count,omitempty"`
+}
+
+func (p *jsonlPrinter) session(r linted) error {
+	for i := range r.result.Findings {
+		f := &r.result.Findings[i]
+		err := writeJSON(p.w, jsonFinding{
+			r.target.path, f.Pos.Line, f.Offset, f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Message, f.Record, f.Source, f.Count,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return p.w.Flush()
+}
+
+func (p *jsonlPrinter) end() error { return p.w.Flush() }
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

@@ -1,0 +1,201 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+	"github.com/hist-cli/hist/repair"
+)
+
+func repairCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "repair", Usage: "write a repaired, resumable copy of sessions, and a diff report", ArgsUsage: "[PATH|ID ...]",
+		Description: describe("By default the copy is a new thread beside the original, which is not touched; the command that resumes it is\nprinted. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs) and taken back by hist undo."),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report"},
+			&cli.StringFlag{Name: "only", Usage: "make fixes of these `KINDS` only, parted by commas: exact, recovered, stand-in, set-aside"},
+			&cli.StringSliceFlag{Name: "rule", Usage: "mend what this `RULE` finds only, its notes too; may be given more than once"},
+			&cli.BoolFlag{Name: "tidy", Usage: "mend notes that have a fix, too"},
+			&cli.BoolFlag{Name: "keep-orphans", Usage: "keep an output whose call can't be rebuilt as a note to the model"},
+			&cli.StringFlag{Name: "for-codex", Usage: "repair for this `VERSION` of the client (the newest is the default)"},
+			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object a session)"},
+			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, words of the conversation included"},
+			colorFlag(),
+		},
+		OnUsageError: onUsageError, Action: e.repair,
+	}
+}
+
+// repairRun is one call of the command.
+type repairRun struct {
+	env    *env
+	c      *cli.Context
+	mode   repair.Mode
+	choice repair.Choice
+	print  *reportPrinter
+	run    *runs.Run
+	codes  map[int]bool
+}
+
+func (e *env) repair(c *cli.Context) error {
+	r := &repairRun{env: e, c: c, codes: map[int]bool{}}
+	operands := c.Args().Slice()
+	if err := r.flags(operands); err != nil {
+		return err
+	}
+	list, err := targets(c.Context, operands)
+	if err != nil {
+		return err
+	}
+	if r.mode == repair.ToFile && len(list) > 1 && !isDir(c.String("output")) {
+		return usage("--output names one file but there are %d sessions; give a directory", len(list))
+	}
+	for _, t := range list {
+		if err := r.one(c.Context, t); err != nil {
+			return err
+		}
+	}
+	if err := r.print.end(r.run); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	for _, code := range []int{ExitInUse, ExitIO, ExitFindings} {
+		if r.codes[code] {
+			return exit(code)
+		}
+	}
+	return nil
+}
+
+// flags reads the command line and settles the mode.
+func (r *repairRun) flags(operands []string) error {
+	c := r.c
+	output := c.String("output")
+	r.choice = repair.Choice{Rules: c.StringSlice("rule"), Tidy: c.Bool("tidy")}
+	if err := knownRules(r.choice.Rules); err != nil {
+		return err
+	}
+	for _, name := range strings.FieldsFunc(c.String("only"), func(x rune) bool { return x == ',' || x == ' ' }) {
+		fix, err := lint.ParseFix(name)
+		if err != nil {
+			return usage("--only: %w", err)
+		}
+		r.choice.Only = append(r.choice.Only, fix)
+	}
+	stdin := len(operands) == 1 && operands[0] == "-"
+	if c.Bool("in-place") && c.IsSet("output") {
+		return usage("--in-place and --output exclude each other")
+	}
+	if c.Bool("in-place") && stdin {
+		return usage("standard input can't be repaired in place")
+	}
+	switch {
+	case c.Bool("dry-run"):
+		r.mode = repair.DryRun
+	case c.Bool("in-place"):
+		r.mode = repair.InPlace
+	case output == "-", stdin && output == "":
+		r.mode = repair.ToStream
+	case c.IsSet("output") && output == "":
+		return usage("--output is empty")
+	case output != "":
+		r.mode = repair.ToFile
+	}
+	var err error
+	r.print, err = r.env.reportPrinter(c, r.mode == repair.ToStream)
+	return err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// one repairs one session. What goes wrong with it is told and counted; only an interruption ends the whole run.
+func (r *repairRun) one(ctx context.Context, t target) error {
+	rep, err := r.do(ctx, t)
+	if rep != nil {
+		if rep.Unrepaired() {
+			r.codes[ExitFindings] = true
+		}
+		if perr := r.print.report(rep); perr != nil {
+			return fmt.Errorf("writing the report: %w", perr)
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Canceled
+	case errors.Is(err, home.ErrBusy), errors.Is(err, source.ErrChanged):
+		r.codes[ExitInUse] = true
+	default:
+		r.codes[ExitIO] = true
+	}
+	fmt.Fprintln(r.env.err, "hist: "+printable(err.Error()))
+	return nil
+}
+
+func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	var src *source.Source
+	var err error
+	if t.path == "-" {
+		src, err = source.Stdin(r.env.in, "")
+	} else {
+		src, err = source.Open(t.path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	opts := options(src, t, r.c.String("for-codex"))
+	opts.KeepOrphans = r.c.Bool("keep-orphans")
+	if opts.Live && r.mode != repair.DryRun {
+		// A copy of a session that is being written would be torn where the writer stands.
+		busy, err := home.InUse(src.Real, t.home, opts.Name.ThreadID)
+		if err == nil && busy != nil {
+			return nil, fmt.Errorf("%s: %w; close the client and try again", t.path, busy)
+		}
+		opts.Live = false
+	}
+	return repair.Do(ctx, repair.Job{
+		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin,
+	})
+}
+
+// output is the file that a copy goes to.
+func (r *repairRun) output(src *source.Source) string {
+	out := r.c.String("output")
+	if r.mode != repair.ToFile || !isDir(out) {
+		return out
+	}
+	return filepath.Join(out, src.Name)
+}
+
+// begin opens the record of the run, once for all sessions.
+func (r *repairRun) begin() (*runs.Run, error) {
+	if r.run != nil {
+		return r.run, nil
+	}
+	run, err := runs.New(Version())
+	if err != nil {
+		return nil, fmt.Errorf("no repair without a record of it: %w", err)
+	}
+	r.run = run
+	return run, nil
+}

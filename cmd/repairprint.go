@@ -1,0 +1,208 @@
+package cmd
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/repair"
+)
+
+// reportPrinter shows what repairs did.
+type reportPrinter struct {
+	w       *bufio.Writer
+	st      *styles
+	json    bool
+	diff    bool
+	content bool
+}
+
+func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) {
+	var to io.Writer = e.out
+	if toErr {
+		to = e.err // the session itself goes to standard output
+	}
+	st, err := styled(c, to)
+	if err != nil {
+		return nil, err
+	}
+	p := &reportPrinter{w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content")}
+	switch f := c.String("format"); f {
+	case "text":
+	case "json":
+		p.json = true
+	default:
+		return nil, usage("--format is %q; it takes text or json", f)
+	}
+	return p, nil
+}
+
+func (p *reportPrinter) report(rep *repair.Report) error {
+	switch {
+	case p.json:
+		if err := writeJSON(p.w, rep); err != nil {
+			return err
+		}
+	case len(rep.Edits) == 0 && !rep.Unrepaired():
+		fmt.Fprintf(p.w, "%s: nothing to repair\n", oneLine(rep.Source))
+		if rep.Target != "" {
+			fmt.Fprintf(p.w, "  copied to: %s\n", oneLine(rep.Target))
+		}
+	default:
+		p.text(rep)
+	}
+	return p.w.Flush()
+}
+
+func (p *reportPrinter) end(run *runs.Run) error {
+	if run != nil && !p.json && len(run.Manifest.Files) > 0 {
+		fmt.Fprintf(p.w, "undo: hist undo %s\n", run.Manifest.Run)
+	}
+	return p.w.Flush()
+}
+
+func (p *reportPrinter) text(rep *repair.Report) {
+	fmt.Fprintln(p.w, p.st.path.Sprint(oneLine(rep.Source)))
+	if p.diff {
+		p.unified(rep)
+	} else {
+		for i := range rep.Edits {
+			p.edit(&rep.Edits[i])
+		}
+	}
+	for _, l := range rep.Left {
+		if l.Impact != "notes" {
+			fmt.Fprintf(p.w, "  line %d: left as it is: %s [%s]\n", l.Line, oneLine(l.Reason), l.Rule)
+		}
+	}
+	t := rep.Totals
+	fmt.Fprintf(p.w, "  records: %d read, %d untouched, %d edited, %d added, %d set aside\n", t.Read, t.Untouched, t.Edited, t.Added, t.SetAside)
+	h := rep.History
+	fmt.Fprintf(p.w, "  history the agent will see: %d of %d items before, %d of %d after\n", h.Before, h.Items, h.After, h.Items)
+	if rep.Proof != "" {
+		fmt.Fprintf(p.w, "  untouched lines: SHA-256 %s, the same before and after\n", rep.Proof[:16]+"…")
+	}
+	if rep.Aside != "" {
+		fmt.Fprintf(p.w, "  set aside: %s\n", oneLine(rep.Aside))
+	}
+	switch {
+	case rep.Target != "" && rep.Mode == runs.NewThread:
+		fmt.Fprintf(p.w, "  copy: %s\n  resume: %s\n", oneLine(rep.Target), p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
+	case rep.Target != "":
+		fmt.Fprintf(p.w, "  written: %s\n  resume: %s\n", oneLine(rep.Target), p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
+	case rep.Mode == "dry-run":
+		fmt.Fprintln(p.w, "  nothing was written (dry run)")
+	}
+}
+
+func (p *reportPrinter) edit(e *repair.Entry) {
+	where := ""
+	if e.Line > 0 { // renumbering tells its lines in words
+		where = fmt.Sprintf("line %d, byte %d → line %d, byte %d: ", e.Line, e.Offset, e.LineAfter, e.OffsetAfter)
+	}
+	rules := strings.Join(append([]string{e.Rule}, e.Also...), ", ")
+	fmt.Fprintf(p.w, "  %s%s [%s]\n", where, oneLine(e.Reason), rules)
+	fix := e.Fix
+	if e.From != "" {
+		fix += " from " + oneLine(e.From)
+	}
+	fmt.Fprintf(p.w, "    %s\n", p.st.dim.Sprint(e.Impact+"; "+fix))
+	if len(e.Before) == 1 && len(e.After) == 1 {
+		before, after := p.marked(p.shown(e.Before[0]), p.shown(e.After[0]))
+		fmt.Fprintf(p.w, "    %s %s\n    %s %s\n", p.st.removed.Sprint("-"), before, p.st.added.Sprint("+"), after)
+		return
+	}
+	for _, x := range e.Before {
+		fmt.Fprintf(p.w, "    %s %s\n", p.st.removed.Sprint("-"), clipLine(p.shown(x)))
+	}
+	for _, x := range e.After {
+		fmt.Fprintf(p.w, "    %s %s\n", p.st.added.Sprint("+"), clipLine(p.shown(x)))
+	}
+}
+
+// shown is a changed line as the user may see it.
+func (p *reportPrinter) shown(x repair.Excerpt) string {
+	if p.content {
+		return oneLine(string(x.Text))
+	}
+	return oneLine(repair.Redact(x.Text))
+}
+
+// shownBytes is how much of a changed line is printed.
+const shownBytes = 160
+
+func clipLine(s string) string {
+	if len(s) <= shownBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:shownBytes], "") + "…"
+}
+
+// marked shows two versions of a line around their first difference, with what differs marked.
+func (p *reportPrinter) marked(before, after string) (string, string) {
+	same := 0
+	for same < len(before) && same < len(after) && before[same] == after[same] {
+		same++
+	}
+	from := max(0, same-shownBytes/2)
+	lead := ""
+	if from > 0 {
+		lead = "…"
+	}
+	before, after = cutAt(before, from), cutAt(after, from)
+	dmp := diffmatchpatch.New()
+	dmp.DiffTimeout = 100e6 // nanoseconds
+	var b, a strings.Builder
+	for _, d := range dmp.DiffCleanupSemantic(dmp.DiffMain(before, after, false)) {
+		switch d.Type {
+		case diffmatchpatch.DiffDelete:
+			b.WriteString(p.st.marked.Sprint(d.Text))
+		case diffmatchpatch.DiffInsert:
+			a.WriteString(p.st.marked.Sprint(d.Text))
+		default:
+			b.WriteString(d.Text)
+			a.WriteString(d.Text)
+		}
+	}
+	return lead + b.String(), lead + a.String()
+}
+
+func cutAt(s string, from int) string {
+	s = s[min(from, len(s)):]
+	return clipLine(strings.ToValidUTF8(s, ""))
+}
+
+// unified prints the changed lines as a unified diff without context.
+func (p *reportPrinter) unified(rep *repair.Report) {
+	target := rep.Target
+	if target == "" {
+		target = rep.Source
+	}
+	fmt.Fprintf(p.w, "--- %s\n+++ %s\n", oneLine(rep.Source), oneLine(target))
+	for i := range rep.Edits {
+		e := &rep.Edits[i]
+		if len(e.Before)+len(e.After) == 0 {
+			continue
+		}
+		fmt.Fprintf(p.w, "@@ -%s +%s @@ %s\n", hunkRange(e.Line, len(e.Before)), hunkRange(e.LineAfter, len(e.After)), e.Rule)
+		for _, x := range e.Before {
+			fmt.Fprintln(p.w, p.st.removed.Sprint("-"+p.shown(x)))
+		}
+		for _, x := range e.After {
+			fmt.Fprintln(p.w, p.st.added.Sprint("+"+p.shown(x)))
+		}
+	}
+}
+
+// hunkRange is a range of lines as unified diffs write it: an empty one names the line before.
+func hunkRange(line int64, n int) string {
+	if n == 0 {
+		return fmt.Sprintf("%d,0", line-1)
+	}
+	return fmt.Sprintf("%d,%d", line, n)
+}

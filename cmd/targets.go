@@ -1,0 +1,187 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+	"github.com/hist-cli/hist/repair"
+)
+
+// target is one session to look at.
+type target struct {
+	path string // "-" for standard input
+	home string // the agent's home it lies in, "" if in none
+	err  error  // why it can't be looked at
+}
+
+// freshFor is how long after it was made an empty file counts as one whose first record is on its way.
+const freshFor = 3 * time.Second
+
+// targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it is
+// the agent's home. Each operand that leads to nothing is a target with an error.
+func targets(ctx context.Context, operands []string) ([]target, error) {
+	root, err := home.Default()
+	if err != nil {
+		return nil, err
+	}
+	if len(operands) == 0 {
+		for _, dir := range home.Sessions(root) {
+			operands = append(operands, dir)
+		}
+		if len(operands) == 0 {
+			return []target{{path: root, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME", root)}}, nil
+		}
+	}
+	var list []target
+	for _, op := range operands {
+		list = append(list, find(ctx, root, op)...)
+	}
+	return list, ctx.Err()
+}
+
+// find looks up one operand.
+func find(ctx context.Context, root, operand string) []target {
+	if operand == "-" {
+		return []target{{path: "-"}}
+	}
+	info, err := os.Stat(operand)
+	switch {
+	case err == nil && info.IsDir():
+		return walk(ctx, operand)
+	case err == nil:
+		return []target{{path: operand, home: homeOf(operand)}}
+	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
+		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, plain(err))}}
+	}
+	paths, err := home.Find(ctx, root, operand)
+	if err != nil {
+		if errors.Is(err, home.ErrBadID) {
+			err = fmt.Errorf("%s: no such file, and not a session's id", operand)
+		}
+		return []target{{path: operand, err: err}}
+	}
+	if len(paths) > 1 && !segments(paths) {
+		return []target{{path: operand, err: fmt.Errorf("%s names several files, give one of them:\n  %s", operand, strings.Join(paths, "\n  "))}}
+	}
+	var list []target
+	for _, p := range paths {
+		list = append(list, target{path: p, home: root})
+	}
+	return list
+}
+
+// segments says whether the files are one thread's, parted by a revert: then each has a rollout id of its own.
+func segments(paths []string) bool {
+	seen := map[string]bool{}
+	for _, p := range paths {
+		n, _ := home.ParseName(filepath.Base(p))
+		if seen[n.RolloutID] {
+			return false
+		}
+		seen[n.RolloutID] = true
+	}
+	return true
+}
+
+// plain takes the operation and path off an error of the file system's; the caller names the path.
+func plain(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+func walk(ctx context.Context, dir string) []target {
+	var list []target
+	err := home.Walk(ctx, dir, func(e home.Entry) error {
+		switch {
+		case e.Err != nil:
+			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, plain(e.Err))})
+		case !e.Hidden:
+			list = append(list, target{path: e.Path, home: homeOf(e.Path)})
+		}
+		return nil
+	})
+	if err != nil {
+		list = append(list, target{path: dir, err: fmt.Errorf("%s: %w", dir, err)})
+	}
+	if len(list) == 0 {
+		list = append(list, target{path: dir, err: fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory", dir)})
+	}
+	return list
+}
+
+// homeOf returns the agent's home that a path lies in, told by the directories the agent makes there.
+func homeOf(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	for dir := filepath.Dir(abs); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		base := filepath.Base(dir)
+		if base == "sessions" || base == "archived_sessions" {
+			return filepath.Dir(dir)
+		}
+	}
+	return ""
+}
+
+// options gathers what is known of a session beside its bytes.
+func options(src *source.Source, t target, forCodex string) lint.Options {
+	opts := lint.Options{ForCodex: forCodex}
+	if src.Real == "" {
+		return opts
+	}
+	opts.Name = repair.NameOf(src.Real, t.home != "")
+	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
+	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
+	if busy, err := home.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {
+		opts.Live = true
+	}
+	return opts
+}
+
+// siblingVersion returns the client version of the newest other session in a file's directory.
+func siblingVersion(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	slices.Reverse(entries) // names begin with the time
+	for _, e := range entries {
+		n, ok := home.ParseName(e.Name())
+		if !ok || n.Compressed || e.Name() == filepath.Base(path) || !e.Type().IsRegular() {
+			continue
+		}
+		if v := headerVersion(filepath.Join(filepath.Dir(path), e.Name())); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func headerVersion(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, err := jsonl.NewReader(f).Next()
+	if err != nil {
+		return ""
+	}
+	return codex.ReadHeader(line.Raw).Version
+}

@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/fatih/color"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// The rules of what is printed: results go to stdout, errors and progress to stderr. Nothing of a session reaches
+// the terminal but through printable. Words of the conversation are shown only where --show-content asks for it.
+
+// printable takes out of a text what a terminal would obey: control characters and bidirectional overrides.
+// Line breaks stay.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// oneLine is printable without line breaks.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", "·", "\t", "·").Replace(printable(s))
+}
+
+// styles are the colours in use; all of them are plain where colour is off.
+type styles struct {
+	path, bold, dim *color.Color
+	impact          map[lint.Impact]*color.Color
+	added, removed  *color.Color
+	marked          *color.Color
+	on              bool
+}
+
+func newStyles(on bool) *styles {
+	make := func(attrs ...color.Attribute) *color.Color {
+		c := color.New(attrs...)
+		if on {
+			c.EnableColor()
+		} else {
+			c.DisableColor()
+		}
+		return c
+	}
+	return &styles{
+		on: on, path: make(color.Bold), bold: make(color.Bold), dim: make(color.Faint),
+		impact: map[lint.Impact]*color.Color{
+			lint.Blocks: make(color.FgRed, color.Bold), lint.Rejects: make(color.FgMagenta), lint.Loses: make(color.FgYellow), lint.Notes: make(color.FgCyan),
+		},
+		added: make(color.FgGreen), removed: make(color.FgRed), marked: make(color.Bold, color.Underline),
+	}
+}
+
+// styled decides about colour for one stream: --color, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR, then whether the
+// stream is a terminal.
+func styled(c *cli.Context, w io.Writer) (*styles, error) {
+	switch mode := c.String("color"); mode {
+	case "always":
+		return newStyles(true), nil
+	case "never":
+		return newStyles(false), nil
+	case "auto":
+	default:
+		return nil, usage("--color is %q; it takes auto, always or never", mode)
+	}
+	switch {
+	case os.Getenv("NO_COLOR") != "":
+		return newStyles(false), nil
+	case os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0":
+		return newStyles(true), nil
+	case os.Getenv("CLICOLOR") == "0", os.Getenv("TERM") == "dumb":
+		return newStyles(false), nil
+	}
+	return newStyles(isTerminal(w)), nil
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func colorFlag() cli.Flag {
+	return &cli.StringFlag{Name: "color", Value: "auto", Usage: "colour the output: `WHEN` is auto, always or never (NO_COLOR and CLICOLOR are heeded)"}
+}
+
+// count is a number with its noun.
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/runs"
+)
+
+func undoCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "undo", Usage: "take a repair back, byte for byte", ArgsUsage: "[RUN]",
+		Description:  describe("RUN is the id that repair printed, or its beginning; without it the newest repair is taken back. A session that has\nmoved on since is left alone."),
+		OnUsageError: onUsageError,
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usage("undo takes one run at a time")
+			}
+			return e.undo(c)
+		},
+	}
+}
+
+func (e *env) undo(c *cli.Context) error {
+	run, err := runs.Load(c.Args().First())
+	if err != nil {
+		if errors.Is(err, runs.ErrBadID) {
+			return usage("%w", err)
+		}
+		return err
+	}
+	for _, f := range run.Manifest.Files {
+		name, _ := home.ParseName(filepath.Base(f.Target))
+		busy, err := home.InUse(f.Target, homeOf(f.Target), name.ThreadID)
+		if err == nil && busy != nil {
+			return &exitError{ExitInUse, fmt.Errorf("%s: %w", f.Target, busy)}
+		}
+	}
+	done, err := run.Undo(c.Context)
+	for _, u := range done {
+		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
+			runs.Restored: "the original is back", runs.Removed: "the copy is gone", runs.Already: "nothing left to do",
+		}[u.Action])
+	}
+	return err
+}

@@ -1,0 +1,265 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
+
+const fixtures = "../fixtures"
+
+// TestRuleFixtures lints fixtures/rules: every rule has a directory; what is bad in it yields that rule's finding and
+// no others than its golden file lists, and ok.jsonl, the nearest session without the damage, yields none.
+func TestRuleFixtures(t *testing.T) {
+	for _, rule := range Rules {
+		t.Run(rule.Name, func(t *testing.T) {
+			dir := filepath.Join(fixtures, "rules", rule.Name)
+			bad := sessions(t, dir, "bad")
+			if len(bad) == 0 {
+				t.Fatalf("rule %s has no fixture bad*.jsonl or bad*.generate in %s", rule.Name, dir)
+			}
+			for _, path := range bad {
+				t.Run(stem(path), func(t *testing.T) {
+					result := lintFixture(t, path)
+					if !slices.ContainsFunc(result.Findings, func(f Finding) bool { return f.Rule == rule }) {
+						t.Errorf("%s: no finding of rule %s; got:\n%s", path, rule.Name, listed(result))
+					}
+					golden(t, filepath.Join(dir, stem(path)+".out"), listed(result))
+				})
+			}
+			silent(t, "ok", filepath.Join(dir, "ok.jsonl"), true)
+		})
+	}
+}
+
+// TestNoStrayFixtures finds what no test reads: directories of no rule, golden files and sidecars of no session.
+func TestNoStrayFixtures(t *testing.T) {
+	dir := filepath.Join(fixtures, "rules")
+	for _, entry := range entries(t, dir) {
+		if FindRule(entry) == nil {
+			t.Errorf("%s: there is no rule of that name", filepath.Join(dir, entry))
+		}
+		files := entries(t, filepath.Join(dir, entry))
+		for _, file := range files {
+			switch {
+			case file == "ok.jsonl", file == "name":
+			case strings.HasPrefix(file, "bad") && (filepath.Ext(file) == ".jsonl" || filepath.Ext(file) == ".generate"):
+				if !slices.Contains(files, stem(file)+".out") {
+					t.Errorf("%s: has no golden file; run with -update and read what it says", filepath.Join(dir, entry, file))
+				}
+			case slices.Contains(files, stem(file)+".jsonl"), slices.Contains(files, stem(file)+".generate"):
+			default:
+				t.Errorf("%s: belongs to no session", filepath.Join(dir, entry, file))
+			}
+		}
+	}
+}
+
+// TestHealthyFixtures lints fixtures/healthy: shapes that were once taken for damage. None yields a finding, not even
+// a note.
+func TestHealthyFixtures(t *testing.T) {
+	for _, shape := range entries(t, filepath.Join(fixtures, "healthy")) {
+		silent(t, shape, filepath.Join(fixtures, "healthy", shape, "session.jsonl"), true)
+	}
+}
+
+// TestRecordings lints what real clients wrote. A clean session and one with a compaction yield nothing, all others
+// what their golden file lists.
+func TestRecordings(t *testing.T) {
+	root := filepath.Join(fixtures, "codex")
+	for _, version := range entries(t, root) {
+		for _, scenario := range entries(t, filepath.Join(root, version)) {
+			dir := filepath.Join(root, version, scenario)
+			paths := sessions(t, dir, "rollout-")
+			if len(paths) != 1 {
+				t.Errorf("%s: want one recording, found %d", dir, len(paths))
+				continue
+			}
+			if scenario == "clean" || scenario == "compact" {
+				silent(t, version+"/"+scenario, paths[0], true)
+				continue
+			}
+			t.Run(version+"/"+scenario, func(t *testing.T) {
+				golden(t, filepath.Join(dir, "findings.out"), listed(lintFixture(t, paths[0])))
+			})
+		}
+	}
+}
+
+// silent lints a session that must yield nothing.
+func silent(t *testing.T, name, path string, wanted bool) {
+	if _, err := os.Stat(path); err != nil && !wanted {
+		return
+	}
+	t.Run(name, func(t *testing.T) {
+		if got := listed(lintFixture(t, path)); got != "" {
+			t.Errorf("%s: findings in a healthy session:\n%s", path, got)
+		}
+	})
+}
+
+// lintFixture lints a session under the name and with the flags of its sidecars.
+func lintFixture(t *testing.T, path string) *Result {
+	t.Helper()
+	opts := Options{Name: nameOf(sidecar(t, path, "name"))}
+	if base := filepath.Base(path); strings.HasPrefix(base, "rollout-") {
+		opts.Name = nameOf(base)
+	}
+	setFlags(t, &opts, strings.Fields(sidecar(t, path, "flags")))
+	result, err := Session(context.Background(), bytes.NewReader(readFixture(t, path)), opts)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if result.Summary.Partial != nil {
+		t.Errorf("%s: was not read to its end: %v", path, result.Summary.Partial)
+	}
+	return result
+}
+
+// sidecar returns what stands in <stem>.<kind> beside a session or, for all of its directory, in <kind>.
+func sidecar(t *testing.T, path, kind string) string {
+	t.Helper()
+	for _, name := range []string{stem(path) + "." + kind, kind} {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), name))
+		if err == nil {
+			return strings.TrimSpace(string(text))
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return ""
+}
+
+// nameOf takes base for the name of a file in a Codex home; without one the session came from stdin.
+func nameOf(base string) Name {
+	if base == "" {
+		return Name{}
+	}
+	n, ok := home.ParseName(base)
+	return Name{Base: base, Canonical: ok, ThreadID: n.ThreadID, Time: n.Time, InHome: true}
+}
+
+// setFlags sets the options that a flags file names as the command line does.
+func setFlags(t *testing.T, opts *Options, flags []string) {
+	t.Helper()
+	for i := 0; i < len(flags); i++ {
+		switch f := flags[i]; {
+		case f == "--live":
+			opts.Live = true
+		case f == "--fresh":
+			opts.Fresh = true
+		case f == "--keep-orphans":
+			opts.KeepOrphans = true
+		case f == "--for-codex" && i+1 < len(flags):
+			i++
+			opts.ForCodex = flags[i]
+		case f == "--sibling-version" && i+1 < len(flags):
+			i++
+			opts.SiblingVersion = flags[i]
+		default:
+			t.Fatalf("unknown flag %q, or its value is missing", f)
+		}
+	}
+}
+
+var repeat = regexp.MustCompile(`@@([^@*]+)\*([0-9]+)@@`)
+
+// readFixture reads a session. In a .generate file, which stands for one that is too large to keep, @@TEXT*N@@ is
+// N times TEXT.
+func readFixture(t *testing.T, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if filepath.Ext(path) != ".generate" {
+		return raw
+	}
+	return repeat.ReplaceAllFunc(raw, func(match []byte) []byte {
+		parts := repeat.FindSubmatch(match)
+		n, err := strconv.Atoi(string(parts[2]))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		return bytes.Repeat(parts[1], n)
+	})
+}
+
+// listed prints findings one a line, with all that a reader must agree to.
+func listed(result *Result) string {
+	var b strings.Builder
+	for _, f := range result.Findings {
+		fmt.Fprintf(&b, "%d:%d %s %s %s: %s", f.Pos.Line, f.Offset, f.Rule.Name, f.Impact, f.Fix, f.Message)
+		if f.Count > 1 {
+			fmt.Fprintf(&b, " (%d times)", f.Count)
+		}
+		if f.Source != "" {
+			fmt.Fprintf(&b, " [%s]", f.Source)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// golden compares got with the golden file, or rewrites that.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update and read what it says)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: findings differ\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// sessions returns the session files of a directory whose names begin with prefix.
+func sessions(t *testing.T, dir, prefix string) []string {
+	t.Helper()
+	var paths []string
+	for _, name := range entries(t, dir) {
+		if ext := filepath.Ext(name); strings.HasPrefix(name, prefix) && (ext == ".jsonl" || ext == ".generate") {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	return paths
+}
+
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range list {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func stem(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}

@@ -1,0 +1,420 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Mode is where the repaired session goes.
+type Mode uint8
+
+// The modes.
+const (
+	NewThread Mode = iota // a copy beside the original, under a new thread id
+	InPlace               // the file itself is replaced
+	ToFile                // a copy at Job.Output, under the same id
+	ToStream              // the same, written to Job.Stream
+	DryRun                // nothing is written
+)
+
+var modeNames = [...]string{runs.NewThread, runs.InPlace, runs.Output, "stream", "dry-run"}
+
+// String is the mode's name in a report.
+func (m Mode) String() string { return modeNames[m] }
+
+// ErrPartial: the session could not be read to its end, so no copy of it can be made.
+var ErrPartial = errors.New("the session can't be read to its end")
+
+// ErrDependants: other sessions point into the bytes that an in-place repair would move.
+var ErrDependants = errors.New("other sessions point into this file")
+
+// Job is one session to repair.
+type Job struct {
+	Source *source.Source
+	Lint   lint.Options // Name and what is known beside the bytes; Mend is the job's
+	Choice Choice
+	Mode   Mode
+	Output string    // ToFile: a path that does not exist yet
+	Stream io.Writer // ToStream
+	Home   string    // the agent's home, for its locks; "" if the file lies in none
+	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream.
+	Begin func() (*runs.Run, error)
+}
+
+// job is a Job in progress.
+type job struct {
+	Job
+	found  *lint.Result
+	plan   *Plan
+	rw     *Rewrite
+	copied *lint.Result
+	thread string // id of the copy's thread
+	target string
+}
+
+// Do repairs one session. With nothing to mend it writes nothing, except that ToFile and ToStream still copy the
+// session byte for byte. After an error nothing is published and the source is as it was.
+func Do(ctx context.Context, j Job) (*Report, error) {
+	w := &job{Job: j}
+	w.Lint.Mend = j.Choice.Allows
+	if err := w.look(ctx); err != nil {
+		return nil, err
+	}
+	if w.Mode == InPlace {
+		release, err := w.lock()
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	switch {
+	case w.Mode == DryRun:
+		return w.dryRun(ctx)
+	case w.Mode == ToStream:
+		return w.stream(ctx)
+	case w.plan.Empty() && w.Mode != ToFile:
+		return w.report(nil), nil
+	}
+	return w.publish(ctx)
+}
+
+// look lints the session and plans its repair.
+func (w *job) look(ctx context.Context) error {
+	r, err := w.Source.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if w.found, err = lint.Session(ctx, r, w.Lint); err != nil {
+		return err
+	}
+	if p := w.found.Summary.Partial; p != nil {
+		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
+	}
+	if w.plan, err = Choose(w.found.Findings, w.Choice); err != nil {
+		return fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if w.Mode == InPlace || w.Mode == ToStream {
+		w.plan.dropRenames()
+	}
+	w.thread = w.found.Summary.Header.ID
+	if w.plan.Rename != "" {
+		w.thread = w.plan.Rename
+	} else if w.Lint.Name.ThreadID != "" {
+		w.thread = w.Lint.Name.ThreadID
+	}
+	return nil
+}
+
+// dropRenames takes out of the plan what only a file of another name would mend.
+func (p *Plan) dropRenames() {
+	kept := p.Mend[:0:0]
+	for _, f := range p.Mend {
+		if f.Rename != "" {
+			p.Rest = append(p.Rest, f)
+			continue
+		}
+		kept = append(kept, f)
+	}
+	p.Mend, p.Rename = kept, ""
+}
+
+// newRewrite prepares one pass of the plan.
+func (w *job) newRewrite(aside io.Writer) *Rewrite {
+	rw := &Rewrite{Plan: w.plan, From: w.Source, Session: w.found.Summary.Header, Aside: aside, Evidence: w.evidence}
+	if w.Mode == NewThread {
+		old := w.found.Summary.Header
+		rw.Header = func(line []byte) []byte { return codex.Reidentify(line, old, w.thread) }
+	}
+	w.rw = rw
+	return rw
+}
+
+func (w *job) dryRun(ctx context.Context) (*Report, error) {
+	rw := w.newRewrite(nil)
+	rw.Header = nil
+	pipe, done := w.verifyAhead(ctx)
+	err := rw.Run(ctx, pipe)
+	pipe.CloseWithError(err)
+	res := <-done
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if res.err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, res.err)
+	}
+	w.copied = res.result
+	return w.report(nil), nil
+}
+
+type linted struct {
+	result *lint.Result
+	err    error
+}
+
+// verifyAhead lints what is written to the pipe, so that a dry run can tell what the copy would be without a file.
+func (w *job) verifyAhead(ctx context.Context) (*io.PipeWriter, <-chan linted) {
+	pr, pw := io.Pipe()
+	done := make(chan linted, 1)
+	go func() {
+		res, err := lint.Session(ctx, pr, w.copyOptions())
+		pr.CloseWithError(err)
+		done <- linted{res, err}
+	}()
+	return pw, done
+}
+
+// copyOptions is how the copy is linted: like the source, under the name that it has.
+func (w *job) copyOptions() lint.Options {
+	opts := w.Lint
+	switch w.Mode {
+	case NewThread:
+		if w.target != "" {
+			opts.Name = NameOf(w.target, opts.Name.InHome)
+		}
+	case ToFile:
+		opts.Name = NameOf(w.Output, false)
+	}
+	return opts
+}
+
+// NameOf reads a session file's name.
+func NameOf(path string, inHome bool) lint.Name {
+	n := lint.Name{Base: filepath.Base(path), InHome: inHome}
+	if p, ok := home.ParseName(n.Base); ok {
+		n.Canonical, n.ThreadID, n.Time = true, p.ThreadID, p.Time
+	}
+	return n
+}
+
+// stream spools the copy, verifies it and only then writes to the stream.
+func (w *job) stream(ctx context.Context) (*Report, error) {
+	spool, err := os.CreateTemp("", ".hist-*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("spooling the copy: %w", err)
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	if err := w.fill(ctx, spool, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if err := w.verify(ctx, spool.Name(), false); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(w.Stream, spool); err != nil {
+		return nil, fmt.Errorf("writing the repaired session: %w", err)
+	}
+	return w.report(nil), nil
+}
+
+// fill writes the copy, or the session as it is if nothing is to be mended.
+func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
+	if w.plan.Empty() {
+		open := w.Source.Reader
+		if w.Source.Compressed && strings.HasSuffix(w.target, ".zst") {
+			open = w.Source.Raw
+		}
+		r, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		_, err = io.Copy(to, r)
+		return err
+	}
+	return w.newRewrite(aside).Run(ctx, to)
+}
+
+// verify reads the copy back.
+func (w *job) verify(ctx context.Context, path string, compressed bool) error {
+	if w.plan.Empty() {
+		w.copied = w.found
+		return w.Source.Changed()
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if compressed {
+		d, err := zstd.NewReader(f)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		r = d
+	}
+	if w.copied, err = Verify(ctx, r, w.rw.Proof, w.Choice, w.copyOptions()); err != nil {
+		return err
+	}
+	return w.Source.Changed()
+}
+
+// lock makes sure that nobody else uses the session, and keeps the agent's own writers out.
+func (w *job) lock() (release func(), err error) {
+	id := w.found.Summary.Header.ID
+	busy, err := home.InUse(w.Source.Real, w.Home, id)
+	if err != nil {
+		return nil, err
+	}
+	if busy != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, busy)
+	}
+	if w.Home == "" || id == "" || !home.IsID(id) {
+		return func() {}, nil
+	}
+	return home.Lock(w.Home, id)
+}
+
+// publish writes the copy where the mode wants it, with a record of the run.
+func (w *job) publish(ctx context.Context) (*Report, error) {
+	t, err := w.place()
+	if err != nil {
+		return nil, err
+	}
+	run, err := w.Begin()
+	if err != nil {
+		return nil, err
+	}
+	rep, err := w.into(ctx, run, t)
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", w.Source.Path, err), discard(run))
+	}
+	return rep, err
+}
+
+// discard throws the run away unless other files hang on it.
+func discard(run *runs.Run) error {
+	if err := run.Discard(); err != nil && !errors.Is(err, runs.ErrKept) {
+		return err
+	}
+	return nil
+}
+
+// place says where the copy goes.
+func (w *job) place() (publish.Target, error) {
+	t := publish.Target{Mode: w.Source.Info.Mode().Perm(), Owner: w.Source.Info}
+	switch w.Mode {
+	case InPlace:
+		t.Path, t.Replace, t.ModTime = w.Source.Real, true, w.Source.Info.ModTime()
+	case ToFile:
+		same, err := publish.SameFile(w.Source.Real, w.Output)
+		if err != nil {
+			return t, err
+		}
+		if same {
+			return t, fmt.Errorf("%s: %w: to replace the session itself use --in-place", w.Output, publish.ErrSame)
+		}
+		t.Path = w.Output
+	case NewThread:
+		id, err := uuid.NewV7()
+		if err != nil {
+			return t, err
+		}
+		w.thread = id.String()
+		now := time.Now()
+		dir := filepath.Dir(w.Source.Real)
+		if w.Home != "" && strings.HasPrefix(dir, filepath.Join(w.Home, "archived_sessions")) {
+			// The client does not resume from the archive.
+			dir = filepath.Join(w.Home, "sessions", now.Format("2006"), now.Format("01"), now.Format("02"))
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return t, err
+			}
+		}
+		t.Path = filepath.Join(dir, home.Name(now, w.thread))
+	}
+	w.target = t.Path
+	return t, nil
+}
+
+// into writes and records one copy.
+func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, error) {
+	f := runs.File{
+		Source: w.Source.Real, Target: t.Path, Mode: w.Mode.String(),
+		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(),
+	}
+	var err error
+	if w.Mode == InPlace {
+		f.Backup, f.SHA256Before, err = run.Backup(ctx, w.Source.Real)
+	} else {
+		f.SHA256Before, _, err = runs.Hash(ctx, w.Source.Real)
+	}
+	if err != nil {
+		return nil, err
+	}
+	aside, rel, err := run.SetAside(filepath.Base(w.Source.Real) + ".set-aside")
+	if err != nil {
+		return nil, err
+	}
+	defer aside.Close()
+	f.SetAside = rel
+	compressed := strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed)
+	var guard *home.Guard
+	defer func() { guard.Release() }()
+	fill := func(to io.Writer) error {
+		if !compressed {
+			return w.fill(ctx, to, aside)
+		}
+		enc, err := zstd.NewWriter(to)
+		if err != nil {
+			return err
+		}
+		if err := w.fill(ctx, enc, aside); err != nil {
+			enc.Close()
+			return err
+		}
+		return enc.Close()
+	}
+	check := func(tmp string) error {
+		if err := aside.Close(); err != nil {
+			return err
+		}
+		if err := w.verify(ctx, tmp, compressed); err != nil {
+			return err
+		}
+		if w.Mode != InPlace {
+			return nil
+		}
+		var busy *home.Busy
+		if guard, busy, err = home.Hold(t.Path); err != nil {
+			return err
+		} else if busy != nil {
+			return busy
+		}
+		if guard.Broken() {
+			return home.ErrBusy
+		}
+		return w.Source.Changed()
+	}
+	if err := run.Publish(ctx, f, t, fill, check); err != nil && !errors.Is(err, publish.ErrPublished) {
+		return nil, err
+	}
+	rep := w.report(run)
+	data, err := rep.JSON()
+	if err != nil {
+		return rep, err
+	}
+	return rep, run.WriteReport(reportName(w.Source.Real), data)
+}
+
+func reportName(path string) string { return filepath.Base(path) + ".report.json" }

@@ -1,0 +1,154 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Choice says which findings a repair may mend.
+type Choice struct {
+	Only  []lint.Fix // these classes of fix; empty: all
+	Rules []string   // these rules, their notes too; empty: all
+	Tidy  bool       // notes that have a fix, too
+}
+
+// Allows says whether a finding is to be mended.
+func (c Choice) Allows(f *lint.Finding) bool {
+	if f.Fix == lint.NoFix || len(c.Only) > 0 && !slices.Contains(c.Only, f.Fix) {
+		return false
+	}
+	if len(c.Rules) > 0 {
+		return slices.Contains(c.Rules, f.Rule.Name)
+	}
+	return f.Impact != lint.Notes || c.Tidy
+}
+
+// Plan is what a repair will do to one session: the findings it mends and their edits, sorted by place.
+type Plan struct {
+	Mend []lint.Finding // chosen
+	Rest []lint.Finding // left as they are
+
+	choice Choice
+	edits  map[session.Pos]*edits
+	leave  map[int64]bool // lines whose framing faults are not mended
+	// Newline: a missing newline at the end is added.
+	newline bool
+	// Rename is the thread id that the copy's file must be named for, "" to keep the name.
+	Rename string
+}
+
+// edits is what happens to one record.
+type edits struct {
+	before, after []insertion
+	cuts          []lint.Cut
+	removed       bool
+	moved         bool
+	renumber      bool
+	by            []*lint.Finding // whose mend it is
+}
+
+type insertion struct {
+	content lint.Content
+	by      *lint.Finding
+}
+
+// Choose makes the plan for the findings of one session. It fails if two edits want the same bytes.
+func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
+	p := &Plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}}
+	for i := range findings {
+		if choice.Allows(&findings[i]) {
+			p.Mend = append(p.Mend, findings[i])
+		} else {
+			p.Rest = append(p.Rest, findings[i])
+		}
+	}
+	for i := range p.Rest {
+		if f := &p.Rest[i]; f.Framing() && f.Fix != lint.NoFix && f.Count == 0 {
+			p.leave[f.Pos.Line] = true
+		}
+	}
+	for i := range p.Mend {
+		f := &p.Mend[i]
+		if f.Rule.Name == "no-final-newline" {
+			p.newline = true
+		}
+		if f.Rename != "" {
+			p.Rename = f.Rename
+		}
+		for _, e := range f.Edits {
+			p.add(e, f)
+		}
+	}
+	for at, e := range p.edits {
+		if _, err := session.Apply(make([]byte, farthest(e.cuts)), e.cuts); err != nil && !e.removed {
+			return nil, fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	return p, nil
+}
+
+func farthest(cuts []lint.Cut) int {
+	n := 0
+	for _, c := range cuts {
+		n = max(n, c.End)
+	}
+	return n
+}
+
+func (p *Plan) add(e lint.Edit, by *lint.Finding) {
+	at := p.edits[e.At]
+	if at == nil {
+		at = &edits{}
+		p.edits[e.At] = at
+	}
+	if !slices.Contains(at.by, by) {
+		at.by = append(at.by, by)
+	}
+	switch e.Op {
+	case lint.Splice:
+		at.cuts = append(at.cuts, e.Cuts...)
+	case lint.Remove:
+		at.moved = e.Moved && (at.moved || !at.removed)
+		at.removed = true
+	case lint.Before:
+		at.before = append(at.before, insertion{e.New, by})
+	case lint.After:
+		at.after = append(at.after, insertion{e.New, by})
+	case lint.Renumber:
+		at.renumber = true
+	}
+}
+
+// Empty says that there is nothing to do.
+func (p *Plan) Empty() bool { return len(p.Mend) == 0 }
+
+// mend is the Framer's view of the plan: what may be mended of a line's framing.
+func (p *Plan) mend(f *lint.Finding) bool {
+	if p.leave[f.Pos.Line] {
+		return false
+	}
+	if f.Rule.Tidy { // folded into one finding, so asked for as a whole
+		return p.choice.Allows(f)
+	}
+	return p.choice.Allows(f) || p.chosen(f)
+}
+
+// chosen says whether a finding of this rule on this line is in the plan; its impact may have been judged by more
+// than the line alone.
+func (p *Plan) chosen(f *lint.Finding) bool {
+	for i := p.atLine(f.Pos.Line); i < len(p.Mend) && p.Mend[i].Pos.Line == f.Pos.Line; i++ {
+		if p.Mend[i].Rule == f.Rule {
+			return true
+		}
+	}
+	return false
+}
+
+// atLine returns the index of the first chosen finding at or behind a line.
+func (p *Plan) atLine(line int64) int {
+	return sort.Search(len(p.Mend), func(i int) bool { return p.Mend[i].Pos.Line >= line })
+}

@@ -1,0 +1,161 @@
+package repair
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/lint"
+)
+
+// ReportSchema is the version of the report's JSON form; it changes when a field changes its meaning or goes.
+const ReportSchema = 1
+
+// Report is what a repair did to one session, or would do.
+type Report struct {
+	Schema  int      `json:"schema"`
+	Run     string   `json:"run,omitempty"` // id of the run's record; empty if nothing was written
+	Source  string   `json:"source"`
+	Target  string   `json:"target,omitempty"`
+	Mode    string   `json:"mode"`
+	Thread  string   `json:"thread"` // id of the thread that the repaired session resumes as
+	Resume  []string `json:"resume,omitempty"`
+	Edits   []Entry  `json:"edits"`
+	Totals  Totals   `json:"totals"`
+	Proof   string   `json:"untouched_sha256,omitempty"` // over all untouched lines, the same in source and copy
+	History History  `json:"history"`
+	Left    []Left   `json:"left,omitempty"`
+	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
+}
+
+// History is how many items the agent will see.
+type History struct {
+	Items  int64 `json:"items"`
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+}
+
+// Entry is one edit: why, where, and what changed.
+type Entry struct {
+	Rule        string    `json:"rule"`
+	Impact      string    `json:"impact"`
+	Fix         string    `json:"fix"`
+	Line        int64     `json:"line"`
+	Offset      int64     `json:"offset"`
+	LineAfter   int64     `json:"line_after"`
+	OffsetAfter int64     `json:"offset_after"`
+	Reason      string    `json:"reason"`
+	From        string    `json:"from,omitempty"` // where recovered content comes from
+	Also        []string  `json:"also,omitempty"` // other rules mended by the same edit
+	Lines       int64     `json:"lines,omitempty"`
+	Before      []Excerpt `json:"before,omitempty"`
+	After       []Excerpt `json:"after,omitempty"`
+}
+
+// Left is a finding that the repair did not mend.
+type Left struct {
+	Rule   string `json:"rule"`
+	Impact string `json:"impact"`
+	Fix    string `json:"fix"`
+	Line   int64  `json:"line"`
+	Reason string `json:"reason"`
+}
+
+// MarshalJSON writes an excerpt without the words of the conversation.
+func (e Excerpt) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Size int    `json:"bytes"`
+		Text string `json:"outline"`
+	}{e.Size, Redact(e.Text)})
+}
+
+// report puts together what was done. run is nil if nothing was recorded.
+func (w *job) report(run *runs.Run) *Report {
+	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}}
+	if run != nil {
+		rep.Run, rep.Target = run.Manifest.Run, w.target
+		rep.Resume = []string{"codex", "resume", w.thread}
+		if n := len(run.Manifest.Files); n > 0 && run.Manifest.Files[n-1].SetAside != "" && w.rw != nil && w.rw.Totals.SetAside > 0 {
+			rep.Aside = filepath.Join(run.Path(), run.Manifest.Files[n-1].SetAside)
+		}
+	}
+	for i := range w.plan.Rest {
+		f := &w.plan.Rest[i]
+		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message})
+	}
+	rep.History = w.history()
+	if w.rw == nil {
+		rep.Totals = Totals{Read: w.found.Summary.Records, Untouched: w.found.Summary.Records}
+		return rep
+	}
+	rep.Totals, rep.Proof = w.rw.Totals, w.rw.Proof.Hash
+	for i := range w.rw.Changes {
+		if c := &w.rw.Changes[i]; len(c.By) > 0 {
+			rep.Edits = append(rep.Edits, c.entry())
+		}
+	}
+	if n := w.rw.numbers.changed; n.count > 0 {
+		rep.Edits = append(rep.Edits, Entry{
+			Rule: "renumber", Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: n.first, Lines: n.count,
+			Reason: fmt.Sprintf("%d ordinals from line %d to line %d of the copy follow the records added and removed", n.count, n.first, n.last),
+		})
+	}
+	return rep
+}
+
+// entry tells a change under its weightiest rule.
+func (c *Change) entry() Entry {
+	main := c.By[0]
+	for _, f := range c.By {
+		if f.Impact > main.Impact || f.Impact == main.Impact && main.Source == "" && f.Source != "" {
+			main = f
+		}
+	}
+	e := Entry{
+		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: main.Fix.String(), Reason: main.Message, From: main.Source,
+		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before, After: c.After,
+	}
+	for _, f := range c.By {
+		if f != main && f.Rule != main.Rule && !slices.Contains(e.Also, f.Rule.Name) {
+			e.Also = append(e.Also, f.Rule.Name)
+		}
+	}
+	return e
+}
+
+// history counts what the agent saw and will see. What is known to be lost counts as an item that it should see.
+func (w *job) history() History {
+	before := w.found.Summary
+	if w.copied == nil {
+		return History{Items: before.Items + before.Lost, Before: before.Seen, After: before.Seen}
+	}
+	var placeholders, gone int64
+	for i := range w.plan.Mend {
+		switch f := &w.plan.Mend[i]; f.Fix {
+		case lint.StandIn:
+			placeholders += f.Lost
+		case lint.SetAside:
+			gone += f.Lost
+		}
+	}
+	after := w.copied.Summary
+	return History{Items: after.Items + gone + after.Lost, Before: before.Seen, After: max(0, after.Seen-placeholders)}
+}
+
+// Unrepaired says whether something more than a note is left.
+func (r *Report) Unrepaired() bool {
+	for _, l := range r.Left {
+		if l.Impact != lint.Notes.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// JSON is the report in its documented form, without words of the conversation.
+func (r *Report) JSON() ([]byte, error) {
+	b, err := json.MarshalIndent(r, "", "  ")
+	return append(b, '\n'), err
+}

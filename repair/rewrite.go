@@ -1,0 +1,364 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Text is a session that can be read from its start as often as needed.
+type Text interface {
+	Reader(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Rewrite is one pass of a plan over a session.
+type Rewrite struct {
+	Plan *Plan
+	From Text
+	// Evidence reads the record that a reference names.
+	Evidence func(ctx context.Context, ref lint.Ref) ([]byte, error)
+	// Header changes the session's header last of all; nil leaves it.
+	Header func(line []byte) []byte
+	// Session is who the session is, as lint read it: it tells whether there are ordinals, and where they begin.
+	Session codex.Header
+	// Aside takes the bytes that leave the session, each with where they stood; nil throws them away (a dry run).
+	Aside io.Writer
+
+	Changes []Change
+	Proof   Proof
+	Totals  Totals
+
+	out     *counter
+	numbers numberer
+	pending *Change // the change in hand; neighbours are told together
+	open    bool    // the line just written lacks its newline yet
+}
+
+// Totals counts records.
+type Totals struct {
+	Read      int64 `json:"read"`
+	Untouched int64 `json:"untouched"`
+	Edited    int64 `json:"edited"`
+	Added     int64 `json:"added"`
+	SetAside  int64 `json:"set_aside"`
+}
+
+// Change is one place where the copy differs from the session.
+type Change struct {
+	By         []*lint.Finding
+	Line       int64 // of the first line concerned, in the session
+	Offset     int64
+	AfterLine  int64 // in the copy
+	AfterAt    int64
+	Before     []Excerpt // lines as they were; none where something was added
+	After      []Excerpt
+	Renumbered span
+}
+
+// Excerpt is a line, or as much of its head as a report shows.
+type Excerpt struct {
+	Text []byte
+	Size int // bytes of the whole line
+}
+
+// keptBytes is how much of a changed line a report keeps.
+const keptBytes = 16 << 10
+
+func excerpt(line []byte) Excerpt {
+	return Excerpt{Text: bytes.Clone(line[:min(len(line), keptBytes)]), Size: len(line)}
+}
+
+// Run writes the mended session to w.
+func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
+	in, err := r.From.Reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r.out = &counter{w: w}
+	r.numbers = newNumberer(r.Session.Paginated(), r.Session.BaseOrdinal, r.Session.SubagentStart)
+	framer := lint.NewFramer(in, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: r.Plan.mend})
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec, err := framer.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		r.Totals.Read++
+		if err := r.record(ctx, rec); err != nil {
+			return fmt.Errorf("line %d: %w", rec.Pos.Line, err)
+		}
+		framer.Faults() // lint has told of them
+	}
+	r.flush()
+	r.Proof.finish()
+	return r.out.flush(r.open && r.Plan.newline)
+}
+
+// record writes what becomes of one logical record.
+func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
+	e := r.Plan.edits[rec.Pos]
+	if e == nil {
+		e = &edits{}
+	}
+	e.renumberFrom(&r.numbers)
+	for _, in := range e.before {
+		if err := r.insert(ctx, rec, in, false); err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.removed:
+		r.remove(rec, e)
+	case rec.Drop:
+		if err := r.setAside(rec); err != nil {
+			return err
+		}
+	default:
+		if err := r.keep(rec, e); err != nil {
+			return err
+		}
+	}
+	if e.removed && !e.moved {
+		if err := r.aside(rec); err != nil {
+			return err
+		}
+	}
+	for _, in := range e.after {
+		if err := r.insert(ctx, rec, in, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *edits) renumberFrom(n *numberer) {
+	if e.renumber {
+		n.renumber = true
+	}
+}
+
+// keep writes a record that stays, changed or not.
+func (r *Rewrite) keep(rec *session.Record, e *edits) error {
+	line := rec.Raw
+	var err error
+	if len(e.cuts) > 0 {
+		if line, err = session.Apply(rec.Raw, e.cuts); err != nil {
+			return err
+		}
+	}
+	if r.Header != nil && rec.Kind == session.Header {
+		line = r.Header(line)
+		r.Header = nil
+	}
+	mended := rec.Mended || rec.Pos.Part > 0
+	edited := len(e.cuts) > 0 || mended || !bytes.Equal(line, rec.Raw)
+	if rec.Kind != session.Unreadable {
+		if line, err = r.numbers.kept(line, r.out.lines+1); err != nil {
+			return err
+		}
+	}
+	if !edited && bytes.Equal(line, rec.Raw) {
+		r.Totals.Untouched++
+		r.flush()
+		r.Proof.untouched(rec.Raw)
+		return r.write(line, !rec.Open)
+	}
+	if edited {
+		r.Totals.Edited++
+		c := r.change(rec, e.by)
+		if rec.Pos.Part == 0 {
+			c.Before = append(c.Before, excerpt(rec.Original))
+			if c.losesBytes() {
+				if err := r.aside(rec); err != nil {
+					return err
+				}
+			}
+		}
+		c.After = append(c.After, excerpt(line))
+	} else {
+		r.flush() // only its number changed: told as one range
+	}
+	r.Proof.touched(r.out.lines + 1)
+	return r.write(line, !rec.Open || edited)
+}
+
+// insert writes a new record in front of rec, or behind it.
+func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion, behind bool) error {
+	line := in.content.Literal
+	if in.content.From != nil {
+		source, err := r.Evidence(ctx, *in.content.From)
+		if err != nil {
+			return err
+		}
+		line = source
+		if in.content.Build != nil {
+			if line, err = in.content.Build(source); err != nil {
+				return err
+			}
+		} else if from := r.Plan.edits[in.content.From.Pos]; from != nil && len(from.cuts) > 0 {
+			if line, err = session.Apply(source, from.cuts); err != nil {
+				return err
+			}
+		}
+	}
+	if r.Header != nil && isHeader(line) {
+		line = r.Header(line)
+		r.Header = nil
+	}
+	line = r.numbers.insert(line)
+	r.Totals.Added++
+	alone := r.pending == nil
+	c := r.change(rec, []*lint.Finding{in.by})
+	if alone && behind {
+		c.Line, c.Offset = rec.Pos.Line+1, rec.Offset+rec.Size
+	}
+	c.After = append(c.After, excerpt(line))
+	r.Proof.touched(r.out.lines + 1)
+	return r.write(line, true)
+}
+
+func isHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session_meta" }
+
+func (r *Rewrite) remove(rec *session.Record, e *edits) {
+	c := r.change(rec, e.by)
+	c.Before = append(c.Before, excerpt(rec.Original))
+	r.numbers.remove()
+	if !e.moved {
+		r.Totals.SetAside++
+	}
+}
+
+// setAside drops a dead line.
+func (r *Rewrite) setAside(rec *session.Record) error {
+	c := r.change(rec, nil)
+	c.Before = append(c.Before, excerpt(rec.Raw))
+	if rec.Blank {
+		r.Totals.Edited++
+		return nil
+	}
+	r.numbers.remove()
+	r.Totals.SetAside++
+	return r.aside(rec)
+}
+
+// aside keeps the bytes that leave the session, under a line that says where they stood.
+func (r *Rewrite) aside(rec *session.Record) error {
+	if r.Aside == nil {
+		return nil
+	}
+	raw := rec.Raw
+	if rec.Kind != session.Unreadable {
+		raw = rec.Original
+	}
+	if _, err := fmt.Fprintf(r.Aside, "# line %d, byte %d, %d bytes\n", rec.Pos.Line, rec.Offset, len(raw)); err != nil {
+		return err
+	}
+	if _, err := r.Aside.Write(raw); err != nil {
+		return err
+	}
+	_, err := r.Aside.Write(newline)
+	return err
+}
+
+// losesBytes says whether the change replaces what nothing in the copy holds any more.
+func (c *Change) losesBytes() bool {
+	for _, f := range c.By {
+		if f.Fix == lint.StandIn || f.Fix == lint.SetAside {
+			return true
+		}
+	}
+	return false
+}
+
+// change is the change that a record belongs to: the one in hand if it touches it, else a new one.
+func (r *Rewrite) change(rec *session.Record, by []*lint.Finding) *Change {
+	if r.pending == nil {
+		r.pending = &Change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.out.lines + 1, AfterAt: r.out.bytes}
+	}
+	for _, f := range by {
+		r.pending.add(f)
+	}
+	for i := r.Plan.atLine(rec.Pos.Line); i < len(r.Plan.Mend) && r.Plan.Mend[i].Pos.Line == rec.Pos.Line; i++ {
+		if f := &r.Plan.Mend[i]; f.Framing() {
+			r.pending.add(f)
+		}
+	}
+	return r.pending
+}
+
+func (c *Change) add(f *lint.Finding) {
+	for _, have := range c.By {
+		if have == f {
+			return
+		}
+	}
+	c.By = append(c.By, f)
+}
+
+// flush ends the change in hand.
+func (r *Rewrite) flush() {
+	if r.pending != nil {
+		r.Changes = append(r.Changes, *r.pending)
+		r.pending = nil
+	}
+}
+
+// write puts one line into the copy; newline is false only for a last line that had none.
+func (r *Rewrite) write(line []byte, newline bool) error {
+	if err := r.out.line(line, newline, r.open); err != nil {
+		return err
+	}
+	r.open = !newline
+	return nil
+}
+
+// counter counts what is written. A line that lacks its newline gets it when another follows.
+type counter struct {
+	w     io.Writer
+	bytes int64
+	lines int64
+	err   error
+}
+
+var newline = []byte{'\n'}
+
+func (c *counter) line(line []byte, end, open bool) error {
+	if open {
+		c.put(newline)
+	}
+	c.put(line)
+	if end {
+		c.put(newline)
+	}
+	c.lines++
+	return c.err
+}
+
+func (c *counter) put(b []byte) {
+	if c.err == nil {
+		var n int
+		n, c.err = c.w.Write(b)
+		c.bytes += int64(n)
+	}
+}
+
+func (c *counter) flush(end bool) error {
+	if end {
+		c.put(newline)
+	}
+	return c.err
+}
