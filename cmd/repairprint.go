@@ -90,6 +90,9 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	if rep.Aside != "" {
 		fmt.Fprintf(p.w, "  set aside: %s\n", oneLine(rep.Aside))
 	}
+	for _, n := range rep.Notes {
+		fmt.Fprintf(p.w, "  %s\n", oneLine(n))
+	}
 	switch {
 	case rep.Target != "" && rep.Mode == runs.NewThread:
 		fmt.Fprintf(p.w, "  copy: %s\n  resume: %s\n", oneLine(rep.Target), p.st.bold.Sprint(strings.Join(rep.Resume, " ")))

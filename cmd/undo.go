@@ -3,12 +3,12 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/repair"
 )
 
 func undoCommand(e *env) *cli.Command {
@@ -34,10 +34,14 @@ func (e *env) undo(c *cli.Context) error {
 		return err
 	}
 	for _, f := range run.Manifest.Files {
-		name, _ := home.ParseName(filepath.Base(f.Target))
-		busy, err := home.InUse(f.Target, homeOf(f.Target), name.ThreadID)
-		if err == nil && busy != nil {
-			return &exitError{ExitInUse, fmt.Errorf("%s: %w", f.Target, busy)}
+		if f.Mode != runs.InPlace {
+			continue // a copy that somebody uses has moved on, which Undo sees
+		}
+		if err := repair.Neighbours(c.Context, f.Target, homeOf(f.Target)); err != nil {
+			if errors.Is(err, home.ErrBusy) {
+				return &exitError{ExitInUse, err}
+			}
+			return err
 		}
 	}
 	done, err := run.Undo(c.Context)

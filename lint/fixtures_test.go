@@ -170,7 +170,8 @@ func setFlags(t *testing.T, opts *Options, flags []string) {
 			opts.ForCodex = flags[i]
 		case f == "--sibling-version" && i+1 < len(flags):
 			i++
-			opts.SiblingVersion = flags[i]
+			version := flags[i]
+			opts.SiblingVersion = func() string { return version }
 		default:
 			t.Fatalf("unknown flag %q, or its value is missing", f)
 		}

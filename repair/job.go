@@ -64,7 +64,8 @@ type job struct {
 	plan   *Plan
 	rw     *Rewrite
 	copied *lint.Result
-	thread string // id of the copy's thread
+	notes  []string // what else was done, or left alone
+	thread string   // id of the copy's thread
 	target string
 }
 
@@ -395,16 +396,25 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		if w.Mode != InPlace {
 			return nil
 		}
+		if err := w.checkDependants(ctx); err != nil {
+			return err
+		}
 		var busy *home.Busy
 		if guard, busy, err = home.Hold(t.Path); err != nil {
 			return err
 		} else if busy != nil {
 			return busy
 		}
+		if err := w.Source.Changed(); err != nil {
+			return err
+		}
+		if err := w.clearProjection(ctx); err != nil {
+			return err
+		}
 		if guard.Broken() {
 			return home.ErrBusy
 		}
-		return w.Source.Changed()
+		return nil
 	}
 	if err := run.Publish(ctx, f, t, fill, check); err != nil && !errors.Is(err, publish.ErrPublished) {
 		return nil, err

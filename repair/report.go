@@ -27,6 +27,7 @@ type Report struct {
 	Proof   string   `json:"untouched_sha256,omitempty"` // over all untouched lines, the same in source and copy
 	History History  `json:"history"`
 	Left    []Left   `json:"left,omitempty"`
+	Notes   []string `json:"notes,omitempty"`     // what else was done beside the session
 	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
 }
 
@@ -73,7 +74,7 @@ func (e Excerpt) MarshalJSON() ([]byte, error) {
 
 // report puts together what was done. run is nil if nothing was recorded.
 func (w *job) report(run *runs.Run) *Report {
-	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}}
+	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}, Notes: w.notes}
 	if run != nil {
 		rep.Run, rep.Target = run.Manifest.Run, w.target
 		rep.Resume = []string{"codex", "resume", w.thread}

@@ -1,0 +1,92 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/codex/store"
+)
+
+// moved is the byte offset in the session from which on the copy differs.
+func (r *Rewrite) moved() int64 {
+	for i := range r.Changes {
+		return r.Changes[i].Offset
+	}
+	return r.out.bytes
+}
+
+// checkDependants refuses an in-place repair that would move bytes which other sessions rely on.
+func (w *job) checkDependants(ctx context.Context) error {
+	id, err := store.RolloutID(w.Source.Real)
+	if w.Home == "" || err != nil {
+		return nil // outside of a home, or under a name that nothing can point to
+	}
+	list, err := store.Dependants(ctx, w.Home, id)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, d := range list {
+		if w.rw.moved() < d.Offset {
+			names = append(names, d.Path)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w:\n  %s\nrepair without --in-place makes a copy that leaves them right", ErrDependants, strings.Join(names, "\n  "))
+}
+
+// clearProjection makes the client build its view of the thread anew, if the bytes it has read have moved. It is
+// done before the file is replaced: a view of the old file that was cleared in vain is built again, too.
+func (w *job) clearProjection(ctx context.Context) error {
+	id, err := store.RolloutID(w.Source.Real)
+	if w.Home == "" || err != nil {
+		return nil
+	}
+	cursor, ok, err := store.Position(ctx, w.Home, id)
+	if errors.Is(err, store.ErrSchema) {
+		w.notes = append(w.notes, err.Error()+"; it was left alone: if the client shows old turns, it needs this thread's rows deleted")
+		return nil
+	}
+	if err != nil || !ok || cursor.Offset <= w.rw.moved() {
+		return err
+	}
+	n, err := store.Clear(ctx, w.Home, id)
+	if err != nil {
+		return err
+	}
+	w.notes = append(w.notes, fmt.Sprintf("%d rows of the client's view of this thread (thread_history_1.sqlite) were cleared; it builds them again at the next resume", n))
+	return nil
+}
+
+// Neighbours checks, before a repair is taken back, that nobody uses the file and that no other session relies on
+// its bytes as they are now; and clears the client's view of it.
+func Neighbours(ctx context.Context, path, homeDir string) error {
+	name, _ := home.ParseName(filepath.Base(path))
+	busy, err := home.InUse(path, homeDir, name.ThreadID)
+	if err != nil {
+		return err
+	}
+	if busy != nil {
+		return fmt.Errorf("%s: %w", path, busy)
+	}
+	if homeDir == "" || name.RolloutID == "" {
+		return nil
+	}
+	list, err := store.Dependants(ctx, homeDir, name.RolloutID)
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		return fmt.Errorf("%s: %w: %s", path, ErrDependants, list[0].Path)
+	}
+	if _, err := store.Clear(ctx, homeDir, name.RolloutID); err != nil && !errors.Is(err, store.ErrSchema) {
+		return err
+	}
+	return nil
+}
