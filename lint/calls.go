@@ -45,6 +45,7 @@ type answered struct {
 	proof        uint64
 	length       int
 	proven       bool
+	torn         bool // closed by hist where its line was cut
 }
 
 // callGroup is the calls of one answer of the model's: the client runs them together and writes their outputs, in
@@ -238,7 +239,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	if open.group.end == (session.Pos{}) {
 		open.group.outputs[open.place] = rec.Pos
 	}
-	a := answered{call: open.sum, output: sum, at: rec.Pos}
+	a := answered{call: open.sum, output: sum, at: rec.Pos, torn: rec.Torn}
 	if ev := open.evidence; ev != nil {
 		a.proof, a.length = ev.proof, ev.length
 		a.proven = c.proves(rec, ev.proof, ev.length)

@@ -161,12 +161,13 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", clip(rec.CallID, 40)),
 		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
 	}
-	if sum == earlier.output {
+	switch better := !earlier.proven && c.proves(rec, earlier.proof, earlier.length); {
+	case sum == earlier.output:
 		f.Message += "; it is a copy of the first"
-	} else if !earlier.proven && c.proves(rec, earlier.proof, earlier.length) {
-		f.Message += "; this one is confirmed by an event, so the first goes"
+	case better || earlier.torn && !rec.Torn:
+		f.Message += "; this one is whole or confirmed by an event, so the first goes"
 		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
-		earlier.output, earlier.at, earlier.proven = sum, rec.Pos, true
+		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, better, false
 		c.done[key] = earlier
 	}
 	c.report(f)

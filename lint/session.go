@@ -85,7 +85,7 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	// Order matters in two places: the header tells the others the mode, and holes must know a record before
 	// the rules ask about it.
 	header := &headerChecker{run: s}
-	checkers := []checker{header, &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s}, newTurnChecker(s)}
+	checkers := []checker{header, &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s}, newTurnChecker(s), newItemChecker(s)}
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -1,0 +1,74 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleDuplicateItemID = &Rule{
+		Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact,
+		Title: "two items with one id",
+		Text: `Clients from 0.144 on send the ids of messages and reasoning to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
+			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces.`,
+	}
+	itemRules = []*Rule{ruleDuplicateItemID}
+)
+
+// itemChecker looks at single items of the model's history that are neither call nor output: those are paired by
+// their call_id, and a second one of them is found there.
+type itemChecker struct {
+	run  *run
+	seed maphash.Seed
+	seen map[uint64]uint64 // id to content, hashed
+}
+
+func newItemChecker(s *run) *itemChecker {
+	return &itemChecker{run: s, seed: maphash.MakeSeed(), seen: map[uint64]uint64{}}
+}
+
+func (c *itemChecker) Record(rec *session.Record) {
+	switch {
+	case rec.Kind == session.Compaction:
+		clear(c.seen)
+		gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement)).ForEach(func(_, item gjson.Result) bool {
+			if id := item.Get("id").String(); id != "" {
+				c.seen[maphash.String(c.seed, id)] = maphash.String(c.seed, item.Raw)
+			}
+			return true
+		})
+	case rec.Kind == session.Message && rec.Model && len(rec.ID) > 0:
+		id := maphash.Bytes(c.seed, rec.ID)
+		content := maphash.Bytes(c.seed, codex.Field(rec, codex.FieldPayload))
+		if earlier, ok := c.seen[id]; ok {
+			c.duplicate(rec, earlier == content)
+			return
+		}
+		c.seen[id] = content
+	}
+}
+
+func (c *itemChecker) End() {}
+
+func (c *itemChecker) duplicate(rec *session.Record, copied bool) {
+	f := Finding{
+		Rule: ruleDuplicateItemID, Impact: Rejects, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("a second item with the id %s: the API refuses the request", clip(rec.ID, 64)),
+	}
+	if copied {
+		f.Fix = SetAside
+		f.Message += "; it is a copy of the first"
+		f.Edits = []Edit{{At: rec.Pos, Op: Remove}}
+	} else {
+		cut := codex.Drop(rec.Raw, "payload", "id")
+		cut.New = bytes.Repeat([]byte{' '}, cut.End-cut.Start)
+		f.Edits = []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{cut}}}
+	}
+	c.run.report(f)
+}
