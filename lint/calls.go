@@ -89,7 +89,8 @@ type callChecker struct {
 	done  map[callKey]answered
 	early map[callKey]*earlyOutput
 	loose map[callKey]*evidence // for calls not seen, by call_id alone
-	past  map[callKey]bool      // calls that a compaction cut off, or holds
+	past  map[callKey]bool      // calls that a compaction holds
+	cut   map[callKey]*openCall // calls that were open when a compaction came: an output may follow it
 	group *callGroup
 	turn  int64
 	ended bool // the turn in hand has ended
@@ -102,7 +103,7 @@ func newCallChecker(s *run) *callChecker {
 	return &callChecker{
 		run: s, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 		open: map[callKey]*openCall{}, done: map[callKey]answered{}, early: map[callKey]*earlyOutput{},
-		loose: map[callKey]*evidence{}, past: map[callKey]bool{}, asked: map[uint64]*openCall{},
+		loose: map[callKey]*evidence{}, past: map[callKey]bool{}, cut: map[callKey]*openCall{}, asked: map[uint64]*openCall{},
 		args: newArgumentChecker(s),
 	}
 }
@@ -212,7 +213,8 @@ func (c *callChecker) output(rec *session.Record) {
 		c.duplicateOutput(key, earlier, rec, sum)
 		return
 	}
-	if c.past[key] {
+	if _, cut := c.cut[key]; cut || c.past[key] {
+		delete(c.cut, key)
 		return
 	}
 	for family := session.Function; family <= session.Search; family++ {
@@ -299,8 +301,9 @@ func (c *callChecker) compaction(rec *session.Record) {
 					return nil, fmt.Errorf("the compacted history does not hold the output of %s", tool.CallID)
 				}}
 		}
-		c.past[key] = true
+		c.cut[key] = open
 	}
+	clear(c.open)
 	c.finish()
 	clear(c.done)
 	kept.ForEach(func(_, item gjson.Result) bool {
@@ -315,6 +318,11 @@ func (c *callChecker) compaction(rec *session.Record) {
 
 func (c *callChecker) End() {
 	c.closeGroup(session.Pos{Line: 1 << 62})
+	for key, open := range c.cut {
+		if !c.past[key] || open.evidence != nil {
+			c.open[key] = open
+		}
+	}
 	c.finish()
 }
 

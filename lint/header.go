@@ -127,7 +127,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		}
 		return
 	}
-	if !c.run.paginated || c.inherited(rec) {
+	if !c.run.paginated || c.run.inherited(rec) {
 		return
 	}
 	c.run.history.forgetSeen()
@@ -135,8 +135,8 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 }
 
 // inherited says whether the record lies in what a sub-agent copied from its parent.
-func (c *headerChecker) inherited(rec *session.Record) bool {
-	start := c.run.header.SubagentStart
+func (s *run) inherited(rec *session.Record) bool {
+	start := s.header.SubagentStart
 	return start > 0 && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < start
 }
 

@@ -91,10 +91,15 @@ func (h *history) counts(at session.Pos) bool {
 	if k := len(h.compactions); k > 0 && at.Less(h.compactions[k-1].at) {
 		return false
 	}
+	return !h.rolledBack(at)
+}
+
+// rolledBack says whether a place lies in turns that were taken back.
+func (h *history) rolledBack(at session.Pos) bool {
 	for _, g := range h.gone {
 		if !at.Less(g.from) && at.Less(g.to) {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }

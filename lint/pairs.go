@@ -165,7 +165,10 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 	case sum == earlier.output:
 		f.Message += "; it is a copy of the first"
 	case better || earlier.torn && !rec.Torn:
-		f.Message += "; this one is whole or confirmed by an event, so the first goes"
+		f.Message += "; this one is confirmed by an event, so the first goes"
+		if !better {
+			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and goes", clip(rec.CallID, 40))
+		}
 		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
 		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, better, false
 		c.done[key] = earlier

@@ -180,6 +180,9 @@ func (s *run) settle() {
 			f.Count = 1
 		}
 		s.judge(&f)
+		if !f.framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && s.history.rolledBack(f.Pos) {
+			continue // whatever a rolled-back turn holds is no damage
+		}
 		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !s.history.counts(f.Pos) {
 			f.Impact, f.Edits, f.Lost, f.Unseen = Notes, nil, 0, 0
 			f.Message += " (in a part of the history that is no longer sent)"

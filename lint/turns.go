@@ -53,6 +53,7 @@ type turn struct {
 	spoke  bool // the last thing was an answer in words
 	busy   bool // the last thing was a call or its output: the model's answer is due
 	packed bool // it compacted the history
+	parent bool // it is part of what a sub-agent inherits
 }
 
 // turnChecker follows what was going on.
@@ -115,9 +116,8 @@ func (c *turnChecker) start(rec *session.Record) {
 	}
 	c.begun = true
 	id := string(rec.TurnID)
-	prompt, answer, spoke, busy := c.turn.prompt, c.turn.answer, c.turn.spoke, c.turn.busy
-	c.turn = turn{id: id, start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, spoke: spoke, busy: busy}
-	c.turn.spoke = false
+	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
+	c.turn = turn{id: id, start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec)}
 	c.error = false
 	if id == "" || c.known[id] {
 		return
@@ -171,7 +171,7 @@ func (c *turnChecker) failed(rec *session.Record) {
 		}
 		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s: resume this same thread", clip([]byte(what), 60), transient(what)))
 		c.error = true
-	case t.starts && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && before(c.run.header.Version, 0, 145):
+	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && before(c.run.header.Version, 0, 145):
 		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
 		c.error = true
 	}
@@ -194,6 +194,9 @@ func transient(class string) string {
 
 func (c *turnChecker) openTurn() {
 	t := &c.turn
+	if t.parent {
+		return // the parent's turn was running when the sub-agent was made
+	}
 	f := Finding{
 		Rule: ruleOpenTurn, Impact: Notes, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted",
