@@ -25,7 +25,6 @@ type openCall struct {
 	place    int // its place in the group of calls that were made together
 	group    *callGroup
 	evidence *evidence
-	output   *Ref // an output that stands before the call
 }
 
 // evidence is an event that tells a call's output or the call itself.
@@ -51,15 +50,29 @@ type answered struct {
 // callGroup is the calls of one answer of the model's: the client runs them together and writes their outputs, in
 // the order of the calls, before the model's next answer.
 type callGroup struct {
-	from    session.Pos   // the first call
-	last    session.Pos   // the last call
+	calls   []session.Pos
 	outputs []session.Pos // by place; zero while none has come
 	end     session.Pos   // what closed the group; zero while it is open
+	sampled bool          // the model's answer that made these calls is complete: a further call is another answer's
+	over    bool          // a later answer has been completed
+	placed  *Edit         // where the last output that was missing has been put
+}
+
+func (g *callGroup) last() session.Pos { return g.calls[len(g.calls)-1] }
+
+// unanswered is the first call of the group that has no output yet, zero if there is none.
+func (g *callGroup) unanswered() session.Pos {
+	for i, out := range g.outputs {
+		if out.Line == 0 {
+			return g.calls[i]
+		}
+	}
+	return session.Pos{}
 }
 
 // anchor is the record behind which the output at a place belongs.
 func (g *callGroup) anchor(place int) session.Pos {
-	at := g.last
+	at := g.last()
 	for _, out := range g.outputs[:place] {
 		if at.Less(out) {
 			at = out
@@ -79,24 +92,41 @@ type earlyOutput struct {
 	family session.Family
 	callID string
 	sum    uint64
+	group  *callGroup  // the calls that were being answered when it came, nil if none were
+	before session.Pos // the first of them that had no output yet
+	call   *openCall   // the call, if it came later
+	stamp  string
+	next   string // time stamp of the record behind it
+
+	swapped bool // call and output stand in each other's place
+}
+
+// swap says whether call and output have changed places: then both times fit where the other stands. prev is the
+// time stamp of the record in front of the call.
+func (o *earlyOutput) swap(prev string, call *openCall) bool {
+	return o.ref.Pos.Line+1 < call.ref.Pos.Line && call.stamp <= o.next && prev <= o.stamp && call.stamp <= o.stamp
 }
 
 // callChecker pairs tool calls and outputs.
 type callChecker struct {
-	run   *run
-	seeds [2]maphash.Seed
-	open  map[callKey]*openCall
-	done  map[callKey]answered
-	early map[callKey]*earlyOutput
-	loose map[callKey]*evidence // for calls not seen, by call_id alone
-	past  map[callKey]bool      // calls that a compaction holds
-	cut   map[callKey]*openCall // calls that were open when a compaction came: an output may follow it
-	group *callGroup
-	turn  int64
-	ended bool // the turn in hand has ended
-	shell string
-	asked map[uint64]*openCall // open calls by what they ask for
-	args  argumentChecker
+	run    *run
+	seeds  [2]maphash.Seed
+	open   map[callKey]*openCall
+	done   map[callKey]answered
+	early  map[callKey]*earlyOutput
+	loose  map[callKey]*evidence // for calls not seen, by call_id alone
+	past   map[callKey]bool      // calls that a compaction holds
+	cut    map[callKey]*openCall // calls that were open when a compaction came: an output may follow it
+	late   []*earlyOutput        // outputs that stand before their call
+	torn   []*tornCall
+	newest *earlyOutput // an early output, until the record behind it has been seen
+	prev   []byte       // time stamp of the record before the one in hand
+	group  *callGroup
+	turn   int64
+	ended  bool // the turn in hand has ended
+	shell  string
+	asked  map[uint64]*openCall // open calls by what they ask for
+	args   argumentChecker
 }
 
 func newCallChecker(s *run) *callChecker {
@@ -125,6 +155,13 @@ func (c *callChecker) sum(parts ...[]byte) uint64 {
 }
 
 func (c *callChecker) Record(rec *session.Record) {
+	if rec.Kind != session.Unreadable {
+		if c.newest != nil {
+			c.newest.next = codex.Stamp(rec)
+			c.newest = nil
+		}
+		defer func() { c.prev = append(c.prev[:0], codex.Text(rec, codex.FieldTimestamp)...) }()
+	}
 	switch rec.Kind {
 	case session.Call:
 		c.call(rec)
@@ -132,6 +169,10 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.output(rec)
 	case session.Evidence:
 		c.evidence(rec)
+	case session.Unreadable:
+		c.tornCall(rec)
+	case session.Other, session.Context:
+		c.sampled(rec)
 	case session.Message:
 		c.closeGroup(rec.Pos)
 	case session.TurnStart:
@@ -143,6 +184,21 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.ended = true
 	case session.Compaction:
 		c.compaction(rec)
+	}
+}
+
+// sampled notes that the client has counted an answer's tokens, or begun its next request: the calls of one answer
+// stand together before that.
+func (c *callChecker) sampled(rec *session.Record) {
+	if c.group == nil {
+		return
+	}
+	switch rec.Type {
+	case "token_usage_record":
+		c.group.over = c.group.over || c.group.answered()
+		c.group.sampled = true
+	case "event_msg/token_count", "turn_context":
+		c.group.sampled = true
 	}
 }
 
@@ -166,11 +222,11 @@ func (c *callChecker) call(rec *session.Record) {
 		c.report(Finding{Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line)})
 	}
-	if c.group == nil || c.group.answered() {
+	if c.group == nil || c.group.sampled || c.group.answered() {
 		c.closeGroup(rec.Pos)
-		c.group = &callGroup{from: rec.Pos}
+		c.group = &callGroup{}
 	}
-	c.group.last = rec.Pos
+	c.group.calls = append(c.group.calls, rec.Pos)
 	c.group.outputs = append(c.group.outputs, session.Pos{})
 	open := &openCall{
 		ref: refOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, turn: c.turn,
@@ -181,9 +237,10 @@ func (c *callChecker) call(rec *session.Record) {
 	}
 	if out, ok := c.early[key]; ok {
 		delete(c.early, key)
-		open.output = &out.ref
+		out.call = open
+		c.late = append(c.late, out)
+		out.swapped = out.swap(string(c.prev), open)
 		c.done[key] = answered{call: sum, output: out.sum, at: out.ref.Pos}
-		c.outputBeforeCall(open, out)
 		return
 	}
 	c.open[key] = open
@@ -229,7 +286,12 @@ func (c *callChecker) output(rec *session.Record) {
 		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
 		return
 	}
-	c.early[key] = &earlyOutput{ref: refOf(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
+	early := &earlyOutput{ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
+	if c.group != nil && !c.group.over {
+		early.group, early.before = c.group, c.group.unanswered()
+	}
+	c.early[key] = early
+	c.newest = early
 }
 
 // answer closes an open call by the output in rec.
@@ -334,6 +396,10 @@ func (c *callChecker) finish() {
 		}
 		c.withoutOutput(open)
 	}
+	for _, out := range c.late {
+		c.outputBeforeCall(out.call, out)
+	}
+	c.late = c.late[:0]
 	for _, out := range sortedBy(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
 		c.withoutCall(out)
 	}
@@ -341,6 +407,7 @@ func (c *callChecker) finish() {
 	clear(c.early)
 	clear(c.loose)
 	clear(c.asked)
+	c.torn = c.torn[:0]
 }
 
 func sortedBy[T any](m map[callKey]T, at func(T) session.Pos) []T {

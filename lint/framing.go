@@ -336,6 +336,11 @@ func (f *Framer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, bool
 			out = fixed
 			mends = append(mends, mend{ruleInvalidUTF8, at, fix, utf8Message(fix)})
 			v = f.scanner.Scan(out, f.spans)
+			if v.Fault == jsonl.Syntax { // they stand between the strings
+				if dropped := dropInvalid(raw); f.scanner.Scan(dropped, f.spans).Fault == jsonl.None {
+					out, v = dropped, f.scanner.Scan(dropped, f.spans)
+				}
+			}
 		}
 	}
 	if v.Fault == jsonl.Control {

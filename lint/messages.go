@@ -24,7 +24,7 @@ type told struct {
 // messageChecker looks for messages of which only the event is left, next to a hole.
 type messageChecker struct {
 	run    *run
-	user   session.Pos // the newest prompt's item that no event has shown yet
+	user   [][]byte    // the texts of the prompts' items that no event has shown yet, as they stand in the file
 	shown  session.Pos // the newest event that showed a prompt, or the turn's start
 	agent  *told       // an answer's event whose item has not come yet
 	answer session.Pos // the newest answer's item
@@ -55,22 +55,37 @@ func (c *messageChecker) event(rec *session.Record) {
 	t := &told{refOf(rec), fmt.Sprintf("%s on line %d", source, rec.Pos.Line)}
 	switch {
 	case tells&codex.TellsUser != 0:
-		if c.user.Line == 0 {
+		if !c.matches(codex.ShownText(rec)) {
 			if h := c.run.holes.newest(c.shown, rec.Pos); h != nil {
 				c.lost(h, t, "prompt")
 			}
 		}
-		c.user, c.shown = session.Pos{}, rec.Pos
+		c.user, c.shown = c.user[:0], rec.Pos
 	case tells&codex.TellsAgent != 0:
 		c.resolveAgent(rec.Pos)
 		c.agent = t
 	}
 }
 
+// maxUnshown is how many prompts are kept until an event shows them.
+const maxUnshown = 16
+
+// matches says whether the item of a prompt with this text has come.
+func (c *messageChecker) matches(text []byte) bool {
+	for _, have := range c.user {
+		if bytes.Equal(have, text) || len(text) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *messageChecker) message(rec *session.Record) {
 	switch {
 	case rec.Boundary:
-		c.user = rec.Pos
+		if len(c.user) < maxUnshown {
+			c.user = append(c.user, codex.FirstText(rec))
+		}
 	case string(rec.Role) == "assistant":
 		c.answer = rec.Pos
 		c.text = append(c.text[:0], codex.FirstText(rec)...)

@@ -70,16 +70,24 @@ func (c *callChecker) withoutOutput(open *openCall) {
 }
 
 // place puts an output where the client would have written it: in the hole it left, behind the event that tells of
-// it, or behind the outputs of the calls made before it.
+// it, or behind the outputs of the calls made before it. Outputs of one group keep the order of its calls.
 func (c *callChecker) place(open *openCall, content Content) Edit {
-	from, to := open.group.anchor(open.place), open.group.end
-	if ev := open.evidence; ev != nil && from.Less(ev.ref.Pos) && ev.ref.Pos.Less(to) {
+	g := open.group
+	from := g.anchor(open.place)
+	if g.placed != nil && from.Less(g.placed.At) {
+		from = g.placed.At
+	}
+	if ev := open.evidence; ev != nil && from.Less(ev.ref.Pos) && ev.ref.Pos.Less(g.end) {
 		from = ev.ref.Pos
 	}
-	if h := c.run.holes.first(from, to); h != nil {
-		return h.insert(content)
+	edit := Edit{At: from, Op: After, New: content}
+	if h := c.run.holes.first(from, g.end); h != nil {
+		edit = h.insert(content)
+	} else if g.placed != nil && g.placed.At == from {
+		edit.Op = g.placed.Op
 	}
-	return Edit{At: from, Op: After, New: content}
+	g.placed = &edit
+	return edit
 }
 
 // withoutCall reports an output that answers nothing, and rebuilds its call if an event tells it.
@@ -91,13 +99,18 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 		Lost:    2, Unseen: 1,
 	}
 	ev := c.loose[c.key(session.NoFamily, []byte(out.callID))]
+	torn := c.tornFor(out)
 	switch {
 	case ev != nil && ev.tells&codex.TellsCall != 0:
 		id, kind, shell := out.callID, out.kind, c.shell
 		f.Fix, f.Source, f.Lost = Recovered, ev.source, 0
-		f.Edits = []Edit{c.placeCall(ev.ref.Pos, out.ref.Pos, Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) {
+		f.Edits = []Edit{c.placeCall(ev.ref.Pos, out, Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) {
 			return codex.CallFrom(id, kind, shell, record)
 		}})}
+	case torn != nil:
+		torn.used = true
+		f.Fix, f.Source, f.Lost = Recovered, fmt.Sprintf("the readable part of line %d", torn.at.Line), 0
+		f.Edits = []Edit{{At: torn.at, Op: Before, New: Content{Literal: torn.call.Line(out.callID)}}}
 	case c.run.opts.KeepOrphans:
 		f.Fix, f.Lost = StandIn, 1
 		f.Edits = []Edit{
@@ -108,16 +121,23 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 	c.report(f)
 }
 
-// placeCall puts a call in the newest hole before what tells of it, or directly in front of that.
-func (c *callChecker) placeCall(told, output session.Pos, content Content) Edit {
+// placeCall puts a call in the newest hole before what tells of it, or else among the calls that were being answered
+// when its output came, or directly in front of what tells of it.
+func (c *callChecker) placeCall(told session.Pos, out *earlyOutput, content Content) Edit {
 	at := told
-	if output.Less(told) {
-		at = output
+	if out.ref.Pos.Less(told) {
+		at = out.ref.Pos
 	}
 	if h := c.run.holes.newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
 		return h.insert(content)
 	}
-	return Edit{At: at, Op: Before, New: content}
+	switch {
+	case out.group == nil:
+		return Edit{At: at, Op: Before, New: content}
+	case out.before.Line > 0:
+		return Edit{At: out.before, Op: Before, New: content}
+	}
+	return Edit{At: out.group.last(), Op: After, New: content}
 }
 
 func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
@@ -132,13 +152,19 @@ func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 }
 
 func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
+	edits := []Edit{{At: out.ref.Pos, Op: Remove, Moved: true}}
+	if out.swapped {
+		edits = append(edits,
+			Edit{At: out.ref.Pos, Op: Before, New: Content{From: &open.ref}},
+			Edit{At: open.ref.Pos, Op: Remove, Moved: true},
+			Edit{At: open.ref.Pos, Op: Before, New: Content{From: &out.ref}})
+	} else {
+		edits = append(edits, c.place(open, Content{From: &out.ref}))
+	}
 	c.report(Finding{
 		Rule: ruleOutputBeforeCall, Impact: Rejects, Fix: Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
 		Message: fmt.Sprintf("the output of call %s stands before the call on line %d", clip([]byte(out.callID), 40), open.ref.Pos.Line),
-		Edits: []Edit{
-			{At: out.ref.Pos, Op: Remove, Moved: true},
-			{At: open.ref.Pos, Op: After, New: Content{From: &out.ref}},
-		},
+		Edits:   edits,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"unicode"
 	"unicode/utf8"
 
@@ -117,7 +118,43 @@ func mendUTF8(raw []byte) (fixed []byte, fix Fix, at int) {
 	if out := fromWindows1252(raw); out != nil {
 		return out, Exact, at
 	}
-	return bytes.ToValidUTF8(raw, []byte("\ufffd")), StandIn, at
+	return bytes.ToValidUTF8(dropFromNames(raw), []byte("\ufffd")), StandIn, at
+}
+
+// dropInvalid takes all bytes out that are no UTF-8.
+func dropInvalid(raw []byte) []byte { return bytes.ToValidUTF8(raw, nil) }
+
+// nameKeys are members whose text is a name or an id: a foreign byte in one was never part of it.
+var nameKeys = map[string]bool{
+	"type": true, "id": true, "call_id": true, "turn_id": true, "thread_id": true, "role": true, "name": true, "status": true,
+	"namespace": true, "timestamp": true, "phase": true, "execution": true, "cli_version": true, "originator": true,
+}
+
+var keyBefore = regexp.MustCompile(`"([a-z_]+)"\s*:\s*$`)
+
+// dropFromNames takes bytes that are no UTF-8 out of keys, names and ids.
+func dropFromNames(raw []byte) []byte {
+	var out []byte
+	for i := 0; i < len(raw); {
+		if r, n := utf8.DecodeRune(raw[i:]); r != utf8.RuneError || n != 1 {
+			out = append(out, raw[i:i+n]...)
+			i += n
+			continue
+		}
+		left := bytes.LastIndexByte(raw[:i], '"')
+		right := bytes.IndexByte(raw[i:], '"')
+		inName := false
+		if left >= 0 && right >= 0 {
+			m := keyBefore.FindSubmatch(raw[max(0, left-40):left])
+			after := bytes.TrimLeft(raw[i+right+1:], " ")
+			inName = m != nil && nameKeys[string(m[1])] || m == nil && len(after) > 0 && after[0] == ':'
+		}
+		if !inName {
+			out = append(out, raw[i])
+		}
+		i++
+	}
+	return out
 }
 
 func firstInvalid(raw []byte) int {

@@ -117,3 +117,15 @@ func FirstText(rec *session.Record) []byte {
 	}
 	return []byte(v.Raw)
 }
+
+// ShownText returns the text of the message that an event shows, as it stands in the file, nil if there is none.
+func ShownText(rec *session.Record) []byte {
+	v := gjson.GetBytes(rec.Raw, "payload.message")
+	if rec.Type == "event_msg/item_completed" {
+		v = gjson.GetBytes(rec.Raw, "payload.item.content.0.text")
+	}
+	if v.Type != gjson.String {
+		return nil
+	}
+	return []byte(v.Raw)
+}

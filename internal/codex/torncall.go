@@ -1,0 +1,88 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// TornCall is what can be read of a tool call whose line was cut.
+type TornCall struct {
+	Type      string // "function_call" or "custom_tool_call"
+	Timestamp string
+	Name      string
+	CallID    string // "" if the line was cut before it
+	Input     string // arguments or input, as far as they go
+}
+
+// cutArguments ends the arguments of a call that were cut: they stay JSON, and say so.
+const cutArguments = "[hist: the session file was cut here; the rest of the arguments is lost]"
+
+// ReadTornCall reads the start of a call's line. ok is false if it is none, or if its name can't be read.
+func ReadTornCall(line []byte) (c TornCall, ok bool) {
+	for _, kind := range []string{"function_call", "custom_tool_call"} {
+		if i := bytes.Index(line, []byte(`"type":"`+kind+`"`)); i >= 0 {
+			c.Type = kind
+			c.Timestamp, _ = member(line, "timestamp")
+			var named bool
+			c.Name, named = member(line[i:], "name")
+			c.CallID, _ = member(line[i:], "call_id")
+			key := "arguments"
+			if kind == "custom_tool_call" {
+				key = "input"
+			}
+			c.Input, _ = member(line[i:], key)
+			return c, named && c.Name != "" && c.Timestamp != ""
+		}
+	}
+	return c, false
+}
+
+// member finds the text of a member in a cut line; whole is false if it was cut itself.
+func member(line []byte, key string) (text string, whole bool) {
+	i := bytes.Index(line, []byte(`"`+key+`":"`))
+	if i < 0 {
+		return "", false
+	}
+	raw := line[i+len(key)+3:]
+	for n := 1; n < len(raw); n++ {
+		switch raw[n] {
+		case '\\':
+			n++
+		case '"':
+			text, whole = jsonl.Unquote(raw[:n+1])
+			return text, whole
+		}
+	}
+	for drop := 0; drop < 12 && len(raw)-drop > 0; drop++ { // an escape or a character may be cut, too
+		head := raw[:len(raw)-drop]
+		if !utf8.Valid(head) {
+			continue
+		}
+		if text, ok := jsonl.Unquote(append(bytes.Clone(head), '"')); ok {
+			return text, false
+		}
+	}
+	return "", false
+}
+
+// Line writes the call again with what is left of its input, under the id of the output that answers it.
+func (c TornCall) Line(callID string) []byte {
+	if c.Type == "custom_tool_call" {
+		return record(c.Timestamp, nil, "response_item", struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+			CallID string `json:"call_id"`
+			Name   string `json:"name"`
+			Input  string `json:"input"`
+		}{c.Type, "completed", callID, c.Name, c.Input + "\n" + cutArguments})
+	}
+	arguments := c.Input
+	if !json.Valid([]byte(arguments)) {
+		note, _ := json.Marshal(map[string]string{"hist_note": cutArguments, "readable": c.Input})
+		arguments = string(note)
+	}
+	return newFunctionCall(c.Timestamp, callID, c.Name, arguments)
+}
