@@ -77,7 +77,7 @@ type Rule struct {
 }
 
 // Rules is the catalogue, in the order in which it is documented.
-var Rules = concat(framingRules, headerRules, ordinalRules, callRules, turnRules, itemRules)
+var Rules = concat(framingRules, headerRules, ordinalRules, callRules, turnRules, itemRules, storeRules)
 
 func concat(families ...[]*Rule) []*Rule {
 	var all []*Rule

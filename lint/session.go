@@ -8,6 +8,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
 )
 
 // Options say what is known of a session beside its bytes.
@@ -93,9 +94,7 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 		rec, err := s.framer.Next()
 		s.framing()
 		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				s.partial = err
-			}
+			s.ended(err)
 			break
 		}
 		s.take(rec, checkers)
@@ -105,6 +104,21 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	}
 	s.framing()
 	return s.result(), nil
+}
+
+// ended notes why there are no more records. A compressed stream that breaks off is damage like any other: what came
+// before the break is the session.
+func (s *run) ended(err error) {
+	switch {
+	case errors.Is(err, io.EOF):
+	case errors.Is(err, source.ErrCorrupt):
+		s.report(Finding{
+			Rule: ruleCorruptZst, Impact: Blocks, Fix: Recovered, Pos: session.Pos{Line: s.last.Line + 1}, Offset: s.framer.Offset(),
+			Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break",
+		})
+	default:
+		s.partial = err
+	}
 }
 
 // take shows one record to every checker.

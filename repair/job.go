@@ -326,7 +326,9 @@ func (w *job) place() (publish.Target, error) {
 		if same {
 			return t, fmt.Errorf("%s: %w: to replace the session itself use --in-place", w.Output, publish.ErrSame)
 		}
-		t.Path = w.Output
+		if t.Path, err = filepath.Abs(w.Output); err != nil {
+			return t, err
+		}
 	case NewThread:
 		id, err := uuid.NewV7()
 		if err != nil {

@@ -123,6 +123,11 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 	}
 }
 
+// mends says whether a finding of the named rule is in the plan.
+func (p *Plan) mends(rule string) bool {
+	return slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return f.Rule.Name == rule })
+}
+
 // Empty says that there is nothing to do.
 func (p *Plan) Empty() bool { return len(p.Mend) == 0 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -91,7 +92,7 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 			return ctx.Err()
 		}
 		rec, err := framer.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || errors.Is(err, source.ErrCorrupt) && r.Plan.mends("corrupt-zst") {
 			break
 		}
 		if err != nil {
