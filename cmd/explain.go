@@ -1,12 +1,18 @@
 package cmd
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/fixtures"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
+	"github.com/hist-cli/hist/repair"
 )
 
 func explainCommand(e *env) *cli.Command {
@@ -33,10 +39,58 @@ func explainCommand(e *env) *cli.Command {
 					fmt.Fprintln(e.out)
 				}
 				fmt.Fprintf(e.out, "%s: %s\nimpact: %s   fix: %s   family: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, wrap(r.Text, 100))
+				if err := e.example(c.Context, r, st); err != nil {
+					return err
+				}
 			}
 			return nil
 		},
 	}
+}
+
+// example repairs the rule's damaged session and shows what was found and changed. Some rules have no small one.
+func (e *env) example(ctx context.Context, r *lint.Rule, st *styles) error {
+	text, name, err := exampleOf(r.Name)
+	if err != nil {
+		return nil //nolint:nilerr // no example is no error
+	}
+	src, err := source.Stdin(bytes.NewReader(text), "")
+	if err != nil {
+		return fmt.Errorf("making room for the example: %w", err)
+	}
+	defer src.Close()
+	src.Path = "example.jsonl"
+	rep, err := repair.Do(ctx, repair.Job{
+		Source: src, Lint: lint.Options{Name: name}, Mode: repair.DryRun, Choice: repair.Choice{Rules: []string{r.Name}},
+	})
+	if err != nil {
+		return fmt.Errorf("the example of %s: %w", r.Name, err)
+	}
+	fmt.Fprintf(e.out, "\n%s\n", st.bold.Sprint("Example"))
+	p := &reportPrinter{w: bufio.NewWriter(e.out), st: st, content: true}
+	for _, l := range rep.Left {
+		if l.Rule == r.Name {
+			fmt.Fprintf(p.w, "  line %d: %s\n", l.Line, oneLine(l.Reason))
+		}
+	}
+	for i := range rep.Edits {
+		p.edit(&rep.Edits[i])
+	}
+	return p.w.Flush()
+}
+
+// exampleOf reads a rule's example and the name that its file is taken to have.
+func exampleOf(rule string) ([]byte, lint.Name, error) {
+	dir := "rules/" + rule
+	text, err := fixtures.Rules.ReadFile(dir + "/bad.jsonl")
+	if err != nil {
+		return nil, lint.Name{}, err
+	}
+	base, err := fixtures.Rules.ReadFile(dir + "/name")
+	if err != nil {
+		return text, lint.Name{}, nil
+	}
+	return text, repair.NameOf(strings.Fields(string(base))[0], true), nil
 }
 
 func (e *env) listRules(st *styles) {
