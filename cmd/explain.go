@@ -86,7 +86,7 @@ func exampleOf(rule string) ([]byte, lint.Name, error) {
 	if err != nil {
 		return nil, lint.Name{}, err
 	}
-	base, err := fixtures.Rules.ReadFile(dir + "/name")
+	base, err := fixtures.Rules.ReadFile(dir + "/bad.name")
 	if err != nil {
 		return text, lint.Name{}, nil
 	}

@@ -398,7 +398,8 @@ func (f *Framer) join(raw []byte) []byte {
 				f.line.size, f.rec.Size = size, size
 				f.line.Terminated, f.line.Raw = next.Terminated, text
 				f.ahead = f.ahead[i+1:]
-				return bytes.Clone(p.raw)
+				// What newlines are left stand between the tokens.
+				return bytes.ReplaceAll(p.raw, []byte{'\n'}, []byte{' '})
 			}
 		}
 		if !next.Terminated {

@@ -63,6 +63,9 @@ var (
 	headerRules = []*Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
 )
 
+// firstPlace is where a header belongs: unreadable lines in front of it would hide it.
+var firstPlace = session.Pos{Line: 1}
+
 // maxHeader bounds, in bytes, what is kept of a header until the session's end.
 const maxHeader = 4 << 20
 
@@ -121,7 +124,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 				Message: fmt.Sprintf("the header stands on line %d; the client wants it first", rec.Pos.Line),
 				Edits: []Edit{
 					{At: rec.Pos, Op: Remove, Moved: true},
-					{At: c.run.first.Pos, Op: Before, New: Content{From: &Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
+					{At: firstPlace, Op: Before, New: Content{From: &Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
 				},
 			})
 		}
@@ -150,6 +153,9 @@ func (c *headerChecker) learn(rec *session.Record) {
 			c.lowest = rec.Ordinal.Value
 		}
 		c.ordinals, c.final = true, rec.Ordinal
+		if c.line == nil {
+			c.run.paginated = true // until a header says otherwise
+		}
 	}
 	if rec.Kind == session.Context && c.cwd == "" {
 		c.cwd = gjson.GetBytes(rec.Raw, "payload.cwd").String()
@@ -249,7 +255,7 @@ func (c *headerChecker) missing() {
 		c.run.report(f)
 		return
 	}
-	f.Edits = []Edit{{At: c.run.first.Pos, Op: Before, New: Content{Literal: codex.NewHeader(k)}}}
+	f.Edits = []Edit{{At: firstPlace, Op: Before, New: Content{Literal: codex.NewHeader(k)}}}
 	c.run.report(f)
 }
 
@@ -317,7 +323,7 @@ func (c *headerChecker) strayHeaders() {
 // mismatch compares the ids in the file's name and in the header.
 func (c *headerChecker) mismatch() {
 	name, id := c.run.opts.Name.ThreadID, c.run.header.ID
-	if name == "" || id == "" || name == id {
+	if _, err := uuid.Parse(id); name == "" || err != nil || name == id {
 		return
 	}
 	f := Finding{Rule: ruleIDMismatch, Impact: Blocks, Fix: Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta"}

@@ -209,6 +209,8 @@ func (s *run) settle() {
 // judge gives a framing finding the impact that hangs on what the rest of the session is.
 func (s *run) judge(f *Finding) {
 	switch {
+	case f.Rule == ruleOpenTurn && !s.paginated:
+		f.Impact = Notes
 	case f.Rule == ruleInvalidUTF8 && !s.paginated:
 		f.Impact = Blocks
 	case f.Rule == ruleNoFinalNewline && (before(s.header.Version, 0, 145) || s.olderThan(0, 145)):

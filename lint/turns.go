@@ -198,12 +198,11 @@ func (c *turnChecker) openTurn() {
 		return // the parent's turn was running when the sub-agent was made
 	}
 	f := Finding{
-		Rule: ruleOpenTurn, Impact: Notes, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
+		Rule: ruleOpenTurn, Impact: Loses, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted",
 		Edits:   []Edit{{At: t.last, Op: After, New: Content{Literal: codex.NewTurnAborted(t.id, t.stamp)}}},
 	}
 	if c.run.paginated {
-		f.Impact = Loses
 		f.Message += ": it is shown in progress for ever"
 	}
 	c.run.report(f)

@@ -56,6 +56,9 @@ type insertion struct {
 	by      *lint.Finding
 }
 
+// newlineRule is about what follows the last record: no line is mended for it.
+const newlineRule = "no-final-newline"
+
 // Choose makes the plan for the findings of one session. It fails if two edits want the same bytes.
 func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 	p := &Plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}}
@@ -67,13 +70,13 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 		}
 	}
 	for i := range p.Rest {
-		if f := &p.Rest[i]; f.Framing() && f.Fix != lint.NoFix && f.Count == 0 {
+		if f := &p.Rest[i]; f.Framing() && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
 			p.leave[f.Pos.Line] = true
 		}
 	}
 	for i := range p.Mend {
 		f := &p.Mend[i]
-		if f.Rule.Name == "no-final-newline" {
+		if f.Rule.Name == newlineRule {
 			p.newline = true
 		}
 		if f.Rename != "" {
