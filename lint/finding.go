@@ -48,6 +48,7 @@ type Edit struct {
 	Cuts  []Cut   // Splice
 	New   Content // Before, After
 	Moved bool    // Remove: the same bytes are inserted elsewhere
+	Lead  bool    // Before: in front of all else that is inserted there
 }
 
 // Cut replaces a range of a record's bytes.

@@ -124,7 +124,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 				Message: fmt.Sprintf("the header stands on line %d; the client wants it first", rec.Pos.Line),
 				Edits: []Edit{
 					{At: rec.Pos, Op: Remove, Moved: true},
-					{At: firstPlace, Op: Before, New: Content{From: &Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
+					{At: firstPlace, Op: Before, Lead: true, New: Content{From: &Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
 				},
 			})
 		}
@@ -240,6 +240,7 @@ func (c *headerChecker) missing() {
 	}
 	if c.ordinals && c.lowest > 1 {
 		f.Fix = NoFix
+		c.run.header.Mode = "paginated"
 		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued another thread's file that nothing names any more", c.lowest)
 		c.run.report(f)
 		return
@@ -255,7 +256,7 @@ func (c *headerChecker) missing() {
 		c.run.report(f)
 		return
 	}
-	f.Edits = []Edit{{At: firstPlace, Op: Before, New: Content{Literal: codex.NewHeader(k)}}}
+	f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: codex.NewHeader(k)}}}
 	c.run.report(f)
 }
 

@@ -9,6 +9,9 @@ import (
 // maxHoles is how many holes are remembered: what was lost is looked for near the place where it is missed.
 const maxHoles = 32
 
+// maxGap is how many missing ordinals in a row are taken for lost records. More than that is another numbering.
+const maxGap = 5
+
 // hole is a place where a record is known to be missing: a dead line, or a jump in the ordinals.
 type hole struct {
 	at   session.Pos // the dead line; where there is none, the record before the jump
@@ -43,7 +46,7 @@ func (h *holes) record(rec *session.Record) {
 	}
 	if rec.Ordinal.State == session.GoodOrdinal {
 		if h.last.State == session.GoodOrdinal {
-			for n := rec.Ordinal.Value - h.last.Value - 1 - h.dead; n > 0 && n <= maxHoles; n-- {
+			for n := rec.Ordinal.Value - h.last.Value - 1 - h.dead; n > 0 && n <= maxGap; n-- {
 				h.add(hole{at: h.prev})
 			}
 		}

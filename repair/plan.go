@@ -118,6 +118,10 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 		at.moved = e.Moved && (at.moved || !at.removed)
 		at.removed = true
 	case lint.Before:
+		if e.Lead {
+			at.before = append([]insertion{{e.New, by}}, at.before...)
+			break
+		}
 		at.before = append(at.before, insertion{e.New, by})
 	case lint.After:
 		at.after = append(at.after, insertion{e.New, by})

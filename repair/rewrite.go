@@ -176,6 +176,9 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		r.Totals.Untouched++
 		r.flush()
 		r.Proof.untouched(rec.Raw)
+		if rec.Kind == session.Unreadable { // several lines that might have been joined are left as they are
+			r.out.lines += int64(bytes.Count(line, newline))
+		}
 		return r.write(line, !rec.Open)
 	}
 	if edited {
