@@ -20,7 +20,8 @@ type Finding struct {
 	Rename string
 	// Lost is how many items of the model's history are missing or replaced because of this finding, and stay so after the repair.
 	Lost int64
-	// Unseen is how many items stand in the file well-formed but are dropped by the client because of this finding.
+	// Unseen is how many items stand in the file well-formed that do not count as seen because of this finding: the
+	// client drops them, or they are a second copy.
 	Unseen int64
 
 	framing bool

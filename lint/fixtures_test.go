@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,8 +15,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/source"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
@@ -119,8 +122,14 @@ func lintFixture(t *testing.T, path string) *Result {
 	if base := filepath.Base(path); strings.HasPrefix(base, "rollout-") {
 		opts.Name = nameOf(base)
 	}
-	setFlags(t, &opts, strings.Fields(sidecar(t, path, "flags")))
-	result, err := Session(context.Background(), bytes.NewReader(readFixture(t, path)), opts)
+	flags := strings.Fields(sidecar(t, path, "flags"))
+	var in io.Reader = bytes.NewReader(readFixture(t, path))
+	if i := slices.Index(flags, "--corrupt"); i >= 0 { // as a compressed stream that breaks off there is read
+		flags = slices.Delete(flags, i, i+1)
+		in = io.MultiReader(in, iotest.ErrReader(source.ErrCorrupt))
+	}
+	setFlags(t, &opts, flags)
+	result, err := Session(context.Background(), in, opts)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

@@ -447,7 +447,7 @@ func (f *Framer) reportTorn(p piece) {
 	if p.torn {
 		fix, what = Recovered, "what was written can be closed"
 	}
-	if f.atTail() {
+	if (!f.line.Terminated || looksTorn(f.line.Raw)) && f.atTail() {
 		if f.opts.Live && !f.line.Terminated {
 			return
 		}

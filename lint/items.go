@@ -62,7 +62,7 @@ func (c *itemChecker) duplicate(rec *session.Record, copied bool) {
 		Message: fmt.Sprintf("a second item with the id %s: the API refuses the request", clip(rec.ID, 64)),
 	}
 	if copied {
-		f.Fix = SetAside
+		f.Fix, f.Unseen = SetAside, 1
 		f.Message += "; it is a copy of the first"
 		f.Edits = []Edit{{At: rec.Pos, Op: Remove}}
 	} else {

@@ -177,6 +177,7 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 		Rule: ruleDuplicateCall, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, clip(rec.CallID, 40)),
 		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+		Unseen:  1,
 	})
 }
 
@@ -186,6 +187,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 		Rule: ruleDuplicateOutput, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", clip(rec.CallID, 40)),
 		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+		Unseen:  1,
 	}
 	switch better := !earlier.proven && c.proves(rec, earlier.proof, earlier.length); {
 	case sum == earlier.output:

@@ -1,0 +1,123 @@
+package clienttest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/damage"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+	"github.com/hist-cli/hist/repair"
+)
+
+// tally adds up what a client made of the damaged sessions of its version.
+type tally struct{ files, resumedBefore, resumedAfter, itemsBefore, itemsAfter, items int }
+
+// TestDamageMatrix damages the clean recording of each client in every way, and has the client resume it before and
+// after the repair. After it the client must accept every session that is not empty and send every item that can be
+// had back, in its order.
+func TestDamageMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of runs of the real client; left out by -short")
+	}
+	clients(t, func(t *testing.T, bin Binary) {
+		t.Parallel()
+		recorded, err := filepath.Glob(filepath.Join("../../fixtures/codex", bin.Version, "clean", "rollout-*.jsonl"))
+		if err != nil || len(recorded) != 1 {
+			t.Skipf("no clean recording of %s in fixtures/codex", bin.Version)
+		}
+		clean, err := os.ReadFile(recorded[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(recorded[0])
+		whole := resumeText(t, bin, clean, name)
+		if len(whole.Requests) != 1 {
+			t.Fatalf("the clean session does not resume: %+v", whole)
+		}
+		var sum tally
+		for _, c := range damage.Cases(clean) {
+			sum.check(t, bin, c, name, whole)
+		}
+		t.Logf("%s: %d damaged sessions; resumed %d before, %d after repair; history sent %.1f %% before, %.1f %% after", bin.Version, sum.files,
+			sum.resumedBefore, sum.resumedAfter, percent(sum.itemsBefore, sum.items), percent(sum.itemsAfter, sum.items))
+	})
+}
+
+func percent(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
+
+func (s *tally) check(t *testing.T, bin Binary, c damage.Case, name string, whole Result) {
+	want := Input(whole.Requests[0].Body)
+	before := resumeText(t, bin, c.Data, name)
+	s.files++
+	cmpBefore := Comparison{Clean: Compare(want, want).Clean}
+	if len(before.Requests) > 0 {
+		s.resumedBefore++
+		cmpBefore = Compare(want, Input(before.Requests[0].Body))
+	}
+	s.items += cmpBefore.Clean
+	s.itemsBefore += cmpBefore.Sent + cmpBefore.Changed
+	if c.Dead {
+		return
+	}
+	repaired := repairText(t, c, name)
+	after := resumeText(t, bin, repaired, name)
+	if len(after.Requests) == 0 {
+		t.Errorf("%s: the repaired session does not resume: %s", c.Name, after.Stderr)
+		return
+	}
+	s.resumedAfter++
+	got := Compare(want, Input(after.Requests[0].Body))
+	s.itemsAfter += got.Sent + got.Changed
+	if c.Words {
+		c.Lost++ // the words differ, as the damage left them
+	}
+	if got.Aborted > 0 || c.Lost >= 0 && len(got.Missing) > c.Lost || !got.OrderKept {
+		t.Errorf("%s: missing %q of which %d may be, %d aborted, order kept: %v", c.Name, got.Missing, c.Lost, got.Aborted, got.OrderKept)
+	}
+}
+
+// resumeText has the client resume a session in a fresh home.
+func resumeText(t *testing.T, bin Binary, text []byte, name string) Result {
+	t.Helper()
+	h, err := NewHome(t.TempDir(), bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	path := filepath.Join(h.Root, name)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id, err := h.AddSession(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := h.Resume(t.Context(), id, Prompt)
+	if blocked := h.Server.Blocked(); len(blocked) > 0 {
+		t.Errorf("the client asked for other hosts: %v", blocked)
+	}
+	res.Requests = slices.Clone(res.Requests)
+	return res
+}
+
+func repairText(t *testing.T, c damage.Case, name string) []byte {
+	t.Helper()
+	src, err := source.Stdin(bytes.NewReader(c.Data), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var out bytes.Buffer
+	_, err = repair.Do(context.Background(), repair.Job{
+		Source: src, Lint: lint.Options{Name: repair.NameOf(name, true)}, Mode: repair.ToStream, Stream: &out,
+	})
+	if err != nil {
+		t.Errorf("%s: %v", c.Name, err)
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,386 @@
+// Package damage breaks a healthy rollout in every way that is known from the field, one way at a time, and says
+// what lint should call it. Tests of the repair and of the real client stand on it.
+package damage
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// Case is one damaged session.
+type Case struct {
+	Name string
+	Data []byte
+	Rule string // the rule that must name it
+	Lost int    // items of the model's history that nothing in the file tells any more; -1: some may be lost
+	// Words: the damage has changed the words of one item, or taken the instructions in the header with it.
+	Words bool
+	// Dead: no repair makes a session of it.
+	Dead bool
+}
+
+// line is a record of the healthy session.
+type line struct {
+	raw     []byte
+	kind    string // payload type of an item or event, else the type
+	item    bool   // a response_item
+	id      string // call_id
+	ordinal int64  // -1: none
+}
+
+// Cases damages a healthy session.
+func Cases(clean []byte) []Case {
+	b := &breaker{lines: parse(clean), clean: clean}
+	b.file()
+	b.header()
+	for i := 1; i < len(b.lines); i++ {
+		b.record(i)
+	}
+	if b.paginated() {
+		b.ordinals()
+	}
+	return b.cases
+}
+
+type breaker struct {
+	clean []byte
+	lines []line
+	cases []Case
+}
+
+func parse(clean []byte) []line {
+	var out []line
+	for _, raw := range bytes.Split(bytes.TrimSuffix(clean, []byte("\n")), []byte("\n")) {
+		var r struct {
+			Ordinal *int64
+			Type    string
+			Payload struct {
+				Type   string
+				CallID string `json:"call_id"`
+			}
+		}
+		if err := json.Unmarshal(raw, &r); err != nil {
+			panic("damage: the session is not healthy: " + err.Error())
+		}
+		l := line{raw: raw, kind: r.Payload.Type, item: r.Type == "response_item", id: r.Payload.CallID, ordinal: -1}
+		if l.kind == "" {
+			l.kind = r.Type
+		}
+		if r.Ordinal != nil {
+			l.ordinal = *r.Ordinal
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func (b *breaker) paginated() bool { return b.lines[0].ordinal >= 0 }
+
+func (b *breaker) add(name, rule string, lost int, lines ...[]byte) {
+	b.cases = append(b.cases, Case{Name: name, Data: append(bytes.Join(lines, []byte("\n")), '\n'), Rule: rule, Lost: lost})
+}
+
+// words marks the newest case as one that changes words.
+func (b *breaker) words() { b.cases[len(b.cases)-1].Words = true }
+
+// with returns the session's lines with those from i to j replaced.
+func (b *breaker) with(i, j int, lines ...[]byte) [][]byte {
+	var out [][]byte
+	for _, l := range b.lines[:i] {
+		out = append(out, l.raw)
+	}
+	out = append(out, lines...)
+	for _, l := range b.lines[j:] {
+		out = append(out, l.raw)
+	}
+	return out
+}
+
+// renumbered numbers the records anew, as if nothing had ever been missing.
+func renumbered(lines [][]byte) [][]byte {
+	var out [][]byte
+	for n, raw := range lines {
+		l := parse(raw)[0]
+		out = append(out, bytes.Replace(raw, ordinal(l.ordinal), ordinal(int64(n)), 1))
+	}
+	return out
+}
+
+func ordinal(n int64) []byte { return fmt.Appendf(nil, `"ordinal":%d,`, n) }
+
+// file damages the bytes of the whole file.
+func (b *breaker) file() {
+	raw := func(name, rule string, data []byte) {
+		b.cases = append(b.cases, Case{Name: name, Rule: rule, Data: data, Dead: name == "empty"})
+	}
+	raw("empty", "empty-file", nil)
+	raw("bom", "bom", append([]byte("\ufeff"), b.clean...))
+	raw("utf16-le", "bom", utf16Text(b.clean, true, true))
+	raw("utf16-be", "bom", utf16Text(b.clean, false, true))
+	raw("utf16-le-unmarked", "bom", utf16Text(b.clean, true, false))
+	raw("nul-tail", "nul-bytes", append(bytes.Clone(b.clean), make([]byte, 400)...))
+	raw("no-newline", "no-final-newline", bytes.TrimSuffix(b.clean, []byte("\n")))
+	raw("crlf", "crlf", bytes.ReplaceAll(b.clean, []byte("\n"), []byte("\r\n")))
+	b.add("blank", "blank-line", 0, b.with(3, 3, []byte("  "))...)
+	b.add("garbage-between", "bad-json", 0, b.with(3, 3, []byte("@@ garbage @@"))...)
+	b.add("scalar-between", "not-object", 0, b.with(3, 3, []byte("[1,2]"))...)
+	b.add("nul-line", "nul-bytes", 0, b.with(3, 3, make([]byte, 64))...)
+}
+
+func utf16Text(text []byte, little, marked bool) []byte {
+	units := utf16.Encode([]rune(string(text)))
+	if marked {
+		units = append([]uint16{0xFEFF}, units...)
+	}
+	var out []byte
+	for _, u := range units {
+		if little {
+			out = append(out, byte(u), byte(u>>8))
+		} else {
+			out = append(out, byte(u>>8), byte(u))
+		}
+	}
+	return out
+}
+
+// header damages who the session is.
+func (b *breaker) header() {
+	head := b.lines[0].raw
+	b.add("no-header", "no-header", 0, b.with(0, 1)...)
+	b.words()
+	b.add("torn-header", "no-header", 0, b.with(0, 1, head[:len(head)*2/3])...)
+	b.words()
+	b.add("header-second", "header-not-first", 0, b.with(0, 2, b.lines[1].raw, head)...)
+	b.add("garbage-first", "bad-json", 0, b.with(0, 0, []byte("#!garbage"))...)
+	b.add("other-id", "id-mismatch", 0, b.with(0, 1, replaceID(head))...)
+	for _, key := range []string{"timestamp", "cwd", "originator", "cli_version"} {
+		b.add("header-without-"+key, "bad-header", 0, b.with(0, 1, member(head, key, func(map[string]json.RawMessage) json.RawMessage { return nil }))...)
+	}
+	set := func(name, key, value string) {
+		b.add(name, "bad-header", 0, b.with(0, 1, member(head, key, func(map[string]json.RawMessage) json.RawMessage { return json.RawMessage(value) }))...)
+	}
+	set("header-plain-instructions", "base_instructions", `"You are a coding agent."`)
+	set("header-unknown-mode", "history_mode", `"folded"`)
+	set("header-number-timestamp", "timestamp", `1795204417`)
+	set("header-null-source", "source", `null`)
+	b.add("header-both-roles", "bad-header", 0, b.with(0, 1, bytes.Replace(head, []byte(`"payload":{`), []byte(`"payload":{"agent_role":"x","agent_type":"x",`), 1))...)
+	b.add("header-duplicate-key", "duplicate-key", 0, b.with(0, 1, bytes.Replace(head, []byte(`"payload":{`), []byte(`"payload":{"originator":"codex_exec",`), 1))...)
+}
+
+func replaceID(head []byte) []byte {
+	i := bytes.Index(head, []byte(`"id":"`)) + len(`"id":"`)
+	out := bytes.Clone(head)
+	copy(out[i+9:], "0000-7000-8000-000000000000")
+	return out
+}
+
+// member changes one member of a header's payload; nil takes it out.
+func member(head []byte, key string, value func(map[string]json.RawMessage) json.RawMessage) []byte {
+	var r, p map[string]json.RawMessage
+	if json.Unmarshal(head, &r) != nil || json.Unmarshal(r["payload"], &p) != nil {
+		panic("damage: the header is not healthy")
+	}
+	delete(p, key)
+	if v := value(p); v != nil {
+		p[key] = v
+	}
+	payload, _ := json.Marshal(p)
+	front := `{"timestamp":` + string(r["timestamp"])
+	if o, ok := r["ordinal"]; ok {
+		front += `,"ordinal":` + string(o)
+	}
+	return []byte(front + `,"type":"session_meta","payload":` + string(payload) + `}`)
+}
+
+// ordinals damages the numbering of a paginated session.
+func (b *breaker) ordinals() {
+	n := len(b.lines)
+	bare := func(i int) []byte { return bytes.Replace(b.lines[i].raw, ordinal(b.lines[i].ordinal), nil, 1) }
+	b.add("last-without-ordinal", "ordinal-missing", 0, b.with(n-1, n, bare(n-1))...)
+	b.add("tail-without-ordinals", "ordinal-missing", 0, b.with(n-3, n, bare(n-3), bare(n-2), bare(n-1))...)
+	b.add("middle-without-ordinal", "ordinal-missing", 0, b.with(9, 10, bare(9))...)
+	shifted := func(by int64) [][]byte {
+		lines := b.with(10, n)
+		for _, l := range b.lines[10:] {
+			lines = append(lines, bytes.Replace(l.raw, ordinal(l.ordinal), ordinal(l.ordinal+by), 1))
+		}
+		return lines
+	}
+	b.add("ordinal-gap", "ordinal-gap", 0, shifted(3)...)
+	b.add("ordinal-duplicate", "ordinal-duplicate", 0, shifted(-1)...)
+	b.add("ordinal-backward", "ordinal-backward", 0, shifted(-4)...)
+	head := b.lines[0].raw
+	at := n / 2
+	b.add("second-header", "stray-header", 0, renumbered(b.with(at, at, head))...)
+	b.add("second-header-at-zero", "stray-header", 0, b.with(at, at, head)...)
+	b.add("second-header-of-another", "stray-header", 0, renumbered(b.with(at, at, replaceID(head)))...)
+}
+
+// record damages one record.
+func (b *breaker) record(i int) {
+	l := b.lines[i]
+	name := func(what string) string { return what + "-" + strconv.Itoa(i) + "-" + l.kind }
+	if !l.item && i%4 != 0 {
+		return
+	}
+	half := l.raw[:len(l.raw)/2]
+	rule := "bad-json"
+	if i == len(b.lines)-1 {
+		rule = "torn-tail"
+	}
+	b.add(name("garbage"), "bad-json", b.lostWith(i), b.with(i, i+1, []byte("@@ garbage @@"))...)
+	b.add(name("glued"), "glued-records", 0, b.with(i-1, i+1, append(bytes.Clone(b.lines[i-1].raw), l.raw...))...)
+	b.add(name("half"), rule, -1, b.with(i, i+1, half)...)
+	b.add(name("nul"), "nul-bytes", 0, b.with(i, i+1, append(make([]byte, 32), l.raw...))...)
+	b.add(name("utf8-between"), "invalid-utf8", 0, b.with(i, i+1, append([]byte{'{', 0xFF}, l.raw[1:]...))...)
+	if i+1 < len(b.lines) {
+		b.add(name("half-glued"), "glued-records", -1, b.with(i, i+2, append(bytes.Clone(half), b.lines[i+1].raw...))...)
+	}
+	b.text(i, name)
+	if b.paginated() && l.item {
+		for _, value := range []string{`"` + strconv.FormatInt(l.ordinal, 10) + `"`, strconv.FormatInt(l.ordinal, 10) + ".0", "-1"} {
+			b.add(name("ordinal-"+strings.Trim(value, `"`)), "ordinal-invalid", 0,
+				b.with(i, i+1, bytes.Replace(l.raw, ordinal(l.ordinal), []byte(`"ordinal":`+value+","), 1))...)
+		}
+	}
+	if l.item && l.id != "" {
+		b.pair(i, name)
+	}
+}
+
+// text damages the words in a record.
+func (b *breaker) text(i int, name func(string) string) {
+	raw := b.lines[i].raw
+	at := bytes.LastIndex(raw, []byte(`"text":"`))
+	if j := bytes.LastIndex(raw, []byte(`"output":"`)); j >= 0 {
+		at = j + 2
+	}
+	if at < 0 {
+		return
+	}
+	at += len(`"text":"`)
+	insert := func(what string) []byte {
+		return append(append(bytes.Clone(raw[:at]), what...), raw[at:]...)
+	}
+	for _, d := range []struct{ name, rule, what string }{
+		{"surrogate", "lone-surrogate", `\ud83d`},
+		{"split", "split-record", "\n"},
+		{"control", "raw-control", "\x1b"},
+		{"utf8", "invalid-utf8", "\xff\xfe"},
+		{"cesu8", "invalid-utf8", "\xed\xa0\xbd\xed\xb8\x80"},
+	} {
+		b.add(name(d.name), d.rule, 0, b.with(i, i+1, insert(d.what))...)
+		b.words()
+	}
+}
+
+// pair damages a call or an output.
+func (b *breaker) pair(i int, name func(string) string) {
+	l := b.lines[i]
+	output := strings.HasSuffix(l.kind, "_output")
+	if !output {
+		lost := b.lostWith(i)
+		b.add(name("dropped"), "output-without-call", lost, b.with(i, i+1)...)
+		b.add(name("twice"), "duplicate-call", 0, b.with(i, i+1, l.raw, l.raw)...)
+		if b.paginated() {
+			b.add(name("dropped-renumbered"), "output-without-call", lost, renumbered(b.with(i, i+1))...)
+		}
+		if l.kind == "function_call" {
+			b.arguments(i, name)
+		}
+		return
+	}
+	b.add(name("dropped"), "call-without-output", 0, b.with(i, i+1)...)
+	b.add(name("twice"), "duplicate-output", 0, b.with(i, i+1, l.raw, l.raw)...)
+	if b.paginated() {
+		b.add(name("dropped-renumbered"), "call-without-output", 0, renumbered(b.with(i, i+1))...)
+	}
+	other := map[string]string{"function_call_output": "custom_tool_call_output", "custom_tool_call_output": "function_call_output"}[l.kind]
+	b.add(name("kind"), "kind-mismatch", 0, b.with(i, i+1, bytes.Replace(l.raw, []byte(`"`+l.kind+`"`), []byte(`"`+other+`"`), 1))...)
+	call := b.partner(i)
+	var swapped [][]byte
+	for j := range b.lines {
+		k := j
+		if j == i {
+			k = call
+		} else if j == call {
+			k = i
+		}
+		swapped = append(swapped, b.lines[k].raw)
+	}
+	b.add(name("swapped"), "output-before-call", 0, swapped...)
+}
+
+func (b *breaker) arguments(i int, name func(string) string) {
+	raw := b.lines[i].raw
+	var r struct {
+		Payload struct{ Arguments json.RawMessage }
+	}
+	var text string
+	if json.Unmarshal(raw, &r) != nil || json.Unmarshal(r.Payload.Arguments, &text) != nil {
+		panic("damage: the call is not healthy")
+	}
+	b.add(name("arguments-object"), "bad-arguments", 0, b.with(i, i+1, bytes.Replace(raw, r.Payload.Arguments, []byte(text), 1))...)
+	torn, _ := json.Marshal(text[:len(text)/2])
+	b.add(name("arguments-torn"), "bad-arguments", 0, b.with(i, i+1, bytes.Replace(raw, r.Payload.Arguments, torn, 1))...)
+}
+
+// partner is the line of the other half of a pair.
+func (b *breaker) partner(i int) int {
+	for j, l := range b.lines {
+		if j != i && l.item && l.id == b.lines[i].id {
+			return j
+		}
+	}
+	panic("damage: a call without its output in a healthy session")
+}
+
+// lostWith is how many items are gone for good with a record: those that no event tells a second time.
+func (b *breaker) lostWith(i int) int {
+	l := b.lines[i]
+	has := func(parts ...string) bool {
+		for _, o := range b.lines {
+			if o.item {
+				continue
+			}
+			all := true
+			for _, p := range parts {
+				all = all && bytes.Contains(o.raw, []byte(p))
+			}
+			if all {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case !l.item:
+		return 0
+	case l.id == "" && l.kind == "message":
+		var r struct {
+			Payload struct {
+				Role    string
+				Content []struct{ Text string }
+			}
+		}
+		if json.Unmarshal(l.raw, &r) == nil && len(r.Payload.Content) == 1 {
+			text, _ := json.Marshal(r.Payload.Content[0].Text)
+			if r.Payload.Role != "developer" && (has("user_message", string(text)) || has("agent_message", string(text)) ||
+				has("UserMessage", string(text)) || has("AgentMessage", string(text))) {
+				return 0
+			}
+		}
+		return 1
+	case l.id == "":
+		return 1
+	case strings.HasSuffix(l.kind, "_output"):
+		return 0 // a stand-in takes its place
+	case has("item_completed", `"id":"`+l.id+`"`, "CommandExecution"):
+		return 0
+	}
+	return 2 // the output goes with the call
+}

@@ -1,0 +1,206 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/damage"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestDamageMatrix damages every clean recording in every way: lint names the damage, repair mends it, and what the
+// model would be sent is what it was, but for what nothing in the file tells any more.
+func TestDamageMatrix(t *testing.T) {
+	paths, err := filepath.Glob("../fixtures/codex/*/clean/rollout-*.jsonl")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no clean recordings: %v", err)
+	}
+	for _, path := range paths {
+		clean, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version := filepath.Base(filepath.Dir(filepath.Dir(path)))
+		for _, c := range damage.Cases(clean) {
+			t.Run(version+"/"+c.Name, func(t *testing.T) { checkCase(t, c, clean, filepath.Base(path)) })
+		}
+	}
+}
+
+func checkCase(t *testing.T, c damage.Case, clean []byte, name string) {
+	found := lintText(t, c.Data, name)
+	if !slices.ContainsFunc(found.Findings, func(f lint.Finding) bool { return f.Rule.Name == c.Rule }) {
+		t.Errorf("lint does not name %s:\n%s", c.Rule, listed(found))
+	}
+	repaired, rep, err := repairText(c.Data, name, Choice{})
+	if err != nil {
+		t.Fatalf("repair: %v\n%s", err, listed(found))
+	}
+	if c.Dead {
+		if !rep.Unrepaired() {
+			t.Error("the report says that all is well")
+		}
+		return
+	}
+	if rep.Unrepaired() {
+		t.Errorf("left as it is: %+v", rep.Left)
+	}
+	for _, f := range lintText(t, repaired, name).Findings {
+		if f.Impact != lint.Notes {
+			t.Errorf("the copy still has %s on line %d: %s", f.Rule.Name, f.Pos.Line, f.Message)
+		}
+	}
+	again, _, err := repairText(repaired, name, Choice{})
+	if err != nil || !bytes.Equal(repaired, again) {
+		t.Errorf("a second repair changes the copy (%v)", err)
+	}
+	compare(t, c, items(clean), items(repaired))
+	if h := rep.History; h.Before > h.After || h.After > h.Items {
+		t.Errorf("history figures: %+v", h)
+	}
+}
+
+// compare wants every item of the clean history in the copy, in its order, less those that are lost for good.
+func compare(t *testing.T, c damage.Case, clean, got []string) {
+	t.Helper()
+	var missing, kept []string
+	rest := slices.Clone(got)
+	for _, item := range clean {
+		if i := slices.Index(rest, item); i >= 0 {
+			rest = slices.Delete(rest, i, i+1)
+			kept = append(kept, item)
+			continue
+		}
+		missing = append(missing, item)
+	}
+	if c.Lost >= 0 && len(missing) != c.Lost || c.Lost < 0 && len(missing) > 2 {
+		t.Errorf("missing %q, want %d lost", missing, c.Lost)
+	}
+	if len(rest) > 0 {
+		t.Errorf("invented: %q", rest)
+	}
+	var order []string
+	for _, item := range got {
+		if slices.Contains(clean, item) {
+			order = append(order, item)
+		}
+	}
+	if !slices.Equal(order, kept) {
+		t.Errorf("order changed:\n got %q\nwant %q", order, kept)
+	}
+}
+
+// items is the model's history of a session without compactions: an independent reading, by kind, id and role. The
+// words are compared by the first ones, since a damaged text keeps its start.
+func items(text []byte) []string {
+	var out []string
+	for _, raw := range bytes.Split(text, []byte("\n")) {
+		var r struct {
+			Type    string
+			Payload struct {
+				Type    string
+				Role    string
+				CallID  string `json:"call_id"`
+				Content []struct{ Text string }
+			}
+		}
+		if json.Unmarshal(bytes.TrimSuffix(raw, []byte("\r")), &r) != nil || r.Type != "response_item" {
+			continue
+		}
+		item := strings.Join([]string{r.Payload.Type, r.Payload.Role, r.Payload.CallID}, " ")
+		out = append(out, item)
+	}
+	return out
+}
+
+func lintText(t *testing.T, text []byte, name string) *lint.Result {
+	t.Helper()
+	res, err := lint.Session(context.Background(), bytes.NewReader(text), lint.Options{Name: NameOf(name, false)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// repairText repairs a session to a stream, as `hist repair --output -` does.
+func repairText(text []byte, name string, choice Choice) ([]byte, *Report, error) {
+	src, err := source.Stdin(bytes.NewReader(text), "")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	var out bytes.Buffer
+	rep, err := Do(context.Background(), Job{
+		Source: src, Lint: lint.Options{Name: NameOf(name, false)}, Choice: choice, Mode: ToStream, Stream: &out,
+	})
+	return out.Bytes(), rep, err
+}
+
+func listed(res *lint.Result) string {
+	var b strings.Builder
+	for i := range res.Findings {
+		f := &res.Findings[i]
+		b.WriteString(f.Pos.String() + ": " + f.Rule.Name + ": " + f.Message + "\n")
+	}
+	return b.String()
+}
+
+// TestHealthyIsUntouched writes the same bytes for every session that nothing is wrong with.
+func TestHealthyIsUntouched(t *testing.T) {
+	var paths []string
+	for _, pattern := range []string{"codex/*/clean/*.jsonl", "codex/*/compact/*.jsonl", "healthy/*/session.jsonl"} {
+		found, err := filepath.Glob(filepath.Join("../fixtures", pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: nothing found (%v)", pattern, err)
+		}
+		paths = append(paths, found...)
+	}
+	for _, path := range paths {
+		if strings.Contains(path, "/live-") {
+			continue // healthy only while somebody writes them
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, rep, err := repairText(text, "", Choice{})
+		if err != nil || !bytes.Equal(out, text) || len(rep.Edits) > 0 {
+			t.Errorf("%s: a healthy session is changed (%v): %+v", path, err, rep)
+		}
+	}
+}
+
+// TestRecordedDamage repairs every recording of a killed, cut or interrupted client: nothing is left but notes, and a
+// second repair changes nothing.
+func TestRecordedDamage(t *testing.T) {
+	paths, err := filepath.Glob("../fixtures/codex/*/*/rollout-*.jsonl")
+	if err != nil || len(paths) < 40 {
+		t.Fatalf("%d recordings: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, rep, err := repairText(text, filepath.Base(path), Choice{})
+		if err != nil || rep.Unrepaired() {
+			t.Errorf("%s: %v: %+v", path, err, rep)
+			continue
+		}
+		for _, f := range lintText(t, out, filepath.Base(path)).Findings {
+			if f.Impact != lint.Notes {
+				t.Errorf("%s: the copy still has %s on line %d", path, f.Rule.Name, f.Pos.Line)
+			}
+		}
+		if again, _, err := repairText(out, filepath.Base(path), Choice{}); err != nil || !bytes.Equal(out, again) {
+			t.Errorf("%s: a second repair changes the copy (%v)", path, err)
+		}
+	}
+}
