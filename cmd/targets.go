@@ -37,9 +37,7 @@ func targets(ctx context.Context, operands []string) ([]target, error) {
 		return nil, err
 	}
 	if len(operands) == 0 {
-		for _, dir := range home.Sessions(root) {
-			operands = append(operands, dir)
-		}
+		operands = append(operands, home.Sessions(root)...)
 		if len(operands) == 0 {
 			return []target{{path: root, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME", root)}}, nil
 		}

@@ -219,8 +219,10 @@ func (c *callChecker) call(rec *session.Record) {
 		return
 	}
 	if first := c.asked[sum]; first != nil && first.group != c.group && len(codex.Field(rec, codex.FieldName)) > 0 {
-		c.report(Finding{Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line)})
+		c.report(Finding{
+			Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line),
+		})
 	}
 	if c.group == nil || c.group.sampled || c.group.answered() {
 		c.closeGroup(rec.Pos)
@@ -355,13 +357,15 @@ func (c *callChecker) compaction(rec *session.Record) {
 	kept := gjson.ParseBytes(raw)
 	for key, open := range c.open {
 		if open.evidence == nil && codex.KeptOutput(rec.Raw, open.tool.CallID) != nil {
-			open.evidence = &evidence{ref: refOf(rec), source: fmt.Sprintf("compacted history on line %d", rec.Pos.Line), tells: codex.TellsOutput,
+			open.evidence = &evidence{
+				ref: refOf(rec), source: fmt.Sprintf("compacted history on line %d", rec.Pos.Line), tells: codex.TellsOutput,
 				build: func(tool codex.Tool, record []byte) ([]byte, error) {
 					if out := codex.KeptOutput(record, tool.CallID); out != nil {
 						return out, nil
 					}
 					return nil, fmt.Errorf("the compacted history does not hold the output of %s", tool.CallID)
-				}}
+				},
+			}
 		}
 		c.cut[key] = open
 	}

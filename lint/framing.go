@@ -153,29 +153,37 @@ func (f *Framer) peek(i int) *heldLine {
 
 // pop takes the next piece of the line in hand and makes a record of it.
 func (f *Framer) pop() *session.Record {
-	for len(f.queue) > 0 {
-		p := f.queue[0]
-		f.queue = f.queue[1:]
-		f.rec.Pos.Part++
-		f.rec.Raw, f.rec.Torn, f.rec.Mended, f.rec.Drop = p.raw, p.torn, p.mended, p.drop
-		f.rec.Open = !f.line.Terminated && len(f.queue) == 0
-		f.rec.Spans = f.spans
-		if p.dead {
-			f.rec.Blank = len(bytes.Trim(p.raw, "\x00 \t\r\n")) == 0
-			f.rec.Kind, f.rec.Type, f.rec.Model, f.rec.Boundary, f.rec.Answer = session.Unreadable, "", false, false, false
-			f.rec.Ordinal, f.rec.CallID, f.rec.ID, f.rec.TurnID, f.rec.Role = session.Ordinal{}, nil, nil, nil, nil
-			clear(f.spans)
-			return &f.rec
-		}
-		if f.whole {
-			f.whole = false
-		} else {
-			f.verdict = f.scanner.Scan(p.raw, f.spans)
-		}
-		f.finish(f.verdict)
-		return &f.rec
+	if len(f.queue) == 0 {
+		return nil
 	}
-	return nil
+	p := f.queue[0]
+	f.queue = f.queue[1:]
+	rec := &f.rec
+	rec.Pos.Part++
+	rec.Raw, rec.Spans = p.raw, f.spans
+	rec.Torn, rec.Mended, rec.Drop = p.torn, p.mended, p.drop
+	rec.Open = !f.line.Terminated && len(f.queue) == 0
+	if p.dead {
+		f.unreadable()
+		return rec
+	}
+	if f.whole {
+		f.whole = false
+	} else {
+		f.verdict = f.scanner.Scan(p.raw, f.spans)
+	}
+	f.finish(f.verdict)
+	return rec
+}
+
+// unreadable makes the record in hand one that says nothing.
+func (f *Framer) unreadable() {
+	clear(f.spans)
+	f.rec = session.Record{
+		Pos: f.rec.Pos, Offset: f.rec.Offset, Size: f.rec.Size, Raw: f.rec.Raw, Spans: f.spans, Original: f.rec.Original,
+		Drop: f.rec.Drop, Open: f.rec.Open, Mended: f.rec.Mended, Kind: session.Unreadable,
+		Blank: len(bytes.Trim(f.rec.Raw, "\x00 \t\r\n")) == 0,
+	}
 }
 
 // finish decodes the record whose spans have just been scanned.

@@ -85,7 +85,6 @@ type headerChecker struct {
 	lowest   int64
 	final    session.Ordinal
 	strays   []stray
-	own      bool // a paginated session's records after what a sub-agent inherits
 	bare     *bareSession
 }
 

@@ -38,21 +38,31 @@ func TestCompare(t *testing.T) {
 		want Comparison
 	}{
 		{"same", clean, Comparison{Clean: 8, Sent: 8, OrderKept: true}},
-		{"other ids, other tail", items(where, ask, think, callA, outALst, callB, outB, answer, prompt),
-			Comparison{Clean: 8, Sent: 8, OrderKept: true}},
+		{
+			"other ids, other tail", items(where, ask, think, callA, outALst, callB, outB, answer, prompt),
+			Comparison{Clean: 8, Sent: 8, OrderKept: true},
+		},
 		{"nothing", nil, Comparison{Clean: 8, OrderKept: true, Missing: []string{
 			`message user "<environment_context>\n</environment_cont…"`, `message user "list the files"`, `reasoning "hm"`,
 			"function_call a", "function_call_output a", "custom_tool_call b", "custom_tool_call_output b", `message assistant "All done."`,
 		}}},
-		{"pair lost", items(where, ask, think, callA, outA, answer, prompt), Comparison{Clean: 8, Sent: 6, OrderKept: true,
-			Missing: []string{"custom_tool_call b", "custom_tool_call_output b"}}},
-		{"aborted", items(where, ask, think, callA, outAbrt, callB, outB, answer, prompt), Comparison{Clean: 8, Sent: 7, Aborted: 1,
-			OrderKept: true, Missing: []string{"function_call_output a (sent as aborted)"}}},
-		{"changed", items(where, ask, think, callA, outALow, callB, outB, answer, prompt),
-			Comparison{Clean: 8, Sent: 7, Changed: 1, OrderKept: true}},
+		{"pair lost", items(where, ask, think, callA, outA, answer, prompt), Comparison{
+			Clean: 8, Sent: 6, OrderKept: true,
+			Missing: []string{"custom_tool_call b", "custom_tool_call_output b"},
+		}},
+		{"aborted", items(where, ask, think, callA, outAbrt, callB, outB, answer, prompt), Comparison{
+			Clean: 8, Sent: 7, Aborted: 1,
+			OrderKept: true, Missing: []string{"function_call_output a (sent as aborted)"},
+		}},
+		{
+			"changed", items(where, ask, think, callA, outALow, callB, outB, answer, prompt),
+			Comparison{Clean: 8, Sent: 7, Changed: 1, OrderKept: true},
+		},
 		{"order", items(where, ask, think, outA, callA, callB, outB, answer, prompt), Comparison{Clean: 8, Sent: 8}},
-		{"twice", items(where, ask, think, callA, outA, outA, callB, outB, answer, prompt), Comparison{Clean: 8, Sent: 8, OrderKept: true,
-			Extra: []string{"function_call_output a"}}},
+		{"twice", items(where, ask, think, callA, outA, outA, callB, outB, answer, prompt), Comparison{
+			Clean: 8, Sent: 8, OrderKept: true,
+			Extra: []string{"function_call_output a"},
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Compare(clean, c.got)

@@ -34,16 +34,24 @@ func TestServerReplies(t *testing.T) {
 		hasNot string
 		broken bool // the connection ends in the middle
 	}{
-		{name: "completed", reply: Reply{Items: []Item{Shell("fc_1", "call_1", "echo <one>")}}, status: 200,
-			has: `"arguments":"{\"cmd\": \"echo \u003cone\u003e\"`},
+		{
+			name: "completed", reply: Reply{Items: []Item{Shell("fc_1", "call_1", "echo <one>")}}, status: 200,
+			has: `"arguments":"{\"cmd\": \"echo \u003cone\u003e\"`,
+		},
 		{name: "tokens", reply: Reply{Tokens: 3000}, status: 200, has: `"total_tokens":3000`},
-		{name: "cut", reply: Reply{Kind: Cut, Items: []Item{Patch("ctc_1", "call_p", "f")}}, status: 200,
-			has: `"call_id":"call_p"`, hasNot: "response.completed", broken: true},
-		{name: "failed", reply: Reply{Kind: Failed, Code: "server_is_overloaded"}, status: 200,
-			has: `"code":"server_is_overloaded"`, hasNot: "response.completed"},
+		{
+			name: "cut", reply: Reply{Kind: Cut, Items: []Item{Patch("ctc_1", "call_p", "f")}}, status: 200,
+			has: `"call_id":"call_p"`, hasNot: "response.completed", broken: true,
+		},
+		{
+			name: "failed", reply: Reply{Kind: Failed, Code: "server_is_overloaded"}, status: 200,
+			has: `"code":"server_is_overloaded"`, hasNot: "response.completed",
+		},
 		{name: "http", reply: Reply{Kind: HTTPError, Status: 429, Body: "slow down"}, status: 429, has: "slow down"},
-		{name: "slow", reply: Reply{Delay: 30 * time.Millisecond, Pause: time.Millisecond,
-			Items: []Item{Message("m", "a"), Message("m", "b")}}, status: 200, has: "response.completed"},
+		{name: "slow", reply: Reply{
+			Delay: 30 * time.Millisecond, Pause: time.Millisecond,
+			Items: []Item{Message("m", "a"), Message("m", "b")},
+		}, status: 200, has: "response.completed"},
 		{name: "default", status: 200, has: `"text":"ok"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -103,12 +103,6 @@ func IsString(rec *session.Record, field int) bool {
 	return len(raw) > 0 && raw[0] == '"'
 }
 
-// isNull says whether a field is absent or null.
-func isNull(rec *session.Record, field int) bool {
-	raw := Field(rec, field)
-	return len(raw) == 0 || raw[0] == 'n'
-}
-
 // FirstText returns the first text of a message's content as it stands in the file, quotes included, nil if there is none.
 func FirstText(rec *session.Record) []byte {
 	v := gjson.GetBytes(Field(rec, FieldContent), "0.text")

@@ -150,20 +150,32 @@ func TestScanSpans(t *testing.T) {
 		line string
 		want []string
 	}{
-		{`{"type":"x","payload":{"type":"y","item":{"id":5}}}`,
-			[]string{`"x"`, `{"type":"y","item":{"id":5}}`, `"y"`, `5`, ``, ``}},
-		{`{"payload": [ {"type":1} ] , "type" : null }`,
-			[]string{`null`, `[ {"type":1} ]`, ``, ``, ``, ``}},
-		{`{"t\u0079pe":true,"\u65e5本":"e\u0301"}`,
-			[]string{`true`, ``, ``, ``, ``, `"e\u0301"`}},
-		{`{"a":{"b":{"c":{"e":0,"d":{"e":[1,{"e":2}]}}}},"日本":-1.5e3}`,
-			[]string{``, ``, ``, ``, `[1,{"e":2}]`, `-1.5e3`}},
+		{
+			`{"type":"x","payload":{"type":"y","item":{"id":5}}}`,
+			[]string{`"x"`, `{"type":"y","item":{"id":5}}`, `"y"`, `5`, ``, ``},
+		},
+		{
+			`{"payload": [ {"type":1} ] , "type" : null }`,
+			[]string{`null`, `[ {"type":1} ]`, ``, ``, ``, ``},
+		},
+		{
+			`{"t\u0079pe":true,"\u65e5本":"e\u0301"}`,
+			[]string{`true`, ``, ``, ``, ``, `"e\u0301"`},
+		},
+		{
+			`{"a":{"b":{"c":{"e":0,"d":{"e":[1,{"e":2}]}}}},"日本":-1.5e3}`,
+			[]string{``, ``, ``, ``, `[1,{"e":2}]`, `-1.5e3`},
+		},
 		{`{"type":1,"type":2}`, []string{`2`, ``, ``, ``, ``, ``}},
-		{`{"payload":{"type":1,"item":{"id":2}},"payload":{"type":3}}`,
-			[]string{``, `{"type":3}`, `3`, ``, ``, ``}},
+		{
+			`{"payload":{"type":1,"item":{"id":2}},"payload":{"type":3}}`,
+			[]string{``, `{"type":3}`, `3`, ``, ``, ``},
+		},
 		{`{"payload":{"type":1},"payload":null}`, []string{``, `null`, ``, ``, ``, ``}},
-		{`{"type":"x","payload":{"type":"y","item":{"id":5},"z":`,
-			[]string{`"x"`, ``, `"y"`, `5`, ``, ``}},
+		{
+			`{"type":"x","payload":{"type":"y","item":{"id":5},"z":`,
+			[]string{`"x"`, ``, `"y"`, `5`, ``, ``},
+		},
 		{`[{"type":1}]`, []string{``, ``, ``, ``, ``, ``}},
 		{`{"Type":1,"typ":2,"types":3,"payload.type":4}`, []string{``, ``, ``, ``, ``, ``}},
 	}

@@ -189,9 +189,20 @@ func TestSameFile(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{at("a"), at("a"), true}, {"a", at("a"), true}, {"./sub/../a", "a", true}, {"hard", "a", true}, {"soft", "a", true},
-		{"a", "b", false}, {"a", "none", false}, {"none", "a", false}, {"none", "./none", true}, {"none", "other", false},
-		{"sub/new", "dir/new", true}, {"sub/new", "new", false}, {"x/new", "y/new", false}, {"x/new", "./x/new", true},
+		{at("a"), at("a"), true},
+		{"a", at("a"), true},
+		{"./sub/../a", "a", true},
+		{"hard", "a", true},
+		{"soft", "a", true},
+		{"a", "b", false},
+		{"a", "none", false},
+		{"none", "a", false},
+		{"none", "./none", true},
+		{"none", "other", false},
+		{"sub/new", "dir/new", true},
+		{"sub/new", "new", false},
+		{"x/new", "y/new", false},
+		{"x/new", "./x/new", true},
 	} {
 		if got, err := SameFile(c.a, c.b); got != c.want || err != nil {
 			t.Errorf("%s, %s: %v, %v", c.a, c.b, got, err)

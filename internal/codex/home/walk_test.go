@@ -74,19 +74,36 @@ func TestWalk(t *testing.T) {
 		files []string
 		want  []string
 	}{
-		{"order and names",
+		{
+			"order and names",
 			[]string{"2026/02/b.jsonl", "2026/01/a.jsonl", "x.jsonl.zst", "a.txt", "b.jsonl.tmp", "c.zst", "2026/01/rollout.jsonl.bak", "empty/"},
-			[]string{"2026/01/a.jsonl", "2026/02/b.jsonl", "x.jsonl.zst"}},
-		{"hidden", []string{"x.jsonl", "x.jsonl.zst", "sub/x.jsonl.zst", "d.jsonl/in.jsonl", "d.jsonl.zst"},
-			[]string{"d.jsonl/in.jsonl", "d.jsonl.zst", "sub/x.jsonl.zst", "x.jsonl", "x.jsonl.zst (hidden)"}},
-		{"loops", []string{"a/x.jsonl", "a/up -> ..", "a/self -> .", "loop.jsonl -> loop.jsonl", "ring -> ring2", "ring2 -> ring", "z.jsonl"},
-			[]string{"a/self (loop)", "a/up (loop)", "a/x.jsonl", "loop.jsonl (loop)", "ring (loop)", "ring2 (loop)", "z.jsonl"}},
-		{"links", []string{"a -> b", "b/x.jsonl", "c.jsonl -> b/x.jsonl", "gone.jsonl -> nowhere", "gone -> nowhere"},
-			[]string{"b/x.jsonl", "c.jsonl", "gone.jsonl (gone)"}},
-		{"outside", []string{"l1 -> " + outside, "l2 -> " + outside, "l3 -> " + outside + "/deep"},
-			[]string{"l1/back (loop)", "l1/deep/p.jsonl", "l1/o.jsonl"}},
-		{"outside, inner first", []string{"l1 -> " + outside + "/deep", "l2 -> " + outside},
-			[]string{"l1/p.jsonl", "l2/back (loop)", "l2/o.jsonl"}},
+			[]string{"2026/01/a.jsonl", "2026/02/b.jsonl", "x.jsonl.zst"},
+		},
+		{
+			"hidden",
+			[]string{"x.jsonl", "x.jsonl.zst", "sub/x.jsonl.zst", "d.jsonl/in.jsonl", "d.jsonl.zst"},
+			[]string{"d.jsonl/in.jsonl", "d.jsonl.zst", "sub/x.jsonl.zst", "x.jsonl", "x.jsonl.zst (hidden)"},
+		},
+		{
+			"loops",
+			[]string{"a/x.jsonl", "a/up -> ..", "a/self -> .", "loop.jsonl -> loop.jsonl", "ring -> ring2", "ring2 -> ring", "z.jsonl"},
+			[]string{"a/self (loop)", "a/up (loop)", "a/x.jsonl", "loop.jsonl (loop)", "ring (loop)", "ring2 (loop)", "z.jsonl"},
+		},
+		{
+			"links",
+			[]string{"a -> b", "b/x.jsonl", "c.jsonl -> b/x.jsonl", "gone.jsonl -> nowhere", "gone -> nowhere"},
+			[]string{"b/x.jsonl", "c.jsonl", "gone.jsonl (gone)"},
+		},
+		{
+			"outside",
+			[]string{"l1 -> " + outside, "l2 -> " + outside, "l3 -> " + outside + "/deep"},
+			[]string{"l1/back (loop)", "l1/deep/p.jsonl", "l1/o.jsonl"},
+		},
+		{
+			"outside, inner first",
+			[]string{"l1 -> " + outside + "/deep", "l2 -> " + outside},
+			[]string{"l1/p.jsonl", "l2/back (loop)", "l2/o.jsonl"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := walked(t, tree(t, c.files...))
