@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -140,3 +141,13 @@ const exitHelp = `EXIT STATUS:
 
 // describe ends a command's help with its exit status.
 func describe(text string) string { return text + "\n\n" + exitHelp }
+
+// clientVersion checks a version of the agent's that was given on the command line.
+func clientVersion(v string) error {
+	if v != "" && !versionForm.MatchString(v) {
+		return usage("--for-codex is %q; it takes a version such as 0.153 or 0.153.4", v)
+	}
+	return nil
+}
+
+var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9A-Za-z.-]+)?$`)

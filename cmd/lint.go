@@ -46,6 +46,9 @@ func (e *env) lint(c *cli.Context) error {
 	if err := knownRules(c.StringSlice("rule")); err != nil {
 		return err
 	}
+	if err := clientVersion(c.String("for-codex")); err != nil {
+		return err
+	}
 	out, err := e.lintPrinter(c)
 	if err != nil {
 		return err

@@ -94,6 +94,9 @@ func (r *repairRun) flags(operands []string) error {
 		}
 		r.choice.Only = append(r.choice.Only, fix)
 	}
+	if err := clientVersion(c.String("for-codex")); err != nil {
+		return err
+	}
 	stdin := len(operands) == 1 && operands[0] == "-"
 	if c.Bool("in-place") && c.IsSet("output") {
 		return usage("--in-place and --output exclude each other")

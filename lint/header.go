@@ -250,8 +250,10 @@ func (c *headerChecker) missing() {
 	f.Source += "the file's name and its records"
 	c.run.header = codex.ReadHeader(codex.NewHeader(k))
 	if c.run.records == 0 {
-		f.Fix = NoFix
-		f.Message = "nothing in this file can be read as a record"
+		// Line by line it would be told as many times as the file has lines.
+		c.run.findings = c.run.findings[:0]
+		f.Fix, f.Source = NoFix, ""
+		f.Message = "nothing in this file can be read as a record: it is no session, or all of it is destroyed"
 		c.run.report(f)
 		return
 	}

@@ -1,0 +1,276 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// dissect finds the records in a line that is not simply one.
+func (f *Framer) dissect(raw []byte) []piece {
+	if len(raw) > maxMend {
+		f.report(ruleBadJSON, 0, SetAside, "the line does not parse and is too long to be searched for records")
+		return []piece{{raw: raw, dead: true, rule: ruleBadJSON}}
+	}
+	if bytes.IndexByte(raw, 0) >= 0 {
+		stripped := f.stripNULs(raw)
+		if stripped == nil {
+			return nil
+		}
+		raw = stripped
+	}
+	v := f.scanner.Scan(raw, f.spans)
+	switch {
+	case v.Fault == jsonl.Blank:
+		f.report(ruleBlankLine, 0, Exact, "blank line")
+		return []piece{{raw: raw, dead: true}}
+	case v.Fault == jsonl.None && !v.Object:
+		f.report(ruleNotObject, 0, SetAside, "the line is JSON but no record: the client skips it")
+		return []piece{{raw: raw, dead: true, rule: ruleNotObject}}
+	}
+	if p, ok := f.mendText(raw, v, true); ok {
+		return []piece{p}
+	}
+	if v.Fault == jsonl.Truncated || v.Fault == jsonl.Control || v.Fault == jsonl.Syntax {
+		if joined := f.join(raw); joined != nil {
+			return []piece{{raw: joined, mended: true}}
+		}
+	}
+	return f.unglue(raw)
+}
+
+// mendText mends what is wrong with the characters of one record. It reports only if the result is a whole record.
+func (f *Framer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, bool) {
+	type mend struct {
+		rule *Rule
+		at   int
+		fix  Fix
+		text string
+	}
+	var mends []mend
+	out := raw
+	if v.Fault == jsonl.NotUTF8 || v.Fault == jsonl.Control || v.Fault == jsonl.Syntax {
+		if fixed, fix, at := mendUTF8(out); at >= 0 {
+			out = fixed
+			mends = append(mends, mend{ruleInvalidUTF8, at, fix, utf8Message(fix)})
+			v = f.scanner.Scan(out, f.spans)
+			if v.Fault == jsonl.Syntax { // they stand between the strings
+				if dropped := dropInvalid(raw); f.scanner.Scan(dropped, f.spans).Fault == jsonl.None {
+					out, v = dropped, f.scanner.Scan(dropped, f.spans)
+				}
+			}
+		}
+	}
+	if v.Fault == jsonl.Control {
+		mends = append(mends, mend{ruleRawControl, v.At, Exact, "a control character stands unescaped in a string: the client drops the record"})
+		out = escapeControls(out)
+		v = f.scanner.Scan(out, f.spans)
+	}
+	if v.Fault == jsonl.None && v.Surrogate >= 0 {
+		mends = append(mends, mend{ruleLoneSurrogate, v.Surrogate, StandIn, "an escaped surrogate lacks its other half: the client drops the record"})
+		out = mendSurrogates(out)
+		v = f.scanner.Scan(out, f.spans)
+	}
+	if v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0 {
+		return piece{}, false
+	}
+	if report {
+		for _, m := range mends {
+			f.report(m.rule, m.at, m.fix, m.text)
+		}
+	}
+	return piece{raw: out, mended: len(mends) > 0}, true
+}
+
+// wholeRecord says whether raw is, or can be mended to be, exactly one record of the agent.
+func (f *Framer) wholeRecord(raw []byte) (piece, bool) {
+	p, ok := f.mendText(raw, f.scanner.Scan(raw, f.spans), false)
+	if !ok {
+		return piece{}, false
+	}
+	f.scanner.Scan(p.raw, f.spans)
+	probe := session.Record{Raw: p.raw, Spans: f.spans}
+	return p, f.dec.Envelope(&probe)
+}
+
+// join tries to read a record that raw newlines broke over several lines, and takes those lines if it succeeds.
+func (f *Framer) join(raw []byte) []byte {
+	if !f.line.Terminated || f.startsRecord(raw) < 0 {
+		return nil
+	}
+	f.line.hold()
+	text := bytes.Clone(raw)
+	plain := bytes.Clone(raw)
+	size := f.line.size
+	for i := 0; i < maxJoinLines; i++ {
+		next := f.peek(i)
+		if next == nil || len(text)+len(next.Raw) > maxJoinBytes || f.startsRecord(next.Raw) == 0 {
+			return nil
+		}
+		text = append(append(text, '\n'), next.Raw...)
+		plain = append(plain, next.Raw...)
+		size += next.size
+		for _, candidate := range [][]byte{escapeControls(text), plain} {
+			if p, ok := f.wholeRecord(candidate); ok {
+				f.report(ruleSplitRecord, len(raw), Exact, fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
+				f.line.size, f.rec.Size = size, size
+				f.line.Terminated, f.line.Raw = next.Terminated, text
+				f.ahead = f.ahead[i+1:]
+				// What newlines are left stand between the tokens.
+				return bytes.ReplaceAll(p.raw, []byte{'\n'}, []byte{' '})
+			}
+		}
+		if !next.Terminated {
+			return nil
+		}
+	}
+	return nil
+}
+
+// startsRecord returns where in raw a record's first bytes stand: 0 at its start, -1 nowhere.
+func (f *Framer) startsRecord(raw []byte) int {
+	at := -1
+	for _, s := range f.dec.Starts() {
+		if i := bytes.Index(raw, s); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	return at
+}
+
+// unglue takes a line apart that holds more or less than one record.
+func (f *Framer) unglue(raw []byte) []piece {
+	pieces, junk := f.parts(raw)
+	whole := 0
+	for _, p := range pieces {
+		if !p.dead && !p.torn {
+			whole++
+		}
+	}
+	switch {
+	case whole == 0 && len(pieces) == 1:
+		f.reportTorn(pieces[0])
+	case whole == 1 && junk:
+		f.report(ruleBadJSON, 0, SetAside, "a record with garbage around it: the client drops both")
+	default:
+		f.report(ruleGluedRecords, 0, Exact, fmt.Sprintf("%d records stand on one line: the client drops all of them", len(pieces)))
+	}
+	return pieces
+}
+
+// reportTorn reports a line of which at most a part of one record can be read.
+func (f *Framer) reportTorn(p piece) {
+	fix := SetAside
+	what := "nothing of it can be read"
+	if p.torn {
+		fix, what = Recovered, "what was written can be closed"
+	}
+	if (!f.line.Terminated || looksTorn(f.line.Raw)) && f.atTail() {
+		if f.opts.Live && !f.line.Terminated {
+			return
+		}
+		f.report(ruleTornTail, len(f.line.Raw), fix, "the last line was cut short: the client drops it; "+what)
+		return
+	}
+	f.report(ruleBadJSON, 0, fix, "the line is no record: the client drops it; "+what)
+}
+
+// atTail says whether nothing but blank lines and NULs follow the line in hand.
+func (f *Framer) atTail() bool {
+	if !f.line.Terminated {
+		return true
+	}
+	f.line.hold()
+	for i := 0; ; i++ {
+		next := f.peek(i)
+		if next == nil {
+			return true
+		}
+		if len(bytes.Trim(next.Raw, "\x00 \t\r")) > 0 || i > maxJoinLines {
+			return false
+		}
+	}
+}
+
+// parts returns the records in raw, and whether what stands beside them is garbage and not the start of a record.
+func (f *Framer) parts(raw []byte) (pieces []piece, junk bool) {
+	raw = bytes.Clone(raw)
+	for len(bytes.TrimSpace(raw)) > 0 {
+		v := f.scanner.Scan(raw, f.spans)
+		if v.Fault == jsonl.Trailing && v.Object {
+			if p, ok := f.wholeRecord(raw[:v.At]); ok {
+				pieces = append(pieces, p)
+				raw = raw[v.At:]
+				continue
+			}
+		}
+		if p, ok := f.wholeRecord(raw); ok {
+			return append(pieces, p), junk
+		}
+		next := f.nextStart(raw)
+		if next < 0 {
+			p := f.fragment(raw, nil)
+			return append(pieces, p), junk || !looksTorn(raw)
+		}
+		if outer := f.interleaved(raw, next); outer != nil {
+			return append(pieces, outer...), junk
+		}
+		head := raw[:next]
+		pieces = append(pieces, f.fragment(head, raw[next:]))
+		junk = junk || !looksTorn(head)
+		raw = raw[next:]
+	}
+	return pieces, junk
+}
+
+// nextStart returns where behind raw's first byte a record begins, -1 if nowhere.
+func (f *Framer) nextStart(raw []byte) int {
+	if len(raw) < 2 {
+		return -1
+	}
+	if at := f.startsRecord(raw[1:]); at >= 0 {
+		return at + 1
+	}
+	return -1
+}
+
+// interleaved reads a record that another writer's whole record was written into the middle of.
+func (f *Framer) interleaved(raw []byte, at int) []piece {
+	v := f.scanner.Scan(raw[at:], f.spans)
+	if v.Fault != jsonl.Trailing || !v.Object || !looksTorn(raw[:at]) {
+		return nil
+	}
+	inner, ok := f.wholeRecord(raw[at : at+v.At])
+	if !ok {
+		return nil
+	}
+	outer := append(bytes.Clone(raw[:at]), raw[at+v.At:]...)
+	if o, ok := f.wholeRecord(outer); ok {
+		o.mended = true
+		return []piece{o, inner}
+	}
+	return nil
+}
+
+// fragment is a record's torn start, closed where that is honest, or dead bytes. What follows it on the same line
+// or the next tells whether the same record was written again: then nothing is lost with it.
+func (f *Framer) fragment(raw, rest []byte) piece {
+	if rest == nil {
+		if next := f.peekHeld(); next != nil {
+			rest = next.Raw
+		}
+	}
+	if !repeats(raw, rest) {
+		if closed := f.closeTorn(raw); closed != nil {
+			return piece{raw: closed, torn: true, mended: true}
+		}
+	}
+	return piece{raw: raw, dead: true, rule: ruleBadJSON}
+}
+
+func (f *Framer) peekHeld() *heldLine {
+	f.line.hold()
+	return f.peek(0)
+}
