@@ -33,6 +33,8 @@ func operandsLast(app *cli.App, args []string) ([]string, error) {
 			rest = rest[:1]
 		case a == "-" || !strings.HasPrefix(a, "-"):
 			operands = append(operands, a)
+		case a == "--help" || a == "-h":
+			return []string{args[0], command.Name, a}, nil // whatever else stands there
 		case takesNext(a, takes):
 			if len(rest) < 2 {
 				return nil, usage("%s needs a value; see hist %s --help", a, command.Name)

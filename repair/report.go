@@ -100,7 +100,7 @@ func (w *job) report(run *runs.Run) *Report {
 	if n := w.rw.numbers.changed; n.count > 0 {
 		rep.Edits = append(rep.Edits, Entry{
 			Rule: "renumber", Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: n.first, Lines: n.count,
-			Reason: fmt.Sprintf("%d ordinals from line %d to line %d of the copy follow the records added and removed", n.count, n.first, n.last),
+			Reason: fmt.Sprintf("the ordinals from line %d to line %d of the copy (%d) follow the records added and removed", n.first, n.last, n.count),
 		})
 	}
 	return rep
