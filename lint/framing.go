@@ -232,7 +232,9 @@ func (f *Framer) begin(line heldLine) {
 
 // mendLine deals with a line that is not one whole record.
 func (f *Framer) mendLine(raw []byte) {
-	raw = bytes.Clone(raw) // what is made of it outlives the reader's buffer
+	if len(raw) <= maxMend {
+		raw = bytes.Clone(raw) // what is made of it outlives the reader's buffer
+	}
 	mark := len(f.faults)
 	pieces := f.dissect(raw)
 	if !f.mayMend(mark) {
