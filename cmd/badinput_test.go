@@ -1,3 +1,5 @@
+//go:build unix
+
 package cmd
 
 import (
@@ -259,9 +261,6 @@ func TestFullDisk(t *testing.T) {
 
 // An interrupt in the middle of writing leaves everything as it was.
 func TestInterrupt(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no interrupt can be sent")
-	}
 	path := sessionFile(t, 96<<20, true)
 	before := sum(t, path)
 	c := child(t, "repair", "--in-place", path)

@@ -1,0 +1,112 @@
+package repair
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
+
+// TestRuleFixtures repairs every damaged fixture and compares the copy with its golden file. The laws of repair hold
+// for each: what is left is only what has no fix, and a second repair changes nothing.
+func TestRuleFixtures(t *testing.T) {
+	paths, err := filepath.Glob("../fixtures/rules/*/bad*.jsonl")
+	if err != nil || len(paths) < 40 {
+		t.Fatalf("%d fixtures: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		stem := strings.TrimSuffix(path, ".jsonl")
+		if flags, err := os.ReadFile(stem + ".flags"); err == nil && len(flags) > 0 {
+			continue // lint's own conditions: a live file, a broken stream
+		}
+		t.Run(strings.TrimPrefix(filepath.ToSlash(stem), "../fixtures/rules/"), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := ""
+			if base, err := os.ReadFile(stem + ".name"); err == nil {
+				name = strings.TrimSpace(string(base))
+			}
+			repaired, _, err := repairText(text, name, Choice{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range lintText(t, repaired, name).Findings {
+				if (Choice{}).Allows(&f) && f.Rename == "" {
+					t.Errorf("the copy still has %s on line %d: %s", f.Rule.Name, f.Pos.Line, f.Message)
+				}
+			}
+			again, _, err := repairText(repaired, name, Choice{})
+			if err != nil || !bytes.Equal(repaired, again) {
+				t.Errorf("a second repair changes the copy (%v)", err)
+			}
+			golden(t, stem+".repaired", repaired)
+		})
+	}
+}
+
+// golden compares with a golden file; there is none where the repair changes nothing.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	bad, err := os.ReadFile(strings.TrimSuffix(path, ".repaired") + ".jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if bytes.Equal(got, bad) {
+			err = os.RemoveAll(path)
+		} else {
+			err = os.WriteFile(path, got, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		want = bad
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: the repaired session is another now:\n%s", path, got)
+	}
+}
+
+// TestOnlyAndTidy limits what a repair may do, and extends it.
+func TestOnlyAndTidy(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/rules/call-without-output/bad.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		choice  Choice
+		changed bool
+	}{
+		{"stand-ins", Choice{Only: []lint.Fix{lint.StandIn}}, true},
+		{"no stand-ins", Choice{Only: []lint.Fix{lint.Exact, lint.Recovered}}, false},
+		{"another rule", Choice{Rules: []string{"crlf"}}, false},
+	} {
+		out, rep, err := repairText(text, "", c.choice)
+		if err != nil || bytes.Equal(out, text) == c.changed {
+			t.Errorf("%s: changed: %v, %v", c.name, !bytes.Equal(out, text), err)
+		}
+		if rep.Unrepaired() == c.changed {
+			t.Errorf("%s: unrepaired: %v", c.name, rep.Unrepaired())
+		}
+	}
+	crlf := bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
+	out, _, err := repairText(crlf, "", Choice{Tidy: true})
+	if err != nil || bytes.Contains(out, []byte("\r")) {
+		t.Errorf("--tidy leaves CR LF (%v)", err)
+	}
+}
