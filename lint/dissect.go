@@ -143,9 +143,14 @@ func (f *Framer) startsRecord(raw []byte) int {
 // unglue takes a line apart that holds more or less than one record.
 func (f *Framer) unglue(raw []byte) []piece {
 	pieces, junk := f.parts(raw)
-	whole := 0
+	whole, fix := 0, Exact
 	for _, p := range pieces {
-		if !p.dead && !p.torn {
+		switch {
+		case p.dead:
+			fix = SetAside
+		case p.torn:
+			fix = max(fix, Recovered)
+		default:
 			whole++
 		}
 	}
@@ -155,7 +160,7 @@ func (f *Framer) unglue(raw []byte) []piece {
 	case whole == 1 && junk:
 		f.report(ruleBadJSON, 0, SetAside, "a record with garbage around it: the client drops both")
 	default:
-		f.report(ruleGluedRecords, 0, Exact, fmt.Sprintf("%d records stand on one line: the client drops all of them", len(pieces)))
+		f.report(ruleGluedRecords, 0, fix, fmt.Sprintf("%d records stand on one line: the client drops all of them", len(pieces)))
 	}
 	return pieces
 }

@@ -77,9 +77,9 @@ var (
 		Text:  `JavaScript writes them when a text is cut in the middle of an emoji; the client's JSON reader refuses the line. Repair overwrites the escape by \ufffd, which is as long.`,
 	}
 	ruleDuplicateKey = &Rule{
-		Name: "duplicate-key", Family: "framing", Impact: Notes, Fix: NoFix,
+		Name: "duplicate-key", Family: "framing", Impact: Notes, Fix: SetAside,
 		Title: "an object that names a key twice",
-		Text:  `The newest client takes the last value, in a header it refuses the line. Repair drops the first value in a header; elsewhere it is only noted.`,
+		Text:  `The newest client takes the last value, in a header it refuses the line. Repair takes the first of the two out of a header, elsewhere only with --tidy.`,
 	}
 	ruleTooDeep = &Rule{
 		Name: "too-deep", Family: "framing", Impact: Loses, Fix: NoFix,
@@ -120,10 +120,9 @@ func (f *Framer) tooDeep(v jsonl.Verdict) {
 func (f *Framer) duplicateKey(v jsonl.Verdict) {
 	fault := f.report(ruleDuplicateKey, v.Duplicate, NoFix, "a key stands twice in one object; the client takes the last value")
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
-	if f.rec.Kind != session.Header {
-		return
+	if f.rec.Kind == session.Header {
+		fault.Impact, fault.Message = Blocks, "a key stands twice in the header: the client can't read it"
 	}
-	fault.Impact, fault.Message = Blocks, "a key stands twice in the header: the client can't read it"
 	if cut, same, ok := codex.FirstOfTwo(f.rec.Raw, v.Duplicate); ok {
 		fault.Fix = SetAside
 		if same {

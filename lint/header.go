@@ -76,16 +76,17 @@ type headerChecker struct {
 	at   Ref    // where it stands
 	late bool   // records stand in front of it
 
-	torn     []byte // a dead first line that may have been the header
-	stamp    string // of the first record that has one
-	cwd      string
-	provider string
-	ids      map[string]int64 // threads that records name
-	ordinals bool
-	lowest   int64
-	final    session.Ordinal
-	strays   []stray
-	bare     *bareSession
+	torn      []byte // a dead first line that may have been the header
+	anyRecord bool   // some record is of a type that the client writes
+	stamp     string // of the first record that has one
+	cwd       string
+	provider  string
+	ids       map[string]int64 // threads that records name
+	ordinals  bool
+	lowest    int64
+	final     session.Ordinal
+	strays    []stray
+	bare      *bareSession
 }
 
 type stray struct {
@@ -144,6 +145,7 @@ func (s *run) inherited(rec *session.Record) bool {
 
 // learn keeps what the records tell about the session, for a header that must be mended or rebuilt.
 func (c *headerChecker) learn(rec *session.Record) {
+	c.anyRecord = c.anyRecord || rec.Type != ""
 	if c.stamp == "" {
 		c.stamp = codex.Stamp(rec)
 	}
@@ -206,6 +208,9 @@ func (c *headerChecker) known() codex.Known {
 	if k.ID == "" {
 		k.ID = c.busiestID()
 	}
+	if sibling := c.run.opts.SiblingVersion; sibling != nil && c.run.header.Version == "" {
+		k.Version = sibling()
+	}
 	if k.Timestamp == "" {
 		if t, err := time.ParseInLocation("2006-01-02T15-04-05", name.Time, time.Local); err == nil {
 			k.Timestamp = t.UTC().Format(codex.TimeForm)
@@ -230,9 +235,6 @@ func (c *headerChecker) busiestID() string {
 func (c *headerChecker) missing() {
 	f := Finding{Rule: ruleNoHeader, Impact: Blocks, Fix: StandIn, Pos: session.Pos{Line: 1}, Message: "no session_meta can be read: the client does not know whose session this is"}
 	k := c.known()
-	if sibling := c.run.opts.SiblingVersion; sibling != nil {
-		k.Version = sibling()
-	}
 	if c.torn != nil {
 		k = fromTorn(k, c.torn)
 		f.Source = "what can be read of the torn header, "
@@ -249,7 +251,7 @@ func (c *headerChecker) missing() {
 	}
 	f.Source += "the file's name and its records"
 	c.run.header = codex.ReadHeader(codex.NewHeader(k))
-	if c.run.records == 0 {
+	if !c.anyRecord {
 		// Line by line it would be told as many times as the file has lines.
 		c.run.findings = c.run.findings[:0]
 		f.Fix, f.Source = NoFix, ""

@@ -14,9 +14,10 @@ const maxGap = 5
 
 // hole is a place where a record is known to be missing: a dead line, or a jump in the ordinals.
 type hole struct {
-	at   session.Pos // the dead line; where there is none, the record before the jump
-	dead bool
-	used bool
+	at     session.Pos // the dead line; where there is none, the record before the jump
+	offset int64       // bytes, where the lost record stood
+	dead   bool
+	used   bool
 }
 
 // insert is the edit that puts a record into the hole.
@@ -33,6 +34,7 @@ type holes struct {
 	list []hole
 	dead int64           // dead lines since the last numbered record
 	prev session.Pos     // the last readable record
+	end  int64           // offset behind it
 	last session.Ordinal // its number
 }
 
@@ -40,20 +42,22 @@ func (h *holes) record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
 		if !rec.Blank {
 			h.dead++
-			h.add(hole{at: rec.Pos, dead: true})
+			h.add(hole{at: rec.Pos, offset: rec.Offset, dead: true})
 		}
 		return
 	}
 	if rec.Ordinal.State == session.GoodOrdinal {
 		if h.last.State == session.GoodOrdinal {
 			for n := rec.Ordinal.Value - h.last.Value - 1 - h.dead; n > 0 && n <= maxGap; n-- {
-				h.add(hole{at: h.prev})
+				h.add(hole{at: h.prev, offset: h.end})
 			}
 		}
 		h.last = rec.Ordinal
 		h.dead = 0
+	} else if h.last.State == session.GoodOrdinal {
+		h.dead++ // it owns a number, though it does not say so
 	}
-	h.prev = rec.Pos
+	h.prev, h.end = rec.Pos, rec.Offset+rec.Size
 }
 
 func (h *holes) add(one hole) {

@@ -70,7 +70,7 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 		}
 		return
 	case !c.run.paginated:
-		if rec.Ordinal.State == session.GoodOrdinal && c.run.header.ID != "" && !c.legacy {
+		if rec.Ordinal.State == session.GoodOrdinal && c.run.header.Mode == "legacy" && !c.legacy {
 			c.legacy = true
 			c.report(ruleOrdinalInLegacy, rec, "this record has an ordinal, but the header says that the session has none", nil)
 		}
@@ -85,6 +85,9 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 		return
 	}
 	c.flushMissing(false)
+	if rec.Kind == session.Header && c.seenAny && rec.Ordinal.Value != c.prev.Value+1 {
+		return // a misplaced or second header is its own finding, and tells nothing of the sequence
+	}
 	c.step(rec)
 	c.follow(rec, rec.Ordinal.Value)
 }
@@ -119,8 +122,8 @@ func (c *ordinalChecker) invalid(rec *session.Record) {
 // step compares a record's number with the one before.
 func (c *ordinalChecker) step(rec *session.Record) {
 	value := rec.Ordinal.Value
-	if !c.seenAny || rec.Kind == session.Header {
-		return // a misplaced or second header is its own finding
+	if !c.seenAny {
+		return
 	}
 	want := c.prev.Value + 1
 	switch {
@@ -177,6 +180,7 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 	} else if c.run.olderThan(0, 154) {
 		f.Impact = Loses
 	}
+	c.dead += int64(len(c.missing)) // they own the numbers that would be theirs
 	c.missing = c.missing[:0]
 	c.run.report(f)
 }

@@ -54,9 +54,16 @@ var (
 
 // withoutOutput reports a call that nothing answers, and mends it from evidence or by a stand-in.
 func (c *callChecker) withoutOutput(open *openCall) {
+	name, told := open.tool.Name, "it was aborted"
+	if name == "" {
+		name = open.tool.Type
+	}
+	if open.family == session.Search {
+		told = "nothing was found"
+	}
 	f := Finding{
 		Rule: ruleCallWithoutOutput, Impact: Loses, Fix: StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
-		Message: fmt.Sprintf("call %s (%s) has no output: the model is told it was aborted", clip([]byte(open.tool.CallID), 40), clip([]byte(open.tool.Name), 40)),
+		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40), told),
 		Lost:    1,
 	}
 	content := Content{Literal: codex.StandIn(open.tool, open.stamp)}
