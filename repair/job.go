@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -291,6 +292,9 @@ func (w *job) lock() (release func(), err error) {
 func (w *job) publish(ctx context.Context) (*Report, error) {
 	t, err := w.place()
 	if err != nil {
+		return nil, err
+	}
+	if _, err := publish.Sweep(filepath.Dir(t.Path)); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return nil, err
 	}
 	run, err := w.Begin()

@@ -1,0 +1,115 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+const killed = "rollout-2026-11-20T19-53-51-01a1fa85-bfc3-74d1-9684-43a82083e7d1.jsonl"
+
+// inHome puts a damaged session into a home and returns both.
+func inHome(t *testing.T) (home, path string, text []byte) {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	text, err := os.ReadFile(filepath.Join("../fixtures/codex/0.169.0/kill_in_tool", killed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	home = t.TempDir()
+	path = filepath.Join(home, "sessions/2026/11/20", killed)
+	put(t, path, text)
+	return home, path, text
+}
+
+func put(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o640); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func repairInPlace(t *testing.T, home, path string) (*Report, error) {
+	t.Helper()
+	src, err := source.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	return Do(context.Background(), Job{
+		Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: InPlace, Home: home,
+		Begin: func() (*runs.Run, error) { return runs.New("test") },
+	})
+}
+
+// A fork points into the bytes of its parent: an edit in front of that place is refused, one behind it is not.
+func TestForksKeepTheirGround(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		offset  int // that the fork relies on
+		refused bool
+	}{
+		{"behind the edit", 9825, true},
+		{"before the edit", 3812, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home, path, text := inHome(t)
+			fork := fmt.Appendf(nil, `{"timestamp":"2026-11-20T20:00:00.000Z","ordinal":9,"type":"session_meta","payload":{"id":"019a0000-0000-7000-8000-000000000009","timestamp":"2026-11-20T20:00:00.000Z","cwd":"/","originator":"codex_exec","cli_version":"0.169.0","history_mode":"paginated","history_base":{"thread_id":"01a1fa85-bfc3-74d1-9684-43a82083e7d1","end_ordinal_exclusive":9,"end_byte_offset":%d}}}`+"\n", c.offset)
+			put(t, filepath.Join(home, "archived_sessions/rollout-2026-11-20T20-00-00-019a0000-0000-7000-8000-000000000009.jsonl"), fork)
+			_, err := repairInPlace(t, home, path)
+			now, rerr := os.ReadFile(path)
+			if rerr != nil {
+				t.Fatal(rerr)
+			}
+			if errors.Is(err, ErrDependants) != c.refused || bytes.Equal(now, text) != c.refused {
+				t.Errorf("refused: %v, changed: %v", err, !bytes.Equal(now, text))
+			}
+		})
+	}
+}
+
+// What a file is stays: its mode and its time, by which clients sort; and nothing else appears beside it.
+func TestInPlaceKeepsModeAndTime(t *testing.T) {
+	home, path, text := inHome(t)
+	then := time.Date(2026, 11, 20, 20, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(path, then, then); err != nil {
+		t.Fatal(err)
+	}
+	rep, err := repairInPlace(t, home, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o640 || !info.ModTime().Equal(then) || info.Size() == int64(len(text)) {
+		t.Errorf("%v %v %d bytes", info.Mode(), info.ModTime(), info.Size())
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("beside it: %v", entries)
+	}
+	run, err := runs.Load(rep.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Undo(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	back, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(back, text) {
+		t.Errorf("undo does not bring the session back (%v)", err)
+	}
+}
