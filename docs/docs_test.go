@@ -101,13 +101,11 @@ func TestFlags(t *testing.T) {
 func TestRulePages(t *testing.T) {
 	atRoot(t)
 	pages := map[string]*strings.Builder{}
-	var families []string
 	for _, r := range lint.Rules {
 		page := pages[r.Family]
 		if page == nil {
 			page = &strings.Builder{}
 			pages[r.Family] = page
-			families = append(families, r.Family)
 			fmt.Fprintf(page, "# Rules: %s\n\nThis page is written by a test, from the rules and their fixtures; `hist explain RULE` prints the same.\n", r.Family)
 		}
 		fmt.Fprintf(page, "\n## %s\n\n%s. Impact: `%s`; fix: `%s`.\n\n%s\n", r.Name, upper(r.Title), r.Impact, r.Fix, r.Text)
