@@ -125,9 +125,12 @@ func newApp(e *env) *cli.App {
 }
 
 func onUsageError(c *cli.Context, err error, _ bool) error {
-	name := "hist"
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != "hist" {
+	name := c.App.Name
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != name {
 		name += " " + c.Command.Name
+	}
+	if flag, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		return usage("there is no option %q; see %s --help", flag, name)
 	}
 	return usage("%w; see %s --help", err, name)
 }

@@ -20,6 +20,9 @@ func operandsLast(app *cli.App, args []string) ([]string, error) {
 		return args, nil
 	}
 	command := app.Command(args[at])
+	if command == nil && args[at] == "help" {
+		return append(append(args[:1:1], args[at+1:]...), "--help"), nil
+	}
 	if command == nil {
 		return args, nil
 	}

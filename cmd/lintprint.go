@@ -21,12 +21,12 @@ type lintPrinter interface {
 }
 
 func (e *env) lintPrinter(c *cli.Context) (lintPrinter, error) {
+	st, err := styled(c, e.out)
+	if err != nil {
+		return nil, err
+	}
 	switch f := c.String("format"); f {
 	case "text":
-		st, err := styled(c, e.out)
-		if err != nil {
-			return nil, err
-		}
 		return &textPrinter{w: bufio.NewWriter(e.out), st: st, notes: c.Bool("notes"), content: c.Bool("show-content")}, nil
 	case "jsonl":
 		return &jsonlPrinter{w: bufio.NewWriter(e.out)}, nil

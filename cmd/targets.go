@@ -42,6 +42,9 @@ func targets(ctx context.Context, operands []string) ([]target, error) {
 			return []target{{path: root, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME", root)}}, nil
 		}
 	}
+	if slices.Contains(operands, "") {
+		return nil, usage("an argument is empty; it takes a file, a directory or a session's id")
+	}
 	var list []target
 	for _, op := range operands {
 		list = append(list, find(ctx, root, op)...)
@@ -66,7 +69,7 @@ func find(ctx context.Context, root, operand string) []target {
 	paths, err := home.Find(ctx, root, operand)
 	if err != nil {
 		if errors.Is(err, home.ErrBadID) {
-			err = fmt.Errorf("%s: no such file, and not a session's id", operand)
+			err = fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one", operand)
 		}
 		return []target{{path: operand, err: err}}
 	}

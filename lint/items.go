@@ -16,7 +16,8 @@ var (
 		Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact,
 		Title: "two items with one id",
 		Text: `Clients from 0.144 on send the ids of messages and reasoning to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
-			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces.`,
+			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces. Providers other than OpenAI ` +
+			`may number their items anew: there only an item that directly follows its twin is one.`,
 	}
 	itemRules = []*Rule{ruleDuplicateItemID}
 )
@@ -27,6 +28,7 @@ type itemChecker struct {
 	run  *run
 	seed maphash.Seed
 	seen map[uint64]uint64 // id to content, hashed
+	last uint64            // id of the newest item, hashed
 }
 
 func newItemChecker(s *run) *itemChecker {
@@ -34,6 +36,11 @@ func newItemChecker(s *run) *itemChecker {
 }
 
 func (c *itemChecker) Record(rec *session.Record) {
+	defer func() {
+		if rec.Model {
+			c.last = maphash.Bytes(c.seed, rec.ID)
+		}
+	}()
 	switch {
 	case rec.Kind == session.Compaction:
 		clear(c.seen)
@@ -46,7 +53,7 @@ func (c *itemChecker) Record(rec *session.Record) {
 	case rec.Kind == session.Message && rec.Model && len(rec.ID) > 0:
 		id := maphash.Bytes(c.seed, rec.ID)
 		content := maphash.Bytes(c.seed, codex.Field(rec, codex.FieldPayload))
-		if earlier, ok := c.seen[id]; ok {
+		if earlier, ok := c.seen[id]; ok && (id == c.last || c.unique()) {
 			c.duplicate(rec, earlier == content)
 			return
 		}
@@ -55,6 +62,11 @@ func (c *itemChecker) Record(rec *session.Record) {
 }
 
 func (c *itemChecker) End() {}
+
+// unique says whether the session's provider never gives an id twice.
+func (c *itemChecker) unique() bool {
+	return c.run.header.Provider == "openai" || c.run.header.Provider == ""
+}
 
 func (c *itemChecker) duplicate(rec *session.Record, copied bool) {
 	f := Finding{
