@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -113,6 +114,7 @@ type callChecker struct {
 	seeds  [2]maphash.Seed
 	open   map[callKey]*openCall
 	done   map[callKey]answered
+	old    map[uint64]uint64 // those before the newest answered ones
 	early  map[callKey]*earlyOutput
 	loose  map[callKey]*evidence // for calls not seen, by call_id alone
 	past   map[callKey]bool      // calls that a compaction holds
@@ -132,7 +134,7 @@ type callChecker struct {
 func newCallChecker(s *run) *callChecker {
 	return &callChecker{
 		run: s, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
-		open: map[callKey]*openCall{}, done: map[callKey]answered{}, early: map[callKey]*earlyOutput{},
+		open: map[callKey]*openCall{}, done: map[callKey]answered{}, old: map[uint64]uint64{}, early: map[callKey]*earlyOutput{},
 		loose: map[callKey]*evidence{}, past: map[callKey]bool{}, cut: map[callKey]*openCall{}, asked: map[uint64]*openCall{},
 		args: newArgumentChecker(s),
 	}
@@ -151,8 +153,34 @@ func (c *callChecker) sum(parts ...[]byte) uint64 {
 		h.Write(p)
 		h.WriteByte(0)
 	}
-	return h.Sum64()
+	return h.Sum64() & math.MaxUint32 // half of it is enough to tell two calls with one id apart
 }
+
+// newAnswered is how many answered calls are kept with all that is known of them. Of older ones only the hashes of
+// what call and output say are: a session may hold millions.
+const newAnswered = 1 << 16
+
+// keep notes an answered call.
+func (c *callChecker) keep(key callKey, a answered) {
+	if len(c.done) >= newAnswered {
+		for k, old := range c.done {
+			c.old[k.short()] = old.call<<32 | old.output
+		}
+		clear(c.done)
+	}
+	c.done[key] = a
+}
+
+// answered returns what is known of a call that has been answered.
+func (c *callChecker) answered(key callKey) (answered, bool) {
+	if a, ok := c.done[key]; ok {
+		return a, true
+	}
+	v, ok := c.old[key.short()]
+	return answered{call: v >> 32, output: v & math.MaxUint32, proven: true}, ok
+}
+
+func (k callKey) short() uint64 { return k[0] ^ k[1]<<1 }
 
 func (c *callChecker) Record(rec *session.Record) {
 	if rec.Kind != session.Unreadable {
@@ -242,7 +270,7 @@ func (c *callChecker) call(rec *session.Record) {
 		out.call = open
 		c.late = append(c.late, out)
 		out.swapped = out.swap(string(c.prev), open)
-		c.done[key] = answered{call: sum, output: out.sum, at: out.ref.Pos}
+		c.keep(key, answered{call: sum, output: out.sum, at: out.ref.Pos})
 		return
 	}
 	c.open[key] = open
@@ -256,7 +284,7 @@ func (c *callChecker) twin(key callKey) (uint64, bool) {
 	if o, ok := c.open[key]; ok {
 		return o.sum, true
 	}
-	a, ok := c.done[key]
+	a, ok := c.answered(key)
 	return a.call, ok
 }
 
@@ -268,7 +296,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.answer(key, open, rec, sum)
 		return
 	}
-	if earlier, ok := c.done[key]; ok {
+	if earlier, ok := c.answered(key); ok {
 		c.duplicateOutput(key, earlier, rec, sum)
 		return
 	}
@@ -313,7 +341,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 			c.restoreTorn(open, rec)
 		}
 	}
-	c.done[key] = a
+	c.keep(key, a)
 }
 
 // proves says whether an output ends with the text of which length and hash are given.
@@ -341,7 +369,7 @@ func (c *callChecker) evidence(rec *session.Record) {
 				open.evidence = ev
 			}
 		}
-		if _, ok := c.done[key]; ok {
+		if _, ok := c.answered(key); ok {
 			seen = true
 		}
 	}
@@ -372,6 +400,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	clear(c.open)
 	c.finish()
 	clear(c.done)
+	clear(c.old)
 	kept.ForEach(func(_, item gjson.Result) bool {
 		if id := item.Get("call_id").String(); id != "" {
 			for family := session.Function; family <= session.Search; family++ {

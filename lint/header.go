@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -253,7 +254,7 @@ func (c *headerChecker) missing() {
 	c.run.header = codex.ReadHeader(codex.NewHeader(k))
 	if !c.anyRecord {
 		// Line by line it would be told as many times as the file has lines.
-		c.run.findings = c.run.findings[:0]
+		c.run.findings = slices.DeleteFunc(c.run.findings, func(f Finding) bool { return f.framing })
 		f.Fix, f.Source = NoFix, ""
 		f.Message = "nothing in this file can be read as a record: it is no session, or all of it is destroyed"
 		c.run.report(f)

@@ -297,6 +297,12 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 	if _, err := publish.Sweep(filepath.Dir(t.Path)); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return nil, err
 	}
+	if w.Source.Real == "" { // a stream has no original to go back to
+		err := publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, func(tmp string) error { return w.verify(ctx, tmp, false) })
+		rep := w.report(nil)
+		rep.Target = t.Path
+		return rep, err
+	}
 	run, err := w.Begin()
 	if err != nil {
 		return nil, err
@@ -323,13 +329,16 @@ func (w *job) place() (publish.Target, error) {
 	case InPlace:
 		t.Path, t.Replace, t.ModTime = w.Source.Real, true, w.Source.Info.ModTime()
 	case ToFile:
-		same, err := publish.SameFile(w.Source.Real, w.Output)
-		if err != nil {
-			return t, err
+		if w.Source.Real != "" {
+			same, err := publish.SameFile(w.Source.Real, w.Output)
+			if err != nil {
+				return t, err
+			}
+			if same {
+				return t, fmt.Errorf("%s: %w: to replace the session itself use --in-place", w.Output, publish.ErrSame)
+			}
 		}
-		if same {
-			return t, fmt.Errorf("%s: %w: to replace the session itself use --in-place", w.Output, publish.ErrSame)
-		}
+		var err error
 		if t.Path, err = filepath.Abs(w.Output); err != nil {
 			return t, err
 		}
