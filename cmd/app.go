@@ -73,7 +73,7 @@ type env struct {
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	e := &env{stdin, stdout, stderr}
+	e := &env{&input{ctx: ctx, in: stdin}, stdout, stderr}
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
 	if err == nil {

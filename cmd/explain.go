@@ -26,9 +26,9 @@ func explainCommand(e *env) *cli.Command {
 			if err != nil {
 				return err
 			}
+			w := bufio.NewWriter(e.out)
 			if !c.Args().Present() {
-				e.listRules(st)
-				return nil
+				listRules(w, st)
 			}
 			for i, name := range c.Args().Slice() {
 				r := lint.FindRule(name)
@@ -36,12 +36,15 @@ func explainCommand(e *env) *cli.Command {
 					return usage("there is no rule %q; hist explain lists them", name)
 				}
 				if i > 0 {
-					fmt.Fprintln(e.out)
+					fmt.Fprintln(w)
 				}
-				fmt.Fprintf(e.out, "%s: %s\nimpact: %s   fix: %s   family: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, wrap(r.Text, 100))
-				if err := e.example(c.Context, r, st); err != nil {
+				fmt.Fprintf(w, "%s: %s\nimpact: %s   fix: %s   family: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, wrap(r.Text, 100))
+				if err := example(c.Context, w, r, st); err != nil {
 					return err
 				}
+			}
+			if err := w.Flush(); err != nil {
+				return fmt.Errorf("writing the explanation: %w", err)
 			}
 			return nil
 		},
@@ -49,7 +52,7 @@ func explainCommand(e *env) *cli.Command {
 }
 
 // example repairs the rule's damaged session and shows what was found and changed. Some rules have no small one.
-func (e *env) example(ctx context.Context, r *lint.Rule, st *styles) error {
+func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles) error {
 	text, name, err := exampleOf(r.Name)
 	if err != nil {
 		return nil //nolint:nilerr // no example is no error
@@ -66,8 +69,8 @@ func (e *env) example(ctx context.Context, r *lint.Rule, st *styles) error {
 	if err != nil {
 		return fmt.Errorf("the example of %s: %w", r.Name, err)
 	}
-	fmt.Fprintf(e.out, "\n%s\n", st.bold.Sprint("Example"))
-	p := &reportPrinter{w: bufio.NewWriter(e.out), st: st, content: true}
+	fmt.Fprintf(w, "\n%s\n", st.bold.Sprint("Example"))
+	p := &reportPrinter{w: w, st: st, content: true}
 	for _, l := range rep.Left {
 		if l.Rule == r.Name {
 			fmt.Fprintf(p.w, "  line %d: %s\n", l.Line, oneLine(l.Reason))
@@ -76,7 +79,7 @@ func (e *env) example(ctx context.Context, r *lint.Rule, st *styles) error {
 	for i := range rep.Edits {
 		p.edit(&rep.Edits[i])
 	}
-	return p.w.Flush()
+	return nil
 }
 
 // exampleOf reads a rule's example and the name that its file is taken to have.
@@ -93,14 +96,14 @@ func exampleOf(rule string) ([]byte, lint.Name, error) {
 	return text, repair.NameOf(strings.Fields(string(base))[0], true), nil
 }
 
-func (e *env) listRules(st *styles) {
+func listRules(w *bufio.Writer, st *styles) {
 	family := ""
 	for _, r := range lint.Rules {
 		if r.Family != family {
 			family = r.Family
-			fmt.Fprintf(e.out, "%s\n", st.bold.Sprint(family))
+			fmt.Fprintf(w, "%s\n", st.bold.Sprint(family))
 		}
-		fmt.Fprintf(e.out, "  %-20s %-8s %-9s %s\n", r.Name, r.Impact, r.Fix, r.Title)
+		fmt.Fprintf(w, "  %-20s %-8s %-9s %s\n", r.Name, r.Impact, r.Fix, r.Title)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -60,7 +61,7 @@ func (e *env) repair(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.mode == repair.ToFile && len(list) > 1 && !isDir(c.String("output")) {
+	if (r.mode == repair.ToFile && !isDir(c.String("output")) || r.mode == repair.ToStream) && len(list) > 1 {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
 	for _, t := range list {
@@ -87,7 +88,11 @@ func (r *repairRun) flags(operands []string) error {
 	if err := knownRules(r.choice.Rules); err != nil {
 		return err
 	}
-	for _, name := range strings.FieldsFunc(c.String("only"), func(x rune) bool { return x == ',' || x == ' ' }) {
+	kinds := strings.FieldsFunc(c.String("only"), func(x rune) bool { return x == ',' || x == ' ' })
+	if c.IsSet("only") && len(kinds) == 0 {
+		return usage("--only is empty; it takes exact, recovered, stand-in or set-aside")
+	}
+	for _, name := range kinds {
 		fix, err := lint.ParseFix(name)
 		if err != nil {
 			return usage("--only: %w", err)
@@ -97,7 +102,10 @@ func (r *repairRun) flags(operands []string) error {
 	if err := clientVersion(c.String("for-codex")); err != nil {
 		return err
 	}
-	stdin := len(operands) == 1 && operands[0] == "-"
+	stdin := slices.Contains(operands, "-")
+	if stdin && len(operands) > 1 {
+		return usage("standard input is repaired alone; name files in a call of their own")
+	}
 	if c.Bool("in-place") && c.IsSet("output") {
 		return usage("--in-place and --output exclude each other")
 	}
@@ -115,6 +123,9 @@ func (r *repairRun) flags(operands []string) error {
 		return usage("--output is empty")
 	case output != "":
 		r.mode = repair.ToFile
+		if os.IsPathSeparator(output[len(output)-1]) && !isDir(output) {
+			return fmt.Errorf("--output %s: no such directory", output)
+		}
 	}
 	var err error
 	r.print, err = r.env.reportPrinter(c, r.mode == repair.ToStream)
@@ -172,7 +183,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 		// A copy of a session that is being written would be torn where the writer stands.
 		busy, err := home.InUse(src.Real, t.home, opts.Name.ThreadID)
 		if err == nil && busy != nil {
-			return nil, fmt.Errorf("%s: %w; close the client and try again", t.path, busy)
+			return nil, fmt.Errorf("%s: %w", t.path, busy)
 		}
 		opts.Live = false
 	}
@@ -190,9 +201,10 @@ func (r *repairRun) output(src *source.Source) string {
 	return filepath.Join(out, src.Name)
 }
 
-// begin opens the record of the run, once for all sessions.
+// begin opens the record of the run, once for all sessions. A record that held nothing when a repair failed has been
+// thrown away by it; then the next session begins another.
 func (r *repairRun) begin() (*runs.Run, error) {
-	if r.run != nil {
+	if r.run != nil && isDir(r.run.Path()) {
 		return r.run, nil
 	}
 	run, err := runs.New(Version())

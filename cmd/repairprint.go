@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
@@ -94,13 +95,28 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		fmt.Fprintf(p.w, "  %s\n", oneLine(n))
 	}
 	switch {
-	case rep.Target != "" && rep.Mode == runs.NewThread:
-		fmt.Fprintf(p.w, "  copy: %s\n  resume: %s\n", oneLine(rep.Target), p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
-	case rep.Target != "":
-		fmt.Fprintf(p.w, "  written: %s\n  resume: %s\n", oneLine(rep.Target), p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
-	case rep.Mode == "dry-run":
+	case rep.Mode == repair.DryRun.String():
 		fmt.Fprintln(p.w, "  nothing was written (dry run)")
+	case rep.Mode == repair.ToStream.String():
+	case rep.Target == "":
+		fmt.Fprintln(p.w, "  nothing was written: none of it can be repaired this way")
+	default:
+		what := "written"
+		if rep.Mode == runs.NewThread {
+			what = "copy"
+		}
+		fmt.Fprintf(p.w, "  %s: %s\n  resume: %s", what, oneLine(rep.Target), p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
+		if !found(rep.Target) {
+			fmt.Fprint(p.w, " (once the file lies in sessions/ of Codex's home)")
+		}
+		fmt.Fprintln(p.w)
 	}
+}
+
+// found says whether the agent finds a session where it lies: not outside its home, nor in its archive.
+func found(path string) bool {
+	home := homeOf(path)
+	return home != "" && strings.HasPrefix(path, filepath.Join(home, "sessions")+string(filepath.Separator))
 }
 
 func (p *reportPrinter) edit(e *repair.Entry) {

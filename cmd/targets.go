@@ -36,16 +36,18 @@ func targets(ctx context.Context, operands []string) ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(operands) == 0 {
-		operands = append(operands, home.Sessions(root)...)
-		if len(operands) == 0 {
-			return []target{{path: root, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME", root)}}, nil
-		}
-	}
 	if slices.Contains(operands, "") {
 		return nil, usage("an argument is empty; it takes a file, a directory or a session's id")
 	}
 	var list []target
+	if len(operands) == 0 {
+		for _, dir := range home.Sessions(root) {
+			list = append(list, walk(ctx, dir)...)
+		}
+		if len(list) == 0 {
+			list = append(list, target{path: root, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME", root)})
+		}
+	}
 	for _, op := range operands {
 		list = append(list, find(ctx, root, op)...)
 	}
@@ -60,7 +62,11 @@ func find(ctx context.Context, root, operand string) []target {
 	info, err := os.Stat(operand)
 	switch {
 	case err == nil && info.IsDir():
-		return walk(ctx, operand)
+		list := walk(ctx, operand)
+		if len(list) == 0 {
+			list = append(list, target{path: operand, err: fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory", operand)})
+		}
+		return list
 	case err == nil:
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
@@ -105,6 +111,7 @@ func plain(err error) error {
 	return err
 }
 
+// walk finds the sessions below a directory. What can't be looked at is a target with an error.
 func walk(ctx context.Context, dir string) []target {
 	var list []target
 	err := home.Walk(ctx, dir, func(e home.Entry) error {
@@ -118,9 +125,6 @@ func walk(ctx context.Context, dir string) []target {
 	})
 	if err != nil {
 		list = append(list, target{path: dir, err: fmt.Errorf("%s: %w", dir, err)})
-	}
-	if len(list) == 0 {
-		list = append(list, target{path: dir, err: fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory", dir)})
 	}
 	return list
 }
