@@ -198,6 +198,9 @@ func (r *repairRun) output(src *source.Source) string {
 	if r.mode != repair.ToFile || !isDir(out) {
 		return out
 	}
+	if src.Real == "" {
+		return filepath.Join(out, "stdin.jsonl")
+	}
 	return filepath.Join(out, src.Name)
 }
 

@@ -112,10 +112,14 @@ func (s *run) ended(err error) {
 	switch {
 	case errors.Is(err, io.EOF):
 	case errors.Is(err, source.ErrCorrupt):
-		s.report(Finding{
+		f := Finding{
 			Rule: ruleCorruptZst, Impact: Blocks, Fix: Recovered, Pos: session.Pos{Line: s.last.Line + 1}, Offset: s.framer.Offset(),
 			Message: "the compressed stream breaks off here: the client can't read the file at all", Source: "the part before the break",
-		})
+		}
+		if s.records == 0 {
+			f.Fix, f.Source = NoFix, ""
+		}
+		s.report(f)
 	default:
 		s.partial = err
 	}

@@ -101,6 +101,9 @@ func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, o
 	if got := h.hash(); got != proof.Hash {
 		return nil, fmt.Errorf("%w: a line that no edit touched is not what it was", ErrVerify)
 	}
+	if res.Summary.Records == 0 {
+		return nil, fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
+	}
 	for i := range res.Findings {
 		if f := &res.Findings[i]; choice.Allows(f) && f.Rename == "" {
 			return nil, fmt.Errorf("%w: line %d still has %s (%s)", ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
