@@ -246,7 +246,7 @@ func TestLineOfBrackets(t *testing.T) {
 
 // Nor does repair crash on it.
 func TestRepairOfBrackets(t *testing.T) {
-	path := repeated(t, header, "[", 64, "\n"+fmt.Sprintf(call, 1))
+	path := repeated(t, header, "[", 16, "\n"+fmt.Sprintf(call, 1))
 	before := sum(t, path)
 	if code, out := exitCode(t, child(t, "repair", "--in-place", path)); code != ExitOK || !strings.Contains(out, "1 set aside") {
 		t.Errorf("exit %d: %s", code, out)

@@ -1,39 +1,67 @@
-// Package docs holds the documentation; its test executes what stands there.
+// Package docs holds the documentation; its tests execute what stands there.
 package docs
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hist-cli/hist/cmd"
-	"github.com/hist-cli/hist/lint"
+	"github.com/hist-cli/hist/repair"
 )
 
-var update = flag.Bool("update", false, "rewrite the pages that are generated")
+var update = flag.Bool("update", false, "rewrite what is generated: the rule pages, and what follows each `$ hist` line")
 
-// run runs hist at the root of the repository and returns what it prints.
-func run(t *testing.T, args ...string) string {
-	t.Helper()
+// run runs hist in the working directory and returns what it prints and its exit code.
+func run(args ...string) (string, int) {
 	var out bytes.Buffer
-	cmd.Main(append([]string{"hist"}, args...), strings.NewReader(""), &out, &out)
-	return out.String()
+	code := cmd.Main(append([]string{"hist"}, args...), strings.NewReader(""), &out, &out)
+	return out.String(), code
 }
 
+// atRoot goes to the root of the repository for one test.
 func atRoot(t *testing.T) {
 	t.Helper()
 	t.Setenv("NO_COLOR", "1")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("CODEX_HOME", t.TempDir())
 	t.Chdir("..")
 }
 
-// TestConsole runs every `$ hist` line in the documentation and compares what it prints.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// generated compares a page with what it should say, or rewrites it.
+func generated(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	have, _ := os.ReadFile(path)
+	if string(have) != want {
+		t.Errorf("%s is not what hist says now; run go test ./docs -update and read the change", path)
+	}
+}
+
+var console = regexp.MustCompile("(?s)```console\n(.*?)```")
+
+// TestConsole runs every `$ hist` line in the hand-written pages and compares what it prints.
 func TestConsole(t *testing.T) {
 	atRoot(t)
 	pages, err := filepath.Glob("docs/*.md")
@@ -42,96 +70,173 @@ func TestConsole(t *testing.T) {
 	}
 	ran := 0
 	for _, page := range append(pages, "README.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllSubmatch(text, -1) {
-			want := string(block[1])
+		text := read(t, page)
+		generated(t, page, console.ReplaceAllStringFunc(text, func(block string) string {
 			var got strings.Builder
-			for _, line := range strings.Split(want, "\n") {
+			for line := range strings.Lines(block) {
 				if command, ok := strings.CutPrefix(line, "$ hist "); ok {
-					got.WriteString(line + "\n" + run(t, strings.Fields(command)...))
+					out, _ := run(strings.Fields(command)...)
+					got.WriteString(line + out)
 					ran++
 				}
 			}
-			if got.String() != want {
-				t.Errorf("%s: the output is another now:\n%s", page, got.String())
-			}
-		}
+			return "```console\n" + got.String() + "```"
+		}))
 	}
 	if ran < 2 {
 		t.Errorf("only %d commands were run", ran)
 	}
 }
 
-var flagInHelp = regexp.MustCompile(`(?m)^   (--?[a-z][a-z-]*)`)
+// TestFirstCommand runs the command that the README offers first: it must find the damage that it is said to find.
+func TestFirstCommand(t *testing.T) {
+	atRoot(t)
+	m := regexp.MustCompile(`(?m)^go run \. (.*)$`).FindStringSubmatch(read(t, "README.md"))
+	if m == nil {
+		t.Fatal("the README has no such command")
+	}
+	if out, code := run(strings.Fields(m[1])...); code != cmd.ExitFindings {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
 
-// TestFlags compares the flags that the README lists for each command with those that the command has.
+// section returns the part of a page below a heading, up to the next one of the same rank or a higher one.
+func section(t *testing.T, page, heading string) string {
+	t.Helper()
+	_, text, found := strings.Cut(page, "\n"+heading+"\n")
+	if !found {
+		t.Fatalf("the page has no section %q", heading)
+	}
+	rank := len(heading) - len(strings.TrimLeft(heading, "#"))
+	for i := rank; i >= 2; i-- {
+		text, _, _ = strings.Cut(text, "\n"+strings.Repeat("#", i)+" ")
+	}
+	return text
+}
+
+// firstColumn returns what stands in code quotes in the first column of the tables in a text.
+func firstColumn(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		if cell, ok := strings.CutPrefix(line, "| `"); ok {
+			cell, _, _ = strings.Cut(cell, " |")
+			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch("`"+cell, -1) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var (
+	inCommands = regexp.MustCompile(`(?m)^   ([a-z][a-z-]*)  `)
+	inOptions  = regexp.MustCompile(`(?m)^   (--?[a-z].*?)(?:  |$)`)
+	flagName   = regexp.MustCompile(`(?:^|[ ,])(--?[a-z][a-z-]*)`)
+)
+
+// options returns the flags that a help text lists, short ones too.
+func options(help string) []string {
+	_, help, _ = strings.Cut(help, "OPTIONS:\n")
+	var names []string
+	for _, line := range inOptions.FindAllStringSubmatch(help, -1) {
+		for _, m := range flagName.FindAllStringSubmatch(line[1], -1) {
+			names = append(names, m[1])
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// TestFlags compares the commands and flags that the README lists with those that there are.
 func TestFlags(t *testing.T) {
 	atRoot(t)
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+	readme := read(t, "README.md")
+	top, _ := run("--help")
+	_, list, _ := strings.Cut(top, "COMMANDS:\n")
+	list, _, _ = strings.Cut(list, "OPTIONS:\n")
+	everywhere := firstColumn(section(t, readme, "### Everywhere"))
+	if want := options(top); !slices.Equal(everywhere, want) {
+		t.Errorf("hist has the flags %v, the README lists %v", want, everywhere)
 	}
-	for _, command := range []string{"lint", "repair", "undo", "explain"} {
-		var want []string
-		for _, m := range flagInHelp.FindAllStringSubmatch(run(t, command, "--help"), -1) {
-			if m[1] != "--help" {
-				want = append(want, m[1])
-			}
+	var commands []string
+	for _, m := range inCommands.FindAllStringSubmatch(list, -1) {
+		name := m[1]
+		commands = append(commands, name)
+		help, _ := run(name, "--help")
+		want := slices.DeleteFunc(options(help), func(f string) bool { return slices.Contains(everywhere, f) })
+		if got := firstColumn(section(t, readme, "### hist "+name)); !slices.Equal(got, want) {
+			t.Errorf("hist %s has the flags %v, the README lists %v", name, want, got)
 		}
-		var got []string
-		_, section, found := strings.Cut(string(readme), "### hist "+command+"\n")
-		if found {
-			section, _, _ = strings.Cut(section, "\n### ")
-			for _, m := range regexp.MustCompile("(?m)^\\| `(--[a-z-]+)`").FindAllStringSubmatch(section, -1) {
-				got = append(got, m[1])
-			}
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("hist %s has the flags %v, the README lists %v", command, want, got)
-		}
+	}
+	var listed []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `hist ([a-z-]+)").FindAllStringSubmatch(readme, -1) {
+		listed = append(listed, m[1])
+	}
+	if len(commands) < 4 || !slices.Equal(listed, commands) {
+		t.Errorf("the commands are %v, the README lists %v", commands, listed)
 	}
 }
 
-// TestRulePages writes the rule pages from the rules and their fixtures, and fails if they differ from what stands there.
-func TestRulePages(t *testing.T) {
+// TestExitCodes compares the README's table with what every command's help ends with.
+func TestExitCodes(t *testing.T) {
 	atRoot(t)
-	pages := map[string]*strings.Builder{}
-	for _, r := range lint.Rules {
-		page := pages[r.Family]
-		if page == nil {
-			page = &strings.Builder{}
-			pages[r.Family] = page
-			fmt.Fprintf(page, "# Rules: %s\n\nThis page is written by a test, from the rules and their fixtures; `hist explain RULE` prints the same.\n", r.Family)
-		}
-		fmt.Fprintf(page, "\n## %s\n\n%s. Impact: `%s`; fix: `%s`.\n\n%s\n", r.Name, upper(r.Title), r.Impact, r.Fix, r.Text)
-		if _, example, ok := strings.Cut(run(t, "explain", r.Name), "\nExample\n"); ok && strings.TrimSpace(example) != "" {
-			fmt.Fprintf(page, "\n```text\n%s```\n", example)
-		}
+	var rows strings.Builder
+	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]) \| (.*) \|$`).FindAllStringSubmatch(read(t, "README.md"), -1) {
+		rows.WriteString(m[1] + "  " + m[2] + "\n")
 	}
-	index := &strings.Builder{}
-	index.WriteString("# Rules\n\n| rule | impact | fix | what |\n|---|---|---|---|\n")
-	for _, r := range lint.Rules {
-		fmt.Fprintf(index, "| [%s](%s.md#%s) | %s | %s | %s |\n", r.Name, r.Family, r.Name, r.Impact, r.Fix, r.Title)
-	}
-	pages["README"] = index
-	for name, page := range pages {
-		path := filepath.Join("docs/rules", name+".md")
-		if *update {
-			if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
+	for _, args := range [][]string{{"--help"}, {"lint", "--help"}, {"repair", "--help"}, {"undo", "--help"}, {"explain", "--help"}} {
+		help, _ := run(args...)
+		_, help, _ = strings.Cut(help, "EXIT STATUS:\n")
+		var want strings.Builder
+		for _, m := range regexp.MustCompile(`(?m)^ +([0-9]  .*)$`).FindAllStringSubmatch(help, -1) {
+			want.WriteString(m[1] + "\n")
 		}
-		have, err := os.ReadFile(path)
-		if err != nil || string(have) != page.String() {
-			t.Errorf("%s is not what the rules say (%v); run go test ./docs -update and read the change", path, err)
+		if rows.String() != want.String() {
+			t.Errorf("hist %s:\n%sthe README:\n%s", strings.Join(args, " "), want.String(), rows.String())
 		}
 	}
 }
 
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// TestFindingFields compares the fields that the README lists with those of all findings in the fixtures.
+func TestFindingFields(t *testing.T) {
+	atRoot(t)
+	out, _ := run("lint", "--format", "jsonl", "fixtures/rules")
+	found := map[string]bool{}
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "{") {
+			continue // a fixture that can't be read
+		}
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		for name := range fields {
+			found[name] = true
+		}
+	}
+	var want []string
+	for name := range found {
+		want = append(want, name)
+	}
+	slices.Sort(want)
+	if got := firstColumn(section(t, read(t, "README.md"), "### Findings as JSON")); !slices.Equal(got, want) {
+		t.Errorf("findings have the fields %v, the README lists %v", want, got)
+	}
+}
+
+// TestReportFields compares the page on the report with the type that is written.
+func TestReportFields(t *testing.T) {
+	page := read(t, "report.md")
+	for heading, of := range map[string]any{"## A session": repair.Report{}, "## An edit": repair.Entry{}, "## What is left": repair.Left{}} {
+		var want []string
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			want = append(want, name)
+		}
+		slices.Sort(want)
+		if got := firstColumn(section(t, page, heading)); !slices.Equal(got, want) {
+			t.Errorf("%s has the fields %v, the page lists %v", heading, want, got)
+		}
+	}
+}

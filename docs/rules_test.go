@@ -1,0 +1,159 @@
+package docs
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+const head = `# Rules: %s
+
+The examples are real: each is ` + "`fixtures/rules/RULE/bad.jsonl`" + ` linted and repaired, with lines longer than %d characters
+cut here. This page is made from the rules by ` + "`go test ./docs -update`" + `.
+`
+
+// longest is how much of a line the pages show.
+const longest = 400
+
+// TestRulePages makes the rule pages from the rules and their fixtures, and fails if they differ from what stands there.
+func TestRulePages(t *testing.T) {
+	atRoot(t)
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]*strings.Builder{}
+	index := &strings.Builder{}
+	index.WriteString("# Rules\n\nImpact and fix are the usual ones; a finding carries its own. [What they mean](../../README.md#impact-and-fix).\n\n")
+	index.WriteString("| rule | impact | fix | what |\n|---|---|---|---|\n")
+	for _, r := range lint.Rules {
+		page := pages[r.Family]
+		if page == nil {
+			page = &strings.Builder{}
+			fmt.Fprintf(page, head, r.Family, longest)
+			pages[r.Family] = page
+		}
+		fmt.Fprintf(page, "\n## %s\n\n%s. Impact: `%s`; fix: `%s`.\n\n%s\n", r.Name, upper(r.Title), r.Impact, r.Fix, r.Text)
+		page.WriteString(example(t, root, r))
+		fmt.Fprintf(index, "| [%s](%s.md#%s) | %s | %s | %s |\n", r.Name, r.Family, r.Name, r.Impact, r.Fix, r.Title)
+	}
+	pages["README"] = index
+	for name, page := range pages {
+		generated(t, filepath.Join(root, "docs/rules", name+".md"), page.String())
+	}
+	stray, err := filepath.Glob(filepath.Join(root, "docs/rules/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stray {
+		if pages[strings.TrimSuffix(filepath.Base(path), ".md")] == nil {
+			t.Errorf("%s belongs to no rule", path)
+		}
+	}
+}
+
+// example lints and repairs a rule's damaged session and shows what hist says.
+func example(t *testing.T, root string, r *lint.Rule) string {
+	t.Helper()
+	name := place(t, root, r.Name)
+	args := []string{"--notes", "--rule", r.Name, name}
+	found, _ := run(append([]string{"lint"}, args...)...)
+	if !strings.Contains(found, "["+r.Name+"]") {
+		t.Errorf("the example of %s does not show it:\n%s", r.Name, found)
+	}
+	page := fmt.Sprintf("\n```console\n$ hist lint %s\n%s```\n", strings.Join(args, " "), cut(found))
+	args = []string{"--dry-run", "--diff", "--show-content", "--rule", r.Name, name}
+	diff, _ := run(append([]string{"repair"}, args...)...)
+	diff, _, _ = strings.Cut(diff, "\n  records: ")
+	_, diff, _ = strings.Cut(diff, "+++ "+name+"\n")
+	hunks, _, _ := strings.Cut(diff, "\n  line ")
+	if !strings.HasPrefix(hunks, "@@") {
+		return page // nothing to mend inside the file
+	}
+	return page + fmt.Sprintf("\n`hist repair` changes:\n\n```diff\n%s\n```\n", strings.TrimSuffix(cut(hunks), "\n"))
+}
+
+// place puts the example of a rule into a directory of its own, goes there and returns the session's path.
+func place(t *testing.T, root, rule string) string {
+	t.Helper()
+	dir := filepath.Join(root, "fixtures/rules", rule)
+	text, err := os.ReadFile(filepath.Join(dir, "bad.jsonl"))
+	if err != nil {
+		text = enlarge(t, read(t, filepath.Join(dir, "bad.generate")))
+	}
+	name := "session.jsonl"
+	if base, err := os.ReadFile(filepath.Join(dir, "bad.name")); err == nil {
+		name = "sessions/" + strings.Fields(string(base))[0] // read as in a client's home
+	}
+	if flags, _ := os.ReadFile(filepath.Join(dir, "bad.flags")); strings.TrimSpace(string(flags)) == "--corrupt" {
+		name, text = name+".zst", broken(t, text)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Date(2026, 11, 18, 10, 0, 0, 0, time.UTC) // an empty file that is a moment old is not finished
+	if err := os.Chtimes(name, old, old); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+var repeated = regexp.MustCompile(`@@([^@*]+)\*([0-9]+)@@`)
+
+// enlarge makes a session of a .generate file: @@TEXT*N@@ is N times TEXT.
+func enlarge(t *testing.T, text string) []byte {
+	t.Helper()
+	return repeated.ReplaceAllFunc([]byte(text), func(match []byte) []byte {
+		parts := repeated.FindSubmatch(match)
+		n, err := strconv.Atoi(string(parts[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Repeat(parts[1], n)
+	})
+}
+
+// broken compresses a text into a stream that breaks off behind it.
+func broken(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := zstd.NewWriter(&out)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// cut shortens long lines.
+func cut(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if runes := []rune(line); len(runes) > longest {
+			line = string(runes[:longest]) + "…\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
