@@ -36,6 +36,7 @@ type linted struct {
 	result *lint.Result
 	src    *source.Source
 	err    error
+	beside bool // not a session but what its client keeps beside it
 }
 
 func (e *env) lint(c *cli.Context) error {
@@ -58,8 +59,8 @@ func (e *env) lint(c *cli.Context) error {
 		return err
 	}
 	failed, unread := false, false
-	for res := range lintAll(c.Context, e, list, c.String("for-codex")) {
-		r := <-res
+	in := newHomes()
+	show := func(r linted) error {
 		if errors.Is(r.err, context.Canceled) {
 			return r.err
 		}
@@ -68,7 +69,7 @@ func (e *env) lint(c *cli.Context) error {
 			fmt.Fprintln(e.err, "hist: "+printable(r.err.Error()))
 		}
 		if r.result == nil {
-			continue
+			return nil
 		}
 		if rules := c.StringSlice("rule"); len(rules) > 0 {
 			r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f lint.Finding) bool { return !slices.Contains(rules, f.Rule.Name) })
@@ -78,6 +79,17 @@ func (e *env) lint(c *cli.Context) error {
 		}
 		if err := out.session(r); err != nil {
 			return fmt.Errorf("writing the findings: %w", err)
+		}
+		return nil
+	}
+	for r := range lintAll(c.Context, e, list, in, c.String("for-codex")) {
+		if err := show(<-r); err != nil {
+			return err
+		}
+	}
+	for _, r := range in.indexes() {
+		if err := show(r); err != nil {
+			return err
 		}
 	}
 	if err := out.end(); err != nil {
@@ -102,21 +114,21 @@ func knownRules(names []string) error {
 }
 
 // lintAll lints the targets side by side, one a processor. What comes out is in the targets' order.
-func lintAll(ctx context.Context, e *env, list []target, forCodex string) <-chan chan linted {
+func lintAll(ctx context.Context, e *env, list []target, in *homes, forCodex string) <-chan chan linted {
 	slots := make(chan chan linted, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(slots)
 		for _, t := range list {
 			one := make(chan linted, 1)
 			slots <- one
-			go func() { one <- e.lintOne(ctx, t, forCodex) }()
+			go func() { one <- e.lintOne(ctx, t, in, forCodex) }()
 		}
 	}()
 	return slots
 }
 
 // lintOne lints one session. With an error there may still be a result, of the part that could be read.
-func (e *env) lintOne(ctx context.Context, t target, forCodex string) linted {
+func (e *env) lintOne(ctx context.Context, t target, homes *homes, forCodex string) linted {
 	r := linted{target: t, err: t.err}
 	if t.err != nil {
 		return r
@@ -126,18 +138,22 @@ func (e *env) lintOne(ctx context.Context, t target, forCodex string) linted {
 	} else if r.src, r.err = source.Open(t.path); r.err != nil {
 		return r
 	}
-	opts := options(r.src, t, forCodex)
-	in, err := r.src.Reader(ctx)
-	if err != nil {
-		r.err = err
-		return r
-	}
-	defer in.Close()
-	if r.result, r.err = lint.Session(ctx, in, opts); r.err != nil {
+	if r.result, r.err = lintSource(ctx, r.src, options(r.src, t, forCodex)); r.err != nil {
 		return r
 	}
 	if p := r.result.Summary.Partial; p != nil {
 		r.err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, r.result.Summary.Bytes, p)
+		return r
 	}
+	r.err = homes.look(ctx, &r)
 	return r
+}
+
+func lintSource(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Result, error) {
+	in, err := src.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return lint.Session(ctx, in, opts)
 }

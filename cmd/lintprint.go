@@ -46,7 +46,9 @@ type textPrinter struct {
 }
 
 func (p *textPrinter) session(r linted) error {
-	p.sessions++
+	if !r.beside {
+		p.sessions++
+	}
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		p.counts[f.Impact]++
@@ -59,13 +61,19 @@ func (p *textPrinter) session(r linted) error {
 }
 
 func (p *textPrinter) finding(r linted, f *lint.Finding) {
-	at := fmt.Sprintf("%s:%d:", oneLine(r.target.path), f.Pos.Line)
+	at, detail := oneLine(r.target.path)+":", ""
+	if f.Pos.Line > 0 { // otherwise it is about the file as a whole
+		at += fmt.Sprintf("%d:", f.Pos.Line)
+		detail = fmt.Sprintf("byte %d", f.Offset)
+	}
 	fmt.Fprintf(p.w, "%s %s [%s]\n", p.st.path.Sprint(at), oneLine(f.Message), p.st.impact[f.Impact].Sprint(f.Rule.Name))
-	detail := fmt.Sprintf("byte %d", f.Offset)
 	if f.Record != "" {
 		detail += ", " + f.Record
 	}
-	detail += "; " + f.Impact.String() + "; fix: " + f.Fix.String()
+	if detail != "" {
+		detail += "; "
+	}
+	detail += f.Impact.String() + "; fix: " + f.Fix.String()
 	if f.Source != "" {
 		detail += " from " + f.Source
 	}
@@ -73,7 +81,7 @@ func (p *textPrinter) finding(r linted, f *lint.Finding) {
 		detail += fmt.Sprintf("; %d times, this is the first", f.Count)
 	}
 	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(oneLine(detail)))
-	if p.content {
+	if p.content && f.Pos.Line > 0 {
 		if text, mark := window(r.src, f.Offset); text != "" {
 			fmt.Fprintf(p.w, "    %s%s%s\n", text[:mark], p.st.marked.Sprint(text[mark:min(mark+1, len(text))]), text[min(mark+1, len(text)):])
 		}

@@ -101,11 +101,14 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	case rep.Target == "":
 		fmt.Fprintln(p.w, "  nothing was written: none of it can be repaired this way")
 	default:
-		what := "written"
-		if rep.Mode == runs.NewThread {
-			what = "copy"
+		switch {
+		case rep.Run == "": // the file was right, and what stands beside it was mended
+		case rep.Mode == runs.NewThread:
+			fmt.Fprintf(p.w, "  copy: %s\n", oneLine(rep.Target))
+		default:
+			fmt.Fprintf(p.w, "  written: %s\n", oneLine(rep.Target))
 		}
-		fmt.Fprintf(p.w, "  %s: %s\n  resume: %s", what, oneLine(rep.Target), p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
+		fmt.Fprintf(p.w, "  resume: %s", p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
 		if !found(rep.Target) {
 			fmt.Fprint(p.w, " (once the file lies in sessions/ of Codex's home)")
 		}

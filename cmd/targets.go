@@ -23,6 +23,7 @@ import (
 type target struct {
 	path string // "-" for standard input
 	home string // the agent's home it lies in, "" if in none
+	all  bool   // the whole home was asked for
 	err  error  // why it can't be looked at
 }
 
@@ -119,7 +120,8 @@ func walk(ctx context.Context, dir string) []target {
 		case e.Err != nil:
 			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, plain(e.Err))})
 		case !e.Hidden:
-			list = append(list, target{path: e.Path, home: homeOf(e.Path)})
+			in := homeOf(e.Path)
+			list = append(list, target{path: e.Path, home: in, all: isHome(dir, in)})
 		}
 		return nil
 	})
@@ -127,6 +129,15 @@ func walk(ctx context.Context, dir string) []target {
 		list = append(list, target{path: dir, err: fmt.Errorf("%s: %w", dir, err)})
 	}
 	return list
+}
+
+// isHome says whether a directory is an agent's home, or holds all of its live sessions.
+func isHome(dir, home string) bool {
+	if home == "" {
+		return false
+	}
+	abs, err := filepath.Abs(dir)
+	return err == nil && (abs == home || abs == filepath.Join(home, "sessions"))
 }
 
 // homeOf returns the agent's home that a path lies in, told by the directories the agent makes there.

@@ -13,13 +13,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 
 const head = `# Rules: %s
 
-The examples are real: each is ` + "`fixtures/rules/RULE/bad.jsonl`" + ` linted and repaired, with lines longer than %d characters
-cut here. This page is made from the rules by ` + "`go test ./docs -update`" + `.
+The examples are real: each is ` + "`fixtures/rules/RULE/bad.jsonl`" + ` linted and repaired, or the home in ` + "`bad.txtar`" + `, with lines
+longer than %d characters cut here. This page is made from the rules by ` + "`go test ./docs -update`" + `.
 `
 
 // longest is how much of a line the pages show.
@@ -65,6 +66,9 @@ func TestRulePages(t *testing.T) {
 // example lints and repairs a rule's damaged session and shows what hist says.
 func example(t *testing.T, root string, r *lint.Rule) string {
 	t.Helper()
+	if r.Home {
+		return homeExample(t, root, r)
+	}
 	name := place(t, root, r.Name)
 	args := []string{"--notes", "--rule", r.Name, name}
 	found, _ := run(append([]string{"lint"}, args...)...)
@@ -81,6 +85,24 @@ func example(t *testing.T, root string, r *lint.Rule) string {
 		return page // nothing to mend inside the file
 	}
 	return page + fmt.Sprintf("\n`hist repair` changes:\n\n```diff\n%s\n```\n", strings.TrimSuffix(cut(hunks), "\n"))
+}
+
+// homeExample lints a home that shows a rule.
+func homeExample(t *testing.T, root string, r *lint.Rule) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := testhome.Unpack(filepath.Join(root, "fixtures/rules", r.Name, "bad.txtar"), dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CODEX_HOME", dir)
+	found, _ := run("lint", "--notes", "--rule", r.Name)
+	if !strings.Contains(found, "["+r.Name+"]") {
+		t.Errorf("the example of %s does not show it:\n%s", r.Name, found)
+	}
+	return fmt.Sprintf("\n```console\n$ hist lint --notes --rule %s\n%s```\n", r.Name, cut(strings.ReplaceAll(found, dir, "~/.codex")))
 }
 
 // place puts the example of a rule into a directory of its own, goes there and returns the session's path.

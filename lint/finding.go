@@ -18,6 +18,8 @@ type Finding struct {
 	Edits []Edit
 	// Rename is the thread id that a repaired copy's file is named for; the mend of a name that is wrong.
 	Rename string
+	// Reproject: the mend is that the client builds its view of the session anew; the file stays as it is.
+	Reproject bool
 	// Lost is how many items of the model's history are missing or replaced because of this finding, and stay so after the repair.
 	Lost int64
 	// Unseen is how many items stand in the file well-formed that do not count as seen because of this finding: the

@@ -29,6 +29,9 @@ const fixtures = "../fixtures"
 // no others than its golden file lists, and ok.jsonl, the nearest session without the damage, yields none.
 func TestRuleFixtures(t *testing.T) {
 	for _, rule := range Rules {
+		if rule.Home {
+			continue // TestHomeFixtures
+		}
 		t.Run(rule.Name, func(t *testing.T) {
 			dir := filepath.Join(fixtures, "rules", rule.Name)
 			bad := sessions(t, dir, "bad")
@@ -60,11 +63,12 @@ func TestNoStrayFixtures(t *testing.T) {
 		for _, file := range files {
 			switch {
 			case file == "ok.jsonl", file == "name":
+			case filepath.Ext(file) == ".txtar":
 			case strings.HasPrefix(file, "bad") && (filepath.Ext(file) == ".jsonl" || filepath.Ext(file) == ".generate"):
 				if !slices.Contains(files, stem(file)+".out") {
 					t.Errorf("%s: has no golden file; run with -update and read what it says", filepath.Join(dir, entry, file))
 				}
-			case slices.Contains(files, stem(file)+".jsonl"), slices.Contains(files, stem(file)+".generate"):
+			case slices.Contains(files, stem(file)+".jsonl"), slices.Contains(files, stem(file)+".generate"), slices.Contains(files, stem(file)+".txtar"):
 			default:
 				t.Errorf("%s: belongs to no session", filepath.Join(dir, entry, file))
 			}

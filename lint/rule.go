@@ -74,6 +74,7 @@ type Rule struct {
 	Text   string // what the client does with it, what repair does
 	Tidy   bool   // harmless line by line: one finding a file counts them all
 	Always bool   // the loss does not depend on what is still sent to the model
+	Home   bool   // told by what lies beside the file: looked for when the session lies in an agent's home
 }
 
 // Rules is the catalogue, in the order in which it is documented.

@@ -90,6 +90,8 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		return w.dryRun(ctx)
 	case w.Mode == ToStream:
 		return w.stream(ctx)
+	case w.plan.Empty() && w.plan.Reproject:
+		return w.reproject(ctx)
 	case w.plan.Empty() && w.Mode != ToFile:
 		return w.report(nil), nil
 	}
@@ -98,16 +100,15 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 
 // look lints the session and plans its repair.
 func (w *job) look(ctx context.Context) error {
-	r, err := w.Source.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if w.found, err = lint.Session(ctx, r, w.Lint); err != nil {
+	var err error
+	if w.found, err = w.lint(ctx); err != nil {
 		return err
 	}
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
+	}
+	if err := w.lookBeside(ctx); err != nil {
+		return fmt.Errorf("%s: %w", w.Source.Path, err)
 	}
 	if w.plan, err = Choose(w.found.Findings, w.Choice); err != nil {
 		return fmt.Errorf("%s: %w", w.Source.Path, err)
@@ -122,6 +123,15 @@ func (w *job) look(ctx context.Context) error {
 		w.thread = w.Lint.Name.ThreadID
 	}
 	return nil
+}
+
+func (w *job) lint(ctx context.Context) (*lint.Result, error) {
+	r, err := w.Source.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return lint.Session(ctx, r, w.Lint)
 }
 
 // dropRenames takes out of the plan what only a file of another name would mend.
@@ -414,25 +424,14 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		if err := w.checkDependants(ctx); err != nil {
 			return err
 		}
-		var busy *home.Busy
-		if guard, busy, err = home.Hold(t.Path); err != nil {
-			return err
-		} else if busy != nil {
-			return busy
-		}
-		if err := w.Source.Changed(); err != nil {
-			return err
-		}
-		if err := w.clearProjection(ctx); err != nil {
-			return err
-		}
-		if guard.Broken() {
-			return home.ErrBusy
-		}
-		return nil
+		guard, err = w.settleView(ctx)
+		return err
 	}
 	if err := run.Publish(ctx, f, t, fill, check); err != nil && !errors.Is(err, publish.ErrPublished) {
 		return nil, err
+	}
+	if w.Mode == InPlace && compressed {
+		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")
 	}
 	rep := w.report(run)
 	data, err := rep.JSON()

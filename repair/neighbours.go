@@ -1,14 +1,17 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/codex/store"
+	"github.com/hist-cli/hist/lint"
 )
 
 // moved is the byte offset in the session from which on the copy differs.
@@ -41,19 +44,73 @@ func (w *job) checkDependants(ctx context.Context) error {
 	return fmt.Errorf("%w:\n  %s\nrepair without --in-place makes a copy that leaves them right", ErrDependants, strings.Join(names, "\n  "))
 }
 
-// clearProjection makes the client build its view of the thread anew, if the bytes it has read have moved. It is
-// done before the file is replaced: a view of the old file that was cleared in vain is built again, too.
+// lookBeside adds to what was found in the session what is wrong between it and its neighbours. A copy elsewhere gets
+// a view of its own from its client, so that one that is wrong is no matter of it.
+func (w *job) lookBeside(ctx context.Context) error {
+	if w.Home == "" {
+		return nil
+	}
+	found, err := lint.OpenHome(ctx, w.Home).Session(ctx, w.Source, w.found)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if !f.Reproject || w.Mode == InPlace || w.Mode == DryRun {
+			w.found.Findings = append(w.found.Findings, f)
+		}
+	}
+	slices.SortStableFunc(w.found.Findings, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+	return nil
+}
+
+// reproject mends nothing but the client's view of the session.
+func (w *job) reproject(ctx context.Context) (*Report, error) {
+	guard, err := w.settleView(ctx)
+	defer guard.Release()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	rep := w.report(nil)
+	rep.Target, rep.Resume = w.Source.Real, w.resume()
+	return rep, nil
+}
+
+// settleView makes sure that the session is nobody else's, and then clears the client's view of it where that would
+// be wrong. Until the guard is released nobody can open the file.
+func (w *job) settleView(ctx context.Context) (*home.Guard, error) {
+	guard, busy, err := home.Hold(w.Source.Real)
+	switch {
+	case err != nil:
+		return nil, err
+	case busy != nil:
+		return nil, busy
+	}
+	if err := w.Source.Changed(); err != nil {
+		return guard, err
+	}
+	if err := w.clearProjection(ctx); err != nil {
+		return guard, err
+	}
+	if guard.Broken() {
+		return guard, home.ErrBusy
+	}
+	return guard, nil
+}
+
+// clearProjection makes the client build its view of the session anew, if the bytes it has read have moved or the view
+// was wrong before. It is done before the file is replaced: a view of the old file that was cleared in vain is built
+// again, too.
 func (w *job) clearProjection(ctx context.Context) error {
 	id, err := store.RolloutID(w.Source.Real)
 	if w.Home == "" || err != nil {
 		return nil
 	}
-	cursor, ok, err := store.Position(ctx, w.Home, id)
+	view, ok, err := store.Projected(ctx, w.Home, id)
 	if errors.Is(err, store.ErrSchema) {
 		w.notes = append(w.notes, err.Error()+"; it was left alone: if the client shows old turns, it needs this thread's rows deleted")
 		return nil
 	}
-	if err != nil || !ok || cursor.Offset <= w.rw.moved() {
+	if err != nil || !ok || !w.plan.Reproject && view.Offset <= w.rw.moved() {
 		return err
 	}
 	n, err := store.Clear(ctx, w.Home, id)

@@ -37,6 +37,8 @@ type Plan struct {
 	leave  map[int64]bool // lines whose framing faults are not mended
 	// Newline: a missing newline at the end is added.
 	newline bool
+	// Reproject: the client is made to build its view of the session anew.
+	Reproject bool
 	// Rename is the thread id that the copy's file must be named for, "" to keep the name.
 	Rename string
 }
@@ -82,6 +84,7 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 		if f.Rename != "" {
 			p.Rename = f.Rename
 		}
+		p.Reproject = p.Reproject || f.Reproject
 		for _, e := range f.Edits {
 			p.add(e, f)
 		}
@@ -135,8 +138,10 @@ func (p *Plan) mends(rule string) bool {
 	return slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return f.Rule.Name == rule })
 }
 
-// Empty says that there is nothing to do.
-func (p *Plan) Empty() bool { return len(p.Mend) == 0 }
+// Empty says that the file stays as it is.
+func (p *Plan) Empty() bool {
+	return !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return !f.Reproject })
+}
 
 // mend is the Framer's view of the plan: what may be mended of a line's framing.
 func (p *Plan) mend(f *lint.Finding) bool {

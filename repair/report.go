@@ -77,7 +77,7 @@ func (w *job) report(run *runs.Run) *Report {
 	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}, Notes: w.notes}
 	if run != nil {
 		rep.Run, rep.Target = run.Manifest.Run, w.target
-		rep.Resume = []string{"codex", "resume", w.thread}
+		rep.Resume = w.resume()
 		if n := len(run.Manifest.Files); n > 0 && run.Manifest.Files[n-1].SetAside != "" && w.rw != nil && w.rw.Totals.SetAside > 0 {
 			rep.Aside = filepath.Join(run.Path(), run.Manifest.Files[n-1].SetAside)
 		}
@@ -85,6 +85,11 @@ func (w *job) report(run *runs.Run) *Report {
 	for i := range w.plan.Rest {
 		f := &w.plan.Rest[i]
 		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message})
+	}
+	for i := range w.plan.Mend {
+		if f := &w.plan.Mend[i]; f.Reproject {
+			rep.Edits = append(rep.Edits, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message})
+		}
 	}
 	rep.History = w.history()
 	if w.rw == nil {
@@ -105,6 +110,9 @@ func (w *job) report(run *runs.Run) *Report {
 	}
 	return rep
 }
+
+// resume is the command that resumes the session or its copy.
+func (w *job) resume() []string { return []string{"codex", "resume", w.thread} }
 
 // entry tells a change under its weightiest rule.
 func (c *Change) entry() Entry {

@@ -29,6 +29,16 @@ func clients(t *testing.T, test func(t *testing.T, bin Binary)) {
 	}
 }
 
+// clientsSince runs a test with the clients from one version on.
+func clientsSince(t *testing.T, version string, test func(t *testing.T, bin Binary)) {
+	t.Helper()
+	clients(t, func(t *testing.T, bin Binary) {
+		if !versionLess(bin.Version, version) {
+			test(t, bin)
+		}
+	})
+}
+
 func newHome(t *testing.T, bin Binary) *Home {
 	t.Helper()
 	h, err := NewHome(t.TempDir(), bin)

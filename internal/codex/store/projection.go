@@ -5,63 +5,24 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
-
-	"github.com/BurntSushi/toml"
-	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
 )
-
-// ErrSchema: the database is not in a form that this version knows; it was left alone.
-var ErrSchema = errors.New("unknown form of thread_history_1.sqlite")
 
 // historyFile is the database of the projection (client 0.145 to 0.169).
 const historyFile = "thread_history_1.sqlite"
 
-// Cursor is how far a client has read a rollout into its projection.
-type Cursor struct {
-	Offset  int64 // bytes of the rollout
+// Projection is what a client has read of a rollout.
+type Projection struct {
+	Offset  int64 // bytes of the uncompressed rollout that have been read
 	Ordinal int64 // of the next record
+	Turns   []Turn
 }
 
-// Dir returns the directory of a home's databases: $CODEX_SQLITE_HOME, sqlite_home in config.toml, or the home.
-func Dir(home string) string {
-	if dir := os.Getenv("CODEX_SQLITE_HOME"); dir != "" {
-		return dir
-	}
-	var config struct {
-		Home string `toml:"sqlite_home"`
-	}
-	// A config that can't be read is the client's business; then the databases lie where they lie by default.
-	if _, err := toml.DecodeFile(filepath.Join(home, "config.toml"), &config); err == nil && config.Home != "" {
-		if filepath.IsAbs(config.Home) {
-			return config.Home
-		}
-		return filepath.Join(home, config.Home)
-	}
-	return home
-}
-
-// open opens the history database of a home for reading or, with mode "rw", for writing; nil if there is none.
-func open(ctx context.Context, home, mode string) (*sql.DB, string, error) {
-	path := filepath.Join(Dir(home), historyFile)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, path, nil
-	}
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(3000)"}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
-	if err != nil {
-		return nil, path, fmt.Errorf("opening %s: %w", path, err)
-	}
-	db.SetMaxOpenConns(1)
-	if err := db.PingContext(ctx); err != nil {
-		db.Close()
-		return nil, path, fmt.Errorf("opening %s: %w", path, err)
-	}
-	return db, path, nil
+// Turn is a turn of a projection: where its first record stands in the rollout.
+type Turn struct {
+	ID      string
+	Offset  int64 // bytes, in the uncompressed rollout
+	Ordinal int64
 }
 
 // projected are the tables whose rows belong to one rollout by their column thread_id. The last one came later.
@@ -71,61 +32,70 @@ var projected = []string{"thread_items", "thread_turns", "thread_history_project
 func tables(ctx context.Context, db *sql.DB, path string) ([]string, error) {
 	var have []string
 	for i, t := range projected {
-		rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", t)
+		has, err := columns(ctx, db, path, t)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		columns, err := strings(rows)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return nil, err
 		}
 		switch {
-		case slices.Contains(columns, "thread_id"):
+		case slices.Contains(has, "thread_id"):
 			have = append(have, t)
-		case i < 3 || len(columns) > 0:
+		case i < 3 || len(has) > 0:
 			return nil, fmt.Errorf("%s: %w: no %s.thread_id", path, ErrSchema, t)
 		}
 	}
 	return have, nil
 }
 
-func strings(rows *sql.Rows) ([]string, error) {
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, rows.Err()
-}
-
-// Position returns how far the projection of a rollout has come; ok is false if it has none. It only reads.
-func Position(ctx context.Context, home, rolloutID string) (c Cursor, ok bool, err error) {
-	db, path, err := open(ctx, home, "ro")
+// Projected reads a rollout's projection; ok is false if it has none.
+func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bool, err error) {
+	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
-		return Cursor{}, false, err
+		return p, false, err
 	}
 	defer db.Close()
 	if _, err := tables(ctx, db, path); err != nil {
-		return Cursor{}, false, err
+		return p, false, err
 	}
 	row := db.QueryRowContext(ctx, "SELECT next_rollout_byte_offset, next_rollout_ordinal FROM thread_history_projection_state WHERE thread_id = ?", rolloutID)
-	switch err := row.Scan(&c.Offset, &c.Ordinal); {
+	switch err := row.Scan(&p.Offset, &p.Ordinal); {
 	case errors.Is(err, sql.ErrNoRows):
-		return Cursor{}, false, nil
+		return p, false, nil
 	case err != nil:
-		return Cursor{}, false, fmt.Errorf("reading %s: %w", path, err)
+		return p, false, fmt.Errorf("reading %s: %w", path, err)
 	}
-	return c, true, nil
+	p.Turns, err = turns(ctx, db, path, rolloutID)
+	return p, err == nil, err
+}
+
+// turns returns where a projection says that the turns begin. Its first versions did not say.
+func turns(ctx context.Context, db *sql.DB, path, rolloutID string) ([]Turn, error) {
+	has, err := columns(ctx, db, path, "thread_turns")
+	if err != nil || !slices.Contains(has, "rollout_byte_offset") {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT turn_id, rollout_byte_offset, rollout_ordinal FROM thread_turns WHERE thread_id = ? AND rollout_byte_offset IS NOT NULL ORDER BY rollout_byte_offset", rolloutID)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer rows.Close()
+	var list []Turn
+	for rows.Next() {
+		var t Turn
+		if err := rows.Scan(&t.ID, &t.Offset, &t.Ordinal); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		list = append(list, t)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return list, nil
 }
 
 // Clear deletes a rollout's rows from the projection in one transaction; the client builds them again at the next
 // resume (measured with 0.169.0). It returns how many rows went. A home without the database has none.
 func Clear(ctx context.Context, home, rolloutID string) (rows int64, err error) {
-	db, path, err := open(ctx, home, "rw")
+	db, path, err := open(ctx, home, historyFile, readWrite)
 	if db == nil || err != nil {
 		return 0, err
 	}

@@ -48,16 +48,16 @@ func history(t *testing.T, schema ...string) string {
 func TestClearTakesOneRolloutOnly(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	home, ctx := history(t), context.Background()
-	if c, ok, err := Position(ctx, home, parentID); err != nil || !ok || c != (Cursor{1000, 10}) {
+	if c, ok, err := Projected(ctx, home, parentID); err != nil || !ok || c.Offset != 1000 || c.Ordinal != 10 {
 		t.Fatalf("position before: %v %v %v", c, ok, err)
 	}
 	if n, err := Clear(ctx, home, parentID); err != nil || n != 4 {
 		t.Fatalf("cleared %d rows, %v; want 4", n, err)
 	}
-	if _, ok, err := Position(ctx, home, parentID); ok || err != nil {
+	if _, ok, err := Projected(ctx, home, parentID); ok || err != nil {
 		t.Errorf("the cursor is still there (%v)", err)
 	}
-	if c, ok, err := Position(ctx, home, childID); err != nil || !ok || c.Offset != 1001 {
+	if c, ok, err := Projected(ctx, home, childID); err != nil || !ok || c.Offset != 1001 {
 		t.Errorf("the other rollout's cursor: %v %v %v", c, ok, err)
 	}
 }

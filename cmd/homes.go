@@ -1,0 +1,67 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// homes are the agents' homes that the linted sessions lie in.
+type homes struct {
+	mu   sync.Mutex
+	open map[string]*lint.Home
+	all  map[string]bool // those that were asked for as a whole
+}
+
+func newHomes() *homes { return &homes{open: map[string]*lint.Home{}, all: map[string]bool{}} }
+
+// of returns the home of a target.
+func (h *homes) of(ctx context.Context, t target) *lint.Home {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open[t.home] == nil {
+		h.open[t.home] = lint.OpenHome(ctx, t.home)
+	}
+	h.all[t.home] = h.all[t.home] || t.all
+	return h.open[t.home]
+}
+
+// look adds to what was found in a session what is wrong between it and its neighbours.
+func (h *homes) look(ctx context.Context, r *linted) error {
+	if r.target.home == "" {
+		return nil
+	}
+	in := h.of(ctx, r.target)
+	found, err := in.Session(ctx, r.src, r.result)
+	if err == nil && r.target.all {
+		var listed []lint.Finding
+		listed, err = in.Listed(r.src)
+		found = append(found, listed...)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: comparing it with what its client keeps beside it: %w", r.target.path, err)
+	}
+	r.result.Findings = append(r.result.Findings, found...)
+	slices.SortStableFunc(r.result.Findings, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+	return nil
+}
+
+// indexes yields what is wrong with the lists of threads of the homes that were asked for as a whole.
+func (h *homes) indexes() []linted {
+	var list []linted
+	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
+		if !h.all[dir] {
+			continue
+		}
+		path, found, err := h.open[dir].Index()
+		if len(found) > 0 || err != nil {
+			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: found}, err: err, beside: true})
+		}
+	}
+	return list
+}

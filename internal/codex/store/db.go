@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/BurntSushi/toml"
+	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
+)
+
+// ErrSchema: a database is not in a form that this version knows; it was left alone.
+var ErrSchema = errors.New("unknown form of the database")
+
+// Dir returns the directory of a home's databases: $CODEX_SQLITE_HOME, sqlite_home in config.toml, or the home.
+func Dir(home string) string {
+	if dir := os.Getenv("CODEX_SQLITE_HOME"); dir != "" {
+		return dir
+	}
+	var config struct {
+		Home string `toml:"sqlite_home"`
+	}
+	// A config that can't be read is the client's business; then the databases lie where they lie by default.
+	if _, err := toml.DecodeFile(filepath.Join(home, "config.toml"), &config); err == nil && config.Home != "" {
+		if filepath.IsAbs(config.Home) {
+			return config.Home
+		}
+		return filepath.Join(home, config.Home)
+	}
+	return home
+}
+
+// access is what a database is opened for.
+type access string
+
+const (
+	readOnly  access = "ro"
+	readWrite access = "rw"
+)
+
+// open opens one of a home's databases; nil if there is none. Reading leaves no trace: a database that nobody has
+// open (its client removes the -wal file when it ends) is read without a lock and without the -wal and -shm files
+// that SQLite would make; one that is open is read beside its writers, which never wait for a reader.
+func open(ctx context.Context, home, name string, want access) (*sql.DB, string, error) {
+	path := filepath.Join(Dir(home), name)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, path, nil
+	}
+	q := url.Values{"mode": {string(want)}, "_pragma": {"busy_timeout(3000)"}}
+	if _, err := os.Stat(path + "-wal"); want == readOnly && errors.Is(err, fs.ErrNotExist) {
+		q.Set("immutable", "1")
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, path, fmt.Errorf("opening %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close()
+		return nil, path, fmt.Errorf("opening %s: %w", path, err)
+	}
+	return db, path, nil
+}
+
+// columns returns the names of a table's columns, none if there is no such table.
+func columns(ctx context.Context, db *sql.DB, path, table string) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		names = append(names, s)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return names, nil
+}

@@ -1,0 +1,50 @@
+// Package testhome makes agents' homes for tests. In: a txtar archive of a home's files. Out: a home on disk.
+package testhome
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	_ "modernc.org/sqlite" // makes the databases
+)
+
+// homeMark stands in a database's statements for the home's path.
+const homeMark = "$HOME"
+
+// Unpack writes the files of an archive below home. X.sql is a list of statements: the database X.sqlite is made of
+// them.
+func Unpack(archive, home string) error {
+	ar, err := txtar.ParseFile(archive)
+	if err != nil {
+		return err
+	}
+	for _, f := range ar.Files {
+		path := filepath.Join(home, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if strings.HasSuffix(f.Name, ".sql") {
+			err = database(path+"ite", strings.ReplaceAll(string(f.Data), homeMark, home))
+		} else {
+			err = os.WriteFile(path, f.Data, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", archive, f.Name, err)
+		}
+	}
+	return nil
+}
+
+func database(path, statements string) error {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.Exec(statements)
+	return err
+}

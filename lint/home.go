@@ -1,0 +1,269 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/codex/store"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
+)
+
+// Home compares the sessions of an agent's home with what its client keeps beside them. It only reads, and waits for
+// nobody. Its methods may be called from several goroutines.
+type Home struct {
+	dir   string
+	files func() (rollouts, error)
+	index func() (map[string]string, error)
+}
+
+// OpenHome returns the home at dir; what it needs of it is read when it is first asked for.
+func OpenHome(ctx context.Context, dir string) *Home {
+	return &Home{
+		dir:   dir,
+		files: sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
+		index: sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
+	}
+}
+
+// known takes a database in an unknown form, which a newer client may have made, for one that is not there.
+func known[T any](value T, err error) (T, error) {
+	if errors.Is(err, store.ErrSchema) {
+		var none T
+		return none, nil
+	}
+	return value, err
+}
+
+// rollouts are the session files of a home.
+type rollouts struct {
+	read map[string]string   // rollout id to the file that the client reads for it
+	all  map[string][]string // rollout id to every file that carries it
+}
+
+func listRollouts(ctx context.Context, dir string) (rollouts, error) {
+	r := rollouts{map[string]string{}, map[string][]string{}}
+	for _, root := range home.Sessions(dir) {
+		err := home.Walk(ctx, root, func(e home.Entry) error {
+			name, ok := home.ParseName(filepath.Base(e.Path))
+			if e.Err != nil || !ok {
+				return nil // told when the file itself is linted
+			}
+			if r.read[name.RolloutID] == "" && !e.Hidden {
+				r.read[name.RolloutID] = e.Path
+			}
+			r.all[name.RolloutID] = append(r.all[name.RolloutID], e.Path)
+			return nil
+		})
+		if err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// Session lists what is wrong between one session of the home and its neighbours. res is what Session found in it.
+func (h *Home) Session(ctx context.Context, src *source.Source, res *Result) ([]Finding, error) {
+	name, ok := home.ParseName(filepath.Base(src.Real))
+	if !ok {
+		return nil, nil // nothing can point to it
+	}
+	busy, err := home.InUse(src.Real, h.dir, name.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	if busy != nil {
+		return []Finding{ofFile(ruleInUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
+	}
+	projection, err := h.projection(ctx, src, res, name.RolloutID)
+	if err != nil {
+		return nil, err
+	}
+	lineage, err := h.lineage(ctx, res, name.RolloutID)
+	if err != nil {
+		return nil, err
+	}
+	moved, err := h.moved(src, name)
+	return slices.Concat(projection, lineage, moved), err
+}
+
+// ofFile is a finding about a file as a whole.
+func ofFile(rule *Rule, message string) Finding {
+	return Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message}
+}
+
+// projection compares the client's view of a rollout with the file.
+func (h *Home) projection(ctx context.Context, src *source.Source, res *Result, rolloutID string) ([]Finding, error) {
+	view, ok, err := store.Projected(ctx, h.dir, rolloutID)
+	if _, err = known(view, err); err != nil || !ok {
+		return nil, err
+	}
+	fault := ""
+	if view.Offset > res.Summary.Bytes {
+		fault = fmt.Sprintf("the client's view of this session has read %d bytes of it, but it has %d", view.Offset, res.Summary.Bytes)
+	} else {
+		fault, err = misplaced(ctx, src, view, res.Summary.Bytes)
+	}
+	if fault == "" || err != nil {
+		return nil, err
+	}
+	f := ofFile(ruleProjectionStale, fault)
+	f.Reproject = true
+	return []Finding{f}, nil
+}
+
+// lineHead is how many bytes of a line are read for its ordinal, which the client writes behind the time.
+const lineHead = 256
+
+// misplaced looks whether the places that a view names are beginnings of lines, and those of its turns the records
+// that it says.
+func misplaced(ctx context.Context, src *source.Source, view store.Projection, size int64) (string, error) {
+	at := func(offset int64) source.Ref {
+		from := max(0, offset-1)
+		return source.Ref{Offset: from, Length: min(lineHead, size-from)}
+	}
+	refs := []source.Ref{at(view.Offset)}
+	for _, t := range view.Turns {
+		if t.Offset < 0 || t.Offset >= size {
+			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d, but it has %d", t.ID, t.Offset, size), nil
+		}
+		refs = append(refs, at(t.Offset))
+	}
+	heads, err := src.Extract(ctx, refs)
+	if err != nil {
+		return "", err
+	}
+	if view.Offset > 0 && view.Offset < size && heads[0][0] != '\n' {
+		return fmt.Sprintf("the client's view of this session ends in the middle of a line (byte %d)", view.Offset), nil
+	}
+	for i, t := range view.Turns {
+		head := heads[i+1]
+		if t.Offset > 0 {
+			if head[0] != '\n' {
+				return fmt.Sprintf("the client's view of this session says that turn %s begins in the middle of a line (byte %d)", t.ID, t.Offset), nil
+			}
+			head = head[1:]
+		}
+		if n := gjson.GetBytes(head, "ordinal"); n.Type == gjson.Number && n.Int() != t.Ordinal {
+			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d with record %d; there is record %d", t.ID, t.Offset, t.Ordinal, n.Int()), nil
+		}
+	}
+	return "", nil
+}
+
+// lineage follows the history_base of a fork.
+func (h *Home) lineage(ctx context.Context, res *Result, rolloutID string) ([]Finding, error) {
+	if res.Summary.Header.BaseThread == "" {
+		return nil, nil
+	}
+	files, err := h.files()
+	if err != nil {
+		return nil, err
+	}
+	b, err := store.Lineage(ctx, res.Summary.Header, rolloutID, func(id string) string { return files.read[strings.ToLower(id)] })
+	if b == nil || err != nil {
+		return nil, err
+	}
+	f := ofFile(ruleBrokenLineage, b.What)
+	f.Pos = session.Pos{Line: 1}
+	if !b.Refused {
+		f.Impact = Loses
+	}
+	return []Finding{f}, nil
+}
+
+// moved looks whether the client's list of threads has a session elsewhere. Of a reverted thread, which has several
+// files, it names one.
+func (h *Home) moved(src *source.Source, name home.FileName) ([]Finding, error) {
+	index, err := h.index()
+	listed := index[name.ThreadID]
+	if err != nil || listed == "" || exists(listed) {
+		return nil, err
+	}
+	f := ofFile(ruleIndexStale, fmt.Sprintf("the client's list of threads has this session at %s, where nothing is: it does not find it; move it there", listed))
+	f.Impact = Blocks
+	return []Finding{f}, nil
+}
+
+// Listed lists what is wrong between one session of the home and the home as a whole: other files of its thread, and
+// the client's list of threads.
+func (h *Home) Listed(src *source.Source) ([]Finding, error) {
+	name, ok := home.ParseName(filepath.Base(src.Real))
+	if !ok {
+		return nil, nil
+	}
+	files, err := h.files()
+	if err != nil {
+		return nil, err
+	}
+	var found []Finding
+	for _, other := range files.all[name.RolloutID] {
+		if !samePath(other, src.Real) {
+			found = append(found, ofFile(ruleDuplicateThread, fmt.Sprintf("%s carries the same thread %s", other, name.ThreadID)))
+		}
+	}
+	index, err := h.index()
+	if err == nil && index != nil && index[name.ThreadID] == "" {
+		found = append(found, ofFile(ruleIndexMissing, "the client's list of threads ("+filepath.Base(store.IndexPath(h.dir))+") has no row for this session"))
+	}
+	return found, err
+}
+
+// Index is where the client's list of threads lies, and what is wrong with it that concerns no session of the home:
+// threads whose file is nowhere.
+func (h *Home) Index() (path string, found []Finding, err error) {
+	path = store.IndexPath(h.dir)
+	index, err := h.index()
+	if err != nil || index == nil {
+		return path, nil, err
+	}
+	files, err := h.files()
+	if err != nil {
+		return path, nil, err
+	}
+	var gone int64
+	first := ""
+	for id, rollout := range index {
+		if len(files.all[id]) == 0 && !exists(rollout) {
+			gone++
+			if first == "" || id < first {
+				first = id
+			}
+		}
+	}
+	if gone > 0 {
+		f := ofFile(ruleIndexStale, fmt.Sprintf("thread %s is listed at %s, where nothing is", first, index[first]))
+		f.Count = gone
+		found = append(found, f)
+	}
+	return path, found, nil
+}
+
+// exists says whether a rollout is there, plain or compressed.
+func exists(path string) bool {
+	for _, p := range []string{path, path + ".zst", strings.TrimSuffix(path, ".zst")} {
+		if _, err := os.Stat(p); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// samePath says whether two paths lead to the same file.
+func samePath(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
