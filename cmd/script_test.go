@@ -18,6 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"hist": func() {
+			watchSteps()
 			code := Main(os.Args, os.Stdin, os.Stdout, os.Stderr)
 			reportPeak()
 			os.Exit(code)

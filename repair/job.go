@@ -304,7 +304,7 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := publish.Sweep(filepath.Dir(t.Path)); err != nil && !errors.Is(err, fs.ErrPermission) {
+	if _, err := publish.Sweep(filepath.Dir(t.Path)); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if w.Source.Real == "" { // a stream has no original to go back to

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/codex/store"
+	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -117,6 +118,7 @@ func (w *job) clearProjection(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failpoint.At("cleared")
 	w.notes = append(w.notes, fmt.Sprintf("%d rows of the client's view of this thread (thread_history_1.sqlite) were cleared; it builds them again at the next resume", n))
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 // The test binary plays another process when HIST_TEST_PLAY is set: role, path and step, separated by spaces.
@@ -48,7 +50,7 @@ func TestMain(m *testing.M) {
 			fmt.Println(err)
 		}
 	}
-	step = func(name string) {
+	failpoint.Observe(func(name string) {
 		if name == at {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -56,7 +58,7 @@ func TestMain(m *testing.M) {
 		if at == "list" {
 			fmt.Println(name)
 		}
-	}
+	})
 	var err error
 	if role == "link" {
 		err = link(path+".tmp", path)

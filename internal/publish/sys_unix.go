@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 const errQuota = syscall.EDQUOT
@@ -51,7 +53,7 @@ func link(tmp, path string) error {
 	if err := os.Link(tmp, path); err != nil {
 		return err
 	}
-	step("linked")
+	failpoint.At("linked")
 	// The file is published: a name that stays behind is Sweep's.
 	_ = os.Remove(tmp)
 	return nil

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -36,9 +38,6 @@ type Target struct {
 
 // bufferSize is how many bytes are gathered before they are written.
 const bufferSize = 256 << 10
-
-// step is called after each step of Write with its name. Tests end the process here.
-var step = func(string) {}
 
 // Write makes the file t.Path out of what fill writes. fill writes to a temporary file in the same directory, whose
 // name no agent takes for a session; it is synced, check (may be nil) is called with its path, and only if that returns
@@ -67,7 +66,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check fu
 			os.Remove(tmp)
 		}
 	}()
-	step("created")
+	failpoint.At("created")
 
 	g := &guarded{ctx: ctx, w: f}
 	w := bufio.NewWriterSize(g, bufferSize)
@@ -77,25 +76,25 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check fu
 		}
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
-	step("filled")
+	failpoint.At("filled")
 	if err := w.Flush(); err != nil {
 		return explain("writing", t.Path, err)
 	}
-	step("flushed")
+	failpoint.At("flushed")
 	if err := dress(f, t); err != nil {
 		return explain("setting the mode of", t.Path, err)
 	}
-	step("dressed")
+	failpoint.At("dressed")
 	if err := f.Sync(); err != nil {
 		return explain("syncing", t.Path, err)
 	}
-	step("synced")
+	failpoint.At("synced")
 	if check != nil {
 		if err := check(tmp); err != nil {
 			return fmt.Errorf("checking what was written for %s: %w", t.Path, err)
 		}
 	}
-	step("checked")
+	failpoint.At("checked")
 	// Only now, so that Sweep sees for as long as possible that the file is fresh.
 	if !t.ModTime.IsZero() {
 		if err := errors.Join(os.Chtimes(tmp, t.ModTime, t.ModTime), f.Sync()); err != nil {
@@ -105,7 +104,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check fu
 	if err := f.Close(); err != nil {
 		return explain("writing", t.Path, err)
 	}
-	step("closed")
+	failpoint.At("closed")
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
@@ -120,11 +119,11 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check fu
 		return explain("publishing", t.Path, err)
 	}
 	tmp = ""
-	step("published")
+	failpoint.At("published")
 	if err := SyncDir(dir); err != nil {
 		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, bare(err))
 	}
-	step("durable")
+	failpoint.At("durable")
 	return nil
 }
 

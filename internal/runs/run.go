@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -228,6 +229,7 @@ func finish(f *os.File) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
+	failpoint.At("kept " + filepath.Ext(f.Name()))
 	return publish.SyncDir(filepath.Dir(f.Name()))
 }
 

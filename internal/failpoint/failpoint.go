@@ -1,0 +1,15 @@
+// Package failpoint marks the steps of what hist does to the disk, so that a test can end its process after each of
+// them and look at what is left. In production a step does nothing.
+package failpoint
+
+var observe func(step string)
+
+// At says that a step is done.
+func At(step string) {
+	if observe != nil {
+		observe(step)
+	}
+}
+
+// Observe has f called at each step from now on. It is for tests, before anything is written.
+func Observe(f func(step string)) { observe = f }
