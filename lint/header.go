@@ -25,7 +25,8 @@ var (
 	ruleHeaderNotFirst = &Rule{
 		Name: "header-not-first", Family: "header", Impact: Blocks, Fix: Exact,
 		Title: "the session_meta is not the first record",
-		Text:  `Every client measured refuses a session whose header is not its first record, with a message like "does not start with session metadata". Repair moves it to the front.`,
+		Text: `0.145.0 and 0.169.0 refuse a session whose header is not its first record ("does not start with session metadata"); 0.79.0 and 0.114.0 read on until they find it (measured). ` +
+			`Repair moves it to the front.`,
 	}
 	ruleBadHeader = &Rule{
 		Name: "bad-header", Family: "header", Impact: Blocks, Fix: Exact,
@@ -36,7 +37,7 @@ var (
 	ruleStrayHeader = &Rule{
 		Name: "stray-header", Family: "header", Impact: Loses, Fix: SetAside, Always: true,
 		Title: "a second session_meta in a paginated session",
-		Text: `The client reads a paginated session from its end and stops at the first session_meta it meets: all that stands above a second one is lost to the model. ` +
+		Text: `The client reads a paginated session from its end and stops at the first session_meta it meets: all that stands above a second one is lost to the model (measured with 0.169.0; 0.145.0 sends all). ` +
 			`In a legacy session it is normal, and so is the inherited beginning of a sub-agent. Repair sets the record aside; what it updated goes into the first header.`,
 	}
 	ruleIncompletePrefix = &Rule{

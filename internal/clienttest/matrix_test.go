@@ -64,7 +64,7 @@ func (s *tally) check(t *testing.T, bin Binary, c damage.Case, name string, whol
 	if c.Dead {
 		return
 	}
-	repaired := repairText(t, c, name)
+	repaired := repairText(t, c, name, lint.Options{})
 	after := resumeText(t, bin, repaired, name)
 	if len(after.Requests) == 0 {
 		t.Errorf("%s: the repaired session does not resume: %s", c.Name, after.Stderr)
@@ -105,7 +105,7 @@ func resumeText(t *testing.T, bin Binary, text []byte, name string) Result {
 	return res
 }
 
-func repairText(t *testing.T, c damage.Case, name string) []byte {
+func repairText(t *testing.T, c damage.Case, name string, opts lint.Options) []byte {
 	t.Helper()
 	src, err := source.Stdin(bytes.NewReader(c.Data), t.TempDir())
 	if err != nil {
@@ -113,9 +113,8 @@ func repairText(t *testing.T, c damage.Case, name string) []byte {
 	}
 	defer src.Close()
 	var out bytes.Buffer
-	_, err = repair.Do(context.Background(), repair.Job{
-		Source: src, Lint: lint.Options{Name: repair.NameOf(name, true)}, Mode: repair.ToStream, Stream: &out,
-	})
+	opts.Name = repair.NameOf(name, true)
+	_, err = repair.Do(context.Background(), repair.Job{Source: src, Lint: opts, Mode: repair.ToStream, Stream: &out})
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 	}
