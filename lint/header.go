@@ -79,6 +79,7 @@ type headerChecker struct {
 	late bool   // records stand in front of it
 
 	torn      []byte // a dead first line that may have been the header
+	dead      int64  // dead lines in front of the first record
 	anyRecord bool   // some record is of a type that the client writes
 	stamp     string // of the first record that has one
 	cwd       string
@@ -100,6 +101,9 @@ func (c *headerChecker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
 		if c.line == nil && c.torn == nil && bytes.Contains(rec.Raw, []byte("session_meta")) && len(rec.Raw) < maxHeader {
 			c.torn = bytes.Clone(rec.Raw)
+		}
+		if !c.anyRecord && !rec.Blank {
+			c.dead++
 		}
 		return
 	}
@@ -241,7 +245,7 @@ func (c *headerChecker) missing() {
 		k = fromTorn(k, c.torn)
 		f.Source = "what can be read of the torn header, "
 	}
-	if c.ordinals && c.lowest > 1 {
+	if c.continued() {
 		f.Fix = NoFix
 		c.run.header.Mode = "paginated"
 		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued another thread's file that nothing names any more", c.lowest)
@@ -263,6 +267,15 @@ func (c *headerChecker) missing() {
 	}
 	f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: codex.NewHeader(k)}}}
 	c.run.report(f)
+}
+
+// continued says whether the session without a header began in the middle of a thread: its first ordinal is higher
+// than lost lines account for, and no torn header tells that it had no history_base.
+func (c *headerChecker) continued() bool {
+	if c.torn != nil {
+		return bytes.Contains(c.torn, []byte("history_base"))
+	}
+	return c.ordinals && c.lowest > 1+c.dead
 }
 
 // fromTorn takes what a torn header still says of itself.

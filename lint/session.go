@@ -203,6 +203,9 @@ func (s *run) settle() {
 		}
 		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !s.history.counts(f.Pos) {
 			f.Impact, f.Edits, f.Lost, f.Unseen = Notes, nil, 0, 0
+			if !f.framing { // the Framer mends its own
+				f.Fix, f.Source = NoFix, ""
+			}
 			f.Message += " (in a part of the history that is no longer sent)"
 		}
 		out = append(out, f)

@@ -20,7 +20,8 @@ func (c *callChecker) tornCall(rec *session.Record) {
 	if rec.Blank || len(c.torn) >= maxTornCalls || len(rec.Raw) > maxArguments {
 		return
 	}
-	if call, ok := codex.ReadTornCall(rec.Raw); ok {
+	// A name with garbage in it would make a call that the API refuses.
+	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= maxToolName && !dirtyName.MatchString(call.Name) {
 		c.torn = append(c.torn, &tornCall{at: rec.Pos, call: call})
 	}
 }

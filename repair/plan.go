@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -71,11 +72,7 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 			p.Rest = append(p.Rest, findings[i])
 		}
 	}
-	for i := range p.Rest {
-		if f := &p.Rest[i]; f.Framing() && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
-			p.leave[f.Pos.Line] = true
-		}
-	}
+	p.leaveLines()
 	for i := range p.Mend {
 		f := &p.Mend[i]
 		if f.Rule.Name == newlineRule {
@@ -95,6 +92,34 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// leaveLines keeps a line whole or not at all: where one fault of its framing is not to be mended, none is, and what
+// other rules would change of its records stays as it is, too.
+func (p *Plan) leaveLines() {
+	for i := range p.Rest {
+		if f := &p.Rest[i]; f.Framing() && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
+			p.leave[f.Pos.Line] = true
+		}
+	}
+	kept := p.Mend[:0]
+	for _, f := range p.Mend {
+		if p.touchesLeft(&f) {
+			p.Rest = append(p.Rest, f)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	p.Mend = kept
+	slices.SortStableFunc(p.Rest, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+}
+
+// touchesLeft says whether a finding's mend is one of a line that is left as it is.
+func (p *Plan) touchesLeft(f *lint.Finding) bool {
+	if f.Framing() {
+		return f.Count == 0 && f.Rule.Name != newlineRule && p.leave[f.Pos.Line]
+	}
+	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool { return p.leave[e.At.Line] && (e.Op == lint.Splice || e.Op == lint.Remove) })
 }
 
 func farthest(cuts []lint.Cut) int {

@@ -104,8 +104,12 @@ func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, o
 	if res.Summary.Records == 0 {
 		return nil, fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
 	}
-	for i := range res.Findings {
-		if f := &res.Findings[i]; choice.Allows(f) && f.Rename == "" {
+	again, err := Choose(res.Findings, choice)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrVerify, err)
+	}
+	for i := range again.Mend {
+		if f := &again.Mend[i]; f.Rename == "" {
 			return nil, fmt.Errorf("%w: line %d still has %s (%s)", ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
 		}
 	}
