@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -160,16 +158,10 @@ func (c *turnChecker) failed(rec *session.Record) {
 		c.error = true
 		return
 	}
-	raw := codex.Field(rec, codex.FieldError)
+	class := codex.ErrorClass(rec)
 	switch {
-	case len(raw) > 0 && raw[0] == '{':
-		e := gjson.ParseBytes(raw)
-		class := e.Get("codex_error_info")
-		what := class.String()
-		if class.IsObject() {
-			class.ForEach(func(k, _ gjson.Result) bool { what = k.String(); return false })
-		}
-		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s: resume this same thread", clip([]byte(what), 60), transient(what)))
+	case class != "":
+		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s: resume this same thread", clip([]byte(class), 60), transient(class)))
 		c.error = true
 	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && before(c.run.header.Version, 0, 145):
 		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")

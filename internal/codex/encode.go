@@ -52,18 +52,20 @@ func StandIn(tool Tool, timestamp string) []byte {
 	return NewOutput(tool, timestamp, quote(standInText(tool)))
 }
 
+// standInHead begins every stand-in, so that one can be told from a tool's own words.
+const standInHead = "Outcome unknown: the session was cut before this call's output was recorded. "
+
 func standInText(tool Tool) string {
-	const cut = "Outcome unknown: the session was cut before this call's output was recorded. "
 	name := strings.ToLower(tool.Name)
 	switch {
 	case strings.Contains(name, "patch") || strings.Contains(name, "write_file") || strings.Contains(name, "edit"):
-		return cut + "The change may be there wholly, partly or not at all: read the files before applying it again."
+		return standInHead + "The change may be there wholly, partly or not at all: read the files before applying it again."
 	case tool.Type == "local_shell_call" || strings.Contains(name, "shell") || strings.Contains(name, "exec") || name == "write_stdin":
-		return cut + "The command may have run wholly, partly or not at all, or may still be running: check its effects before running it again."
+		return standInHead + "The command may have run wholly, partly or not at all, or may still be running: check its effects before running it again."
 	case strings.HasPrefix(name, "mcp__") || strings.Contains(name, "__"):
-		return cut + "The request may have reached the other side: look at the state there before repeating it."
+		return standInHead + "The request may have reached the other side: look at the state there before repeating it."
 	}
-	return cut + "The tool may have run: check the state before running it again."
+	return standInHead + "The tool may have run: check the state before running it again."
 }
 
 // OutputFrom rebuilds the output of a call from an event that carries the same content (codex-format: item_completed,

@@ -1,0 +1,213 @@
+package codex
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// State is how a tool call came out.
+type State uint8
+
+// How a call came out, as far as its output and the events beside it tell.
+const (
+	Untold    State = iota // answered, but nothing says how it went
+	Succeeded              // exit code 0, or the client says so
+	Failed                 // another exit code, or the client says so
+	Running                // the command runs on in the background
+	Aborted                // the user or the client stopped it
+	StoodIn                // hist's stand-in: what the call did is not known
+)
+
+var stateNames = [...]string{"answered", "ok", "failed", "running", "aborted", "unknown"}
+
+// String is the state in a word.
+func (s State) String() string { return stateNames[s] }
+
+// Outcome is how a tool call came out.
+type Outcome struct {
+	State State
+	Exit  string        // the exit code, "" if none is told
+	Took  time.Duration // as the client measured it, 0 if it does not say
+}
+
+// Or fills from other what o does not tell.
+func (o Outcome) Or(other Outcome) Outcome {
+	if o.State == Untold {
+		o.State = other.State
+	}
+	if o.Exit == "" {
+		o.Exit = other.Exit
+	}
+	if o.Took == 0 {
+		o.Took = other.Took
+	}
+	return o
+}
+
+// ToolName is the tool that a call asks for. A tool of an MCP server is mcp__SERVER__TOOL, as 0.114.0 writes it in one
+// word and 0.169.0 in two (measured); a call without a name is called by its type.
+func ToolName(rec *session.Record) string {
+	name := string(Text(rec, FieldName))
+	if name == "" {
+		return strings.TrimSuffix(string(Text(rec, FieldPayloadType)), "_call")
+	}
+	if space := gjson.GetBytes(rec.Raw, "payload.namespace").String(); space != "" {
+		name = space + "__" + name
+	}
+	return name
+}
+
+// OutputOutcome reads how a call came out from the record of its output. The forms are those that clients from 0.79.0
+// to 0.169.0 write (measured): lines in front of "Output:", or an object with metadata.
+func OutputOutcome(rec *session.Record) Outcome {
+	text := OutputText(rec)
+	if strings.HasPrefix(text, "{") && gjson.Valid(text) {
+		meta := gjson.Get(text, "metadata")
+		return Outcome{Took: seconds(meta.Get("duration_seconds").String())}.exited(meta.Get("exit_code").Raw)
+	}
+	var o Outcome
+	head, _, _ := strings.Cut(text, "Output:\n")
+	for line := range strings.Lines(head[:min(len(head), maxOutputHead)]) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "Wall time: "):
+			o.Took = seconds(strings.TrimSuffix(line[len("Wall time: "):], " seconds"))
+		case strings.HasPrefix(line, "Process exited with code "):
+			o = o.exited(line[len("Process exited with code "):])
+		case strings.HasPrefix(line, "Exit code: "):
+			o = o.exited(line[len("Exit code: "):])
+		case strings.HasPrefix(line, "Process running with session ID "):
+			o.State = Running
+		case line == "aborted", strings.HasPrefix(line, "aborted by user"):
+			o.State = Aborted
+		case strings.HasPrefix(line, strings.TrimSpace(standInHead)):
+			o.State = StoodIn
+		case strings.HasPrefix(line, "exec_command failed"), strings.HasPrefix(line, "unsupported "):
+			o.State = Failed
+		}
+	}
+	return o
+}
+
+// maxOutputHead is how much of an output is searched for what the client writes in front of it, in bytes.
+const maxOutputHead = 1 << 10
+
+// OutputText returns the first text of an output, whatever form it has.
+func OutputText(rec *session.Record) string {
+	v := gjson.ParseBytes(Field(rec, FieldOutput))
+	switch {
+	case v.IsArray():
+		return v.Get("0.text").String()
+	case v.IsObject():
+		return v.Get("content").String()
+	}
+	return v.String()
+}
+
+// EvidenceOutcome reads how a call came out from an event that tells of it.
+func EvidenceOutcome(rec *session.Record) Outcome {
+	p := gjson.GetBytes(rec.Raw, "payload")
+	if rec.Type == "event_msg/item_completed" {
+		p = p.Get("item")
+	}
+	took := p.Get("duration")
+	o := Outcome{Took: time.Duration(took.Get("secs").Int())*time.Second + time.Duration(took.Get("nanos").Int())}
+	switch status := p.Get("status").String(); {
+	case status == "failed", status == "declined", p.Get("result.Err").Exists(), p.Get("result.Ok.isError").Bool(),
+		p.Get("result.isError").Bool(), p.Get("success").Type == gjson.False:
+		o.State = Failed
+	case status == "completed", p.Get("result.Ok").Exists(), p.Get("success").Bool():
+		o.State = Succeeded
+	}
+	return o.exited(p.Get("exit_code").Raw)
+}
+
+// exited adds an exit code, if the text is one.
+func (o Outcome) exited(code string) Outcome {
+	n, err := strconv.Atoi(code)
+	if err != nil {
+		return o
+	}
+	o.Exit, o.State = code, Succeeded
+	if n != 0 {
+		o.State = Failed
+	}
+	return o
+}
+
+func seconds(s string) time.Duration {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f < 0 || f > 1e9 {
+		return 0
+	}
+	return time.Duration(f * float64(time.Second))
+}
+
+// MessageText returns the words of a message and the number of its images.
+func MessageText(rec *session.Record) (text string, images int) {
+	content := gjson.ParseBytes(Field(rec, FieldContent))
+	if content.Type == gjson.String {
+		return content.String(), 0
+	}
+	var parts []string
+	content.ForEach(func(_, part gjson.Result) bool {
+		switch t := part.Get("text"); {
+		case t.Type == gjson.String:
+			parts = append(parts, t.String())
+		case part.Get("type").String() == "input_image":
+			images++
+		}
+		return true
+	})
+	return strings.Join(parts, "\n"), images
+}
+
+// ErrorClass is the client's name for the error that a turn ended with, "" if it ended without one
+// (task_complete.error, from 0.145 on).
+func ErrorClass(rec *session.Record) string {
+	raw := Field(rec, FieldError)
+	if len(raw) == 0 || raw[0] != '{' {
+		return ""
+	}
+	class := gjson.GetBytes(raw, "codex_error_info")
+	name := class.String()
+	class.ForEach(func(k, _ gjson.Result) bool {
+		if class.IsObject() {
+			name = k.String()
+		}
+		return false
+	})
+	if name == "" {
+		return "other"
+	}
+	return name
+}
+
+// TurnTook is how long the client says that a turn took, 0 if it does not say.
+func TurnTook(rec *session.Record) time.Duration {
+	return time.Duration(gjson.GetBytes(rec.Raw, "payload.duration_ms").Int()) * time.Millisecond
+}
+
+// Time is when the record was written, zero if its time stamp is none.
+func Time(rec *session.Record) time.Time {
+	t, err := time.Parse(time.RFC3339, Stamp(rec))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// AskedText is what a call gives its tool: arguments, a script, or a local shell's command.
+func AskedText(rec *session.Record) string {
+	for _, field := range []int{FieldArguments, FieldInput} {
+		if raw := Field(rec, field); len(raw) > 0 {
+			return gjson.ParseBytes(raw).String()
+		}
+	}
+	return gjson.GetBytes(rec.Raw, "payload.action").Raw
+}

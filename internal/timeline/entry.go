@@ -1,0 +1,77 @@
+package timeline
+
+import (
+	"time"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Kind is what an entry tells of.
+type Kind uint8
+
+// The kinds of entries.
+const (
+	TurnStart  Kind = iota // a turn begins: everything up to its TurnEnd belongs to it
+	TurnEnd                // it ends, or never did: see State
+	Prompt                 // somebody asked something
+	Answer                 // the model said something
+	Call                   // the model called a tool
+	Output                 // an output came whose call is not open: too late, or without a call
+	Compaction             // the history was replaced by a shorter one
+	Rollback               // turns were taken back
+	Finding                // lint found something here
+)
+
+var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call", "output", "compaction", "rollback", "finding"}
+
+// String names the kind in words.
+func (k Kind) String() string { return kindNames[k] }
+
+// State is how a turn ended.
+type State uint8
+
+// The states of a turn.
+const (
+	Open        State = iota // it never ended
+	Completed                // the client says so; before 0.100: it was answered
+	Failed                   // it ended with an error
+	Interrupted              // it was aborted
+	Unanswered               // before 0.100: no answer came
+)
+
+var stateNames = [...]string{"open", "completed", "failed", "interrupted", "unanswered"}
+
+// String names the state.
+func (s State) String() string { return stateNames[s] }
+
+// Entry is one thing that happened.
+type Entry struct {
+	Kind   Kind
+	Pos    session.Pos
+	Offset int64     // bytes, of its line in the uncompressed file
+	Time   time.Time // UTC; zero if the record does not say
+	Turn   int       // from 1; 0 outside of turns
+
+	// Prompt, Answer: how long it is. Text is empty unless content was asked for.
+	Chars  int
+	Images int
+	Text   string
+
+	// Call, Output
+	Tool, CallID string
+	Answered     bool // its output came, or nothing has to come
+	Outcome      codex.Outcome
+	Asked, Got   string // arguments and output, cut short; empty unless content was asked for
+	open         bool   // its output may still come
+
+	// TurnEnd
+	State  State
+	Detail string        // the error's class, or why the turn was interrupted
+	Calls  int           // how many calls the turn made
+	Took   time.Duration // 0 if nothing tells
+
+	// Finding
+	Finding *lint.Finding
+}

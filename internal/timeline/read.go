@@ -1,0 +1,285 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Options say what to tell beside what happened.
+type Options struct {
+	Findings []lint.Finding // of this session, in the order of their places, as lint.Session returns them
+	Content  bool           // fill Text, Asked and Got
+	Live     bool           // somebody writes the session now
+}
+
+// Read tells the session in r, an entry a call of emit; the entry is emit's to keep. The errors are emit's, ctx's and
+// what the reading met; all that came before an error has been told.
+func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) error) error {
+	t := &teller{opts: opts, emit: emit, calls: map[string]*Entry{}}
+	framer := lint.NewFramer(r, lint.FrameOptions{Decoder: codex.Decoder{}, Live: opts.Live})
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec, err := framer.Next()
+		framer.Faults() // lint has told them
+		if err != nil {
+			t.finish()
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return errors.Join(t.flush(), err)
+		}
+		t.record(rec)
+		t.found(rec.Pos)
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// teller turns records into entries. An entry waits in the queue until all entries before it are settled.
+type teller struct {
+	opts  Options
+	emit  func(*Entry) error
+	queue []*Entry
+	calls map[string]*Entry // calls of this turn whose output has not come
+	turn  turn
+	turns int
+	begun bool // the session has events that begin turns (0.100 and later)
+}
+
+// turn is the turn in hand.
+type turn struct {
+	id      string
+	running bool
+	start   *Entry
+	last    *Entry // the newest entry of it
+	calls   int
+	spoke   bool // the model said or did something
+	words   bool // the last thing was an answer in words
+}
+
+func (t *teller) record(rec *session.Record) {
+	switch rec.Kind {
+	case session.TurnStart:
+		t.begun = true
+		t.endTurn(nil, Open)
+		t.startTurn(rec)
+	case session.TurnEnd:
+		t.found(rec.Pos) // what is wrong with the end belongs to the turn
+		t.turnEnd(rec)
+	case session.Call:
+		t.call(rec)
+	case session.Output:
+		t.output(rec)
+	case session.Evidence:
+		if e := t.calls[string(rec.CallID)]; e != nil {
+			e.Outcome = e.Outcome.Or(codex.EvidenceOutcome(rec))
+		}
+	case session.Message:
+		t.message(rec)
+	case session.Compaction:
+		t.add(rec, Compaction)
+	case session.Rollback:
+		t.add(rec, Rollback).Calls = int(gjson.ParseBytes(codex.Field(rec, codex.FieldNumTurns)).Int())
+	}
+}
+
+// add queues an entry of the turn in hand.
+func (t *teller) add(rec *session.Record, kind Kind) *Entry {
+	e := &Entry{Kind: kind, Pos: rec.Pos, Offset: rec.Offset, Time: codex.Time(rec)}
+	if t.turn.running {
+		e.Turn, t.turn.last = t.turns, e
+	}
+	t.queue = append(t.queue, e)
+	return e
+}
+
+func (t *teller) startTurn(rec *session.Record) {
+	t.turns++
+	t.turn = turn{id: string(rec.TurnID), running: true}
+	t.turn.start = t.add(rec, TurnStart)
+}
+
+// turnEnd takes over how the client says that the turn ended.
+func (t *teller) turnEnd(rec *session.Record) {
+	state, detail := Completed, ""
+	switch class := codex.ErrorClass(rec); {
+	case rec.Type == "event_msg/turn_aborted":
+		state, detail = Interrupted, string(codex.Text(rec, codex.FieldReason))
+	case class != "":
+		state, detail = Failed, class
+	}
+	if e := t.endTurn(rec, state); e != nil {
+		e.Detail = detail
+		if took := codex.TurnTook(rec); took > 0 {
+			e.Took = took
+		}
+	}
+}
+
+// endTurn ends the turn in hand, if there is one: at a record, or where its last entry stands.
+func (t *teller) endTurn(rec *session.Record, state State) *Entry {
+	if !t.turn.running {
+		return nil
+	}
+	t.giveUp()
+	last := t.turn.last
+	e := &Entry{Kind: TurnEnd, Pos: last.Pos, Offset: last.Offset, Time: last.Time, Turn: t.turns, State: state, Calls: t.turn.calls}
+	if rec != nil {
+		e.Pos, e.Offset, e.Time = rec.Pos, rec.Offset, codex.Time(rec)
+	}
+	if from := t.turn.start.Time; state != Open && !from.IsZero() && !e.Time.IsZero() {
+		e.Took = max(0, e.Time.Sub(from))
+	}
+	t.queue = append(t.queue, e)
+	t.turn = turn{}
+	return e
+}
+
+// message tells of a prompt or an answer. Where no event begins a turn, a prompt does.
+func (t *teller) message(rec *session.Record) {
+	kind := Answer
+	switch {
+	case rec.Boundary:
+		kind = Prompt
+		if !t.begun {
+			t.endTurn(nil, t.quietState())
+			t.startTurn(rec)
+		}
+	case strings.HasSuffix(rec.Type, "_call"):
+		e := t.add(rec, Call) // the provider runs it: no output comes
+		e.Tool, e.CallID, e.Answered = clip(codex.ToolName(rec)), clip(string(rec.CallID)), true
+		t.turn.calls++
+		t.turn.spoke, t.turn.words = true, false
+		return
+	case !rec.Answer:
+		return
+	}
+	e := t.add(rec, kind)
+	text, images := codex.MessageText(rec)
+	e.Chars, e.Images = utf8.RuneCountInString(text), images
+	if t.opts.Content {
+		e.Text = text
+	}
+	t.turn.words = kind == Answer
+	t.turn.spoke = t.turn.spoke || t.turn.words
+}
+
+// quietState is how a turn ended that no event ends.
+func (t *teller) quietState() State {
+	switch {
+	case t.turn.words:
+		return Completed
+	case t.turn.spoke:
+		return Open
+	}
+	return Unanswered
+}
+
+func (t *teller) call(rec *session.Record) {
+	e := t.add(rec, Call)
+	e.Tool, e.CallID, e.open = clip(codex.ToolName(rec)), clip(string(rec.CallID)), true
+	if t.opts.Content {
+		e.Asked = shorten(codex.AskedText(rec))
+	}
+	id := string(rec.CallID)
+	if twin := t.calls[id]; twin != nil {
+		twin.open = false
+	}
+	t.calls[id] = e
+	t.turn.calls++
+	t.turn.spoke, t.turn.words = true, false
+}
+
+func (t *teller) output(rec *session.Record) {
+	e := t.calls[string(rec.CallID)]
+	if e == nil {
+		e = t.add(rec, Output)
+		e.CallID = clip(string(rec.CallID))
+	}
+	delete(t.calls, string(rec.CallID))
+	e.Answered, e.open = true, false
+	e.Outcome = codex.OutputOutcome(rec).Or(e.Outcome)
+	if at := codex.Time(rec); e.Outcome.Took == 0 && e.Kind == Call && !e.Time.IsZero() && at.After(e.Time) {
+		e.Outcome.Took = at.Sub(e.Time)
+	}
+	if t.opts.Content {
+		e.Got = shorten(codex.OutputText(rec))
+	}
+}
+
+// found queues the findings up to a place.
+func (t *teller) found(at session.Pos) {
+	for len(t.opts.Findings) > 0 && !at.Less(t.opts.Findings[0].Pos) {
+		f := &t.opts.Findings[0]
+		t.opts.Findings = t.opts.Findings[1:]
+		e := &Entry{Kind: Finding, Pos: f.Pos, Offset: f.Offset, Finding: f}
+		if t.turn.running {
+			e.Turn = t.turns
+		}
+		t.queue = append(t.queue, e)
+	}
+}
+
+// finish settles what is still open at the end of the session.
+func (t *teller) finish() {
+	t.found(session.Pos{Line: 1<<63 - 1})
+	state := Open
+	if !t.begun {
+		state = t.quietState()
+	}
+	t.endTurn(nil, state)
+	t.giveUp()
+}
+
+// giveUp settles the calls that no output will answer.
+func (t *teller) giveUp() {
+	for id, e := range t.calls {
+		e.open = false
+		delete(t.calls, id)
+	}
+}
+
+// flush emits the entries in front of the first call that is still open.
+func (t *teller) flush() error {
+	done := 0
+	for _, e := range t.queue {
+		if e.open {
+			break
+		}
+		done++
+		if err := t.emit(e); err != nil {
+			return err
+		}
+	}
+	clear(t.queue[:done])
+	t.queue = t.queue[done:]
+	return nil
+}
+
+// How much is told, in bytes: of a call's arguments or output, and of a name.
+const (
+	maxShown = 4000
+	maxName  = 100
+)
+
+func shorten(s string) string { return cut(s, maxShown) }
+func clip(s string) string    { return cut(s, maxName) }
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
