@@ -111,7 +111,7 @@ func newApp(e *env) *cli.App {
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
-		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), undoCommand(e), explainCommand(e)},
+		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), undoCommand(e), showCommand(e), explainCommand(e)},
 		ExitErrHandler:  func(*cli.Context, error) {},
 		OnUsageError:    onUsageError,
 		CommandNotFound: func(*cli.Context, string) {},

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -185,7 +187,7 @@ func TestExitCodes(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]) \| (.*) \|$`).FindAllStringSubmatch(read(t, "README.md"), -1) {
 		rows.WriteString(m[1] + "  " + m[2] + "\n")
 	}
-	for _, args := range [][]string{{"--help"}, {"lint", "--help"}, {"repair", "--help"}, {"undo", "--help"}, {"explain", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"lint", "--help"}, {"repair", "--help"}, {"undo", "--help"}, {"show", "--help"}, {"explain", "--help"}} {
 		help, _ := run(args...)
 		_, help, _ = strings.Cut(help, "EXIT STATUS:\n")
 		var want strings.Builder
@@ -223,6 +225,48 @@ func TestFindingFields(t *testing.T) {
 	if got := firstColumn(section(t, read(t, "README.md"), "### Findings as JSON")); !slices.Equal(got, want) {
 		t.Errorf("findings have the fields %v, the README lists %v", want, got)
 	}
+}
+
+// TestEntryFields compares the fields and kinds that the page on show lists with those of all entries in the fixtures.
+func TestEntryFields(t *testing.T) {
+	atRoot(t)
+	page := read(t, "docs/show.md")
+	fields, kinds := map[string]bool{}, map[string]bool{}
+	for _, path := range sessionsBelow(t, "fixtures") {
+		out, _ := run("show", "--format", "jsonl", "--show-content", path)
+		for line := range strings.Lines(out) {
+			var entry map[string]any
+			if err := json.Unmarshal([]byte(line), &entry); err != nil {
+				t.Fatalf("%s: %v: %s", path, err, line)
+			}
+			for name := range entry {
+				fields[name] = true
+			}
+			kinds[entry["kind"].(string)] = true
+		}
+	}
+	for heading, found := range map[string]map[string]bool{"## Entries as JSON": fields, "## Kinds": kinds} {
+		want := slices.Sorted(maps.Keys(found))
+		if got := firstColumn(section(t, page, heading)); !slices.Equal(got, want) {
+			t.Errorf("%s: entries have %v, the page lists %v", heading, want, got)
+		}
+	}
+}
+
+// sessionsBelow returns the session files below a directory.
+func sessionsBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".jsonl" {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
 }
 
 // TestReportFields compares the page on the report with the type that is written.

@@ -1,0 +1,125 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// browse opens a page in a headless Chromium, runs a script in it behind the page's own, and returns what that leaves
+// in the title. Without a browser the test is skipped.
+func browse(t *testing.T, page []byte, script string, flags ...string) string {
+	t.Helper()
+	browser := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+			break
+		}
+	}
+	if browser == "" {
+		t.Skip("no browser: install chromium to test the page")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "page.html")
+	probe := "<script>document.title = (() => { " + script + " })();</script></body>"
+	if err := os.WriteFile(path, bytes.Replace(page, []byte("</body>"), []byte(probe), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	args := append([]string{"--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + filepath.Join(dir, "user"), "--dump-dom"}, flags...)
+	cmd := exec.CommandContext(ctx, browser, append(args, "file://"+path)...)
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	dom, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", browser, err, complaints.String())
+	}
+	m := regexp.MustCompile(`<title>(.*?)</title>`).FindSubmatch(dom)
+	if m == nil {
+		t.Fatalf("no title in %d bytes", len(dom))
+	}
+	return string(m[1])
+}
+
+// pageOf writes the page of a session.
+func pageOf(t *testing.T, session string) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "page.html")
+	var out bytes.Buffer
+	if code := Main([]string{"hist", "show", "--show-content", "--html", path, session}, strings.NewReader(""), &out, &out); code != ExitOK {
+		t.Fatalf("exit code %d: %s", code, out.String())
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// TestPageInBrowser opens a page wide and narrow, light and dark, and uses its keys.
+func TestPageInBrowser(t *testing.T) {
+	killed, err := filepath.Glob("../fixtures/codex/0.169.0/kill_in_tool_resumed0/*.jsonl")
+	if err != nil || len(killed) != 1 {
+		t.Fatal(killed, err)
+	}
+	page := pageOf(t, killed[0])
+	fits := `return getComputedStyle(document.body).backgroundColor + " " + (document.documentElement.scrollWidth <= innerWidth)`
+	for _, tc := range []struct {
+		name, script, want string
+		flags              []string
+	}{
+		{"wide and light", fits, "rgb(252, 252, 250) true", []string{"--window-size=1100,900"}},
+		{"narrow and dark", fits, "rgb(23, 25, 27) true", []string{"--window-size=500,900", "--force-dark-mode", "--blink-settings=preferredColorScheme=0"}},
+		{"keys", `const press = key => dispatchEvent(new KeyboardEvent("keydown", {key}));
+			const open = () => [...document.querySelectorAll(".turn")].map(t => t.open);
+			press("j"); press("j"); press("k"); press("j");
+			const at = document.activeElement.innerText.slice(0, 6);
+			const before = open(); press("e"); const after = open(); press("e");
+			return [at, before, after, open()].join(" ")`, "Turn 2 true,true false,false true,true", nil},
+		{"link to a finding", `location.hash = "#finding-2"; return document.querySelector("#finding-2").closest(".turn").open + " " + document.querySelectorAll("nav a").length`, "true 3", nil},
+		{"reached by keyboard", `const focusable = [...document.querySelectorAll("a, summary, pre")]; return focusable.every(e => e.tabIndex >= 0) + " " + document.querySelector("a").className`, "true skip", nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := browse(t, page, tc.script, tc.flags...); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestLargePageInBrowser opens a page of 10,000 calls.
+func TestLargePageInBrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens a large page in a browser")
+	}
+	var text strings.Builder
+	put := func(kind, payload string) {
+		fmt.Fprintf(&text, `{"timestamp":"2026-11-20T10:00:00.000Z","type":%q,"payload":%s}`+"\n", kind, payload)
+	}
+	put("session_meta", `{"id":"019a0000-0000-7000-8000-000000000001","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/w","originator":"x","cli_version":"0.114.0"}`)
+	for turn := range 100 {
+		put("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}`)
+		for i := range 100 {
+			put("response_item", fmt.Sprintf(`{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"c%d_%d"}`, turn, i))
+			put("response_item", fmt.Sprintf(`{"type":"function_call_output","call_id":"c%d_%d","output":"Exit code: 0\nOutput:\nx"}`, turn, i))
+		}
+		put("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}`)
+	}
+	path := filepath.Join(t.TempDir(), "large.jsonl")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := browse(t, pageOf(t, path), `return document.querySelectorAll(".turn").length + " " + document.querySelectorAll(".ok").length + " " + document.querySelectorAll(".turn[open]").length`)
+	if got != "100 10000 1" {
+		t.Errorf("turns, calls, open turns: %s", got)
+	}
+}

@@ -1,0 +1,155 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
+	"github.com/hist-cli/hist/lint"
+)
+
+func showCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "show", Usage: "show a session's turns, calls and findings in the order of time", ArgsUsage: "PATH|ID",
+		Description: describe("Tells what happened in a session: turns, prompts, answers, tool calls and how they came out, and at their\nplace the findings of lint. PATH is a file (.jsonl, .jsonl.zst), or - for standard input; ID is a thread's id."),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, or jsonl (one JSON object an entry)"},
+			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
+			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and what calls were given and gave back", DisableDefaultText: true},
+			colorFlag(),
+		},
+		OnUsageError: onUsageError, Action: e.show,
+	}
+}
+
+// showPrinter shows one session's timeline.
+type showPrinter interface {
+	begin(s *shown) error
+	entry(e *timeline.Entry) error
+	end() error
+}
+
+// shown is the session that is shown, and what lint says of it.
+type shown struct {
+	path     string
+	summary  lint.Summary
+	findings []lint.Finding
+	counts   [4]int64 // findings by impact
+}
+
+func (e *env) show(c *cli.Context) error {
+	if c.NArg() != 1 {
+		return usage("show takes one session: a file, - for standard input, or a session's id")
+	}
+	if info, err := os.Stat(c.Args().First()); err == nil && info.IsDir() {
+		return usage("%s is a directory; show takes one session", c.Args().First())
+	}
+	print, err := e.showPrinter(c)
+	if err != nil {
+		return err
+	}
+	list, err := targets(c.Context, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	if path := c.String("html"); path != "" {
+		if len(list) > 1 {
+			return usage("%s names several files, give one of them, such as %s", c.Args().First(), list[len(list)-1].path)
+		}
+		return writePage(c.Context, path, func(w io.Writer) error { return e.showOne(c, list[0], newPage(w)) })
+	}
+	for _, t := range list { // a thread that was reverted has several files
+		if err := e.showOne(c, t, print); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *env) showPrinter(c *cli.Context) (showPrinter, error) {
+	st, err := styled(c, e.out)
+	if err != nil {
+		return nil, err
+	}
+	switch f := c.String("format"); {
+	case c.String("html") != "" && c.IsSet("format"):
+		return nil, usage("--html is a format of its own; leave --format out")
+	case f == "text":
+		return &timelinePrinter{w: bufio.NewWriter(e.out), st: st}, nil
+	case f == "jsonl":
+		return &jsonTimeline{w: bufio.NewWriter(e.out)}, nil
+	default:
+		return nil, usage("--format is %q; it takes text or jsonl", f)
+	}
+}
+
+// showOne lints a session, reads it again and shows it. What can't be read to its end is shown up to there.
+func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
+	if t.err != nil {
+		return t.err
+	}
+	src, err := e.open(t.path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	opts := options(src, t, "")
+	r := linted{target: t, src: src}
+	if r.result, err = lintSource(c.Context, src, opts); err != nil {
+		return err
+	}
+	partial := r.result.Summary.Partial
+	if partial == nil {
+		if err := newHomes().look(c.Context, &r); err != nil {
+			return err
+		}
+	}
+	s := &shown{path: t.path, summary: r.result.Summary, findings: r.result.Findings}
+	for i := range s.findings {
+		s.counts[s.findings[i].Impact]++
+	}
+	in, err := src.Reader(c.Context)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := print.begin(s); err != nil {
+		return fmt.Errorf("writing the timeline: %w", err)
+	}
+	err = timeline.Read(c.Context, in, timeline.Options{Findings: s.findings, Content: c.Bool("show-content"), Live: opts.Live}, print.entry)
+	switch {
+	case partial != nil:
+		err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, s.summary.Bytes, partial)
+	case errors.Is(err, source.ErrCorrupt):
+		err = nil // a finding says so
+	}
+	if ended := print.end(); ended != nil {
+		return fmt.Errorf("writing the timeline: %w", ended)
+	}
+	return err
+}
+
+// open opens a session that is read more than once.
+func (e *env) open(path string) (*source.Source, error) {
+	if path == "-" {
+		return source.Stdin(e.in, "")
+	}
+	return source.Open(path)
+}
+
+// writePage writes a new file; a page of which something is missing is not written at all.
+func writePage(ctx context.Context, path string, fill func(io.Writer) error) error {
+	err := publish.Write(ctx, publish.Target{Path: path}, fill, nil)
+	if errors.Is(err, publish.ErrExists) {
+		return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
+	}
+	return err
+}

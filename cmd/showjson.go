@@ -1,0 +1,61 @@
+package cmd
+
+import (
+	"bufio"
+	"time"
+
+	"github.com/hist-cli/hist/internal/timeline"
+)
+
+// jsonTimeline writes one object an entry.
+type jsonTimeline struct{ w *bufio.Writer }
+
+// jsonEntry is the documented form of an entry.
+type jsonEntry struct {
+	Kind    string  `json:"kind"`
+	Line    int64   `json:"line"`
+	Offset  int64   `json:"offset"`
+	Time    string  `json:"time,omitempty"`
+	Turn    int     `json:"turn,omitempty"`
+	Chars   int     `json:"chars,omitempty"`
+	Images  int     `json:"images,omitempty"`
+	Tool    string  `json:"tool,omitempty"`
+	CallID  string  `json:"call_id,omitempty"`
+	Outcome string  `json:"outcome,omitempty"`
+	Exit    string  `json:"exit_code,omitempty"`
+	State   string  `json:"state,omitempty"`
+	Detail  string  `json:"detail,omitempty"`
+	Count   int     `json:"count,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	Rule    string  `json:"rule,omitempty"`
+	Impact  string  `json:"impact,omitempty"`
+	Message string  `json:"message,omitempty"`
+	Text    string  `json:"text,omitempty"`
+	Asked   string  `json:"asked,omitempty"`
+	Got     string  `json:"got,omitempty"`
+}
+
+func (p *jsonTimeline) begin(*shown) error { return nil }
+func (p *jsonTimeline) end() error         { return p.w.Flush() }
+
+func (p *jsonTimeline) entry(e *timeline.Entry) error {
+	j := jsonEntry{
+		Kind: e.Kind.String(), Line: e.Pos.Line, Offset: e.Offset, Turn: e.Turn, Chars: e.Chars, Images: e.Images, Tool: e.Tool, CallID: e.CallID,
+		Detail: e.Detail, Count: e.Calls, Seconds: e.Took.Seconds(), Text: e.Text, Asked: e.Asked, Got: e.Got,
+	}
+	if !e.Time.IsZero() {
+		j.Time = e.Time.Format(time.RFC3339Nano)
+	}
+	switch e.Kind {
+	case timeline.Call:
+		j.Outcome, j.Exit, j.Seconds = e.Outcome.State.String(), e.Outcome.Exit, e.Outcome.Took.Seconds()
+		if !e.Answered {
+			j.Outcome = "no output"
+		}
+	case timeline.TurnEnd:
+		j.State = e.State.String()
+	case timeline.Finding:
+		j.Rule, j.Impact, j.Message = e.Finding.Rule.Name, e.Finding.Impact.String(), e.Finding.Message
+	}
+	return writeJSON(p.w, j)
+}

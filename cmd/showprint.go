@@ -1,0 +1,227 @@
+package cmd
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/timeline"
+	"github.com/hist-cli/hist/lint"
+)
+
+// timelinePrinter shows a session to people, line by line, so that a pager may be put behind it.
+type timelinePrinter struct {
+	w            *bufio.Writer
+	st           *styles
+	shown        *shown
+	turns, calls int64
+}
+
+func (p *timelinePrinter) begin(s *shown) error {
+	p.shown, p.turns, p.calls = s, 0, 0
+	fmt.Fprintln(p.w, p.st.path.Sprint(oneLine(s.path)))
+	for _, fact := range s.facts() {
+		fmt.Fprintf(p.w, "    %s %s\n", p.st.dim.Sprintf("%-8s", fact[0]), oneLine(fact[1]))
+	}
+	return p.w.Flush()
+}
+
+// facts is what is known of a session as a whole, name and value.
+func (s *shown) facts() [][2]string {
+	h := s.summary.Header
+	facts := [][2]string{
+		{"thread", h.ID},
+		{"client", strings.TrimSpace("Codex " + h.Version)},
+		{"source", h.Source},
+		{"provider", h.Provider},
+		{"cwd", h.CWD},
+		{"history", h.Mode},
+		{"size", fmt.Sprintf("%s in %s", count(s.summary.Bytes, "byte", "bytes"), count(s.summary.Records, "record", "records"))},
+	}
+	out := facts[:0]
+	for _, f := range facts {
+		if f[1] != "" && f[1] != "Codex" {
+			f[1] = shortened(f[1], longestFact)
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// longestFact is how many characters of a header's member are shown.
+const longestFact = 200
+
+func shortened(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
+
+func (p *timelinePrinter) entry(e *timeline.Entry) error {
+	switch e.Kind {
+	case timeline.TurnStart:
+		p.turns++
+		fmt.Fprintf(p.w, "\n%s  %s\n", p.st.bold.Sprintf("turn %d", e.Turn), p.st.dim.Sprint(day(e.Time)))
+	case timeline.Finding:
+		f := e.Finding
+		fmt.Fprintf(p.w, "            %s %s\n", p.st.impact[f.Impact].Sprintf("%s:", f.Impact), oneLine(fmt.Sprintf("%s (line %d) [%s]", f.Message, f.Pos.Line, f.Rule.Name)))
+	default:
+		if e.Kind == timeline.Call {
+			p.calls++
+		}
+		fmt.Fprintf(p.w, "  %s  %s\n", p.st.dim.Sprint(clock(e.Time)), p.line(e))
+		p.content(e)
+	}
+	return nil
+}
+
+// line is an entry in words.
+func (p *timelinePrinter) line(e *timeline.Entry) string {
+	words := oneLine(describeEntry(e))
+	switch {
+	case e.Kind == timeline.Call:
+		how := outcome(e)
+		name, _, _ := strings.Cut(words, ": ")
+		return p.st.bold.Sprint(name) + ": " + p.how(e).Sprint(oneLine(how))
+	case e.Kind == timeline.TurnEnd && e.State != timeline.Completed:
+		return p.st.impact[lint.Loses].Sprint(words)
+	}
+	return words
+}
+
+// how is the colour of a call's outcome.
+func (p *timelinePrinter) how(e *timeline.Entry) interface{ Sprint(...any) string } {
+	switch {
+	case !e.Answered || e.Outcome.State == codex.StoodIn:
+		return p.st.impact[lint.Loses]
+	case e.Outcome.State == codex.Failed || e.Outcome.State == codex.Aborted:
+		return p.st.removed
+	case e.Outcome.State == codex.Succeeded:
+		return p.st.added
+	}
+	return p.st.dim
+}
+
+// describeEntry says in plain words what an entry tells.
+func describeEntry(e *timeline.Entry) string {
+	switch e.Kind {
+	case timeline.Prompt, timeline.Answer:
+		return e.Kind.String() + ": " + length(e)
+	case timeline.Call:
+		return fmt.Sprintf("%s (%s): %s", e.Tool, e.CallID, outcome(e))
+	case timeline.Output:
+		return fmt.Sprintf("an output for call %s, which is not open", e.CallID)
+	case timeline.Compaction:
+		return "the history so far was replaced by a summary"
+	case timeline.Rollback:
+		return count(int64(e.Calls), "turn was", "turns were") + " taken back"
+	case timeline.TurnEnd:
+		return turnEnd(e)
+	}
+	return e.Kind.String()
+}
+
+func length(e *timeline.Entry) string {
+	s := count(int64(e.Chars), "character", "characters")
+	if e.Images > 0 {
+		s += ", " + count(int64(e.Images), "image", "images")
+	}
+	return s
+}
+
+// outcome says how a call came out.
+func outcome(e *timeline.Entry) string {
+	how := e.Outcome.State.String()
+	switch {
+	case !e.Answered && e.Outcome.State == codex.Untold:
+		return "no output"
+	case !e.Answered:
+		how = "no output, but an event says " + how
+	case e.Outcome.State == codex.StoodIn:
+		return "unknown: its output was lost"
+	}
+	if e.Outcome.Exit != "" && e.Outcome.Exit != "0" {
+		how += ", exit code " + e.Outcome.Exit
+	}
+	return how + took(e.Outcome.Took)
+}
+
+// turnEnd says how a turn ended.
+func turnEnd(e *timeline.Entry) string {
+	s := e.State.String()
+	switch e.State {
+	case timeline.Open:
+		s = "never ended"
+	case timeline.Interrupted, timeline.Failed:
+		if e.Detail != "" && e.Detail != s {
+			s += " (" + e.Detail + ")"
+		}
+	}
+	return s + took(e.Took)
+}
+
+// took says how long something took, rounded to what a person can use.
+func took(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		d = d.Round(10 * time.Millisecond)
+	case d < time.Minute:
+		d = d.Round(100 * time.Millisecond)
+	default:
+		d = d.Round(time.Second)
+	}
+	if d == 0 {
+		return ""
+	}
+	return " after " + d.String()
+}
+
+// content shows an entry's words below it, if it has any.
+func (p *timelinePrinter) content(e *timeline.Entry) {
+	for _, block := range []struct{ mark, text string }{{"", e.Text}, {"> ", e.Asked}, {"< ", e.Got}} {
+		if block.text == "" {
+			continue
+		}
+		for line := range strings.Lines(strings.TrimRight(block.text, "\n")) {
+			fmt.Fprintf(p.w, "            %s%s\n", p.st.dim.Sprint(block.mark), oneLine(strings.TrimSuffix(line, "\n")))
+		}
+	}
+}
+
+func (p *timelinePrinter) end() error {
+	line := fmt.Sprintf("\n%s, %s; %s. Times are UTC.", count(p.turns, "turn", "turns"), count(p.calls, "call", "calls"), p.shown.verdict())
+	fmt.Fprintln(p.w, line)
+	return p.w.Flush()
+}
+
+// verdict counts the findings.
+func (s *shown) verdict() string {
+	found := s.counts[lint.Blocks] + s.counts[lint.Loses] + s.counts[lint.Rejects]
+	line := "nothing is damaged"
+	if found > 0 {
+		line = count(found, "finding", "findings")
+	}
+	if n := s.counts[lint.Notes]; n > 0 {
+		line += ", " + count(n, "note", "notes")
+	}
+	return line
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "at an unknown time"
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "        "
+	}
+	return t.Format("15:04:05")
+}
