@@ -78,7 +78,7 @@ type Rule struct {
 }
 
 // Rules is the catalogue, in the order in which it is documented.
-var Rules = concat(framingRules, headerRules, ordinalRules, callRules, turnRules, itemRules, storeRules)
+var Rules = concat(framingRules, headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, storeRules)
 
 func concat(families ...[]*Rule) []*Rule {
 	var all []*Rule

@@ -22,6 +22,9 @@ type Options struct {
 	SiblingVersion func() string
 	KeepOrphans    bool // an output whose call can't be rebuilt is kept as a note to the model
 	Fresh          bool // an empty file is so young that its first record may be on its way
+	// WakePrefix begins the messages by which a harness wakes its agent, "" is "[WAKE]"; SaveTool is the tool by which
+	// an agent saves its work at the end of a turn, "" is "add_memory". The restart rules look for them.
+	WakePrefix, SaveTool string
 }
 
 // Name is what the name of a session's file says about it.
@@ -83,10 +86,14 @@ type run struct {
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	s := &run{opts: opts}
 	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live})
-	// Order matters in two places: the header tells the others the mode, and holes must know a record before
-	// the rules ask about it.
+	// Order matters in three places: the header tells the others the mode, holes must know a record before the
+	// rules ask about it, and the restart rules ask for the turn in hand before the next one begins.
 	header := &headerChecker{run: s}
-	checkers := []checker{header, &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s}, newTurnChecker(s), newItemChecker(s)}
+	turns := newTurnChecker(s)
+	checkers := []checker{
+		header, &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s},
+		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns, newItemChecker(s),
+	}
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()

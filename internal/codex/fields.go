@@ -38,6 +38,8 @@ const (
 	FieldLastMessage
 	FieldMessage
 	FieldReason
+	FieldNamespace
+	FieldSandbox
 	fieldCount
 )
 
@@ -69,6 +71,8 @@ var shape = mustCompile([fieldCount]string{
 	FieldLastMessage:   "payload.last_agent_message",
 	FieldMessage:       "payload.message",
 	FieldReason:        "payload.reason",
+	FieldNamespace:     "payload.namespace",
+	FieldSandbox:       "payload.sandbox_policy",
 })
 
 func mustCompile(paths [fieldCount]string) *jsonl.Shape {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -56,8 +57,8 @@ func ToolName(rec *session.Record) string {
 	if name == "" {
 		return strings.TrimSuffix(string(Text(rec, FieldPayloadType)), "_call")
 	}
-	if space := gjson.GetBytes(rec.Raw, "payload.namespace").String(); space != "" {
-		name = space + "__" + name
+	if space := Text(rec, FieldNamespace); len(space) > 0 {
+		name = string(space) + "__" + name
 	}
 	return name
 }
@@ -65,14 +66,14 @@ func ToolName(rec *session.Record) string {
 // OutputOutcome reads how a call came out from the record of its output. The forms are those that clients from 0.79.0
 // to 0.169.0 write (measured): lines in front of "Output:", or an object with metadata.
 func OutputOutcome(rec *session.Record) Outcome {
-	text := OutputText(rec)
-	if strings.HasPrefix(text, "{") && gjson.Valid(text) {
-		meta := gjson.Get(text, "metadata")
+	raw := Field(rec, FieldOutput)
+	if bytes.HasPrefix(raw, []byte(`"{`)) {
+		meta := gjson.Get(OutputText(rec), "metadata")
 		return Outcome{Took: seconds(meta.Get("duration_seconds").String())}.exited(meta.Get("exit_code").Raw)
 	}
 	var o Outcome
-	head, _, _ := strings.Cut(text, "Output:\n")
-	for line := range strings.Lines(head[:min(len(head), maxOutputHead)]) {
+	head, _, _ := strings.Cut(outputHead(raw), "Output:\n")
+	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
 		switch {
 		case strings.HasPrefix(line, "Wall time: "):
@@ -97,9 +98,23 @@ func OutputOutcome(rec *session.Record) Outcome {
 // maxOutputHead is how much of an output is searched for what the client writes in front of it, in bytes.
 const maxOutputHead = 1 << 10
 
+// outputHead returns the beginning of an output's first text; a long one is not decoded for it.
+func outputHead(raw []byte) string {
+	if len(raw) <= maxOutputHead || raw[0] != '"' {
+		return textOf(raw)
+	}
+	head := raw[:maxOutputHead]
+	if at := bytes.LastIndexByte(head, '\\'); at > len(head)-12 { // an escape, or a pair of them, may have been cut
+		head = bytes.TrimRight(head[:at], "\\")
+	}
+	return gjson.Parse(string(head) + `"`).String()
+}
+
 // OutputText returns the first text of an output, whatever form it has.
-func OutputText(rec *session.Record) string {
-	v := gjson.ParseBytes(Field(rec, FieldOutput))
+func OutputText(rec *session.Record) string { return textOf(Field(rec, FieldOutput)) }
+
+func textOf(raw []byte) string {
+	v := gjson.ParseBytes(raw)
 	switch {
 	case v.IsArray():
 		return v.Get("0.text").String()
@@ -210,4 +225,32 @@ func AskedText(rec *session.Record) string {
 		}
 	}
 	return gjson.GetBytes(rec.Raw, "payload.action").Raw
+}
+
+// Shell says whether a call runs a command (the names of the tools from 0.79.0 to 0.169.0).
+func Shell(tool string) bool {
+	switch tool {
+	case "shell", "exec_command", "shell_command", "local_shell":
+		return true
+	}
+	return false
+}
+
+// Escalated says whether a call asks to be run outside of the sandbox.
+func Escalated(rec *session.Record) bool {
+	args := gjson.Parse(AskedText(rec))
+	return args.Get("sandbox_permissions").String() == "require_escalated" || args.Get("with_escalated_permissions").Bool()
+}
+
+// NoNetwork says whether the settings that a turn runs under keep commands from the network; known is false where they
+// do not say. (turn_context.sandbox_policy; measured with 0.114.0 and 0.169.0.)
+func NoNetwork(rec *session.Record) (no, known bool) {
+	policy := gjson.ParseBytes(Field(rec, FieldSandbox))
+	switch policy.Get("type").String() {
+	case "workspace-write", "read-only":
+		return !policy.Get("network_access").Bool(), true
+	case "danger-full-access":
+		return false, true
+	}
+	return false, false
 }

@@ -71,6 +71,7 @@ func TestRecordings(t *testing.T) {
 1:16 finding call-without-output
 1:16 turn end open  3
 2:19 turn start
+2:19 finding restart-gap
 2:21 prompt 12
 2:23 call exec_command call_7 true ok 0
 2:29 answer 11
