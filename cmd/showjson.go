@@ -30,6 +30,8 @@ type jsonEntry struct {
 	Rule    string  `json:"rule,omitempty"`
 	Impact  string  `json:"impact,omitempty"`
 	Message string  `json:"message,omitempty"`
+	CWD     string  `json:"cwd,omitempty"`
+	Model   string  `json:"model,omitempty"`
 	Text    string  `json:"text,omitempty"`
 	Asked   string  `json:"asked,omitempty"`
 	Got     string  `json:"got,omitempty"`
@@ -41,7 +43,7 @@ func (p *jsonTimeline) end() error         { return p.w.Flush() }
 func (p *jsonTimeline) entry(e *timeline.Entry) error {
 	j := jsonEntry{
 		Kind: e.Kind.String(), Line: e.Pos.Line, Offset: e.Offset, Turn: e.Turn, Chars: e.Chars, Images: e.Images, Tool: e.Tool, CallID: e.CallID,
-		Detail: e.Detail, Count: e.Calls, Seconds: e.Took.Seconds(), Text: e.Text, Asked: e.Asked, Got: e.Got,
+		Detail: e.Detail, Count: e.Calls, Seconds: e.Took.Seconds(), CWD: e.CWD, Model: e.Model, Text: e.Text, Asked: e.Asked, Got: e.Got,
 	}
 	if !e.Time.IsZero() {
 		j.Time = e.Time.Format(time.RFC3339Nano)

@@ -114,6 +114,8 @@ func describeEntry(e *timeline.Entry) string {
 		return fmt.Sprintf("%s (%s): %s", e.Tool, e.CallID, outcome(e))
 	case timeline.Output:
 		return fmt.Sprintf("an output for call %s, which is not open", e.CallID)
+	case timeline.Settings:
+		return shortened(fmt.Sprintf("settings: %s in %s", e.Model, e.CWD), longestFact)
 	case timeline.Compaction:
 		return "the history so far was replaced by a summary"
 	case timeline.Rollback:

@@ -19,6 +19,8 @@ type Header struct {
 	Version       string
 	Provider      string
 	Source        string
+	Commit        string // of the working directory when the session began, "" if it was none of git's
+	Branch        string
 	Mode          string // "legacy", "paginated", or what stands there
 	ForkedFrom    string
 	BaseThread    string // rollout id of the ancestor that history_base points into
@@ -41,7 +43,7 @@ func ReadHeader(line []byte) Header {
 	}
 	h := Header{
 		ID: text("id"), SessionID: text("session_id"), CWD: text("cwd"), Version: text("cli_version"),
-		Provider: text("model_provider"), Mode: text("history_mode"), ForkedFrom: text("forked_from_id"),
+		Provider: text("model_provider"), Commit: text("git.commit_hash"), Branch: text("git.branch"), Mode: text("history_mode"), ForkedFrom: text("forked_from_id"),
 		BaseThread: text("history_base.thread_id"), BaseOrdinal: p.Get("history_base.end_ordinal_exclusive").Int(),
 		BaseOffset: p.Get("history_base.end_byte_offset").Int(), SubagentStart: p.Get("subagent_history_start_ordinal").Int(),
 	}

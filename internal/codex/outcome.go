@@ -208,6 +208,12 @@ func TurnTook(rec *session.Record) time.Duration {
 	return time.Duration(gjson.GetBytes(rec.Raw, "payload.duration_ms").Int()) * time.Millisecond
 }
 
+// Place is the working directory and the model that a turn_context names.
+func Place(rec *session.Record) (cwd, model string) {
+	p := gjson.GetBytes(rec.Raw, "payload")
+	return p.Get("cwd").String(), p.Get("model").String()
+}
+
 // Time is when the record was written, zero if its time stamp is none.
 func Time(rec *session.Record) time.Time {
 	t, err := time.Parse(time.RFC3339, Stamp(rec))

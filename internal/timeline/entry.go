@@ -22,9 +22,10 @@ const (
 	Compaction             // the history was replaced by a shorter one
 	Rollback               // turns were taken back
 	Finding                // lint found something here
+	Settings               // the working directory or the model is another from here on
 )
 
-var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call", "output", "compaction", "rollback", "finding"}
+var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call", "output", "compaction", "rollback", "finding", "settings"}
 
 // String names the kind in words.
 func (k Kind) String() string { return kindNames[k] }
@@ -74,4 +75,7 @@ type Entry struct {
 
 	// Finding
 	Finding *lint.Finding
+
+	// Settings
+	CWD, Model string
 }

@@ -56,6 +56,8 @@ type teller struct {
 	turn  turn
 	turns int
 	begun bool // the session has events that begin turns (0.100 and later)
+
+	cwd, model string // as of the newest context
 }
 
 // turn is the turn in hand.
@@ -88,6 +90,8 @@ func (t *teller) record(rec *session.Record) {
 		}
 	case session.Message:
 		t.message(rec)
+	case session.Context:
+		t.settings(rec)
 	case session.Compaction:
 		t.add(rec, Compaction)
 	case session.Rollback:
@@ -217,6 +221,17 @@ func (t *teller) output(rec *session.Record) {
 	if t.opts.Content {
 		e.Got = shorten(codex.OutputText(rec))
 	}
+}
+
+// settings tells where and with which model turns run, if that is new.
+func (t *teller) settings(rec *session.Record) {
+	cwd, model := codex.Place(rec)
+	if cwd == t.cwd && model == t.model {
+		return
+	}
+	t.cwd, t.model = cwd, model
+	e := t.add(rec, Settings)
+	e.CWD, e.Model = cut(cwd, maxShown), clip(model)
 }
 
 // found queues the findings up to a place.

@@ -32,6 +32,8 @@ func told(t *testing.T, text []byte, content bool) string {
 			fmt.Fprintf(&b, " %s %s %v %s %s", e.Tool, e.CallID, e.Answered, e.Outcome.State, e.Outcome.Exit)
 		case TurnEnd:
 			fmt.Fprintf(&b, " %s %s %d", e.State, e.Detail, e.Calls)
+		case Settings:
+			fmt.Fprintf(&b, " %s %s", e.Model, e.CWD)
 		case Finding:
 			b.WriteString(" " + e.Finding.Rule.Name)
 		}
@@ -63,6 +65,7 @@ func TestRecordings(t *testing.T) {
 		{"0.169.0", "kill_in_tool_resumed0", `
 1:2 turn start
 1:2 finding open-turn
+1:6 settings gpt-5.1-codex /home/dev/demo
 1:8 prompt 21
 1:10 call exec_command call_1 true ok 0
 1:15 call exec_command call_2 false answered
@@ -84,6 +87,7 @@ func TestRecordings(t *testing.T) {
 2:4 turn start
 2:4 prompt 14
 2:4 finding truncated-turn
+2:6 settings gpt-5.1-codex /home/dev/demo
 2:8 call shell call_1 true ok 0
 2:13 call shell call_2 false answered
 2:13 finding call-without-output
@@ -91,6 +95,7 @@ func TestRecordings(t *testing.T) {
 `},
 		{"0.145.0", "capacity", `
 1:2 turn start
+1:6 settings gpt-5.1-codex /home/dev/demo
 1:7 prompt 21
 1:9 call exec_command call_1 true ok 0
 1:13 finding failed-turn
