@@ -109,7 +109,9 @@ func (t *teller) add(rec *session.Record, kind Kind) *Entry {
 	return e
 }
 
+// startTurn begins a turn. Only now the calls before it stay without an output: one may come behind the turn's end.
 func (t *teller) startTurn(rec *session.Record) {
+	t.giveUp()
 	t.turns++
 	t.turn = turn{id: string(rec.TurnID), running: true}
 	t.turn.start = t.add(rec, TurnStart)
@@ -137,7 +139,6 @@ func (t *teller) endTurn(rec *session.Record, state State) *Entry {
 	if !t.turn.running {
 		return nil
 	}
-	t.giveUp()
 	last := t.turn.last
 	e := &Entry{Kind: TurnEnd, Pos: last.Pos, Offset: last.Offset, Time: last.Time, Turn: t.turns, State: state, Calls: t.turn.calls}
 	if rec != nil {

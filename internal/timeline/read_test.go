@@ -187,6 +187,20 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// An output that stands behind the end of its turn still answers its call; one that stands in the next turn does not.
+func TestLateOutput(t *testing.T) {
+	start := `{"timestamp":"2026-11-20T10:00:01.000Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t"}}` + "\n"
+	end := `{"timestamp":"2026-11-20T10:00:01.000Z","type":"event_msg","payload":{"type":"turn_aborted","turn_id":"t","reason":"interrupted"}}` + "\n"
+	for text, want := range map[string]string{
+		start + call("c1") + end + answer("c1", `"x"`):         "call mcp__s__t c1 true",
+		start + call("c1") + end + start + answer("c1", `"x"`): "call mcp__s__t c1 false",
+	} {
+		if got := told(t, []byte(header+text), false); !strings.Contains(got, want) {
+			t.Errorf("want %q, got:\n%s", want, got)
+		}
+	}
+}
+
 // Entries come as soon as the calls before them are answered: nothing holds the session.
 func TestStreams(t *testing.T) {
 	text := header + call("c1") + answer("c1", `"x"`) + call("c2") + item(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`) + answer("c2", `"x"`)

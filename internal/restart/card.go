@@ -1,0 +1,280 @@
+package restart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Limits of a card, whatever the session holds.
+const (
+	MaxLines = 40
+	MaxBytes = 4096
+)
+
+// Card is what to check before going on. Names in Lines stand in backquotes.
+type Card struct {
+	Title    string
+	Sections []Section
+}
+
+// Section is a heading and what stands below it.
+type Section struct {
+	Title string
+	Lines []string
+}
+
+// Options say what the card may use.
+type Options struct {
+	CWD     string // the directory that is worked in now; "" if it is not known
+	Content bool   // show the beginning of prompts
+	Live    bool   // somebody writes the session now, such as the agent that asks for the card
+}
+
+// Source is a session that can be read.
+type Source interface {
+	Reader(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Make makes the card of a session that lint has looked at. The error is ctx's, or what kept the session from being
+// read; a compressed stream that breaks off is read up to there.
+func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*Card, error) {
+	in, err := src.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	f := &facts{live: opts.Live}
+	read := timeline.Options{Findings: result.Findings, Content: opts.Content, Live: opts.Live}
+	if err := timeline.Read(ctx, in, read, f.entry); err != nil && !errors.Is(err, source.ErrCorrupt) {
+		return nil, err
+	}
+	f.finish()
+	h := result.Summary.Header
+	if f.cwd == "" {
+		f.cwd = h.CWD
+	}
+	c := &Card{Title: "Restart card: thread " + name(h.ID)}
+	c.add("Where it stopped", f.stop(h)...)
+	c.add("Prompts", f.said(opts.Content)...)
+	c.add("Working directory", where(ctx, f.cwd, opts.CWD, h)...)
+	c.add("Sandbox", f.sandboxed()...)
+	if f.unsaved {
+		c.add("Save", "the last turn did not save its work by the tool that the turns before it used: save it now")
+	}
+	if n := f.damaged(); n > 0 {
+		c.add("Session file", fmt.Sprintf("findings that lose history or keep it from being resumed: %d; `hist lint` names them, `hist repair` mends them", n))
+	}
+	return c, nil
+}
+
+func (c *Card) add(title string, lines ...string) {
+	if len(lines) > 0 {
+		c.Sections = append(c.Sections, Section{title, lines})
+	}
+}
+
+// stop says where the session stopped, and what was running then.
+func (f *facts) stop(h codex.Header) []string {
+	var lines []string
+	switch {
+	case f.stopped != nil:
+		how := "never ended"
+		if f.stopped.over {
+			how = "was cut off, and has been repaired"
+		}
+		s := fmt.Sprintf("turn %d, which began on line %d, %s; its last record is of %s", f.stopped.number, f.stopped.line, how, stamp(f.stopped))
+		if f.stopped.resumed > 0 {
+			s += fmt.Sprintf("; the session went on at line %d", f.stopped.resumed)
+		}
+		lines = append(lines, s)
+		if n := f.stopped.unknown; len(n) > 0 {
+			lines = append(lines, "side effects unknown, no output of: "+names(n, f.stopped.more), "check what they did before running them again")
+		} else {
+			lines = append(lines, "no call was left without an output then")
+		}
+	case f.turn.number == 0:
+		lines = append(lines, "the session has no turn")
+	case f.live && !f.turn.over:
+		lines = append(lines, fmt.Sprintf("nowhere: turn %d runs now, and no turn before it was cut off", f.turn.number))
+	default:
+		lines = append(lines, fmt.Sprintf("nowhere: its last turn, %d, is %s%s", f.turn.number, f.turn.state, detail(f.turn.detail)))
+	}
+	if f.lost > 0 {
+		lines = append(lines, fmt.Sprintf("calls of other turns that have no output: %d, the newest %s", f.lost, names(f.older[max(0, len(f.older)-3):], 0)))
+	}
+	if h.Version != "" {
+		lines = append(lines, "written by Codex "+name(h.Version))
+	}
+	return lines
+}
+
+func detail(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + name(s) + ")"
+}
+
+func stamp(t *turn) string {
+	if t.last.IsZero() {
+		return "an unknown time"
+	}
+	return t.last.Format("2006-01-02 15:04:05 UTC")
+}
+
+// said tells the last prompt, and which of those since the restart are old.
+func (f *facts) said(content bool) []string {
+	if f.prompt.line == 0 {
+		return nil
+	}
+	how := "got no answer"
+	switch {
+	case f.prompt.answered:
+		how = "was answered"
+	case f.prompt.worked:
+		how = "was worked on, and has no answer in words"
+	}
+	lines := []string{fmt.Sprintf("the last one, line %d, %d characters, %s", f.prompt.line, f.prompt.chars, how)}
+	if content {
+		lines = append(lines, "it begins: "+quoted(f.prompt.text))
+	}
+	if f.restart == 0 {
+		return lines
+	}
+	var stale, fresh []int64
+	for _, p := range f.prompts {
+		if f.stale[p.line] {
+			stale = append(stale, p.line)
+		} else {
+			fresh = append(fresh, p.line)
+		}
+	}
+	if len(stale) > 0 {
+		lines = append(lines, fmt.Sprintf("since the restart, word for word as before it: %s; they bring nothing new", numbers(stale)))
+	}
+	if len(fresh) > 0 {
+		lines = append(lines, fmt.Sprintf("since the restart, new: %s; the newest counts", numbers(fresh)))
+	}
+	return lines
+}
+
+// numbers lists lines of the session, the newest ones if they are many.
+func numbers(list []int64) string {
+	const most = 8
+	word, cut := "line ", ""
+	if len(list) > 1 {
+		word = "lines "
+	}
+	if n := len(list); n > most {
+		list, cut = list[n-most:], fmt.Sprintf("%d others and ", n-most)
+	}
+	var out []string
+	for _, n := range list {
+		out = append(out, strconv.FormatInt(n, 10))
+	}
+	return word + cut + strings.Join(out, ", ")
+}
+
+// where compares the working directory with what was recorded of it.
+func where(ctx context.Context, recorded, now string, h codex.Header) []string {
+	var lines []string
+	if recorded == "" && now == "" {
+		return []string{"the session records none"}
+	}
+	dir := recorded
+	if recorded == "" {
+		dir = now
+	}
+	lines = append(lines, "recorded: "+name(dir))
+	if now != "" && now != dir {
+		lines = append(lines, "you are in another one: "+name(now))
+	}
+	state := look(ctx, dir)
+	if state.problem != "" {
+		return append(lines, state.problem)
+	}
+	lines = append(lines, compare("commit", h.Commit, state.commit), compare("branch", h.Branch, state.branch))
+	switch state.changed {
+	case -1:
+		lines = append(lines, "git status did not answer: look for changes yourself")
+	case 0:
+		lines = append(lines, "no file is changed against that commit")
+	default:
+		lines = append(lines, fmt.Sprintf("files changed against that commit, new ones too: %d; read `git status` before writing", state.changed))
+	}
+	return lines
+}
+
+// compare says whether a thing is what it was when the session began.
+func compare(what, then, now string) string {
+	if now == "" {
+		now = "none"
+	}
+	switch {
+	case then == "":
+		return fmt.Sprintf("%s: now %s; the session records none", what, name(now))
+	case then == now:
+		return fmt.Sprintf("%s: %s, as when the session began", what, name(now))
+	}
+	return fmt.Sprintf("%s: moved from %s, when the session began, to %s", what, name(then), name(now))
+}
+
+func (f *facts) sandboxed() []string {
+	lines := slices.Clone(f.sandbox)
+	for i := range lines {
+		lines[i] = plain(lines[i])
+	}
+	return lines
+}
+
+// names lists calls by tool and id.
+func names(calls []call, more int) string {
+	const most = 6
+	if n := len(calls); n > most {
+		calls, more = calls[:most], more+n-most
+	}
+	var out []string
+	for _, c := range calls {
+		out = append(out, fmt.Sprintf("%s (%s)", name(c.tool), name(c.id)))
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+// name puts a name from the session into backquotes, cut short.
+func name(s string) string {
+	const most = 80
+	return "`" + clip(plain(s), most) + "`"
+}
+
+// quoted is the beginning of a prompt on one line.
+func quoted(s string) string {
+	const most = 300
+	return "“" + clip(plain(s), most) + "”"
+}
+
+// plain makes one line of a text, with nothing in it that a terminal or Markdown would obey: control characters and
+// the like are escaped.
+func plain(s string) string {
+	s = strconv.Quote(strings.ReplaceAll(s, "`", "'"))
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(s[1 : len(s)-1])
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
