@@ -227,7 +227,7 @@ func (s *run) judge(f *Finding) {
 		f.Impact = Notes
 	case f.Rule == ruleInvalidUTF8 && !s.paginated:
 		f.Impact = Blocks
-	case f.Rule == ruleNoFinalNewline && (before(s.header.Version, 0, 145) || s.olderThan(0, 145)):
+	case f.Rule == ruleNoFinalNewline && (codex.Before(s.header.Version, 0, 145) || s.olderThan(0, 145)):
 		f.Impact = Loses
 	case f.framing && f.Impact == Loses && s.headerAt.Line > 0 && f.Pos.Less(s.headerAt):
 		f.Impact = Blocks

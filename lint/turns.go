@@ -163,7 +163,7 @@ func (c *turnChecker) failed(rec *session.Record) {
 	case class != "":
 		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s: resume this same thread", clip([]byte(class), 60), transient(class)))
 		c.error = true
-	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && before(c.run.header.Version, 0, 145):
+	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && codex.Before(c.run.header.Version, 0, 145):
 		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
 		c.error = true
 	}
@@ -171,14 +171,8 @@ func (c *turnChecker) failed(rec *session.Record) {
 
 func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 
-// transientErrors are the client's names for failures that pass (codex_error_info up to 0.169).
-var transientErrors = map[string]bool{
-	"server_overloaded": true, "internal_server_error": true, "response_stream_disconnected": true,
-	"response_too_many_failed_attempts": true, "http_connection_failed": true, "response_stream_connection_failed": true,
-}
-
 func transient(class string) string {
-	if transientErrors[class] {
+	if codex.Classify(class, "") == codex.Transient {
 		return ", which passes"
 	}
 	return ""

@@ -40,8 +40,13 @@ type Reader struct {
 
 // NewReader returns a Reader of r. If r is also an io.ReaderAt over the same
 // bytes, a line larger than the buffer is measured before room is made for it.
+// If r says its Size, as readers in memory do, the buffer is no larger.
 func NewReader(r io.Reader) *Reader {
-	return newReader(r, bufferSize)
+	size := int64(bufferSize)
+	if sized, ok := r.(interface{ Size() int64 }); ok {
+		size = min(size, sized.Size()+1)
+	}
+	return newReader(r, int(size))
 }
 
 func newReader(r io.Reader, size int) *Reader {

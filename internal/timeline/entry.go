@@ -69,7 +69,8 @@ type Entry struct {
 
 	// TurnEnd
 	State  State
-	Detail string        // the error's class, or why the turn was interrupted
+	Detail string        // the client's name for the error, or why the turn was interrupted
+	Error  string        // what the client says of the error
 	Calls  int           // how many calls the turn made
 	Took   time.Duration // 0 if nothing tells
 

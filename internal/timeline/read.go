@@ -127,7 +127,7 @@ func (t *teller) turnEnd(rec *session.Record) {
 		state, detail = Failed, class
 	}
 	if e := t.endTurn(rec, state); e != nil {
-		e.Detail = detail
+		e.Detail, e.Error = detail, shorten(codex.ErrorMessage(rec))
 		if took := codex.TurnTook(rec); took > 0 {
 			e.Took = took
 		}

@@ -1,0 +1,183 @@
+// Package glance tells who a session is and how its last turn ended, from the head and the tail of its file: enough to
+// list ten thousand of them, or to answer about one of a gigabyte at once.
+//
+// In: a session's file. Out: a Session. What is wrong in the middle of a file it can't know; lint does. It reads
+// through the same framer and timeline as everything else and never writes.
+package glance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/source"
+)
+
+// State is how the last turn of a session stands.
+type State string
+
+// The states of a turn.
+const (
+	NoTurn      State = "none"        // nobody has asked anything yet
+	Completed   State = "completed"   // it was answered
+	Interrupted State = "interrupted" // the user or the client stopped it
+	Failed      State = "failed"      // it ended with an error
+	Open        State = "open"        // it never ended
+	Unanswered  State = "unanswered"  // asked, and nothing came
+)
+
+// Session is what head and tail of a session's file tell.
+type Session struct {
+	Path     string
+	Thread   string // its id: from the header, else from the file's name
+	Named    bool   // the file has a name that a client finds
+	Archived bool
+	Size     int64 // bytes of the file as it is stored
+	Modified time.Time
+
+	Header  codex.Header
+	Created time.Time // as the header says; zero if it does not
+	// Fault is why the header can't be read, "" if it can.
+	Fault string
+
+	CWD, Model string // of the newest settings in the tail, else of the header
+	Turn       Turn
+	// Complete says that the last turn was seen from its beginning.
+	Complete bool
+}
+
+// Turn is the last turn of a session.
+type Turn struct {
+	State       State
+	Began, Last time.Time   // of its first and its last record; zero if they do not say
+	Class       codex.Class // Failed: what kind of error
+	Error       string      // Failed: what the client says of it
+	Prompt      Prompt
+	Unknown     []Call // calls without an output, or with a stand-in: what they did is not known
+}
+
+// Prompt is the last thing that was asked.
+type Prompt struct {
+	Present  bool
+	Answered bool  // in words, after it
+	Offset   int64 // bytes, in the uncompressed file; -1 if not known
+	Chars    int
+	Text     string // only if it was asked for
+}
+
+// Call is a tool call.
+type Call struct{ ID, Tool string }
+
+// Options say what to tell.
+type Options struct {
+	Content bool // the last prompt's text
+	Live    bool // somebody writes the session now
+}
+
+// Look glances at one session. The error is ctx's or the file system's; damage is told in the Session.
+func Look(ctx context.Context, path string, opts Options) (*Session, error) {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{Path: path, Size: src.Size(), Modified: src.Info.ModTime()}
+	s.Archived = strings.Contains(filepath.ToSlash(src.Real), "/archived_sessions/")
+	if n, ok := home.ParseName(src.Name); ok {
+		s.Thread, s.Named = n.ThreadID, true
+	}
+	r, err := src.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	text, ok := r.(io.ReaderAt)
+	size := src.Size()
+	if !ok {
+		if text, size, err = unpack(r); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.head(text, size); err != nil {
+		return nil, err
+	}
+	return s, s.tail(ctx, text, size, opts)
+}
+
+// maxUnpacked is how much of a compressed session is unpacked to glance at it, in bytes.
+const maxUnpacked = 64 << 20
+
+// unpack reads a compressed session into memory: its tail can't be had otherwise. Of a damaged or a very large one it
+// is what comes first.
+func unpack(r io.Reader) (io.ReaderAt, int64, error) {
+	var b bytes.Buffer
+	_, err := io.Copy(&b, io.LimitReader(r, maxUnpacked))
+	if err != nil && !errors.Is(err, source.ErrCorrupt) {
+		return nil, 0, err
+	}
+	return bytes.NewReader(b.Bytes()), int64(b.Len()), nil
+}
+
+// How much is read of the first line, in bytes: at first, and at most.
+const (
+	firstHead = 32 << 10
+	maxHead   = 4 << 20
+)
+
+// head reads the header, which is the first line of every session that a client resumes.
+func (s *Session) head(text io.ReaderAt, size int64) error {
+	for n := int64(firstHead); ; n *= 8 {
+		block, err := read(text, 0, min(n, size))
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", s.Path, err)
+		}
+		line, _, found := bytes.Cut(block, []byte("\n"))
+		if !found && int64(len(block)) < size && n < maxHead {
+			continue
+		}
+		s.readHeader(bytes.TrimSpace(line))
+		return nil
+	}
+}
+
+func (s *Session) readHeader(line []byte) {
+	switch {
+	case len(line) == 0:
+		s.Fault = "the file is empty, or begins with an empty line"
+		return
+	case !gjson.ValidBytes(line):
+		s.Fault = "the first line can't be read"
+		return
+	case gjson.GetBytes(line, "type").String() != "session_meta":
+		s.Fault = "the first record is no session_meta"
+		return
+	}
+	s.Header = codex.ReadHeader(line)
+	if faults := codex.HeaderFaults(line, codex.Known{}); len(faults) > 0 {
+		s.Fault = faults[0].What
+	}
+	if s.Header.ID != "" {
+		s.Thread = s.Header.ID
+	}
+	s.CWD = s.Header.CWD
+	if t, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "payload.timestamp").String()); err == nil {
+		s.Created = t.UTC()
+	}
+}
+
+func read(text io.ReaderAt, from, n int64) ([]byte, error) {
+	block := make([]byte, n)
+	got, err := text.ReadAt(block, from)
+	if errors.Is(err, io.EOF) && int64(got) == n {
+		err = nil
+	}
+	return block[:got], err
+}

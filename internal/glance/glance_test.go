@@ -1,0 +1,155 @@
+package glance
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/internal/codex"
+)
+
+const recordings = "../../fixtures/codex"
+
+func look(t testing.TB, path string, opts Options) *Session {
+	t.Helper()
+	s, err := Look(context.Background(), path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func recording(t testing.TB, version, scenario string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(recordings, version, scenario, "rollout-*.jsonl"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(version, scenario, found, err)
+	}
+	return found[0]
+}
+
+// TestRecordings: what is told of the last turn of sessions that real clients wrote.
+func TestRecordings(t *testing.T) {
+	for _, c := range []struct {
+		scenario string
+		versions string // "": all
+		state    State
+		class    codex.Class
+		unknown  int
+		answered bool
+	}{
+		{scenario: "clean", state: Completed, answered: true},
+		{scenario: "compact", state: Completed, answered: true},
+		{scenario: "capacity", versions: "0.145.0 0.169.0", state: Failed, class: codex.Transient},
+		{scenario: "http_500", versions: "0.145.0 0.169.0", state: Failed, class: codex.Transient},
+		{scenario: "capacity", versions: "0.114.0", state: Failed, class: codex.Unknown},
+		{scenario: "http_500", versions: "0.79.0", state: Open},
+		{scenario: "kill_in_tool", state: Open, unknown: 2},
+		{scenario: "sigint", versions: "0.114.0 0.145.0 0.169.0", state: Interrupted},
+	} {
+		for _, version := range []string{"0.79.0", "0.114.0", "0.145.0", "0.169.0"} {
+			if c.versions != "" && !strings.Contains(c.versions, version) {
+				continue
+			}
+			t.Run(c.scenario+"/"+version, func(t *testing.T) {
+				s := look(t, recording(t, version, c.scenario), Options{})
+				got := s.Turn
+				if got.State != c.state || got.Class != c.class || len(got.Unknown) != c.unknown || got.Prompt.Answered != c.answered {
+					t.Errorf("%+v", got)
+				}
+				if s.Fault != "" || s.Header.Version != version || s.CWD != "/home/dev/demo" || s.Model == "" || s.Created.IsZero() || !s.Complete || !got.Prompt.Present {
+					t.Errorf("%+v", s)
+				}
+			})
+		}
+	}
+}
+
+// TestPromptIsFound: the offset leads to the prompt, in a file whose last turn is far from the beginning and longer than
+// what is read at first, compressed or not.
+func TestPromptIsFound(t *testing.T) {
+	text, err := os.ReadFile(recording(t, "0.169.0", "clean"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	filler := []byte(`{"timestamp":"2026-11-20T19:53:38.000Z","ordinal":9,"type":"event_msg","payload":{"type":"agent_message","message":"` + strings.Repeat("x", 1000) + "\"}}\n")
+	for _, n := range []int{0, 10, 300, 3000} {
+		long := bytes.Join(lines[:len(lines)-4], nil)
+		long = append(long, bytes.Repeat(filler, n)...)
+		long = append(long, bytes.Join(lines[len(lines)-4:], nil)...)
+		path := filepath.Join(t.TempDir(), "a.jsonl")
+		write(t, path, long)
+		enc, err := zstd.NewWriter(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed := path + ".zst"
+		write(t, packed, enc.EncodeAll(long, nil))
+		for _, p := range []string{path, packed} {
+			s := look(t, p, Options{Content: true})
+			at := s.Turn.Prompt.Offset
+			if !s.Complete || s.Turn.State != Completed || at < 0 || !bytes.Contains(long[at:at+400], []byte(s.Turn.Prompt.Text)) || s.Turn.Prompt.Text == "" {
+				t.Errorf("%d, %s: %+v", n, filepath.Ext(p), s)
+			}
+		}
+	}
+}
+
+// TestTurnTooLong: of a turn longer than what is read the end is told, and that its beginning was not seen.
+func TestTurnTooLong(t *testing.T) {
+	text, err := os.ReadFile(recording(t, "0.169.0", "capacity"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	filler := bytes.Repeat([]byte("{\"type\":\"other\"}\n"), 17<<20/17)
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	write(t, path, append(append(bytes.Join(lines[:len(lines)-2], nil), filler...), bytes.Join(lines[len(lines)-2:], nil)...))
+	if s := look(t, path, Options{}); s.Complete || s.Turn.State != Failed || s.Turn.Class != codex.Transient {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestDamaged: what can't be read is said, and is no error.
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	header := `{"timestamp":"2026-11-20T19:53:37.962Z","type":"session_meta","payload":{"id":"01a1fa85-897f-7b72-87b7-f6ebde981289"}}` + "\n"
+	for i, c := range []struct{ text, fault string }{
+		{"", "empty"},
+		{"\n\n", "empty"},
+		{"\x00\x00\x00", "can't be read"},
+		{strings.Repeat("[", 5<<20), "can't be read"},
+		{"{}\n", "no session_meta"},
+		{header, "timestamp"},
+		{header + strings.Repeat("y", 20<<20), "timestamp"},
+	} {
+		path := filepath.Join(dir, fmt.Sprint(i, ".jsonl"))
+		write(t, path, []byte(c.text))
+		if s := look(t, path, Options{}); !strings.Contains(s.Fault, c.fault) || s.Turn.State != NoTurn {
+			t.Errorf("%d: %+v", i, s)
+		}
+	}
+}
+
+func write(t testing.TB, path string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkLook glances at one session of ordinary size.
+func BenchmarkLook(b *testing.B) {
+	path := recording(b, "0.169.0", "clean")
+	b.ReportAllocs()
+	for b.Loop() {
+		look(b, path, Options{})
+	}
+}

@@ -1,0 +1,60 @@
+package glance
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Result is a Session, or why there is none.
+type Result struct {
+	Session *Session
+	Err     error
+}
+
+// Many glances at many sessions at once; the results are in the order of paths.
+func Many(ctx context.Context, paths []string, opts Options) []Result {
+	out := make([]Result, len(paths))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), len(paths)) {
+		wg.Go(func() {
+			for i := range next {
+				out[i].Session, out[i].Err = Look(ctx, paths[i], opts)
+			}
+		})
+	}
+	for i := range paths {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return out
+}
+
+// soon is how long after a turn went wrong a new thread counts as begun in its place.
+const soon = 30 * time.Minute
+
+// Replaced says whether fresh is a thread that was begun in the place of lost, without its context: the last turn of
+// lost went wrong, and soon after it, in the same directory and by the same kind of client, fresh was begun with
+// nothing in it.
+func Replaced(lost, fresh *Session) bool {
+	wrong := lost.Turn.State == Failed || lost.Turn.State == Open || lost.Turn.State == Unanswered
+	after := fresh.Created.Sub(lost.Turn.Last)
+	return wrong && lost.Thread != fresh.Thread && lost.CWD != "" && lost.Header.CWD == fresh.Header.CWD && lost.Header.Source == fresh.Header.Source &&
+		fresh.Header.ForkedFrom == "" && fresh.Header.BaseThread == "" && !fresh.Created.IsZero() && !lost.Turn.Last.IsZero() && after >= 0 && after < soon
+}
+
+// Obstacle is what, as far as head and tail tell, keeps a client from resuming the session as it lies; "" if nothing.
+func (s *Session) Obstacle() string {
+	switch {
+	case s.Fault != "":
+		return s.Fault
+	case s.Archived:
+		return "it lies in the archive"
+	case !s.Named:
+		return "a client can't find a file of this name"
+	}
+	return ""
+}

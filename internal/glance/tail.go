@@ -1,0 +1,143 @@
+package glance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
+)
+
+// How much is read from the end of a file, in bytes: at first, and at most.
+const (
+	firstTail = 64 << 10
+	maxTail   = 16 << 20
+)
+
+// tail reads backwards until the beginning of the last turn is found.
+func (s *Session) tail(ctx context.Context, text io.ReaderAt, size int64, opts Options) error {
+	for n := int64(firstTail); ; n *= 4 {
+		n = min(n, maxTail, size)
+		from := size - n
+		block, err := read(text, from, n)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", s.Path, err)
+		}
+		if from > 0 { // the first line is cut
+			i := bytes.IndexByte(block, '\n') + 1
+			block, from = block[i:], from+int64(i)
+		}
+		last := from == 0 || n == maxTail
+		t, err := s.turn(ctx, block, last && from > 0, opts)
+		if err != nil {
+			return err
+		}
+		if t.whole || last {
+			s.take(t, from)
+			return nil
+		}
+	}
+}
+
+// turnMark stands for the beginning of a turn that lies too far up.
+const turnMark = `{"timestamp":"","type":"event_msg","payload":{"type":"task_started"}}` + "\n"
+
+// turn tells the last turn in a block of whole lines. With marked the block is taken to begin in the middle of one.
+func (s *Session) turn(ctx context.Context, block []byte, marked bool, opts Options) (*lastTurn, error) {
+	t := &lastTurn{version: s.Header.Version, turn: Turn{State: NoTurn, Prompt: Prompt{Offset: -1}}}
+	r := io.Reader(bytes.NewReader(block))
+	if marked {
+		t.shift = int64(len(turnMark))
+		r = io.MultiReader(bytes.NewReader([]byte(turnMark)), r)
+	}
+	err := timeline.Read(ctx, r, timeline.Options{Content: opts.Content, Live: opts.Live}, t.entry)
+	if err != nil && !errors.Is(err, source.ErrCorrupt) {
+		return nil, err
+	}
+	if marked && !t.seen {
+		t.turn.State = NoTurn // nothing in the block tells of a turn
+	}
+	t.whole = t.begun && !marked && !(t.quiet && !codex.Before(t.version, 0, 100))
+	return t, nil
+}
+
+// take takes over the last turn; from is where its block stands in the file.
+func (s *Session) take(t *lastTurn, from int64) {
+	s.Turn, s.Complete = t.turn, t.whole || from == 0
+	if t.turn.Prompt.Present {
+		s.Turn.Prompt.Offset += from - t.shift
+	}
+	if t.cwd != "" {
+		s.CWD = t.cwd
+	}
+	s.Model = t.model
+}
+
+// lastTurn gathers the newest turn from the entries of a timeline.
+type lastTurn struct {
+	version string
+	turn    Turn
+	start   *timeline.Entry
+	begun   bool // its beginning was seen
+	quiet   bool // it begins with its prompt, as before 0.100
+	seen    bool // anything but beginnings of turns
+	whole   bool
+	shift   int64 // bytes in front of the block that are not the file's
+
+	cwd, model string
+}
+
+// states are the timeline's words in ours.
+var states = map[timeline.State]State{
+	timeline.Open: Open, timeline.Completed: Completed, timeline.Failed: Failed, timeline.Interrupted: Interrupted, timeline.Unanswered: Unanswered,
+}
+
+func (t *lastTurn) entry(e *timeline.Entry) error {
+	t.last(e.Time)
+	t.seen = t.seen || e.Kind != timeline.TurnStart && e.Kind != timeline.TurnEnd || e.Kind == timeline.TurnEnd && e.State != timeline.Open
+	switch e.Kind {
+	case timeline.TurnStart:
+		t.turn = Turn{State: Open, Began: e.Time, Last: e.Time, Prompt: Prompt{Offset: -1}}
+		t.start, t.begun, t.quiet = e, true, false
+	case timeline.TurnEnd:
+		t.end(e)
+	case timeline.Prompt:
+		t.quiet = t.quiet || t.start != nil && t.start.Pos == e.Pos
+		t.turn.Prompt = Prompt{Present: true, Offset: e.Offset, Chars: e.Chars, Text: e.Text}
+		if e.Turn == 0 {
+			t.turn.State = Unanswered
+		}
+	case timeline.Answer:
+		t.turn.Prompt.Answered = true
+	case timeline.Call:
+		t.turn.Prompt.Answered = false
+		if !e.Answered || e.Outcome.State == codex.StoodIn {
+			t.turn.Unknown = append(t.turn.Unknown, Call{e.CallID, e.Tool})
+		}
+	case timeline.Settings:
+		t.cwd, t.model = e.CWD, e.Model
+	}
+	return nil
+}
+
+func (t *lastTurn) last(at time.Time) {
+	if !at.IsZero() {
+		t.turn.Last = at
+	}
+}
+
+// end takes over how a turn ended. From 0.100 to 0.144 a failed request shows only in that no answer came (measured).
+func (t *lastTurn) end(e *timeline.Entry) {
+	t.turn.State = states[e.State]
+	switch {
+	case e.State == timeline.Failed:
+		t.turn.Class, t.turn.Error = codex.Classify(e.Detail, e.Error), e.Error
+	case e.State == timeline.Completed && !t.quiet && t.turn.Prompt.Present && !t.turn.Prompt.Answered && codex.Before(t.version, 0, 145):
+		t.turn.State, t.turn.Class = Failed, codex.Unknown
+	}
+}

@@ -1,0 +1,57 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// long repeats the turn of a clean recording, each time under ids and ordinals of its own.
+func long(b *testing.B, version string, size int) []byte {
+	b.Helper()
+	found, err := filepath.Glob(filepath.Join(fixtures, "codex", version, "clean", "rollout-*.jsonl"))
+	if err != nil || len(found) != 1 {
+		b.Fatal(found, err)
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	lines[len(lines)-1] = append(lines[len(lines)-1], '\n')
+	ordinal := regexp.MustCompile(`"ordinal":\d+`)
+	ids := regexp.MustCompile(`"(call_id|id|turn_id|root_turn_id)":"([^"]*)"`)
+	out := bytes.Clone(lines[0])
+	for n, turn := 1, 0; len(out) < size; turn++ {
+		for _, l := range lines[1:] {
+			l = ordinal.ReplaceAll(l, fmt.Appendf(nil, `"ordinal":%d`, n))
+			out = append(out, ids.ReplaceAll(l, fmt.Appendf(nil, `"$1":"$2%d"`, turn))...)
+			n++
+		}
+	}
+	return out
+}
+
+// BenchmarkSession lints ten megabytes of a session as real clients write it.
+func BenchmarkSession(b *testing.B) {
+	for _, version := range []string{"0.114.0", "0.169.0"} {
+		b.Run(version, func(b *testing.B) {
+			text := long(b, version, 10<<20)
+			res, err := Session(context.Background(), bytes.NewReader(text), Options{})
+			if err != nil || len(res.Findings) > 0 {
+				b.Fatalf("%v %+v", err, res)
+			}
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Session(context.Background(), bytes.NewReader(text), Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
