@@ -111,7 +111,7 @@ func newApp(e *env) *cli.App {
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
-		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), undoCommand(e), showCommand(e), explainCommand(e)},
+		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), undoCommand(e), preResumeCommand(e), listCommand(e), showCommand(e), explainCommand(e)},
 		ExitErrHandler:  func(*cli.Context, error) {},
 		OnUsageError:    onUsageError,
 		CommandNotFound: func(*cli.Context, string) {},
@@ -137,7 +137,7 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 
 const exitHelp = `EXIT STATUS:
    0  nothing at or above the threshold, or done
-   1  findings at or above the threshold (lint), or something left unrepaired (repair)
+   1  findings at or above the threshold (lint), something left unrepaired (repair), or not to be resumed as it is (pre-resume)
    2  the command line is wrong
    3  something could not be read or written (the rest was done), or there was nothing to look at
    4  refused: somebody is using the session`

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/fixtures"
+	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -20,13 +22,19 @@ func explainCommand(e *env) *cli.Command {
 		Name: "explain", Usage: "say what a rule means, what the agent does with it and what repair does", ArgsUsage: "[RULE ...]",
 		Description:  describe("Without RULE it lists all rules."),
 		OnUsageError: onUsageError,
-		Flags:        []cli.Flag{colorFlag()},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "error", Usage: "explain the `TEXT` of a client's or the model API's error instead"},
+			colorFlag(),
+		},
 		Action: func(c *cli.Context) error {
 			st, err := styled(c, e.out)
 			if err != nil {
 				return err
 			}
 			w := bufio.NewWriter(e.out)
+			if c.IsSet("error") {
+				return explainError(w, st, c.String("error"))
+			}
 			if !c.Args().Present() {
 				listRules(w, st)
 			}
@@ -49,6 +57,30 @@ func explainCommand(e *env) *cli.Command {
 			return nil
 		},
 	}
+}
+
+// explainError says what the error of a failed resume means. What is not known is no success.
+func explainError(w *bufio.Writer, st *styles, text string) error {
+	hint := preresume.Explain(text)
+	if hint == nil {
+		return &exitError{ExitIO, errors.New("nothing is known of this error; hist lint ID says whether the session is damaged")}
+	}
+	name := hint.Rule
+	if name == "" {
+		name = string(hint.Verdict)
+	}
+	again := map[string]string{
+		"now": "can be tried again at once", "later": "can be tried again later", "after_repair": "can be tried again after hist repair --in-place",
+		"after_upgrade": "can be tried again with a newer client", "no": "needs another step first",
+	}[hint.Same]
+	fmt.Fprintf(w, "%s: %s\nThe same thread %s.\n", st.bold.Sprint(name), hint.Meaning, again)
+	if hint.Rule != "" {
+		fmt.Fprintf(w, "More: hist explain %s\n", hint.Rule)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing the explanation: %w", err)
+	}
+	return nil
 }
 
 // example repairs the rule's damaged session and shows what was found and changed. Some rules have no small one.

@@ -1,0 +1,295 @@
+package cmd
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/glance"
+)
+
+// agentCodex is the only agent so far.
+const agentCodex = "codex"
+
+func listCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list sessions, the newest first, and how their last turns stand", ArgsUsage: "[PATH|ID ...]",
+		Description: describe("Reads the head and the tail of each session. Without PATH or ID: all sessions in $CODEX_HOME or ~/.codex.\nStates of a turn: completed, interrupted, failed, open (it never ended), unanswered, none."),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "cwd", Usage: "only sessions that work in this `DIRECTORY`"},
+			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},
+			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; several are parted by commas"},
+			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT` (there is only codex so far)"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "decisions", Usage: "list instead what pre-resume was asked and what it answered", DisableDefaultText: true},
+		},
+		OnUsageError: onUsageError, Action: e.list,
+	}
+}
+
+// wanted says which sessions to list.
+type wanted struct {
+	cwd    string
+	since  time.Time
+	states []string
+}
+
+func (e *env) list(c *cli.Context) error {
+	want, err := wantedOf(c, time.Now())
+	if err != nil {
+		return err
+	}
+	if c.Bool("decisions") {
+		return e.listDecisions(c, want)
+	}
+	list, err := targets(c.Context, c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	unread := false
+	paths := make([]string, 0, len(list))
+	for _, t := range list {
+		switch {
+		case t.err != nil:
+			unread = true
+			fmt.Fprintln(e.err, "hist: "+printable(t.err.Error()))
+		case t.path == "-":
+			return usage("list takes files, directories and ids, not standard input")
+		default:
+			paths = append(paths, t.path)
+		}
+	}
+	var found []*glance.Session
+	for _, r := range glance.Many(c.Context, paths, glance.Options{}) {
+		if r.Err != nil {
+			unread = true
+			fmt.Fprintln(e.err, "hist: "+printable(r.Err.Error()))
+		} else if want.session(r.Session) {
+			found = append(found, r.Session)
+		}
+	}
+	if err := c.Context.Err(); err != nil {
+		return err
+	}
+	slices.SortStableFunc(found, func(a, b *glance.Session) int { return b.Modified.Compare(a.Modified) })
+	w := bufio.NewWriter(e.out)
+	if c.Bool("json") {
+		err = listJSON(w, found)
+	} else {
+		err = listTable(w, found, time.Now())
+	}
+	if err := cmp.Or(err, w.Flush()); err != nil {
+		return fmt.Errorf("writing the list: %w", err)
+	}
+	if unread {
+		return exit(ExitIO)
+	}
+	return nil
+}
+
+func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
+	if a := c.String("agent"); a != "" && a != agentCodex {
+		return w, usage("--agent is %q; there is only %s", a, agentCodex)
+	}
+	if dir := c.String("cwd"); dir != "" {
+		if w.cwd, err = filepath.Abs(dir); err != nil {
+			return w, err
+		}
+	}
+	if text := c.String("since"); text != "" {
+		if w.since, err = since(text, now); err != nil {
+			return w, err
+		}
+	}
+	for _, s := range strings.FieldsFunc(c.String("state"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		switch glance.State(s) {
+		case glance.NoTurn, glance.Completed, glance.Interrupted, glance.Failed, glance.Open, glance.Unanswered:
+			w.states = append(w.states, s)
+		default:
+			return w, usage("--state: there is no state %q; there are completed, interrupted, failed, open, unanswered and none", s)
+		}
+	}
+	return w, nil
+}
+
+// since reads how long ago, or when.
+func since(text string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if d, err := time.ParseDuration(days + "h"); err == nil {
+			return now.Add(-24 * d), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil {
+		return now.Add(-d), nil
+	}
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(form, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usage("--since is %q; it takes a time ago, such as 90m, 24h or 7d, or a date such as 2026-11-01", text)
+}
+
+func (w wanted) session(s *glance.Session) bool {
+	return (w.cwd == "" || s.CWD == w.cwd || s.Header.CWD == w.cwd) && !s.Modified.Before(w.since) &&
+		(len(w.states) == 0 || slices.Contains(w.states, string(s.Turn.State)))
+}
+
+func listTable(w io.Writer, list []*glance.Session, now time.Time) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	if len(list) > 0 {
+		fmt.Fprintln(t, "AGE\tLAST TURN\tRESUMES\tSIZE\tTHREAD\tDIRECTORY\tBRANCH\tMODEL")
+	}
+	for _, s := range list {
+		resumes := "yes"
+		if s.Obstacle() != "" {
+			resumes = "no"
+		}
+		state := string(s.Turn.State)
+		if s.Turn.Class != "" {
+			state += " (" + string(s.Turn.Class) + ")"
+		}
+		thread := s.Thread
+		if thread == "" {
+			thread = filepath.Base(s.Path)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", age(now.Sub(s.Modified)), state, resumes, bytesOf(s.Size), oneLine(thread), oneLine(s.CWD), oneLine(s.Header.Branch), oneLine(s.Model))
+	}
+	return t.Flush()
+}
+
+// age tells a time ago in one unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+func bytesOf(n int64) string {
+	const unit = 1024
+	f, name := float64(n), "B"
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if f < unit {
+			break
+		}
+		f, name = f/unit, next
+	}
+	if name == "B" || f >= 100 {
+		return fmt.Sprintf("%.0f %s", f, name)
+	}
+	return fmt.Sprintf("%.1f %s", f, name)
+}
+
+// listed is the documented form of a session in a list.
+type listed struct {
+	Agent     string   `json:"agent"`
+	Thread    string   `json:"thread_id"`
+	Path      string   `json:"path"`
+	CWD       string   `json:"cwd"`
+	Branch    string   `json:"branch,omitempty"`
+	Model     string   `json:"model,omitempty"`
+	Provider  string   `json:"provider,omitempty"`
+	Source    string   `json:"source,omitempty"`
+	Version   string   `json:"cli_version,omitempty"`
+	Mode      string   `json:"history_mode,omitempty"`
+	Created   string   `json:"created,omitempty"`
+	Modified  string   `json:"modified"`
+	Size      int64    `json:"size"`
+	Turn      lastTurn `json:"last_turn"`
+	Resumable bool     `json:"resumable"`
+	Obstacle  string   `json:"obstacle,omitempty"`
+}
+
+// lastTurn is the documented form of how a session's last turn stands.
+type lastTurn struct {
+	State      string `json:"state"`
+	Began      string `json:"began,omitempty"`
+	Last       string `json:"last_record,omitempty"`
+	ErrorClass string `json:"error_class,omitempty"`
+	Error      string `json:"error,omitempty"`
+	Complete   bool   `json:"complete"`
+}
+
+func lastTurnOf(s *glance.Session) lastTurn {
+	return lastTurn{
+		State: string(s.Turn.State), Began: stamp(s.Turn.Began), Last: stamp(s.Turn.Last), ErrorClass: string(s.Turn.Class), Error: s.Turn.Error, Complete: s.Complete,
+	}
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func listJSON(w io.Writer, list []*glance.Session) error {
+	out := struct {
+		Schema   string   `json:"schema"`
+		Sessions []listed `json:"sessions"`
+	}{"hist.list/1", []listed{}}
+	for _, s := range list {
+		h := s.Header
+		out.Sessions = append(out.Sessions, listed{
+			Agent: agentCodex, Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
+			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
+		})
+	}
+	return writeJSON(w, out)
+}
+
+func (e *env) listDecisions(c *cli.Context, want wanted) error {
+	all, err := decisions.Read()
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(e.out)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, d := range slices.Backward(all) {
+		if want.cwd != "" && d.CWD != want.cwd || d.Time.Before(want.since) {
+			continue
+		}
+		if c.Bool("json") {
+			err = writeJSON(w, d)
+		} else {
+			_, err = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format(time.DateTime), d.Verdict, cmp.Or(d.Thread, "-"), oneLine(d.CWD), oneLine(strings.Join(d.Asked, " ")), became(d))
+		}
+		if err != nil {
+			return fmt.Errorf("writing the list: %w", err)
+		}
+	}
+	if err := cmp.Or(t.Flush(), w.Flush()); err != nil {
+		return fmt.Errorf("writing the list: %w", err)
+	}
+	return nil
+}
+
+// became tells what came of a decision.
+func became(d decisions.Decision) string {
+	text := ""
+	if d.Repaired {
+		text = "repaired; "
+	}
+	switch {
+	case len(d.Ran) == 0:
+		return text + "nothing was run"
+	case d.Exit == nil:
+		return text + "ran " + oneLine(strings.Join(d.Ran, " "))
+	}
+	return fmt.Sprintf("%sran %s: exit %d", text, oneLine(strings.Join(d.Ran, " ")), *d.Exit)
+}

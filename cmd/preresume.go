@@ -1,0 +1,349 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/internal/restart"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/repair"
+)
+
+func preResumeCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "pre-resume", Usage: "say, before a resume, whether and how a session can be resumed", ArgsUsage: "ID|PATH|--last [--exec -- COMMAND ...]",
+		Description: describe("Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Large sessions are looked at by head and tail only. Every answer is logged: hist list --decisions."),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "last", Usage: "the session of Codex's home that was changed last", DisableDefaultText: true},
+			&cli.StringFlag{Name: "cwd", Usage: "with --last: the one that works in this `DIRECTORY`; with --card: where you work now"},
+			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before going on", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "markdown", Usage: "the card as Markdown", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "repair", Usage: "repair the session in place if that makes it resumable; once for the same bytes", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "exec", Usage: "run the COMMAND behind -- if the session can be resumed, and exit with its code", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "force", Usage: "with --exec: run it whatever the answer is", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "deep", Usage: "read a large session whole, too", DisableDefaultText: true},
+			&cli.DurationFlag{Name: "timeout", Usage: "answer after this `TIME` with what is known then, e.g. 2s"},
+			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you take, in `BYTES`", DefaultText: "any"},
+			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume, or - for standard input"},
+			&cli.StringFlag{Name: "for-codex", Usage: "the `VERSION` of the client that will resume (the newest is the default)"},
+			&cli.BoolFlag{Name: "show-content", Usage: "tell the words of the last prompt", DisableDefaultText: true},
+		},
+		OnUsageError: onUsageError, Action: e.preResume,
+	}
+}
+
+// preRun is one call of the command.
+type preRun struct {
+	env     *env
+	c       *cli.Context
+	asked   []string // the operand, or --last
+	command []string // to be run
+	cwd     string
+	error   string
+	log     decisions.Decision
+}
+
+func (e *env) preResume(c *cli.Context) error {
+	p := &preRun{env: e, c: c}
+	if err := p.flags(); err != nil {
+		return err
+	}
+	p.begin()
+	t, err := p.find()
+	if err != nil {
+		return err
+	}
+	answer, err := p.answer(t)
+	if err != nil {
+		return p.instead(preresume.Unreadable(t.path, err.Error()), err)
+	}
+	if c.Bool("repair") && answer.Damaged() {
+		if answer, err = p.repair(t, answer); err != nil {
+			return err
+		}
+	}
+	p.note(answer)
+	if err := p.print(t, answer); err != nil {
+		return err
+	}
+	if c.Bool("exec") && (answer.OK() || c.Bool("force")) {
+		return p.exec()
+	}
+	p.keep()
+	return exit(exitOf(answer.Verdict))
+}
+
+// exitOf is the exit code for a verdict.
+func exitOf(v preresume.Verdict) int {
+	switch v {
+	case preresume.Resumable:
+		return ExitOK
+	case preresume.InUse:
+		return ExitInUse
+	case preresume.NotFound:
+		return ExitIO
+	}
+	return ExitFindings
+}
+
+func (p *preRun) flags() error {
+	c, args := p.c, p.c.Args().Slice()
+	switch {
+	case c.Bool("last"):
+		p.asked = []string{"--last"}
+	case len(args) == 0 || args[0] == "" || args[0] == "-":
+		return usage("pre-resume takes a session's id or file, or --last")
+	default:
+		p.asked, args = args[:1], args[1:]
+	}
+	if c.Bool("exec") != (len(args) > 0) {
+		return usage("--exec wants a command behind --, and nothing else follows the session: hist pre-resume ID --exec -- codex resume ID")
+	}
+	p.command = args
+	if c.Bool("force") && !c.Bool("exec") {
+		return usage("--force is for --exec")
+	}
+	if c.Bool("markdown") && !c.Bool("card") {
+		return usage("--markdown is for --card")
+	}
+	if c.Bool("card") && c.Bool("json") {
+		return usage("--card and --json exclude each other")
+	}
+	if err := clientVersion(c.String("for-codex")); err != nil {
+		return err
+	}
+	if dir := c.String("cwd"); dir != "" {
+		if !c.Bool("last") && !c.Bool("card") {
+			return usage("--cwd is for --last and --card")
+		}
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		p.cwd = abs
+	}
+	return p.readError(c.String("error-file"))
+}
+
+// maxError is how much of an error's text is read, in bytes.
+const maxError = 1 << 20
+
+func (p *preRun) readError(path string) error {
+	in := io.Reader(p.env.in)
+	switch path {
+	case "":
+		return nil
+	case "-":
+	default:
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("--error-file %s: %w", path, plain(err))
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxError))
+	if err != nil {
+		return fmt.Errorf("reading the error from %s: %w", path, err)
+	}
+	p.error = string(text)
+	return nil
+}
+
+// find finds the session. If there is none, that is the answer.
+func (p *preRun) find() (target, error) {
+	ctx := p.c.Context
+	if !p.c.Bool("last") {
+		list, err := targets(ctx, p.asked)
+		if err != nil {
+			return target{}, err
+		}
+		t := list[0] // of a reverted thread the newest file
+		if t.err != nil {
+			return t, p.instead(preresume.Missing(t.err.Error()), t.err)
+		}
+		return t, nil
+	}
+	root, err := home.Default()
+	if err != nil {
+		return target{}, err
+	}
+	g, err := preresume.Last(ctx, root, p.cwd)
+	if err != nil {
+		return target{}, err
+	}
+	if g == nil {
+		where := "in " + root
+		if p.cwd != "" {
+			where += " that works in " + p.cwd
+		}
+		err := fmt.Errorf("no session %s", where)
+		return target{}, p.instead(preresume.Missing(err.Error()), err)
+	}
+	return target{path: g.Path, home: root}, nil
+}
+
+// instead gives the answer when there is no session that could be looked at.
+func (p *preRun) instead(a *preresume.Answer, cause error) error {
+	if p.c.Context.Err() != nil {
+		return context.Canceled
+	}
+	if _, ok := errors.AsType[*exitError](cause); ok {
+		return cause // the command line is wrong
+	}
+	p.note(a)
+	if err := p.show(a); err != nil {
+		return err
+	}
+	p.keep()
+	return exit(ExitIO)
+}
+
+// answer looks at the session.
+func (p *preRun) answer(t target) (*preresume.Answer, error) {
+	src, err := source.Open(t.path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	ctx := p.c.Context
+	if d := p.c.Duration("timeout"); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	a, err := preresume.Look(ctx, preresume.Request{
+		Source: src, Home: t.home, Lint: options(src, t, p.c.String("for-codex")), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
+		Content: p.c.Bool("show-content"), Error: p.error,
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return preresume.TimedOut(t.path), nil
+	}
+	return a, err
+}
+
+// repair repairs the session in place and looks at it again. What keeps it from being repaired stands in the answer.
+func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, error) {
+	digest, _, err := runs.Hash(p.c.Context, t.path)
+	if err != nil {
+		return nil, err
+	}
+	p.log.Digest = digest
+	if tried, err := decisions.Tried(digest); err != nil {
+		return nil, err
+	} else if tried != "" {
+		before.RepairError = "these bytes were repaired before (" + tried + "); to repair them again use hist repair --in-place"
+		return before, nil
+	}
+	run, err := p.repairInPlace(t)
+	switch {
+	case errors.Is(err, home.ErrBusy), errors.Is(err, source.ErrChanged):
+		before.Verdict, before.Next, before.Reason = preresume.InUse, preresume.RetryLater, err.Error()
+		return before, nil
+	case err != nil && p.c.Context.Err() != nil:
+		return nil, context.Canceled
+	case err != nil:
+		before.RepairError = err.Error()
+		return before, nil
+	}
+	after, err := p.answer(t)
+	if err != nil {
+		return nil, err
+	}
+	after.Repaired, after.Run = true, run
+	p.log.Repaired, p.log.Run = true, run
+	return after, nil
+}
+
+func (p *preRun) repairInPlace(t target) (string, error) {
+	src, err := source.Open(t.path)
+	if err != nil {
+		return "", err
+	}
+	defer src.Close()
+	rep, err := repair.Do(p.c.Context, repair.Job{
+		Source: src, Lint: options(src, t, p.c.String("for-codex")), Mode: repair.InPlace, Home: t.home,
+		Begin: func() (*runs.Run, error) { return runs.New(Version()) },
+	})
+	if err != nil {
+		return "", err
+	}
+	return rep.Run, nil
+}
+
+// print shows the answer, or the card.
+func (p *preRun) print(t target, a *preresume.Answer) error {
+	if !p.c.Bool("card") {
+		return p.show(a)
+	}
+	src, err := source.Open(t.path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	opts := options(src, t, p.c.String("for-codex"))
+	res, err := lintSource(p.c.Context, src, opts)
+	if err != nil {
+		return err
+	}
+	card, err := restart.Make(p.c.Context, src, res, restart.Options{CWD: p.cwd, Content: p.c.Bool("show-content"), Live: opts.Live})
+	if err != nil {
+		return err
+	}
+	text := card.Text()
+	if p.c.Bool("markdown") {
+		text = card.Markdown()
+	}
+	if _, err := io.WriteString(p.out(), printable(text)); err != nil {
+		return fmt.Errorf("writing the card: %w", err)
+	}
+	return nil
+}
+
+// out is where the answer goes: standard output belongs to the command that is run.
+func (p *preRun) out() io.Writer {
+	if p.c.Bool("exec") {
+		return p.env.err
+	}
+	return p.env.out
+}
+
+// begin starts the line in the log of decisions.
+func (p *preRun) begin() {
+	var id [6]byte
+	rand.Read(id[:]) // never fails
+	p.log = decisions.Decision{ID: hex.EncodeToString(id[:]), Time: time.Now().UTC().Truncate(time.Second), Asked: p.asked}
+	p.log.CWD = p.cwd
+	if p.log.CWD == "" {
+		p.log.CWD, _ = os.Getwd() // without one, the line has none
+	}
+}
+
+// note takes the answer over into the log's line.
+func (p *preRun) note(a *preresume.Answer) {
+	p.log.Verdict, p.log.Thread, p.log.Path = string(a.Verdict), a.Thread, a.Path
+	if a.Turn != nil {
+		p.log.State = a.Turn.State
+	}
+}
+
+// keep writes the log's line. An answer is worth more than its line in a log: that it can't be written is only said.
+func (p *preRun) keep() {
+	if err := decisions.Append(p.log); err != nil {
+		fmt.Fprintln(p.env.err, "hist: "+printable(err.Error()))
+	}
+}

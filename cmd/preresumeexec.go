@@ -1,0 +1,65 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// signalled is what a shell adds to the number of the signal that ended a command.
+const signalled = 128
+
+// exec runs the command with this process's streams, hands signals on to it, and exits with its code. hist stays in
+// between so that the exit code can be logged; a terminal's own signals reach the command from the terminal.
+func (p *preRun) exec() error {
+	p.log.Ran = nameOnly(p.command)
+	p.keep()
+	c := exec.Command(p.command[0], p.command[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, p.env.out, p.env.err
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	if err := c.Start(); err != nil {
+		return fmt.Errorf("running %s: %w", p.command[0], err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.Wait() }()
+	var err error
+	for running := true; running; {
+		select {
+		case s := <-signals:
+			if s != os.Interrupt { // that one the terminal has sent to both
+				c.Process.Signal(s) //nolint:errcheck // it may have ended meanwhile
+			}
+		case err = <-done:
+			running = false
+		}
+	}
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		return fmt.Errorf("running %s: %w", p.command[0], err)
+	}
+	code := c.ProcessState.ExitCode()
+	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		code = signalled + int(status.Signal())
+	}
+	p.log.Exit = &code
+	p.keep()
+	return exit(code)
+}
+
+// nameOnly is a command without what may be somebody's words: an argument with a space or a line break in it.
+func nameOnly(command []string) []string {
+	var out []string
+	for _, a := range command {
+		if strings.ContainsAny(a, " \t\n") || len(a) > 100 {
+			a = fmt.Sprintf("(%d bytes)", len(a))
+		}
+		out = append(out, a)
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package cmd
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/preresume"
+)
+
+// show prints an answer, as one JSON object or in words.
+func (p *preRun) show(a *preresume.Answer) error {
+	w := bufio.NewWriter(p.out())
+	if p.c.Bool("json") {
+		if err := writeJSON(w, a); err != nil {
+			return fmt.Errorf("writing the answer: %w", err)
+		}
+	} else {
+		words(w, a)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	return nil
+}
+
+func words(w *bufio.Writer, a *preresume.Answer) {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "  %-14s %s\n", name, oneLine(fmt.Sprintf(format, args...)))
+	}
+	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
+	if a.Thread != "" {
+		line("thread", "%s", a.Thread)
+	}
+	if a.Path != "" {
+		line("file", "%s (%s)", a.Path, bytesOf(a.Size))
+	}
+	if a.CWD != "" {
+		line("directory", "%s", a.CWD)
+	}
+	if a.Version != "" {
+		line("client", "%s, %s, model %s of %s", a.Version, a.Mode, orUnknown(a.Model), orUnknown(a.Provider))
+	}
+	if a.Turn != nil {
+		line("last turn", "%s", turnWords(a.Turn))
+	}
+	if q := a.Prompt; q != nil && q.Present {
+		answered := "not answered"
+		if q.Answered {
+			answered = "answered"
+		}
+		line("last prompt", "%d characters, %s", q.Chars, answered)
+		if q.Text != "" {
+			line("", "%s", q.Text)
+		}
+	}
+	for _, f := range a.Findings {
+		line("finding", "%s [%s; %s; fix: %s]", f.Message, f.Rule, f.Impact, f.Fix)
+	}
+	if len(a.Unknown) > 0 {
+		var calls []string
+		for _, c := range a.Unknown {
+			calls = append(calls, c.Tool+" "+c.ID)
+		}
+		line("effects unknown", "%s", strings.Join(calls, ", "))
+	}
+	for _, r := range a.Related {
+		line(strings.ReplaceAll(r.Relation, "_", " "), "%s", strings.TrimSpace(r.Thread+"  "+strings.Join(r.Resume, " ")))
+	}
+	if a.Error != nil {
+		line("the error", "%s [%s]", a.Error.Meaning, orUnknown(a.Error.Rule))
+	}
+	if a.Repaired {
+		line("repaired", "take it back with hist undo %s", a.Run)
+	}
+	if a.RepairError != "" {
+		line("not repaired", "%s", a.RepairError)
+	}
+	if a.NotRead != "" {
+		line("not read", "%s", a.NotRead)
+	}
+	switch {
+	case a.Next == preresume.RepairThenResume:
+		line("next", "hist repair --in-place %s", a.Thread)
+	case len(a.Before) > 0:
+		line("next", "%s", strings.Join(a.Before, " "))
+	}
+	if len(a.Resume) > 0 {
+		line("resume", "%s", strings.Join(a.Resume, " "))
+	}
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func turnWords(t *preresume.Turn) string {
+	text := t.State
+	if t.Last != "" {
+		text += " at " + t.Last
+	}
+	if t.ErrorClass != "" {
+		text += ", " + t.ErrorClass
+	}
+	if t.Error != "" {
+		text += ": " + t.Error
+	}
+	return text
+}

@@ -1,0 +1,183 @@
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/hist-cli/hist/internal/preresume"
+)
+
+const killed = "fixtures/codex/0.169.0/kill_in_tool/rollout-2026-11-20T19-53-51-01a1fa85-bfc3-74d1-9684-43a82083e7d1.jsonl"
+
+// hookPlace is a place to run a hook in: a Codex home with a damaged session, hist, and a client that only says with
+// what it was called.
+type hookPlace struct {
+	root, work string
+	env        []string
+}
+
+func newHookPlace(t *testing.T) *hookPlace {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the hooks are for Unix")
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &hookPlace{root: root, work: "/home/dev/demo"}
+	bin := filepath.Join(dir, "bin")
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "hist"), root).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	put(t, filepath.Join(bin, "codex"), "#!/bin/sh\necho \"client: $*\"\n", 0o755)
+	text := read(t, filepath.Join(root, killed))
+	p.work = filepath.Join(dir, "work")
+	put(t, filepath.Join(dir, "codex/sessions/2026/11/20", filepath.Base(killed)), strings.ReplaceAll(text, "/home/dev/demo", p.work), 0o600)
+	if err := os.MkdirAll(p.work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CODEX_HOME="+filepath.Join(dir, "codex"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "PWD="+p.work)
+	return p
+}
+
+func put(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a program in the place and returns what it says on both streams.
+func (p *hookPlace) run(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	c := exec.Command(program, args...)
+	c.Dir, c.Env = p.work, p.env
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v: %s", program, args, err, out)
+	}
+	return string(out)
+}
+
+func says(t *testing.T, out string, wanted ...string) {
+	t.Helper()
+	for _, w := range wanted {
+		if !strings.Contains(out, w) {
+			t.Errorf("it does not say %q:\n%s", w, out)
+		}
+	}
+}
+
+const killedID = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
+
+func TestShellHook(t *testing.T) {
+	for _, c := range []struct{ args, asked string }{
+		{"exec resume " + killedID + " more", killedID},
+		{"resume --last", killedID},
+		{"resume --some-flag " + killedID, killedID},
+		{"exec resume", ""},
+		{"exec hello", ""},
+		{"--version", ""},
+	} {
+		p := newHookPlace(t)
+		out := p.run(t, filepath.Join(p.root, "docs/hooks/codex"), strings.Fields(c.args)...)
+		says(t, out, "client: "+c.args+"\n")
+		if asked := strings.Contains(out, "resumable: "); asked != (c.asked != "") {
+			t.Errorf("%s: hist was asked: %v:\n%s", c.args, asked, out)
+		}
+		if c.asked != "" {
+			says(t, out, c.asked, "repaired ")
+		}
+	}
+}
+
+func TestServiceHook(t *testing.T) {
+	p := newHookPlace(t)
+	unit := filepath.Join(p.root, "docs/hooks/agent.service")
+	_, line, found := strings.Cut(read(t, unit), "\nExecStart=")
+	if !found {
+		t.Fatal("the unit starts nothing")
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	out := p.run(t, "sh", "-c", strings.ReplaceAll(line, "%h", p.work))
+	says(t, out, "client: exec resume --last go on\n", "repaired ")
+	if tool, err := exec.LookPath("systemd-analyze"); err == nil {
+		verify := exec.Command(tool, "verify", "--user", unit)
+		verify.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+		if out, err := verify.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	} else {
+		t.Log("systemd-analyze is not here: the unit's command was run, its form was not verified")
+	}
+}
+
+func TestNodeHook(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not here")
+	}
+	p := newHookPlace(t)
+	hook := filepath.Join(p.root, "docs/hooks/resume.mjs")
+	ask := func(id, options string) (a preresume.Answer) {
+		t.Helper()
+		out := p.run(t, node, "--input-type=module", "-e", `import { beforeResume } from "`+hook+`"; console.log(JSON.stringify(await beforeResume("`+id+`", `+options+`)))`)
+		if err := json.Unmarshal([]byte(out), &a); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return a
+	}
+	if a := ask(killedID, `{ errorText: "the thread already has an active writer" }`); !a.Repaired || a.Verdict != preresume.InUse || len(a.Unknown) != 2 {
+		t.Errorf("%+v", a)
+	}
+	if a := ask("01a1fa85-0000-7000-8000-000000000000", "{}"); a.Verdict != preresume.NotFound || a.SameThread {
+		t.Errorf("%+v", a)
+	}
+	p.env = append(p.env, "PATH="+filepath.Dir(node)) // without hist
+	if a := ask(killedID, "{}"); a.Verdict != preresume.Resumable || a.Complete || len(a.Resume) != 3 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestWorkflowHook(t *testing.T) {
+	p := newHookPlace(t)
+	var workflow struct {
+		Steps []struct {
+			Run string            `yaml:"run"`
+			If  string            `yaml:"if"`
+			Env map[string]string `yaml:"env"`
+		} `yaml:"steps"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(p.root, "docs/hooks/resume.yml"))), &workflow); err != nil || len(workflow.Steps) != 3 {
+		t.Fatalf("%v: %+v", err, workflow)
+	}
+	output, summary := filepath.Join(p.work, "output"), filepath.Join(p.work, "summary")
+	p.env = append(p.env, "GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary)
+	p.run(t, "bash", "-eo", "pipefail", "-c", workflow.Steps[0].Run)
+	outputs := read(t, output)
+	says(t, outputs, "\ncode=0\n", `"repaired":true`)
+	answer, _, _ := strings.Cut(strings.TrimPrefix(outputs, "answer="), "\n")
+	var a preresume.Answer
+	if err := json.Unmarshal([]byte(answer), &a); err != nil || workflow.Steps[1].Env["THREAD"] == "" {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	p.env = append(p.env, "THREAD="+a.Thread)
+	says(t, p.run(t, "bash", "-eo", "pipefail", "-c", workflow.Steps[1].Run), "client: exec resume "+killedID+" go on\n")
+	p.run(t, "bash", "-eo", "pipefail", "-c", workflow.Steps[2].Run)
+	says(t, read(t, summary), "1 session: nothing is damaged")
+}

@@ -1,0 +1,114 @@
+// Package decisions keeps the log of what pre-resume was asked and what it answered: the memory that a wrapper loses
+// when it is restarted. In: one Decision at a time. Out: all of them. No word of a conversation is in it.
+package decisions
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hist-cli/hist/internal/runs"
+)
+
+// Decision is one line of the log.
+type Decision struct {
+	ID       string    `json:"id"`            // joins the line of an answer with that of what became of it
+	Time     time.Time `json:"time"`          // UTC
+	CWD      string    `json:"cwd,omitempty"` // where hist was called, or the --cwd it was asked for
+	Asked    []string  `json:"asked"`         // the session that was asked for: an id, a path, or --last
+	Thread   string    `json:"thread_id,omitempty"`
+	Path     string    `json:"path,omitempty"`
+	Verdict  string    `json:"verdict"`
+	State    string    `json:"last_turn,omitempty"`
+	Repaired bool      `json:"repaired,omitempty"`
+	Run      string    `json:"run,omitempty"`    // of the repair, for hist undo
+	Digest   string    `json:"sha256,omitempty"` // of the session before the repair
+	Ran      []string  `json:"ran,omitempty"`    // what was run: the program and its subcommand words, no prompt
+	Exit     *int      `json:"exit,omitempty"`   // its exit code, once it has ended
+}
+
+// Path is where the log lies: decisions.jsonl in hist's state folder.
+func Path() (string, error) {
+	dir, err := runs.Dir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(filepath.Dir(dir), "decisions.jsonl"), nil
+}
+
+// Append adds a line to the log, in one write, so that lines of processes that log at the same time don't mix.
+func Append(d Decision) error {
+	path, err := Path()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("making room for the log of decisions: %w", err)
+	}
+	line, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("writing the log of decisions: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("writing the log of decisions: %w", err)
+	}
+	_, err = f.Write(append(line, '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("writing the log of decisions: %w", err)
+	}
+	return nil
+}
+
+// Read returns all decisions, the oldest first; none if there is no log. A line that was cut by a crash is passed over.
+// Of an id that stands in several lines, the last holds.
+func Read() ([]Decision, error) {
+	path, err := Path()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the log of decisions: %w", err)
+	}
+	var all []Decision
+	at := map[string]int{}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var d Decision
+		if json.Unmarshal(lines.Bytes(), &d) != nil {
+			continue
+		}
+		if i, ok := at[d.ID]; ok {
+			all[i] = d
+			continue
+		}
+		at[d.ID] = len(all)
+		all = append(all, d)
+	}
+	return all, lines.Err()
+}
+
+// Tried is the run of an earlier repair of the session with this SHA-256 that pre-resume made, "" if there is none.
+func Tried(digest string) (run string, err error) {
+	all, err := Read()
+	if err != nil {
+		return "", err
+	}
+	for _, d := range all {
+		if d.Digest == digest && d.Repaired {
+			return d.Run, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,156 @@
+package preresume
+
+import "github.com/hist-cli/hist/internal/glance"
+
+// Schema is the version of an Answer's form; it changes when a field changes its meaning or goes.
+const Schema = "hist.pre-resume/1"
+
+// Verdict says in a word whether a session can be resumed.
+type Verdict string
+
+// The verdicts.
+const (
+	Resumable    Verdict = "resumable"      // resume it
+	Repairable   Verdict = "repairable"     // repair it, then resume it
+	Incompatible Verdict = "incompatible"   // it needs a step that nobody takes without being asked
+	InUse        Verdict = "in_use"         // somebody uses it now
+	NotFound     Verdict = "not_found"      // there is no such session
+	TooLarge     Verdict = "too_large"      // larger than the caller takes
+	Corrupt      Verdict = "corrupt"        // the client refuses it, and nothing mends that
+	ClientTooOld Verdict = "client_too_old" // a newer client reads it
+)
+
+// Action is what to do next.
+type Action string
+
+// The actions.
+const (
+	Resume           Action = "resume"
+	RepairThenResume Action = "repair_then_resume"
+	UnarchiveFirst   Action = "unarchive_then_resume"
+	RetryLater       Action = "retry_later"
+	Upgrade          Action = "upgrade_client"
+	SeeFindings      Action = "see_findings" // a person has to decide
+	Locate           Action = "locate"       // look for the file elsewhere
+)
+
+// Answer is what to know before a resume. docs/pre-resume.schema.json is its form.
+type Answer struct {
+	Schema      string     `json:"schema"`
+	Verdict     Verdict    `json:"verdict"`
+	Reason      string     `json:"reason"` // the verdict in words
+	SameThread  bool       `json:"retry_same_thread"`
+	Next        Action     `json:"next_action"`
+	Agent       string     `json:"agent"`
+	Thread      string     `json:"thread_id,omitempty"`
+	Path        string     `json:"path,omitempty"`
+	CWD         string     `json:"cwd,omitempty"`
+	Source      string     `json:"source,omitempty"`
+	Model       string     `json:"model,omitempty"`
+	Provider    string     `json:"provider,omitempty"`
+	Version     string     `json:"cli_version,omitempty"`
+	Mode        string     `json:"history_mode,omitempty"`
+	Size        int64      `json:"size"`
+	Turn        *Turn      `json:"last_turn,omitempty"`
+	Prompt      *Prompt    `json:"prompt,omitempty"`
+	Counts      Counts     `json:"counts"`
+	Findings    []Finding  `json:"findings"`
+	Unknown     []Call     `json:"side_effects_unknown"`
+	Related     []Related  `json:"related"`
+	Error       *ErrorHint `json:"error,omitempty"`
+	Before      []string   `json:"before_resume,omitempty"` // a command to run first
+	Resume      []string   `json:"resume,omitempty"`
+	Repaired    bool       `json:"repaired"`
+	Run         string     `json:"run,omitempty"` // of the repair, for hist undo
+	Complete    bool       `json:"complete"`
+	NotRead     string     `json:"not_read,omitempty"`
+	RepairError string     `json:"repair_error,omitempty"` // why a repair that was asked for was not made
+
+	session *glance.Session
+	weight  weight
+}
+
+// Turn is the last turn.
+type Turn struct {
+	State      string `json:"state"`
+	Began      string `json:"began,omitempty"`
+	Last       string `json:"last_record,omitempty"`
+	ErrorClass string `json:"error_class,omitempty"`
+	Error      string `json:"error,omitempty"`
+}
+
+// Prompt is the last thing that was asked.
+type Prompt struct {
+	Present  bool   `json:"present"`
+	Answered bool   `json:"answered"`
+	Chars    int    `json:"chars"`
+	Text     string `json:"text,omitempty"` // only if it was asked for
+}
+
+// Counts is how many findings there are, by impact.
+type Counts struct {
+	Blocks  int `json:"blocks"`
+	Loses   int `json:"loses"`
+	Rejects int `json:"rejects"`
+	Notes   int `json:"notes"`
+}
+
+// Finding is something that is wrong with the session, more than a note.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Impact  string `json:"impact"`
+	Fix     string `json:"fix"`
+	Line    int64  `json:"line"`   // from 1; 0 if it is about the file as a whole, or the line is not known
+	Offset  int64  `json:"offset"` // bytes, in the uncompressed file
+	Message string `json:"message"`
+}
+
+// Call is a tool call that ran, or may have run, and left no output.
+type Call struct {
+	ID   string `json:"call_id"`
+	Tool string `json:"tool"`
+}
+
+// Related is another thread that has to do with this one.
+type Related struct {
+	Relation string   `json:"relation"` // fork_of, continues, replaced_by, replaces
+	Thread   string   `json:"thread_id"`
+	Path     string   `json:"path,omitempty"`
+	Resume   []string `json:"resume,omitempty"`
+}
+
+// OK says whether the session can be resumed now.
+func (a *Answer) OK() bool { return a.Verdict == Resumable }
+
+// Damaged says whether a repair has something to mend.
+func (a *Answer) Damaged() bool { return a.Verdict == Repairable }
+
+// resume is the command that resumes a thread.
+func resume(thread string) []string { return []string{"codex", "resume", thread} }
+
+// Missing is the answer when there is no session to look at.
+func Missing(reason string) *Answer {
+	a := none(NotFound, Locate, reason)
+	a.Complete = true
+	return a
+}
+
+// Unreadable is the answer when a session's file can't be read.
+func Unreadable(path, reason string) *Answer {
+	a := none(Corrupt, SeeFindings, reason)
+	a.Path = path
+	return a
+}
+
+// TimedOut is the answer when the time was over before anything was known: it stands in nobody's way.
+func TimedOut(path string) *Answer {
+	a := none(Resumable, Resume, "the time was over before the session was looked at")
+	a.Path, a.SameThread, a.NotRead = path, true, "all of it"
+	return a
+}
+
+func none(v Verdict, next Action, reason string) *Answer {
+	return &Answer{
+		Schema: Schema, Verdict: v, Reason: reason, Next: next, Agent: "codex", Findings: []Finding{}, Unknown: []Call{}, Related: []Related{},
+	}
+}

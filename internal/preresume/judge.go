@@ -1,0 +1,128 @@
+package preresume
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/lint"
+)
+
+// weight is what the findings come to.
+type weight struct {
+	mendable, stuck, refused int // more than notes: with a fix; that block and have none; that the API refuses and have none
+}
+
+func (a *Answer) fixable(found []lint.Finding) {
+	for i := range found {
+		switch f := &found[i]; {
+		case f.Impact == lint.Notes:
+		case f.Fix != lint.NoFix:
+			a.weight.mendable++
+		case f.Impact == lint.Blocks:
+			a.weight.stuck++
+		case f.Impact == lint.Rejects:
+			a.weight.refused++
+		}
+	}
+}
+
+// outside are rules about what stands beside a session: the session itself is whole.
+var outside = map[string]bool{"index-stale": true, "broken-lineage": true}
+
+// judge comes to a verdict. What stands in the way for certain comes before what the error of a failed resume says.
+func (a *Answer) judge(req Request, busy *home.Busy) {
+	g := a.session
+	switch {
+	case busy != nil:
+		a.say(InUse, RetryLater, true, busy.Reason)
+	case req.MaxSize > 0 && g.Size > req.MaxSize:
+		a.say(TooLarge, SeeFindings, false, fmt.Sprintf("the session has %d bytes, more than the %d that were allowed", g.Size, req.MaxSize))
+	case a.weight.stuck > 0 && a.only(outside):
+		a.say(Incompatible, SeeFindings, true, a.first("blocks"))
+	case a.weight.stuck > 0:
+		a.say(Corrupt, SeeFindings, false, a.first("blocks"))
+	case a.weight.mendable > 0:
+		a.say(Repairable, RepairThenResume, true, a.damage())
+	case a.weight.refused > 0:
+		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
+	case g.Archived:
+		a.Before = []string{"codex", "unarchive", a.Thread}
+		a.say(Incompatible, UnarchiveFirst, true, "it lies in the archive, from which clients from 0.145 on do not resume")
+	case tooOld(req, g):
+		a.say(ClientTooOld, Upgrade, true, "clients before 0.145 read neither compressed sessions nor forks that continue another file")
+	case a.Error != nil && a.Error.Verdict != Resumable && a.Error.Verdict != Repairable:
+		a.say(a.Error.Verdict, actions[a.Error.Verdict], a.Error.Same != never, "the error says: "+a.Error.Meaning)
+	default:
+		a.say(Resumable, Resume, true, a.fine())
+	}
+}
+
+// actions are what to do next after an error that alone tells.
+var actions = map[Verdict]Action{InUse: RetryLater, NotFound: Locate, ClientTooOld: Upgrade, Corrupt: SeeFindings, Incompatible: SeeFindings}
+
+func (a *Answer) say(v Verdict, next Action, same bool, reason string) {
+	a.Verdict, a.Next, a.SameThread, a.Reason = v, next, same, reason
+}
+
+// only says whether all findings that block are of the given rules.
+func (a *Answer) only(rules map[string]bool) bool {
+	for _, f := range a.Findings {
+		if f.Impact == lint.Blocks.String() && !rules[f.Rule] {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *Answer) first(impact string) string {
+	for _, f := range a.Findings {
+		if f.Impact == impact {
+			return f.Message
+		}
+	}
+	return "see the findings"
+}
+
+func (a *Answer) damage() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{
+		{a.Counts.Blocks, "that keep the client from resuming"},
+		{a.Counts.Loses, "that lose history"},
+		{a.Counts.Rejects, "that the model API refuses"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	return "findings: " + strings.Join(parts, ", ")
+}
+
+// fine tells a healthy session's last turn in words.
+func (a *Answer) fine() string {
+	text := map[glance.State]string{
+		glance.NoTurn: "nothing has been asked yet", glance.Completed: "the last turn was answered", glance.Interrupted: "the last turn was interrupted",
+		glance.Open: "the last turn never ended", glance.Unanswered: "the last prompt got no answer", glance.Failed: "the last turn failed",
+	}[a.session.Turn.State]
+	switch a.session.Turn.Class {
+	case "", codex.Unknown:
+	case codex.Transient:
+		text += " on an error that passes"
+	default:
+		text += " (" + string(a.session.Turn.Class) + ")"
+	}
+	if a.Counts.Loses > 0 {
+		text += "; some history is lost, and nothing brings it back"
+	}
+	return text
+}
+
+// tooOld says whether the client that was named can't read the form of the session (measured with 0.79.0 and 0.114.0).
+func tooOld(req Request, g *glance.Session) bool {
+	return codex.Before(req.Lint.ForCodex, 0, 145) && (req.Source.Compressed || g.Header.BaseThread != "")
+}

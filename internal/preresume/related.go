@@ -1,0 +1,104 @@
+package preresume
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/glance"
+)
+
+// Last finds the session of a home that was changed last, and that works in a directory if one is given; nil if there
+// is none. Archived sessions and those of sub-agents do not count.
+func Last(ctx context.Context, homeDir, cwd string) (*glance.Session, error) {
+	files, err := newest(ctx, homeDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		g, err := glance.Look(ctx, f.path, glance.Options{})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue // its own answer says why it can't be read
+		}
+		if strings.Contains(g.Header.Source, "subagent") || cwd != "" && g.CWD != cwd && g.Header.CWD != cwd {
+			continue
+		}
+		return g, nil
+	}
+	return nil, nil
+}
+
+// file is a session's file and when it was changed.
+type file struct {
+	path    string
+	name    home.FileName
+	changed time.Time
+}
+
+// newest lists the live sessions of a home, the one that was changed last first.
+func newest(ctx context.Context, homeDir string) ([]file, error) {
+	var files []file
+	root := filepath.Join(homeDir, "sessions")
+	if _, err := os.Stat(root); err != nil {
+		return nil, nil
+	}
+	err := home.Walk(ctx, root, func(e home.Entry) error {
+		name, ok := home.ParseName(filepath.Base(e.Path))
+		if e.Err != nil || e.Hidden || !ok {
+			return nil
+		}
+		if info, err := os.Stat(e.Path); err == nil {
+			files = append(files, file{e.Path, name, info.ModTime()})
+		}
+		return nil
+	})
+	slices.SortStableFunc(files, func(a, b file) int { return b.changed.Compare(a.changed) })
+	return files, err
+}
+
+// maxNear is how many sessions around the end of this one are looked at.
+const maxNear = 50
+
+// related lists the threads that have to do with a session: the one that it was forked from or continues, and one that
+// was begun in its place without its context, or in whose place it was begun.
+func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related, error) {
+	list := []Related{}
+	if base := g.Header.BaseThread; base != "" {
+		list = append(list, Related{Relation: "continues", Thread: base, Resume: resume(base)})
+	} else if from := g.Header.ForkedFrom; from != "" {
+		list = append(list, Related{Relation: "fork_of", Thread: from, Resume: resume(from)})
+	}
+	files, err := newest(ctx, homeDir)
+	if err != nil {
+		return nil, err
+	}
+	looked := 0
+	for _, f := range files {
+		// What was last changed before this session began can only have been replaced by it, and not long before.
+		if f.name.ThreadID == g.Thread || f.changed.Before(g.Created.Add(-time.Hour)) || looked == maxNear {
+			continue
+		}
+		looked++
+		other, err := glance.Look(ctx, f.path, glance.Options{})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue
+		}
+		switch {
+		case glance.Replaced(g, other):
+			list = append(list, Related{Relation: "replaced_by", Thread: other.Thread, Path: other.Path, Resume: resume(other.Thread)})
+		case glance.Replaced(other, g):
+			list = append(list, Related{Relation: "replaces", Thread: other.Thread, Path: other.Path, Resume: resume(other.Thread)})
+		}
+	}
+	return list, nil
+}
