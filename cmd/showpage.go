@@ -41,6 +41,7 @@ type pageEntry struct {
 	Mark, Class, Time, Stamp string
 	Name, How                string
 	Line                     int64
+	Bad                      bool
 	Blocks                   []pageBlock
 }
 
@@ -84,7 +85,9 @@ func (p *page) entry(e *timeline.Entry) error {
 		return p.err
 	case timeline.TurnEnd:
 		p.turn.How = turnEnd(e)
-		p.turn.Calls = count(int64(e.Calls), "call", "calls")
+		if e.Calls > 0 {
+			p.turn.Calls = count(int64(e.Calls), "call", "calls")
+		}
 		p.turn.Bad = p.turn.Bad || e.State != timeline.Completed
 		return p.err
 	case timeline.Call:
@@ -95,7 +98,7 @@ func (p *page) entry(e *timeline.Entry) error {
 		p.turn = &pageTurn{}
 	}
 	line := p.line(e)
-	p.turn.Bad = p.turn.Bad || line.Class != "plain" && line.Class != "ok" && line.Class != "notes"
+	p.turn.Bad = p.turn.Bad || line.Bad
 	p.turn.Entries = append(p.turn.Entries, line)
 	return p.err
 }
@@ -107,10 +110,12 @@ func (p *page) line(e *timeline.Entry) pageEntry {
 	case timeline.Prompt, timeline.Answer:
 		l.Name, l.How = e.Kind.String(), length(e)
 	case timeline.Call:
-		l.Class, l.Name, l.How = callClass(e), oneLine(fmt.Sprintf("%s (%s)", e.Tool, e.CallID)), outcome(e)
+		l.Class, l.Name, l.How = callClass(e), oneLine(callName(e)), outcome(e)
+		l.Bad = !e.Answered
 	case timeline.Finding:
 		l.Class, l.Mark = e.Finding.Impact.String(), p.marks[e.Finding]
 		l.Name, l.How = l.Class, oneLine(findingLine(e.Finding))
+		l.Bad = e.Finding.Impact != lint.Notes
 	}
 	for _, b := range []pageBlock{{"text", e.Text}, {"given", e.Asked}, {"given back", e.Got}} {
 		if b.Text != "" {

@@ -83,9 +83,7 @@ func (p *timelinePrinter) line(e *timeline.Entry) string {
 	words := oneLine(describeEntry(e))
 	switch {
 	case e.Kind == timeline.Call:
-		how := outcome(e)
-		name, _, _ := strings.Cut(words, ": ")
-		return p.st.bold.Sprint(name) + ": " + p.how(e).Sprint(oneLine(how))
+		return p.st.bold.Sprint(oneLine(callName(e))) + ": " + p.how(e).Sprint(oneLine(outcome(e)))
 	case e.Kind == timeline.TurnEnd && e.State != timeline.Completed:
 		return p.st.impact[lint.Loses].Sprint(words)
 	}
@@ -111,7 +109,7 @@ func describeEntry(e *timeline.Entry) string {
 	case timeline.Prompt, timeline.Answer:
 		return e.Kind.String() + ": " + length(e)
 	case timeline.Call:
-		return fmt.Sprintf("%s (%s): %s", e.Tool, e.CallID, outcome(e))
+		return callName(e) + ": " + outcome(e)
 	case timeline.Output:
 		return fmt.Sprintf("an output for call %s, which is not open", e.CallID)
 	case timeline.Settings:
@@ -124,6 +122,14 @@ func describeEntry(e *timeline.Entry) string {
 		return turnEnd(e)
 	}
 	return e.Kind.String()
+}
+
+// callName is a call's tool and its id, where it has one.
+func callName(e *timeline.Entry) string {
+	if e.CallID == "" {
+		return e.Tool
+	}
+	return fmt.Sprintf("%s (%s)", e.Tool, e.CallID)
 }
 
 func length(e *timeline.Entry) string {
