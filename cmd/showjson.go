@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"time"
 
+	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
@@ -51,7 +52,7 @@ func (p *jsonTimeline) entry(e *timeline.Entry) error {
 	switch e.Kind {
 	case timeline.Call:
 		j.Outcome, j.Exit, j.Seconds = e.Outcome.State.String(), e.Outcome.Exit, e.Outcome.Took.Seconds()
-		if !e.Answered {
+		if !e.Answered && e.Outcome.State != codex.Running {
 			j.Outcome = "no output"
 		}
 	case timeline.TurnEnd:

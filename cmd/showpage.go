@@ -88,7 +88,7 @@ func (p *page) entry(e *timeline.Entry) error {
 		if e.Calls > 0 {
 			p.turn.Calls = count(int64(e.Calls), "call", "calls")
 		}
-		p.turn.Bad = p.turn.Bad || e.State != timeline.Completed
+		p.turn.Bad = p.turn.Bad || e.State != timeline.Completed && e.State != timeline.Running
 		return p.err
 	case timeline.Call:
 		p.calls++
@@ -111,7 +111,7 @@ func (p *page) line(e *timeline.Entry) pageEntry {
 		l.Name, l.How = e.Kind.String(), length(e)
 	case timeline.Call:
 		l.Class, l.Name, l.How = callClass(e), oneLine(callName(e)), outcome(e)
-		l.Bad = !e.Answered
+		l.Bad = l.Class == "loses"
 	case timeline.Finding:
 		l.Class, l.Mark = e.Finding.Impact.String(), p.marks[e.Finding]
 		l.Name, l.How = l.Class, oneLine(findingLine(e.Finding))
@@ -128,6 +128,8 @@ func (p *page) line(e *timeline.Entry) pageEntry {
 // callClass is how a call's outcome is coloured.
 func callClass(e *timeline.Entry) string {
 	switch {
+	case e.Outcome.State == codex.Running:
+		return "plain"
 	case !e.Answered || e.Outcome.State == codex.StoodIn:
 		return "loses"
 	case e.Outcome.State == codex.Failed || e.Outcome.State == codex.Aborted:

@@ -84,7 +84,7 @@ func (p *timelinePrinter) line(e *timeline.Entry) string {
 	switch {
 	case e.Kind == timeline.Call:
 		return p.st.bold.Sprint(oneLine(callName(e))) + ": " + p.how(e).Sprint(oneLine(outcome(e)))
-	case e.Kind == timeline.TurnEnd && e.State != timeline.Completed:
+	case e.Kind == timeline.TurnEnd && e.State != timeline.Completed && e.State != timeline.Running:
 		return p.st.impact[lint.Loses].Sprint(words)
 	}
 	return words
@@ -93,6 +93,8 @@ func (p *timelinePrinter) line(e *timeline.Entry) string {
 // how is the colour of a call's outcome.
 func (p *timelinePrinter) how(e *timeline.Entry) interface{ Sprint(...any) string } {
 	switch {
+	case e.Outcome.State == codex.Running:
+		return p.st.dim
 	case !e.Answered || e.Outcome.State == codex.StoodIn:
 		return p.st.impact[lint.Loses]
 	case e.Outcome.State == codex.Failed || e.Outcome.State == codex.Aborted:
@@ -146,6 +148,8 @@ func outcome(e *timeline.Entry) string {
 	switch {
 	case !e.Answered && e.Outcome.State == codex.Untold:
 		return "no output"
+	case !e.Answered && e.Outcome.State == codex.Running:
+		return "running now"
 	case !e.Answered:
 		how = "no output, but an event says " + how
 	case e.Outcome.State == codex.StoodIn:
@@ -163,6 +167,8 @@ func turnEnd(e *timeline.Entry) string {
 	switch e.State {
 	case timeline.Open:
 		s = "never ended"
+	case timeline.Running:
+		s = "runs now"
 	case timeline.Interrupted, timeline.Failed:
 		if e.Detail != "" && e.Detail != s {
 			s += " (" + e.Detail + ")"

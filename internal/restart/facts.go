@@ -73,7 +73,7 @@ func (f *facts) entry(e *timeline.Entry) error {
 			f.wentOn(e.Pos.Line)
 		}
 	case timeline.TurnEnd:
-		f.turn.state, f.turn.detail, f.turn.over = e.State, e.Detail, e.State != timeline.Open
+		f.turn.state, f.turn.detail, f.turn.over = e.State, e.Detail, e.State != timeline.Open && e.State != timeline.Running
 		if e.State == timeline.Open {
 			left := f.turn
 			f.left = &left

@@ -40,9 +40,10 @@ const (
 	Failed                   // it ended with an error
 	Interrupted              // it was aborted
 	Unanswered               // before 0.100: no answer came
+	Running                  // it runs now
 )
 
-var stateNames = [...]string{"open", "completed", "failed", "interrupted", "unanswered"}
+var stateNames = [...]string{"open", "completed", "failed", "interrupted", "unanswered", "running"}
 
 // String names the state.
 func (s State) String() string { return stateNames[s] }

@@ -144,7 +144,7 @@ func (t *teller) endTurn(rec *session.Record, state State) *Entry {
 	if rec != nil {
 		e.Pos, e.Offset, e.Time = rec.Pos, rec.Offset, codex.Time(rec)
 	}
-	if from := t.turn.start.Time; state != Open && !from.IsZero() && !e.Time.IsZero() {
+	if from := t.turn.start.Time; state != Open && state != Running && !from.IsZero() && !e.Time.IsZero() {
 		e.Took = max(0, e.Time.Sub(from))
 	}
 	t.queue = append(t.queue, e)
@@ -252,7 +252,13 @@ func (t *teller) found(at session.Pos) {
 func (t *teller) finish() {
 	t.found(session.Pos{Line: 1<<63 - 1})
 	state := Open
-	if !t.begun {
+	switch {
+	case t.opts.Live && t.turn.running:
+		state = Running
+		for _, e := range t.calls {
+			e.Outcome.State = codex.Running
+		}
+	case !t.begun:
 		state = t.quietState()
 	}
 	t.endTurn(nil, state)

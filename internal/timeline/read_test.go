@@ -201,6 +201,21 @@ func TestLateOutput(t *testing.T) {
 	}
 }
 
+// In a session that is being written the last turn runs, and so do its calls.
+func TestLive(t *testing.T) {
+	text := recording(t, "0.169.0", "kill_in_tool")
+	var got []string
+	err := Read(t.Context(), bytes.NewReader(text), Options{Live: true}, func(e *Entry) error {
+		if e.Kind == Call || e.Kind == TurnEnd {
+			got = append(got, fmt.Sprintf("%s%v/%v", e.CallID, e.Outcome.State, e.State))
+		}
+		return nil
+	})
+	if want := "[call_1ok/open call_2running/open call_p3running/open answered/running]"; err != nil || fmt.Sprint(got) != want {
+		t.Errorf("%v: %s", err, got)
+	}
+}
+
 // Entries come as soon as the calls before them are answered: nothing holds the session.
 func TestStreams(t *testing.T) {
 	text := header + call("c1") + answer("c1", `"x"`) + call("c2") + item(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hi"}]}`) + answer("c2", `"x"`)
