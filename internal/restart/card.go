@@ -144,19 +144,19 @@ func (f *facts) said(content bool) []string {
 	case f.prompt.worked:
 		how = "was worked on, and has no answer in words"
 	}
-	lines := []string{fmt.Sprintf("the last one, line %d, %d characters, %s", f.prompt.line, f.prompt.chars, how)}
+	lines := []string{fmt.Sprintf("the last one, line %d%s, %d characters, %s", f.prompt.line, f.prompt.at, f.prompt.chars, how)}
 	if content {
 		lines = append(lines, "it begins: "+quoted(f.prompt.text))
 	}
 	if f.restart == 0 {
 		return lines
 	}
-	var stale, fresh []int64
+	var stale, fresh []prompt
 	for _, p := range f.prompts {
 		if f.stale[p.line] {
-			stale = append(stale, p.line)
+			stale = append(stale, p)
 		} else {
-			fresh = append(fresh, p.line)
+			fresh = append(fresh, p)
 		}
 	}
 	if len(stale) > 0 {
@@ -168,21 +168,21 @@ func (f *facts) said(content bool) []string {
 	return lines
 }
 
-// numbers lists lines of the session, the newest ones if they are many.
-func numbers(list []int64) string {
-	const most = 8
-	word, cut := "line ", ""
+// numbers lists prompts by their lines, the newest ones if they are many.
+func numbers(list []prompt) string {
+	const most = 6
+	word, others := "line ", ""
 	if len(list) > 1 {
 		word = "lines "
 	}
 	if n := len(list); n > most {
-		list, cut = list[n-most:], fmt.Sprintf("%d others and ", n-most)
+		list, others = list[n-most:], fmt.Sprintf("%d others and ", n-most)
 	}
 	var out []string
-	for _, n := range list {
-		out = append(out, strconv.FormatInt(n, 10))
+	for _, p := range list {
+		out = append(out, fmt.Sprintf("%d%s", p.line, p.at))
 	}
-	return word + cut + strings.Join(out, ", ")
+	return others + word + strings.Join(out, ", ")
 }
 
 // where compares the working directory with what was recorded of it.

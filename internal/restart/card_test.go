@@ -66,8 +66,8 @@ func TestCards(t *testing.T) {
 		}, []string{"since the restart", "list the files"}},
 		"killed and resumed": {killed, Options{}, []string{
 			"turn 1, which began on line 2, never ended", "the session went on at line 19",
-			"no output of: exec_command (call_2), apply_patch (call_p3)", "the last one, line 21, 12 characters, was answered",
-			"since the restart, new: line 21; the newest counts", "written by Codex 0.169.0",
+			"no output of: exec_command (call_2), apply_patch (call_p3)", "the last one, line 21 (19:53:58), 12 characters, was answered",
+			"since the restart, new: line 21 (19:53:58); the newest counts", "written by Codex 0.169.0",
 		}, []string{"calls of other turns", "please go on"}},
 		"with content": {killed, Options{Content: true}, []string{"it begins: “please go on”"}, nil},
 		// the agent asks for the card in the turn that runs now: its own call is not taken for one that was cut off
@@ -83,7 +83,7 @@ func TestCards(t *testing.T) {
 		"repaired, resumed": {recording(t, "rules/call-without-output/bad-killed.repaired"), Options{}, []string{
 			"was cut off, and has been repaired", "the session went on at line", "side effects unknown, no output of: exec_command (call_1)",
 		}, []string{"Session file", "nowhere"}},
-		"stale wakes":         {recording(t, "rules/stale-wake/bad.jsonl"), Options{}, []string{"word for word as before it: line 16", "since the restart, new: line 23; the newest counts"}, nil},
+		"stale wakes":         {recording(t, "rules/stale-wake/bad.jsonl"), Options{}, []string{"word for word as before it: line 16 (10:01:05)", "since the restart, new: line 23 (10:01:07); the newest counts"}, nil},
 		"sandbox":             {recording(t, "rules/sandbox-only-failure/bad.jsonl"), Options{}, []string{"the command of call call_1 failed on the network inside the sandbox"}, nil},
 		"save":                {recording(t, "rules/missing-save/bad.jsonl"), Options{}, []string{"save it now"}, nil},
 		"no turn, no records": {"", Options{}, []string{"the session has no turn", "the session records none"}, nil},
@@ -147,8 +147,8 @@ func TestWorkingDirectory(t *testing.T) {
 	}
 	run("checkout", "-q", "--detach")
 	says(dir, dir, "moved from main, when the session began, to none")
-	says(t.TempDir(), "", "git says nothing of the directory")
-	says(filepath.Join(dir, "gone"), "", "the directory is not there now")
+	says(t.TempDir(), "", "git says nothing of it")
+	says(filepath.Join(dir, "gone"), "", "the recorded directory is not there now")
 	t.Setenv("PATH", t.TempDir())
 	says(dir, dir, "git is not installed")
 }

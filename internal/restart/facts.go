@@ -47,6 +47,7 @@ type call struct{ tool, id string }
 // prompt is a message to the agent.
 type prompt struct {
 	line     int64
+	at       string
 	chars    int
 	text     string
 	worked   bool // the model called a tool for it
@@ -87,7 +88,7 @@ func (f *facts) entry(e *timeline.Entry) error {
 	case timeline.Answer:
 		f.prompt.answered = true
 	case timeline.Prompt:
-		f.prompt = prompt{line: e.Pos.Line, chars: e.Chars, text: e.Text}
+		f.prompt = prompt{line: e.Pos.Line, at: at(e.Time), chars: e.Chars, text: e.Text}
 		if f.restart > 0 && len(f.prompts) < maxPrompts {
 			f.prompts = append(f.prompts, f.prompt)
 		}
@@ -97,6 +98,14 @@ func (f *facts) entry(e *timeline.Entry) error {
 		f.finding(e)
 	}
 	return nil
+}
+
+// at is the time of the day in brackets, with a space before it; nothing for a time that is not known.
+func at(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(" (15:04:05)")
 }
 
 func (t *turn) add(c call) {

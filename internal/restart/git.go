@@ -21,14 +21,14 @@ const gitTime = 2 * time.Second
 // look asks git for the state of a directory. It runs nothing that the repository's own settings name.
 func look(ctx context.Context, dir string) checkout {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return checkout{problem: "the directory is not there now"}
+		return checkout{problem: "the recorded directory is not there now"}
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return checkout{problem: "git is not installed here: the checkout was not compared"}
 	}
 	head, err := git(ctx, dir, "rev-parse", "HEAD")
 	if err != nil {
-		return checkout{problem: "git says nothing of the directory now: no repository, no commit yet, or no answer within 2 seconds"}
+		return checkout{problem: "git says nothing of it: no repository, no commit yet, or no answer within 2 seconds"}
 	}
 	c := checkout{commit: head}
 	c.branch, _ = git(ctx, dir, "symbolic-ref", "--short", "--quiet", "HEAD") // none where HEAD is detached
