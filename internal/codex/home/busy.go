@@ -25,9 +25,9 @@ func (b *Busy) Error() string { return ErrBusy.Error() + ": " + b.Reason }
 func (b *Busy) Is(target error) bool { return target == ErrBusy }
 
 // InUse looks whether somebody uses the rollout file at path, and returns nil if nobody does. It asks for Codex's
-// migration journal and staged files, for the writer's lock of threadID below home, and (Linux) for any open
-// descriptor of the file, this process's own included: close readers first. No client notices the question. With home
-// or threadID empty only the file itself is looked at.
+// migration journal and staged files, whether the agent of threadID has run this process, for the writer's lock of
+// threadID below home, and (Linux) for any open descriptor of the file, this process's own included: close readers
+// first. No client notices the question. With home or threadID empty only the file itself is looked at.
 //
 // Clients before 0.145 take no lock, and only Linux tells who has a file open: elsewhere nil means "not that we know".
 func InUse(path, home, threadID string) (*Busy, error) {
@@ -41,6 +41,9 @@ func InUse(path, home, threadID string) (*Busy, error) {
 	if b, err := migrating(real, home, threadID); b != nil || err != nil {
 		return b, err
 	}
+	if threadID != "" && strings.EqualFold(threadID, os.Getenv(threadVar)) {
+		return &Busy{Reason: "hist was run by the agent whose session it is ($" + threadVar + "; unset it if that agent is gone)"}, nil
+	}
 	if home != "" && threadID != "" {
 		if b, err := probeThread(home, threadID); b != nil || err != nil {
 			return b, err
@@ -48,6 +51,10 @@ func InUse(path, home, threadID string) (*Busy, error) {
 	}
 	return opened(real)
 }
+
+// threadVar names the thread to the commands that an agent runs (measured with 0.114.0, 0.145.0 and 0.169.0; 0.79.0 does
+// not set it). The sandbox of 0.169.0 hides from a command what else would tell: the lock's owner and the open file.
+const threadVar = "CODEX_THREAD_ID"
 
 // stagedSuffixes end the names of the files that a migration to numbered records prepares beside a rollout.
 var stagedSuffixes = []string{".paginated.tmp", ".paginated.zst.tmp", ".decompressed.tmp", ".head.tmp"}
