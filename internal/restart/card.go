@@ -139,6 +139,8 @@ func (f *facts) said(content bool) []string {
 	}
 	how := "got no answer"
 	switch {
+	case f.live && !f.turn.over:
+		how = "is being worked on now"
 	case f.prompt.answered:
 		how = "was answered"
 	case f.prompt.worked:

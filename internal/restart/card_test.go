@@ -73,6 +73,7 @@ func TestCards(t *testing.T) {
 		// the agent asks for the card in the turn that runs now: its own call is not taken for one that was cut off
 		"asked by the agent": {strings.Join(strings.SplitAfter(killed, "\n")[:23], ""), Options{Live: true}, []string{
 			"no output of: exec_command (call_2), apply_patch (call_p3)", "the session went on at line 19",
+			"12 characters, is being worked on now",
 		}, []string{"call_7"}},
 		"nothing was cut off": {recording(t, "codex/0.169.0/clean/*.jsonl"), Options{}, []string{
 			"nowhere: its last turn, 1, is completed", "was answered",
