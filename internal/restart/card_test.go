@@ -62,7 +62,7 @@ func TestCards(t *testing.T) {
 		"killed, not resumed": {recording(t, "codex/0.169.0/kill_in_tool/*.jsonl"), Options{}, []string{
 			"turn 1, which began on line 2, never ended; its last record is of 2026-11-20",
 			"side effects unknown, no output of: exec_command (call_2), apply_patch (call_p3)",
-			"was worked on, and has no answer in words", "findings that lose history or keep it from being resumed: 3",
+			"was worked on, and has no answer in words", "findings that are more than notes: 3",
 		}, []string{"since the restart", "list the files"}},
 		"killed and resumed": {killed, Options{}, []string{
 			"turn 1, which began on line 2, never ended", "the session went on at line 19",
