@@ -24,7 +24,7 @@ type Options struct {
 // Read tells the session in r, an entry a call of emit; the entry is emit's to keep. The errors are emit's, ctx's and
 // what the reading met; all that came before an error has been told.
 func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) error) error {
-	t := &teller{opts: opts, emit: emit, calls: map[string]*Entry{}}
+	t := &teller{opts: opts, emit: emit, calls: map[callKey]*Entry{}}
 	framer := lint.NewFramer(r, lint.FrameOptions{Decoder: codex.Decoder{}, Live: opts.Live})
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -52,7 +52,7 @@ type teller struct {
 	opts  Options
 	emit  func(*Entry) error
 	queue []*Entry
-	calls map[string]*Entry // calls of this turn whose output has not come
+	calls map[callKey]*Entry // calls of this turn whose output has not come
 	turn  turn
 	turns int
 	begun bool // the session has events that begin turns (0.100 and later)
@@ -85,8 +85,10 @@ func (t *teller) record(rec *session.Record) {
 	case session.Output:
 		t.output(rec)
 	case session.Evidence:
-		if e := t.calls[string(rec.CallID)]; e != nil {
-			e.Outcome = e.Outcome.Or(codex.EvidenceOutcome(rec))
+		for _, family := range []session.Family{session.Function, session.Custom} { // an event does not say which
+			if e := t.calls[callKey{family, string(rec.CallID)}]; e != nil {
+				e.Outcome = e.Outcome.Or(codex.EvidenceOutcome(rec))
+			}
 		}
 	case session.Message:
 		t.message(rec)
@@ -192,38 +194,6 @@ func (t *teller) quietState() State {
 	return Unanswered
 }
 
-func (t *teller) call(rec *session.Record) {
-	e := t.add(rec, Call)
-	e.Tool, e.CallID, e.open = clip(codex.ToolName(rec)), clip(string(rec.CallID)), true
-	if t.opts.Content {
-		e.Asked = shorten(codex.AskedText(rec))
-	}
-	id := string(rec.CallID)
-	if twin := t.calls[id]; twin != nil {
-		twin.open = false
-	}
-	t.calls[id] = e
-	t.turn.calls++
-	t.turn.spoke, t.turn.words = true, false
-}
-
-func (t *teller) output(rec *session.Record) {
-	e := t.calls[string(rec.CallID)]
-	if e == nil {
-		e = t.add(rec, Output)
-		e.CallID = clip(string(rec.CallID))
-	}
-	delete(t.calls, string(rec.CallID))
-	e.Answered, e.open = true, false
-	e.Outcome = codex.OutputOutcome(rec).Or(e.Outcome)
-	if at := codex.Time(rec); e.Outcome.Took == 0 && e.Kind == Call && !e.Time.IsZero() && at.After(e.Time) {
-		e.Outcome.Took = at.Sub(e.Time)
-	}
-	if t.opts.Content {
-		e.Got = shorten(codex.OutputText(rec))
-	}
-}
-
 // settings tells where and with which model turns run, if that is new.
 func (t *teller) settings(rec *session.Record) {
 	cwd, model := codex.Place(rec)
@@ -265,14 +235,6 @@ func (t *teller) finish() {
 	t.giveUp()
 }
 
-// giveUp settles the calls that no output will answer.
-func (t *teller) giveUp() {
-	for id, e := range t.calls {
-		e.open = false
-		delete(t.calls, id)
-	}
-}
-
 // flush emits the entries in front of the first call that is still open.
 func (t *teller) flush() error {
 	done := 0
@@ -288,20 +250,4 @@ func (t *teller) flush() error {
 	clear(t.queue[:done])
 	t.queue = t.queue[done:]
 	return nil
-}
-
-// How much is told, in bytes: of a call's arguments or output, and of a name.
-const (
-	maxShown = 4000
-	maxName  = 100
-)
-
-func shorten(s string) string { return cut(s, maxShown) }
-func clip(s string) string    { return cut(s, maxName) }
-
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

@@ -201,6 +201,17 @@ func TestLateOutput(t *testing.T) {
 	}
 }
 
+// Two calls of different families may share an id: each has an output of its own.
+func TestFamilies(t *testing.T) {
+	text, err := os.ReadFile("../../fixtures/healthy/one-id-two-families/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := told(t, text, false); strings.Count(got, "call_1 true") != 2 || strings.Contains(got, "false") {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 // In a session that is being written the last turn runs, and so do its calls.
 func TestLive(t *testing.T) {
 	text := recording(t, "0.169.0", "kill_in_tool")
@@ -232,7 +243,7 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%v: %s", err, got)
 	}
 	queue := 0
-	r := &teller{calls: map[string]*Entry{}, emit: func(*Entry) error { queue++; return nil }}
+	r := &teller{calls: map[callKey]*Entry{}, emit: func(*Entry) error { queue++; return nil }}
 	f := lint.NewFramer(strings.NewReader(strings.Repeat(call("c1")+answer("c1", `"x"`), 1000)), lint.FrameOptions{Decoder: codex.Decoder{}})
 	for n := 0; n < 2000; n++ {
 		rec, err := f.Next()

@@ -1,0 +1,72 @@
+package timeline
+
+import (
+	"strings"
+
+	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// callKey joins a call and its output: an output answers only calls of its own family.
+type callKey struct {
+	family session.Family
+	id     string
+}
+
+func keyOf(rec *session.Record) callKey { return callKey{rec.Family, string(rec.CallID)} }
+
+func (t *teller) call(rec *session.Record) {
+	e := t.add(rec, Call)
+	e.Tool, e.CallID, e.open = clip(codex.ToolName(rec)), clip(string(rec.CallID)), true
+	if t.opts.Content {
+		e.Asked = shorten(codex.AskedText(rec))
+	}
+	key := keyOf(rec)
+	if twin := t.calls[key]; twin != nil {
+		twin.open = false
+	}
+	t.calls[key] = e
+	t.turn.calls++
+	t.turn.spoke, t.turn.words = true, false
+}
+
+func (t *teller) output(rec *session.Record) {
+	e := t.calls[keyOf(rec)]
+	if e == nil {
+		e = t.add(rec, Output)
+		e.CallID = clip(string(rec.CallID))
+	}
+	delete(t.calls, keyOf(rec))
+	e.Answered, e.open = true, false
+	e.Outcome = codex.OutputOutcome(rec).Or(e.Outcome)
+	if at := codex.Time(rec); e.Outcome.Took == 0 && e.Kind == Call && !e.Time.IsZero() && at.After(e.Time) {
+		e.Outcome.Took = at.Sub(e.Time)
+	}
+	if t.opts.Content {
+		e.Got = shorten(codex.OutputText(rec))
+	}
+}
+
+// giveUp settles the calls that no output will answer.
+func (t *teller) giveUp() {
+	for key, e := range t.calls {
+		e.open = false
+		delete(t.calls, key)
+	}
+}
+
+// How much is told, in bytes: of a call's arguments or output, and of a name.
+const (
+	maxShown = 4000
+	maxName  = 100
+)
+
+func shorten(s string) string { return cut(s, maxShown) }
+func clip(s string) string    { return cut(s, maxName) }
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
