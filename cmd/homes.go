@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -15,10 +16,10 @@ import (
 type homes struct {
 	mu   sync.Mutex
 	open map[string]*lint.Home
-	all  map[string]bool // those that were asked for as a whole
+	all  map[string][]string // the sessions of those that were asked for as a whole
 }
 
-func newHomes() *homes { return &homes{open: map[string]*lint.Home{}, all: map[string]bool{}} }
+func newHomes() *homes { return &homes{open: map[string]*lint.Home{}, all: map[string][]string{}} }
 
 // of returns the home of a target.
 func (h *homes) of(ctx context.Context, t target) *lint.Home {
@@ -27,7 +28,9 @@ func (h *homes) of(ctx context.Context, t target) *lint.Home {
 	if h.open[t.home] == nil {
 		h.open[t.home] = lint.OpenHome(ctx, t.home)
 	}
-	h.all[t.home] = h.all[t.home] || t.all
+	if t.all {
+		h.all[t.home] = append(h.all[t.home], t.path)
+	}
 	return h.open[t.home]
 }
 
@@ -51,16 +54,24 @@ func (h *homes) look(ctx context.Context, r *linted) error {
 	return nil
 }
 
-// indexes yields what is wrong with the lists of threads of the homes that were asked for as a whole.
-func (h *homes) indexes() []linted {
+// whole yields what is wrong with the homes that were asked for as a whole: with their lists of threads, and between
+// their sessions.
+func (h *homes) whole(ctx context.Context) []linted {
 	var list []linted
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
-		if !h.all[dir] {
-			continue
-		}
 		path, found, err := h.open[dir].Index()
 		if len(found) > 0 || err != nil {
 			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: found}, err: err, beside: true})
+		}
+		var sessions []*glance.Session
+		for _, r := range glance.Many(ctx, h.all[dir], glance.Options{}) {
+			if r.Err == nil { // its error was told when it was linted
+				sessions = append(sessions, r.Session)
+			}
+		}
+		lost := glance.Lost(sessions)
+		for _, path := range slices.Sorted(maps.Keys(lost)) {
+			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: lost[path]}, beside: true})
 		}
 	}
 	return list

@@ -87,7 +87,7 @@ func (e *env) lint(c *cli.Context) error {
 			return err
 		}
 	}
-	for _, r := range in.indexes() {
+	for _, r := range in.whole(c.Context) {
 		if err := show(r); err != nil {
 			return err
 		}

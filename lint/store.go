@@ -33,6 +33,13 @@ var (
 			`the client refuses ("missing source rollout", "cutoff byte offset is past the source rollout", "source rollout is not paginated", "cycle detected"). ` +
 			`At an offset inside a line it resumes and drops that record (all measured with 0.169.0). Bring the ancestor back from a backup or the archive.`,
 	}
+	ruleContextLost = &Rule{
+		Name: "context-lost", Family: "store", Impact: Notes, Fix: NoFix, Home: true,
+		Title: "a new thread was begun in the place of one whose last turn went wrong",
+		Text: `A wrapper that is restarted after a failure, or forgets its thread, begins a new one, and the model knows nothing of what was said. ` +
+			`Told where a thread's last turn failed, never ended or got no answer, and within half an hour an empty thread was begun in the same directory by the same kind of client. ` +
+			`The old thread is whole: resume it.`,
+	}
 	ruleInUse = &Rule{
 		Name: "in-use", Family: "store", Impact: Notes, Fix: NoFix, Home: true,
 		Title: "somebody uses the session now",
@@ -44,6 +51,6 @@ var (
 		Text:  `The client decodes a compressed session whole or not at all. Repair keeps what decodes up to the break; a line that is cut there is mended like any torn one.`,
 	}
 	storeRules = []*Rule{
-		ruleProjectionStale, ruleIndexMissing, ruleIndexStale, ruleDuplicateThread, ruleBrokenLineage, ruleInUse, ruleCorruptZst,
+		ruleProjectionStale, ruleIndexMissing, ruleIndexStale, ruleDuplicateThread, ruleBrokenLineage, ruleContextLost, ruleInUse, ruleCorruptZst,
 	}
 )

@@ -1,0 +1,38 @@
+package glance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// Lost finds, among the sessions of a home, threads that were begun in the place of another without its context. The
+// findings are those of the threads that were left, by path.
+func Lost(list []*Session) map[string][]lint.Finding {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b *Session) int {
+		return cmp.Or(cmp.Compare(a.Header.CWD, b.Header.CWD), cmp.Compare(a.Header.Source, b.Header.Source), a.Created.Compare(b.Created))
+	})
+	rule := lint.FindRule("context-lost")
+	found := map[string][]lint.Finding{}
+	for i, fresh := range list {
+		// The newest one that was going on before, if any: older ones were replaced by that.
+		for j := i - 1; j >= 0 && list[j].Header.CWD == fresh.Header.CWD && list[j].Header.Source == fresh.Header.Source; j-- {
+			lost := list[j]
+			if lost.Turn.Last.After(fresh.Created) {
+				continue
+			}
+			if Replaced(lost, fresh) {
+				found[lost.Path] = append(found[lost.Path], lint.Finding{
+					Rule: rule, Impact: rule.Impact, Fix: rule.Fix,
+					Message: fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context: codex resume %s brings it back",
+						lost.Thread, lost.Turn.State, fresh.Thread, lost.Thread),
+				})
+			}
+			break
+		}
+	}
+	return found
+}
