@@ -25,6 +25,7 @@ const maxMend = 256 << 20
 type Framer struct {
 	opts    FrameOptions
 	lines   *jsonl.Reader
+	others  *jsonl.Ahead // reads and scans ahead of what is asked for; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
 
@@ -52,13 +53,19 @@ type FrameOptions struct {
 	Mend func(*Finding) bool
 	// Live: somebody writes the file now, so a last line without its end is no damage.
 	Live bool
+	// Scanners is how many goroutines scan ahead in a long session; 0: none. With any the Framer must be closed.
+	Scanners int
 }
 
 // heldLine is a physical line whose bytes stay valid.
 type heldLine struct {
 	jsonl.Line
-	size int64 // with its newline; of all lines, where several were joined
+	size    int64          // with its newline; of all lines, where several were joined
+	scanned *jsonl.Scanned // nil if it is still to be scanned
 }
+
+// longSession is the length in bytes from which on others scan ahead: for less they are not worth starting.
+const longSession = 2 << 20
 
 // piece is one logical record of a line.
 type piece struct {
@@ -122,7 +129,7 @@ func (f *Framer) readLine() (heldLine, error) {
 	if f.readErr != nil {
 		return heldLine{}, f.readErr
 	}
-	line, err := f.lines.Next()
+	line, scanned, err := f.physical()
 	if err != nil {
 		f.readErr = err
 		return heldLine{}, err
@@ -132,11 +139,39 @@ func (f *Framer) readLine() (heldLine, error) {
 		size++
 	}
 	f.offset = line.Offset + size
-	return heldLine{line, size}, nil
+	return heldLine{line, size, scanned}, nil
+}
+
+// physical returns the next line of the file.
+func (f *Framer) physical() (jsonl.Line, *jsonl.Scanned, error) {
+	if f.others == nil && f.opts.Scanners > 0 && f.offset >= longSession {
+		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners)
+	}
+	if f.others != nil {
+		return f.others.Next()
+	}
+	line, err := f.lines.Next()
+	return line, nil, err
+}
+
+// Close ends what reads ahead. The Framer can't be used afterwards.
+func (f *Framer) Close() {
+	if f.others != nil {
+		f.others.Close()
+	}
+}
+
+// scan scans the line in hand, unless that was done ahead and the line is as it was.
+func (f *Framer) scan(raw []byte) jsonl.Verdict {
+	if s := f.line.scanned; s != nil && len(raw) == len(f.line.Raw) {
+		copy(f.spans, s.Spans)
+		return s.Verdict
+	}
+	return f.scanner.Scan(raw, f.spans)
 }
 
 // hold makes the line's bytes survive the next read.
-func (l *heldLine) hold() { l.Raw = bytes.Clone(l.Raw) }
+func (l *heldLine) hold() { l.Raw, l.scanned = bytes.Clone(l.Raw), nil }
 
 // peek returns the i-th line ahead, nil at the end of the file.
 func (f *Framer) peek(i int) *heldLine {
@@ -214,7 +249,7 @@ func (f *Framer) begin(line heldLine) {
 		f.report(ruleHugeLine, 0, NoFix, fmt.Sprintf("this line is %d bytes long; clients load it slowly", len(raw)))
 	}
 	f.whole = false
-	if v := f.scanner.Scan(raw, f.spans); v.Fault == jsonl.None && v.Object && v.Surrogate < 0 {
+	if v := f.scan(raw); v.Fault == jsonl.None && v.Object && v.Surrogate < 0 {
 		f.verdict, f.whole = v, true
 		if n := len(raw); raw[n-1] == '\r' {
 			if f.allowed(f.report(ruleCRLF, n-1, Exact, "line ends with CR LF")) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/codex"
@@ -85,7 +86,8 @@ type run struct {
 // too early (a read error, a broken compressed stream) is in Summary.Partial, with all findings up to there.
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	s := &run{opts: opts}
-	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live})
+	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live, Scanners: runtime.GOMAXPROCS(0) - 1})
+	defer s.framer.Close()
 	// Order matters in three places: the header tells the others the mode, holes must know a record before the
 	// rules ask about it, and the restart rules ask for the turn in hand before the next one begins.
 	header := &headerChecker{run: s}
