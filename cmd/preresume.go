@@ -16,7 +16,6 @@ import (
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/preresume"
-	"github.com/hist-cli/hist/internal/restart"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/repair"
@@ -82,6 +81,9 @@ func (e *env) preResume(c *cli.Context) error {
 	}
 	if c.Bool("exec") && (answer.OK() || c.Bool("force")) {
 		return p.exec()
+	}
+	if p.c.Bool("card") && home.Asking(answer.Thread) {
+		return nil // the agent has its card: nothing was to be decided, and that its session is in use is no news to it
 	}
 	p.keep()
 	return exit(exitOf(answer.Verdict))
@@ -287,31 +289,10 @@ func (p *preRun) repairInPlace(t target) (string, error) {
 
 // print shows the answer, or the card.
 func (p *preRun) print(t target, a *preresume.Answer) error {
-	if !p.c.Bool("card") {
-		return p.show(a)
+	if p.c.Bool("card") {
+		return p.card(t)
 	}
-	src, err := source.Open(t.path)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	opts := options(src, t, p.c.String("for-codex"))
-	res, err := lintSource(p.c.Context, src, opts)
-	if err != nil {
-		return err
-	}
-	card, err := restart.Make(p.c.Context, src, res, restart.Options{CWD: p.cwd, Content: p.c.Bool("show-content"), Live: opts.Live})
-	if err != nil {
-		return err
-	}
-	text := card.Text()
-	if p.c.Bool("markdown") {
-		text = card.Markdown()
-	}
-	if _, err := io.WriteString(p.out(), printable(text)); err != nil {
-		return fmt.Errorf("writing the card: %w", err)
-	}
-	return nil
+	return p.show(a)
 }
 
 // out is where the answer goes: standard output belongs to the command that is run.

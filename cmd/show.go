@@ -62,7 +62,7 @@ func (e *env) show(c *cli.Context) error {
 	}
 	if path := c.String("html"); path != "" {
 		if len(list) > 1 {
-			return usage("%s names several files, give one of them, such as %s", c.Args().First(), list[len(list)-1].path)
+			return usage("%s names several files, give one of them, such as the newest, %s", c.Args().First(), list[0].path)
 		}
 		return writePage(c.Context, path, func(w io.Writer) error { return e.showOne(c, list[0], newPage(w)) })
 	}
@@ -93,30 +93,16 @@ func (e *env) showPrinter(c *cli.Context) (showPrinter, error) {
 
 // showOne lints a session, reads it again and shows it. What can't be read to its end is shown up to there.
 func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
-	if t.err != nil {
-		return t.err
-	}
-	src, err := e.open(t.path)
+	r, opts, err := e.look(c.Context, t, "")
 	if err != nil {
 		return err
 	}
-	defer src.Close()
-	opts := options(src, t, "")
-	r := linted{target: t, src: src}
-	if r.result, err = lintSource(c.Context, src, opts); err != nil {
-		return err
-	}
-	partial := r.result.Summary.Partial
-	if partial == nil {
-		if err := newHomes().look(c.Context, &r); err != nil {
-			return err
-		}
-	}
+	defer r.src.Close()
 	s := &shown{path: t.path, summary: r.result.Summary, findings: r.result.Findings}
 	for i := range s.findings {
 		s.counts[s.findings[i].Impact]++
 	}
-	in, err := src.Reader(c.Context)
+	in, err := r.src.Reader(c.Context)
 	if err != nil {
 		return err
 	}
@@ -125,7 +111,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 		return fmt.Errorf("writing the timeline: %w", err)
 	}
 	err = timeline.Read(c.Context, in, timeline.Options{Findings: s.findings, Content: c.Bool("show-content"), Live: opts.Live}, print.entry)
-	switch {
+	switch partial := s.summary.Partial; {
 	case partial != nil:
 		err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, s.summary.Bytes, partial)
 	case errors.Is(err, source.ErrCorrupt):
@@ -135,6 +121,26 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 		return fmt.Errorf("writing the timeline: %w", ended)
 	}
 	return err
+}
+
+// look lints a session that is read again afterwards, together with what lies beside it. The caller closes its source.
+func (e *env) look(ctx context.Context, t target, forCodex string) (*linted, lint.Options, error) {
+	if t.err != nil {
+		return nil, lint.Options{}, t.err
+	}
+	src, err := e.open(t.path)
+	if err != nil {
+		return nil, lint.Options{}, err
+	}
+	r, opts := &linted{target: t, src: src}, options(src, t, forCodex)
+	r.result, err = lintSource(ctx, src, opts)
+	if err == nil && r.result.Summary.Partial == nil {
+		err = newHomes().look(ctx, r)
+	}
+	if err != nil {
+		src.Close()
+	}
+	return r, opts, err
 }
 
 // open opens a session that is read more than once.

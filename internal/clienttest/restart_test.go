@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -119,4 +121,52 @@ func readAll(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// An agent that was restarted asks for its card from inside its sandbox, as AGENTS.md tells it to: the card names what
+// was running, and not the turn that runs now.
+func TestAgentAsksForItsCard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills clients, which takes some seconds")
+	}
+	line := regexp.MustCompile("run `(hist .*?)`").FindStringSubmatch(readAll(t, "../../docs/restart-card.md"))
+	if line == nil {
+		t.Fatal("the page has no line for AGENTS.md")
+	}
+	clients(t, func(t *testing.T, bin Binary) {
+		if bin.Version == "0.79.0" {
+			t.Skip("it does not tell its commands their thread")
+		}
+		h := newHome(t, bin)
+		hist := filepath.Join(h.Root, "hist")
+		if out, err := exec.Command("go", "build", "-o", hist, "../..").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		h.Config = append(h.Config, `sandbox_mode="workspace-write"`)
+		rec, err := Record(t.Context(), h, "kill_in_tool")
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := SessionID(rec.Rollout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Server.Queue(
+			Reply{Items: []Item{Shell("fc_9", "call_9", strings.Replace(line[1], "hist", hist, 1))}},
+			Reply{Items: []Item{Message("msg_9", "Looked.")}},
+		)
+		res := h.Resume(t.Context(), id, goOn)
+		if res.Err != nil || res.ExitCode != 0 || len(res.Requests) != 2 {
+			t.Fatalf("%+v", res)
+		}
+		sent := string(res.Requests[1].Body)
+		if strings.Contains(sent, "hist: ") {
+			t.Errorf("hist complains:\n%s", sent[max(0, len(sent)-3000):])
+		}
+		for _, want := range []string{"side effects unknown, no output of: exec_command (call_2), apply_patch (call_p3)\\n", "is being worked on now"} {
+			if !strings.Contains(sent, want) {
+				t.Errorf("the model was not told %q:\n%s", want, sent[max(0, len(sent)-3000):])
+			}
+		}
+	})
 }

@@ -41,7 +41,7 @@ func InUse(path, home, threadID string) (*Busy, error) {
 	if b, err := migrating(real, home, threadID); b != nil || err != nil {
 		return b, err
 	}
-	if threadID != "" && strings.EqualFold(threadID, os.Getenv(threadVar)) {
+	if Asking(threadID) {
 		return &Busy{Reason: "hist was run by the agent whose session it is ($" + threadVar + "; unset it if that agent is gone)"}, nil
 	}
 	if home != "" && threadID != "" {
@@ -55,6 +55,11 @@ func InUse(path, home, threadID string) (*Busy, error) {
 // threadVar names the thread to the commands that an agent runs (measured with 0.114.0, 0.145.0 and 0.169.0; 0.79.0 does
 // not set it). The sandbox of 0.169.0 hides from a command what else would tell: the lock's owner and the open file.
 const threadVar = "CODEX_THREAD_ID"
+
+// Asking says whether the agent that works in a thread has run this process.
+func Asking(threadID string) bool {
+	return threadID != "" && strings.EqualFold(threadID, os.Getenv(threadVar))
+}
 
 // stagedSuffixes end the names of the files that a migration to numbered records prepares beside a rollout.
 var stagedSuffixes = []string{".paginated.tmp", ".paginated.zst.tmp", ".decompressed.tmp", ".head.tmp"}

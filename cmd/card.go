@@ -1,0 +1,32 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/hist-cli/hist/internal/restart"
+)
+
+// card prints the restart card of a session. It reads the whole session.
+func (p *preRun) card(t target) error {
+	r, opts, err := p.env.look(p.c.Context, t, p.c.String("for-codex"))
+	if err != nil {
+		return err
+	}
+	defer r.src.Close()
+	if partial := r.result.Summary.Partial; partial != nil {
+		return fmt.Errorf("%s: no card, read up to byte %d only: %w", t.path, r.result.Summary.Bytes, partial)
+	}
+	card, err := restart.Make(p.c.Context, r.src, r.result, restart.Options{CWD: p.log.CWD, Content: p.c.Bool("show-content"), Live: opts.Live})
+	if err != nil {
+		return err
+	}
+	text := card.Text()
+	if p.c.Bool("markdown") {
+		text = card.Markdown()
+	}
+	if _, err := io.WriteString(p.out(), printable(text)); err != nil {
+		return fmt.Errorf("writing the card: %w", err)
+	}
+	return nil
+}
