@@ -11,7 +11,7 @@ import (
 )
 
 // long repeats the turn of a clean recording, each time under ids and ordinals of its own.
-func long(b *testing.B, version string, size int) []byte {
+func long(b testing.TB, version string, size int) []byte {
 	b.Helper()
 	found, err := filepath.Glob(filepath.Join(fixtures, "codex", version, "clean", "rollout-*.jsonl"))
 	if err != nil || len(found) != 1 {

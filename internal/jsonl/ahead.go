@@ -1,10 +1,8 @@
 package jsonl
 
-// Sizes in bytes.
-const (
-	batchSize = 1 << 20   // of the lines that are scanned together
-	loanSize  = batchSize // a longer line is not copied into a batch: it is handed over alone, and not scanned
-)
+// batchSize is the length in bytes of the lines that are scanned together. A longer line is handed over alone, and not
+// scanned.
+const batchSize = 256 << 10
 
 // Scanned is what a Scanner said of a line.
 type Scanned struct {
@@ -20,6 +18,7 @@ type Ahead struct {
 	free chan *batch   // to be filled
 	stop chan struct{} // closed by Close
 	done chan struct{} // closed when the reading has ended
+	size int           // of a batch
 
 	batch *batch // in hand
 	next  int    // its line to deliver
@@ -41,7 +40,12 @@ type batch struct {
 // NewAhead goes on where r stands, which nobody else may use from now on. The lines are scanned by so many goroutines,
 // at least one. What was begun must be closed.
 func NewAhead(r *Reader, shape *Shape, scanners int) *Ahead {
+	return newAhead(r, shape, scanners, batchSize)
+}
+
+func newAhead(r *Reader, shape *Shape, scanners, size int) *Ahead {
 	a := &Ahead{
+		size: size,
 		full: make(chan *batch, scanners+2), work: make(chan *batch, scanners+2), free: make(chan *batch, scanners+2),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -97,7 +101,7 @@ func (a *Ahead) read(r *Reader) {
 		case <-a.stop:
 			return
 		}
-		long = b.fill(r, long)
+		long = b.fill(r, long, a.size)
 		a.full <- b // there is room for every batch
 		if !b.loan {
 			a.work <- b
@@ -117,19 +121,19 @@ func (a *Ahead) read(r *Reader) {
 
 // fill copies lines into the batch. A long line is a batch of its own: if one comes behind others it is returned, to be
 // given back at the next call.
-func (b *batch) fill(r *Reader, long *Line) *Line {
+func (b *batch) fill(r *Reader, long *Line, size int) *Line {
 	b.text, b.ends, b.lines, b.loan, b.err = b.text[:0], b.ends[:0], b.lines[:0], false, nil
 	if long != nil {
 		b.lines, b.loan = append(b.lines, *long), true
 		return nil
 	}
-	for len(b.text) < batchSize {
+	for len(b.text) < size {
 		line, err := r.Next()
 		if err != nil {
 			b.err = err
 			break
 		}
-		if len(line.Raw) > loanSize {
+		if len(line.Raw) > size {
 			if len(b.lines) > 0 {
 				long = &line
 				break
