@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -87,7 +88,7 @@ func (e *env) list(c *cli.Context) error {
 	} else {
 		err = listTable(w, found, time.Now())
 	}
-	if err := cmp.Or(err, w.Flush()); err != nil {
+	if err := errors.Join(err, w.Flush()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
 	if unread {
@@ -273,7 +274,7 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 			return fmt.Errorf("writing the list: %w", err)
 		}
 	}
-	if err := cmp.Or(t.Flush(), w.Flush()); err != nil {
+	if err := errors.Join(t.Flush(), w.Flush()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
 	return nil

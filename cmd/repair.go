@@ -153,7 +153,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Canceled
-	case errors.Is(err, home.ErrBusy), errors.Is(err, source.ErrChanged):
+	case errors.Is(err, home.ErrBusy), errors.Is(err, source.ErrChanged), errors.Is(err, source.ErrLeased):
 		r.codes[ExitInUse] = true
 	default:
 		r.codes[ExitIO] = true

@@ -16,8 +16,9 @@ const (
 	maxJoinBytes = 8 << 20
 )
 
-// maxMend is the length in bytes above which a line that does not parse is not searched for records.
-const maxMend = 256 << 20
+// maxMend is the length in bytes above which a line that does not parse is not searched for records: the search takes
+// several times its length in memory. A client that migrates a session drops longer lines, too.
+const maxMend = 16 << 20
 
 // Framer turns the bytes of a session file into logical records. It mends what broke the framing: text encoding,
 // padding, records glued together, torn or spread over lines. The same bytes always give the same records, so that

@@ -24,6 +24,8 @@ var (
 	ErrOnce = errors.New("the stream can be read only once")
 	// ErrChanged: the file is not the one, or not as long or as old, as when it was opened.
 	ErrChanged = errors.New("the file changed while it was being read")
+	// ErrLeased: another process is about to replace the file, and has been for a while.
+	ErrLeased = errors.New("another process is about to replace the file; try again")
 	// ErrCorrupt: the compressed stream is cut off or damaged; what was delivered before is good.
 	ErrCorrupt = errors.New("the zstd stream is damaged")
 	// ErrWindow: the compressed stream asks for more memory than a decoder here may take.
