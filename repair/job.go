@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,8 +66,9 @@ type job struct {
 	plan   *Plan
 	rw     *Rewrite
 	copied *lint.Result
-	notes  []string // what else was done, or left alone
-	thread string   // id of the copy's thread
+	notes  []string                          // what else was done, or left alone
+	before func() (sha256 string, err error) // of the source's bytes
+	thread string                            // id of the copy's thread
 	target string
 }
 
@@ -75,6 +77,9 @@ type job struct {
 func Do(ctx context.Context, j Job) (*Report, error) {
 	w := &job{Job: j}
 	w.Lint.Mend = j.Choice.Allows
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	w.hashAside(ctx)
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
@@ -96,6 +101,26 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		return w.report(nil), nil
 	}
 	return w.publish(ctx)
+}
+
+// hashAside begins to hash the source beside the first look at it, if a copy of it may be recorded.
+func (w *job) hashAside(ctx context.Context) {
+	if w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
+		return
+	}
+	type hashed struct {
+		sha string
+		err error
+	}
+	done := make(chan hashed, 1)
+	go func() {
+		sha, _, err := runs.Hash(ctx, w.Source.Real)
+		done <- hashed{sha, err}
+	}()
+	w.before = sync.OnceValues(func() (string, error) {
+		h := <-done
+		return h.sha, h.err
+	})
 }
 
 // look lints the session and plans its repair.
@@ -383,7 +408,7 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	if w.Mode == InPlace {
 		f.Backup, f.SHA256Before, err = run.Backup(ctx, w.Source.Real)
 	} else {
-		f.SHA256Before, _, err = runs.Hash(ctx, w.Source.Real)
+		f.SHA256Before, err = w.before()
 	}
 	if err != nil {
 		return nil, err

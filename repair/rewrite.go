@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/tidwall/gjson"
 
@@ -86,7 +87,8 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	defer in.Close()
 	r.out = &counter{w: w}
 	r.numbers = newNumberer(r.Session.Paginated(), r.Session.BaseOrdinal, r.Session.SubagentStart)
-	framer := lint.NewFramer(in, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: r.Plan.mend})
+	framer := lint.NewFramer(in, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: r.Plan.mend, Scanners: runtime.GOMAXPROCS(0) - 1})
+	defer framer.Close()
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
