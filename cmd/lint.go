@@ -18,7 +18,7 @@ func lintCommand(e *env) *cli.Command {
 		Name: "lint", Usage: "say what is wrong with sessions, and what the agent does with it", ArgsUsage: "[PATH|ID ...]",
 		Description: describe("Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in $CODEX_HOME or ~/.codex. Without either, all sessions there."),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the findings: text, or jsonl (one JSON object a line)"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, parted by commas: " + formatNames + "; NAME=FILE writes to a file"},
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects or notes"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
 			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
@@ -36,72 +36,113 @@ type linted struct {
 	result *lint.Result
 	src    *source.Source
 	err    error
-	beside bool // not a session but what its client keeps beside it
+	prints []string // the findings' fingerprints
+	beside bool     // not a session but what its client keeps beside it
+}
+
+// lintRun is one call of the command.
+type lintRun struct {
+	env       *env
+	c         *cli.Context
+	threshold lint.Impact
+	targets   []target
+	printers  []lintPrinter
+	failed    bool // a finding reached the threshold
+	unread    bool // something could not be read
 }
 
 func (e *env) lint(c *cli.Context) error {
-	threshold, err := lint.ParseImpact(c.String("fail-on"))
-	if err != nil {
-		return usage("--fail-on: %w", err)
-	}
-	if err := knownRules(c.StringSlice("rule")); err != nil {
-		return err
-	}
-	if err := clientVersion(c.String("for-codex")); err != nil {
-		return err
-	}
-	out, err := e.lintPrinter(c)
+	l := &lintRun{env: e, c: c}
+	outputs, err := l.flags()
 	if err != nil {
 		return err
 	}
-	list, err := targets(c.Context, c.Args().Slice())
-	if err != nil {
+	if l.targets, err = targets(c.Context, c.Args().Slice()); err != nil {
 		return err
 	}
-	failed, unread := false, false
-	in := newHomes()
-	show := func(r linted) error {
-		if errors.Is(r.err, context.Canceled) {
-			return r.err
-		}
-		if r.err != nil {
-			unread = true
-			fmt.Fprintln(e.err, "hist: "+printable(r.err.Error()))
-		}
-		if r.result == nil {
-			return nil
-		}
-		if rules := c.StringSlice("rule"); len(rules) > 0 {
-			r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f lint.Finding) bool { return !slices.Contains(rules, f.Rule.Name) })
-		}
-		for i := range r.result.Findings {
-			failed = failed || r.result.Findings[i].Impact.AtLeast(threshold)
-		}
-		if err := out.session(r); err != nil {
-			return fmt.Errorf("writing the findings: %w", err)
-		}
-		return nil
+	if err := l.apart(outputs); err != nil {
+		return err
 	}
-	for r := range lintAll(c.Context, e, list, in, c.String("for-codex")) {
-		if err := show(<-r); err != nil {
-			return err
-		}
-	}
-	for _, r := range in.whole(c.Context) {
-		if err := show(r); err != nil {
-			return err
-		}
-	}
-	if err := out.end(); err != nil {
-		return fmt.Errorf("writing the findings: %w", err)
+	if err := l.open(outputs); err != nil {
+		return err
 	}
 	switch {
-	case unread:
+	case l.unread:
 		return exit(ExitIO)
-	case failed:
+	case l.failed:
 		return exit(ExitFindings)
 	}
 	return nil
+}
+
+// flags reads the command line.
+func (l *lintRun) flags() ([]outputTo, error) {
+	var err error
+	if l.threshold, err = lint.ParseImpact(l.c.String("fail-on")); err != nil {
+		return nil, usage("--fail-on: %w", err)
+	}
+	if err := knownRules(l.c.StringSlice("rule")); err != nil {
+		return nil, err
+	}
+	if err := clientVersion(l.c.String("for-codex")); err != nil {
+		return nil, err
+	}
+	if _, err := styled(l.c, l.env.out); err != nil {
+		return nil, err
+	}
+	return parseOutputs(l.c.String("format"))
+}
+
+// run lints all targets and shows what is found.
+func (l *lintRun) run() error {
+	in := newHomes()
+	for r := range lintAll(l.c.Context, l.env, l.targets, in, l.c.String("for-codex")) {
+		if err := l.show(<-r); err != nil {
+			return err
+		}
+	}
+	for _, r := range in.whole(l.c.Context) {
+		if err := l.show(r); err != nil {
+			return err
+		}
+	}
+	for _, p := range l.printers {
+		if err := p.end(); err != nil {
+			return fmt.Errorf("writing the findings: %w", err)
+		}
+	}
+	return nil
+}
+
+// show counts what was found in one target, and prints it.
+func (l *lintRun) show(r linted) error {
+	if errors.Is(r.err, context.Canceled) {
+		return r.err
+	}
+	if r.err != nil {
+		l.unread = true
+		fmt.Fprintln(l.env.err, "hist: "+printable(r.err.Error()))
+	}
+	if r.result != nil {
+		l.narrow(&r)
+	}
+	for _, p := range l.printers {
+		if err := p.session(r); err != nil {
+			return fmt.Errorf("writing the findings: %w", err)
+		}
+	}
+	return nil
+}
+
+// narrow leaves the findings that were asked for.
+func (l *lintRun) narrow(r *linted) {
+	if rules := l.c.StringSlice("rule"); len(rules) > 0 {
+		r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f lint.Finding) bool { return !slices.Contains(rules, f.Rule.Name) })
+	}
+	r.prints = fingerprints(r)
+	for i := range r.result.Findings {
+		l.failed = l.failed || r.result.Findings[i].Impact.AtLeast(l.threshold)
+	}
 }
 
 func knownRules(names []string) error {

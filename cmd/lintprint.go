@@ -3,12 +3,8 @@ package cmd
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -18,21 +14,6 @@ import (
 type lintPrinter interface {
 	session(r linted) error
 	end() error
-}
-
-func (e *env) lintPrinter(c *cli.Context) (lintPrinter, error) {
-	st, err := styled(c, e.out)
-	if err != nil {
-		return nil, err
-	}
-	switch f := c.String("format"); f {
-	case "text":
-		return &textPrinter{w: bufio.NewWriter(e.out), st: st, notes: c.Bool("notes"), content: c.Bool("show-content")}, nil
-	case "jsonl":
-		return &jsonlPrinter{w: bufio.NewWriter(e.out)}, nil
-	default:
-		return nil, usage("--format is %q; it takes text or jsonl", f)
-	}
 }
 
 // textPrinter is for people.
@@ -46,6 +27,9 @@ type textPrinter struct {
 }
 
 func (p *textPrinter) session(r linted) error {
+	if r.result == nil {
+		return nil // why has been told
+	}
 	if !r.beside {
 		p.sessions++
 	}
@@ -137,42 +121,4 @@ func (p *textPrinter) end() error {
 	}
 	fmt.Fprintln(p.w, line)
 	return p.w.Flush()
-}
-
-// jsonlPrinter writes one object a finding, notes too.
-type jsonlPrinter struct{ w *bufio.Writer }
-
-// jsonFinding is the documented form of a finding.
-type jsonFinding struct {
-	Path    string `json:"path"`
-	Line    int64  `json:"line"`
-	Offset  int64  `json:"offset"`
-	Rule    string `json:"rule"`
-	Impact  string `json:"impact"`
-	Fix     string `json:"fix"`
-	Message string `json:"message"`
-	Record  string `json:"record,omitempty"`
-	Source  string `json:"source,omitempty"`
-	Count   int64  `json:"count,omitempty"`
-}
-
-func (p *jsonlPrinter) session(r linted) error {
-	for i := range r.result.Findings {
-		f := &r.result.Findings[i]
-		err := writeJSON(p.w, jsonFinding{
-			r.target.path, f.Pos.Line, f.Offset, f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Message, f.Record, f.Source, f.Count,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return p.w.Flush()
-}
-
-func (p *jsonlPrinter) end() error { return p.w.Flush() }
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 )
 
@@ -251,7 +252,7 @@ func listJSON(w io.Writer, list []*glance.Session) error {
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
 		})
 	}
-	return writeJSON(w, out)
+	return format.Write(w, out)
 }
 
 func (e *env) listDecisions(c *cli.Context, want wanted) error {
@@ -266,7 +267,7 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 			continue
 		}
 		if c.Bool("json") {
-			err = writeJSON(w, d)
+			err = format.Write(w, d)
 		} else {
 			_, err = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format(time.DateTime), d.Verdict, cmp.Or(d.Thread, "-"), oneLine(d.CWD), oneLine(strings.Join(d.Asked, " ")), became(d))
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
@@ -12,7 +13,7 @@ import (
 func (p *preRun) show(a *preresume.Answer) error {
 	w := bufio.NewWriter(p.out())
 	if p.c.Bool("json") {
-		if err := writeJSON(w, a); err != nil {
+		if err := format.Write(w, a); err != nil {
 			return fmt.Errorf("writing the answer: %w", err)
 		}
 	} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/repair"
 )
@@ -46,7 +47,7 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 func (p *reportPrinter) report(rep *repair.Report) error {
 	switch {
 	case p.json:
-		if err := writeJSON(p.w, rep); err != nil {
+		if err := format.Write(p.w, rep); err != nil {
 			return err
 		}
 	case len(rep.Edits) == 0 && !rep.Unrepaired():

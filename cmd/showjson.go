@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
@@ -60,5 +61,5 @@ func (p *jsonTimeline) entry(e *timeline.Entry) error {
 	case timeline.Finding:
 		j.Rule, j.Impact, j.Message = e.Finding.Rule.Name, e.Finding.Impact.String(), e.Finding.Message
 	}
-	return writeJSON(p.w, j)
+	return format.Write(p.w, j)
 }

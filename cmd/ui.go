@@ -4,37 +4,23 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"unicode"
 
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/lint"
 )
 
 // The rules of what is printed: results go to stdout, errors and progress to stderr. Nothing of a session reaches
 // the terminal but through printable. Words of the conversation are shown only where --show-content asks for it.
 
-// printable takes out of a text what a terminal would obey: control characters and bidirectional overrides.
-// Line breaks stay.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || r == '\ufeff' {
-			return '·'
-		}
-		return r
-	}, s)
-}
+// printable takes out of a text what a terminal would obey; line breaks stay.
+func printable(s string) string { return format.Printable(s) }
 
 // oneLine is printable without line breaks.
-func oneLine(s string) string {
-	return strings.NewReplacer("\n", "·", "\t", "·").Replace(printable(s))
-}
+func oneLine(s string) string { return format.OneLine(s) }
 
 // styles are the colours in use; all of them are plain where colour is off.
 type styles struct {

@@ -13,6 +13,8 @@ type Finding struct {
 	Message string // what is wrong here; holds no text of the conversation
 	Source  string // where recovered content comes from, in words
 	Count   int64  // how often, when one finding stands for many; 0 means once
+	On      Ref    // the line it is about; zero if it is about none, or an earlier one
+	IDs     string // the ids of the record it is about, as they stand there; "" if it has none
 
 	// Edits mend the finding. A framing finding has none: the Framer mends it whenever it reads the line.
 	Edits []Edit

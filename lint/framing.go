@@ -323,6 +323,7 @@ func (f *Framer) report(rule *Rule, at int, fix Fix, message string) *Finding {
 	f.faults = append(f.faults, Finding{
 		Rule: rule, Impact: rule.Impact, Fix: fix, framing: true,
 		Pos: session.Pos{Line: f.line.Number}, Offset: f.line.Offset + int64(at), Message: message,
+		On: Ref{session.Pos{Line: f.line.Number}, f.line.Offset, int64(len(f.line.Raw)) + 1},
 	})
 	return &f.faults[len(f.faults)-1]
 }

@@ -64,7 +64,7 @@ func (c *callChecker) withoutOutput(open *openCall) {
 	f := Finding{
 		Rule: ruleCallWithoutOutput, Impact: Loses, Fix: StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
 		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40), told),
-		Lost:    1,
+		Lost:    1, On: open.ref, IDs: open.tool.CallID,
 	}
 	content := Content{Literal: codex.StandIn(open.tool, open.stamp)}
 	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
@@ -103,7 +103,7 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 		Rule: ruleOutputWithoutCall, Impact: Loses, Fix: SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
 		Message: fmt.Sprintf("an output for call %s, which is not there: the client drops it", clip([]byte(out.callID), 40)),
 		Edits:   []Edit{{At: out.ref.Pos, Op: Remove}},
-		Lost:    2, Unseen: 1,
+		Lost:    2, Unseen: 1, On: out.ref, IDs: out.callID,
 	}
 	ev := c.loose[c.key(session.NoFamily, []byte(out.callID))]
 	torn := c.tornFor(out)
@@ -171,7 +171,7 @@ func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
 	c.report(Finding{
 		Rule: ruleOutputBeforeCall, Impact: Rejects, Fix: Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
 		Message: fmt.Sprintf("the output of call %s stands before the call on line %d", clip([]byte(out.callID), 40), open.ref.Pos.Line),
-		Edits:   edits,
+		Edits:   edits, On: out.ref, IDs: out.callID,
 	})
 }
 

@@ -1,11 +1,13 @@
 package lint
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -73,8 +75,9 @@ type run struct {
 	findings []Finding
 	holes    holes
 
-	last      session.Pos // of the last readable record, zero if there is none
-	first     Ref         // of the first readable record
+	current   *session.Record // nil at the end
+	last      session.Pos     // of the last readable record, zero if there is none
+	first     Ref             // of the first readable record
 	records   int64
 	lost      int64
 	headerAt  session.Pos // zero if there is no header
@@ -101,8 +104,10 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 			return nil, ctx.Err()
 		}
 		rec, err := s.framer.Next()
+		s.current = rec
 		s.framing()
 		if err != nil {
+			s.current = nil
 			s.ended(err)
 			break
 		}
@@ -159,8 +164,14 @@ func (s *run) framing() {
 	}
 }
 
-// report adds a finding.
+// report adds a finding. Where it is about the record in hand, what names that record is noted.
 func (s *run) report(f Finding) {
+	if rec := s.current; rec != nil && f.Pos == rec.Pos {
+		f.On = refOf(rec)
+		if f.IDs == "" {
+			f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
+		}
+	}
 	s.findings = append(s.findings, f)
 }
 

@@ -185,8 +185,8 @@ func (c *turnChecker) openTurn() {
 	}
 	f := Finding{
 		Rule: ruleOpenTurn, Impact: Loses, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
-		Message: "the turn that begins here neither completed nor was aborted",
-		Edits:   []Edit{{At: t.last, Op: After, New: Content{Literal: codex.NewTurnAborted(t.id, t.stamp)}}},
+		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
+		Edits: []Edit{{At: t.last, Op: After, New: Content{Literal: codex.NewTurnAborted(t.id, t.stamp)}}},
 	}
 	if c.run.paginated {
 		f.Message += ": it is shown in progress for ever"
@@ -205,7 +205,7 @@ func (c *turnChecker) End() {
 	if t.prompt.Pos.Line == 0 || c.error || c.begun && !t.open && t.spoke {
 		return
 	}
-	f := Finding{Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message"}
+	f := Finding{Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt, IDs: t.id}
 	switch {
 	case !t.answer:
 		f.Rule, f.Message = ruleUnansweredPrompt, "the last prompt got no answer"

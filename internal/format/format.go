@@ -1,0 +1,96 @@
+// Package format writes findings in the forms that other programs read.
+//
+// In: sessions with their findings, one after the other. Out: JSON, JSON lines, SARIF, JUnit or the annotations of
+// GitHub, on a stream, written as they come: no format gathers the findings. Nothing is judged or left out here. The
+// form for people is not here but with all else that a terminal shows, in cmd.
+package format
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Finding is one damage at one place. Its JSON form is the documented one.
+type Finding struct {
+	Path    string `json:"path"`
+	Line    int64  `json:"line"`   // from 1; 0 if it is about the file as a whole
+	Offset  int64  `json:"offset"` // bytes from 0, in the uncompressed file
+	Rule    string `json:"rule"`
+	Impact  string `json:"impact"`
+	Fix     string `json:"fix"`
+	Message string `json:"message"` // no words of the conversation
+	Record  string `json:"record,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Count   int64  `json:"count,omitempty"`
+
+	Fingerprint string `json:"-"` // stable, without content
+	LineOffset  int64  `json:"-"` // bytes: where its line begins, and how long that is; 0 and 0 if not known
+	LineSize    int64  `json:"-"`
+	Fails       bool   `json:"-"` // it reaches the threshold
+	Note        bool   `json:"-"` // nothing is lost by it
+}
+
+// Session is a session with its findings, or a file that lies beside sessions.
+type Session struct {
+	Path     string
+	Findings []Finding
+	Err      error // why it could not be read, or not to its end
+}
+
+// Rule is what a format tells of a rule.
+type Rule struct{ Name, Impact, Title, Text, Family string }
+
+// About is what a format tells of the whole run.
+type About struct {
+	Version string // of hist
+	Dir     string // the working directory; paths below it are told relative to it
+	Rules   []Rule
+}
+
+// Printer writes sessions in one format. End comes last, once.
+type Printer interface {
+	Session(s *Session) error
+	End() error
+}
+
+// printers make a printer by its format's name.
+var printers = map[string]func(io.Writer, About) Printer{
+	"json": newJSON, "jsonl": newJSONL, "sarif": newSARIF, "junit": newJUnit, "github": newGitHub,
+}
+
+// New makes the printer of that name; nil if there is none.
+func New(name string, w io.Writer, about About) Printer {
+	if make := printers[name]; make != nil {
+		return make(w, about)
+	}
+	return nil
+}
+
+// Printable takes out of a text what a terminal would obey: control characters and bidirectional overrides.
+// Line breaks stay.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || r == '\ufeff' {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// OneLine is Printable without line breaks.
+func OneLine(s string) string {
+	return strings.NewReplacer("\n", "·", "\t", "·").Replace(Printable(s))
+}
+
+// place is where a finding is, in words.
+func place(f *Finding) string {
+	if f.Line == 0 {
+		return "file"
+	}
+	return fmt.Sprintf("line %d", f.Line)
+}
