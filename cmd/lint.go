@@ -17,7 +17,7 @@ func lintCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "lint", Usage: "say what is wrong with sessions, and what the agent does with it", ArgsUsage: "[PATH|ID ...]",
 		Description: describe("Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in $CODEX_HOME or ~/.codex. Without either, all sessions there."),
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, parted by commas: " + formatNames + "; NAME=FILE writes to a file"},
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects or notes"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
@@ -25,7 +25,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, words of the conversation included", DisableDefaultText: true},
 			colorFlag(),
-		},
+		}, configFlags(), baselineFlags()),
 		OnUsageError: onUsageError, Action: e.lint,
 	}
 }
@@ -37,7 +37,9 @@ type linted struct {
 	src    *source.Source
 	err    error
 	prints []string // the findings' fingerprints
-	beside bool     // not a session but what its client keeps beside it
+	// How many findings the config or the baseline left out.
+	ignored, known int64
+	beside         bool // not a session but what its client keeps beside it
 }
 
 // lintRun is one call of the command.
@@ -46,6 +48,7 @@ type lintRun struct {
 	c         *cli.Context
 	threshold lint.Impact
 	targets   []target
+	filter    *filter
 	printers  []lintPrinter
 	failed    bool // a finding reached the threshold
 	unread    bool // something could not be read
@@ -60,11 +63,17 @@ func (e *env) lint(c *cli.Context) error {
 	if l.targets, err = targets(c.Context, c.Args().Slice()); err != nil {
 		return err
 	}
-	if err := l.apart(outputs); err != nil {
+	if err := l.apart(outputs, c.String("write-baseline")); err != nil {
 		return err
 	}
 	if err := l.open(outputs); err != nil {
 		return err
+	}
+	if l.filter.save != nil {
+		l.failed = false
+		if err := l.filter.save.Write(c.Context, c.String("write-baseline")); err != nil {
+			return err
+		}
 	}
 	switch {
 	case l.unread:
@@ -81,7 +90,7 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	if l.threshold, err = lint.ParseImpact(l.c.String("fail-on")); err != nil {
 		return nil, usage("--fail-on: %w", err)
 	}
-	if err := knownRules(l.c.StringSlice("rule")); err != nil {
+	if l.filter, err = newFilter(l.c); err != nil {
 		return nil, err
 	}
 	if err := clientVersion(l.c.String("for-codex")); err != nil {
@@ -124,7 +133,10 @@ func (l *lintRun) show(r linted) error {
 		fmt.Fprintln(l.env.err, "hist: "+printable(r.err.Error()))
 	}
 	if r.result != nil {
-		l.narrow(&r)
+		l.filter.narrow(&r)
+		for i := range r.result.Findings {
+			l.failed = l.failed || r.result.Findings[i].Impact.AtLeast(l.threshold)
+		}
 	}
 	for _, p := range l.printers {
 		if err := p.session(r); err != nil {
@@ -132,17 +144,6 @@ func (l *lintRun) show(r linted) error {
 		}
 	}
 	return nil
-}
-
-// narrow leaves the findings that were asked for.
-func (l *lintRun) narrow(r *linted) {
-	if rules := l.c.StringSlice("rule"); len(rules) > 0 {
-		r.result.Findings = slices.DeleteFunc(r.result.Findings, func(f lint.Finding) bool { return !slices.Contains(rules, f.Rule.Name) })
-	}
-	r.prints = fingerprints(r)
-	for i := range r.result.Findings {
-		l.failed = l.failed || r.result.Findings[i].Impact.AtLeast(l.threshold)
-	}
 }
 
 func knownRules(names []string) error {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/baseline"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/lint"
@@ -55,16 +54,23 @@ func parseOutputs(value string) ([]outputTo, error) {
 	return list, nil
 }
 
-// apart refuses to replace a session that is to be linted by a report on it.
-func (l *lintRun) apart(outputs []outputTo) error {
+// apart refuses to write two things to one file, or to replace a session that is to be linted.
+func (l *lintRun) apart(outputs []outputTo, baseline string) error {
+	files := []string{baseline}
 	for _, o := range outputs {
-		info, err := os.Stat(o.file)
+		if o.file != "" && baseline != "" && o.file == filepath.Clean(baseline) {
+			return usage("--format and --write-baseline both name %s", o.file)
+		}
+		files = append(files, o.file)
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
 		if err != nil {
 			continue
 		}
 		for _, t := range l.targets {
 			if session, err := os.Stat(t.path); err == nil && os.SameFile(info, session) {
-				return usage("--format would replace the session %s", o.file)
+				return usage("this would replace the session %s", file)
 			}
 		}
 	}
@@ -146,18 +152,3 @@ func (p *machinePrinter) session(r linted) error {
 }
 
 func (p *machinePrinter) end() error { return errors.Join(p.to.End(), p.w.Flush()) }
-
-// fingerprints names each finding of a session in a way that lasts.
-func fingerprints(r *linted) []string {
-	thread := r.result.Summary.Header.ID
-	if thread == "" {
-		thread = filepath.Base(r.target.path)
-	}
-	var prints baseline.Prints
-	list := make([]string, len(r.result.Findings))
-	for i := range r.result.Findings {
-		f := &r.result.Findings[i]
-		list[i] = prints.Of(baseline.Key{Thread: thread, Rule: f.Rule.Name, Record: f.Record, IDs: f.IDs})
-	}
-	return list
-}

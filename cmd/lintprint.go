@@ -24,6 +24,8 @@ type textPrinter struct {
 	content  bool
 	sessions int64
 	counts   [4]int64
+	ignored  int64
+	known    int64
 }
 
 func (p *textPrinter) session(r linted) error {
@@ -33,6 +35,8 @@ func (p *textPrinter) session(r linted) error {
 	if !r.beside {
 		p.sessions++
 	}
+	p.ignored += r.ignored
+	p.known += r.known
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		p.counts[f.Impact]++
@@ -118,6 +122,12 @@ func (p *textPrinter) end() error {
 		if !p.notes {
 			line += " (shown with --notes)"
 		}
+	}
+	if p.ignored > 0 {
+		line += fmt.Sprintf(", %d ignored by the config", p.ignored)
+	}
+	if p.known > 0 {
+		line += fmt.Sprintf(", %d known by the baseline", p.known)
 	}
 	fmt.Fprintln(p.w, line)
 	return p.w.Flush()

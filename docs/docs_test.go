@@ -33,6 +33,7 @@ func atRoot(t *testing.T) {
 	t.Helper()
 	t.Setenv("NO_COLOR", "1")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("CODEX_HOME", t.TempDir())
 	t.Chdir("..")
 }
@@ -61,28 +62,47 @@ func generated(t *testing.T, path, want string) {
 	}
 }
 
-var console = regexp.MustCompile("(?s)```console\n(.*?)```")
+// blocks are what a page is executed from: sessions at a terminal, and config files whose first line is their name.
+var blocks = regexp.MustCompile("(?s)```(console|toml)\n(.*?)```")
 
-// TestConsole runs every `$ hist` line in the hand-written pages and compares what it prints.
+// TestConsole runs every `$ hist` line in the hand-written pages and compares what it prints. Each page has a
+// directory of its own, with the fixtures and the files that stand in the page.
 func TestConsole(t *testing.T) {
 	atRoot(t)
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	ran := 0
 	for _, page := range append(pages, "README.md") {
-		text := read(t, page)
-		generated(t, page, console.ReplaceAllStringFunc(text, func(block string) string {
+		room := t.TempDir()
+		if err := os.Symlink(filepath.Join(root, "fixtures"), filepath.Join(room, "fixtures")); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(room)
+		path := filepath.Join(root, page)
+		generated(t, path, blocks.ReplaceAllStringFunc(read(t, path), func(block string) string {
+			m := blocks.FindStringSubmatch(block)
+			if name, ok := strings.CutPrefix(m[2], "# "); ok && m[1] == "toml" {
+				name, _, _ = strings.Cut(name, "\n")
+				if err := os.WriteFile(name, []byte(m[2]), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return block
+			}
 			var got strings.Builder
-			for line := range strings.Lines(block) {
+			for line := range strings.Lines(m[2]) {
 				if command, ok := strings.CutPrefix(line, "$ hist "); ok {
 					out, _ := run(strings.Fields(command)...)
 					got.WriteString(line + out)
 					ran++
 				}
 			}
-			return "```console\n" + got.String() + "```"
+			return "```" + m[1] + "\n" + got.String() + "```"
 		}))
 	}
 	if ran < 2 {
@@ -267,6 +287,38 @@ func sessionsBelow(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return paths
+}
+
+// TestConfigKeys compares the keys that the page lists with those that a config file takes, as its errors tell them.
+func TestConfigKeys(t *testing.T) {
+	atRoot(t)
+	page := firstColumn(section(t, read(t, "docs/config.md"), "## Keys"))
+	t.Chdir(t.TempDir())
+	told := func(text string) string {
+		if err := os.WriteFile("c.toml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, code := run("lint", "--config", "c.toml")
+		if code != cmd.ExitUsage {
+			t.Fatalf("exit code %d: %s", code, out)
+		}
+		_, list, _ := strings.Cut(strings.TrimSpace(out), "; it takes ")
+		return list
+	}
+	var keys []string
+	for _, k := range strings.Split(told("[lint]\nx = 1\n"), ", ") {
+		if k == "rules" {
+			keys = append(keys, "lint.rules.RULE")
+			continue
+		}
+		for _, sub := range strings.Split(told("[[lint."+k+"]]\nx = 1\n"), ", ") {
+			keys = append(keys, "lint."+k+"."+sub)
+		}
+	}
+	slices.Sort(keys)
+	if !slices.Equal(page, keys) {
+		t.Errorf("a config takes %v, the page lists %v", keys, page)
+	}
 }
 
 // TestReportFields compares the page on the report with the type that is written.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
 )
 
@@ -26,7 +26,8 @@ func Dir(home string) string {
 		Home string `toml:"sqlite_home"`
 	}
 	// A config that can't be read is the client's business; then the databases lie where they lie by default.
-	if _, err := toml.DecodeFile(filepath.Join(home, "config.toml"), &config); err == nil && config.Home != "" {
+	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	if err == nil && toml.Unmarshal(text, &config) == nil && config.Home != "" {
 		if filepath.IsAbs(config.Home) {
 			return config.Home
 		}

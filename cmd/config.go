@@ -1,0 +1,242 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// configName is the file that is looked for in the working directory and above it.
+const configName = ".hist.toml"
+
+// config is what a config file says: a table for each command that has settings.
+type config struct {
+	Lint lintConfig `toml:"lint"`
+
+	dir string // where the file lies; paths in it are meant from there
+}
+
+type lintConfig struct {
+	Rules  map[string]setting `toml:"rules"`
+	Ignore []ignored          `toml:"ignore"`
+}
+
+// setting is what a config file makes of a rule: off, or another impact.
+type setting struct {
+	off    bool
+	impact lint.Impact
+}
+
+// UnmarshalText reads "off" or an impact's name.
+func (s *setting) UnmarshalText(text []byte) error {
+	if s.off = string(text) == "off"; s.off {
+		return nil
+	}
+	var err error
+	if s.impact, err = lint.ParseImpact(string(text)); err != nil {
+		return fmt.Errorf("%q is no impact; a rule takes off, blocks, loses, rejects or notes", text)
+	}
+	return nil
+}
+
+func configFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "config", Usage: "read this config `FILE` instead of the " + configName + " found from here upwards"},
+		&cli.BoolFlag{Name: "no-config", Usage: "read no config file", DisableDefaultText: true},
+	}
+}
+
+// loadConfig reads the config file that --config names, or the nearest one; without any it is empty.
+func loadConfig(c *cli.Context) (*config, error) {
+	path := c.String("config")
+	switch {
+	case c.Bool("no-config") && c.IsSet("config"):
+		return nil, usage("--config and --no-config exclude each other")
+	case c.Bool("no-config"):
+		return &config{}, nil
+	case c.IsSet("config"):
+		return readConfig(path)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range configPaths(dir) {
+		if _, err := os.Stat(path); err == nil {
+			return readConfig(path)
+		}
+	}
+	return &config{}, nil
+}
+
+// configPaths are the places where a config file may lie, nearest first.
+func configPaths(dir string) []string {
+	paths := []string{filepath.Join(dir, configName)}
+	for dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		paths = append(paths, filepath.Join(dir, configName))
+	}
+	base := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(base) {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return paths
+		}
+		base = filepath.Join(user, ".config")
+	}
+	return append(paths, filepath.Join(base, "hist", "config.toml"))
+}
+
+func readConfig(path string) (*config, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the config %s: %w", path, plain(err))
+	}
+	conf := &config{}
+	if conf.dir, err = filepath.Abs(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if err := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields().Decode(conf); err != nil {
+		return nil, configError(path, err)
+	}
+	for name := range conf.Lint.Rules {
+		if lint.FindRule(name) == nil {
+			return nil, usage("%s:%d: there is no rule %q%s", path, lineOfKey(text, name), name, nearest(name, ruleNames()))
+		}
+	}
+	for i, entry := range conf.Lint.Ignore {
+		if entry == (ignored{}) {
+			return nil, usage("%s: entry %d of lint.ignore names no rule, path or thread", path, i+1)
+		}
+	}
+	return conf, nil
+}
+
+// configError names the place of what is wrong in a config file, and what may have been meant.
+func configError(path string, err error) error {
+	var unknown *toml.StrictMissingError
+	var wrong *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown):
+		first := &unknown.Errors[0]
+		line, _ := first.Position()
+		key := first.Key()
+		for n := range key {
+			if known := keysBeside(key[:n+1]); !slices.Contains(known, key[n]) {
+				return usage("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), nearest(key[n], known))
+			}
+		}
+	case errors.As(err, &wrong):
+		line, _ := wrong.Position()
+		return usage("%s:%d: %s", path, line, strings.TrimPrefix(wrong.Error(), "toml: "))
+	}
+	return usage("%s: %w", path, err)
+}
+
+// lineOfKey finds the line of a key that the decoder took.
+func lineOfKey(text []byte, key string) int {
+	at := regexp.MustCompile(`(?m)^[^#\n]*?` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(text)
+	if at == nil {
+		return 1
+	}
+	return 1 + strings.Count(string(text[:at[1]]), "\n")
+}
+
+// keysBeside returns the keys that there are in the table of a key.
+func keysBeside(key toml.Key) []string {
+	t := reflect.TypeFor[config]()
+	for _, name := range key[:len(key)-1] {
+		for _, f := range reflect.VisibleFields(t) {
+			if f.Tag.Get("toml") == name {
+				t = f.Type
+			}
+		}
+		if t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+	}
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name := f.Tag.Get("toml"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// nearest is the hint at what a name may have meant.
+func nearest(name string, known []string) string {
+	best, distance := "", len(name)/2+1
+	for _, k := range known {
+		if d := smetrics.WagnerFischer(name, k, 1, 1, 1); d < distance {
+			best, distance = k, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return "; it takes " + strings.Join(known, ", ")
+}
+
+func ruleNames() []string {
+	var names []string
+	for _, r := range lint.Rules {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// ignored says which findings are left out: those that all of its keys fit.
+type ignored struct {
+	Rule   ruleName `toml:"rule"`
+	Path   pathGlob `toml:"path"`
+	Thread threadID `toml:"thread"`
+}
+
+// These are structs, for the decoder asks no type that is a string to read itself.
+type (
+	ruleName struct{ name string }
+	pathGlob struct{ pattern string }
+	threadID struct{ id string }
+)
+
+// UnmarshalText reads a rule's name.
+func (n *ruleName) UnmarshalText(text []byte) error {
+	n.name = string(text)
+	if lint.FindRule(string(text)) == nil {
+		return fmt.Errorf("there is no rule %q%s", text, nearest(string(text), ruleNames()))
+	}
+	return nil
+}
+
+// UnmarshalText reads a pattern for paths.
+func (g *pathGlob) UnmarshalText(text []byte) error {
+	g.pattern = string(text)
+	if len(text) == 0 || !doublestar.ValidatePattern(string(text)) {
+		return fmt.Errorf("%q is no pattern for paths; write it as in archive/** or **/old-*.jsonl", text)
+	}
+	return nil
+}
+
+var threadForm = regexp.MustCompile(`^[0-9a-f]{8}[0-9a-f-]{0,28}$`)
+
+// UnmarshalText reads a thread's id or the beginning of one.
+func (t *threadID) UnmarshalText(text []byte) error {
+	t.id = strings.ToLower(string(text))
+	if !threadForm.MatchString(t.id) {
+		return fmt.Errorf("%q is no thread's id, nor at least the first 8 digits of one", text)
+	}
+	return nil
+}

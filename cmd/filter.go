@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/baseline"
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/lint"
+)
+
+// filter says which findings count: those of the rules that were asked for, that the config does not ignore and that
+// the baseline does not know.
+type filter struct {
+	rules  []string // empty: all
+	config *config
+	known  baseline.File
+	save   baseline.File // nil if no baseline is to be written
+}
+
+func baselineFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that this `FILE` knows"},
+		&cli.StringFlag{Name: "write-baseline", Usage: "write all findings to this `FILE` for --baseline, and exit 0 whatever is found"},
+	}
+}
+
+func newFilter(c *cli.Context) (*filter, error) {
+	f := &filter{rules: c.StringSlice("rule")}
+	if err := knownRules(f.rules); err != nil {
+		return nil, err
+	}
+	if c.IsSet("baseline") && c.IsSet("write-baseline") {
+		return nil, usage("--baseline and --write-baseline exclude each other")
+	}
+	var err error
+	if f.config, err = loadConfig(c); err != nil {
+		return nil, err
+	}
+	if c.IsSet("write-baseline") {
+		f.save = baseline.File{}
+	}
+	if c.IsSet("baseline") {
+		f.known, err = baseline.Read(c.String("baseline"))
+	}
+	return f, err
+}
+
+// narrow leaves the findings that count, gives them the impact that the config wants, and names each for a baseline.
+func (f *filter) narrow(r *linted) {
+	thread := threadOf(r)
+	var kept []lint.Finding
+	var prints baseline.Prints
+	for _, found := range r.result.Findings {
+		switch {
+		case len(f.rules) > 0 && !slices.Contains(f.rules, found.Rule.Name):
+			continue
+		case f.config.ignores(r.target.path, thread, found.Rule.Name), len(f.rules) == 0 && f.config.Lint.Rules[found.Rule.Name].off:
+			r.ignored++
+			continue
+		}
+		print := prints.Of(baseline.Key{Thread: thread, Rule: found.Rule.Name, Record: found.Record, IDs: found.IDs})
+		if f.save != nil {
+			f.save[print] = found.Rule.Name
+		}
+		if _, known := f.known[print]; known {
+			r.known++
+			continue
+		}
+		if s, ok := f.config.Lint.Rules[found.Rule.Name]; ok && !s.off {
+			found.Impact = s.impact
+		}
+		kept = append(kept, found)
+		r.prints = append(r.prints, print)
+	}
+	r.result.Findings = kept
+}
+
+// threadOf names what a file is about: the thread's id, or the file's name if none is known.
+func threadOf(r *linted) string {
+	if id := r.result.Summary.Header.ID; id != "" {
+		return strings.ToLower(id)
+	}
+	base := filepath.Base(r.target.path)
+	if name, ok := home.ParseName(base); ok {
+		return name.ThreadID
+	}
+	return base
+}
+
+// ignores says whether the config leaves a rule's findings out for this file.
+func (c *config) ignores(path, thread, rule string) bool {
+	return slices.ContainsFunc(c.Lint.Ignore, func(i ignored) bool {
+		return (i.Rule.name == "" || i.Rule.name == rule) && strings.HasPrefix(thread, i.Thread.id) &&
+			(i.Path.pattern == "" || i.Path.fits(path, c.dir))
+	})
+}
+
+// fits says whether a path is meant by the pattern: as seen from the config file's directory or, where the pattern
+// begins with "**/" or is absolute, as a whole.
+func (g pathGlob) fits(path, dir string) bool {
+	abs, err := filepath.Abs(path)
+	if err != nil || path == "-" {
+		return false
+	}
+	pattern := g.pattern
+	if !strings.HasPrefix(pattern, "**/") && !filepath.IsAbs(filepath.FromSlash(pattern)) {
+		if abs, err = filepath.Rel(dir, abs); err != nil {
+			return false
+		}
+	}
+	return doublestar.MatchUnvalidated(pattern, filepath.ToSlash(abs))
+}
