@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -33,6 +34,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "for-codex", Usage: "repair for this `VERSION` of the client (the newest is the default)"},
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object a session)"},
+			&cli.StringFlag{Name: "html", Usage: "write the report as one page for a browser to `FILE`, too, which must not exist"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, words of the conversation included", DisableDefaultText: true},
 			colorFlag(),
 		},
@@ -69,7 +71,7 @@ func (e *env) repair(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := r.print.end(r.run); err != nil {
+	if err := r.print.end(c.Context, r.run); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	for _, code := range []int{ExitInUse, ExitIO, ExitFindings} {
@@ -127,9 +129,26 @@ func (r *repairRun) flags(operands []string) error {
 			return fmt.Errorf("--output %s: no such directory", output)
 		}
 	}
-	var err error
+	err := vacantPage(c.String("html"))
+	if err != nil {
+		return err
+	}
 	r.print, err = r.env.reportPrinter(c, r.mode == repair.ToStream)
 	return err
+}
+
+// vacantPage looks before anything is repaired whether a page can be written.
+func vacantPage(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
+	}
+	if !isDir(filepath.Dir(path)) {
+		return fmt.Errorf("--html %s: no such directory", path)
+	}
+	return nil
 }
 
 func isDir(path string) bool {

@@ -2,12 +2,12 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
-	"github.com/sergi/go-diff/diffmatchpatch"
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/format"
@@ -22,6 +22,8 @@ type reportPrinter struct {
 	json    bool
 	diff    bool
 	content bool
+	page    string           // file for the HTML report, "" for none
+	reports []*repair.Report // for the page
 }
 
 func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) {
@@ -33,7 +35,7 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &reportPrinter{w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content")}
+	p := &reportPrinter{w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), page: c.String("html")}
 	switch f := c.String("format"); f {
 	case "text":
 	case "json":
@@ -45,6 +47,9 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 }
 
 func (p *reportPrinter) report(rep *repair.Report) error {
+	if p.page != "" {
+		p.reports = append(p.reports, rep)
+	}
 	switch {
 	case p.json:
 		if err := format.Write(p.w, rep); err != nil {
@@ -61,7 +66,12 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 	return p.w.Flush()
 }
 
-func (p *reportPrinter) end(run *runs.Run) error {
+func (p *reportPrinter) end(ctx context.Context, run *runs.Run) error {
+	if p.page != "" {
+		if err := writePage(ctx, p.page, func(w io.Writer) error { return repair.HTML(w, p.reports, p.content) }); err != nil {
+			return err
+		}
+	}
 	if run != nil && !p.json && len(run.Manifest.Files) > 0 {
 		fmt.Fprintf(p.w, "undo: hist undo %s\n", run.Manifest.Run)
 	}
@@ -136,15 +146,15 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 	}
 	fmt.Fprintf(p.w, "    %s\n", p.st.dim.Sprint(e.Impact+"; "+fix))
 	if len(e.Before) == 1 && len(e.After) == 1 {
-		before, after := p.marked(p.shown(e.Before[0]), p.shown(e.After[0]))
-		fmt.Fprintf(p.w, "    %s %s\n    %s %s\n", p.st.removed.Sprint("-"), before, p.st.added.Sprint("+"), after)
+		before, after := repair.Mark(p.shown(e.Before[0]), p.shown(e.After[0]), shownBytes)
+		fmt.Fprintf(p.w, "    %s %s\n    %s %s\n", p.st.removed.Sprint("-"), p.paint(before), p.st.added.Sprint("+"), p.paint(after))
 		return
 	}
 	for _, x := range e.Before {
-		fmt.Fprintf(p.w, "    %s %s\n", p.st.removed.Sprint("-"), clipLine(p.shown(x)))
+		fmt.Fprintf(p.w, "    %s %s\n", p.st.removed.Sprint("-"), repair.Clip(p.shown(x), shownBytes))
 	}
 	for _, x := range e.After {
-		fmt.Fprintf(p.w, "    %s %s\n", p.st.added.Sprint("+"), clipLine(p.shown(x)))
+		fmt.Fprintf(p.w, "    %s %s\n", p.st.added.Sprint("+"), repair.Clip(p.shown(x), shownBytes))
 	}
 }
 
@@ -159,45 +169,16 @@ func (p *reportPrinter) shown(x repair.Excerpt) string {
 // shownBytes is how much of a changed line is printed.
 const shownBytes = 160
 
-func clipLine(s string) string {
-	if len(s) <= shownBytes {
-		return s
-	}
-	return strings.ToValidUTF8(s[:shownBytes], "") + "…"
-}
-
-// marked shows two versions of a line around their first difference, with what differs marked.
-func (p *reportPrinter) marked(before, after string) (string, string) {
-	same := 0
-	for same < len(before) && same < len(after) && before[same] == after[same] {
-		same++
-	}
-	from := max(0, same-shownBytes/2)
-	lead := ""
-	if from > 0 {
-		lead = "…"
-	}
-	before, after = cutAt(before, from), cutAt(after, from)
-	dmp := diffmatchpatch.New()
-	dmp.DiffTimeout = 100e6 // nanoseconds
-	var b, a strings.Builder
-	for _, d := range dmp.DiffCleanupSemantic(dmp.DiffMain(before, after, false)) {
-		switch d.Type {
-		case diffmatchpatch.DiffDelete:
-			b.WriteString(p.st.marked.Sprint(d.Text))
-		case diffmatchpatch.DiffInsert:
-			a.WriteString(p.st.marked.Sprint(d.Text))
-		default:
-			b.WriteString(d.Text)
-			a.WriteString(d.Text)
+func (p *reportPrinter) paint(parts []repair.Part) string {
+	var b strings.Builder
+	for _, part := range parts {
+		if part.Changed {
+			b.WriteString(p.st.marked.Sprint(part.Text))
+		} else {
+			b.WriteString(part.Text)
 		}
 	}
-	return lead + b.String(), lead + a.String()
-}
-
-func cutAt(s string, from int) string {
-	s = s[min(from, len(s)):]
-	return clipLine(strings.ToValidUTF8(s, ""))
+	return b.String()
 }
 
 // unified prints the changed lines as a unified diff without context.

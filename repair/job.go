@@ -459,11 +459,5 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")
 	}
 	rep := w.report(run)
-	data, err := rep.JSON()
-	if err != nil {
-		return rep, err
-	}
-	return rep, run.WriteReport(reportName(w.Source.Real), data)
+	return rep, rep.keep(run, filepath.Base(w.Source.Real))
 }
-
-func reportName(path string) string { return filepath.Base(path) + ".report.json" }

@@ -1,7 +1,9 @@
 package repair
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -161,6 +163,19 @@ func (r *Report) Unrepaired() bool {
 		}
 	}
 	return false
+}
+
+// keep writes the report into the run's record, for programs and for a browser.
+func (r *Report) keep(run *runs.Run, name string) error {
+	data, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := HTML(&page, []*Report{r}, false); err != nil {
+		return err
+	}
+	return errors.Join(run.WriteReport(name+".report.json", data), run.WriteReport(name+".report.html", page.Bytes()))
 }
 
 // JSON is the report in its documented form, without words of the conversation.

@@ -1,0 +1,66 @@
+package repair
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func pageOf(t *testing.T, content bool, reports ...*Report) string {
+	t.Helper()
+	var page strings.Builder
+	if err := HTML(&page, reports, content); err != nil {
+		t.Fatal(err)
+	}
+	return page.String()
+}
+
+// TestHTML checks that the page tells all that the report holds, and shows texts only where that was asked for.
+func TestHTML(t *testing.T) {
+	line := func(s string) []Excerpt { return []Excerpt{{Text: []byte(s), Size: len(s)}} }
+	rep := &Report{
+		Run: "20261120T100000Z-abcdef", Source: "old.jsonl", Target: "new.jsonl", Mode: "in-place", Resume: []string{"codex", "resume", "some-id"},
+		Totals: Totals{Read: 12, Untouched: 9, Edited: 1, Added: 2, SetAside: 3}, Proof: "00aa11bb", Aside: "/runs/aside", Notes: []string{"a note"},
+		History: History{Items: 5, Before: 4, After: 5},
+		Edits: []Entry{{
+			Rule: "raw-control", Also: []string{"crlf"}, Impact: "loses", Fix: "exact", From: "line 8", Line: 7, Offset: 70, LineAfter: 9, OffsetAfter: 90,
+			Reason: "what was wrong", Before: line(`{"type":"a","text":"secret <b>one</b>"}`), After: line(`{"type":"b","text":"secret <b>one</b>"}`),
+		}},
+		Left: []Left{{"bad-header", "blocks", "none", 1, "what is left"}},
+	}
+	redacted := pageOf(t, false, rep)
+	for _, want := range []string{
+		"hist undo 20261120T100000Z-abcdef", "old.jsonl", "new.jsonl", "codex resume some-id", "12 read, 9 untouched, 1 edited, 2 added, 3 set aside",
+		"00aa11bb", "/runs/aside", "a note", "4 of 5 items", "5 of 5 items", "width: 80%", "raw-control", "crlf", "exact from line 8; line 7, byte 70 → line 9, byte 90",
+		"what was wrong", "<del>a</del>", "<ins>b</ins>", "bad-header", "what is left",
+	} {
+		if !strings.Contains(redacted, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(redacted, "secret") {
+		t.Error("the page shows words of the conversation")
+	}
+	shown := pageOf(t, true, rep)
+	if !strings.Contains(shown, "secret &lt;b&gt;one&lt;/b&gt;") || strings.Contains(shown, "<b>one") {
+		t.Error("the page does not show the words, or obeys them")
+	}
+	if m := regexp.MustCompile(`(?i)(src|href)=|url\(|@import|<script`).FindString(redacted); m != "" {
+		t.Errorf("the page is not self-contained: %s", m)
+	}
+}
+
+// TestHTMLHostile checks that nothing in names or lines is obeyed.
+func TestHTMLHostile(t *testing.T) {
+	evil := "</pre><script>alert(1)</script>\x1b\x00\u202e"
+	page := pageOf(t, true, &Report{
+		Run: evil, Source: evil, Target: evil, Mode: evil, Proof: evil, Notes: []string{evil},
+		Edits: []Entry{{Rule: evil, Impact: evil, Fix: evil, Reason: evil, Before: []Excerpt{{Text: []byte(evil + "\xff")}}}},
+	})
+	if strings.Contains(page, "<script") {
+		t.Error("a script stands in the page")
+	}
+	if _, lines, _ := strings.Cut(page, `<pre class="old">`); strings.ContainsAny(lines[:strings.Index(lines, "</pre>")], "\x1b\x00\u202e") {
+		t.Error("a changed line has control characters")
+	}
+}
