@@ -9,7 +9,11 @@ import (
 
 // card prints the restart card of a session. It reads the whole session.
 func (p *preRun) card(t target) error {
-	r, opts, err := p.env.look(p.c.Context, t, p.c.String("for-codex"))
+	conf, err := loadConfig(p.c)
+	if err != nil {
+		return err
+	}
+	r, opts, err := p.env.look(p.c.Context, t, conf, p.c.String("for-codex"))
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ const configName = ".hist.toml"
 
 // config is what a config file says: a table for each command that has settings.
 type config struct {
-	Lint lintConfig `toml:"lint"`
+	Lint    lintConfig    `toml:"lint"`
+	Restart restartConfig `toml:"restart"`
 
 	dir string // where the file lies; paths in it are meant from there
 }
@@ -31,6 +32,17 @@ type config struct {
 type lintConfig struct {
 	Rules  map[string]setting `toml:"rules"`
 	Ignore []ignored          `toml:"ignore"`
+}
+
+// restartConfig is what the restart rules, and the card, look for.
+type restartConfig struct {
+	WakePrefix string `toml:"wake_prefix"`
+	SaveTool   string `toml:"save_tool"`
+}
+
+// apply takes over what a config file says of how to lint a session.
+func (c *config) apply(opts *lint.Options) {
+	opts.WakePrefix, opts.SaveTool = c.Restart.WakePrefix, c.Restart.SaveTool
 }
 
 // setting is what a config file makes of a rule: off, or another impact.

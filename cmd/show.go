@@ -93,7 +93,11 @@ func (e *env) showPrinter(c *cli.Context) (showPrinter, error) {
 
 // showOne lints a session, reads it again and shows it. What can't be read to its end is shown up to there.
 func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
-	r, opts, err := e.look(c.Context, t, "")
+	conf, err := loadConfig(c)
+	if err != nil {
+		return err
+	}
+	r, opts, err := e.look(c.Context, t, conf, "")
 	if err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 }
 
 // look lints a session that is read again afterwards, together with what lies beside it. The caller closes its source.
-func (e *env) look(ctx context.Context, t target, forCodex string) (*linted, lint.Options, error) {
+func (e *env) look(ctx context.Context, t target, conf *config, forCodex string) (*linted, lint.Options, error) {
 	if t.err != nil {
 		return nil, lint.Options{}, t.err
 	}
@@ -133,6 +137,7 @@ func (e *env) look(ctx context.Context, t target, forCodex string) (*linted, lin
 		return nil, lint.Options{}, err
 	}
 	r, opts := &linted{target: t, src: src}, options(src, t, forCodex)
+	conf.apply(&opts)
 	r.result, err = lintSource(ctx, src, opts)
 	if err == nil && r.result.Summary.Partial == nil {
 		err = newHomes().look(ctx, r)

@@ -315,6 +315,9 @@ func TestConfigKeys(t *testing.T) {
 			keys = append(keys, "lint."+k+"."+sub)
 		}
 	}
+	for _, k := range strings.Split(told("[restart]\nx = 1\n"), ", ") {
+		keys = append(keys, "restart."+k)
+	}
 	slices.Sort(keys)
 	if !slices.Equal(page, keys) {
 		t.Errorf("a config takes %v, the page lists %v", keys, page)
