@@ -153,6 +153,9 @@ func (p *plainReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Size is how many bytes the file had at Open.
+func (p *plainReader) Size() int64 { return p.size }
+
 // ReadAt implements io.ReaderAt within the size that the file had at Open.
 func (p *plainReader) ReadAt(b []byte, off int64) (int, error) {
 	if err := checkContext(p.ctx, p.path); err != nil {
