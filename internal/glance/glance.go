@@ -19,6 +19,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -153,7 +154,7 @@ func (s *Session) readHeader(line []byte) {
 	case len(line) == 0:
 		s.Fault = "the file is empty, or begins with an empty line"
 		return
-	case !gjson.ValidBytes(line):
+	case !object(line):
 		s.Fault = "the first line can't be read"
 		return
 	case gjson.GetBytes(line, "type").String() != "session_meta":
@@ -171,6 +172,12 @@ func (s *Session) readHeader(line []byte) {
 	if t, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "payload.timestamp").String()); err == nil {
 		s.Created = t.UTC()
 	}
+}
+
+// object says whether a line is one JSON object. It does not recurse, as gjson's check does.
+func object(line []byte) bool {
+	v := jsonl.NewScanner(codex.Decoder{}.Shape()).Scan(line, make([]jsonl.Span, codex.Decoder{}.Paths()))
+	return v.Fault == jsonl.None && v.Object
 }
 
 func read(text io.ReaderAt, from, n int64) ([]byte, error) {
