@@ -105,8 +105,12 @@ func (l *lintRun) flags() ([]outputTo, error) {
 // run lints all targets and shows what is found.
 func (l *lintRun) run() error {
 	in := newHomes()
-	for r := range lintAll(l.c.Context, l.env, l.targets, in, l.filter.config, l.c.String("for-codex")) {
-		if err := l.show(<-r); err != nil {
+	bar := l.env.newProgress(l.targets, 1)
+	defer bar.end()
+	for slot := range lintAll(l.c.Context, l.env, l.targets, in, bar, l.filter.config, l.c.String("for-codex")) {
+		r := <-slot
+		bar.clear()
+		if err := l.show(r); err != nil {
 			return err
 		}
 	}
@@ -156,21 +160,21 @@ func knownRules(names []string) error {
 }
 
 // lintAll lints the targets side by side, one a processor. What comes out is in the targets' order.
-func lintAll(ctx context.Context, e *env, list []target, in *homes, conf *config, forCodex string) <-chan chan linted {
+func lintAll(ctx context.Context, e *env, list []target, in *homes, bar *progress, conf *config, forCodex string) <-chan chan linted {
 	slots := make(chan chan linted, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(slots)
 		for _, t := range list {
 			one := make(chan linted, 1)
 			slots <- one
-			go func() { one <- e.lintOne(ctx, t, in, conf, forCodex) }()
+			go func() { one <- e.lintOne(ctx, t, in, bar, conf, forCodex) }()
 		}
 	}()
 	return slots
 }
 
 // lintOne lints one session. With an error there may still be a result, of the part that could be read.
-func (e *env) lintOne(ctx context.Context, t target, homes *homes, conf *config, forCodex string) linted {
+func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress, conf *config, forCodex string) linted {
 	r := linted{target: t, err: t.err}
 	if t.err != nil {
 		return r
@@ -180,6 +184,7 @@ func (e *env) lintOne(ctx context.Context, t target, homes *homes, conf *config,
 	} else if r.src, r.err = source.Open(t.path); r.err != nil {
 		return r
 	}
+	defer bar.begin(r.src)()
 	opts := options(r.src, t, forCodex)
 	conf.apply(&opts)
 	if r.result, r.err = lintSource(ctx, r.src, opts); r.err != nil {

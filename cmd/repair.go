@@ -51,7 +51,11 @@ type repairRun struct {
 	print  *reportPrinter
 	run    *runs.Run
 	codes  map[int]bool
+	bar    *progress
 }
+
+// passesOfRepair is how often a repair reads a session: to find what is wrong, and to write the copy.
+const passesOfRepair = 2
 
 func (e *env) repair(c *cli.Context) error {
 	r := &repairRun{env: e, c: c, codes: map[int]bool{}}
@@ -66,6 +70,8 @@ func (e *env) repair(c *cli.Context) error {
 	if (r.mode == repair.ToFile && !isDir(c.String("output")) || r.mode == repair.ToStream) && len(list) > 1 {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
+	r.bar = e.newProgress(list, passesOfRepair)
+	defer r.bar.end()
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
 			return err
@@ -159,6 +165,7 @@ func isDir(path string) bool {
 // one repairs one session. What goes wrong with it is told and counted; only an interruption ends the whole run.
 func (r *repairRun) one(ctx context.Context, t target) error {
 	rep, err := r.do(ctx, t)
+	r.bar.clear()
 	if rep != nil {
 		if rep.Unrepaired() {
 			r.codes[ExitFindings] = true
@@ -196,6 +203,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 		return nil, err
 	}
 	defer src.Close()
+	defer r.bar.begin(src)()
 	opts := options(src, t, r.c.String("for-codex"))
 	opts.KeepOrphans = r.c.Bool("keep-orphans")
 	if opts.Live && r.mode != repair.DryRun {

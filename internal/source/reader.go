@@ -48,7 +48,7 @@ func (s *Source) plain(ctx context.Context) (*plainReader, error) {
 	if err := checkContext(ctx, s.Path); err != nil {
 		return nil, err
 	}
-	p := &plainReader{ctx: ctx, path: s.Path, size: s.size}
+	p := &plainReader{ctx: ctx, path: s.Path, size: s.size, all: &s.read}
 	if s.Real == "" {
 		if s.spool == nil {
 			return nil, fmt.Errorf("%s: read after close", s.Path)
@@ -137,7 +137,8 @@ type plainReader struct {
 	size  int64
 	pos   int64
 	used  atomic.Int64
-	close func() error // nil: not ours to close
+	all   *atomic.Int64 // of the source
+	close func() error  // nil: not ours to close
 }
 
 func (p *plainReader) Read(b []byte) (int, error) {
@@ -147,6 +148,7 @@ func (p *plainReader) Read(b []byte) (int, error) {
 	n, err := p.ReadAt(b, p.pos)
 	p.pos += int64(n)
 	p.used.Store(p.pos)
+	p.all.Add(int64(n))
 	if n > 0 && errors.Is(err, io.EOF) {
 		err = nil // the next call says it
 	}

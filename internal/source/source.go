@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -49,6 +50,7 @@ type Source struct {
 	Magic bool
 
 	size  int64
+	read  atomic.Int64
 	spool *os.File // Stdin's temporary file
 	purge bool     // the spool file still has a name
 
@@ -121,6 +123,9 @@ func Once(r io.Reader) *Source {
 
 // Size returns how many bytes the file held when it was opened, compressed if it is; -1 for a Once source.
 func (s *Source) Size() int64 { return s.size }
+
+// BytesRead returns how many stored bytes all readers of the source have read so far.
+func (s *Source) BytesRead() int64 { return s.read.Load() }
 
 // Close removes the temporary file of a Stdin source. Other sources hold nothing.
 func (s *Source) Close() error {

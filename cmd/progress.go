@@ -1,0 +1,129 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hist-cli/hist/internal/source"
+)
+
+// When progress is shown: not for what is quickly done, and then not more often than an eye follows.
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+// clearLine goes to the beginning of a terminal's line and empties it.
+const clearLine = "\r\x1b[K"
+
+// progress is a line on a terminal that tells how far long work is. A nil one shows nothing.
+type progress struct {
+	w      io.Writer
+	began  time.Time
+	files  int
+	total  int64 // bytes to read, of all files
+	passes int64 // how often each is read
+
+	mu    sync.Mutex
+	done  int   // files
+	read  int64 // bytes of them
+	now   map[*source.Source]bool
+	shown bool
+	stop  chan struct{}
+}
+
+// newProgress begins to show how far the targets are, each of which is read so many times. It is nil if what would
+// show it is no terminal.
+func (e *env) newProgress(list []target, passes int64) *progress {
+	if !isTerminal(e.err) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	p := &progress{w: e.err, began: time.Now(), files: len(list), passes: passes, now: map[*source.Source]bool{}, stop: make(chan struct{})}
+	for _, t := range list {
+		if info, err := os.Stat(t.path); err == nil {
+			p.total += info.Size() * passes
+		}
+	}
+	go p.show()
+	return p
+}
+
+func (p *progress) show() {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case now := <-tick.C:
+			if took := now.Sub(p.began); took >= progressAfter {
+				p.draw(took)
+			}
+		}
+	}
+}
+
+// draw writes the line anew.
+func (p *progress) draw(took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = true
+	fmt.Fprint(p.w, clearLine+p.line(took))
+}
+
+func (p *progress) line(took time.Duration) string {
+	read := p.read
+	for src := range p.now {
+		read += src.BytesRead()
+	}
+	read = min(read, p.total)
+	speed := float64(read) / took.Seconds()
+	text := fmt.Sprintf("%d of %d files, %s of %s, %s/s", p.done, p.files, bytesOf(read/p.passes), bytesOf(p.total/p.passes), bytesOf(int64(speed)/p.passes))
+	if speed > 0 {
+		left := time.Duration(float64(p.total-read) / speed * float64(time.Second))
+		text += ", " + age(left) + " left"
+	}
+	return text
+}
+
+// begin counts a file that is going to be read; the function that it returns is called when that is done.
+func (p *progress) begin(src *source.Source) (end func()) {
+	if p == nil {
+		return func() {}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now[src] = true
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.now, src)
+		p.done++
+		p.read += max(0, src.Size()) * p.passes
+	}
+}
+
+// clear takes the line off the terminal, before something else is printed.
+func (p *progress) clear() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.w, clearLine)
+		p.shown = false
+	}
+}
+
+// end takes the line off for good.
+func (p *progress) end() {
+	if p == nil {
+		return
+	}
+	close(p.stop)
+	p.clear()
+}

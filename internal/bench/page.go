@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+const head = `# Benchmarks
+
+Measured with ` + "`go run ./internal/bench -write docs/benchmarks.md`" + `, which makes the sessions, builds hist, and runs everything
+in turn in one run, so that the ratios hold where the machine is slow for a moment. The sessions come from
+` + "`internal/corpus`" + `: lines of the lengths, shapes and escapes of recorded sessions, Japanese text among them, and in the
+mixed one four lines of 20 MB with an image.
+
+`
+
+// page writes all that was measured.
+func (b *bench) page(w io.Writer) error {
+	var p strings.Builder
+	p.WriteString(head)
+	fmt.Fprintf(&p, "Machine: %s, %d processors, %s; %s; %d runs each.\n\n", cpu(), runtime.NumCPU(), runtime.Version(), time.Now().Format(time.DateOnly), b.runs)
+	if len(b.gone) > 0 {
+		fmt.Fprintf(&p, "Not on this machine, so not measured: %s.\n\n", strings.Join(b.gone, ", "))
+	}
+	fmt.Fprintf(&p, "| what (mixed session: %d MB) | min s | median s | max s |\n|---|---|---|---|\n", b.size/1e6)
+	for _, name := range b.order {
+		t := b.times[name]
+		fmt.Fprintf(&p, "| %s | %.3f | %.3f | %.3f |\n", name, t.at(0), t.median(), t.at(1))
+	}
+	p.WriteString("\n## Goals\n\n| goal | measured | |\n|---|---|---|\n")
+	for _, g := range b.goals() {
+		met := "met"
+		if !g.met {
+			met = "not met"
+		}
+		fmt.Fprintf(&p, "| %s | %s | %s |\n", g.goal, g.got, met)
+	}
+	p.WriteString(tail)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+type goal struct {
+	goal, got string
+	met       bool
+}
+
+// ratio is how many times as long as the second the first takes, by their medians; 0 if one was not measured.
+func (b *bench) ratio(slow, fast string) float64 {
+	if b.times[slow] == nil || b.times[fast] == nil {
+		return 0
+	}
+	return b.times[slow].median() / b.times[fast].median()
+}
+
+func (b *bench) goals() []goal {
+	times := func(r float64) string {
+		if r == 0 {
+			return "not measured"
+		}
+		return fmt.Sprintf("%.1f ×", r)
+	}
+	atLeast := func(text string, r, want float64) goal { return goal{text, times(r), r >= want} }
+	atMost := func(text string, r, want float64) goal { return goal{text, times(r), r > 0 && r <= want} }
+	ms := b.median(preTen) * 1000
+	return []goal{
+		atLeast("lint of the mixed session on one processor, against a gjson pipeline: at least 2.5 ×", b.ratio(gjsonMixed, lintMixedOne), 2.5),
+		atLeast("lint against `jq -c .type`: at least 10 ×", b.ratio("jq -c .type", lintMixed), 10),
+		atLeast("eight files on all processors against one: at least 1.8 ×", b.ratio(lintManyOne, lintMany), 1.8),
+		atLeast("one file on all processors against one: at least 1.4 ×", b.ratio(lintPlainOne, lintPlain), 1.4),
+		atMost("repair against lint of the same file: at most 3 ×", b.ratio(repairTorn, lintTorn), 3),
+		{fmt.Sprintf("memory for %d GB of ordinary lines through a pipe: at most 64 MiB", b.peaks["stream GB"]), fmt.Sprintf("%d MiB", b.peaks["stream"]), b.peaks["stream"] <= 64},
+		{"memory for a line of 1024 MiB: at most 1088 MiB", fmt.Sprintf("%d MiB", b.peaks["line"]), b.peaks["line"] <= 1088},
+		{"pre-resume on a healthy session of 10 MB: at most 30 ms", fmt.Sprintf("%.0f ms", ms), ms <= 30},
+		atMost("the same against `cat`: at most 5 ×", b.ratio(preTen, catTen), 5),
+		{"pre-resume on a session of 1 GB: at most 50 ms", fmt.Sprintf("%.0f ms", b.median(preGiga)*1000), b.median(preGiga) <= 0.05},
+		atMost("four times the session: at most 4.4 × the time", b.ratio(lintPlain, lintQuarter), 4.4),
+	}
+}
+
+func (b *bench) median(name string) float64 {
+	if b.times[name] == nil {
+		return 0
+	}
+	return b.times[name].median()
+}
+
+// cpu is the processor's name, as Linux tells it.
+func cpu() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	_, after, found := strings.Cut(string(info), "model name\t: ")
+	if !found {
+		return runtime.GOARCH
+	}
+	name, _, _ := strings.Cut(after, "\n")
+	return name
+}

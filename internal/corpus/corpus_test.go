@@ -1,0 +1,45 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestCorpus: sessions lint clean, the same seed gives the same bytes, and lines are as long as those of real sessions.
+func TestCorpus(t *testing.T) {
+	for _, o := range []Options{
+		{Size: 4 << 20, Seed: 1}, {Size: 4 << 20, Seed: 2, Paginated: true}, {Size: 120 << 20, Seed: 3, Paginated: true, Images: true},
+	} {
+		if o.Images && testing.Short() {
+			continue
+		}
+		var one, two bytes.Buffer
+		if err := Write(&one, o); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(&two, o); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+			t.Errorf("%+v: not the same twice (%v)", o, err)
+		}
+		res, err := lint.Session(context.Background(), bytes.NewReader(one.Bytes()), lint.Options{})
+		if err != nil || len(res.Findings) > 0 {
+			t.Fatalf("%+v: %v, %d findings, the first: %+v", o, err, len(res.Findings), res.Findings[:min(1, len(res.Findings))])
+		}
+		var lengths []int
+		for l := range bytes.Lines(one.Bytes()) {
+			if bytes.Contains(l[:min(len(l), 300)], []byte(`_output"`)) {
+				lengths = append(lengths, len(l))
+			}
+		}
+		slices.Sort(lengths)
+		if n := len(lengths); lengths[n/2] < 900 || lengths[n/2] > 2500 || lengths[n*99/100] < 12000 || lengths[n*99/100] > 40000 {
+			t.Errorf("%+v: outputs of %d, %d bytes in the middle and at 99 %%", o, lengths[n/2], lengths[n*99/100])
+		}
+		if images := bytes.Count(one.Bytes(), []byte("data:image/png")); o.Images != (images == 4) {
+			t.Errorf("%+v: %d images", o, images)
+		}
+	}
+}
