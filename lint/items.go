@@ -19,7 +19,7 @@ var (
 			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces. Providers other than OpenAI ` +
 			`may number their items anew: there only an item that directly follows its twin is one.`,
 	}
-	itemRules = []*Rule{ruleDuplicateItemID}
+	itemRules = []*Rule{ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleBadImage, ruleBadCompaction}
 )
 
 // itemChecker looks at single items of the model's history that are neither call nor output: those are paired by
@@ -41,8 +41,11 @@ func (c *itemChecker) Record(rec *session.Record) {
 			c.last = maphash.Bytes(c.seed, rec.ID)
 		}
 	}()
+	bad := c.ids(rec)
+	c.images(rec)
 	switch {
 	case rec.Kind == session.Compaction:
+		c.metadata(rec)
 		clear(c.seen)
 		gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement)).ForEach(func(_, item gjson.Result) bool {
 			if id := item.Get("id").String(); id != "" {
@@ -50,7 +53,11 @@ func (c *itemChecker) Record(rec *session.Record) {
 			}
 			return true
 		})
-	case rec.Kind == session.Message && rec.Model && len(rec.ID) > 0:
+	case rec.Kind == session.Message && rec.Model:
+		c.reasoning(rec)
+		if len(rec.ID) == 0 || bad {
+			return
+		}
 		id := maphash.Bytes(c.seed, rec.ID)
 		content := maphash.Bytes(c.seed, codex.Field(rec, codex.FieldPayload))
 		if earlier, ok := c.seen[id]; ok && (id == c.last || c.unique()) {

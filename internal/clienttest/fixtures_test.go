@@ -100,16 +100,21 @@ func cell(t *testing.T, bin Binary, path string) string {
 // refuses to continue a thread with another provider.
 func resumedAs(t *testing.T, bin Binary, text []byte, name string) behaviour {
 	t.Helper()
-	for _, key := range []string{"model_provider", "model_provider_id"} {
-		text = bytes.ReplaceAll(text, []byte(`"`+key+`":"openai"`), []byte(`"`+key+`":"mock"`))
-	}
-	res := resumeText(t, bin, text, name)
+	res := resumeText(t, bin, ours(text), name)
 	if len(res.Requests) == 0 {
 		return behaviour{refused: true}
 	}
 	input := Input(res.Requests[0].Body)
 	c := Compare(nil, input)
 	return behaviour{items: len(c.Extra) - c.Aborted, aborted: c.Aborted}
+}
+
+// ours is a session as if the client's provider here had been its own.
+func ours(text []byte) []byte {
+	for _, key := range []string{"model_provider", "model_provider_id"} {
+		text = bytes.ReplaceAll(text, []byte(`"`+key+`":"openai"`), []byte(`"`+key+`":"mock"`))
+	}
+	return text
 }
 
 // repairFixture repairs a fixture with the flags that belong to it.

@@ -133,10 +133,8 @@ func TestAgentAsksForItsCard(t *testing.T) {
 	if line == nil {
 		t.Fatal("the page has no line for AGENTS.md")
 	}
-	clients(t, func(t *testing.T, bin Binary) {
-		if bin.Version == "0.79.0" {
-			t.Skip("it does not tell its commands their thread")
-		}
+	// Older clients do not tell their commands their thread.
+	clientsSince(t, "0.114.0", func(t *testing.T, bin Binary) {
 		h := newHome(t, bin)
 		hist := filepath.Join(h.Root, "hist")
 		if out, err := exec.Command("go", "build", "-o", hist, "../..").CombinedOutput(); err != nil {

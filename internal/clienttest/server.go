@@ -24,6 +24,8 @@ type Request struct {
 // Server stands in for the Responses API. It listens on 127.0.0.1 only.
 type Server struct {
 	http *httptest.Server
+	// Strict makes it refuse what the API refuses, as Refusal says. It is set before the first request.
+	Strict bool
 
 	mu       sync.Mutex
 	queue    []Reply
@@ -132,6 +134,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.compact(w, r, body)
 	case strings.HasSuffix(r.URL.Path, "/responses"):
 		n, reply := s.next(r, body)
+		if text := Refusal(Input(body)); s.Strict && text != "" {
+			reply = Reply{Kind: HTTPError, Status: http.StatusBadRequest, Body: fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error"}}`, text)}
+		}
 		s.answer(w, r, n, reply, body)
 	default:
 		http.NotFound(w, r)

@@ -1,0 +1,100 @@
+package clienttest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// inputItem is what the API looks at in an item of a request.
+type inputItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	CallID    string          `json:"call_id"`
+	Arguments *string         `json:"arguments"`
+	Content   json.RawMessage `json:"content"`
+	Output    json.RawMessage `json:"output"`
+}
+
+// prefixes are how the API wants ids to begin; it says so when one does not.
+var prefixes = map[string]string{
+	"message": "msg", "reasoning": "rs", "function_call": "fc", "function_call_output": "fco", "custom_tool_call": "ctc", "custom_tool_call_output": "ctco",
+}
+
+// Refusal is what the API answers with 400 to such an input, "" if it takes it. The words are those that users of
+// clients have reported.
+func Refusal(input []json.RawMessage) string {
+	calls, ids := map[string]string{}, map[string]bool{}
+	for i, raw := range input {
+		var it inputItem
+		if err := json.Unmarshal(raw, &it); err != nil {
+			return fmt.Sprintf("Invalid 'input[%d]'.", i)
+		}
+		if text := it.refused(i, ids); text != "" {
+			return text
+		}
+		switch call, output := strings.HasSuffix(it.Type, "_call"), strings.HasSuffix(it.Type, "_call_output"); {
+		case call && it.CallID != "":
+			calls[it.CallID] = it.Type
+		case output && calls[it.CallID] == "":
+			return fmt.Sprintf("No tool call found for function call output with call_id %s.", it.CallID)
+		case output && calls[it.CallID] == "answered":
+			return fmt.Sprintf("Duplicate output for call_id %s.", it.CallID)
+		case output:
+			calls[it.CallID] = "answered"
+		}
+	}
+	for id, state := range calls {
+		if state != "answered" {
+			return fmt.Sprintf("No tool output found for function call %s.", id)
+		}
+	}
+	return ""
+}
+
+// refused is what the API says of a single item.
+func (it inputItem) refused(i int, ids map[string]bool) string {
+	prefix := prefixes[it.Type]
+	switch {
+	case it.ID != "" && prefix != "" && !strings.HasPrefix(it.ID, prefix):
+		return fmt.Sprintf("Invalid 'input[%d].id': '%s'. Expected an ID that begins with '%s'.", i, it.ID, prefix)
+	case len(it.ID) > 64:
+		return fmt.Sprintf("Invalid 'input[%d].id': string too long. Expected a string with maximum length 64.", i)
+	case strings.ContainsFunc(it.ID, func(c rune) bool { return !strings.ContainsRune(idCharacters, c) }):
+		return fmt.Sprintf("Invalid 'input[%d].id': '%s'.", i, it.ID)
+	case it.ID != "" && ids[it.ID]:
+		return fmt.Sprintf("Duplicate item found with id %s.", it.ID)
+	case it.Arguments != nil && !json.Valid([]byte(*it.Arguments)):
+		return fmt.Sprintf("Invalid 'input[%d].arguments': arguments must be valid JSON.", i)
+	case it.Type == "reasoning" && string(it.Content) != "" && string(it.Content) != "null" && string(it.Content) != "[]":
+		return fmt.Sprintf("Invalid 'input[%d].content': array too long. Expected an array with maximum length 0.", i)
+	case badImage(it.Content) || badImage(it.Output):
+		return "Invalid image in your last message. Please remove it and try again."
+	}
+	ids[it.ID] = true
+	return ""
+}
+
+const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+// badImage says whether a list of content has an inline image that does not decode.
+func badImage(content json.RawMessage) bool {
+	var parts []struct {
+		URL string `json:"image_url"`
+	}
+	if json.Unmarshal(content, &parts) != nil {
+		return false
+	}
+	for _, p := range parts {
+		kind, data, inline := strings.Cut(p.URL, ";base64,")
+		if !strings.HasPrefix(kind, "data:") {
+			continue
+		}
+		raw, err := base64.StdEncoding.DecodeString(data)
+		if !inline || err != nil || len(raw) == 0 || !strings.Contains("data:image/png data:image/jpeg data:image/gif data:image/webp", kind) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+// Package image looks at inline images without decoding them. In: a data: URL. Out: what is wrong with it, if anything.
+// It reads the first bytes only, and walks over the rest once; no pixel is touched.
+package image
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+)
+
+// prefix begins the address of an inline image.
+const prefix = "data:image/"
+
+// types are the images that the model API takes, by how their files begin (OpenAI's documentation of image input: PNG,
+// JPEG, WebP and GIF).
+var types = []struct {
+	name  string
+	magic string
+	at    int // offset of the magic, in bytes
+}{
+	{"png", "\x89PNG\r\n\x1a\n", 0},
+	{"jpeg", "\xff\xd8\xff", 0},
+	{"gif", "GIF8", 0},
+	{"webp", "WEBP", 8},
+}
+
+// headBytes is how much of an image is decoded to tell its type.
+const headBytes = 16
+
+// Check says what keeps the model API from reading an inline image, "" if nothing does. An address that is not inline is
+// none of its business. declared is the type that the address names.
+func Check(url string) (fault, declared string) {
+	rest, ok := strings.CutPrefix(url, prefix)
+	if !ok {
+		return "", ""
+	}
+	declared, data, ok := strings.Cut(rest, ",")
+	declared, encoding, _ := strings.Cut(declared, ";")
+	switch {
+	case !ok:
+		return "it has no data", declared
+	case encoding != "base64":
+		return "its data is not base64", declared
+	case len(data) == 0:
+		return "it is empty", declared
+	}
+	if at := notBase64(data); at >= 0 {
+		return "its data does not decode", declared
+	}
+	if known(data) == "" {
+		return "its data is no PNG, JPEG, GIF or WebP", declared
+	}
+	return "", declared
+}
+
+// known returns the type of an image by its first bytes, "" if it is none that the API takes.
+func known(data string) string {
+	n := min(len(data)/4*4, headBytes/3*4+4)
+	head, err := base64.StdEncoding.DecodeString(data[:n])
+	if err != nil {
+		return ""
+	}
+	for _, t := range types {
+		if len(head) >= t.at && bytes.HasPrefix(head[t.at:], []byte(t.magic)) {
+			return t.name
+		}
+	}
+	return ""
+}
+
+// notBase64 returns the offset of the first byte that keeps data from being decoded, -1 if there is none.
+func notBase64(data string) int {
+	body := strings.TrimRight(data, "=")
+	if pad := len(data) - len(body); pad > 2 || len(data)%4 != 0 {
+		return len(body)
+	}
+	for i := range len(body) {
+		if !digit[body[i]] {
+			return i
+		}
+	}
+	return -1
+}
+
+// digit says which bytes are digits of base64.
+var digit = func() (d [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		d[c] = true
+	}
+	return d
+}()

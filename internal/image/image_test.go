@@ -1,0 +1,49 @@
+package image
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+func url(kind, raw string) string {
+	return "data:image/" + kind + ";base64," + base64.StdEncoding.EncodeToString([]byte(raw))
+}
+
+func TestCheck(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)
+	for _, c := range []struct{ url, fault string }{
+		{url("png", png), ""},
+		{url("jpeg", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), ""},
+		{url("gif", "GIF89a"+strings.Repeat("x", 52)), ""},
+		{url("webp", "RIFF\x10\x00\x00\x00WEBPVP8 "+strings.Repeat("x", 40)), ""},
+		{url("jpeg", png), ""}, // that the type is another than it says is not known to matter
+		{"https://example.com/a.png", ""},
+		{"", ""},
+		{url("png", ""), "empty"},
+		{url("bmp", "BM"+strings.Repeat("x", 40)), "no PNG"},
+		{url("svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'/>"), "no PNG"},
+		{"data:image/png;base64", "no data"},
+		{"data:image/png,hello", "not base64"},
+		{url("png", png)[:40], "does not decode"},
+		{url("png", png)[:40] + "\ufffd\ufffd" + url("png", png)[46:], "does not decode"},
+		{"data:image/png;base64,====", "does not decode"},
+		{"data:image/png;base64,iVBO", "no PNG"},
+	} {
+		if fault, _ := Check(c.url); (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
+			t.Errorf("%.60s: %q, want %q", c.url, fault, c.fault)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add(url("png", "\x89PNG\r\n\x1a\n"))
+	f.Add("data:image/")
+	f.Fuzz(func(t *testing.T, s string) {
+		fault, _ := Check(s)
+		_, data, _ := strings.Cut(s, ",")
+		if _, err := base64.StdEncoding.DecodeString(data); fault == "" && strings.HasPrefix(s, prefix) && err != nil && !strings.ContainsAny(data, "\r\n") {
+			t.Errorf("%q passes, but does not decode: %v", s, err)
+		}
+	})
+}
