@@ -3,7 +3,6 @@ package lint
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -55,47 +54,43 @@ func (c *itemChecker) reasoning(rec *session.Record) {
 	c.run.report(f)
 }
 
-// inlineImage is in every record that holds one.
-var inlineImage = []byte(`"data:image/`)
+// inlineImage is how an inline image begins in the file, as clients write it.
+var inlineImage = []byte(`"image_url":"data:image/`)
 
-// images looks at the inline images of a message or of an output.
+// images looks at the inline images of a prompt or of an output. They may be very long: they are found and checked
+// where they stand.
 func (c *itemChecker) images(rec *session.Record) {
-	if !rec.Model || !bytes.Contains(rec.Raw, inlineImage) {
+	if output := codex.Field(rec, codex.FieldOutput); !rec.Model || rec.Answer || len(output) > 0 && output[0] == '"' {
 		return
 	}
-	for _, at := range []string{"payload.content", "payload.output"} {
-		list := gjson.GetBytes(rec.Raw, at)
-		if !list.IsArray() {
-			continue
+	for at := 0; ; {
+		n := bytes.Index(rec.Raw[at:], inlineImage)
+		if n < 0 {
+			return
 		}
-		n := -1
-		list.ForEach(func(_, item gjson.Result) bool {
-			n++
-			if item.Get("type").String() == "input_image" {
-				c.image(rec, item, at+"."+strconv.Itoa(n))
-			}
-			return true
-		})
+		start := at + n + len(inlineImage) - len("data:image/")
+		end := start + max(0, bytes.IndexByte(rec.Raw[start:], '"'))
+		if fault, kind := image.Check(rec.Raw[start:end]); fault != "" {
+			c.badImage(rec, at+n, end-start, fault, kind)
+		}
+		at = end
 	}
 }
 
-func (c *itemChecker) image(rec *session.Record, item gjson.Result, at string) {
-	url := item.Get("image_url")
-	fault, kind := image.Check(url.String())
-	if fault == "" {
-		return
-	}
-	place := gjson.GetBytes(rec.Raw, at)
-	text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", clip([]byte(kind), 20), len(url.String()), fault)
+// badImage reports the image whose address begins behind a key at a place of the record.
+func (c *itemChecker) badImage(rec *session.Record, key, size int, fault, kind string) {
 	f := Finding{
-		Rule: ruleBadImage, Impact: Notes, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset + int64(place.Index), Record: rec.Type,
+		Rule: ruleBadImage, Impact: Notes, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset + int64(key), Record: rec.Type,
 		Message: "an inline image that can't be read (" + fault + "): the client leaves it out",
 	}
 	if c.run.olderThan(0, 145) {
 		f.Impact, f.Message = Rejects, "an inline image that can't be read ("+fault+"): the API refuses the request"
 	}
-	if place.Index > 0 {
-		f.Edits = []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: place.Index, End: place.Index + len(place.Raw), New: append(append([]byte(`{"type":"input_text","text":`), quoted(text)...), '}')}}}}
+	text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", clip([]byte(kind), 20), size, fault)
+	if start, end, ok := codex.ObjectAround(rec.Raw, key); ok {
+		f.Edits = []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: start, End: end, New: append(append([]byte(`{"type":"input_text","text":`), quoted(text)...), '}')}}}}
+	} else {
+		f.Fix = NoFix
 	}
 	c.run.report(f)
 }

@@ -12,13 +12,18 @@ import (
 type history struct {
 	live tally // what would be sent if the session ended here
 
-	turns       []turnMark
+	turns       []turnMark // the newest
+	dropped     int        // how many older ones are not kept
 	compactions []compactionMark
 	gone        []interval // rolled back
 }
 
 // tally counts model items: those in the file once it is mended, and those the client reads from it as it is.
 type tally struct{ mended, seen int64 }
+
+// keptMarks is how many turns, at least, are kept for a rollback. One that goes back further is taken to go back to the
+// oldest that is kept.
+const keptMarks = 1 << 15
 
 type turnMark struct {
 	at   session.Pos
@@ -42,6 +47,10 @@ func (h *history) add(rec *session.Record, seen bool) {
 	case rec.Model:
 		if rec.Boundary {
 			h.turns = append(h.turns, turnMark{rec.Pos, h.live})
+			if len(h.turns) > 2*keptMarks {
+				h.turns = h.turns[:copy(h.turns, h.turns[keptMarks:])]
+				h.dropped += keptMarks
+			}
 		}
 		h.live.mended++
 		if seen {
@@ -53,11 +62,11 @@ func (h *history) add(rec *session.Record, seen bool) {
 // compact replaces all history by what the compaction holds; before 0.59 it holds a summary only, and the client
 // keeps the user's prompts beside it.
 func (h *history) compact(rec *session.Record, seen bool) {
-	n := int64(len(h.turns)) + 1
+	n := int64(h.dropped+len(h.turns)) + 1
 	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] == '[' {
 		n = gjson.ParseBytes(raw).Get("#").Int()
 	}
-	h.compactions = append(h.compactions, compactionMark{rec.Pos, len(h.turns)})
+	h.compactions = append(h.compactions, compactionMark{rec.Pos, h.dropped + len(h.turns)})
 	h.live.mended = n
 	if seen {
 		h.live.seen = n
@@ -73,7 +82,7 @@ func (h *history) rollBack(at session.Pos, n int) {
 	h.turns = h.turns[:keep]
 	h.live = mark.live
 	h.gone = append(h.gone, interval{mark.at, at})
-	for k := len(h.compactions); k > 0 && h.compactions[k-1].turns > keep; k-- {
+	for k := len(h.compactions); k > 0 && h.compactions[k-1].turns > h.dropped+keep; k-- {
 		h.compactions = h.compactions[:k-1]
 	}
 }

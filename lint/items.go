@@ -27,7 +27,8 @@ var (
 type itemChecker struct {
 	run  *run
 	seed maphash.Seed
-	seen map[uint64]uint64 // id to content, hashed
+	seen map[uint64]uint64 // id to content, hashed, of the newest items
+	old  map[uint64]uint64 // of those before
 	last uint64            // id of the newest item, hashed
 }
 
@@ -47,9 +48,10 @@ func (c *itemChecker) Record(rec *session.Record) {
 	case rec.Kind == session.Compaction:
 		c.metadata(rec)
 		clear(c.seen)
+		clear(c.old)
 		gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement)).ForEach(func(_, item gjson.Result) bool {
 			if id := item.Get("id").String(); id != "" {
-				c.seen[maphash.String(c.seed, id)] = maphash.String(c.seed, item.Raw)
+				c.keep(maphash.String(c.seed, id), maphash.String(c.seed, item.Raw))
 			}
 			return true
 		})
@@ -60,15 +62,33 @@ func (c *itemChecker) Record(rec *session.Record) {
 		}
 		id := maphash.Bytes(c.seed, rec.ID)
 		content := maphash.Bytes(c.seed, codex.Field(rec, codex.FieldPayload))
-		if earlier, ok := c.seen[id]; ok && (id == c.last || c.unique()) {
+		if earlier, ok := c.earlier(id); ok && (id == c.last || c.unique()) {
 			c.duplicate(rec, earlier == content)
 			return
 		}
-		c.seen[id] = content
+		c.keep(id, content)
 	}
 }
 
 func (c *itemChecker) End() {}
+
+// keptIDs is how many ids, at least, are kept to be met again.
+const keptIDs = 1 << 16
+
+func (c *itemChecker) keep(id, content uint64) {
+	if len(c.seen) >= keptIDs {
+		c.old, c.seen = c.seen, make(map[uint64]uint64, keptIDs)
+	}
+	c.seen[id] = content
+}
+
+// earlier is the content of an item with this id that came before.
+func (c *itemChecker) earlier(id uint64) (content uint64, ok bool) {
+	if content, ok = c.seen[id]; !ok {
+		content, ok = c.old[id]
+	}
+	return content, ok
+}
 
 // unique says whether the session's provider never gives an id twice.
 func (c *itemChecker) unique() bool {

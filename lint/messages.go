@@ -1,8 +1,8 @@
 package lint
 
 import (
-	"bytes"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -24,11 +24,25 @@ type told struct {
 // messageChecker looks for messages of which only the event is left, next to a hole.
 type messageChecker struct {
 	run    *run
-	user   [][]byte    // the texts of the prompts' items that no event has shown yet, as they stand in the file
+	seed   maphash.Seed
+	user   []textSum   // of the texts of the prompts' items that no event has shown yet
 	shown  session.Pos // the newest event that showed a prompt, or the turn's start
 	agent  *told       // an answer's event whose item has not come yet
 	answer session.Pos // the newest answer's item
-	text   []byte      // its text, as it stands in the file
+	text   textSum     // of its text
+}
+
+// textSum stands for a text as it is in the file, quotes included; the zero value for none.
+type textSum struct {
+	size int
+	hash uint64
+}
+
+func (c *messageChecker) sum(text []byte) textSum {
+	if len(text) == 0 {
+		return textSum{}
+	}
+	return textSum{len(text), maphash.Bytes(c.seed, text)}
 }
 
 func (c *messageChecker) Record(rec *session.Record) {
@@ -72,8 +86,9 @@ const maxUnshown = 16
 
 // matches says whether the item of a prompt with this text has come.
 func (c *messageChecker) matches(text []byte) bool {
+	sum := c.sum(text)
 	for _, have := range c.user {
-		if bytes.Equal(have, text) || len(text) == 0 {
+		if have == sum || sum.size == 0 {
 			return true
 		}
 	}
@@ -84,11 +99,11 @@ func (c *messageChecker) message(rec *session.Record) {
 	switch {
 	case rec.Boundary:
 		if len(c.user) < maxUnshown {
-			c.user = append(c.user, codex.FirstText(rec))
+			c.user = append(c.user, c.sum(codex.FirstText(rec)))
 		}
 	case string(rec.Role) == "assistant":
 		c.answer = rec.Pos
-		c.text = append(c.text[:0], codex.FirstText(rec)...)
+		c.text = c.sum(codex.FirstText(rec))
 		if rec.Torn && c.agent != nil {
 			c.restoreTorn(rec)
 		}
@@ -106,7 +121,7 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 	if h := c.run.holes.first(c.agent.ref.Pos, at); h != nil {
 		c.lost(h, c.agent, "answer")
 		c.answer = c.agent.ref.Pos
-		c.text = c.text[:0]
+		c.text = textSum{}
 	}
 	c.agent = nil
 }
@@ -114,7 +129,7 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 // lastAnswer compares what the end of a turn repeats as its last answer with the last item.
 func (c *messageChecker) lastAnswer(rec *session.Record) {
 	text := codex.Field(rec, codex.FieldLastMessage)
-	if len(text) < 3 || text[0] != '"' || bytes.Equal(text, c.text) || c.shown.Less(c.answer) && len(c.text) == 0 {
+	if len(text) < 3 || text[0] != '"' || c.sum(text) == c.text || c.shown.Less(c.answer) && c.text.size == 0 {
 		return
 	}
 	from := c.shown

@@ -1,12 +1,14 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"strings"
 	"time"
 
 	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -35,7 +37,7 @@ var (
 type restartChecker struct {
 	run     *run
 	turns   *turnChecker
-	prefix  string
+	begins  []byte     // how the text of a wake message begins in the file, with its quote
 	calls   []openTool // calls of the turn in hand that have no output yet
 	seed    maphash.Seed
 	wakes   map[uint64]int64 // wake messages before the newest restart: the line of the first
@@ -51,7 +53,8 @@ func newRestartChecker(s *run, turns *turnChecker) *restartChecker {
 	if prefix == "" {
 		prefix = "[WAKE]"
 	}
-	return &restartChecker{run: s, turns: turns, prefix: prefix, seed: maphash.MakeSeed(), wakes: map[uint64]int64{}, newer: map[uint64]int64{}}
+	quoted := jsonl.AppendQuote(nil, prefix)
+	return &restartChecker{run: s, turns: turns, begins: quoted[:len(quoted)-1], seed: maphash.MakeSeed(), wakes: map[uint64]int64{}, newer: map[uint64]int64{}}
 }
 
 func (c *restartChecker) Record(rec *session.Record) {
@@ -134,10 +137,10 @@ func named(calls []openTool) string {
 
 // wake looks whether a wake message repeats one from before the newest restart.
 func (c *restartChecker) wake(rec *session.Record) {
-	text, _ := codex.MessageText(rec)
-	if !strings.HasPrefix(text, c.prefix) {
+	if !bytes.HasPrefix(codex.FirstText(rec), c.begins) {
 		return
 	}
+	text, _ := codex.MessageText(rec)
 	sum := maphash.String(c.seed, strings.TrimSpace(text))
 	if line, ok := c.wakes[sum]; ok {
 		c.run.report(Finding{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"hash/maphash"
 	"io"
 	"runtime"
 	"slices"
@@ -96,7 +97,7 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	header := &headerChecker{run: s}
 	turns := newTurnChecker(s)
 	checkers := []checker{
-		header, &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s},
+		header, &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s, seed: maphash.MakeSeed()},
 		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns, newItemChecker(s),
 	}
 	for n := 0; ; n++ {

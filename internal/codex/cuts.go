@@ -103,27 +103,43 @@ func splice(line []byte, c Cut) []byte {
 
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
-// FirstOfTwo returns the cut that takes the first of two members with the same key out of their object; at is the
-// offset of the second key. same says whether both have the same value; ok is false if no such pair is found.
-func FirstOfTwo(line []byte, at int) (cut Cut, same, ok bool) {
-	type level struct{ start int }
-	var open []level
+// ObjectAround returns the range of the object in which the key at a place stands; ok is false if it is not found.
+func ObjectAround(line []byte, key int) (start, end int, ok bool) {
+	level := enclosing(line, key)
+	if level < 0 {
+		return 0, 0, false
+	}
+	return level, level + len(gjson.ParseBytes(line[level:]).Raw), true
+}
+
+// enclosing is the offset of the innermost object or array that is open at a place of the line, -1 if there is none.
+func enclosing(line []byte, at int) int {
+	var open []int
 	for i := 0; i < at; {
 		switch line[i] {
 		case '{', '[':
-			open = append(open, level{i})
+			open = append(open, i)
 		case '}', ']':
 			open = open[:max(0, len(open)-1)]
 		case '"':
-			i += len(gjson.ParseBytes(line[i:]).Raw)
+			i += literalEnd(line[i:])
 			continue
 		}
 		i++
 	}
 	if len(open) == 0 {
+		return -1
+	}
+	return open[len(open)-1]
+}
+
+// FirstOfTwo returns the cut that takes the first of two members with the same key out of their object; at is the
+// offset of the second key. same says whether both have the same value; ok is false if no such pair is found.
+func FirstOfTwo(line []byte, at int) (cut Cut, same, ok bool) {
+	object := enclosing(line, at)
+	if object < 0 {
 		return Cut{}, false, false
 	}
-	object := open[len(open)-1].start
 	second := gjson.ParseBytes(line[at:])
 	gjson.ParseBytes(line[object:]).ForEach(func(k, v gjson.Result) bool {
 		if k.String() != second.String() || object+k.Index == at {

@@ -107,21 +107,58 @@ func IsString(rec *session.Record, field int) bool {
 	return len(raw) > 0 && raw[0] == '"'
 }
 
-// FirstText returns the first text of a message's content as it stands in the file, quotes included, nil if there is none.
+// contentStarts are how clients begin the content of a message.
+var contentStarts = [][]byte{[]byte(`[{"type":"output_text","text":`), []byte(`[{"type":"input_text","text":`)}
+
+// maxSearched is how long a content of another form may be, in bytes, to be searched for its text.
+const maxSearched = 1 << 20
+
+// FirstText returns the first text of a message's content as it stands in the file, quotes included, nil if there is
+// none. Of contents as clients write them it is a part of the record; they may be very long.
 func FirstText(rec *session.Record) []byte {
-	v := gjson.GetBytes(Field(rec, FieldContent), "0.text")
+	content := Field(rec, FieldContent)
+	for _, start := range contentStarts {
+		if rest, ok := bytes.CutPrefix(content, start); ok && len(rest) > 0 && rest[0] == '"' {
+			return rest[:literalEnd(rest)]
+		}
+	}
+	if len(content) > maxSearched {
+		return nil
+	}
+	v := gjson.GetBytes(content, "0.text")
 	if v.Type != gjson.String {
 		return nil
 	}
 	return []byte(v.Raw)
 }
 
+// literalEnd is the length of the string literal that b begins with.
+func literalEnd(b []byte) int {
+	for i := 1; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n + 1
+		slashes := 0
+		for b[i-2-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
+		}
+	}
+}
+
 // ShownText returns the text of the message that an event shows, as it stands in the file, nil if there is none.
 func ShownText(rec *session.Record) []byte {
-	v := gjson.GetBytes(rec.Raw, "payload.message")
-	if rec.Type == "event_msg/item_completed" {
-		v = gjson.GetBytes(rec.Raw, "payload.item.content.0.text")
+	if rec.Type != "event_msg/item_completed" {
+		if IsString(rec, FieldMessage) {
+			return Field(rec, FieldMessage)
+		}
+		return nil
 	}
+	v := gjson.GetBytes(rec.Raw, "payload.item.content.0.text")
 	if v.Type != gjson.String {
 		return nil
 	}

@@ -24,18 +24,21 @@ var types = []struct {
 	{"webp", "WEBP", 8},
 }
 
+// maxHead is how much of what stands in front of the data is looked at, in bytes.
+const maxHead = 100
+
 // headBytes is how much of an image is decoded to tell its type.
 const headBytes = 16
 
 // Check says what keeps the model API from reading an inline image, "" if nothing does. An address that is not inline is
 // none of its business. declared is the type that the address names.
-func Check(url string) (fault, declared string) {
-	rest, ok := strings.CutPrefix(url, prefix)
+func Check(url []byte) (fault, declared string) {
+	rest, ok := bytes.CutPrefix(url, []byte(prefix))
 	if !ok {
 		return "", ""
 	}
-	declared, data, ok := strings.Cut(rest, ",")
-	declared, encoding, _ := strings.Cut(declared, ";")
+	head, data, ok := bytes.Cut(rest, []byte(","))
+	declared, encoding, _ := strings.Cut(string(head[:min(len(head), maxHead)]), ";")
 	switch {
 	case !ok:
 		return "it has no data", declared
@@ -54,9 +57,9 @@ func Check(url string) (fault, declared string) {
 }
 
 // known returns the type of an image by its first bytes, "" if it is none that the API takes.
-func known(data string) string {
+func known(data []byte) string {
 	n := min(len(data)/4*4, headBytes/3*4+4)
-	head, err := base64.StdEncoding.DecodeString(data[:n])
+	head, err := base64.StdEncoding.DecodeString(string(data[:n]))
 	if err != nil {
 		return ""
 	}
@@ -69,13 +72,13 @@ func known(data string) string {
 }
 
 // notBase64 returns the offset of the first byte that keeps data from being decoded, -1 if there is none.
-func notBase64(data string) int {
-	body := strings.TrimRight(data, "=")
+func notBase64(data []byte) int {
+	body := bytes.TrimRight(data, "=")
 	if pad := len(data) - len(body); pad > 2 || len(data)%4 != 0 {
 		return len(body)
 	}
-	for i := range len(body) {
-		if !digit[body[i]] {
+	for i, c := range body {
+		if !digit[c] {
 			return i
 		}
 	}

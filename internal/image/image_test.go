@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 		{"data:image/png;base64,====", "does not decode"},
 		{"data:image/png;base64,iVBO", "no PNG"},
 	} {
-		if fault, _ := Check(c.url); (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
+		if fault, _ := Check([]byte(c.url)); (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
 			t.Errorf("%.60s: %q, want %q", c.url, fault, c.fault)
 		}
 	}
@@ -40,7 +40,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(url("png", "\x89PNG\r\n\x1a\n"))
 	f.Add("data:image/")
 	f.Fuzz(func(t *testing.T, s string) {
-		fault, _ := Check(s)
+		fault, _ := Check([]byte(s))
 		_, data, _ := strings.Cut(s, ",")
 		if _, err := base64.StdEncoding.DecodeString(data); fault == "" && strings.HasPrefix(s, prefix) && err != nil && !strings.ContainsAny(data, "\r\n") {
 			t.Errorf("%q passes, but does not decode: %v", s, err)
