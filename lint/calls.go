@@ -115,6 +115,7 @@ type callChecker struct {
 	open   map[callKey]*openCall
 	done   map[callKey]answered
 	old    map[uint64]uint64 // those before the newest answered ones
+	older  map[uint64]uint64 // and those before them
 	early  map[callKey]*earlyOutput
 	loose  map[callKey]*evidence // for calls not seen, by call_id alone
 	past   map[callKey]bool      // calls that a compaction holds
@@ -156,13 +157,20 @@ func (c *callChecker) sum(parts ...[]byte) uint64 {
 	return h.Sum64() & math.MaxUint32 // half of it is enough to tell two calls with one id apart
 }
 
-// newAnswered is how many answered calls are kept with all that is known of them. Of older ones only the hashes of
-// what call and output say are: a session may hold millions.
-const newAnswered = 1 << 16
+// A session may hold millions of calls. newAnswered is how many answered ones are kept with all that is known of them.
+// Of older ones the hashes of what call and output say are kept, for at least oldAnswered: a second output so much later
+// is told as one without a call.
+const (
+	newAnswered = 1 << 16
+	oldAnswered = 1 << 18
+)
 
 // keep notes an answered call.
 func (c *callChecker) keep(key callKey, a answered) {
 	if len(c.done) >= newAnswered {
+		if len(c.old) >= oldAnswered {
+			c.old, c.older = map[uint64]uint64{}, c.old
+		}
 		for k, old := range c.done {
 			c.old[k.short()] = old.call<<32 | old.output
 		}
@@ -177,6 +185,9 @@ func (c *callChecker) answered(key callKey) (answered, bool) {
 		return a, true
 	}
 	v, ok := c.old[key.short()]
+	if !ok {
+		v, ok = c.older[key.short()]
+	}
 	return answered{call: v >> 32, output: v & math.MaxUint32, proven: true}, ok
 }
 
@@ -401,6 +412,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	c.finish()
 	clear(c.done)
 	clear(c.old)
+	clear(c.older)
 	kept.ForEach(func(_, item gjson.Result) bool {
 		if id := item.Get("call_id").String(); id != "" {
 			for family := session.Function; family <= session.Search; family++ {
