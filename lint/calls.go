@@ -161,8 +161,8 @@ func (c *callChecker) sum(parts ...[]byte) uint64 {
 // Of older ones the hashes of what call and output say are kept, for at least oldAnswered: a second output so much later
 // is told as one without a call.
 const (
-	newAnswered = 1 << 16
-	oldAnswered = 1 << 18
+	newAnswered = 1 << 14
+	oldAnswered = 1 << 17
 )
 
 // keep notes an answered call.
