@@ -8,10 +8,13 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/lint"
 )
 
 // Exit codes of every command.
@@ -149,6 +152,18 @@ func describe(text string) string { return text + "\n\n" + exitHelp }
 func clientVersion(v string) error {
 	if v != "" && !versionForm.MatchString(v) {
 		return usage("--for-codex is %q; it takes a version such as 0.153 or 0.153.4", v)
+	}
+	return nil
+}
+
+func providerFlag() cli.Flag {
+	return &cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (the session's own is the default)"}
+}
+
+// knownProvider checks a provider that was given on the command line.
+func knownProvider(name string) error {
+	if name != "" && !slices.ContainsFunc(lint.Providers, func(p lint.Provider) bool { return p.Name == name }) {
+		return usage("--provider is %q; it takes openai, azure or compatible", name)
 	}
 	return nil
 }

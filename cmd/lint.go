@@ -23,6 +23,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
 			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
 			&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
+			providerFlag(),
 			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, words of the conversation included", DisableDefaultText: true},
 			colorFlag(),
 		}, configFlags(), baselineFlags()),
@@ -96,10 +97,19 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	if err := clientVersion(l.c.String("for-codex")); err != nil {
 		return nil, err
 	}
+	if err := knownProvider(l.c.String("provider")); err != nil {
+		return nil, err
+	}
 	if _, err := styled(l.c, l.env.out); err != nil {
 		return nil, err
 	}
 	return parseOutputs(l.c.String("format"))
+}
+
+// set takes over what the config and the command line say of how to lint a session.
+func (l *lintRun) set(opts *lint.Options) {
+	l.filter.config.apply(opts)
+	opts.Provider = l.c.String("provider")
 }
 
 // run lints all targets and shows what is found.
@@ -107,7 +117,7 @@ func (l *lintRun) run() error {
 	in := newHomes()
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
-	for slot := range lintAll(l.c.Context, l.env, l.targets, in, bar, l.filter.config, l.c.String("for-codex")) {
+	for slot := range lintAll(l.c.Context, l.env, l.targets, in, bar, l.set, l.c.String("for-codex")) {
 		r := <-slot
 		bar.clear()
 		if err := l.show(r); err != nil {
@@ -160,21 +170,21 @@ func knownRules(names []string) error {
 }
 
 // lintAll lints the targets side by side, one a processor. What comes out is in the targets' order.
-func lintAll(ctx context.Context, e *env, list []target, in *homes, bar *progress, conf *config, forCodex string) <-chan chan linted {
+func lintAll(ctx context.Context, e *env, list []target, in *homes, bar *progress, set func(*lint.Options), forCodex string) <-chan chan linted {
 	slots := make(chan chan linted, runtime.GOMAXPROCS(0))
 	go func() {
 		defer close(slots)
 		for _, t := range list {
 			one := make(chan linted, 1)
 			slots <- one
-			go func() { one <- e.lintOne(ctx, t, in, bar, conf, forCodex) }()
+			go func() { one <- e.lintOne(ctx, t, in, bar, set, forCodex) }()
 		}
 	}()
 	return slots
 }
 
 // lintOne lints one session. With an error there may still be a result, of the part that could be read.
-func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress, conf *config, forCodex string) linted {
+func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress, set func(*lint.Options), forCodex string) linted {
 	r := linted{target: t, err: t.err}
 	if t.err != nil {
 		return r
@@ -186,7 +196,7 @@ func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress
 	}
 	defer bar.begin(r.src)()
 	opts := options(r.src, t, forCodex)
-	conf.apply(&opts)
+	set(&opts)
 	if r.result, r.err = lintSource(ctx, r.src, opts); r.err != nil {
 		return r
 	}

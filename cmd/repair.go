@@ -32,6 +32,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "tidy", Usage: "mend notes that have a fix, too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "keep an output whose call can't be rebuilt as a note to the model", DisableDefaultText: true},
 			&cli.StringFlag{Name: "for-codex", Usage: "repair for this `VERSION` of the client (the newest is the default)"},
+			providerFlag(),
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object a session)"},
 			&cli.StringFlag{Name: "html", Usage: "write the report as one page for a browser to `FILE`, too, which must not exist"},
@@ -108,6 +109,9 @@ func (r *repairRun) flags(operands []string) error {
 		r.choice.Only = append(r.choice.Only, fix)
 	}
 	if err := clientVersion(c.String("for-codex")); err != nil {
+		return err
+	}
+	if err := knownProvider(c.String("provider")); err != nil {
 		return err
 	}
 	stdin := slices.Contains(operands, "-")
@@ -205,7 +209,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	defer src.Close()
 	defer r.bar.begin(src)()
 	opts := options(src, t, r.c.String("for-codex"))
-	opts.KeepOrphans = r.c.Bool("keep-orphans")
+	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
 	if opts.Live && r.mode != repair.DryRun {
 		// A copy of a session that is being written would be torn where the writer stands.
 		busy, err := home.InUse(src.Real, t.home, opts.Name.ThreadID)

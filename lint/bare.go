@@ -57,7 +57,7 @@ func (b *bareSession) item(rec *session.Record) {
 }
 
 func (b *bareSession) report(c *headerChecker) {
-	c.run.header = codex.ReadHeader(codex.NewHeader(b.known))
+	c.run.setHeader(codex.ReadHeader(codex.NewHeader(b.known)))
 	replace := []Edit{{At: b.header.Pos, Op: Remove}, {At: b.header.Pos, Op: Before, New: Content{Literal: codex.NewHeader(b.known)}}}
 	c.run.report(Finding{
 		Rule: ruleBareFormat, Impact: Blocks, Fix: Exact, Pos: b.header.Pos, Offset: b.header.Offset,

@@ -122,7 +122,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		c.at = refOf(rec)
 		c.run.headerAt = rec.Pos
 		c.late = c.run.first.Pos != rec.Pos
-		c.run.header = codex.ReadHeader(c.line)
+		c.run.setHeader(codex.ReadHeader(c.line))
 		c.run.paginated = c.run.header.Paginated()
 		if c.late {
 			c.run.report(Finding{
@@ -256,7 +256,7 @@ func (c *headerChecker) missing() {
 		k.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.stamp+c.cwd)).String()
 	}
 	f.Source += "the file's name and its records"
-	c.run.header = codex.ReadHeader(codex.NewHeader(k))
+	c.run.setHeader(codex.ReadHeader(codex.NewHeader(k)))
 	if !c.anyRecord {
 		// Line by line it would be told as many times as the file has lines.
 		c.run.findings = slices.DeleteFunc(c.run.findings, func(f Finding) bool { return f.framing })

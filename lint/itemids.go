@@ -3,23 +3,29 @@ package lint
 import (
 	"bytes"
 	"fmt"
-	"regexp"
-	"strconv"
+	"hash/maphash"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleBadItemID = &Rule{
-	Name: "bad-item-id", Family: "items", Impact: Rejects, Fix: Exact,
-	Title: "an item's id that the model API refuses",
-	Text: `Clients from 0.144 on send the ids of items to the model API, if there is a _ in them (measured with 0.145.0 and 0.169.0). The API wants each kind's own prefix ("Expected an ID that begins with 'msg'"), at most 64 characters, and no others than letters, digits, _ and -. ` +
-		`Gateways and other providers give ids of other forms, and a compaction carries them on. Repair takes the id, which is optional, and leaves as many spaces; never the call_id. ` +
-		`A reasoning item means nothing without its id: it is set aside. Only where the session's provider is OpenAI.`,
-}
+var (
+	ruleBadItemID = &Rule{
+		Name: "bad-item-id", Family: "items", Impact: Rejects, Fix: Exact,
+		Title: "an item's id that the model API refuses",
+		Text: `Clients from 0.144 on send the ids of items to the model API, if they are a prefix and a suffix with _ between (measured: 0.169.0 does, 0.145.0 for a paginated session). The API wants each kind's own prefix ("Expected an ID that begins with 'msg'"), at most 64 characters, and no others than letters, digits, _ and -. ` +
+			`Gateways and other providers give ids of other forms, and a compaction carries them on. Repair takes the id, which is optional, and leaves as many spaces; never the call_id. ` +
+			`A reasoning item means nothing without its id: it is set aside. docs/providers.md says which providers look at ids.`,
+	}
+	ruleDuplicateItemID = &Rule{
+		Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact,
+		Title: "two items with one id",
+		Text: `Clients from 0.144 on send the ids of messages and reasoning to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
+			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces. Providers other than OpenAI ` +
+			`may number their items anew: there only an item that directly follows its twin is one.`,
+	}
+)
 
 // idPrefixes are how the ids of items begin (clients' own from 0.79 to 0.169, and what the API asks for in its errors).
 var idPrefixes = map[string]string{
@@ -29,65 +35,96 @@ var idPrefixes = map[string]string{
 // maxItemID is the longest id that the API takes, in characters.
 const maxItemID = 64
 
-var cleanID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
-// wrongID says what is wrong with an item's id, "" if nothing is.
+// wrongID says what is wrong with an item's id, "" if nothing is, or if the client does not send it.
 func wrongID(kind, id string) string {
-	prefix, known := idPrefixes[kind]
+	prefix, suffix, sent := strings.Cut(id, "_")
+	want, known := idPrefixes[kind]
 	switch {
-	case !known || !strings.Contains(id, "_"): // the client sends no other ids on
+	case !known || !sent || prefix == "" || suffix == "":
 		return ""
-	case !strings.HasPrefix(id, prefix+"_"):
-		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, prefix)
+	case prefix != want:
+		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
 	case len(id) > maxItemID:
 		return fmt.Sprintf("an id of %d characters, of which the API takes %d", len(id), maxItemID)
-	case !cleanID.MatchString(id):
+	case strings.ContainsFunc(suffix, notInID):
 		return "an id with other characters than letters, digits, _ and -"
 	}
 	return ""
 }
 
-// ids looks at the id of one item, or at those that a compaction carries on. It returns whether the item loses its id.
-func (c *itemChecker) ids(rec *session.Record) (bad bool) {
-	if !c.unique() || c.run.olderThan(0, 144) {
-		return false
-	}
-	if rec.Kind == session.Compaction {
-		n := -1
-		gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement)).ForEach(func(_, item gjson.Result) bool {
-			n++
-			if what := wrongID(item.Get("type").String(), item.Get("id").String()); what != "" {
-				c.badID(rec, what+" (in the history that a compaction left)", "payload.replacement_history."+strconv.Itoa(n))
-			}
-			return true
-		})
-		return false
-	}
-	if !rec.Model || len(rec.ID) == 0 {
-		return false
-	}
-	kind := string(codex.Text(rec, codex.FieldPayloadType))
-	what := wrongID(kind, string(rec.ID))
-	switch {
-	case what == "":
-		return false
-	case kind == "reasoning":
-		c.run.report(Finding{
-			Rule: ruleBadItemID, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: what + ": the API refuses the request",
-			Unseen: 1, Edits: []Edit{{At: rec.Pos, Op: Remove}},
-		})
-	default:
-		c.badID(rec, what, "payload")
-	}
-	return true
+func notInID(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// badID reports an id that is taken out of the item at a path of the record.
-func (c *itemChecker) badID(rec *session.Record, what, at string) {
-	cut := codex.Drop(rec.Raw, at, "id")
+// id looks at the form of an item's id, and whether it has been seen. What it returns, if anything, is why the item has to go.
+func (c *itemChecker) id(it item) *Finding {
+	if len(it.ID) == 0 {
+		c.last = 0
+		return nil
+	}
+	id, twin := maphash.Bytes(c.seed, it.ID), c.last
+	c.last = id
+	if p := c.run.provider; p.IDs && (p.OldIDs || !c.run.olderThan(0, 144)) {
+		if what := wrongID(string(codex.Text(it.Record, codex.FieldPayloadType)), string(it.ID)); what != "" {
+			return c.badID(it, what)
+		}
+	}
+	if it.Kind != session.Message { // a second call or output is found where they are paired by their call_id
+		return nil
+	}
+	content := maphash.Bytes(c.seed, codex.Field(it.Record, codex.FieldPayload))
+	if earlier, ok := c.earlier(id); ok && (id == twin || c.run.provider.UniqueIDs) {
+		return c.duplicate(it, earlier == content)
+	}
+	c.keep(id, content)
+	return nil
+}
+
+// keptIDs is how many ids, at least, are kept to be met again.
+const keptIDs = 1 << 16
+
+func (c *itemChecker) keep(id, content uint64) {
+	if len(c.seen) >= keptIDs {
+		c.old, c.seen = c.seen, make(map[uint64]uint64, keptIDs)
+	}
+	c.seen[id] = content
+}
+
+// earlier is the content of an item with this id that came before.
+func (c *itemChecker) earlier(id uint64) (content uint64, ok bool) {
+	if content, ok = c.seen[id]; !ok {
+		content, ok = c.old[id]
+	}
+	return content, ok
+}
+
+// badID reports an id that is taken out of its item, or with it.
+func (c *itemChecker) badID(it item, what string) *Finding {
+	f := it.finding(ruleBadItemID, Exact, it.Spans[codex.FieldID].Start, what+": the API refuses the request")
+	if it.Type == "response_item/reasoning" {
+		f.Fix = SetAside
+		return &f
+	}
+	f.Edits = []Edit{it.blankID()}
+	c.run.report(f)
+	return nil
+}
+
+func (c *itemChecker) duplicate(it item, copied bool) *Finding {
+	f := it.finding(ruleDuplicateItemID, Exact, 0, fmt.Sprintf("a second item with the id %s: the API refuses the request", clip(it.ID, 64)))
+	if copied {
+		f.Fix = SetAside
+		f.Message += "; it is a copy of the first"
+		return &f
+	}
+	f.Edits = []Edit{it.blankID()}
+	c.run.report(f)
+	return nil
+}
+
+// blankID takes an item's id, and leaves as many spaces.
+func (it item) blankID() Edit {
+	cut := codex.Drop(it.Raw, it.path, "id")
 	cut.New = bytes.Repeat([]byte{' '}, cut.End-cut.Start)
-	c.run.report(Finding{
-		Rule: ruleBadItemID, Impact: Rejects, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset + int64(cut.Start), Record: rec.Type,
-		Message: what + ": the API refuses the request", Edits: []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{cut}}},
-	})
+	return it.splice(cut)
 }

@@ -1,31 +1,58 @@
 package lint
 
 import (
-	"bytes"
-	"fmt"
 	"hash/maphash"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var (
-	ruleDuplicateItemID = &Rule{
-		Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact,
-		Title: "two items with one id",
-		Text: `Clients from 0.144 on send the ids of messages and reasoning to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
-			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces. Providers other than OpenAI ` +
-			`may number their items anew: there only an item that directly follows its twin is one.`,
-	}
-	itemRules = []*Rule{ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleBadImage, ruleBadCompaction}
-)
+var itemRules = []*Rule{
+	ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
+}
 
-// itemChecker looks at single items of the model's history that are neither call nor output: those are paired by
-// their call_id, and a second one of them is found there.
+// item is one item of the model's history: a record of its own, or held by a compaction.
+type item struct {
+	*session.Record // its own fields
+
+	owner *session.Record // the record that it stands in: itself, or the compaction
+	at    int             // its offset in owner.Raw
+	path  string          // of its members in its own Raw
+}
+
+func ownItem(rec *session.Record) item { return item{Record: rec, owner: rec, path: "payload"} }
+
+// held says whether a compaction holds the item.
+func (it item) held() bool { return it.Record != it.owner }
+
+// finding is one about the item; at is an offset in its own Raw.
+func (it item) finding(rule *Rule, fix Fix, at int, message string) Finding {
+	if it.held() {
+		message += " (in the history that a compaction left)"
+	}
+	return Finding{
+		Rule: rule, Impact: rule.Impact, Fix: fix, Pos: it.owner.Pos, Offset: it.owner.Offset + int64(it.at+at), Record: it.owner.Type, Message: message,
+	}
+}
+
+// splice is the edit that makes a cut, which is one in the item's own Raw.
+func (it item) splice(cut Cut) Edit {
+	cut.Start += it.at
+	cut.End += it.at
+	return Edit{At: it.owner.Pos, Op: Splice, Cuts: []Cut{cut}}
+}
+
+// none makes the item one that takes no part in the model's history.
+func (it item) none() {
+	it.Kind, it.Family = session.Other, session.NoFamily
+	it.Model, it.Boundary, it.Answer = false, false, false
+}
+
+// itemChecker looks at single items of the model's history. It comes before the checkers that pair them: an item that
+// the client can't read is none.
 type itemChecker struct {
 	run  *run
+	held *codex.Held
 	seed maphash.Seed
 	seen map[uint64]uint64 // id to content, hashed, of the newest items
 	old  map[uint64]uint64 // of those before
@@ -33,81 +60,34 @@ type itemChecker struct {
 }
 
 func newItemChecker(s *run) *itemChecker {
-	return &itemChecker{run: s, seed: maphash.MakeSeed(), seen: map[uint64]uint64{}}
+	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}}
 }
 
 func (c *itemChecker) Record(rec *session.Record) {
-	defer func() {
-		if rec.Model {
-			c.last = maphash.Bytes(c.seed, rec.ID)
-		}
-	}()
-	bad := c.ids(rec)
-	c.images(rec)
 	switch {
 	case rec.Kind == session.Compaction:
-		c.metadata(rec)
 		clear(c.seen)
 		clear(c.old)
-		gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement)).ForEach(func(_, item gjson.Result) bool {
-			if id := item.Get("id").String(); id != "" {
-				c.keep(maphash.String(c.seed, id), maphash.String(c.seed, item.Raw))
-			}
-			return true
-		})
-	case rec.Kind == session.Message && rec.Model:
-		c.reasoning(rec)
-		if len(rec.ID) == 0 || bad {
+		c.compaction(rec)
+	case rec.Model && rec.Type != "inter_agent_communication":
+		it := ownItem(rec)
+		if !c.readable(it) {
 			return
 		}
-		id := maphash.Bytes(c.seed, rec.ID)
-		content := maphash.Bytes(c.seed, codex.Field(rec, codex.FieldPayload))
-		if earlier, ok := c.earlier(id); ok && (id == c.last || c.unique()) {
-			c.duplicate(rec, earlier == content)
-			return
+		if drop := c.content(it); drop != nil {
+			drop.Unseen, drop.Edits = 1, append(drop.Edits, Edit{At: rec.Pos, Op: Remove})
+			c.run.report(*drop)
 		}
-		c.keep(id, content)
 	}
 }
 
 func (c *itemChecker) End() {}
 
-// keptIDs is how many ids, at least, are kept to be met again.
-const keptIDs = 1 << 16
-
-func (c *itemChecker) keep(id, content uint64) {
-	if len(c.seen) >= keptIDs {
-		c.old, c.seen = c.seen, make(map[uint64]uint64, keptIDs)
+// content looks at what an item that can be read says. What it returns, if anything, is why the item has to go.
+func (c *itemChecker) content(it item) *Finding {
+	c.images(it)
+	if drop := c.id(it); drop != nil {
+		return drop
 	}
-	c.seen[id] = content
-}
-
-// earlier is the content of an item with this id that came before.
-func (c *itemChecker) earlier(id uint64) (content uint64, ok bool) {
-	if content, ok = c.seen[id]; !ok {
-		content, ok = c.old[id]
-	}
-	return content, ok
-}
-
-// unique says whether the session's provider never gives an id twice.
-func (c *itemChecker) unique() bool {
-	return c.run.header.Provider == "openai" || c.run.header.Provider == ""
-}
-
-func (c *itemChecker) duplicate(rec *session.Record, copied bool) {
-	f := Finding{
-		Rule: ruleDuplicateItemID, Impact: Rejects, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("a second item with the id %s: the API refuses the request", clip(rec.ID, 64)),
-	}
-	if copied {
-		f.Fix, f.Unseen = SetAside, 1
-		f.Message += "; it is a copy of the first"
-		f.Edits = []Edit{{At: rec.Pos, Op: Remove}}
-	} else {
-		cut := codex.Drop(rec.Raw, "payload", "id")
-		cut.New = bytes.Repeat([]byte{' '}, cut.End-cut.Start)
-		f.Edits = []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{cut}}}
-	}
-	c.run.report(f)
+	return c.reasoning(it)
 }

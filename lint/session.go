@@ -29,6 +29,7 @@ type Options struct {
 	// WakePrefix begins the messages by which a harness wakes its agent, "" is "[WAKE]"; SaveTool is the tool by which
 	// an agent saves its work at the end of a turn, "" is "add_memory". The restart rules look for them.
 	WakePrefix, SaveTool string
+	Provider             string // the model API to judge by, "" is the one that the session names; see ProviderFor
 }
 
 // Name is what the name of a session's file says about it.
@@ -73,6 +74,8 @@ type run struct {
 	framer   *Framer
 	history  history
 	header   codex.Header
+	provider Provider // whose API the session is judged by
+	newer    bool     // the session's client is newer than any that has been measured
 	findings []Finding
 	holes    holes
 
@@ -90,15 +93,17 @@ type run struct {
 // too early (a read error, a broken compressed stream) is in Summary.Partial, with all findings up to there.
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	s := &run{opts: opts}
+	s.setHeader(codex.Header{})
 	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live, Scanners: runtime.GOMAXPROCS(0) - 1})
 	defer s.framer.Close()
-	// Order matters in three places: the header tells the others the mode, holes must know a record before the
-	// rules ask about it, and the restart rules ask for the turn in hand before the next one begins.
+	// Order matters in four places: the header tells the others the mode, an item that the client can't read is none
+	// for those that come later, holes must know a record before the rules ask about it, and the restart rules ask for
+	// the turn in hand before the next one begins.
 	header := &headerChecker{run: s}
 	turns := newTurnChecker(s)
 	checkers := []checker{
-		header, &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s, seed: maphash.MakeSeed()},
-		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns, newItemChecker(s),
+		header, newItemChecker(s), &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s, seed: maphash.MakeSeed()},
+		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns,
 	}
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {

@@ -40,10 +40,12 @@ const (
 	FieldReason
 	FieldNamespace
 	FieldSandbox
+	FieldSummary
+	FieldEncrypted
 	fieldCount
 )
 
-var shape = mustCompile([fieldCount]string{
+var paths = [fieldCount]string{
 	FieldTimestamp:     "timestamp",
 	FieldOrdinal:       "ordinal",
 	FieldType:          "type",
@@ -73,7 +75,11 @@ var shape = mustCompile([fieldCount]string{
 	FieldReason:        "payload.reason",
 	FieldNamespace:     "payload.namespace",
 	FieldSandbox:       "payload.sandbox_policy",
-})
+	FieldSummary:       "payload.summary",
+	FieldEncrypted:     "payload.encrypted_content",
+}
+
+var shape = mustCompile(paths)
 
 func mustCompile(paths [fieldCount]string) *jsonl.Shape {
 	s, err := jsonl.Compile(paths[:]...)

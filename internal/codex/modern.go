@@ -1,0 +1,52 @@
+package codex
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Modernize gives an item of an old shape, which the client's typed reader refuses, the shape that it reads. Nothing is
+// lost. what tells the old shape in words, "" if the item has none.
+func Modernize(rec *session.Record) (cut Cut, what string) {
+	switch string(Text(rec, FieldPayloadType)) {
+	case "function_call_output", "custom_tool_call_output":
+		if span := rec.Spans[FieldOutput]; len(span.Of(rec.Raw)) > 0 && rec.Raw[span.Start] == '{' {
+			return Cut{Start: span.Start, End: span.End, New: plainOutput(span.Of(rec.Raw))}, "the output is an object"
+		}
+	case "local_shell_call":
+		return wholeTimeout(rec)
+	}
+	return Cut{}, ""
+}
+
+// plainOutput is what an output object says: its text, its list of items, or all of it as a text.
+func plainOutput(raw []byte) []byte {
+	object := gjson.ParseBytes(raw)
+	if items := object.Get("content_items"); items.IsArray() {
+		return []byte(items.Raw)
+	}
+	if text := object.Get("content"); text.Type == gjson.String {
+		return []byte(text.Raw)
+	}
+	return jsonl.AppendQuote(nil, string(raw))
+}
+
+// wholeTimeout writes a timeout of 1000.0 as 1000.
+func wholeTimeout(rec *session.Record) (Cut, string) {
+	payload := rec.Spans[FieldPayload]
+	v := gjson.GetBytes(payload.Of(rec.Raw), "action.timeout_ms")
+	if v.Type != gjson.Number || v.Num < 0 || v.Num != math.Trunc(v.Num) || v.Num > math.MaxInt32 {
+		return Cut{}, ""
+	}
+	whole := strconv.FormatInt(int64(v.Num), 10)
+	if v.Raw == whole {
+		return Cut{}, ""
+	}
+	at := payload.Start + v.Index
+	return Cut{Start: at, End: at + len(v.Raw), New: []byte(whole)}, "its timeout is not written as an integer"
+}
