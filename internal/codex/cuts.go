@@ -105,11 +105,25 @@ func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
 // ObjectAround returns the range of the object in which the key at a place stands; ok is false if it is not found.
 func ObjectAround(line []byte, key int) (start, end int, ok bool) {
-	level := enclosing(line, key)
-	if level < 0 {
+	if start = enclosing(line, key); start < 0 {
 		return 0, 0, false
 	}
-	return level, level + len(gjson.ParseBytes(line[level:]).Raw), true
+	depth := 0
+	for i := start; i < len(line); {
+		switch line[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return start, i + 1, true
+			}
+		case '"':
+			i += literalEnd(line[i:])
+			continue
+		}
+		i++
+	}
+	return 0, 0, false
 }
 
 // enclosing is the offset of the innermost object or array that is open at a place of the line, -1 if there is none.
