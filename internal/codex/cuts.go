@@ -105,25 +105,29 @@ func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
 // ObjectAround returns the range of the object in which the key at a place stands; ok is false if it is not found.
 func ObjectAround(line []byte, key int) (start, end int, ok bool) {
-	if start = enclosing(line, key); start < 0 {
+	level := enclosing(line, key)
+	if level < 0 {
 		return 0, 0, false
 	}
+	return level, containerEnd(line, level), true
+}
+
+// containerEnd is the offset behind the object or array that starts at a place of the line.
+func containerEnd(line []byte, start int) int {
 	depth := 0
-	for i := start; i < len(line); {
+	for i := start; i < len(line); i++ {
 		switch line[i] {
 		case '{', '[':
 			depth++
 		case '}', ']':
 			if depth--; depth == 0 {
-				return start, i + 1, true
+				return i + 1
 			}
 		case '"':
-			i += literalEnd(line[i:])
-			continue
+			i += literalEnd(line[i:]) - 1
 		}
-		i++
 	}
-	return 0, 0, false
+	return len(line)
 }
 
 // enclosing is the offset of the innermost object or array that is open at a place of the line, -1 if there is none.
