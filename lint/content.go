@@ -8,6 +8,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/image"
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 var (
@@ -61,11 +62,20 @@ var inlineImage = []byte(`"image_url":"data:image/`)
 // images looks at the inline images of a prompt or of an output. They may be very long: they are found and checked
 // where they stand.
 func (c *itemChecker) images(it item) {
-	if output := codex.Field(it.Record, codex.FieldOutput); it.Answer || len(output) > 0 && output[0] == '"' {
+	if it.Answer {
 		return
 	}
-	for at := 0; ; {
-		n := bytes.Index(it.Raw[at:], inlineImage)
+	for _, field := range []int{codex.FieldContent, codex.FieldOutput} {
+		if list := codex.Field(it.Record, field); len(list) > 0 && list[0] == '[' {
+			c.imagesIn(it, it.Spans[field])
+		}
+	}
+}
+
+// imagesIn looks at the images in a part of an item.
+func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
+	for at := part.Start; ; {
+		n := bytes.Index(it.Raw[at:part.End], inlineImage)
 		if n < 0 {
 			return
 		}

@@ -15,6 +15,7 @@ type inputItem struct {
 	Arguments *string         `json:"arguments"`
 	Content   json.RawMessage `json:"content"`
 	Output    json.RawMessage `json:"output"`
+	Encrypted *string         `json:"encrypted_content"`
 }
 
 // prefixes are how the API wants ids to begin; it says so when one does not.
@@ -69,6 +70,8 @@ func (it inputItem) refused(i int, ids map[string]bool) string {
 		return fmt.Sprintf("Invalid 'input[%d].arguments': arguments must be valid JSON.", i)
 	case it.Type == "reasoning" && string(it.Content) != "" && string(it.Content) != "null" && string(it.Content) != "[]":
 		return fmt.Sprintf("Invalid 'input[%d].content': array too long. Expected an array with maximum length 0.", i)
+	case it.Encrypted != nil && *it.Encrypted != "" && !strings.HasPrefix(*it.Encrypted, "gAAAA"):
+		return fmt.Sprintf("The encrypted content %s could not be verified.", *it.Encrypted)
 	case badImage(it.Content) || badImage(it.Output):
 		return "Invalid image in your last message. Please remove it and try again."
 	}

@@ -89,6 +89,7 @@ func TestRefusal(t *testing.T) {
 		`{"type":"function_call","call_id":"c","arguments":"{}"}`:                                                   "No tool output found for function call c",
 		`{"type":"function_call_output","call_id":"c","output":"x"}`:                                                "No tool call found",
 		`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"x"}]}`:            "maximum length 0",
+		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x1:abc"}`:                                "could not be verified",
 		`{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,!"}]}`: "Invalid image",
 	} {
 		if got := Refusal(Input([]byte(`{"input":[` + input + `]}`))); (got == "") != (want == "") || !strings.Contains(got, want) {

@@ -30,21 +30,25 @@ type needed struct {
 const notAField = -1
 
 // typedItems is what each kind of item can't do without. Measured with 0.145.0 and 0.169.0, which read alike: a
-// record that lacks one of these, or has null or another type there, is skipped without a word.
-var typedItems = map[string][]needed{
-	"message":                 {{"role", FieldRole, aText}, {"content", FieldContent, parts}},
-	"agent_message":           {{"author", notAField, aText}, {"recipient", notAField, aText}, {"content", FieldContent, parts}},
-	"reasoning":               {{"summary", FieldSummary, parts}},
-	"function_call":           {{"name", FieldName, aText}, {"arguments", FieldArguments, present}, {"call_id", FieldCallID, aText}},
-	"function_call_output":    {{"output", FieldOutput, output}},
-	"custom_tool_call":        {{"name", FieldName, aText}, {"input", FieldInput, aText}, {"call_id", FieldCallID, aText}},
-	"custom_tool_call_output": {{"output", FieldOutput, output}, {"call_id", FieldCallID, aText}},
-	"local_shell_call":        {{"status", notAField, aText}, {"action", notAField, present}},
-	"tool_search_call":        {{"execution", FieldExecution, aText}, {"arguments", FieldArguments, present}},
-	"tool_search_output":      {{"status", notAField, aText}, {"execution", FieldExecution, aText}, {"tools", notAField, list}},
-	"image_generation_call":   {{"status", notAField, aText}, {"result", notAField, aText}},
-	"compaction":              {{"encrypted_content", FieldEncrypted, aText}},
-	"compaction_summary":      {{"encrypted_content", FieldEncrypted, aText}},
+// record that lacks one of these, or has null or another type there, is skipped without a word. The most frequent kinds
+// stand first.
+var typedItems = []struct {
+	kind  string
+	needs []needed
+}{
+	{"function_call_output", []needed{{"output", FieldOutput, output}}},
+	{"function_call", []needed{{"name", FieldName, aText}, {"arguments", FieldArguments, present}, {"call_id", FieldCallID, aText}}},
+	{"message", []needed{{"role", FieldRole, aText}, {"content", FieldContent, parts}}},
+	{"reasoning", []needed{{"summary", FieldSummary, parts}}},
+	{"custom_tool_call_output", []needed{{"output", FieldOutput, output}, {"call_id", FieldCallID, aText}}},
+	{"custom_tool_call", []needed{{"name", FieldName, aText}, {"input", FieldInput, aText}, {"call_id", FieldCallID, aText}}},
+	{"agent_message", []needed{{"author", notAField, aText}, {"recipient", notAField, aText}, {"content", FieldContent, parts}}},
+	{"local_shell_call", []needed{{"status", notAField, aText}, {"action", notAField, present}}},
+	{"tool_search_call", []needed{{"execution", FieldExecution, aText}, {"arguments", FieldArguments, present}}},
+	{"tool_search_output", []needed{{"status", notAField, aText}, {"execution", FieldExecution, aText}, {"tools", notAField, list}}},
+	{"image_generation_call", []needed{{"status", notAField, aText}, {"result", notAField, aText}}},
+	{"compaction", []needed{{"encrypted_content", FieldEncrypted, aText}}},
+	{"compaction_summary", []needed{{"encrypted_content", FieldEncrypted, aText}}},
 }
 
 // Misfit says why the client's typed reader refuses an item, in words; "" if it reads it.
@@ -52,7 +56,17 @@ func Misfit(rec *session.Record) string {
 	if id := Field(rec, FieldID); len(id) > 0 && id[0] != '"' && id[0] != 'n' {
 		return "its id is no text"
 	}
-	for _, m := range typedItems[string(Text(rec, FieldPayloadType))] {
+	kind := Text(rec, FieldPayloadType)
+	for _, t := range typedItems {
+		if t.kind == string(kind) {
+			return missing(rec, t.needs)
+		}
+	}
+	return ""
+}
+
+func missing(rec *session.Record, needs []needed) string {
+	for _, m := range needs {
 		var raw []byte
 		if m.field == notAField {
 			raw = []byte(gjson.GetBytes(Field(rec, FieldPayload), m.name).Raw)
@@ -61,7 +75,7 @@ func Misfit(rec *session.Record) string {
 		}
 		switch {
 		case len(raw) == 0 || raw[0] == 'n':
-			return fmt.Sprintf("it has no %s", m.name)
+			return "it has no " + m.name
 		case !m.want.fits(raw):
 			return fmt.Sprintf("its %s is not what the client reads", m.name)
 		}
