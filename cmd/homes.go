@@ -17,9 +17,12 @@ type homes struct {
 	mu   sync.Mutex
 	open map[string]*lint.Home
 	all  map[string][]string // the sessions of those that were asked for as a whole
+	told map[string]bool     // what could not be read of them, so that it is told once and not for every session
 }
 
-func newHomes() *homes { return &homes{open: map[string]*lint.Home{}, all: map[string][]string{}} }
+func newHomes() *homes {
+	return &homes{open: map[string]*lint.Home{}, all: map[string][]string{}, told: map[string]bool{}}
+}
 
 // of returns the home of a target.
 func (h *homes) of(ctx context.Context, t target) *lint.Home {
@@ -47,11 +50,22 @@ func (h *homes) look(ctx context.Context, r *linted) error {
 		found = append(found, listed...)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: comparing it with what its client keeps beside it: %w", r.target.path, err)
+		return h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", r.target.home, err))
 	}
 	r.result.Findings = append(r.result.Findings, found...)
 	slices.SortStableFunc(r.result.Findings, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 	return nil
+}
+
+// once returns an error the first time, and then nil.
+func (h *homes) once(err error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.told[err.Error()] {
+		return nil
+	}
+	h.told[err.Error()] = true
+	return err
 }
 
 // whole yields what is wrong with the homes that were asked for as a whole: with their lists of threads, and between
@@ -60,6 +74,9 @@ func (h *homes) whole(ctx context.Context) []linted {
 	var list []linted
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
 		path, found, err := h.open[dir].Index()
+		if err != nil {
+			err = h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", dir, err))
+		}
 		if len(found) > 0 || err != nil {
 			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: found}, err: err, beside: true})
 		}

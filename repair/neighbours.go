@@ -52,6 +52,10 @@ func (w *job) lookBeside(ctx context.Context) error {
 		return nil
 	}
 	found, err := lint.OpenHome(ctx, w.Home).Session(ctx, w.Source, w.found)
+	if err != nil && w.Mode != InPlace && ctx.Err() == nil {
+		w.notes = append(w.notes, "not compared with what its client keeps beside it: "+err.Error())
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,10 @@ func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) 
 	if size <= maxWhole || req.Deep {
 		found, err := whole(ctx, req)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			a.Complete = err == nil
+			if errors.Is(err, errBeside) { // the session itself is known, and that is what is asked for
+				a.NotRead, err = err.Error(), nil
+			}
+			a.Complete = err == nil && a.NotRead == ""
 			return found, err
 		}
 		a.NotRead = "the time was over before the session was read; "
@@ -113,7 +116,10 @@ func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) 
 	return found, err
 }
 
-// whole lints all of the session, and compares it with its neighbours.
+// errBeside: what a client keeps beside the session could not be read.
+var errBeside = errors.New("what the client keeps beside the session")
+
+// whole lints all of the session, and compares it with its neighbours. With errBeside the findings are the session's own.
 func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
 	res, err := lintAll(ctx, req)
 	if err != nil {
@@ -126,7 +132,7 @@ func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
 	if req.Home != "" {
 		beside, err := lint.OpenHome(ctx, req.Home).Session(ctx, req.Source, res)
 		if err != nil {
-			return nil, err
+			return found, fmt.Errorf("%w: %w", errBeside, err)
 		}
 		found = append(found, beside...)
 	}

@@ -52,7 +52,11 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
 	}
-	q := url.Values{"mode": {string(want)}, "_pragma": {"busy_timeout(3000)"}}
+	patience := 3000 // ms, for a client that is writing
+	if want == readOnly {
+		patience = 200
+	}
+	q := url.Values{"mode": {string(want)}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", patience)}}
 	if _, err := os.Stat(path + "-wal"); want == readOnly && errors.Is(err, fs.ErrNotExist) {
 		q.Set("immutable", "1")
 	}
