@@ -131,15 +131,17 @@ func lintText(t *testing.T, text []byte, name string) *lint.Result {
 
 // repairText repairs a session to a stream, as `hist repair --output -` does.
 func repairText(text []byte, name string, choice Choice) ([]byte, *Report, error) {
+	return repairAs(text, lint.Options{Name: NameOf(name, false)}, choice)
+}
+
+func repairAs(text []byte, opts lint.Options, choice Choice) ([]byte, *Report, error) {
 	src, err := source.Stdin(bytes.NewReader(text), "")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer src.Close()
 	var out bytes.Buffer
-	rep, err := Do(context.Background(), Job{
-		Source: src, Lint: lint.Options{Name: NameOf(name, false)}, Choice: choice, Mode: ToStream, Stream: &out,
-	})
+	rep, err := Do(context.Background(), Job{Source: src, Lint: opts, Choice: choice, Mode: ToStream, Stream: &out})
 	return out.Bytes(), rep, err
 }
 
