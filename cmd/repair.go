@@ -31,6 +31,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.StringSliceFlag{Name: "rule", Usage: "mend what this `RULE` finds only, its notes too; may be given more than once"},
 			&cli.BoolFlag{Name: "tidy", Usage: "mend notes that have a fix, too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "keep an output whose call can't be rebuilt as a note to the model", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted, and can't be read any more; never in place", DisableDefaultText: true},
 			&cli.StringFlag{Name: "for-codex", Usage: "repair for this `VERSION` of the client (the newest is the default)"},
 			providerFlag(),
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
@@ -121,6 +122,9 @@ func (r *repairRun) flags(operands []string) error {
 	if c.Bool("in-place") && c.IsSet("output") {
 		return usage("--in-place and --output exclude each other")
 	}
+	if c.Bool("in-place") && c.Bool("strip-encrypted") {
+		return usage("--strip-encrypted works on a copy only; leave out --in-place")
+	}
 	if c.Bool("in-place") && stdin {
 		return usage("standard input can't be repaired in place")
 	}
@@ -209,6 +213,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	defer src.Close()
 	defer r.bar.begin(src)()
 	opts := options(src, t, r.c.String("for-codex"))
+	opts.StripEncrypted = r.c.Bool("strip-encrypted")
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
 	if opts.Live && r.mode != repair.DryRun {
 		// A copy of a session that is being written would be torn where the writer stands.

@@ -34,10 +34,12 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	if !codex.IsString(rec, codex.FieldMessage) {
 		c.skipped(own, "the compaction has no message", codex.Set(rec.Raw, "payload", "message", []byte(`""`)))
 	}
+	before := c.sealed.compact()
 	var items []heldItem
 	c.held.Each(rec, func(held *session.Record, at int) {
 		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})
 	})
+	c.sealed.compacted(before)
 	c.metadata(own, items)
 	for _, f := range dropHeld(items) {
 		c.run.report(f)

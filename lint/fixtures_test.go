@@ -176,6 +176,8 @@ func setFlags(t *testing.T, opts *Options, flags []string) {
 			opts.Live = true
 		case f == "--fresh":
 			opts.Fresh = true
+		case f == "--strip-encrypted":
+			opts.StripEncrypted = true
 		case f == "--keep-orphans":
 			opts.KeepOrphans = true
 		case f == "--for-codex" && i+1 < len(flags):

@@ -8,7 +8,7 @@ import (
 )
 
 var itemRules = []*Rule{
-	ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
+	ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleUndecryptable, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
 }
 
 // item is one item of the model's history: a record of its own, or held by a compaction.
@@ -57,10 +57,12 @@ type itemChecker struct {
 	seen map[uint64]uint64 // id to content, hashed, of the newest items
 	old  map[uint64]uint64 // of those before
 	last uint64            // id of the newest item, hashed
+
+	sealed sealedItems
 }
 
 func newItemChecker(s *run) *itemChecker {
-	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}}
+	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}, sealed: sealedItems{run: s}}
 }
 
 func (c *itemChecker) Record(rec *session.Record) {
@@ -69,6 +71,8 @@ func (c *itemChecker) Record(rec *session.Record) {
 		clear(c.seen)
 		clear(c.old)
 		c.compaction(rec)
+	case rec.Kind == session.TurnEnd, rec.Type == "event_msg/error":
+		c.sealed.turnEnd(rec)
 	case rec.Model && rec.Type != "inter_agent_communication":
 		it := ownItem(rec)
 		if !c.readable(it) {
@@ -81,11 +85,12 @@ func (c *itemChecker) Record(rec *session.Record) {
 	}
 }
 
-func (c *itemChecker) End() {}
+func (c *itemChecker) End() { c.sealed.report() }
 
 // content looks at what an item that can be read says. What it returns, if anything, is why the item has to go.
 func (c *itemChecker) content(it item) *Finding {
 	c.images(it)
+	c.sealed.add(it)
 	if drop := c.id(it); drop != nil {
 		return drop
 	}

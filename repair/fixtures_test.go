@@ -69,6 +69,8 @@ func fixtureOptions(t *testing.T, stem string) (opts lint.Options, ok bool) {
 	flags := strings.Fields(string(text))
 	for i := 0; i < len(flags); i++ {
 		switch flags[i] {
+		case "--strip-encrypted":
+			opts.StripEncrypted = true
 		case "--keep-orphans":
 			opts.KeepOrphans = true
 		case "--for-codex":

@@ -131,6 +131,8 @@ func repairFixture(t *testing.T, path string, text []byte, name string) []byte {
 			opts.SiblingVersion = func() string { return flags[i+1] }
 		case "--keep-orphans":
 			opts.KeepOrphans = true
+		case "--strip-encrypted":
+			opts.StripEncrypted = true
 		}
 	}
 	return repairText(t, c, name, opts)

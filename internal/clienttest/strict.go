@@ -70,7 +70,7 @@ func (it inputItem) refused(i int, ids map[string]bool) string {
 		return fmt.Sprintf("Invalid 'input[%d].arguments': arguments must be valid JSON.", i)
 	case it.Type == "reasoning" && string(it.Content) != "" && string(it.Content) != "null" && string(it.Content) != "[]":
 		return fmt.Sprintf("Invalid 'input[%d].content': array too long. Expected an array with maximum length 0.", i)
-	case it.Encrypted != nil && *it.Encrypted != "" && !strings.HasPrefix(*it.Encrypted, "gAAAA"):
+	case it.Encrypted != nil && (*it.Encrypted != "" && !strings.HasPrefix(*it.Encrypted, "gAAAA") || strings.HasPrefix(*it.Encrypted, otherAccount)):
 		return fmt.Sprintf("The encrypted content %s could not be verified.", *it.Encrypted)
 	case badImage(it.Content) || badImage(it.Output):
 		return "Invalid image in your last message. Please remove it and try again."
@@ -78,6 +78,9 @@ func (it inputItem) refused(i int, ids map[string]bool) string {
 	ids[it.ID] = true
 	return ""
 }
+
+// otherAccount begins what fixtures hold encrypted for an account that is not the one that asks.
+const otherAccount = "gAAAAABvdGhlc"
 
 const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 

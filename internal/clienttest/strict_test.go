@@ -13,7 +13,7 @@ import (
 
 // refusable are the rules about what the API answers with 400. Calls without outputs, and outputs without calls, clients
 // mend by themselves before they send them.
-var refusable = []string{"bad-item-id", "duplicate-item-id", "foreign-reasoning", "bad-image", "output-before-call", "duplicate-output", "bad-arguments"}
+var refusable = []string{"bad-item-id", "duplicate-item-id", "foreign-reasoning", "undecryptable", "bad-image", "output-before-call", "duplicate-output", "bad-arguments"}
 
 // asked resumes a session at a provider that refuses as the API does, and returns what it would have refused.
 func asked(t *testing.T, bin Binary, text []byte, name string) (refusal string, code int) {
@@ -60,7 +60,7 @@ func TestRefusedByTheAPI(t *testing.T) {
 				} else {
 					t.Logf("%s: nothing that the API refuses is sent", row(path))
 				}
-				repaired := repairText(t, damage.Case{Name: path, Data: text}, name, lint.Options{ForCodex: bin.Version})
+				repaired := repairText(t, damage.Case{Name: path, Data: text}, name, lint.Options{ForCodex: bin.Version, StripEncrypted: rule == "undecryptable"})
 				if refusal, code := asked(t, bin, repaired, name); refusal != "" || code != 0 {
 					t.Errorf("%s: refused after the repair: %s (exit %d)", row(path), refusal, code)
 				}
@@ -89,6 +89,7 @@ func TestRefusal(t *testing.T) {
 		`{"type":"function_call","call_id":"c","arguments":"{}"}`:                                                   "No tool output found for function call c",
 		`{"type":"function_call_output","call_id":"c","output":"x"}`:                                                "No tool call found",
 		`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"x"}]}`:            "maximum length 0",
+		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAAABvdGhlcg=="}`:                      "could not be verified",
 		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"x1:abc"}`:                                "could not be verified",
 		`{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,!"}]}`: "Invalid image",
 	} {
