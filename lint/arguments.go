@@ -44,6 +44,7 @@ var (
 type argumentChecker struct {
 	run     *run
 	scanner *jsonl.Scanner
+	text    []byte // of the arguments in hand
 }
 
 func newArgumentChecker(s *run) argumentChecker {
@@ -51,7 +52,7 @@ func newArgumentChecker(s *run) argumentChecker {
 	if err != nil {
 		panic("lint: " + err.Error()) // an empty shape
 	}
-	return argumentChecker{s, jsonl.NewScanner(shape)}
+	return argumentChecker{run: s, scanner: jsonl.NewScanner(shape)}
 }
 
 func (c *argumentChecker) check(rec *session.Record) {
@@ -126,7 +127,8 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 		c.run.findings[len(c.run.findings)-1].Unseen = 1 // the output
 		return
 	}
-	text := codex.Text(rec, codex.FieldArguments)
+	c.text, _ = jsonl.AppendUnquoted(c.text[:0], raw)
+	text := c.text
 	if len(text) == 0 {
 		return
 	}

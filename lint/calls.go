@@ -30,10 +30,9 @@ type openCall struct {
 
 // evidence is an event that tells a call's output or the call itself.
 type evidence struct {
-	ref    Ref
-	source string
+	told
 	tells  codex.Tells
-	proof  uint64 // hash of the text that the output must end with
+	proof  uint64 // hash of the text that the output must end with, as it stands in the file
 	length int    // its length in bytes; 0 proves nothing
 	build  func(tool codex.Tool, record []byte) ([]byte, error)
 }
@@ -148,13 +147,11 @@ func (c *callChecker) key(family session.Family, id []byte) callKey {
 }
 
 func (c *callChecker) sum(parts ...[]byte) uint64 {
-	var h maphash.Hash
-	h.SetSeed(c.seeds[0])
+	var h uint64
 	for _, p := range parts {
-		h.Write(p)
-		h.WriteByte(0)
+		h = h*31 + maphash.Bytes(c.seeds[0], p)
 	}
-	return h.Sum64() & math.MaxUint32 // half of it is enough to tell two calls with one id apart
+	return h >> 32 // half of it is enough to tell two calls with one id apart
 }
 
 // A session may hold millions of calls. newAnswered is how many answered ones are kept with all that is known of them.
@@ -357,19 +354,20 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 
 // proves says whether an output ends with the text of which length and hash are given.
 func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool {
-	text := codex.Text(rec, codex.FieldOutput)
-	return length > 0 && len(text) >= length && maphash.Bytes(c.seeds[1], text[len(text)-length:]) == proof
+	text := codex.Literal(rec, codex.FieldOutput)
+	at := len(text) - length
+	return length > 0 && at >= 0 && maphash.Bytes(c.seeds[1], text[at:]) == proof && !escaped(text, at)
 }
 
 // evidence keeps where an event tells of a call that is open or not seen yet.
 func (c *callChecker) evidence(rec *session.Record) {
-	tells, source := codex.Evidence(rec)
+	tells, name := codex.Evidence(rec)
 	if tells&(codex.TellsOutput|codex.TellsCall) == 0 || len(rec.CallID) == 0 {
 		return
 	}
-	ev := &evidence{ref: refOf(rec), source: fmt.Sprintf("%s on line %d", source, rec.Pos.Line), tells: tells, build: codex.OutputFrom}
-	if text := codex.Proof(rec); text != "" {
-		ev.proof, ev.length = maphash.String(c.seeds[1], text), len(text)
+	ev := &evidence{told: told{refOf(rec), name}, tells: tells, build: codex.OutputFrom}
+	if text := codex.Proof(rec); len(text) > 0 {
+		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)
 	}
 	seen := false
 	for family := session.Function; family <= session.Search; family++ {
@@ -397,7 +395,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	for key, open := range c.open {
 		if open.evidence == nil && codex.KeptOutput(rec.Raw, open.tool.CallID) != nil {
 			open.evidence = &evidence{
-				ref: refOf(rec), source: fmt.Sprintf("compacted history on line %d", rec.Pos.Line), tells: codex.TellsOutput,
+				told: told{refOf(rec), "compacted history"}, tells: codex.TellsOutput,
 				build: func(tool codex.Tool, record []byte) ([]byte, error) {
 					if out := codex.KeptOutput(record, tool.CallID); out != nil {
 						return out, nil

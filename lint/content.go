@@ -39,20 +39,18 @@ func (c *itemChecker) reasoning(it item) *Finding {
 	content, seal := codex.Field(it.Record, codex.FieldContent), codex.Field(it.Record, codex.FieldEncrypted)
 	strange := len(seal) > len(`""`) && seal[0] == '"' && !bytes.HasPrefix(seal, sealed)
 	clear := len(content) > 0 && content[0] == '[' && gjson.GetBytes(content, "#").Int() > 0
-	var f Finding
 	switch {
 	case strange:
-		f = it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldEncrypted].Start, "encrypted reasoning that is not in OpenAI's form: the API can't verify it and refuses the request")
-	case clear:
-		f = it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldContent].Start, "reasoning with readable content, as other providers write it: the API refuses the request")
-	default:
-		return nil
-	}
-	if strange || !bytes.HasPrefix(seal, sealed) {
+		f := it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldEncrypted].Start, "encrypted reasoning that is not in OpenAI's form: the API can't verify it and refuses the request")
 		return &f
+	case clear:
+		f := it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldContent].Start, "reasoning with readable content, as other providers write it: the API refuses the request")
+		if !bytes.HasPrefix(seal, sealed) {
+			return &f
+		}
+		f.Edits = []Edit{it.splice(codex.Set(it.Raw, it.path, "content", []byte("null")))}
+		c.run.report(f)
 	}
-	f.Edits = []Edit{it.splice(codex.Set(it.Raw, it.path, "content", []byte("null")))}
-	c.run.report(f)
 	return nil
 }
 

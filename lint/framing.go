@@ -193,7 +193,7 @@ func (f *Framer) pop() *session.Record {
 		return nil
 	}
 	p := f.queue[0]
-	f.queue = f.queue[1:]
+	f.queue = f.queue[:copy(f.queue, f.queue[1:])]
 	rec := &f.rec
 	rec.Pos.Part++
 	rec.Raw, rec.Spans = p.raw, f.spans

@@ -84,7 +84,7 @@ type headerChecker struct {
 	stamp     string // of the first record that has one
 	cwd       string
 	provider  string
-	ids       map[string]int64 // threads that records name
+	ids       map[string]*int64 // threads that records name
 	ordinals  bool
 	lowest    int64
 	final     session.Ordinal
@@ -171,11 +171,10 @@ func (c *headerChecker) learn(rec *session.Record) {
 		c.provider = gjson.GetBytes(rec.Raw, "payload.thread_settings.model_provider_id").String()
 	}
 	if id := codex.Text(rec, codex.FieldThreadID); len(id) == 36 {
-		if c.ids == nil {
-			c.ids = map[string]int64{}
-		}
-		if len(c.ids) < 1024 || c.ids[string(id)] > 0 {
-			c.ids[string(id)]++
+		if n := c.ids[string(id)]; n != nil {
+			*n++
+		} else if len(c.ids) < 1024 {
+			c.ids[string(id)] = new(int64(1))
 		}
 	}
 }
@@ -229,12 +228,20 @@ func (c *headerChecker) known() codex.Known {
 
 func (c *headerChecker) busiestID() string {
 	best := ""
-	for id, n := range c.ids {
-		if n > c.ids[best] || n == c.ids[best] && id < best {
+	for id := range c.ids {
+		if n := c.named(id); n > c.named(best) || n == c.named(best) && id < best {
 			best = id
 		}
 	}
 	return best
+}
+
+// named is how many records name a thread.
+func (c *headerChecker) named(id string) int64 {
+	if n := c.ids[id]; n != nil {
+		return *n
+	}
+	return 0
 }
 
 // missing reports a session without a header and rebuilds one.
@@ -346,7 +353,7 @@ func (c *headerChecker) mismatch() {
 		return
 	}
 	f := Finding{Rule: ruleIDMismatch, Impact: Blocks, Fix: Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta"}
-	if c.ids[id] > c.ids[name] {
+	if c.named(id) > c.named(name) {
 		f.Message = fmt.Sprintf("the file is named for thread %s but header and records are of %s: the copy gets that name", name, id)
 		f.Rename = id
 	} else {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
-	"strings"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -36,17 +35,17 @@ var idPrefixes = map[string]string{
 const maxItemID = 64
 
 // wrongID says what is wrong with an item's id, "" if nothing is, or if the client does not send it.
-func wrongID(kind, id string) string {
-	prefix, suffix, sent := strings.Cut(id, "_")
-	want, known := idPrefixes[kind]
+func wrongID(kind, id []byte) string {
+	prefix, suffix, sent := bytes.Cut(id, []byte("_"))
+	want, known := idPrefixes[string(kind)]
 	switch {
-	case !known || !sent || prefix == "" || suffix == "":
+	case !known || !sent || len(prefix) == 0 || len(suffix) == 0:
 		return ""
-	case prefix != want:
+	case string(prefix) != want:
 		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
 	case len(id) > maxItemID:
 		return fmt.Sprintf("an id of %d characters, of which the API takes %d", len(id), maxItemID)
-	case strings.ContainsFunc(suffix, notInID):
+	case bytes.ContainsFunc(suffix, notInID):
 		return "an id with other characters than letters, digits, _ and -"
 	}
 	return ""
@@ -64,8 +63,8 @@ func (c *itemChecker) id(it item) *Finding {
 	}
 	id, twin := maphash.Bytes(c.seed, it.ID), c.last
 	c.last = id
-	if p := c.run.provider; p.IDs && (p.OldIDs || !c.run.olderThan(0, 144)) {
-		if what := wrongID(string(codex.Text(it.Record, codex.FieldPayloadType)), string(it.ID)); what != "" {
+	if c.run.provider.IDs {
+		if what := wrongID(codex.Text(it.Record, codex.FieldPayloadType), it.ID); what != "" {
 			return c.badID(it, what)
 		}
 	}

@@ -17,9 +17,12 @@ var ruleLostMessage = &Rule{
 
 // told is an event that shows a message.
 type told struct {
-	ref    Ref
-	source string
+	ref  Ref
+	name string
 }
+
+// source names it in a report.
+func (t *told) source() string { return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line) }
 
 // messageChecker looks for messages of which only the event is left, next to a hole.
 type messageChecker struct {
@@ -65,8 +68,8 @@ func (c *messageChecker) Record(rec *session.Record) {
 func (c *messageChecker) End() { c.resolveAgent(session.Pos{Line: 1 << 62}) }
 
 func (c *messageChecker) event(rec *session.Record) {
-	tells, source := codex.Evidence(rec)
-	t := &told{refOf(rec), fmt.Sprintf("%s on line %d", source, rec.Pos.Line)}
+	tells, name := codex.Evidence(rec)
+	t := &told{refOf(rec), name}
 	switch {
 	case tells&codex.TellsUser != 0:
 		if !c.matches(codex.ShownText(rec)) {
@@ -137,13 +140,13 @@ func (c *messageChecker) lastAnswer(rec *session.Record) {
 		from = c.answer
 	}
 	if h := c.run.holes.newest(from, rec.Pos); h != nil {
-		c.lost(h, &told{refOf(rec), fmt.Sprintf("task_complete on line %d", rec.Pos.Line)}, "answer")
+		c.lost(h, &told{refOf(rec), "task_complete"}, "answer")
 	}
 }
 
 func (c *messageChecker) lost(h *hole, t *told, what string) {
 	c.run.report(Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.at, Offset: h.offset, Source: t.source,
+		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.at, Offset: h.offset, Source: t.source(),
 		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
 		Edits:   []Edit{h.insert(Content{From: &t.ref, Build: codex.MessageFrom})},
 	})
@@ -153,7 +156,7 @@ func (c *messageChecker) lost(h *hole, t *told, what string) {
 func (c *messageChecker) restoreTorn(rec *session.Record) {
 	for i := len(c.run.findings) - 1; i >= 0; i-- {
 		if f := &c.run.findings[i]; f.framing && f.Pos.Line == rec.Pos.Line {
-			f.Source = c.agent.source
+			f.Source = c.agent.source()
 			f.Edits = append(f.Edits,
 				Edit{At: rec.Pos, Op: Remove, Moved: true},
 				Edit{At: rec.Pos, Op: Before, New: Content{From: &c.agent.ref, Build: codex.MessageFrom}})

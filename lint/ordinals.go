@@ -1,11 +1,10 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -96,7 +95,7 @@ func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	c.prev = session.Ordinal{State: session.GoodOrdinal, Value: value}
 	c.at, c.dead, c.seenAny = refOf(rec), 0, true
 	if rec.Type == "event_msg/token_count" {
-		c.float = c.float || strings.Contains(gjson.GetBytes(rec.Raw, "payload.rate_limits").Raw, ".")
+		c.float = c.float || bytes.IndexByte(codex.Field(rec, codex.FieldRateLimits), '.') >= 0
 	} else {
 		c.float = false
 	}

@@ -68,7 +68,7 @@ func (c *callChecker) withoutOutput(open *openCall) {
 	}
 	content := Content{Literal: codex.StandIn(open.tool, open.stamp)}
 	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
-		f.Fix, f.Source, f.Lost = Recovered, ev.source, 0
+		f.Fix, f.Source, f.Lost = Recovered, ev.source(), 0
 		tool, build := open.tool, ev.build
 		content = Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return build(tool, record) }}
 	}
@@ -110,7 +110,7 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 	switch {
 	case ev != nil && ev.tells&codex.TellsCall != 0:
 		id, kind, shell := out.callID, out.kind, c.shell
-		f.Fix, f.Source, f.Lost = Recovered, ev.source, 0
+		f.Fix, f.Source, f.Lost = Recovered, ev.source(), 0
 		f.Edits = []Edit{c.placeCall(ev.ref.Pos, out, Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) {
 			return codex.CallFrom(id, kind, shell, record)
 		}})}
@@ -216,7 +216,7 @@ func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
 	tool, ev := open.tool, open.evidence
 	for i := len(c.run.findings) - 1; i >= 0; i-- {
 		if f := &c.run.findings[i]; f.framing && f.Pos.Line == rec.Pos.Line {
-			f.Source = ev.source
+			f.Source = ev.source()
 			f.Edits = append(f.Edits,
 				Edit{At: rec.Pos, Op: Remove, Moved: true},
 				Edit{At: rec.Pos, Op: Before, New: Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }}})

@@ -71,7 +71,7 @@ func (c *restartChecker) Record(rec *session.Record) {
 			c.calls = append(c.calls, openTool{string(rec.CallID), codex.ToolName(rec)})
 		}
 	case rec.Kind == session.Output:
-		c.answered(string(rec.CallID))
+		c.answered(rec.CallID)
 	case rec.Boundary:
 		c.wake(rec)
 	}
@@ -85,9 +85,9 @@ const (
 	maxWakes     = 4096
 )
 
-func (c *restartChecker) answered(id string) {
+func (c *restartChecker) answered(id []byte) {
 	for i := range c.calls {
-		if c.calls[i].id == id {
+		if c.calls[i].id == string(id) {
 			c.calls = append(c.calls[:i], c.calls[i+1:]...)
 			return
 		}
@@ -101,7 +101,7 @@ func (c *restartChecker) gap(rec *session.Record) {
 		return
 	}
 	message := fmt.Sprintf("the turn that began on line %d never ended, and the session goes on here", t.start.Pos.Line)
-	if then, err := time.Parse(time.RFC3339, t.stamp); err == nil {
+	if then, err := time.Parse(time.RFC3339, string(t.stamp)); err == nil {
 		if later := codex.Time(rec).Sub(then).Round(time.Second); later > 0 {
 			message += fmt.Sprintf(", %s later", later)
 		}

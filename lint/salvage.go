@@ -160,7 +160,7 @@ func trimPartial(raw []byte) []byte {
 	return out
 }
 
-// escaped says whether the backslash at i is itself escaped.
+// escaped says whether the byte at i of a string literal belongs to an escape that begins before it.
 func escaped(raw []byte, i int) bool {
 	n := 0
 	for i--; i >= 0 && raw[i] == '\\'; i-- {

@@ -84,8 +84,11 @@ func (c *sandboxChecker) call(rec *session.Record) {
 }
 
 func (c *sandboxChecker) output(rec *session.Record) {
+	kind, matters := c.turn.calls[string(rec.CallID)]
+	if !matters {
+		return
+	}
 	id := string(rec.CallID)
-	kind := c.turn.calls[id]
 	delete(c.turn.calls, id)
 	switch kind {
 	case "mcp":

@@ -100,7 +100,7 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	// Order matters in four places: the header tells the others the mode, an item that the client can't read is none
 	// for those that come later, holes must know a record before the rules ask about it, and the restart rules ask for
 	// the turn in hand before the next one begins.
-	header := &headerChecker{run: s}
+	header := &headerChecker{run: s, ids: map[string]*int64{}}
 	turns := newTurnChecker(s)
 	checkers := []checker{
 		header, newItemChecker(s), &ordinalChecker{run: s}, newCallChecker(s), &messageChecker{run: s, seed: maphash.MakeSeed()},

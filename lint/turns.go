@@ -42,7 +42,7 @@ var (
 type turn struct {
 	id     string
 	start  Ref
-	stamp  string // of its last record
+	stamp  []byte // of its last record
 	last   session.Pos
 	open   bool
 	starts bool // it began with an event, not just with a prompt
@@ -86,7 +86,7 @@ func (c *turnChecker) Record(rec *session.Record) {
 		c.progress(rec)
 	}
 	if t.open && !settings(rec) {
-		t.last, t.stamp = rec.Pos, codex.Stamp(rec)
+		t.last, t.stamp = rec.Pos, append(t.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	}
 }
 
@@ -186,7 +186,7 @@ func (c *turnChecker) openTurn() {
 	f := Finding{
 		Rule: ruleOpenTurn, Impact: Loses, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
-		Edits: []Edit{{At: t.last, Op: After, New: Content{Literal: codex.NewTurnAborted(t.id, t.stamp)}}},
+		Edits: []Edit{{At: t.last, Op: After, New: Content{Literal: codex.NewTurnAborted(t.id, string(t.stamp))}}},
 	}
 	if c.run.paginated {
 		f.Message += ": it is shown in progress for ever"

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -128,6 +129,24 @@ func containerEnd(line []byte, start int) int {
 		}
 	}
 	return len(line)
+}
+
+// literalEnd is the length of the string literal that b begins with.
+func literalEnd(b []byte) int {
+	for i := 1; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n + 1
+		slashes := 0
+		for b[i-2-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
+		}
+	}
 }
 
 // enclosing is the offset of the innermost object or array that is open at a place of the line, -1 if there is none.

@@ -134,7 +134,7 @@ func decodeItem(rec *session.Record) {
 		case "assistant":
 			rec.Answer = true
 		case "user":
-			rec.Boundary = !contextual(Field(rec, FieldContent))
+			rec.Boundary = !contextual(FirstText(rec))
 		case "system":
 			rec.Model = false
 		}
@@ -154,15 +154,9 @@ var contextMarks = [][]byte{
 	[]byte("<external_"), []byte("<codex_internal_context>"), []byte("<user_instructions>"), []byte("<hook_prompt"),
 }
 
-var textKey = []byte(`"text":`)
-
 // contextual says whether the first text of a message's content is one of the client's own.
-func contextual(content []byte) bool {
-	i := bytes.Index(content, textKey)
-	if i < 0 {
-		return false
-	}
-	text := bytes.TrimLeft(content[i+len(textKey):], " \"")
+func contextual(text []byte) bool {
+	text = bytes.TrimLeft(text, " \"")
 	for _, mark := range contextMarks {
 		if bytes.HasPrefix(text, mark) {
 			return true

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"strings"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/session"
@@ -33,40 +35,38 @@ func Evidence(rec *session.Record) (Tells, string) {
 	case "event_msg/dynamic_tool_call_response":
 		return TellsOutput | TellsCall, "dynamic_tool_call_response"
 	case "event_msg/item_completed":
-		item := string(Text(rec, FieldItemType))
-		return itemTells(rec, item), "item_completed " + item
+		return itemTells(rec)
 	}
 	return 0, ""
 }
 
-func itemTells(rec *session.Record, item string) Tells {
-	switch item {
+func itemTells(rec *session.Record) (Tells, string) {
+	switch string(Text(rec, FieldItemType)) {
 	case "UserMessage":
-		return TellsUser
+		return TellsUser, "item_completed UserMessage"
 	case "AgentMessage":
-		return TellsAgent
+		return TellsAgent, "item_completed AgentMessage"
 	case "CommandExecution":
-		if gjson.GetBytes(rec.Raw, "payload.item.status").String() == "in_progress" {
-			return TellsCall
-		}
-		if gjson.GetBytes(rec.Raw, "payload.item.aggregated_output").Type == gjson.String {
-			return TellsOutput | TellsCall
-		}
-		return TellsCall
-	case "McpToolCall", "DynamicToolCall":
-		if gjson.GetBytes(rec.Raw, "payload.item.status").String() == "inProgress" {
-			return TellsCall
-		}
-		return TellsOutput | TellsCall
+		return finished(rec, IsString(rec, FieldItemOutput)) | TellsCall, "item_completed CommandExecution"
+	case "McpToolCall":
+		return finished(rec, true) | TellsCall, "item_completed McpToolCall"
+	case "DynamicToolCall":
+		return finished(rec, true) | TellsCall, "item_completed DynamicToolCall"
 	case "FileChange":
-		if gjson.GetBytes(rec.Raw, "payload.item.status").String() == "in_progress" {
-			return withChanges(rec, "payload.item.changes")
-		}
-		return TellsOutput | withChanges(rec, "payload.item.changes")
+		return finished(rec, true) | withChanges(rec, "payload.item.changes"), "item_completed FileChange"
 	case "FunctionCallOutput":
-		return TellsOutput
+		return TellsOutput, "item_completed FunctionCallOutput"
 	}
-	return 0
+	return 0, ""
+}
+
+// finished is TellsOutput for an item that has one, unless it is still being worked on.
+func finished(rec *session.Record, output bool) Tells {
+	status := string(Text(rec, FieldItemStatus))
+	if !output || status == "in_progress" || status == "inProgress" {
+		return 0
+	}
+	return TellsOutput
 }
 
 func withChanges(rec *session.Record, path string) Tells {
@@ -76,18 +76,18 @@ func withChanges(rec *session.Record, path string) Tells {
 	return 0
 }
 
-// Proof returns the text a tool's output must end with if the event tells the truth about it, "" if it tells none.
-func Proof(rec *session.Record) string {
-	path := "payload.aggregated_output"
+// Proof returns the text a tool's output must end with if the event tells the truth about it, as it stands between its
+// quotes; empty if it tells none. The client writes both with the same escapes.
+func Proof(rec *session.Record) []byte {
 	if rec.Type == "event_msg/item_completed" {
-		path = "payload.item.aggregated_output"
+		return Literal(rec, FieldItemOutput)
 	}
-	return gjson.GetBytes(rec.Raw, path).String()
+	return Literal(rec, FieldAggregated)
 }
 
 // CallOf reads the tool of a call record.
 func CallOf(rec *session.Record) Tool {
-	return Tool{Type: string(Text(rec, FieldPayloadType)), Name: string(Text(rec, FieldName)), CallID: string(rec.CallID)}
+	return Tool{Type: strings.TrimPrefix(rec.Type, "response_item/"), Name: string(Text(rec, FieldName)), CallID: string(rec.CallID)}
 }
 
 // KeptOutput returns the output item for a call inside a compaction's replacement history, as a record of its own.

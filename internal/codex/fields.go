@@ -3,8 +3,6 @@ package codex
 import (
 	"bytes"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -25,9 +23,15 @@ const (
 	FieldInput
 	FieldOutput
 	FieldContent
+	FieldFirstText
 	FieldExecution
 	FieldItemType
 	FieldItemID
+	FieldItemStatus
+	FieldItemText
+	FieldItemOutput
+	FieldAggregated
+	FieldRateLimits
 	FieldReplacement
 	FieldNumTurns
 	FieldHistoryMode
@@ -60,9 +64,15 @@ var paths = [fieldCount]string{
 	FieldInput:         "payload.input",
 	FieldOutput:        "payload.output",
 	FieldContent:       "payload.content",
+	FieldFirstText:     "payload.content.[0].text",
 	FieldExecution:     "payload.execution",
 	FieldItemType:      "payload.item.type",
 	FieldItemID:        "payload.item.id",
+	FieldItemStatus:    "payload.item.status",
+	FieldItemText:      "payload.item.content.[0].text",
+	FieldItemOutput:    "payload.item.aggregated_output",
+	FieldAggregated:    "payload.aggregated_output",
+	FieldRateLimits:    "payload.rate_limits",
 	FieldReplacement:   "payload.replacement_history",
 	FieldNumTurns:      "payload.num_turns",
 	FieldHistoryMode:   "payload.history_mode",
@@ -96,15 +106,20 @@ func Field(rec *session.Record, field int) []byte {
 
 // Text returns the bytes of a string field without its quotes and unescaped, nil if it is absent or no string.
 func Text(rec *session.Record, field int) []byte {
-	raw := Field(rec, field)
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
+	body := Literal(rec, field)
+	if bytes.IndexByte(body, '\\') < 0 {
+		return body
 	}
-	raw = raw[1 : len(raw)-1]
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw
+	text, _ := jsonl.AppendUnquoted(nil, Field(rec, field))
+	return text
+}
+
+// Literal returns what stands between the quotes of a string field, escapes as they are, nil if it is absent or no string.
+func Literal(rec *session.Record, field int) []byte {
+	if raw := Field(rec, field); len(raw) > 1 && raw[0] == '"' {
+		return raw[1 : len(raw)-1]
 	}
-	return []byte(gjson.ParseBytes(Field(rec, field)).String())
+	return nil
 }
 
 // IsString says whether a field is there and a string.
@@ -113,60 +128,22 @@ func IsString(rec *session.Record, field int) bool {
 	return len(raw) > 0 && raw[0] == '"'
 }
 
-// contentStarts are how clients begin the content of a message.
-var contentStarts = [][]byte{[]byte(`[{"type":"output_text","text":`), []byte(`[{"type":"input_text","text":`)}
-
-// maxSearched is how long a content of another form may be, in bytes, to be searched for its text.
-const maxSearched = 1 << 20
-
 // FirstText returns the first text of a message's content as it stands in the file, quotes included, nil if there is
-// none. Of contents as clients write them it is a part of the record; they may be very long.
-func FirstText(rec *session.Record) []byte {
-	content := Field(rec, FieldContent)
-	for _, start := range contentStarts {
-		if rest, ok := bytes.CutPrefix(content, start); ok && len(rest) > 0 && rest[0] == '"' {
-			return rest[:literalEnd(rest)]
-		}
-	}
-	if len(content) > maxSearched {
-		return nil
-	}
-	v := gjson.GetBytes(content, "0.text")
-	if v.Type != gjson.String {
-		return nil
-	}
-	return []byte(v.Raw)
-}
+// none: a part of the record, which may be very long.
+func FirstText(rec *session.Record) []byte { return quoted(rec, FieldFirstText) }
 
-// literalEnd is the length of the string literal that b begins with.
-func literalEnd(b []byte) int {
-	for i := 1; ; {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return len(b)
-		}
-		i += n + 1
-		slashes := 0
-		for b[i-2-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return i
-		}
+// quoted returns a string field as it stands in the file, nil if it is absent or no string.
+func quoted(rec *session.Record, field int) []byte {
+	if !IsString(rec, field) {
+		return nil
 	}
+	return Field(rec, field)
 }
 
 // ShownText returns the text of the message that an event shows, as it stands in the file, nil if there is none.
 func ShownText(rec *session.Record) []byte {
-	if rec.Type != "event_msg/item_completed" {
-		if IsString(rec, FieldMessage) {
-			return Field(rec, FieldMessage)
-		}
-		return nil
+	if rec.Type == "event_msg/item_completed" {
+		return quoted(rec, FieldItemText)
 	}
-	v := gjson.GetBytes(rec.Raw, "payload.item.content.0.text")
-	if v.Type != gjson.String {
-		return nil
-	}
-	return []byte(v.Raw)
+	return quoted(rec, FieldMessage)
 }

@@ -28,6 +28,9 @@ func (Decoder) Complete(rec *session.Record) bool {
 	return false
 }
 
+// textKey stands before the words of a part of a content.
+var textKey = []byte(`"text":`)
+
 // TextCut says whether offset at lies in an output's text or in a message's content.
 func (Decoder) TextCut(rec *session.Record, at int) bool {
 	field := -1

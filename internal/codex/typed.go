@@ -106,6 +106,9 @@ var plainParts = [][]byte{
 // betweenParts can't stand inside a JSON text, where its last quote would be escaped.
 var betweenParts = []byte(`"},{"`)
 
+// maxSearched is how long a list of another form may be, in bytes, to be searched for its parts.
+const maxSearched = 1 << 20
+
 // readableParts says whether the client can read every part of a list. A long one that the client has not written
 // itself is taken to be readable.
 func readableParts(raw []byte) bool {

@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -10,19 +11,59 @@ import (
 // without its other half and a byte that is no UTF-8 become U+FFFD. It is false
 // if the bytes are no string literal.
 func Unquote(quoted []byte) (string, bool) {
-	n := len(quoted)
-	if n < 2 || quoted[0] != '"' || quoted[n-1] != '"' {
-		return "", false
+	if n := len(quoted); n > 1 && quoted[0] == '"' && quoted[n-1] == '"' && plain(quoted[1:n-1]) {
+		return string(quoted[1 : n-1]), true
 	}
-	body := quoted[1 : n-1]
-	if plain(body) {
-		return string(body), true
-	}
-	decoded, ok := appendDecoded(make([]byte, 0, len(body)), body, replaceBad)
+	decoded, ok := AppendUnquoted(nil, quoted)
 	if !ok {
 		return "", false
 	}
 	return string(decoded), true
+}
+
+// AppendUnquoted appends to dst what Unquote returns. If it is false, what was
+// appended means nothing.
+func AppendUnquoted(dst, quoted []byte) ([]byte, bool) {
+	n := len(quoted)
+	if n < 2 || quoted[0] != '"' || quoted[n-1] != '"' {
+		return dst, false
+	}
+	body := quoted[1 : n-1]
+	dst = slices.Grow(dst, n+8)
+	start := len(dst)
+	dst, done := appendSimple(dst, body)
+	if badUTF8(dst[start:]) >= 0 {
+		dst, done = dst[:start], 0
+	}
+	return appendDecoded(dst, body[done:], replaceBad)
+}
+
+// appendSimple decodes text whose escapes have two bytes, eight bytes at a time,
+// as far as it goes; done is how much of body that is. Bytes that are no UTF-8
+// are copied. dst has room for body and eight bytes more.
+func appendSimple(dst, body []byte) (out []byte, done int) {
+	o, i := len(dst), 0
+	out = dst[:cap(dst)]
+	for i+8 <= len(body) {
+		w := load(body, i)
+		store(out, o, w)
+		m := stops(w)
+		if m == 0 {
+			o += 8
+			i += 8
+			continue
+		}
+		n := first(m)
+		o += n
+		i += n
+		if body[i] != '\\' || i+1 == len(body) || !simple[body[i+1]] {
+			break
+		}
+		out[o] = escapes[body[i+1]]
+		o++
+		i += 2
+	}
+	return out[:o], i
 }
 
 // plain tells whether the inside of a literal stands for itself.

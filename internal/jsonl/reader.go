@@ -15,7 +15,7 @@ type Line struct {
 
 // Sizes in bytes.
 const (
-	bufferSize = 1 << 20
+	bufferSize = 1 << 18
 	keptSpill  = 4 << 20 // a larger spill buffer is dropped when ordinary lines follow
 )
 

@@ -1,7 +1,5 @@
 package jsonl
 
-import "unicode/utf8"
-
 // A Span is a half-open byte range in a line. For strings it includes the
 // quotes. The zero Span means absent.
 type Span struct{ Start, End int }
@@ -124,8 +122,10 @@ func (s *Scanner) finish(line []byte, i int) {
 		s.fail(Trailing, i)
 	case s.control >= 0:
 		s.fail(Control, s.control)
-	case s.high&highs != 0 && !utf8.Valid(line):
-		s.fail(NotUTF8, badUTF8(line))
+	case s.high&highs != 0:
+		if bad := badUTF8(line); bad >= 0 {
+			s.fail(NotUTF8, bad)
+		}
 	}
 }
 
@@ -148,23 +148,6 @@ func (s *Scanner) failAt(line []byte, i int) int {
 func (s *Scanner) release() {
 	s.kinds.release()
 	s.keys.release()
-}
-
-// badUTF8 is the offset of the first byte that is no part of valid UTF-8.
-func badUTF8(line []byte) int {
-	i := 0
-	for i < len(line) {
-		if line[i] < utf8.RuneSelf {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRune(line[i:])
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		i += size
-	}
-	return i
 }
 
 // space returns the first position from i on that is not JSON white space.

@@ -145,7 +145,7 @@ func TestScanVerdict(t *testing.T) {
 }
 
 func TestScanSpans(t *testing.T) {
-	paths := []string{"type", "payload", "payload.type", "payload.item.id", "a.b.c.d.e", "日本"}
+	paths := []string{"type", "payload", "payload.type", "payload.item.id", "a.b.c.d.e", "日本", "list.[0].x", "list.[0]"}
 	tests := []struct {
 		line string
 		want []string
@@ -177,6 +177,11 @@ func TestScanSpans(t *testing.T) {
 			[]string{`"x"`, ``, `"y"`, `5`, ``, ``},
 		},
 		{`[{"type":1}]`, []string{``, ``, ``, ``, ``, ``}},
+		{`{"list":[{"x":1},{"x":2}]}`, []string{``, ``, ``, ``, ``, ``, `1`, `{"x":1}`}},
+		{`{"list":[[{"x":1}],{"x":2}]}`, []string{``, ``, ``, ``, ``, ``, ``, `[{"x":1}]`}},
+		{`{"list":[]}`, []string{``, ``, ``, ``, ``, ``, ``, ``}},
+		{`{"list":{"0":{"x":1},"[0]":{"x":1}}}`, []string{``, ``, ``, ``, ``, ``, ``, ``}},
+		{`{"list":[{"x":1}],"list":[3]}`, []string{``, ``, ``, ``, ``, ``, ``, `3`}},
 		{`{"Type":1,"typ":2,"types":3,"payload.type":4}`, []string{``, ``, ``, ``, ``, ``}},
 	}
 	s := NewScanner(mustCompile(paths...))
@@ -184,8 +189,12 @@ func TestScanSpans(t *testing.T) {
 	for _, tt := range tests {
 		s.Scan([]byte(tt.line), spans)
 		for i, p := range paths {
-			if got := string(spans[i].Of([]byte(tt.line))); got != tt.want[i] {
-				t.Errorf("%s: %s is %q, want %q", tt.line, p, got, tt.want[i])
+			want := ""
+			if i < len(tt.want) {
+				want = tt.want[i]
+			}
+			if got := string(spans[i].Of([]byte(tt.line))); got != want {
+				t.Errorf("%s: %s is %q, want %q", tt.line, p, got, want)
 			}
 		}
 	}

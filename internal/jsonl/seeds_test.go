@@ -9,7 +9,7 @@ import (
 // wanted are the paths most tests scan for.
 var wanted = []string{
 	"type", "timestamp", "ordinal", "payload", "payload.type", "payload.call_id",
-	"payload.id", "payload.turn_id", "payload.item.type", "payload.item.id", "payload.item.deep.er",
+	"payload.id", "payload.turn_id", "payload.item.type", "payload.item.id", "payload.content.[0].text", "payload.item.deep.er",
 }
 
 func mustCompile(paths ...string) *Shape {

@@ -18,15 +18,16 @@ type Shape struct {
 type node struct {
 	name     string
 	hash     uint64
-	path     int   // index of the path that ends here, or -1
-	below    []int // paths that end here or deeper
-	children []*node
-	filter   uint64 // one bit per child, see bit
+	path     int        // index of the path that ends here, or -1
+	below    []int      // paths that end here or deeper
+	children *[64]*node // by the upper bits of their hashes, nil if there are none
+	next     *node      // the next child in the same place
+	first    *node      // the first element of an array, nil if nothing in it is wanted
 }
 
 // Compile builds a Shape from paths such as "type" or "payload.item.id": object
-// keys with dots between them. Arrays cannot be entered. The index of a path is
-// its position in the call.
+// keys with dots between them; "[0]" is the first element of an array, and the
+// only one that can be wanted. The index of a path is its position in the call.
 func Compile(paths ...string) (*Shape, error) {
 	s := &Shape{root: &node{path: -1}, paths: len(paths)}
 	for index, path := range paths {
@@ -53,23 +54,30 @@ func Compile(paths ...string) (*Shape, error) {
 
 // descend returns the child called key, made if there is none.
 func (n *node) descend(key string) *node {
-	for _, c := range n.children {
-		if c.name == key {
-			return c
+	if key == "[0]" {
+		if n.first == nil {
+			n.first = &node{path: -1}
 		}
+		return n.first
 	}
-	c := &node{name: key, hash: hash([]byte(key)), path: -1}
-	n.children = append(n.children, c)
-	n.filter |= bit(c.hash)
+	h := hash([]byte(key))
+	if c := n.child([]byte(key), h); c != nil {
+		return c
+	}
+	if n.children == nil {
+		n.children = new([64]*node)
+	}
+	c := &node{name: key, hash: h, path: -1, next: n.children[h>>58]}
+	n.children[h>>58] = c
 	return c
 }
 
 // child returns the node of a decoded key with the hash h, or nil.
 func (n *node) child(key []byte, h uint64) *node {
-	if n.filter&bit(h) == 0 {
+	if n.children == nil {
 		return nil
 	}
-	for _, c := range n.children {
+	for c := n.children[h>>58]; c != nil; c = c.next {
 		if c.hash == h && c.name == string(key) {
 			return c
 		}

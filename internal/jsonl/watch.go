@@ -23,7 +23,7 @@ func (s *Scanner) watch(line []byte, i int) int {
 		case c == '"':
 			i = s.text(line, i+1)
 		case c == '{' || c == '[':
-			inner := at != nil && len(at.children) > 0 && c == '{'
+			inner := at != nil && (c == '{' && at.children != nil || c == '[' && at.first != nil)
 			if depth >= duplicateDepth && !inner {
 				i = s.skip(line, i, depth)
 				break
@@ -47,7 +47,11 @@ func (s *Scanner) watch(line []byte, i int) int {
 					continue
 				}
 			} else if i >= len(line) || line[i] != ']' {
-				at = nil
+				if inner {
+					at = at.first
+				} else {
+					at = nil
+				}
 				continue
 			}
 			path = -1 // it is empty: its bracket is met again below

@@ -16,6 +16,11 @@ func load(b []byte, i int) uint64 {
 	return binary.LittleEndian.Uint64(b[i : i+8 : len(b)])
 }
 
+// store writes eight bytes into b from i on.
+func store(b []byte, i int, w uint64) {
+	binary.LittleEndian.PutUint64(b[i:i+8:len(b)], w)
+}
+
 // stops finds the bytes that end a plain run inside a string: '"', '\\' and
 // control characters. The lowest set bit is the high bit of the first of them;
 // bits above it mean nothing. 0 means that there is none.
