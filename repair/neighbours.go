@@ -15,14 +15,6 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// moved is the byte offset in the session from which on the copy differs.
-func (r *Rewrite) moved() int64 {
-	for i := range r.Changes {
-		return r.Changes[i].Offset
-	}
-	return r.out.bytes
-}
-
 // checkDependants refuses an in-place repair that would move bytes which other sessions rely on.
 func (w *job) checkDependants(ctx context.Context) error {
 	id, err := store.RolloutID(w.Source.Real)

@@ -40,6 +40,8 @@ type Rewrite struct {
 
 	out     *counter
 	numbers numberer
+	differs bool  // the copy is not the session's bytes any more,
+	from    int64 // from this byte of the session on
 	pending *Change // the change in hand; neighbours are told together
 	open    bool    // the line just written lacks its newline yet
 }
@@ -108,7 +110,14 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	}
 	r.flush()
 	r.Proof.finish()
-	return r.out.flush(r.open && r.Plan.newline)
+	if framer.Encoding() != lint.UTF8 {
+		r.differs, r.from = true, 0
+	}
+	ends := r.open && r.Plan.newline
+	if ends {
+		r.differ(r.out.bytes)
+	}
+	return r.out.flush(ends)
 }
 
 // record writes what becomes of one logical record.
@@ -183,6 +192,7 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		}
 		return r.write(line, !rec.Open)
 	}
+	r.differ(rec.Offset)
 	if edited {
 		r.Totals.Edited++
 		c := r.change(rec, e.by)
@@ -227,6 +237,11 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	}
 	line = r.numbers.insert(line)
 	r.Totals.Added++
+	if behind {
+		r.differ(rec.Offset + rec.Size)
+	} else {
+		r.differ(rec.Offset)
+	}
 	alone := r.pending == nil
 	c := r.change(rec, []*lint.Finding{in.by})
 	if alone && behind {
@@ -240,6 +255,7 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 func isHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session_meta" }
 
 func (r *Rewrite) remove(rec *session.Record, e *edits) {
+	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
 	c.Before = append(c.Before, excerpt(rec.Original))
 	r.numbers.remove()
@@ -250,6 +266,7 @@ func (r *Rewrite) remove(rec *session.Record, e *edits) {
 
 // setAside drops a dead line.
 func (r *Rewrite) setAside(rec *session.Record) error {
+	r.differ(rec.Offset)
 	c := r.change(rec, nil)
 	c.Before = append(c.Before, excerpt(rec.Raw))
 	if rec.Blank {
@@ -288,6 +305,22 @@ func (c *Change) losesBytes() bool {
 		}
 	}
 	return false
+}
+
+// differ notes where in the session the copy begins to differ.
+func (r *Rewrite) differ(offset int64) {
+	if !r.differs {
+		r.differs, r.from = true, offset
+	}
+}
+
+// moved is the byte offset in the session from which on the copy differs: behind its end, if only what was missing
+// there is added.
+func (r *Rewrite) moved() int64 {
+	if r.differs {
+		return r.from
+	}
+	return r.out.bytes
 }
 
 // change is the change that a record belongs to: the one in hand if it touches it, else a new one.
