@@ -171,13 +171,19 @@ func knownRules(names []string) error {
 
 // lintAll lints the targets side by side, one a processor. What comes out is in the targets' order.
 func lintAll(ctx context.Context, e *env, list []target, in *homes, bar *progress, set func(*lint.Options), forCodex string) <-chan chan linted {
-	slots := make(chan chan linted, runtime.GOMAXPROCS(0))
+	processors := runtime.GOMAXPROCS(0)
+	slots := make(chan chan linted, processors)
 	go func() {
 		defer close(slots)
 		for _, t := range list {
 			one := make(chan linted, 1)
 			slots <- one
-			go func() { one <- e.lintOne(ctx, t, in, bar, set, forCodex) }()
+			go func() {
+				one <- e.lintOne(ctx, t, in, bar, func(o *lint.Options) {
+					set(o)
+					o.Processors = max(1, processors/len(list))
+				}, forCodex)
+			}()
 		}
 	}()
 	return slots

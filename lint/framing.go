@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -153,6 +154,17 @@ func (f *Framer) physical() (jsonl.Line, *jsonl.Scanned, error) {
 	}
 	line, err := f.lines.Next()
 	return line, nil, err
+}
+
+// Scanners is how many goroutines should scan ahead where so many processors are to be used, 0: all there are.
+func Scanners(processors int) int {
+	if processors == 0 {
+		processors = runtime.GOMAXPROCS(0)
+	}
+	if processors == 1 {
+		return 0 // nothing is won by it
+	}
+	return processors
 }
 
 // Close ends what reads ahead. The Framer can't be used afterwards.

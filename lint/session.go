@@ -6,7 +6,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -31,6 +30,7 @@ type Options struct {
 	// an agent saves its work at the end of a turn, "" is "add_memory". The restart rules look for them.
 	WakePrefix, SaveTool string
 	Provider             string // the model API to judge by, "" is the one that the session names; see ProviderFor
+	Processors           int    // how many processors the work may be spread over; 0: all
 }
 
 // Name is what the name of a session's file says about it.
@@ -95,7 +95,7 @@ type run struct {
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	s := &run{opts: opts}
 	s.setHeader(codex.Header{})
-	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live, Scanners: runtime.GOMAXPROCS(0) - 1})
+	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live, Scanners: Scanners(opts.Processors)})
 	defer s.framer.Close()
 	// Order matters in four places: the header tells the others the mode, an item that the client can't read is none
 	// for those that come later, holes must know a record before the rules ask about it, and the restart rules ask for

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/tidwall/gjson"
 
@@ -89,7 +88,7 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	defer in.Close()
 	r.out = &counter{w: w}
 	r.numbers = newNumberer(r.Session.Paginated(), r.Session.BaseOrdinal, r.Session.SubagentStart)
-	framer := lint.NewFramer(in, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: r.Plan.mend, Scanners: runtime.GOMAXPROCS(0) - 1})
+	framer := lint.NewFramer(in, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: r.Plan.mend, Scanners: lint.Scanners(0)})
 	defer framer.Close()
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {

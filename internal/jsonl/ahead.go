@@ -1,8 +1,19 @@
 package jsonl
 
-// batchSize is the length in bytes of the lines that are scanned together. A longer line is handed over alone, and not
-// scanned.
-const batchSize = 256 << 10
+import (
+	"bytes"
+	"runtime/debug"
+	"sync/atomic"
+)
+
+const (
+	// scannedLines is how many lines of a block are scanned ahead: what is known
+	// of each takes more room than a very short line.
+	scannedLines = 4096
+	// maxFlying is the length in bytes of the long lines that are read ahead: when
+	// there are more, reading waits.
+	maxFlying = 24 << 20
+)
 
 // Scanned is what a Scanner said of a line.
 type Scanned struct {
@@ -18,39 +29,38 @@ type Ahead struct {
 	free chan *batch   // to be filled
 	stop chan struct{} // closed by Close
 	done chan struct{} // closed when the reading has ended
-	size int           // of a batch
 
-	batch *batch // in hand
-	next  int    // its line to deliver
+	flying atomic.Int64  // bytes of long lines that were read and not yet dealt with
+	landed chan struct{} // gets a value when there are less
+
+	batch  *batch // in hand
+	next   int    // its line to deliver
+	number int64  // of the line delivered last
+	offset int64  // behind it
 }
 
-// batch is some lines, or one long one.
+// batch is a block of lines on its way.
 type batch struct {
-	text    []byte
-	ends    []int // of the lines in text
-	lines   []Line
+	block
+	spare   []byte // what the Reader gets for its buffer
+	lines   []Line // without number and offset
 	scanned []Scanned
 	spans   []Span
 	ready   chan struct{} // gets a value when the lines are scanned
-	back    chan struct{} // gets a value when a loan is given back
-	loan    bool          // the line's bytes lie in the Reader's buffer
-	err     error         // of the Reader, behind the lines
+	err     error         // of the Reader, in place of lines
 }
 
 // NewAhead goes on where r stands, which nobody else may use from now on. The lines are scanned by so many goroutines,
 // at least one. What was begun must be closed.
 func NewAhead(r *Reader, shape *Shape, scanners int) *Ahead {
-	return newAhead(r, shape, scanners, batchSize)
-}
-
-func newAhead(r *Reader, shape *Shape, scanners, size int) *Ahead {
+	batches := 2*scanners + 2
 	a := &Ahead{
-		size: size,
-		full: make(chan *batch, scanners+2), work: make(chan *batch, scanners+2), free: make(chan *batch, scanners+2),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		full: make(chan *batch, batches), work: make(chan *batch, batches), free: make(chan *batch, batches),
+		stop: make(chan struct{}), done: make(chan struct{}), landed: make(chan struct{}, 1),
+		number: r.number, offset: r.offset,
 	}
-	for range scanners + 2 {
-		a.free <- &batch{ready: make(chan struct{}, 1), back: make(chan struct{}, 1)}
+	for range batches {
+		a.free <- &batch{spare: make([]byte, len(r.buf)), ready: make(chan struct{}, 1)}
 	}
 	for range scanners {
 		go a.scan(NewScanner(shape))
@@ -65,106 +75,112 @@ func (a *Ahead) Close() {
 	<-a.done
 }
 
-// Next returns the next line and what a Scanner says of it, nil if it was too long to be scanned ahead. Both are valid
-// until the next call. The error is the Reader's.
+// Next returns the next line and what a Scanner says of it, nil if it was not scanned ahead. Both are valid until the
+// next call. The error is the Reader's.
 func (a *Ahead) Next() (Line, *Scanned, error) {
 	for a.batch == nil || a.next == len(a.batch.lines) {
 		if b := a.batch; b != nil {
 			if b.err != nil {
 				return Line{}, nil, b.err
 			}
-			if b.loan {
-				b.back <- struct{}{}
-			}
-			a.free <- b
+			a.giveBack(b)
 		}
 		a.batch, a.next = <-a.full, 0
 		<-a.batch.ready
 	}
-	i := a.next
-	a.next++
-	if a.batch.loan {
-		return a.batch.lines[i], nil, nil
+	line := a.batch.lines[a.next]
+	var scanned *Scanned
+	if a.next < len(a.batch.scanned) {
+		scanned = &a.batch.scanned[a.next]
 	}
-	return a.batch.lines[i], &a.batch.scanned[i], nil
+	a.next++
+	a.number++
+	line.Number, line.Offset = a.number, a.offset
+	a.offset += int64(len(line.Raw))
+	if line.Terminated {
+		a.offset++
+	}
+	return line, scanned, nil
+}
+
+// giveBack lets a batch be filled again. The memory of a very large line goes back to the system at once.
+func (a *Ahead) giveBack(b *batch) {
+	if b.long {
+		a.flying.Add(-int64(len(b.text)))
+		select {
+		case a.landed <- struct{}{}:
+		default:
+		}
+		size := cap(b.text)
+		b.block, b.lines = block{}, nil
+		if size >= largeSpill {
+			debug.FreeOSMemory()
+		}
+	}
+	a.free <- b
 }
 
 // read fills batches until the Reader ends.
 func (a *Ahead) read(r *Reader) {
 	defer close(a.done)
 	defer close(a.work)
-	var long *Line // read, and too long for a batch
 	for {
+		for a.flying.Load() > maxFlying {
+			select {
+			case <-a.landed:
+			case <-a.stop:
+				return
+			}
+		}
 		var b *batch
 		select {
 		case b = <-a.free:
 		case <-a.stop:
 			return
 		}
-		long = b.fill(r, long, a.size)
-		a.full <- b // there is room for every batch
-		if !b.loan {
-			a.work <- b
-		} else {
-			b.ready <- struct{}{}
-			select {
-			case <-b.back:
-			case <-a.stop:
-				return
-			}
+		b.block, b.err = r.block(&b.spare)
+		if b.long {
+			a.flying.Add(int64(len(b.text)))
 		}
+		a.full <- b // there is room for every batch
+		a.work <- b
 		if b.err != nil {
 			return
 		}
 	}
 }
 
-// fill copies lines into the batch. A long line is a batch of its own: if one comes behind others it is returned, to be
-// given back at the next call.
-func (b *batch) fill(r *Reader, long *Line, size int) *Line {
-	b.text, b.ends, b.lines, b.loan, b.err = b.text[:0], b.ends[:0], b.lines[:0], false, nil
-	if long != nil {
-		b.lines, b.loan = append(b.lines, *long), true
-		return nil
-	}
-	for len(b.text) < size {
-		line, err := r.Next()
-		if err != nil {
-			b.err = err
-			break
-		}
-		if len(line.Raw) > size {
-			if len(b.lines) > 0 {
-				long = &line
-				break
-			}
-			b.lines, b.loan = append(b.lines, line), true
-			return nil
-		}
-		b.text = append(b.text, line.Raw...)
-		b.ends = append(b.ends, len(b.text))
-		b.lines = append(b.lines, line)
-	}
-	from := 0
-	for i, end := range b.ends {
-		b.lines[i].Raw = b.text[from:end:end]
-		from = end
-	}
-	return long
-}
-
-// scan scans batches until there are no more.
+// scan cuts batches into lines and scans them until there are no more.
 func (a *Ahead) scan(s *Scanner) {
 	for b := range a.work {
-		n := s.paths
-		if need := n * len(b.lines); cap(b.spans) < need {
+		b.cut()
+		n := min(len(b.lines), scannedLines)
+		if need := s.paths * n; cap(b.spans) < need {
 			b.spans = make([]Span, need+need/4)
 		}
 		b.scanned = b.scanned[:0]
-		for i, l := range b.lines {
-			spans := b.spans[i*n : (i+1)*n : (i+1)*n]
+		for i, l := range b.lines[:n] {
+			spans := b.spans[i*s.paths : (i+1)*s.paths : (i+1)*s.paths]
 			b.scanned = append(b.scanned, Scanned{s.Scan(l.Raw, spans), spans})
 		}
 		b.ready <- struct{}{}
+	}
+}
+
+// cut finds the lines of the text.
+func (b *batch) cut() {
+	b.lines = b.lines[:0]
+	if b.long {
+		b.lines = append(b.lines, Line{Raw: b.text, Terminated: !b.open})
+		return
+	}
+	for rest := b.text; len(rest) > 0; {
+		n := bytes.IndexByte(rest, '\n')
+		if n < 0 {
+			b.lines = append(b.lines, Line{Raw: rest})
+			return
+		}
+		b.lines = append(b.lines, Line{Raw: rest[:n:n], Terminated: true})
+		rest = rest[n+1:]
 	}
 }

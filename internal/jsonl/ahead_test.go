@@ -35,7 +35,7 @@ func TestAhead(t *testing.T) {
 				text.WriteByte('\n')
 			}
 		}
-		buffer, size, scanners := 16+rng.Intn(200), 1+rng.Intn(400), 1+rng.Intn(3)
+		buffer, scanners := 16+rng.Intn(400), 1+rng.Intn(3)
 		var in io.Reader = bytes.NewReader(text.Bytes())
 		if rng.Intn(3) == 0 {
 			in = io.MultiReader(in, iotest.ErrReader(errBroken))
@@ -45,7 +45,7 @@ func TestAhead(t *testing.T) {
 			again = io.MultiReader(again, iotest.ErrReader(errBroken))
 		}
 		one, scanner, spans := newReader(in, buffer), NewScanner(shape), make([]Span, 2)
-		a := newAhead(newReader(again, buffer), shape, scanners, size)
+		a := NewAhead(newReader(again, buffer), shape, scanners)
 		for {
 			want, wantErr := one.Next()
 			got, scanned, gotErr := a.Next()
@@ -56,7 +56,7 @@ func TestAhead(t *testing.T) {
 				break
 			}
 			verdict := scanner.Scan(want.Raw, spans)
-			if (scanned == nil) != (len(want.Raw) > size) || scanned != nil && (scanned.Verdict != verdict || !reflect.DeepEqual(scanned.Spans, spans)) {
+			if scanned == nil || scanned.Verdict != verdict || !reflect.DeepEqual(scanned.Spans, spans) {
 				t.Fatalf("%q: %+v, want %+v %+v", want.Raw, scanned, verdict, spans)
 			}
 		}
@@ -75,7 +75,7 @@ func TestAheadClosed(t *testing.T) {
 	}
 	text := strings.Repeat("{}\n", 500) + strings.Repeat("y", 900) + "\n" + strings.Repeat("{}\n", 500)
 	for stop := 0; stop < 1000; stop += 37 {
-		a := newAhead(newReader(strings.NewReader(text), 64), shape, 2, 100)
+		a := NewAhead(newReader(strings.NewReader(text), 64), shape, 2)
 		for range stop {
 			if _, _, err := a.Next(); err != nil {
 				t.Fatal(err)

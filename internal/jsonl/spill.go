@@ -6,7 +6,10 @@ import (
 	"runtime/debug"
 )
 
-const probeSize = 256 << 10 // bytes looked at ahead in one call
+const (
+	probeSize  = 256 << 10 // bytes looked at ahead in one call
+	largeSpill = 32 << 20  // bytes from which on a line's memory goes back to the system at once
+)
 
 // long returns a line that fills the whole buffer without ending in it.
 func (r *Reader) long() Line {
@@ -95,13 +98,12 @@ func (r *Reader) grow(n int) {
 // very large one goes back to the system at once: waiting for the collector
 // could mean holding two of them.
 func (r *Reader) drop(keep int) {
-	const large = 32 << 20
 	size := cap(r.spill)
 	if size <= keep {
 		return
 	}
 	r.spill = nil
-	if size >= large {
+	if size >= largeSpill {
 		debug.FreeOSMemory()
 	}
 }
