@@ -45,6 +45,7 @@ type Framer struct {
 	started  bool
 	encoding Encoding
 	offset   int64
+	skipped  int64 // bytes of it that nobody looked into
 }
 
 // FrameOptions are what a Framer needs to know beyond the bytes.
@@ -146,7 +147,7 @@ func (f *Framer) readLine() (heldLine, error) {
 
 // physical returns the next line of the file.
 func (f *Framer) physical() (jsonl.Line, *jsonl.Scanned, error) {
-	if f.others == nil && f.opts.Scanners > 0 && f.offset >= longSession {
+	if f.others == nil && f.opts.Scanners > 0 && f.offset-f.skipped >= longSession {
 		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners)
 	}
 	if f.others != nil {
@@ -165,6 +166,20 @@ func Scanners(processors int) int {
 		return 0 // nothing is won by it
 	}
 	return processors
+}
+
+// Skip gives the lines before the one with the number until to do, without looking into them, and returns how many
+// bytes they have. It is for lines of which it is known that each is one sound record. It may stop earlier, and does
+// nothing where lines have been read ahead.
+func (f *Framer) Skip(until int64, do func(block []byte, lines int64) error) error {
+	if f.others != nil || len(f.ahead) > 0 || len(f.queue) > 0 || !f.started || f.readErr != nil {
+		return nil
+	}
+	return f.lines.Skip(until, func(block []byte, lines int64) error {
+		f.offset += int64(len(block))
+		f.skipped += int64(len(block))
+		return do(block, lines)
+	})
 }
 
 // Close ends what reads ahead. The Framer can't be used afterwards.

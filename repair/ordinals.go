@@ -65,6 +65,11 @@ func (n *numberer) kept(line []byte, copyLine int64) ([]byte, error) {
 	return codex.SetOrdinal(line, n.out), nil
 }
 
+// steady says whether the records to come keep their numbers.
+func (n *numberer) steady() bool {
+	return !n.on || n.shift == 0 && n.inserted == 0 && n.removed == 0 && !n.renumber
+}
+
 // insert returns the line of a new record with the next ordinal.
 func (n *numberer) insert(line []byte) []byte {
 	if !n.on {

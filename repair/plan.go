@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -36,6 +37,8 @@ type Plan struct {
 	choice Choice
 	edits  map[session.Pos]*edits
 	leave  map[int64]bool // lines whose framing faults are not mended
+	lines  []int64        // lines that a finding or an edit is about, sorted
+	folded bool           // findings stand for others, about lines that are not known
 	// Newline: a missing newline at the end is added.
 	newline bool
 	// Reproject: the client is made to build its view of the session anew.
@@ -73,6 +76,7 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 		}
 	}
 	p.leaveLines()
+	p.concern(findings)
 	for i := range p.Mend {
 		f := &p.Mend[i]
 		if f.Rule.Name == newlineRule {
@@ -92,6 +96,31 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// concern notes which lines are not just to be copied.
+func (p *Plan) concern(findings []lint.Finding) {
+	for i := range findings {
+		f := &findings[i]
+		p.folded = p.folded || f.Count > 0
+		p.lines = append(p.lines, f.Pos.Line)
+		for _, e := range f.Edits {
+			p.lines = append(p.lines, e.At.Line)
+		}
+	}
+	slices.Sort(p.lines)
+}
+
+// plain is the first line behind the given one that is not just to be copied, if it is known which ones are.
+func (p *Plan) plain(behind int64) (until int64) {
+	if p.folded {
+		return behind
+	}
+	i := sort.Search(len(p.lines), func(i int) bool { return p.lines[i] > behind })
+	if i == len(p.lines) {
+		return math.MaxInt64
+	}
+	return p.lines[i]
 }
 
 // leaveLines keeps a line whole or not at all: where one fault of its framing is not to be mended, none is, and what

@@ -39,10 +39,11 @@ type Rewrite struct {
 
 	out     *counter
 	numbers numberer
-	differs bool  // the copy is not the session's bytes any more,
-	from    int64 // from this byte of the session on
+	differs bool    // the copy is not the session's bytes any more,
+	from    int64   // from this byte of the session on
 	pending *Change // the change in hand; neighbours are told together
 	open    bool    // the line just written lacks its newline yet
+	skipped int64   // bytes that were copied without a look
 }
 
 // Totals counts records.
@@ -106,6 +107,9 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 			return fmt.Errorf("line %d: %w", rec.Pos.Line, err)
 		}
 		framer.Faults() // lint has told of them
+		if err := r.skip(framer, rec.Pos.Line); err != nil {
+			return err
+		}
 	}
 	r.flush()
 	r.Proof.finish()
@@ -117,6 +121,25 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 		r.differ(r.out.bytes)
 	}
 	return r.out.flush(ends)
+}
+
+// fewLines is how many lines in a row are not worth to be skipped together.
+const fewLines = 32
+
+// skip copies the lines behind the given one, as they are, up to the last in front of one that the plan is about: that
+// one tells which number the next has.
+func (r *Rewrite) skip(framer *lint.Framer, behind int64) error {
+	until := r.Plan.plain(behind) - 1
+	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.open || !r.numbers.steady() {
+		return nil
+	}
+	return framer.Skip(until, func(block []byte, lines int64) error {
+		r.Totals.Read += lines
+		r.Totals.Untouched += lines
+		r.Proof.block(block)
+		r.skipped += int64(len(block))
+		return r.out.block(block, lines)
+	})
 }
 
 // record writes what becomes of one logical record.
@@ -383,6 +406,13 @@ func (c *counter) line(line []byte, end, open bool) error {
 		c.put(newline)
 	}
 	c.lines++
+	return c.err
+}
+
+// block writes whole lines.
+func (c *counter) block(b []byte, lines int64) error {
+	c.put(b)
+	c.lines += lines
 	return c.err
 }
 

@@ -27,11 +27,15 @@ type Proof struct {
 type lineRange struct{ first, last int64 }
 
 func (p *Proof) untouched(line []byte) {
+	p.block(line)
+	p.block(newline)
+}
+
+func (p *Proof) block(lines []byte) {
 	if p.sum == nil {
 		p.sum = sha256.New()
 	}
-	p.sum.Write(line)
-	p.sum.Write(newline)
+	p.sum.Write(lines)
 }
 
 func (p *Proof) touched(line int64) {

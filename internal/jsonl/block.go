@@ -2,6 +2,48 @@ package jsonl
 
 import "bytes"
 
+// Skip gives the lines before the one with the number until to do, uncut and with
+// their newlines: blocks of so many lines, valid until do returns. It stops
+// earlier at a line that the buffer does not hold and at one without a newline.
+// The error is what do returns; one of the stream is left to Next.
+func (r *Reader) Skip(until int64, do func(block []byte, lines int64) error) error {
+	for r.number+1 < until {
+		whole := bytes.LastIndexByte(r.buf[r.start:r.end], '\n') + 1
+		if whole == 0 {
+			if !r.more() {
+				return nil
+			}
+			continue
+		}
+		block := r.buf[r.start : r.start+whole]
+		lines := int64(bytes.Count(block, []byte{'\n'}))
+		for ; lines >= until-r.number; lines-- {
+			block = block[:bytes.LastIndexByte(block[:len(block)-1], '\n')+1]
+		}
+		r.start += len(block)
+		r.number += lines
+		r.offset += int64(len(block))
+		if err := do(block, lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// more reads on behind what the buffer holds, and says whether there was room and
+// anything to read.
+func (r *Reader) more() bool {
+	if r.start > 0 {
+		r.end = copy(r.buf, r.buf[r.start:r.end])
+		r.start = 0
+	}
+	if r.err != nil || r.end == len(r.buf) {
+		return false
+	}
+	r.end += r.read(r.buf[r.end:])
+	return true
+}
+
 // block is a piece of a stream in whole lines.
 type block struct {
 	text []byte
@@ -14,12 +56,7 @@ type block struct {
 // with *spare, which has the length of its buffer, and gives the buffer for it.
 // The error is the stream's, when there are no more lines.
 func (r *Reader) block(spare *[]byte) (block, error) {
-	if r.start > 0 {
-		r.end = copy(r.buf, r.buf[r.start:r.end])
-		r.start = 0
-	}
-	for r.err == nil && r.end < len(r.buf) {
-		r.end += r.read(r.buf[r.end:])
+	for r.more() {
 	}
 	whole := bytes.LastIndexByte(r.buf[:r.end], '\n') + 1
 	switch {

@@ -84,16 +84,10 @@ func (r *Reader) Next() (Line, error) {
 			r.start = r.end
 			return r.line(raw, false), nil
 		}
-		if r.start > 0 {
-			searched -= r.start
-			r.end = copy(r.buf, r.buf[r.start:r.end])
-			r.start = 0
-		}
-		if r.end == len(r.buf) {
+		searched -= r.start
+		if !r.more() {
 			return r.long(), nil
 		}
-		n := r.read(r.buf[r.end:])
-		r.end += n
 	}
 }
 
