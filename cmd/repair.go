@@ -46,14 +46,15 @@ func repairCommand(e *env) *cli.Command {
 
 // repairRun is one call of the command.
 type repairRun struct {
-	env    *env
-	c      *cli.Context
-	mode   repair.Mode
-	choice repair.Choice
-	print  *reportPrinter
-	run    *runs.Run
-	codes  map[int]bool
-	bar    *progress
+	env     *env
+	c       *cli.Context
+	mode    repair.Mode
+	instead repair.Mode // what a dry run tries
+	choice  repair.Choice
+	print   *reportPrinter
+	run     *runs.Run
+	codes   map[int]bool
+	bar     *progress
 }
 
 // passesOfRepair is how often a repair reads a session: to find what is wrong, and to write the copy.
@@ -129,8 +130,6 @@ func (r *repairRun) flags(operands []string) error {
 		return usage("standard input can't be repaired in place")
 	}
 	switch {
-	case c.Bool("dry-run"):
-		r.mode = repair.DryRun
 	case c.Bool("in-place"):
 		r.mode = repair.InPlace
 	case output == "-", stdin && output == "":
@@ -142,6 +141,9 @@ func (r *repairRun) flags(operands []string) error {
 		if os.IsPathSeparator(output[len(output)-1]) && !isDir(output) {
 			return fmt.Errorf("--output %s: no such directory", output)
 		}
+	}
+	if c.Bool("dry-run") {
+		r.instead, r.mode = r.mode, repair.DryRun
 	}
 	err := vacantPage(c.String("html"))
 	if err != nil {
@@ -224,7 +226,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 		opts.Live = false
 	}
 	return repair.Do(ctx, repair.Job{
-		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin,
+		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin,
 	})
 }
 

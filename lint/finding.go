@@ -28,6 +28,9 @@ type Finding struct {
 	// client drops them, or they are a second copy.
 	Unseen int64
 
+	// Hole: the finding is known only by a record that is missing where its edits go; to mend that alone would hide it.
+	Hole bool
+
 	framing bool
 }
 

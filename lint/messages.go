@@ -148,7 +148,7 @@ func (c *messageChecker) lost(h *hole, t *told, what string) {
 	c.run.report(Finding{
 		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.at, Offset: h.offset, Source: t.source(),
 		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
-		Edits:   []Edit{h.insert(Content{From: &t.ref, Build: codex.MessageFrom})},
+		Edits:   []Edit{h.insert(Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
 	})
 }
 

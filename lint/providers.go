@@ -44,5 +44,5 @@ func (s *run) setHeader(h codex.Header) {
 	s.header = h
 	s.provider = ProviderFor(cmp.Or(s.opts.Provider, h.Provider))
 	s.provider.IDs = s.provider.IDs && (s.provider.OldIDs || !s.olderThan(0, 144))
-	s.newer = h.Version != "" && !codex.Before(h.Version, 0, newestMeasured+1)
+	s.newer = codex.After(h.Version, 0, newestMeasured)
 }

@@ -145,3 +145,32 @@ func TestOnlyAndTidy(t *testing.T) {
 		t.Errorf("--tidy leaves CR LF (%v)", err)
 	}
 }
+
+// TestHolesStay: what a limited repair leaves lost can be found again, and mended by the next one.
+func TestHolesStay(t *testing.T) {
+	paths, err := filepath.Glob("../fixtures/rules/lost-message/bad*.jsonl")
+	if err != nil || len(paths) < 4 {
+		t.Fatalf("%d fixtures: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, _, err := repairText(text, "", Choice{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []Choice{
+			{Only: []lint.Fix{lint.SetAside}}, {Rules: []string{"bad-json"}}, {Rules: []string{"ordinal-gap"}}, {Only: []lint.Fix{lint.Exact}, Tidy: true},
+		} {
+			some, rep, err := repairText(text, "", c)
+			if err != nil || !rep.Unrepaired() {
+				t.Fatalf("%s: %+v: %v, unrepaired: %v", path, c, err, rep.Unrepaired())
+			}
+			if again, _, err := repairText(some, "", Choice{}); err != nil || !bytes.Equal(again, whole) {
+				t.Errorf("%s: after %+v the whole repair makes another session (%v):\n%s", path, c, err, again)
+			}
+		}
+	}
+}

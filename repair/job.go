@@ -48,13 +48,14 @@ var ErrDependants = errors.New("other sessions point into this file")
 
 // Job is one session to repair.
 type Job struct {
-	Source *source.Source
-	Lint   lint.Options // Name and what is known beside the bytes; Mend is the job's
-	Choice Choice
-	Mode   Mode
-	Output string    // ToFile: a path that does not exist yet
-	Stream io.Writer // ToStream
-	Home   string    // the agent's home, for its locks; "" if the file lies in none
+	Source  *source.Source
+	Lint    lint.Options // Name and what is known beside the bytes; Mend is the job's
+	Choice  Choice
+	Mode    Mode
+	Instead Mode      // DryRun: the mode that is tried
+	Output  string    // ToFile: a path that does not exist yet
+	Stream  io.Writer // ToStream
+	Home    string    // the agent's home, for its locks; "" if the file lies in none
 	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream.
 	Begin func() (*runs.Run, error)
 }
@@ -138,7 +139,7 @@ func (w *job) look(ctx context.Context) error {
 	if w.plan, err = Choose(w.found.Findings, w.Choice); err != nil {
 		return fmt.Errorf("%s: %w", w.Source.Path, err)
 	}
-	if w.Mode == InPlace || w.Mode == ToStream {
+	if w.as() == InPlace || w.Mode == ToStream {
 		w.plan.dropRenames()
 	}
 	w.thread = w.found.Summary.Header.ID
@@ -197,7 +198,23 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 		return nil, fmt.Errorf("%s: %w", w.Source.Path, res.err)
 	}
 	w.copied = res.result
+	if err := nothingLeft(w.copied, w.Choice); err != nil && !w.plan.Empty() {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if w.as() == InPlace {
+		if err := w.checkDependants(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+		}
+	}
 	return w.report(nil), nil
+}
+
+// as is the mode, or the one that a dry run tries.
+func (w *job) as() Mode {
+	if w.Mode == DryRun {
+		return w.Instead
+	}
+	return w.Mode
 }
 
 type linted struct {

@@ -52,7 +52,7 @@ func (w *job) lookBeside(ctx context.Context) error {
 		return err
 	}
 	for _, f := range found {
-		if !f.Reproject || w.Mode == InPlace || w.Mode == DryRun {
+		if !f.Reproject || w.as() == InPlace {
 			w.found.Findings = append(w.found.Findings, f)
 		}
 	}

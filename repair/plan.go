@@ -34,11 +34,12 @@ type Plan struct {
 	Mend []lint.Finding // chosen
 	Rest []lint.Finding // left as they are
 
-	choice Choice
-	edits  map[session.Pos]*edits
-	leave  map[int64]bool // lines whose framing faults are not mended
-	lines  []int64        // lines that a finding or an edit is about, sorted
-	folded bool           // findings stand for others, about lines that are not known
+	choice   Choice
+	edits    map[session.Pos]*edits
+	leave    map[int64]bool // lines whose framing faults are not mended
+	lines    []int64        // lines that a finding or an edit is about, sorted
+	numbered bool           // ordinals are left as they are
+	folded   bool           // findings stand for others, about lines that are not known
 	// Newline: a missing newline at the end is added.
 	newline bool
 	// Reproject: the client is made to build its view of the session anew.
@@ -124,11 +125,19 @@ func (p *Plan) plain(behind int64) (until int64) {
 }
 
 // leaveLines keeps a line whole or not at all: where one fault of its framing is not to be mended, none is, and what
-// other rules would change of its records stays as it is, too.
+// other rules would change of its records stays as it is, too. Nor is a hole closed, or numbered over, by which alone a
+// loss is known that is not to be mended.
 func (p *Plan) leaveLines() {
 	for i := range p.Rest {
-		if f := &p.Rest[i]; f.Framing() && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
+		f := &p.Rest[i]
+		if f.Framing() && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
 			p.leave[f.Pos.Line] = true
+		}
+		if f.Hole {
+			p.numbered = true
+			for _, e := range f.Edits {
+				p.leave[e.At.Line] = true
+			}
 		}
 	}
 	kept := p.Mend[:0]
@@ -148,7 +157,9 @@ func (p *Plan) touchesLeft(f *lint.Finding) bool {
 	if f.Framing() {
 		return f.Count == 0 && f.Rule.Name != newlineRule && p.leave[f.Pos.Line]
 	}
-	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool { return p.leave[e.At.Line] && (e.Op == lint.Splice || e.Op == lint.Remove) })
+	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
+		return p.leave[e.At.Line] && (e.Op == lint.Splice || e.Op == lint.Remove) || p.numbered && e.Op == lint.Renumber
+	})
 }
 
 func farthest(cuts []lint.Cut) int {

@@ -105,17 +105,26 @@ func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, o
 	if got := h.hash(); got != proof.Hash {
 		return nil, fmt.Errorf("%w: a line that no edit touched is not what it was", ErrVerify)
 	}
-	if res.Summary.Records == 0 {
-		return nil, fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
-	}
-	again, err := Choose(res.Findings, choice)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrVerify, err)
-	}
-	for i := range again.Mend {
-		if f := &again.Mend[i]; f.Rename == "" {
-			return nil, fmt.Errorf("%w: line %d still has %s (%s)", ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
-		}
+	if err := nothingLeft(res, choice); err != nil {
+		return nil, err
 	}
 	return res, nil
+}
+
+// nothingLeft is an ErrVerify if a copy, as lint sees it, still has what the choice would mend, or nothing else.
+func nothingLeft(copied *lint.Result, choice Choice) error {
+	if copied.Summary.Records == 0 {
+		return fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
+	}
+	again, err := Choose(copied.Findings, choice)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrVerify, err)
+	}
+	for i := range again.Mend {
+		if f := &again.Mend[i]; f.Rename == "" && !f.Reproject {
+			return fmt.Errorf("%w: line %d still has %s (%s); a first repair with --output and --rule of a single rule may leave less in the way",
+				ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
+		}
+	}
+	return nil
 }

@@ -5,16 +5,25 @@ import (
 	"strings"
 )
 
-// Before says whether a client's version "a.b.c" comes before major.minor; one that can't be read comes before nothing.
+// Before says whether a client's version "a.b.c" comes before major.minor, After whether it comes after all that begin
+// with it. One that can't be read, or stands in for one that is not known, does neither.
 func Before(version string, major, minor int) bool {
+	a, b, ok := readVersion(version)
+	return ok && (a < major || a == major && b < minor)
+}
+
+// After: see Before.
+func After(version string, major, minor int) bool {
+	a, b, ok := readVersion(version)
+	return ok && (a > major || a == major && b > minor)
+}
+
+func readVersion(version string) (major, minor int, ok bool) {
 	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 {
-		return false
+	if len(parts) < 2 || version == unknownVersion {
+		return 0, 0, false
 	}
-	a, err1 := strconv.Atoi(parts[0])
-	b, err2 := strconv.Atoi(parts[1])
-	if err1 != nil || err2 != nil {
-		return false
-	}
-	return a < major || a == major && b < minor
+	major, err1 := strconv.Atoi(parts[0])
+	minor, err2 := strconv.Atoi(parts[1])
+	return major, minor, err1 == nil && err2 == nil
 }
