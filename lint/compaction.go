@@ -35,6 +35,7 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		c.skipped(own, "the compaction has no message", codex.Set(rec.Raw, "payload", "message", []byte(`""`)))
 	}
 	before := c.sealed.compact()
+	c.refused.compact()
 	var items []heldItem
 	c.held.Each(rec, func(held *session.Record, at int) {
 		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})

@@ -122,8 +122,4 @@ func (c *itemChecker) duplicate(it item, copied bool) *Finding {
 }
 
 // blankID takes an item's id, and leaves as many spaces.
-func (it item) blankID() Edit {
-	cut := codex.Drop(it.Raw, it.path, "id")
-	cut.New = bytes.Repeat([]byte{' '}, cut.End-cut.Start)
-	return it.splice(cut)
-}
+func (it item) blankID() Edit { return it.splice(codex.BlankID(it.Raw, it.path)) }

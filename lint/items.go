@@ -8,7 +8,7 @@ import (
 )
 
 var itemRules = []*Rule{
-	ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleUndecryptable, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
+	ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
 }
 
 // item is one item of the model's history: a record of its own, or held by a compaction.
@@ -58,11 +58,12 @@ type itemChecker struct {
 	old  map[uint64]uint64 // of those before
 	last uint64            // id of the newest item, hashed
 
-	sealed sealedItems
+	sealed  sealedItems
+	refused refusals
 }
 
 func newItemChecker(s *run) *itemChecker {
-	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}, sealed: sealedItems{run: s}}
+	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
 }
 
 func (c *itemChecker) Record(rec *session.Record) {
@@ -73,6 +74,7 @@ func (c *itemChecker) Record(rec *session.Record) {
 		c.compaction(rec)
 	case rec.Kind == session.TurnEnd, rec.Type == "event_msg/error":
 		c.sealed.turnEnd(rec)
+		c.refused.turnEnd(rec)
 	case rec.Model && rec.Type != "inter_agent_communication":
 		it := ownItem(rec)
 		if !c.readable(it) {
@@ -85,12 +87,16 @@ func (c *itemChecker) Record(rec *session.Record) {
 	}
 }
 
-func (c *itemChecker) End() { c.sealed.report() }
+func (c *itemChecker) End() {
+	c.sealed.report()
+	c.refused.End()
+}
 
 // content looks at what an item that can be read says. What it returns, if anything, is why the item has to go.
 func (c *itemChecker) content(it item) *Finding {
 	c.images(it)
 	c.sealed.add(it)
+	c.refused.add(it)
 	if drop := c.id(it); drop != nil {
 		return drop
 	}

@@ -161,7 +161,7 @@ func (c *turnChecker) failed(rec *session.Record) {
 	class := codex.ErrorClass(rec)
 	switch {
 	case class != "":
-		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s: resume this same thread", clip([]byte(class), 60), transient(class)))
+		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s", clip([]byte(class), 60), whatNow(class)))
 		c.error = true
 	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && codex.Before(c.run.header.Version, 0, 145):
 		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
@@ -171,11 +171,15 @@ func (c *turnChecker) failed(rec *session.Record) {
 
 func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 
-func transient(class string) string {
-	if codex.Classify(class, "") == codex.Transient {
-		return ", which passes"
+// whatNow is what an error of this class asks for.
+func whatNow(class string) string {
+	switch codex.Classify(class, "") {
+	case codex.Transient:
+		return ", which passes: resume this same thread"
+	case codex.BadRequest:
+		return ": what is sent was refused, and will be again as it is"
 	}
-	return ""
+	return ": resume this same thread"
 }
 
 func (c *turnChecker) openTurn() {

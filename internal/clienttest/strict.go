@@ -27,6 +27,7 @@ var prefixes = map[string]string{
 // clients have reported.
 func Refusal(input []json.RawMessage) string {
 	calls, ids := map[string]string{}, map[string]bool{}
+	var before inputItem
 	for i, raw := range input {
 		var it inputItem
 		if err := json.Unmarshal(raw, &it); err != nil {
@@ -35,6 +36,10 @@ func Refusal(input []json.RawMessage) string {
 		if text := it.refused(i, ids); text != "" {
 			return text
 		}
+		if text := it.parted(before); text != "" {
+			return text
+		}
+		before = it
 		switch call, output := strings.HasSuffix(it.Type, "_call"), strings.HasSuffix(it.Type, "_call_output"); {
 		case call && it.CallID != "":
 			calls[it.CallID] = it.Type
@@ -46,10 +51,28 @@ func Refusal(input []json.RawMessage) string {
 			calls[it.CallID] = "answered"
 		}
 	}
+	if text := (inputItem{}).parted(before); text != "" {
+		return text
+	}
 	for id, state := range calls {
 		if state != "answered" {
 			return fmt.Sprintf("No tool output found for function call %s.", id)
 		}
+	}
+	return ""
+}
+
+// needs is how the ids of fixtures tell which reasoning led to an item, as the API knows it of its own: msg_needs_rs_1
+// wants rs_1 in front of it, and rs_of_1 some item behind it.
+const needs, followed = "_needs_", "rs_of"
+
+// parted is what the API says of an item that lacks its reasoning in front of it, or of that reasoning.
+func (it inputItem) parted(before inputItem) string {
+	if _, want, ok := strings.Cut(it.ID, needs); ok && before.ID != want {
+		return fmt.Sprintf("Item '%s' of type '%s' was provided without its required 'reasoning' item: '%s'.", it.ID, it.Type, want)
+	}
+	if strings.HasPrefix(before.ID, followed) && it.Type != "message" && !strings.HasSuffix(it.Type, "_call") {
+		return fmt.Sprintf("Item '%s' of type 'reasoning' was provided without its required following item.", before.ID)
 	}
 	return ""
 }
@@ -66,6 +89,8 @@ func (it inputItem) refused(i int, ids map[string]bool) string {
 		return fmt.Sprintf("Invalid 'input[%d].id': '%s'.", i, it.ID)
 	case it.ID != "" && ids[it.ID]:
 		return fmt.Sprintf("Duplicate item found with id %s.", it.ID)
+	case it.Type == "message" && string(it.Content) == "[]", strings.HasSuffix(it.Type, "_output") && string(it.Output) == "[]":
+		return fmt.Sprintf("Invalid 'input[%d].content': empty array. Expected an array with minimum length 1, but got an empty array instead.", i)
 	case it.Arguments != nil && !json.Valid([]byte(*it.Arguments)):
 		return fmt.Sprintf("Invalid 'input[%d].arguments': arguments must be valid JSON.", i)
 	case it.Type == "reasoning" && string(it.Content) != "" && string(it.Content) != "null" && string(it.Content) != "[]":

@@ -13,7 +13,7 @@ import (
 
 // refusable are the rules about what the API answers with 400. Calls without outputs, and outputs without calls, clients
 // mend by themselves before they send them.
-var refusable = []string{"bad-item-id", "duplicate-item-id", "foreign-reasoning", "undecryptable", "bad-image", "output-before-call", "duplicate-output", "bad-arguments"}
+var refusable = []string{"bad-item-id", "duplicate-item-id", "foreign-reasoning", "undecryptable", "reasoning-order", "empty-content", "bad-image", "output-before-call", "duplicate-output", "bad-arguments"}
 
 // asked resumes a session at a provider that refuses as the API does, and returns what it would have refused.
 func asked(t *testing.T, bin Binary, text []byte, name string) (refusal string, code int) {
@@ -74,18 +74,21 @@ func TestRefusedByTheAPI(t *testing.T) {
 	})
 }
 
-// unsent are the rules whose damage a client does not send on: ids only from 0.144 on, and of the repeated ones 0.145.0
+// unsent are the rules whose damage a client does not send on: ids, by which the API tells what belongs together, only from 0.144 on, and of the repeated ones 0.145.0
 // sends none; from 0.145 on the client puts a text in the place of an image that it can't read.
 var unsent = map[string][]string{
-	"0.79.0": {"bad-item-id", "duplicate-item-id"}, "0.114.0": {"bad-item-id", "duplicate-item-id"},
+	"0.79.0": {"bad-item-id", "duplicate-item-id", "reasoning-order"}, "0.114.0": {"bad-item-id", "duplicate-item-id", "reasoning-order"},
 	"0.145.0": {"duplicate-item-id", "bad-image"}, "0.169.0": {"bad-image"},
 }
 
 // TestRefusal: the words that users have reported, by which hist explain knows them.
 func TestRefusal(t *testing.T) {
 	for input, want := range map[string]string{
-		`{"type":"message","id":"msg_1","role":"user","content":[]}`:                                                "",
-		`{"type":"message","id":"fc_1","role":"user","content":[]}`:                                                 "Expected an ID that begins with 'msg'",
+		`{"type":"message","id":"msg_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                "",
+		`{"type":"message","id":"fc_1","role":"user","content":[{"type":"input_text","text":"x"}]}`:                 "Expected an ID that begins with 'msg'",
+		`{"type":"message","role":"assistant","content":[]}`:                                                        "empty array",
+		`{"type":"message","id":"msg_needs_rs_1","role":"assistant","content":[{"type":"output_text","text":"x"}]}`: "without its required 'reasoning' item: 'rs_1'",
+		`{"type":"reasoning","id":"rs_of_1","summary":[]}`:                                                          "without its required following item",
 		`{"type":"function_call","call_id":"c","arguments":"{}"}`:                                                   "No tool output found for function call c",
 		`{"type":"function_call_output","call_id":"c","output":"x"}`:                                                "No tool call found",
 		`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"x"}]}`:            "maximum length 0",

@@ -131,6 +131,18 @@ func containerEnd(line []byte, start int) int {
 	return len(line)
 }
 
+// BlankID is the cut that takes the id of the item at parent, and leaves as many spaces.
+func BlankID(line []byte, parent string) Cut {
+	cut := Drop(line, parent, "id")
+	cut.New = bytes.Repeat([]byte{' '}, cut.End-cut.Start)
+	return cut
+}
+
+// WithoutID is a record whose item has no id any more.
+func WithoutID(record []byte) ([]byte, error) {
+	return session.Apply(record, []Cut{BlankID(record, "payload")})
+}
+
 // literalEnd is the length of the string literal that b begins with.
 func literalEnd(b []byte) int {
 	for i := 1; ; {
