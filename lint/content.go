@@ -21,7 +21,7 @@ var (
 	ruleBadImage = &Rule{
 		Name: "bad-image", Family: "items", Impact: Notes, Fix: StandIn,
 		Title: "an inline image that the model API can't read",
-		Text: `The data of an image does not decode, is cut short, or is no PNG, JPEG, GIF or WebP. Clients from 0.145 on put "image content omitted because it could not be processed" in its place; older ones send it as it is (measured), ` +
+		Text: `The data of an image does not decode, is cut short, or is no PNG, JPEG, GIF or WebP; its address names no type of image ("Expected a base64-encoded data URL with an image MIME type"); or it is larger than all images of a request may be. Clients from 0.145 on put "image content omitted because it could not be processed" in its place; older ones send it as it is (measured), ` +
 			`and the API refuses every request with it ("Invalid image in your last message"): with --for-codex of such a version it rejects. Repair puts a text there that says what it was, for that version or with --tidy. ` +
 			`Only the image's headers are looked at, and whether the rest is base64.`,
 	}
@@ -55,7 +55,7 @@ func (c *itemChecker) reasoning(it item) *Finding {
 }
 
 // inlineImage is how an inline image begins in the file, as clients write it.
-var inlineImage = []byte(`"image_url":"data:image/`)
+var inlineImage = []byte(`"image_url":"data:`)
 
 // images looks at the inline images of a prompt or of an output. They may be very long: they are found and checked
 // where they stand.
@@ -77,7 +77,7 @@ func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
 		if n < 0 {
 			return
 		}
-		start := at + n + len(inlineImage) - len("data:image/")
+		start := at + n + len(inlineImage) - len("data:")
 		end := start + max(0, bytes.IndexByte(it.Raw[start:], '"'))
 		if fault, kind := image.Check(it.Raw[start:end]); fault != "" {
 			c.badImage(it, at+n, end-start, fault, kind)

@@ -26,9 +26,11 @@ var (
 	}
 )
 
-// idPrefixes are how the ids of items begin (clients' own from 0.79 to 0.169, and what the API asks for in its errors).
+// idPrefixes are how the ids of items begin: clients' own from 0.79 to 0.169, and what the API asks for in its errors, as
+// users have reported them.
 var idPrefixes = map[string]string{
 	"message": "msg", "reasoning": "rs", "function_call": "fc", "function_call_output": "fco", "custom_tool_call": "ctc", "custom_tool_call_output": "ctco",
+	"local_shell_call": "lsh", "tool_search_call": "tsc", "tool_search_output": "tso", "web_search_call": "ws", "image_generation_call": "ig", "compaction": "cmp",
 }
 
 // maxItemID is the longest id that the API takes, in characters.

@@ -9,7 +9,7 @@ import (
 )
 
 // prefix begins the address of an inline image.
-const prefix = "data:image/"
+const prefix = "data:"
 
 // types are the images that the model API takes, by how their files begin (OpenAI's documentation of image input: PNG,
 // JPEG, WebP and GIF).
@@ -27,6 +27,9 @@ var types = []struct {
 // maxHead is how much of what stands in front of the data is looked at, in bytes.
 const maxHead = 100
 
+// maxBytes is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB a request).
+const maxBytes = 50 << 20
+
 // headBytes is how much of an image is decoded to tell its type.
 const headBytes = 16
 
@@ -39,13 +42,18 @@ func Check(url []byte) (fault, declared string) {
 	}
 	head, data, ok := bytes.Cut(rest, []byte(","))
 	declared, encoding, _ := strings.Cut(string(head[:min(len(head), maxHead)]), ";")
+	declared, image := strings.CutPrefix(declared, "image/")
 	switch {
 	case !ok:
 		return "it has no data", declared
+	case !image || declared == "":
+		return "its address names no type of image", declared
 	case encoding != "base64":
 		return "its data is not base64", declared
 	case len(data) == 0:
 		return "it is empty", declared
+	case len(data)/4*3 > maxBytes:
+		return "it is over 50 MB, which is all that a request may hold", declared
 	}
 	if at := notBase64(data); at >= 0 {
 		return "its data does not decode", declared
