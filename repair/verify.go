@@ -3,13 +3,11 @@ package repair
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 
+	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -20,7 +18,7 @@ var ErrVerify = errors.New("the repaired copy failed its check")
 // copy are not among them.
 type Proof struct {
 	Hash  string // SHA-256, hexadecimal
-	sum   hash.Hash
+	sum   *sum.Sum
 	lines []lineRange // touched lines of the copy
 }
 
@@ -33,7 +31,7 @@ func (p *Proof) untouched(line []byte) {
 
 func (p *Proof) block(lines []byte) {
 	if p.sum == nil {
-		p.sum = sha256.New()
+		p.sum = sum.New()
 	}
 	p.sum.Write(lines)
 }
@@ -48,15 +46,15 @@ func (p *Proof) touched(line int64) {
 
 func (p *Proof) finish() {
 	if p.sum == nil {
-		p.sum = sha256.New()
+		p.sum = sum.New()
 	}
-	p.Hash = hex.EncodeToString(p.sum.Sum(nil))
+	p.Hash = p.sum.Hex()
 }
 
 // lineHash hashes the untouched lines of a copy as it is read.
 type lineHash struct {
 	skip []lineRange
-	sum  hash.Hash
+	sum  *sum.Sum
 	line int64 // in hand, from 1
 	some bool  // bytes of it have been seen
 }
@@ -88,13 +86,13 @@ func (h *lineHash) hash() string {
 	if h.some && (len(h.skip) == 0 || h.line < h.skip[0].first || h.line > h.skip[0].last) {
 		h.sum.Write(newline)
 	}
-	return hex.EncodeToString(h.sum.Sum(nil))
+	return h.sum.Hex()
 }
 
 // Verify lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy,
 // and an ErrVerify if a finding is left that the plan's choice would mend, or if a line is not what it was.
 func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, opts lint.Options) (*lint.Result, error) {
-	h := &lineHash{skip: proof.lines, sum: sha256.New(), line: 1}
+	h := &lineHash{skip: proof.lines, sum: sum.New(), line: 1}
 	res, err := lint.Session(ctx, io.TeeReader(copied, h), opts)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
+
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sum"
 )
 
 // ErrKept: a run that has published something, or may have, is not thrown away.
@@ -145,11 +146,11 @@ func (r *Run) Publish(ctx context.Context, f File, t publish.Target, fill func(i
 	}
 	at := len(r.Manifest.Files)
 	err := publish.Write(ctx, t, func(w io.Writer) error {
-		sum := &sizedHash{Hash: sha256.New()}
-		if err := fill(io.MultiWriter(w, sum)); err != nil {
+		written := &sized{Sum: sum.New()}
+		if err := fill(io.MultiWriter(w, written)); err != nil {
 			return err
 		}
-		f.SizeAfter, f.SHA256After = sum.n, hex.EncodeToString(sum.Sum(nil))
+		f.SizeAfter, f.SHA256After = written.n, written.Hex()
 		return nil
 	}, func(tmp string) error {
 		f.Published = false
@@ -237,14 +238,14 @@ type synced struct{ *os.File }
 
 func (s *synced) Close() error { return finish(s.File) }
 
-type sizedHash struct {
-	hash.Hash
+type sized struct {
+	*sum.Sum
 	n int64
 }
 
-func (s *sizedHash) Write(b []byte) (int, error) {
+func (s *sized) Write(b []byte) (int, error) {
 	s.n += int64(len(b))
-	return s.Hash.Write(b)
+	return s.Sum.Write(b)
 }
 
 // tame makes a file name of letters, digits, dots, dashes and underscores that does not begin with a dot.

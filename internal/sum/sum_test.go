@@ -1,0 +1,40 @@
+package sum
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSum: the sum is that of the bytes, in whatever pieces they come, and can be asked for in between.
+func TestSum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		s, all := New(), []byte{}
+		for range rng.IntN(40) {
+			piece := make([]byte, rng.IntN(2)*rng.IntN(3*chunk)+rng.IntN(100))
+			for i := range piece {
+				piece[i] = byte(rng.Uint32())
+			}
+			n, err := s.Write(piece)
+			if n != len(piece) || err != nil {
+				t.Fatal(n, err)
+			}
+			all = append(all, piece...)
+			clear(piece) // it is the writer's again
+			if rng.IntN(8) == 0 {
+				check(t, s, all)
+			}
+		}
+		check(t, s, all)
+	}
+}
+
+func check(t *testing.T, s *Sum, all []byte) {
+	t.Helper()
+	want := sha256.Sum256(all)
+	if got := s.Hex(); got != hex.EncodeToString(want[:]) {
+		t.Fatalf("%d bytes: %s, want %x", len(all), got, want)
+	}
+}
