@@ -85,18 +85,28 @@ func notBase64(data []byte) int {
 	if pad := len(data) - len(body); pad > 2 || len(data)%4 != 0 {
 		return len(body)
 	}
-	for i, c := range body {
-		if !digit[c] {
+	i := 0
+	for ; i+8 <= len(body); i += 8 {
+		b := body[i : i+8 : i+8]
+		if strange[b[0]]|strange[b[1]]|strange[b[2]]|strange[b[3]]|strange[b[4]]|strange[b[5]]|strange[b[6]]|strange[b[7]] != 0 {
+			break
+		}
+	}
+	for ; i < len(body); i++ {
+		if strange[body[i]] != 0 {
 			return i
 		}
 	}
 	return -1
 }
 
-// digit says which bytes are digits of base64.
-var digit = func() (d [256]bool) {
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
-		d[c] = true
+// strange is 1 for every byte that is no digit of base64.
+var strange = func() (s [256]byte) {
+	for i := range s {
+		s[i] = 1
 	}
-	return d
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
+		s[c] = 0
+	}
+	return s
 }()

@@ -30,6 +30,7 @@ type Ahead struct {
 	stop chan struct{} // closed by Close
 	done chan struct{} // closed when the reading has ended
 
+	room   chan []byte   // what held a long line, for the next one
 	flying atomic.Int64  // bytes of long lines that were read and not yet dealt with
 	landed chan struct{} // gets a value when there are less
 
@@ -56,7 +57,7 @@ func NewAhead(r *Reader, shape *Shape, scanners int) *Ahead {
 	batches := 2*scanners + 2
 	a := &Ahead{
 		full: make(chan *batch, batches), work: make(chan *batch, batches), free: make(chan *batch, batches),
-		stop: make(chan struct{}), done: make(chan struct{}), landed: make(chan struct{}, 1),
+		stop: make(chan struct{}), done: make(chan struct{}), landed: make(chan struct{}, 1), room: make(chan []byte, 1),
 		number: r.number, offset: r.offset,
 	}
 	for range batches {
@@ -111,10 +112,15 @@ func (a *Ahead) giveBack(b *batch) {
 		case a.landed <- struct{}{}:
 		default:
 		}
-		size := cap(b.text)
+		room := b.text[:0]
 		b.block, b.lines = block{}, nil
-		if size >= largeSpill {
+		if cap(room) >= largeSpill {
 			debug.FreeOSMemory()
+		} else {
+			select {
+			case a.room <- room:
+			default:
+			}
 		}
 	}
 	a.free <- b
@@ -137,6 +143,12 @@ func (a *Ahead) read(r *Reader) {
 		case b = <-a.free:
 		case <-a.stop:
 			return
+		}
+		if r.spill == nil {
+			select {
+			case r.spill = <-a.room:
+			default:
+			}
 		}
 		b.block, b.err = r.block(&b.spare)
 		if b.long {
