@@ -140,8 +140,43 @@ func isHome(dir, home string) bool {
 	return err == nil && (abs == home || abs == filepath.Join(home, "sessions"))
 }
 
-// homeOf returns the agent's home that a path lies in, told by the directories the agent makes there.
+// homeOf returns the agent's home that a path lies in, told by the directories the agent makes there: those that the path
+// names, or those that it leads to by symbolic links, or the ones of the user's home if they are links themselves.
 func homeOf(path string) string {
+	if dir := homeAbove(path); dir != "" {
+		return dir
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	if dir := homeAbove(real); dir != "" {
+		return dir
+	}
+	root, err := home.Default()
+	if err != nil {
+		return ""
+	}
+	for _, dir := range home.Sessions(root) {
+		if to, err := filepath.EvalSymlinks(dir); err == nil && inside(real, to) {
+			return root
+		}
+	}
+	return ""
+}
+
+// inside says whether a path lies somewhere below a directory.
+func inside(path, dir string) bool {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, abs)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// homeAbove is homeOf by the names in the path.
+func homeAbove(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return ""

@@ -33,22 +33,14 @@ func (e *env) undo(c *cli.Context) error {
 		}
 		return err
 	}
-	for _, f := range run.Manifest.Files {
-		if f.Mode != runs.InPlace {
-			continue // a copy that somebody uses has moved on, which Undo sees
-		}
-		if err := repair.Neighbours(c.Context, f.Target, homeOf(f.Target)); err != nil {
-			if errors.Is(err, home.ErrBusy) {
-				return &exitError{ExitInUse, err}
-			}
-			return err
-		}
-	}
-	done, err := run.Undo(c.Context)
+	done, err := run.Undo(c.Context, repair.Claims{HomeOf: homeOf})
 	for _, u := range done {
 		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
 			runs.Restored: "the original is back", runs.Removed: "the copy is gone", runs.Already: "nothing left to do",
 		}[u.Action])
+	}
+	if errors.Is(err, home.ErrBusy) {
+		return &exitError{ExitInUse, err}
 	}
 	return err
 }

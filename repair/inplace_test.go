@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,11 +107,39 @@ func TestInPlaceKeepsModeAndTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Undo(context.Background()); err != nil {
+	if _, err := run.Undo(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
 	back, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(back, text) {
 		t.Errorf("undo does not bring the session back (%v)", err)
+	}
+}
+
+// TestInPlaceOddHeaders: a header whose id is none keeps nobody from repairing the file, and its name tells the lock.
+func TestInPlaceOddHeaders(t *testing.T) {
+	home, path, text := inHome(t)
+	put(t, path, bytes.Replace(text, []byte(`"id":"01a1fa85-bfc3-74d1-9684-43a82083e7d1"`), []byte(`"id":"7"`), 1))
+	if err := os.MkdirAll(filepath.Join(home, "thread-writer-locks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repairInPlace(t, home, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInPlaceHardLinks: that another name keeps the damaged session is said.
+func TestInPlaceHardLinks(t *testing.T) {
+	home, path, text := inHome(t)
+	other := filepath.Join(t.TempDir(), "other.jsonl")
+	if err := os.Link(path, other); err != nil {
+		t.Skip(err)
+	}
+	rep, err := repairInPlace(t, home, path)
+	if err != nil || !slices.ContainsFunc(rep.Notes, func(n string) bool { return strings.Contains(n, "hard links") }) {
+		t.Errorf("%v, notes %q", err, rep.Notes)
+	}
+	if kept, err := os.ReadFile(other); err != nil || !bytes.Equal(kept, text) {
+		t.Errorf("the other name has changed (%v)", err)
 	}
 }

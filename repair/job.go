@@ -46,6 +46,9 @@ var ErrPartial = errors.New("the session can't be read to its end")
 // ErrDependants: other sessions point into the bytes that an in-place repair would move.
 var ErrDependants = errors.New("other sessions point into this file")
 
+// ErrForeign: the session belongs to another user, who would lose it by a repair in place.
+var ErrForeign = errors.New("it belongs to another user: in place it would change hands, and it can't be told whether they use it; repair without --in-place makes a copy")
+
 // Job is one session to repair.
 type Job struct {
 	Source  *source.Source
@@ -298,6 +301,22 @@ func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 	return w.newRewrite(aside).Run(ctx, to)
 }
 
+// fillAs is fill, compressed or not.
+func (w *job) fillAs(ctx context.Context, to io.Writer, aside io.Writer, compressed bool) error {
+	if !compressed {
+		return w.fill(ctx, to, aside)
+	}
+	enc, err := zstd.NewWriter(to)
+	if err != nil {
+		return err
+	}
+	if err := w.fill(ctx, enc, aside); err != nil {
+		enc.Close()
+		return err
+	}
+	return enc.Close()
+}
+
 // verify reads the copy back.
 func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 	if w.plan.Empty() {
@@ -326,18 +345,37 @@ func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 
 // lock makes sure that nobody else uses the session, and keeps the agent's own writers out.
 func (w *job) lock() (release func(), err error) {
-	id := w.found.Summary.Header.ID
+	if publish.Foreign(w.Source.Info) {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, ErrForeign)
+	}
+	if publish.Names(w.Source.Info) > 1 {
+		w.notes = append(w.notes, "the file has other names (hard links): they keep the session as it was")
+	}
+	id := w.lockedThread()
 	busy, err := home.InUse(w.Source.Real, w.Home, id)
+	if err == nil && busy != nil {
+		err = busy
+	}
+	release = func() {}
+	if err == nil && w.Home != "" && id != "" {
+		release, err = home.Lock(w.Home, id)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
 	}
-	if busy != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, busy)
+	return release, nil
+}
+
+// lockedThread is the thread whose lock a client of this session takes: the one that the file is named for, or the
+// header's; "" if neither has an id.
+func (w *job) lockedThread() string {
+	name, _ := home.ParseName(filepath.Base(w.Source.Real))
+	for _, id := range []string{name.ThreadID, w.found.Summary.Header.ID} {
+		if home.IsID(id) {
+			return id
+		}
 	}
-	if w.Home == "" || id == "" || !home.IsID(id) {
-		return func() {}, nil
-	}
-	return home.Lock(w.Home, id)
+	return ""
 }
 
 // publish writes the copy where the mode wants it, with a record of the run.
@@ -402,7 +440,7 @@ func (w *job) place() (publish.Target, error) {
 		w.thread = id.String()
 		now := time.Now()
 		dir := filepath.Dir(w.Source.Real)
-		if w.Home != "" && strings.HasPrefix(dir, filepath.Join(w.Home, "archived_sessions")) {
+		if w.Home != "" && archived(dir, w.Home) {
 			// The client does not resume from the archive.
 			dir = filepath.Join(w.Home, "sessions", now.Format("2006"), now.Format("01"), now.Format("02"))
 			if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -410,16 +448,27 @@ func (w *job) place() (publish.Target, error) {
 			}
 		}
 		t.Path = filepath.Join(dir, home.Name(now, w.thread))
+		t.Mode |= 0o200 // its client goes on writing it
 	}
 	w.target = t.Path
 	return t, nil
+}
+
+// archived says whether a directory, by its real name, lies in the archive of a home.
+func archived(dir, homeDir string) bool {
+	archive, err := filepath.EvalSymlinks(filepath.Join(homeDir, "archived_sessions"))
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(archive, dir)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // into writes and records one copy.
 func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, error) {
 	f := runs.File{
 		Source: w.Source.Real, Target: t.Path, Mode: w.Mode.String(),
-		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(),
+		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home,
 	}
 	var err error
 	if w.Mode == InPlace {
@@ -440,18 +489,13 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	var guard *home.Guard
 	defer func() { guard.Release() }()
 	fill := func(to io.Writer) error {
-		if !compressed {
-			return w.fill(ctx, to, aside)
-		}
-		enc, err := zstd.NewWriter(to)
-		if err != nil {
+		if err := w.fillAs(ctx, to, aside, compressed); err != nil {
 			return err
 		}
-		if err := w.fill(ctx, enc, aside); err != nil {
-			enc.Close()
-			return err
+		if w.rw != nil {
+			f.DiffersFrom = w.rw.moved()
 		}
-		return enc.Close()
+		return nil
 	}
 	check := func(tmp string) error {
 		if err := aside.Close(); err != nil {
@@ -469,12 +513,16 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		guard, err = w.settleView(ctx)
 		return err
 	}
-	if err := run.Publish(ctx, f, t, fill, check); err != nil && !errors.Is(err, publish.ErrPublished) {
+	err = run.Publish(ctx, &f, t, fill, check)
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		return nil, err
 	}
 	if w.Mode == InPlace && compressed {
 		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")
 	}
 	rep := w.report(run)
-	return rep, rep.keep(run, filepath.Base(w.Source.Real))
+	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
+		rep.Notes = append(rep.Notes, "the session was repaired, but this report could not be kept: "+kept.Error())
+	}
+	return rep, err
 }

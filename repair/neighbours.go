@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/codex/store"
 	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -21,20 +22,25 @@ func (w *job) checkDependants(ctx context.Context) error {
 	if w.Home == "" || err != nil {
 		return nil // outside of a home, or under a name that nothing can point to
 	}
-	list, err := store.Dependants(ctx, w.Home, id)
+	return dependants(ctx, w.Home, id, w.rw.moved(), "repair without --in-place makes a copy that leaves them right")
+}
+
+// dependants refuses to move the bytes of a rollout from an offset on, if other sessions rely on them.
+func dependants(ctx context.Context, homeDir, rolloutID string, from int64, advice string) error {
+	list, err := store.Dependants(ctx, homeDir, rolloutID)
 	if err != nil {
 		return err
 	}
 	var names []string
 	for _, d := range list {
-		if w.rw.moved() < d.Offset {
+		if from < d.Offset {
 			names = append(names, d.Path)
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w:\n  %s\nrepair without --in-place makes a copy that leaves them right", ErrDependants, strings.Join(names, "\n  "))
+	return fmt.Errorf("%w:\n  %s\n%s", ErrDependants, strings.Join(names, "\n  "), advice)
 }
 
 // lookBeside adds to what was found in the session what is wrong between it and its neighbours. A copy elsewhere gets
@@ -119,29 +125,58 @@ func (w *job) clearProjection(ctx context.Context) error {
 	return nil
 }
 
-// Neighbours checks, before a repair is taken back, that nobody uses the file and that no other session relies on
-// its bytes as they are now; and clears the client's view of it.
-func Neighbours(ctx context.Context, path, homeDir string) error {
-	name, _ := home.ParseName(filepath.Base(path))
-	busy, err := home.InUse(path, homeDir, name.ThreadID)
+// Claims keeps clients from the files of a run while it is taken back. HomeOf tells in which agent's home a file lies, for
+// the records of older versions, which do not say.
+type Claims struct{ HomeOf func(path string) string }
+
+func (c Claims) home(f *runs.File) string {
+	if f.Home != "" {
+		return f.Home
+	}
+	return c.HomeOf(f.Target)
+}
+
+// Check refuses a file that somebody uses (home.ErrBusy), and one whose bytes, as they are now, other sessions rely on.
+func (c Claims) Check(ctx context.Context, f *runs.File) error {
+	name, _ := home.ParseName(filepath.Base(f.Target))
+	busy, err := home.InUse(f.Target, c.home(f), name.ThreadID)
 	if err != nil {
 		return err
 	}
 	if busy != nil {
-		return fmt.Errorf("%s: %w", path, busy)
+		return fmt.Errorf("%s: %w", f.Target, busy)
 	}
-	if homeDir == "" || name.RolloutID == "" {
+	if f.Mode != runs.InPlace || c.home(f) == "" || name.RolloutID == "" {
 		return nil
 	}
-	list, err := store.Dependants(ctx, homeDir, name.RolloutID)
+	return dependants(ctx, c.home(f), name.RolloutID, f.DiffersFrom, "taking the repair back would move those")
+}
+
+// Claim takes the thread's lock and the file itself, and clears the client's view of a session that is put back.
+func (c Claims) Claim(ctx context.Context, f *runs.File) (release func(), err error) {
+	name, _ := home.ParseName(filepath.Base(f.Target))
+	unlock := func() {}
+	if c.home(f) != "" && home.IsID(name.ThreadID) {
+		if unlock, err = home.Lock(c.home(f), name.ThreadID); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Target, err)
+		}
+	}
+	guard, busy, err := home.Hold(f.Target)
+	if err == nil && busy != nil {
+		err = fmt.Errorf("%s: %w", f.Target, busy)
+	}
+	if err == nil && f.Mode == runs.InPlace && c.home(f) != "" && name.RolloutID != "" {
+		if _, err = store.Clear(ctx, c.home(f), name.RolloutID); errors.Is(err, store.ErrSchema) {
+			err = nil
+		}
+	}
+	release = func() {
+		guard.Release()
+		unlock()
+	}
 	if err != nil {
-		return err
+		release()
+		return nil, err
 	}
-	if len(list) > 0 {
-		return fmt.Errorf("%s: %w: %s", path, ErrDependants, list[0].Path)
-	}
-	if _, err := store.Clear(ctx, homeDir, name.RolloutID); err != nil && !errors.Is(err, store.ErrSchema) {
-		return err
-	}
-	return nil
+	return release, nil
 }

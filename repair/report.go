@@ -152,7 +152,10 @@ func (w *job) history() History {
 		}
 	}
 	after := w.copied.Summary
-	return History{Items: after.Items + gone + after.Lost, Before: before.Seen, After: max(0, after.Seen-placeholders)}
+	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders)}
+	// A compaction that the client could not read has brought more before than it should.
+	h.Items = max(after.Items+gone+after.Lost, h.Before, h.After)
+	return h
 }
 
 // Unrepaired says whether something more than a note is left.
@@ -175,7 +178,7 @@ func (r *Report) keep(run *runs.Run, name string) error {
 	if err := HTML(&page, []*Report{r}, false); err != nil {
 		return err
 	}
-	return errors.Join(run.WriteReport(name+".report.json", data), run.WriteReport(name+".report.html", page.Bytes()))
+	return errors.Join(run.WriteReport(name, ".report.json", data), run.WriteReport(name, ".report.html", page.Bytes()))
 }
 
 // JSON is the report in its documented form, without words of the conversation.

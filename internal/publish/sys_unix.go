@@ -34,6 +34,21 @@ func giveTo(f *os.File, owner fs.FileInfo) bool {
 	return ok && mine.Gid == st.Gid
 }
 
+// Foreign says whether a file belongs to another user, whom a file that replaces it can't be given to.
+func Foreign(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	me := os.Geteuid()
+	return ok && me != 0 && int(st.Uid) != me
+}
+
+// Names is how many names a file has; with more than one, a file that replaces it takes only one of them.
+func Names(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Nlink)
+	}
+	return 1
+}
+
 // SyncDir makes the names in a directory durable. File systems that cannot sync a directory are not an error.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)

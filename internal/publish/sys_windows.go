@@ -12,6 +12,12 @@ const errQuota = windows.ERROR_DISK_QUOTA_EXCEEDED
 // giveTo does nothing: a new file inherits its rights from the directory, like the one beside it.
 func giveTo(*os.File, fs.FileInfo) bool { return true }
 
+// Foreign can't be told here: it is false.
+func Foreign(fs.FileInfo) bool { return false }
+
+// Names can't be told here: it is 1.
+func Names(fs.FileInfo) int { return 1 }
+
 // SyncDir does nothing: directories are not synced on this system.
 func SyncDir(string) error { return nil }
 

@@ -47,7 +47,7 @@ func TestPlayCrash(t *testing.T) {
 // inPlaceUnconfirmed leaves what Publish would leave if it were killed right after the rename.
 func inPlaceUnconfirmed(t *testing.T, r *Run, f File) {
 	t.Helper()
-	if err := r.Publish(ctx, f, publish.Target{Path: f.Target, Replace: true, Mode: 0o640}, text(after), nil); err != nil {
+	if err := r.Publish(ctx, &f, publish.Target{Path: f.Target, Replace: true, Mode: 0o640}, text(after), nil); err != nil {
 		t.Fatal(err)
 	}
 	r.Manifest.Files[0].Published = false
@@ -82,7 +82,7 @@ func TestCrash(t *testing.T) {
 				t.Fatal(list, err)
 			}
 			r := load(t, list[0].Run)
-			if _, err := r.Undo(ctx); !errors.Is(err, c.undo) || (err == nil) != (c.undo == nil) {
+			if _, err := r.Undo(ctx, nil); !errors.Is(err, c.undo) || (err == nil) != (c.undo == nil) {
 				t.Error(err)
 			}
 			holds(t, a, before)

@@ -37,9 +37,11 @@ type File struct {
 	SizeAfter     int64       `json:"size_after"`
 	SHA256Before  string      `json:"sha256_before"`
 	SHA256After   string      `json:"sha256_after"`
-	Backup        string      `json:"backup,omitempty"`    // the original's copy in the run directory; in-place only
-	SetAside      string      `json:"set_aside,omitempty"` // what was taken out of the session, in the run directory
-	Perm          fs.FileMode `json:"perm,omitempty"`      // the original's permission bits; 0: undo keeps the target's
+	Backup        string      `json:"backup,omitempty"`       // the original's copy in the run directory; in-place only
+	SetAside      string      `json:"set_aside,omitempty"`    // what was taken out of the session, in the run directory
+	Home          string      `json:"home,omitempty"`         // the agent's home that Target lies in
+	DiffersFrom   int64       `json:"differs_from,omitempty"` // in place: bytes of the target before it are the original's; 0 in older records
+	Perm          fs.FileMode `json:"perm,omitempty"`         // the original's permission bits; 0: undo keeps the target's
 	ModTimeBefore time.Time   `json:"mod_time_before,omitzero"`
 	Published     bool        `json:"published"` // Target is known to have been written
 	Undone        bool        `json:"undone,omitempty"`

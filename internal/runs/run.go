@@ -87,12 +87,19 @@ func (r *Run) SetAside(name string) (io.WriteCloser, string, error) {
 	return &synced{f}, rel, nil
 }
 
-// WriteReport writes a report into the run, whole or not at all.
-func (r *Run) WriteReport(name string, data []byte) error {
-	if !plainName(name) || name == manifestName {
-		return fmt.Errorf("%q cannot be the name of a report", name)
+// WriteReport writes a report on a session of the given name into the run, whole or not at all; kind ends the file's name.
+func (r *Run) WriteReport(session, kind string, data []byte) error {
+	name := tame(session) + kind
+	for n := 2; r.has(name); n++ {
+		name = fmt.Sprintf("%d-%s%s", n, tame(session), kind)
 	}
 	return r.write(name, data)
+}
+
+// has says whether there is something of that name in the run.
+func (r *Run) has(name string) bool {
+	_, err := os.Lstat(filepath.Join(r.dir, name))
+	return err == nil
 }
 
 // Save writes the manifest to the disk, whole or not at all.
@@ -131,7 +138,7 @@ func (r *Run) Discard() error {
 // sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target.
 // Size and hash of what is written are filled in here. check is publish.Write's. On any error but
 // publish.ErrPublished nothing was published and the run does not name the file.
-func (r *Run) Publish(ctx context.Context, f File, t publish.Target, fill func(io.Writer) error, check func(tmp string) error) error {
+func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, check func(tmp string) error) error {
 	if t.Path != f.Target || !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
 		return fmt.Errorf("recording %s: its paths must be absolute and the same in both places", f.Target)
 	}
@@ -154,7 +161,7 @@ func (r *Run) Publish(ctx context.Context, f File, t publish.Target, fill func(i
 		return nil
 	}, func(tmp string) error {
 		f.Published = false
-		r.Manifest.Files = append(r.Manifest.Files, f)
+		r.Manifest.Files = append(r.Manifest.Files, *f)
 		if err := r.Save(); err != nil {
 			return err
 		}

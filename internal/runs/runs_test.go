@@ -62,7 +62,7 @@ func inPlace(t *testing.T, r *Run, path string, check func(string) error) error 
 	info, _ := os.Stat(path)
 	f := File{Source: path, Target: path, Mode: InPlace, SizeBefore: info.Size(), SHA256Before: sha, Backup: rel, ModTimeBefore: info.ModTime()}
 	target := publish.Target{Path: path, Replace: true, Mode: info.Mode(), ModTime: info.ModTime(), Owner: info}
-	return r.Publish(ctx, f, target, text(after), check)
+	return r.Publish(ctx, &f, target, text(after), check)
 }
 
 // copied writes a repaired copy.
@@ -72,7 +72,7 @@ func copied(t *testing.T, r *Run, src, dst string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Publish(ctx, File{Source: src, Target: dst, Mode: NewThread, SizeBefore: size, SHA256Before: sha}, publish.Target{Path: dst}, text(after), nil)
+	return r.Publish(ctx, &File{Source: src, Target: dst, Mode: NewThread, SizeBefore: size, SHA256Before: sha}, publish.Target{Path: dst}, text(after), nil)
 }
 
 func text(s string) func(io.Writer) error {
@@ -111,7 +111,7 @@ func TestUndoRoundTrip(t *testing.T) {
 	}
 	os.Chtimes(a, time.Now(), time.Now())
 
-	done, err := load(t, r.Manifest.Run).Undo(ctx)
+	done, err := load(t, r.Manifest.Run).Undo(ctx, nil)
 	if err != nil || len(done) != 2 || done[0] != (Undone{a, Restored}) || done[1] != (Undone{c, Removed}) {
 		t.Fatal(done, err)
 	}
@@ -122,7 +122,7 @@ func TestUndoRoundTrip(t *testing.T) {
 	if _, err := os.Stat(c); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the copy is still there")
 	}
-	if _, err := load(t, r.Manifest.Run[:17]).Undo(ctx); !errors.Is(err, ErrUndone) {
+	if _, err := load(t, r.Manifest.Run[:17]).Undo(ctx, nil); !errors.Is(err, ErrUndone) {
 		t.Error(err)
 	}
 	if _, err := Load(""); !errors.Is(err, ErrNoRun) {
@@ -157,7 +157,7 @@ func TestPublishFails(t *testing.T) {
 		{Source: a, Target: a, Mode: NewThread},
 		{Source: "a.jsonl", Target: a, Mode: InPlace, Backup: "x", SHA256Before: "x"},
 	} {
-		if err := r.Publish(ctx, f, publish.Target{Path: a, Replace: true}, text(after), nil); err == nil {
+		if err := r.Publish(ctx, &f, publish.Target{Path: a, Replace: true}, text(after), nil); err == nil {
 			t.Errorf("published %+v", f)
 		}
 	}
@@ -186,7 +186,7 @@ func TestRecordFails(t *testing.T) {
 	r := begin(t)
 	rel, sha, _ := r.Backup(ctx, a)
 	f := File{Source: a, Target: a, Mode: InPlace, SHA256Before: sha, Backup: rel}
-	err := r.Publish(ctx, f, publish.Target{Path: a, Replace: true}, func(w io.Writer) error {
+	err := r.Publish(ctx, &f, publish.Target{Path: a, Replace: true}, func(w io.Writer) error {
 		os.RemoveAll(r.Path())
 		return text(after)(w)
 	}, nil)
@@ -244,13 +244,14 @@ func TestBackupAndSetAside(t *testing.T) {
 		}
 		holds(t, filepath.Join(r.Path(), rel), name)
 	}
-	if err := r.WriteReport("report.json", []byte("{}")); err != nil {
-		t.Error(err)
-	}
-	for _, bad := range []string{"", ".", "..", "../x", "/etc/x", `a\b`, "manifest.json"} {
-		if err := r.WriteReport(bad, nil); err == nil {
-			t.Errorf("wrote %q", bad)
+	names := []string{"a", "a", "", ".", "..", "../x", "/etc/x", `a\b`, "manifest.json", strings.Repeat("x", 300)}
+	for _, name := range names {
+		if err := r.WriteReport(name, ".report.json", []byte("{}")); err != nil {
+			t.Errorf("%q: %v", name, err)
 		}
+	}
+	if there, err := filepath.Glob(filepath.Join(r.Path(), "*.report.json")); err != nil || len(there) != len(names) {
+		t.Errorf("%d reports of %d: %q", len(there), len(names), there)
 	}
 	filepath.WalkDir(r.Path(), func(path string, d fs.DirEntry, _ error) error {
 		info, _ := d.Info()
@@ -277,7 +278,7 @@ func TestDiscardKeeps(t *testing.T) {
 	if err := r.Discard(); !errors.Is(err, ErrKept) {
 		t.Error(err)
 	}
-	if _, err := r.Undo(ctx); !errors.Is(err, ErrMovedOn) {
+	if _, err := r.Undo(ctx, nil); !errors.Is(err, ErrMovedOn) {
 		t.Error(err)
 	}
 }
@@ -356,7 +357,7 @@ func TestPathsThatAreNotText(t *testing.T) {
 	if err := inPlace(t, r, a, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := load(t, "").Undo(ctx); err != nil {
+	if _, err := load(t, "").Undo(ctx, nil); err != nil {
 		t.Error(err)
 	}
 	holds(t, a, before)

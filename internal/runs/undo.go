@@ -41,13 +41,20 @@ type Undone struct {
 	Action string // Restored, Removed or Already
 }
 
+// Claims keeps others from the files of a run while it is taken back, and sees to what refers to them.
+type Claims interface {
+	// Check says why a file must stay as it is, before anything is changed.
+	Check(ctx context.Context, f *File) error
+	// Claim makes sure that nobody else uses the file until release is called.
+	Claim(ctx context.Context, f *File) (release func(), err error)
+}
+
 // Undo takes the run back: an in-place repair's original returns byte for byte with its mode and modification time,
 // a copy that the run made is removed. First every file is checked, and if one is not exactly what the run left
-// (ErrMovedOn) or its backup is not intact (ErrBackup) nothing is changed at all. An error in the midst of the changes
-// comes with what was done; a second call goes on from there.
-//
-// The caller makes sure that no agent is using the targets, and sees to what else refers to them.
-func (r *Run) Undo(ctx context.Context) ([]Undone, error) {
+// (ErrMovedOn), its backup is not intact (ErrBackup) or claims says that it must stay, nothing is changed at all. An
+// error in the midst of the changes comes with what was done; a second call goes on from there. nil claims nothing: the
+// caller knows that nobody uses the files.
+func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 	if !r.Manifest.UndoneAt.IsZero() {
 		return nil, fmt.Errorf("run %s: %w, on %s", r.Manifest.Run, ErrUndone, r.Manifest.UndoneAt.Format(time.RFC3339))
 	}
@@ -68,6 +75,12 @@ func (r *Run) Undo(ctx context.Context) ([]Undone, error) {
 			bad = append(bad, err)
 			continue
 		}
+		if u.changes() && claims != nil {
+			if err := claims.Check(ctx, f); err != nil {
+				bad = append(bad, r.withOriginal(f, err))
+				continue
+			}
+		}
 		if f.Published {
 			steps = append(steps, u)
 		}
@@ -80,8 +93,8 @@ func (r *Run) Undo(ctx context.Context) ([]Undone, error) {
 	}
 	var done []Undone
 	for _, u := range steps {
-		if err := u.do(ctx); err != nil {
-			return done, fmt.Errorf("undoing run %s: %w", r.Manifest.Run, err)
+		if err := u.claimed(ctx, claims); err != nil {
+			return done, fmt.Errorf("undoing run %s: %w", r.Manifest.Run, r.withOriginal(u.file, err))
 		}
 		done = append(done, Undone{Path: u.path(), Action: u.action})
 		u.file.Undone = true
@@ -203,6 +216,29 @@ func (r *Run) intact(ctx context.Context, u *undoing) error {
 	}
 	u.backup = s
 	return nil
+}
+
+// withOriginal adds to an error where the original is kept, if it is.
+func (r *Run) withOriginal(f *File, err error) error {
+	if f.Backup == "" {
+		return err
+	}
+	return fmt.Errorf("%w; the original is %s", err, filepath.Join(r.dir, f.Backup))
+}
+
+// changes says whether a file is there that will be replaced or removed.
+func (u *undoing) changes() bool { return u.target != nil && (u.restore || u.remove) }
+
+// claimed does it while nobody else uses the file.
+func (u *undoing) claimed(ctx context.Context, claims Claims) error {
+	if u.changes() && claims != nil {
+		release, err := claims.Claim(ctx, u.file)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	return u.do(ctx)
 }
 
 func (u *undoing) do(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -40,7 +41,7 @@ func TestUndoRefused(t *testing.T) {
 			if err := c.spoil(r, a, c2); err != nil {
 				t.Fatal(err)
 			}
-			done, err := load(t, r.Manifest.Run).Undo(ctx)
+			done, err := load(t, r.Manifest.Run).Undo(ctx, nil)
 			if !errors.Is(err, c.want) || done != nil || !strings.Contains(err.Error(), dir) && !strings.Contains(err.Error(), r.Path()) {
 				t.Errorf("%v, %v", done, err)
 			}
@@ -69,10 +70,10 @@ func TestUndoOfWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Remove(c)
-	if done, err := r.Undo(ctx); err != nil || len(done) != 1 || done[0].Action != Already {
+	if done, err := r.Undo(ctx, nil); err != nil || len(done) != 1 || done[0].Action != Already {
 		t.Error(done, err)
 	}
-	if _, err := begin(t).Undo(ctx); !errors.Is(err, ErrNothing) {
+	if _, err := begin(t).Undo(ctx, nil); !errors.Is(err, ErrNothing) {
 		t.Error(err)
 	}
 }
@@ -89,13 +90,13 @@ func TestUndoOtherName(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := File{Source: zst, Target: plain, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
-		if err := r.Publish(ctx, f, publish.Target{Path: plain, Mode: 0o640}, text(after), nil); err != nil {
+		if err := r.Publish(ctx, &f, publish.Target{Path: plain, Mode: 0o640}, text(after), nil); err != nil {
 			t.Fatal(err)
 		}
 		if !keepZst {
 			os.Remove(zst)
 		}
-		done, err := load(t, "").Undo(ctx)
+		done, err := load(t, "").Undo(ctx, nil)
 		if err != nil || len(done) != 1 || done[0] != (Undone{zst, Restored}) {
 			t.Error(done, err)
 		}
@@ -106,5 +107,63 @@ func TestUndoOtherName(t *testing.T) {
 		if info, _ := os.Stat(zst); !info.ModTime().Equal(old) || info.Mode() != 0o640 {
 			t.Error(info.ModTime(), info.Mode())
 		}
+	}
+}
+
+// claimed counts what it is asked, and refuses a file.
+type claimed struct {
+	refuse                string
+	checks, claims, frees int
+}
+
+func (c *claimed) Check(_ context.Context, f *File) error {
+	c.checks++
+	if filepath.Base(f.Target) == c.refuse {
+		return errBusy
+	}
+	return nil
+}
+
+func (c *claimed) Claim(context.Context, *File) (func(), error) {
+	c.claims++
+	return func() { c.frees++ }, nil
+}
+
+var errBusy = errors.New("in use")
+
+// TestUndoClaims: nobody's file is claimed before all are found as the run left them and free; each is given back.
+func TestUndoClaims(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuse  string
+		moved   bool
+		want    error
+		claims  int
+		content string
+	}{
+		"free":     {claims: 2, content: before},
+		"in use":   {refuse: "b.jsonl", want: errBusy, content: after},
+		"moved on": {moved: true, want: ErrMovedOn, content: after},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := state(t)
+			r := begin(t)
+			a, b := put(t, filepath.Join(dir, "a.jsonl"), before), put(t, filepath.Join(dir, "b.jsonl"), before)
+			for _, path := range []string{a, b} {
+				if err := inPlace(t, r, path, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.moved {
+				put(t, b, after+"more")
+			}
+			claims := &claimed{refuse: c.refuse}
+			if _, err := load(t, r.Manifest.Run).Undo(ctx, claims); !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if claims.claims != c.claims || claims.frees != c.claims {
+				t.Errorf("%+v", claims)
+			}
+			holds(t, a, c.content)
+		})
 	}
 }

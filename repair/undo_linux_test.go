@@ -1,0 +1,104 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+const killedThread = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
+
+// undo takes the newest run back as the command does.
+func undo(t *testing.T, run string) error {
+	t.Helper()
+	r, err := runs.Load(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Undo(context.Background(), Claims{HomeOf: func(string) string { return "" }})
+	return err
+}
+
+// TestUndoRefusesWhatIsInUse: neither a copy nor a session in place goes while a client has it open, or is its writer,
+// even if it has written nothing yet.
+func TestUndoRefusesWhatIsInUse(t *testing.T) {
+	for _, mode := range []Mode{NewThread, InPlace} {
+		for _, use := range []string{"open", "locked"} {
+			t.Run(mode.String()+"/"+use, func(t *testing.T) {
+				dir, path, _ := inHome(t)
+				if err := os.MkdirAll(filepath.Join(dir, "thread-writer-locks"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				src, err := source.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				rep, err := Do(context.Background(), Job{
+					Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: mode, Home: dir,
+					Begin: func() (*runs.Run, error) { return runs.New("test") },
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				before, err := os.ReadFile(rep.Target)
+				if err != nil {
+					t.Fatal(err)
+				}
+				end := func() {}
+				if use == "open" {
+					f, err := os.OpenFile(rep.Target, os.O_APPEND|os.O_WRONLY, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					end = func() { f.Close() }
+				} else {
+					name, _ := home.ParseName(filepath.Base(rep.Target))
+					if end, err = home.Lock(dir, name.ThreadID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := undo(t, rep.Run); !errors.Is(err, home.ErrBusy) {
+					t.Errorf("undone while it was in use: %v", err)
+				}
+				if after, err := os.ReadFile(rep.Target); err != nil || !bytes.Equal(before, after) {
+					t.Errorf("it was changed (%v)", err)
+				}
+				end()
+				if err := undo(t, rep.Run); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// TestUndoBesideForks: a fork that relies on nothing that the repair has moved does not keep it from being taken back.
+func TestUndoBesideForks(t *testing.T) {
+	for _, c := range []struct {
+		offset  int
+		refused bool
+	}{{3812, false}, {9825, true}} {
+		dir, path, text := inHome(t)
+		rep, err := repairInPlace(t, dir, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fork := fmt.Appendf(nil, `{"timestamp":"2026-11-20T20:00:00.000Z","ordinal":9,"type":"session_meta","payload":{"id":"019a0000-0000-7000-8000-000000000009","timestamp":"2026-11-20T20:00:00.000Z","cwd":"/","originator":"codex_exec","cli_version":"0.169.0","history_mode":"paginated","history_base":{"thread_id":%q,"end_ordinal_exclusive":9,"end_byte_offset":%d}}}`+"\n", killedThread, c.offset)
+		put(t, filepath.Join(dir, "sessions/2026/11/20/rollout-2026-11-20T20-00-00-019a0000-0000-7000-8000-000000000009.jsonl"), fork)
+		if err := undo(t, rep.Run); errors.Is(err, ErrDependants) != c.refused || (err != nil) != c.refused {
+			t.Errorf("a fork from byte %d: %v", c.offset, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, text) == c.refused {
+			t.Errorf("a fork from byte %d: put back: %v (%v)", c.offset, bytes.Equal(now, text), err)
+		}
+	}
+}
