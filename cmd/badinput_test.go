@@ -563,11 +563,19 @@ func TestReadOnlyDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Chmod(dir, 0o755)
-	for _, args := range [][]string{{"repair", path}, {"repair", "--in-place", path}, {"repair", "-o", filepath.Join(dir, "x.jsonl"), path}} {
-		c := asNobody(t, child(t, args...))
+	const closed = "its directory must be writable; write to another one"
+	for _, try := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"repair", path}, closed},
+		{[]string{"repair", "--in-place", path}, "it belongs to another user"},
+		{[]string{"repair", "-o", filepath.Join(dir, "x.jsonl"), path}, closed},
+	} {
+		c := asNobody(t, child(t, try.args...))
 		code, out := exitCode(t, c)
-		if code != ExitIO || !strings.Contains(out, "its directory must be writable; write to another one") {
-			t.Errorf("%v: exit %d: %s", args, code, out)
+		if code != ExitIO || !strings.Contains(out, try.want) {
+			t.Errorf("%v: exit %d: %s", try.args, code, out)
 		}
 		noRecord(t, c)
 		if sum(t, path) != before {

@@ -77,7 +77,8 @@ func (e *env) repair(c *cli.Context) error {
 	defer r.bar.end()
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
-			return err
+			// What was repaired before can be taken back.
+			return errors.Join(err, r.print.end(context.WithoutCancel(c.Context), r.run))
 		}
 	}
 	if err := r.print.end(c.Context, r.run); err != nil {

@@ -1,8 +1,8 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
-	"regexp"
 	"unicode/utf8"
 
 	"github.com/hist-cli/hist/internal/codex"
@@ -145,7 +145,12 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	c.splice(ruleBadArguments, Rejects, StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are no JSON: the API may refuse them")
 }
 
-var dirtyName = regexp.MustCompile(`[^A-Za-z0-9_.:/-]+`)
+// inName says whether the byte may stand in a tool's name.
+func inName(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == ':' || c == '/' || c == '-'
+}
+
+func notInName(c rune) bool { return !inName(c) }
 
 func (c *argumentChecker) name(rec *session.Record) {
 	raw := codex.Field(rec, codex.FieldName)
@@ -153,10 +158,15 @@ func (c *argumentChecker) name(rec *session.Record) {
 		return
 	}
 	name := codex.Text(rec, codex.FieldName)
-	if len(name) > 0 && len(name) <= maxToolName && !dirtyName.Match(name) {
+	if len(name) > 0 && len(name) <= maxToolName && !bytes.ContainsFunc(name, notInName) {
 		return
 	}
-	clean := dirtyName.ReplaceAll(name, nil)
+	clean := bytes.Map(func(c rune) rune {
+		if inName(c) {
+			return c
+		}
+		return -1
+	}, name)
 	if len(clean) == 0 || len(clean) > maxToolName {
 		c.splice(ruleBadToolName, Rejects, NoFix, rec, codex.FieldName, nil, "a tool's name that the API refuses, and no clean one in it")
 		return

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"strings"
+
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -21,7 +23,7 @@ func (c *callChecker) tornCall(rec *session.Record) {
 		return
 	}
 	// A name with garbage in it would make a call that the API refuses.
-	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= maxToolName && !dirtyName.MatchString(call.Name) {
+	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= maxToolName && !strings.ContainsFunc(call.Name, notInName) {
 		c.torn = append(c.torn, &tornCall{at: rec.Pos, call: call})
 	}
 }

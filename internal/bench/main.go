@@ -79,11 +79,13 @@ func (b *bench) prepare() error {
 		}
 	}
 	files := map[string]corpus.Options{
-		"mixed.jsonl": {Size: b.size, Seed: 1, Images: true}, "ten.jsonl": {Size: 10 << 20, Seed: 3, Paginated: true},
-		"quarter.jsonl": {Size: b.size / 4, Seed: 1}, "plain.jsonl": {Size: b.size, Seed: 1}, "giga.jsonl": {Size: 1 << 30, Seed: 4, Paginated: true},
+		"mixed.jsonl": {Size: b.size, Seed: 1, Paginated: true, Images: true}, "ten.jsonl": {Size: 10 << 20, Seed: 3, Paginated: true},
+		"quarter.jsonl": {Size: b.size / 4, Seed: 1, Paginated: true}, "plain.jsonl": {Size: b.size, Seed: 1, Paginated: true},
+		"giga.jsonl": {Size: 1 << 30, Seed: 4, Paginated: true}, "legacy.jsonl": {Size: b.size, Seed: 1, Images: true},
+		"short.jsonl": {Size: b.size / 4, Seed: 1, Paginated: true, Text: 50},
 	}
 	for i := range 8 {
-		files[fmt.Sprintf("many/s%d.jsonl", i)] = corpus.Options{Size: b.size / 8, Seed: int64(10 + i)}
+		files[fmt.Sprintf("many/s%d.jsonl", i)] = corpus.Options{Size: b.size / 8, Seed: int64(10 + i), Paginated: true}
 	}
 	for name, o := range files {
 		if err := b.write(name, func(w io.Writer) error { return corpus.Write(w, o) }); err != nil {
@@ -94,7 +96,7 @@ func (b *bench) prepare() error {
 		return err
 	}
 	return b.write("torn.jsonl", func(w io.Writer) error {
-		if err := corpus.Write(w, corpus.Options{Size: b.size / 2, Seed: 1}); err != nil {
+		if err := corpus.Write(w, corpus.Options{Size: b.size / 2, Seed: 1, Paginated: true}); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, `{"timestamp":"2026-11-18T09:30:00.000Z","type":"event_msg","payload":{"type":"token_c`)
@@ -150,6 +152,10 @@ func (b *bench) programs() []program {
 		{name: "python3, json.loads", args: []string{"python3", "-c", "import sys, json\nfor l in open(sys.argv[1], 'rb'): json.loads(l)", mixed}},
 		{name: "node, JSON.parse", args: []string{"node", "-e", `const r=require("readline").createInterface({input:require("fs").createReadStream(process.argv[1])});r.on("line",l=>JSON.parse(l))`, mixed}},
 		{name: "cat", args: []string{"cat", mixed}},
+		{name: "hist lint, as 0.114.0 writes, one processor", args: lint("legacy.jsonl"), one: true},
+		{name: "the gjson pipeline with that", args: []string{b.path("gjsonpipe"), b.path("legacy.jsonl")}, one: true},
+		{name: "hist lint, a quarter, short texts, one processor", args: lint("short.jsonl"), one: true},
+		{name: "the gjson pipeline with those", args: []string{b.path("gjsonpipe"), b.path("short.jsonl")}, one: true},
 		{name: lintMany, args: lint("many")},
 		{name: lintManyOne, args: lint("many"), one: true},
 		{name: lintPlain, args: lint("plain.jsonl")},

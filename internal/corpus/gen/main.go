@@ -16,6 +16,7 @@ func main() {
 	flag.Int64Var(&o.Size, "size", 10<<20, "length in bytes")
 	flag.Int64Var(&o.Seed, "seed", 1, "another number, another session")
 	flag.BoolVar(&o.Paginated, "paginated", false, "with ordinals")
+	flag.IntVar(&o.Text, "text", 0, "bytes that half of the texts are longer than")
 	flag.BoolVar(&o.Images, "images", false, "with four lines of 20 MB")
 	flag.Parse()
 	if err := corpus.Write(os.Stdout, o); err != nil {
