@@ -166,6 +166,9 @@ func (b *bench) programs() []program {
 			os.Remove(b.path("copy.jsonl"))
 			os.RemoveAll(b.path("state"))
 		}},
+		{name: "dd with fsync, the same bytes", args: []string{"dd", "status=none", "bs=1M", "conv=fsync", "if=" + b.path("torn.jsonl"), "of=" + b.path("copy.jsonl")}, undo: func() {
+			os.Remove(b.path("copy.jsonl"))
+		}},
 		{name: preTen, args: []string{hist, "pre-resume", b.path("ten.jsonl")}},
 		{name: catTen, args: []string{"cat", b.path("ten.jsonl")}},
 		{name: preGiga, args: []string{hist, "pre-resume", b.path("giga.jsonl")}},
