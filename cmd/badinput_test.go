@@ -155,6 +155,38 @@ func TestConstantMemory(t *testing.T) {
 	}
 }
 
+// TestLongLinesInARow: of very long lines one is held at a time, though lines are read ahead.
+func TestLongLinesInARow(t *testing.T) {
+	if testing.Short() || withRace() {
+		t.Skip("writes 400 MB")
+	}
+	const size = 100 << 20
+	path := filepath.Join(openTemp(t), "s.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeRecords(f, 4<<20, message); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", size)
+	for n := range 4 {
+		if _, err := fmt.Fprintf(f, message, 1000000+n, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := child(t, "lint", path)
+	if code, out := exitCode(t, c); code != ExitOK {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	if got := peak(t, c); got > size>>20+64 {
+		t.Errorf("%d MiB resident for lines of %d MiB", got, size>>20)
+	}
+}
+
 // lintStream lints a session that comes through a pipe, and returns the peak of memory in MiB.
 func lintStream(t *testing.T, size int64, records string) int64 {
 	t.Helper()

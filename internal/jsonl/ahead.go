@@ -2,7 +2,6 @@ package jsonl
 
 import (
 	"bytes"
-	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -104,23 +103,19 @@ func (a *Ahead) Next() (Line, *Scanned, error) {
 	return line, scanned, nil
 }
 
-// giveBack lets a batch be filled again. The memory of a very large line goes back to the system at once.
+// giveBack lets a batch be filled again. What held a long line is kept for the next one, before that may be read.
 func (a *Ahead) giveBack(b *batch) {
 	if b.long {
-		a.flying.Add(-int64(len(b.text)))
+		size := len(b.text)
+		select {
+		case a.room <- b.text[:0]:
+		default:
+		}
+		b.block, b.lines = block{}, nil
+		a.flying.Add(-int64(size))
 		select {
 		case a.landed <- struct{}{}:
 		default:
-		}
-		room := b.text[:0]
-		b.block, b.lines = block{}, nil
-		if cap(room) >= largeSpill {
-			debug.FreeOSMemory()
-		} else {
-			select {
-			case a.room <- room:
-			default:
-			}
 		}
 	}
 	a.free <- b
@@ -153,6 +148,8 @@ func (a *Ahead) read(r *Reader) {
 		b.block, b.err = r.block(&b.spare)
 		if b.long {
 			a.flying.Add(int64(len(b.text)))
+		} else {
+			r.drop(largeSpill)
 		}
 		a.full <- b // there is room for every batch
 		a.work <- b
