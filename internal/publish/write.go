@@ -40,8 +40,8 @@ type Target struct {
 const bufferSize = 256 << 10
 
 // Write makes the file t.Path out of what fill writes. fill writes to a temporary file in the same directory, whose
-// name no agent takes for a session; it is synced, check (may be nil) is called with its path, and only if that returns
-// nil does the file take its name, in one step, with the mode, owner and modification time of t. check is the place to
+// name no agent takes for a session; it is synced while check (may be nil) is called with its path, and only if both
+// succeed does the file take its name, in one step, with the mode, owner and modification time of t. check is the place to
 // verify the content and, last, that the source and a file to be replaced have not changed.
 //
 // On any error, and when ctx is done before the last step, the temporary file is removed and the target is as it was.
@@ -85,14 +85,17 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check fu
 		return explain("setting the mode of", t.Path, err)
 	}
 	failpoint.At("dressed")
-	if err := f.Sync(); err != nil {
-		return explain("syncing", t.Path, err)
+	synced := make(chan error, 1)
+	go func() { synced <- f.Sync() }() // the disk works while the check reads
+	if check != nil {
+		err = check(tmp)
+	}
+	if serr := <-synced; serr != nil {
+		return explain("syncing", t.Path, serr)
 	}
 	failpoint.At("synced")
-	if check != nil {
-		if err := check(tmp); err != nil {
-			return fmt.Errorf("checking what was written for %s: %w", t.Path, err)
-		}
+	if err != nil {
+		return fmt.Errorf("checking what was written for %s: %w", t.Path, err)
 	}
 	failpoint.At("checked")
 	// Only now, so that Sweep sees for as long as possible that the file is fresh.
