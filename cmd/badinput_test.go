@@ -169,6 +169,7 @@ func TestLongLinesInARow(t *testing.T) {
 	if err := writeRecords(f, 4<<20, message); err != nil {
 		t.Fatal(err)
 	}
+	fmt.Fprintln(f, strings.Repeat(" ", 20<<20)) // a blank line of any length is a note
 	long := strings.Repeat("x", size)
 	for n := range 4 {
 		if _, err := fmt.Fprintf(f, message, 1000000+n, long); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // dissect finds the records in a line that is not simply one.
 func (f *Framer) dissect(raw []byte) []piece {
-	if len(raw) > maxMend {
+	if len(raw) > maxMend && len(bytes.TrimLeft(raw, " \t\r")) > 0 {
 		f.report(ruleBadJSON, 0, SetAside, "the line does not parse and is too long to be searched for records")
 		return []piece{{raw: raw, dead: true, rule: ruleBadJSON}}
 	}
