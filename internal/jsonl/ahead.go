@@ -107,10 +107,7 @@ func (a *Ahead) Next() (Line, *Scanned, error) {
 func (a *Ahead) giveBack(b *batch) {
 	if b.long {
 		size := len(b.text)
-		select {
-		case a.room <- b.text[:0]:
-		default:
-		}
+		a.keep(b.text[:0])
 		b.block, b.lines = block{}, nil
 		a.flying.Add(-int64(size))
 		select {
@@ -119,6 +116,18 @@ func (a *Ahead) giveBack(b *batch) {
 		}
 	}
 	a.free <- b
+}
+
+// keep leaves room for a long line to be read into: this, or what is left there already if that is larger.
+func (a *Ahead) keep(room []byte) {
+	select {
+	case left := <-a.room:
+		if cap(left) > cap(room) {
+			room = left
+		}
+	default:
+	}
+	a.room <- room // nobody else puts anything there
 }
 
 // read fills batches until the Reader ends.
