@@ -3,7 +3,6 @@ package lint
 import (
 	"fmt"
 	"hash/maphash"
-	"math"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -11,9 +10,6 @@ import (
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
-
-// callKey is a call_id within its family, hashed to 128 bits.
-type callKey [2]uint64
 
 // openCall is a call that has no output yet.
 type openCall struct {
@@ -26,63 +22,6 @@ type openCall struct {
 	place    int // its place in the group of calls that were made together
 	group    *callGroup
 	evidence *evidence
-}
-
-// evidence is an event that tells a call's output or the call itself.
-type evidence struct {
-	told
-	tells  codex.Tells
-	proof  uint64 // hash of the text that the output must end with, as it stands in the file
-	length int    // its length in bytes; 0 proves nothing
-	build  func(tool codex.Tool, record []byte) ([]byte, error)
-}
-
-// answered is a call whose output has come.
-type answered struct {
-	call, output uint64 // hashes of what they say
-	at           session.Pos
-	proof        uint64
-	length       int
-	proven       bool
-	torn         bool // closed by hist where its line was cut
-}
-
-// callGroup is the calls of one answer of the model's: the client runs them together and writes their outputs, in
-// the order of the calls, before the model's next answer.
-type callGroup struct {
-	calls   []session.Pos
-	outputs []session.Pos // by place; zero while none has come
-	end     session.Pos   // what closed the group; zero while it is open
-	sampled bool          // the model's answer that made these calls is complete: a further call is another answer's
-	over    bool          // a later answer has been completed
-	placed  *Edit         // where the last output that was missing has been put
-}
-
-func (g *callGroup) last() session.Pos { return g.calls[len(g.calls)-1] }
-
-// unanswered is the first call of the group that has no output yet, zero if there is none.
-func (g *callGroup) unanswered() session.Pos {
-	for i, out := range g.outputs {
-		if out.Line == 0 {
-			return g.calls[i]
-		}
-	}
-	return session.Pos{}
-}
-
-// anchor is the record behind which the output at a place belongs.
-func (g *callGroup) anchor(place int) session.Pos {
-	at := g.last()
-	for _, out := range g.outputs[:place] {
-		if at.Less(out) {
-			at = out
-		}
-	}
-	return at
-}
-
-func (g *callGroup) answered() bool {
-	return slices.ContainsFunc(g.outputs, func(p session.Pos) bool { return p.Line > 0 })
 }
 
 // earlyOutput is an output whose call has not been seen.
@@ -140,56 +79,6 @@ func newCallChecker(s *run) *callChecker {
 	}
 }
 
-func (c *callChecker) key(family session.Family, id []byte) callKey {
-	k := callKey{maphash.Bytes(c.seeds[0], id), maphash.Bytes(c.seeds[1], id)}
-	k[0] += uint64(family)
-	return k
-}
-
-func (c *callChecker) sum(parts ...[]byte) uint64 {
-	var h uint64
-	for _, p := range parts {
-		h = h*31 + maphash.Bytes(c.seeds[0], p)
-	}
-	return h >> 32 // half of it is enough to tell two calls with one id apart
-}
-
-// A session may hold millions of calls. newAnswered is how many answered ones are kept with all that is known of them.
-// Of older ones the hashes of what call and output say are kept, for at least oldAnswered: a second output so much later
-// is told as one without a call.
-const (
-	newAnswered = 1 << 14
-	oldAnswered = 1 << 17
-)
-
-// keep notes an answered call.
-func (c *callChecker) keep(key callKey, a answered) {
-	if len(c.done) >= newAnswered {
-		if len(c.old) >= oldAnswered {
-			c.old, c.older = map[uint64]uint64{}, c.old
-		}
-		for k, old := range c.done {
-			c.old[k.short()] = old.call<<32 | old.output
-		}
-		clear(c.done)
-	}
-	c.done[key] = a
-}
-
-// answered returns what is known of a call that has been answered.
-func (c *callChecker) answered(key callKey) (answered, bool) {
-	if a, ok := c.done[key]; ok {
-		return a, true
-	}
-	v, ok := c.old[key.short()]
-	if !ok {
-		v, ok = c.older[key.short()]
-	}
-	return answered{call: v >> 32, output: v & math.MaxUint32, proven: true}, ok
-}
-
-func (k callKey) short() uint64 { return k[0] ^ k[1]<<1 }
-
 func (c *callChecker) Record(rec *session.Record) {
 	if rec.Kind != session.Unreadable {
 		if c.newest != nil {
@@ -220,29 +109,6 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.ended = true
 	case session.Compaction:
 		c.compaction(rec)
-	}
-}
-
-// sampled notes that the client has counted an answer's tokens, or begun its next request: the calls of one answer
-// stand together before that.
-func (c *callChecker) sampled(rec *session.Record) {
-	if c.group == nil {
-		return
-	}
-	switch rec.Type {
-	case "token_usage_record":
-		c.group.over = c.group.over || c.group.answered()
-		c.group.sampled = true
-	case "event_msg/token_count", "turn_context":
-		c.group.sampled = true
-	}
-}
-
-// closeGroup ends the group of calls in hand: the model has answered, or the turn is over.
-func (c *callChecker) closeGroup(at session.Pos) {
-	if c.group != nil {
-		c.group.end = at
-		c.group = nil
 	}
 }
 
@@ -350,41 +216,6 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 		}
 	}
 	c.keep(key, a)
-}
-
-// proves says whether an output ends with the text of which length and hash are given.
-func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool {
-	text := codex.Literal(rec, codex.FieldOutput)
-	at := len(text) - length
-	return length > 0 && at >= 0 && maphash.Bytes(c.seeds[1], text[at:]) == proof && !escaped(text, at)
-}
-
-// evidence keeps where an event tells of a call that is open or not seen yet.
-func (c *callChecker) evidence(rec *session.Record) {
-	tells, name := codex.Evidence(rec)
-	if tells&(codex.TellsOutput|codex.TellsCall) == 0 || len(rec.CallID) == 0 {
-		return
-	}
-	ev := &evidence{told: told{refOf(rec), name}, tells: tells, build: codex.OutputFrom}
-	if text := codex.Proof(rec); len(text) > 0 {
-		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)
-	}
-	seen := false
-	for family := session.Function; family <= session.Search; family++ {
-		key := c.key(family, rec.CallID)
-		if open, ok := c.open[key]; ok {
-			seen = true
-			if open.evidence == nil || open.evidence.tells&codex.TellsOutput == 0 {
-				open.evidence = ev
-			}
-		}
-		if _, ok := c.answered(key); ok {
-			seen = true
-		}
-	}
-	if !seen && len(c.loose) < 1<<16 {
-		c.loose[c.key(session.NoFamily, rec.CallID)] = ev
-	}
 }
 
 // compaction ends the story of all calls before it. Those that its replacement history keeps may yet be answered.

@@ -1,0 +1,113 @@
+package lint
+
+import (
+	"bytes"
+	"runtime"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// heldLine is a physical line whose bytes stay valid.
+type heldLine struct {
+	jsonl.Line
+	size    int64          // with its newline; of all lines, where several were joined
+	scanned *jsonl.Scanned // nil if it is still to be scanned
+}
+
+// longSession is the length in bytes from which on others scan ahead: for less they are not worth starting.
+const longSession = 2 << 20
+
+func (f *Framer) nextLine() (heldLine, error) {
+	if len(f.ahead) > 0 {
+		l := f.ahead[0]
+		f.ahead = f.ahead[1:]
+		return l, nil
+	}
+	return f.readLine()
+}
+
+func (f *Framer) readLine() (heldLine, error) {
+	if f.readErr != nil {
+		return heldLine{}, f.readErr
+	}
+	line, scanned, err := f.physical()
+	if err != nil {
+		f.readErr = err
+		return heldLine{}, err
+	}
+	size := int64(len(line.Raw))
+	if line.Terminated {
+		size++
+	}
+	f.offset = line.Offset + size
+	return heldLine{line, size, scanned}, nil
+}
+
+// physical returns the next line of the file.
+func (f *Framer) physical() (jsonl.Line, *jsonl.Scanned, error) {
+	if f.others == nil && f.opts.Scanners > 0 && f.offset-f.skipped >= longSession {
+		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners)
+	}
+	if f.others != nil {
+		return f.others.Next()
+	}
+	line, err := f.lines.Next()
+	return line, nil, err
+}
+
+// Scanners is how many goroutines should scan ahead where so many processors are to be used, 0: all there are.
+func Scanners(processors int) int {
+	if processors == 0 {
+		processors = runtime.GOMAXPROCS(0)
+	}
+	if processors == 1 {
+		return 0 // nothing is won by it
+	}
+	return processors
+}
+
+// Skip gives the lines before the one with the number until to do, without looking into them, and returns how many
+// bytes they have. It is for lines of which it is known that each is one sound record. It may stop earlier, and does
+// nothing where lines have been read ahead.
+func (f *Framer) Skip(until int64, do func(block []byte, lines int64) error) error {
+	if f.others != nil || len(f.ahead) > 0 || len(f.queue) > 0 || !f.started || f.readErr != nil {
+		return nil
+	}
+	return f.lines.Skip(until, func(block []byte, lines int64) error {
+		f.offset += int64(len(block))
+		f.skipped += int64(len(block))
+		return do(block, lines)
+	})
+}
+
+// Close ends what reads ahead. The Framer can't be used afterwards.
+func (f *Framer) Close() {
+	if f.others != nil {
+		f.others.Close()
+	}
+}
+
+// scan scans the line in hand, unless that was done ahead and the line is as it was.
+func (f *Framer) scan(raw []byte) jsonl.Verdict {
+	if s := f.line.scanned; s != nil && len(raw) == len(f.line.Raw) {
+		copy(f.spans, s.Spans)
+		return s.Verdict
+	}
+	return f.scanner.Scan(raw, f.spans)
+}
+
+// hold makes the line's bytes survive the next read.
+func (l *heldLine) hold() { l.Raw, l.scanned = bytes.Clone(l.Raw), nil }
+
+// peek returns the i-th line ahead, nil at the end of the file.
+func (f *Framer) peek(i int) *heldLine {
+	for len(f.ahead) <= i {
+		line, err := f.readLine()
+		if err != nil {
+			return nil
+		}
+		line.hold()
+		f.ahead = append(f.ahead, line)
+	}
+	return &f.ahead[i]
+}

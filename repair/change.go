@@ -1,0 +1,92 @@
+package repair
+
+import (
+	"bytes"
+
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Change is one place where the copy differs from the session.
+type Change struct {
+	By         []*lint.Finding
+	Line       int64 // of the first line concerned, in the session
+	Offset     int64
+	AfterLine  int64 // in the copy
+	AfterAt    int64
+	Before     []Excerpt // lines as they were; none where something was added
+	After      []Excerpt
+	Renumbered span
+}
+
+// Excerpt is a line, or as much of its head as a report shows.
+type Excerpt struct {
+	Text []byte
+	Size int // bytes of the whole line
+}
+
+// keptBytes is how much of a changed line a report keeps.
+const keptBytes = 16 << 10
+
+func excerpt(line []byte) Excerpt {
+	return Excerpt{Text: bytes.Clone(line[:min(len(line), keptBytes)]), Size: len(line)}
+}
+
+// losesBytes says whether the change replaces what nothing in the copy holds any more.
+func (c *Change) losesBytes() bool {
+	for _, f := range c.By {
+		if f.Fix == lint.StandIn || f.Fix == lint.SetAside {
+			return true
+		}
+	}
+	return false
+}
+
+// differ notes where in the session the copy begins to differ.
+func (r *Rewrite) differ(offset int64) {
+	if !r.differs {
+		r.differs, r.from = true, offset
+	}
+}
+
+// moved is the byte offset in the session from which on the copy differs: behind its end, if only what was missing
+// there is added.
+func (r *Rewrite) moved() int64 {
+	if r.differs {
+		return r.from
+	}
+	return r.out.bytes
+}
+
+// change is the change that a record belongs to: the one in hand if it touches it, else a new one.
+func (r *Rewrite) change(rec *session.Record, by []*lint.Finding) *Change {
+	if r.pending == nil {
+		r.pending = &Change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.out.lines + 1, AfterAt: r.out.bytes}
+	}
+	for _, f := range by {
+		r.pending.add(f)
+	}
+	for i := r.Plan.atLine(rec.Pos.Line); i < len(r.Plan.Mend) && r.Plan.Mend[i].Pos.Line == rec.Pos.Line; i++ {
+		if f := &r.Plan.Mend[i]; f.Framing() {
+			r.pending.add(f)
+		}
+	}
+	return r.pending
+}
+
+func (c *Change) add(f *lint.Finding) {
+	for _, have := range c.By {
+		if have == f {
+			return
+		}
+	}
+	c.By = append(c.By, f)
+}
+
+// flush ends the change in hand.
+func (r *Rewrite) flush() {
+	if r.pending != nil {
+		r.Changes = append(r.Changes, *r.pending)
+		r.pending = nil
+	}
+}

@@ -1,0 +1,83 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+func (w *job) dryRun(ctx context.Context) (*Report, error) {
+	rw := w.newRewrite(nil)
+	rw.Header = nil
+	pipe, done := w.verifyAhead(ctx)
+	err := rw.Run(ctx, pipe)
+	pipe.CloseWithError(err)
+	res := <-done
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if res.err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, res.err)
+	}
+	w.copied = res.result
+	if err := nothingLeft(w.copied, w.Choice); err != nil && !w.plan.Empty() {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if w.as() == InPlace {
+		if err := w.checkDependants(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+		}
+	}
+	return w.report(nil), nil
+}
+
+// as is the mode, or the one that a dry run tries.
+func (w *job) as() Mode {
+	if w.Mode == DryRun {
+		return w.Instead
+	}
+	return w.Mode
+}
+
+type linted struct {
+	result *lint.Result
+	err    error
+}
+
+// verifyAhead lints what is written to the pipe, so that a dry run can tell what the copy would be without a file.
+func (w *job) verifyAhead(ctx context.Context) (*io.PipeWriter, <-chan linted) {
+	pr, pw := io.Pipe()
+	done := make(chan linted, 1)
+	go func() {
+		res, err := lint.Session(ctx, pr, w.copyOptions())
+		pr.CloseWithError(err)
+		done <- linted{res, err}
+	}()
+	return pw, done
+}
+
+// stream spools the copy, verifies it and only then writes to the stream.
+func (w *job) stream(ctx context.Context) (*Report, error) {
+	spool, err := os.CreateTemp("", ".hist-*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("spooling the copy: %w", err)
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	if err := w.fill(ctx, spool, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if err := w.verify(ctx, spool.Name(), false); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	if _, err := spool.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(w.Stream, spool); err != nil {
+		return nil, fmt.Errorf("writing the repaired session: %w", err)
+	}
+	return w.report(nil), nil
+}

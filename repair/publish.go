@@ -1,0 +1,264 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/runs"
+)
+
+// fill writes the copy, or the session as it is if nothing is to be mended.
+func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
+	if w.plan.Empty() {
+		open := w.Source.Reader
+		if w.Source.Compressed && strings.HasSuffix(w.target, ".zst") {
+			open = w.Source.Raw
+		}
+		r, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		_, err = io.Copy(to, r)
+		return err
+	}
+	return w.newRewrite(aside).Run(ctx, to)
+}
+
+// fillAs is fill, compressed or not.
+func (w *job) fillAs(ctx context.Context, to io.Writer, aside io.Writer, compressed bool) error {
+	if !compressed {
+		return w.fill(ctx, to, aside)
+	}
+	enc, err := zstd.NewWriter(to)
+	if err != nil {
+		return err
+	}
+	if err := w.fill(ctx, enc, aside); err != nil {
+		enc.Close()
+		return err
+	}
+	return enc.Close()
+}
+
+// verify reads the copy back.
+func (w *job) verify(ctx context.Context, path string, compressed bool) error {
+	if w.plan.Empty() {
+		w.copied = w.found
+		return w.Source.Changed()
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if compressed {
+		d, err := zstd.NewReader(f)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		r = d
+	}
+	if w.copied, err = Verify(ctx, r, w.rw.Proof, w.Choice, w.copyOptions()); err != nil {
+		return err
+	}
+	return w.Source.Changed()
+}
+
+// lock makes sure that nobody else uses the session, and keeps the agent's own writers out.
+func (w *job) lock() (release func(), err error) {
+	if publish.Foreign(w.Source.Info) {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, ErrForeign)
+	}
+	if publish.Names(w.Source.Info) > 1 {
+		w.notes = append(w.notes, "the file has other names (hard links): they keep the session as it was")
+	}
+	id := w.lockedThread()
+	busy, err := home.InUse(w.Source.Real, w.Home, id)
+	if err == nil && busy != nil {
+		err = busy
+	}
+	release = func() {}
+	if err == nil && w.Home != "" && id != "" {
+		release, err = home.Lock(w.Home, id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+	}
+	return release, nil
+}
+
+// lockedThread is the thread whose lock a client of this session takes: the one that the file is named for, or the
+// header's; "" if neither has an id.
+func (w *job) lockedThread() string {
+	name, _ := home.ParseName(filepath.Base(w.Source.Real))
+	for _, id := range []string{name.ThreadID, w.found.Summary.Header.ID} {
+		if home.IsID(id) {
+			return id
+		}
+	}
+	return ""
+}
+
+// publish writes the copy where the mode wants it, with a record of the run.
+func (w *job) publish(ctx context.Context) (*Report, error) {
+	t, err := w.place()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := publish.Sweep(filepath.Dir(t.Path)); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if w.Source.Real == "" { // a stream has no original to go back to
+		err := publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, func(tmp string) error { return w.verify(ctx, tmp, false) })
+		rep := w.report(nil)
+		rep.Target = t.Path
+		return rep, err
+	}
+	run, err := w.Begin()
+	if err != nil {
+		return nil, err
+	}
+	rep, err := w.into(ctx, run, t)
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", w.Source.Path, err), discard(run))
+	}
+	return rep, err
+}
+
+// discard throws the run away unless other files hang on it.
+func discard(run *runs.Run) error {
+	if err := run.Discard(); err != nil && !errors.Is(err, runs.ErrKept) {
+		return err
+	}
+	return nil
+}
+
+// place says where the copy goes.
+func (w *job) place() (publish.Target, error) {
+	t := publish.Target{Mode: w.Source.Info.Mode().Perm(), Owner: w.Source.Info}
+	switch w.Mode {
+	case InPlace:
+		t.Path, t.Replace, t.ModTime = w.Source.Real, true, w.Source.Info.ModTime()
+	case ToFile:
+		if w.Source.Real != "" {
+			same, err := publish.SameFile(w.Source.Real, w.Output)
+			if err != nil {
+				return t, err
+			}
+			if same {
+				return t, fmt.Errorf("%s: %w: to replace the session itself use --in-place", w.Output, publish.ErrSame)
+			}
+		}
+		var err error
+		if t.Path, err = filepath.Abs(w.Output); err != nil {
+			return t, err
+		}
+	case NewThread:
+		id, err := uuid.NewV7()
+		if err != nil {
+			return t, err
+		}
+		w.thread = id.String()
+		now := time.Now()
+		dir := filepath.Dir(w.Source.Real)
+		if w.Home != "" && archived(dir, w.Home) {
+			// The client does not resume from the archive.
+			dir = filepath.Join(w.Home, "sessions", now.Format("2006"), now.Format("01"), now.Format("02"))
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return t, err
+			}
+		}
+		t.Path = filepath.Join(dir, home.Name(now, w.thread))
+		t.Mode |= 0o200 // its client goes on writing it
+	}
+	w.target = t.Path
+	return t, nil
+}
+
+// archived says whether a directory, by its real name, lies in the archive of a home.
+func archived(dir, homeDir string) bool {
+	archive, err := filepath.EvalSymlinks(filepath.Join(homeDir, "archived_sessions"))
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(archive, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// into writes and records one copy.
+func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, error) {
+	f := runs.File{
+		Source: w.Source.Real, Target: t.Path, Mode: w.Mode.String(),
+		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home,
+	}
+	var err error
+	if w.Mode == InPlace {
+		f.Backup, f.SHA256Before, err = run.Backup(ctx, w.Source.Real)
+	} else {
+		f.SHA256Before, err = w.before()
+	}
+	if err != nil {
+		return nil, err
+	}
+	aside, rel, err := run.SetAside(filepath.Base(w.Source.Real) + ".set-aside")
+	if err != nil {
+		return nil, err
+	}
+	defer aside.Close()
+	f.SetAside = rel
+	compressed := strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed)
+	var guard *home.Guard
+	defer func() { guard.Release() }()
+	fill := func(to io.Writer) error {
+		if err := w.fillAs(ctx, to, aside, compressed); err != nil {
+			return err
+		}
+		if w.rw != nil {
+			f.DiffersFrom = w.rw.moved()
+		}
+		return nil
+	}
+	check := func(tmp string) error {
+		if err := aside.Close(); err != nil {
+			return err
+		}
+		if err := w.verify(ctx, tmp, compressed); err != nil {
+			return err
+		}
+		if w.Mode != InPlace {
+			return nil
+		}
+		if err := w.checkDependants(ctx); err != nil {
+			return err
+		}
+		guard, err = w.settleView(ctx)
+		return err
+	}
+	err = run.Publish(ctx, &f, t, fill, check)
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
+		return nil, err
+	}
+	if w.Mode == InPlace && compressed {
+		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")
+	}
+	rep := w.report(run)
+	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
+		rep.Notes = append(rep.Notes, "the session was repaired, but this report could not be kept: "+kept.Error())
+	}
+	return rep, err
+}
