@@ -53,7 +53,7 @@ func TestUndoRefusesWhatIsInUse(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				end := func() {}
+				var end func()
 				if use == "open" {
 					f, err := os.OpenFile(rep.Target, os.O_APPEND|os.O_WRONLY, 0)
 					if err != nil {

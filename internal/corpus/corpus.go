@@ -4,10 +4,8 @@ package corpus
 
 import (
 	"bufio"
-
 	"fmt"
 	"io"
-
 	"math/rand"
 )
 
