@@ -75,10 +75,7 @@ func (r *refusals) compact() { r.items, r.empty, r.found = r.items[:0], nil, nil
 
 // turnEnd looks for a refusal in how a turn ended.
 func (r *refusals) turnEnd(rec *session.Record) {
-	told := codex.Field(rec, codex.FieldError)
-	if rec.Type == "event_msg/error" {
-		told = codex.Field(rec, codex.FieldMessage)
-	}
+	told := recordedError(rec)
 	if len(told) == 0 {
 		return
 	}
@@ -89,6 +86,15 @@ func (r *refusals) turnEnd(rec *session.Record) {
 	} else if emptied.Match(told) {
 		r.found = r.empty
 	}
+}
+
+// recordedError is the error that ended a turn, as the client recorded it (0.145 and later with the turn's end, older ones
+// in an event of its own), empty if there is none.
+func recordedError(rec *session.Record) []byte {
+	if rec.Type == "event_msg/error" {
+		return codex.Field(rec, codex.FieldMessage)
+	}
+	return codex.Field(rec, codex.FieldError)
 }
 
 // End reports what was refused last.

@@ -67,10 +67,7 @@ var (
 
 // turnEnd looks for the error in how a turn ended.
 func (s *sealedItems) turnEnd(rec *session.Record) {
-	told := codex.Field(rec, codex.FieldError)
-	if rec.Type == "event_msg/error" {
-		told = codex.Field(rec, codex.FieldMessage)
-	}
+	told := recordedError(rec)
 	if !bytes.Contains(told, errorCode) && !bytes.Contains(told, errorWords) {
 		return
 	}
