@@ -55,6 +55,9 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 		if err := format.Write(p.w, rep); err != nil {
 			return err
 		}
+	case len(rep.Edits) == 0 && rep.Mode == runs.NewThread && rep.Run != "":
+		fmt.Fprintf(p.w, "%s: repaired before, and the copy still stands: nothing was written\n  copy: %s\n", oneLine(rep.Source), oneLine(rep.Target))
+		p.resume(rep)
 	case len(rep.Edits) == 0 && !rep.Unrepaired():
 		fmt.Fprintf(p.w, "%s: nothing to repair\n", oneLine(rep.Source))
 		if rep.Target != "" {
@@ -119,12 +122,17 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		default:
 			fmt.Fprintf(p.w, "  written: %s\n", oneLine(rep.Target))
 		}
-		fmt.Fprintf(p.w, "  resume: %s", p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
-		if !found(rep.Target) {
-			fmt.Fprint(p.w, " (once the file lies in sessions/ of Codex's home)")
-		}
-		fmt.Fprintln(p.w)
+		p.resume(rep)
 	}
+}
+
+// resume tells the command that resumes the repaired session.
+func (p *reportPrinter) resume(rep *repair.Report) {
+	fmt.Fprintf(p.w, "  resume: %s", p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
+	if !found(rep.Target) {
+		fmt.Fprint(p.w, " (once the file lies in sessions/ of Codex's home)")
+	}
+	fmt.Fprintln(p.w)
 }
 
 // found says whether the agent finds a session where it lies: not outside its home, nor in its archive.

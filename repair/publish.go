@@ -116,6 +116,9 @@ func (w *job) lockedThread() string {
 
 // publish writes the copy where the mode wants it, with a record of the run.
 func (w *job) publish(ctx context.Context) (*Report, error) {
+	if rep, err := w.earlier(ctx); rep != nil || err != nil {
+		return rep, err
+	}
 	t, err := w.place()
 	if err != nil {
 		return nil, err

@@ -1,0 +1,64 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// earlier reports the copy that an earlier run has made of the same bytes, if it still stands and has nothing left that
+// this repair would mend; nil if there is none. To repair a home once more must not fill it with copies.
+func (w *job) earlier(ctx context.Context) (*Report, error) {
+	if w.Mode != NewThread || w.Source.Real == "" {
+		return nil, nil
+	}
+	records, _ := runs.List() // one that can't be read tells of no copy
+	for _, m := range records {
+		for _, f := range m.Files {
+			if f.Source != w.Source.Real || f.Mode != runs.NewThread || !f.Published || f.Undone || f.SizeBefore != w.Source.Info.Size() {
+				continue
+			}
+			sha, err := w.before()
+			if err != nil {
+				return nil, err
+			}
+			if f.SHA256Before != sha || !w.stands(ctx, f.Target) {
+				continue
+			}
+			name, _ := home.ParseName(filepath.Base(f.Target))
+			w.thread = name.ThreadID
+			rep := w.report(nil)
+			rep.Run, rep.Target, rep.Resume, rep.Left = m.Run, f.Target, w.resume(), nil
+			rep.Notes = append(rep.Notes, fmt.Sprintf("run %s made this copy; no other was made", m.Run))
+			return rep, nil
+		}
+	}
+	return nil, nil
+}
+
+// stands says whether a copy is there and has nothing left to mend.
+func (w *job) stands(ctx context.Context, path string) bool {
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	src, err := source.Open(path)
+	if err != nil {
+		return false
+	}
+	defer src.Close()
+	r, err := src.Reader(ctx)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	opts := w.Lint
+	opts.Name, opts.Live = NameOf(path, opts.Name.InHome), true // its client may be writing it
+	res, err := lint.Session(ctx, r, opts)
+	return err == nil && nothingLeft(res, w.Choice) == nil
+}
