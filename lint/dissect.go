@@ -11,6 +11,9 @@ import (
 // dissect finds the records in a line that is not simply one.
 func (f *Framer) dissect(raw []byte) []piece {
 	if len(raw) > maxMend && len(bytes.TrimLeft(raw, " \t\r")) > 0 {
+		if p, ok := f.mendLongText(raw); ok {
+			return []piece{p}
+		}
 		f.report(ruleBadJSON, 0, SetAside, "the line does not parse and is too long to be searched for records")
 		return []piece{{raw: raw, dead: true, rule: ruleBadJSON}}
 	}
@@ -39,6 +42,18 @@ func (f *Framer) dissect(raw []byte) []piece {
 		}
 	}
 	return f.unglue(raw)
+}
+
+// mendLongText mends the characters of a long line that is otherwise one record: that takes no more than its length again.
+func (f *Framer) mendLongText(raw []byte) (piece, bool) {
+	if len(raw) > maxMendText {
+		return piece{}, false
+	}
+	v := f.scanner.Scan(raw, f.spans)
+	if !v.Object || v.Fault != jsonl.None && v.Fault != jsonl.Control {
+		return piece{}, false
+	}
+	return f.mendText(raw, v, true)
 }
 
 // mendText mends what is wrong with the characters of one record. It reports only if the result is a whole record.

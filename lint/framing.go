@@ -20,6 +20,9 @@ const (
 // several times its length in memory. A client that migrates a session drops longer lines, too.
 const maxMend = 16 << 20
 
+// maxMendText is the length in bytes up to which the characters of a line are mended that is otherwise one record.
+const maxMendText = 256 << 20
+
 // Framer turns the bytes of a session file into logical records. It mends what broke the framing: text encoding,
 // padding, records glued together, torn or spread over lines. The same bytes always give the same records, so that
 // a repair can read the file a second time and find each record at the Pos where lint saw it.
