@@ -21,7 +21,7 @@ var (
 	ruleBadImage = &Rule{
 		Name: "bad-image", Family: "items", Impact: Notes, Fix: StandIn,
 		Title: "an inline image that the model API can't read",
-		Text: `The data of an image does not decode, is cut short, or is no PNG, JPEG, GIF or WebP; its address names no type of image ("Expected a base64-encoded data URL with an image MIME type"); or it is larger than all images of a request may be. Clients from 0.145 on put "image content omitted because it could not be processed" in its place; older ones send it as it is (measured), ` +
+		Text: `The data of an image does not decode, is cut short, or is no PNG, JPEG, GIF or WebP; its address names no type of image ("Expected a base64-encoded data URL with an image MIME type"); or it is larger than all images of a request may be. Where the address names another type than the image has it is only noted: OpenAI is not known to mind, others do; with --tidy repair names the right one. Clients from 0.145 on put "image content omitted because it could not be processed" in its place; older ones send it as it is (measured), ` +
 			`and the API refuses every request with it ("Invalid image in your last message"): with --for-codex of such a version it rejects. Repair puts a text there that says what it was, for that version or with --tidy. ` +
 			`Only the image's headers are looked at, and whether the rest is base64.`,
 	}
@@ -81,9 +81,18 @@ func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
 		end := start + max(0, bytes.IndexByte(it.Raw[start:], '"'))
 		if fault, kind := image.Check(it.Raw[start:end]); fault != "" {
 			c.badImage(it, at+n, end-start, fault, kind)
+		} else if real := image.Mislabelled(it.Raw[start:end]); real != "" {
+			c.mislabelled(it, at+n, Cut{Start: start + len("data:image/"), End: start + bytes.IndexByte(it.Raw[start:end], ';'), New: []byte(real)})
 		}
 		at = end
 	}
+}
+
+// mislabelled reports an image whose address names another type than it has; typed is the cut that names its own.
+func (c *itemChecker) mislabelled(it item, key int, typed Cut) {
+	f := it.finding(ruleBadImage, Exact, key, fmt.Sprintf("an inline image that is said to be %s and is %s: some APIs refuse that", it.Raw[typed.Start:typed.End], typed.New))
+	f.Impact, f.Edits = Notes, []Edit{it.splice(typed)}
+	c.run.report(f)
 }
 
 // badImage reports the image whose address begins behind a key at a place of the item.

@@ -33,6 +33,21 @@ const maxBytes = 50 << 20
 // headBytes is how much of an image is decoded to tell its type.
 const headBytes = 16
 
+// Mislabelled says what an inline image really is, where its address names another type that the API takes; "" if it does
+// not.
+func Mislabelled(url []byte) (real string) {
+	head, data, _ := bytes.Cut(bytes.TrimPrefix(url, []byte(prefix)), []byte(","))
+	declared, _, _ := bytes.Cut(head[:min(len(head), maxHead)], []byte(";"))
+	real = known(data)
+	switch string(declared) {
+	case "image/" + real, "image/jpg":
+		return ""
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return real
+	}
+	return ""
+}
+
 // Check says what keeps the model API from reading an inline image, "" if nothing does. An address that is not inline is
 // none of its business. declared is the type that the address names.
 func Check(url []byte) (fault, declared string) {

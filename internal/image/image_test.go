@@ -17,7 +17,7 @@ func TestCheck(t *testing.T) {
 		{url("jpeg", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), ""},
 		{url("gif", "GIF89a"+strings.Repeat("x", 52)), ""},
 		{url("webp", "RIFF\x10\x00\x00\x00WEBPVP8 "+strings.Repeat("x", 40)), ""},
-		{url("jpeg", png), ""}, // that the type is another than it says is not known to matter
+		{url("jpeg", png), ""}, // the type that it says is Mislabelled's
 		{"https://example.com/a.png", ""},
 		{"", ""},
 		{url("png", ""), "empty"},
@@ -36,6 +36,18 @@ func TestCheck(t *testing.T) {
 	} {
 		if fault, _ := Check([]byte(c.url)); (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
 			t.Errorf("%.60s: %q, want %q", c.url, fault, c.fault)
+		}
+	}
+}
+
+func TestMislabelled(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)
+	for _, c := range []struct{ url, real string }{
+		{url("png", png), ""}, {url("jpeg", png), "png"}, {url("jpg", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), ""},
+		{url("png", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), "jpeg"}, {url("bmp", png), ""}, {"https://example.com/a.png", ""},
+	} {
+		if real := Mislabelled([]byte(c.url)); real != c.real {
+			t.Errorf("%.40s: %q, want %q", c.url, real, c.real)
 		}
 	}
 }
