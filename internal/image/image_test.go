@@ -43,8 +43,12 @@ func TestCheck(t *testing.T) {
 func TestMislabelled(t *testing.T) {
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)
 	for _, c := range []struct{ url, real string }{
-		{url("png", png), ""}, {url("jpeg", png), "png"}, {url("jpg", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), ""},
-		{url("png", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), "jpeg"}, {url("bmp", png), ""}, {"https://example.com/a.png", ""},
+		{url("png", png), ""},
+		{url("jpeg", png), "png"},
+		{url("jpg", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), ""},
+		{url("png", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), "jpeg"},
+		{url("bmp", png), ""},
+		{"https://example.com/a.png", ""},
 	} {
 		if real := Mislabelled([]byte(c.url)); real != c.real {
 			t.Errorf("%.40s: %q, want %q", c.url, real, c.real)
