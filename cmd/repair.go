@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -53,6 +54,7 @@ type repairRun struct {
 	choice  repair.Choice
 	print   *reportPrinter
 	run     *runs.Run
+	records func() []runs.Manifest // of earlier runs
 	codes   map[int]bool
 	bar     *progress
 }
@@ -61,7 +63,10 @@ type repairRun struct {
 const passesOfRepair = 2
 
 func (e *env) repair(c *cli.Context) error {
-	r := &repairRun{env: e, c: c, codes: map[int]bool{}}
+	r := &repairRun{env: e, c: c, codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
+		list, _ := runs.List() // one that can't be read tells of no copy
+		return list
+	})}
 	operands := c.Args().Slice()
 	if err := r.flags(operands); err != nil {
 		return err
@@ -227,7 +232,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 		opts.Live = false
 	}
 	return repair.Do(ctx, repair.Job{
-		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin,
+		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
 	})
 }
 

@@ -15,11 +15,10 @@ import (
 // earlier reports the copy that an earlier run has made of the same bytes, if it still stands and has nothing left that
 // this repair would mend; nil if there is none. To repair a home once more must not fill it with copies.
 func (w *job) earlier(ctx context.Context) (*Report, error) {
-	if w.Mode != NewThread || w.Source.Real == "" {
+	if w.Mode != NewThread || w.Source.Real == "" || w.Records == nil {
 		return nil, nil
 	}
-	records, _ := runs.List() // one that can't be read tells of no copy
-	for _, m := range records {
+	for _, m := range w.Records() {
 		for _, f := range m.Files {
 			if f.Source != w.Source.Real || f.Mode != runs.NewThread || !f.Published || f.Undone || f.SizeBefore != w.Source.Info.Size() {
 				continue

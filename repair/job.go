@@ -51,6 +51,8 @@ type Job struct {
 	Output  string    // ToFile: a path that does not exist yet
 	Stream  io.Writer // ToStream
 	Home    string    // the agent's home, for its locks; "" if the file lies in none
+	// Records gives the manifests of earlier runs, newest first; nil: a copy is made whatever they say.
+	Records func() []runs.Manifest
 	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream.
 	Begin func() (*runs.Run, error)
 }
