@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -46,6 +47,18 @@ func (c *Change) losesBytes() bool {
 func (r *Rewrite) differ(offset int64) {
 	if !r.differs {
 		r.differs, r.from = true, offset
+		r.tell(offset)
+	}
+}
+
+// tell calls Differs: copy and session have the same first bytes.
+func (r *Rewrite) tell(same int64) {
+	switch {
+	case r.Differs == nil:
+	case r.tee == nil || r.out.bytes != same:
+		r.Differs(sum.New(), 0)
+	default:
+		r.Differs(r.tee.Sum.Fork(), same)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -23,6 +24,7 @@ func (w *job) earlier(ctx context.Context) (*Report, error) {
 			if f.Source != w.Source.Real || f.Mode != runs.NewThread || !f.Published || f.Undone || f.SizeBefore != w.Source.Info.Size() {
 				continue
 			}
+			w.hashSource(ctx, sum.New(), 0)
 			sha, err := w.before()
 			if err != nil {
 				return nil, err

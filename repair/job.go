@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -65,7 +66,7 @@ type job struct {
 	rw     *Rewrite
 	copied *lint.Result
 	notes  []string                          // what else was done, or left alone
-	before func() (sha256 string, err error) // of the source's bytes
+	before func() (sha256 string, err error) // of the source's bytes; nil until hashSource
 	thread string                            // id of the copy's thread
 	target string
 }
@@ -77,7 +78,6 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 	w.Lint.Mend = j.Choice.Allows
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	w.hashAside(ctx)
 	if err := w.look(ctx); err != nil {
 		return nil, err
 	}
@@ -99,26 +99,6 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		return w.report(nil), nil
 	}
 	return w.publish(ctx)
-}
-
-// hashAside begins to hash the source beside the first look at it, if a copy of it may be recorded.
-func (w *job) hashAside(ctx context.Context) {
-	if w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
-		return
-	}
-	type hashed struct {
-		sha string
-		err error
-	}
-	done := make(chan hashed, 1)
-	go func() {
-		sha, _, err := runs.Hash(ctx, w.Source.Real)
-		done <- hashed{sha, err}
-	}()
-	w.before = sync.OnceValues(func() (string, error) {
-		h := <-done
-		return h.sha, h.err
-	})
 }
 
 // look lints the session and plans its repair.
@@ -168,6 +148,30 @@ func (p *Plan) dropRenames() {
 		kept = append(kept, f)
 	}
 	p.Mend, p.Rename = kept, ""
+}
+
+// hashSource begins to hash the source on another goroutine, where a copy of it is recorded and that has not begun yet.
+// begun is the sum of its first bytes, size their number.
+func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
+	if w.before != nil || w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
+		return
+	}
+	if w.Source.Compressed {
+		begun, size = sum.New(), 0
+	}
+	type hashed struct {
+		sha string
+		err error
+	}
+	done := make(chan hashed, 1)
+	go func() {
+		sha, err := runs.HashRest(ctx, w.Source.Real, begun, size)
+		done <- hashed{sha, err}
+	}()
+	w.before = sync.OnceValues(func() (string, error) {
+		h := <-done
+		return h.sha, h.err
+	})
 }
 
 // newRewrite prepares one pass of the plan.

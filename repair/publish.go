@@ -17,11 +17,13 @@ import (
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/sum"
 )
 
 // fill writes the copy, or the session as it is if nothing is to be mended.
 func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 	if w.plan.Empty() {
+		w.hashSource(ctx, sum.New(), 0)
 		open := w.Source.Reader
 		if w.Source.Compressed && strings.HasSuffix(w.target, ".zst") {
 			open = w.Source.Raw
@@ -34,7 +36,9 @@ func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 		_, err = io.Copy(to, r)
 		return err
 	}
-	return w.newRewrite(aside).Run(ctx, to)
+	rw := w.newRewrite(aside)
+	rw.Differs = func(same *sum.Sum, size int64) { w.hashSource(ctx, same, size) }
+	return rw.Run(ctx, to)
 }
 
 // fillAs is fill, compressed or not.
@@ -212,11 +216,9 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	var err error
 	if w.Mode == InPlace {
 		f.Backup, f.SHA256Before, err = run.Backup(ctx, w.Source.Real)
-	} else {
-		f.SHA256Before, err = w.before()
-	}
-	if err != nil {
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
 	}
 	aside, rel, err := run.SetAside(filepath.Base(w.Source.Real) + ".set-aside")
 	if err != nil {
@@ -234,7 +236,10 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		if w.rw != nil {
 			f.DiffersFrom = w.rw.moved()
 		}
-		return nil
+		if w.Mode != InPlace {
+			f.SHA256Before, err = w.before()
+		}
+		return err
 	}
 	check := func(tmp string) error {
 		if err := aside.Close(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -32,12 +33,16 @@ type Rewrite struct {
 	Session codex.Header
 	// Aside takes the bytes that leave the session, each with where they stood; nil throws them away (a dry run).
 	Aside io.Writer
+	// Differs, if not nil, is called once, when the copy begins to differ from the session or has ended without: same is
+	// the sum of the bytes that both are known to begin with, size their number.
+	Differs func(same *sum.Sum, size int64)
 
 	Changes []Change
 	Proof   Proof
 	Totals  Totals
 
 	out     *counter
+	tee     *sum.Tee // what out writes to, if it hashes; else nil
 	numbers numberer
 	differs bool    // the copy is not the session's bytes any more,
 	from    int64   // from this byte of the session on
@@ -55,7 +60,8 @@ type Totals struct {
 	SetAside  int64 `json:"set_aside"`
 }
 
-// Run writes the mended session to w.
+// Run writes the mended session to w. If that is a sum.Tee that nothing has been written to, its sum serves for what
+// the copy has in common with the session, too.
 func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	in, err := r.From.Reader(ctx)
 	if err != nil {
@@ -63,9 +69,14 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	}
 	defer in.Close()
 	r.out = &counter{w: w}
+	r.tee, _ = w.(*sum.Tee)
+	r.Proof = newProof(r.tee)
 	r.numbers = newNumberer(r.Session.Paginated(), r.Session.BaseOrdinal, r.Session.SubagentStart)
 	framer := lint.NewFramer(in, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: r.Plan.mend, Scanners: lint.Scanners(0)})
 	defer framer.Close()
+	if framer.Encoding() != lint.UTF8 {
+		r.differ(0)
+	}
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -87,13 +98,12 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 		}
 	}
 	r.flush()
-	r.Proof.finish()
-	if framer.Encoding() != lint.UTF8 {
-		r.differs, r.from = true, 0
-	}
+	r.Proof.finish(r.open)
 	ends := r.open && r.Plan.newline
 	if ends {
 		r.differ(r.out.bytes)
+	} else if !r.differs {
+		r.tell(r.out.bytes)
 	}
 	return r.out.flush(ends)
 }
@@ -111,7 +121,7 @@ func (r *Rewrite) skip(framer *lint.Framer, behind int64) error {
 	return framer.Skip(until, func(block []byte, lines int64) error {
 		r.Totals.Read += lines
 		r.Totals.Untouched += lines
-		r.Proof.block(block)
+		r.Proof.lines(r.out.bytes, block)
 		r.skipped += int64(len(block))
 		return r.out.block(block, lines)
 	})
@@ -183,10 +193,14 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 	if !edited && bytes.Equal(line, rec.Raw) {
 		r.Totals.Untouched++
 		r.flush()
-		r.Proof.untouched(rec.Raw)
 		if rec.Kind == session.Unreadable { // several lines that might have been joined are left as they are
 			r.out.lines += int64(bytes.Count(line, newline))
 		}
+		from := r.out.bytes
+		if r.open {
+			from += int64(len(newline))
+		}
+		r.Proof.line(from, line, !rec.Open)
 		return r.write(line, !rec.Open)
 	}
 	r.differ(rec.Offset)
@@ -205,7 +219,7 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 	} else {
 		r.flush() // only its number changed: told as one range
 	}
-	r.Proof.touched(r.out.lines + 1)
+	r.Proof.touched(r.open)
 	return r.write(line, !rec.Open || edited)
 }
 
@@ -245,7 +259,7 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 		c.Line, c.Offset = rec.Pos.Line+1, rec.Offset+rec.Size
 	}
 	c.After = append(c.After, excerpt(line))
-	r.Proof.touched(r.out.lines + 1)
+	r.Proof.touched(r.open)
 	return r.write(line, true)
 }
 

@@ -2,8 +2,6 @@ package runs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,8 +56,8 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 			os.Remove(f.Name())
 		}
 	}()
-	sum := sha256.New()
-	if _, err = copyTo(io.MultiWriter(f, sum), in); err != nil {
+	kept := sum.NewTee(f)
+	if _, err = copyTo(kept, in); err != nil {
 		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, err)
 	}
 	if err = finish(f); err != nil {
@@ -68,7 +66,7 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 	if err = s.Changed(); err != nil {
 		return "", "", fmt.Errorf("keeping the original: %w", err)
 	}
-	return rel, hex.EncodeToString(sum.Sum(nil)), nil
+	return rel, kept.Sum.Hex(), nil
 }
 
 // SetAside makes a file in the run for bytes that leave the session, and returns its name, for File.SetAside. Close
@@ -135,6 +133,7 @@ func (r *Run) Discard() error {
 
 // Publish writes f.Target through publish.Write and records it, in the order that makes a crash harmless. The caller
 // sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target.
+// SHA256Before may also be set by fill, whose writer is a sum.Tee, unless it is in place.
 // Size and hash of what is written are filled in here. check is publish.Write's. On any error but
 // publish.ErrPublished nothing was published and the run does not name the file.
 func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, check func(tmp string) error) error {
@@ -152,11 +151,11 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 	}
 	at := len(r.Manifest.Files)
 	err := publish.Write(ctx, t, func(w io.Writer) error {
-		written := &sized{Sum: sum.New()}
-		if err := fill(io.MultiWriter(w, written)); err != nil {
+		written := sum.NewTee(w)
+		if err := fill(written); err != nil {
 			return err
 		}
-		f.SizeAfter, f.SHA256After = written.n, written.Hex()
+		f.SizeAfter, f.SHA256After = written.Size, written.Sum.Hex()
 		return nil
 	}, func(tmp string) error {
 		f.Published = false
@@ -191,6 +190,22 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 	return err
 }
 
+// HashRest returns the SHA-256 of a file's bytes as they are stored, in hexadecimal; begun has those in front of from
+// already.
+func HashRest(ctx context.Context, path string, begun *sum.Sum, from int64) (sha string, err error) {
+	s, err := source.Open(path)
+	if err != nil {
+		return "", err
+	}
+	in, err := s.Raw(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	_, err = copyTo(begun, io.NewSectionReader(in.(io.ReaderAt), from, max(0, s.Info.Size()-from)))
+	return begun.Hex(), err
+}
+
 // Hash returns the SHA-256 of a file's bytes as they are stored, in hexadecimal, and their number.
 func Hash(ctx context.Context, path string) (sha string, size int64, err error) {
 	s, err := source.Open(path)
@@ -206,9 +221,9 @@ func hashOf(ctx context.Context, s *source.Source) (string, int64, error) {
 		return "", 0, err
 	}
 	defer in.Close()
-	sum := sha256.New()
-	n, err := copyTo(sum, in)
-	return hex.EncodeToString(sum.Sum(nil)), n, err
+	all := sum.New()
+	n, err := copyTo(all, in)
+	return all.Hex(), n, err
 }
 
 func (r *Run) create(name string) (*os.File, error) {
@@ -243,16 +258,6 @@ func finish(f *os.File) error {
 type synced struct{ *os.File }
 
 func (s *synced) Close() error { return finish(s.File) }
-
-type sized struct {
-	*sum.Sum
-	n int64
-}
-
-func (s *sized) Write(b []byte) (int, error) {
-	s.n += int64(len(b))
-	return s.Sum.Write(b)
-}
 
 // tame makes a file name of letters, digits, dots, dashes and underscores that does not begin with a dot.
 func tame(name string) string {

@@ -2,8 +2,6 @@ package runs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/sum"
 )
 
 // What callers of Undo must tell apart; test with errors.Is.
@@ -155,17 +154,18 @@ func (u *undoing) putBack(ctx context.Context) error {
 			t.Mode = u.target.Info.Mode()
 		}
 	}
-	sum := sha256.New()
+	var back *sum.Tee
 	return publish.Write(ctx, t, func(w io.Writer) error {
 		in, err := u.backup.Raw(ctx)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
-		_, err = copyTo(io.MultiWriter(w, sum), in)
+		back = sum.NewTee(w)
+		_, err = copyTo(back, in)
 		return err
 	}, func(string) error {
-		if sha := hex.EncodeToString(sum.Sum(nil)); sha != f.SHA256Before {
+		if back.Sum.Hex() != f.SHA256Before {
 			return fmt.Errorf("%s: %w", u.backup.Path, ErrBackup)
 		}
 		if u.target == nil {

@@ -1,8 +1,10 @@
 package sum
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"math/rand/v2"
 	"testing"
 )
@@ -23,8 +25,13 @@ func TestSum(t *testing.T) {
 			}
 			all = append(all, piece...)
 			clear(piece) // it is the writer's again
-			if rng.IntN(8) == 0 {
+			switch rng.IntN(8) {
+			case 0:
 				check(t, s, all)
+			case 1:
+				fork := s.Fork()
+				fork.Write([]byte("other"))
+				check(t, fork, append(bytes.Clone(all), "other"...))
 			}
 		}
 		check(t, s, all)
@@ -38,3 +45,16 @@ func check(t *testing.T, s *Sum, all []byte) {
 		t.Fatalf("%d bytes: %s, want %x", len(all), got, want)
 	}
 }
+
+// TestTee: what the writer did not take is not in the sum.
+func TestTee(t *testing.T) {
+	tee := NewTee(full{3})
+	if n, err := tee.Write([]byte("abcdef")); n != 3 || err == nil || tee.Size != 3 {
+		t.Errorf("%d, %v, %d", n, err, tee.Size)
+	}
+	check(t, tee.Sum, []byte("abc"))
+}
+
+type full struct{ room int }
+
+func (f full) Write(b []byte) (int, error) { return f.room, io.ErrShortWrite }

@@ -1,0 +1,110 @@
+package repair
+
+import (
+	"hash/maphash"
+
+	"github.com/hist-cli/hist/internal/sum"
+)
+
+// Proof is taken of the untouched lines while they are copied.
+type Proof struct {
+	Hash string // SHA-256 over all of them in their order, each with its newline, hexadecimal
+
+	tee   *sum.Tee // hashes the whole copy; nil: nobody does
+	sum   *sum.Sum // nil as long as the copy is nothing but untouched lines: tee has it then
+	at    []extent // where they are in the copy
+	quick maphash.Hash
+	check uint64 // of the bytes at these places, for this process only
+}
+
+// extent is the bytes of a file from one offset up to another.
+type extent struct{ from, to int64 }
+
+func newProof(tee *sum.Tee) Proof {
+	p := Proof{tee: tee}
+	if tee == nil {
+		p.sum = sum.New()
+	}
+	return p
+}
+
+// lines adds whole lines that stand in the copy from a byte on.
+func (p *Proof) lines(from int64, lines []byte) {
+	if p.sum != nil {
+		p.sum.Write(lines)
+	}
+	p.stand(from, lines)
+}
+
+// line adds one line that stands there, with its newline or, the last one, without.
+func (p *Proof) line(from int64, line []byte, ended bool) {
+	if p.sum != nil {
+		p.sum.Write(line)
+		p.sum.Write(newline)
+	}
+	p.stand(from, line)
+	if ended {
+		p.stand(from+int64(len(line)), newline)
+	}
+}
+
+func (p *Proof) stand(from int64, b []byte) {
+	p.quick.Write(b)
+	to := from + int64(len(b))
+	if n := len(p.at); n > 0 && p.at[n-1].to == from {
+		p.at[n-1].to = to
+		return
+	}
+	p.at = append(p.at, extent{from, to})
+}
+
+// touched must be called before something is written that is no untouched line; open says that the last line lacks its
+// newline as yet.
+func (p *Proof) touched(open bool) {
+	if p.sum != nil {
+		return
+	}
+	p.sum = p.tee.Sum.Fork()
+	if open {
+		p.sum.Write(newline)
+	}
+}
+
+// finish ends the proof; open is as for touched.
+func (p *Proof) finish(open bool) {
+	p.touched(open)
+	p.Hash, p.check = p.sum.Hex(), p.quick.Sum64()
+}
+
+// checker hashes the same places of a copy that is read.
+func (p *Proof) checker() *checker {
+	c := &checker{at: p.at}
+	c.hash.SetSeed(p.quick.Seed())
+	return c
+}
+
+type checker struct {
+	at   []extent // that are not behind us
+	pos  int64
+	hash maphash.Hash
+}
+
+func (c *checker) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		for len(c.at) > 0 && c.at[0].to <= c.pos {
+			c.at = c.at[1:]
+		}
+		k := len(b)
+		switch {
+		case len(c.at) == 0:
+		case c.pos < c.at[0].from:
+			k = int(min(int64(k), c.at[0].from-c.pos))
+		default:
+			k = int(min(int64(k), c.at[0].to-c.pos))
+			c.hash.Write(b[:k])
+		}
+		b, c.pos = b[k:], c.pos+int64(k)
+	}
+	return n, nil
+}

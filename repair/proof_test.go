@@ -1,0 +1,141 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestSums: the sums in the record and in the report, most of which share the work, are those of the bytes.
+func TestSums(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	texts := map[string][]byte{}
+	for seed := range int64(12) {
+		texts[string(rune('a'+seed))] = damagedCorpus(t, seed)
+	}
+	paths, err := filepath.Glob("../fixtures/rules/*/bad*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if texts[path], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	records := 0
+	for name, text := range texts {
+		for _, mode := range []Mode{NewThread, InPlace, ToFile} {
+			f, rep := recordOf(t, text, mode)
+			if rep == nil {
+				continue
+			}
+			records++
+			if f.SHA256Before != hexSum(text) {
+				t.Errorf("%s (%s): sum of the session: %s", name, mode, f.SHA256Before)
+			}
+			after, err := os.ReadFile(f.Target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.SHA256After != hexSum(after) || f.SizeAfter != int64(len(after)) {
+				t.Errorf("%s (%s): sum of the copy: %s", name, mode, f.SHA256After)
+			}
+			if mode == ToFile && len(rep.Edits) > 0 {
+				if alone := rewriteOf(t, text, false).rw.Proof.Hash; rep.Proof != alone {
+					t.Errorf("%s: sum of the untouched lines: %s, without that of the copy %s", name, rep.Proof, alone)
+				}
+			}
+		}
+	}
+	if records < 200 {
+		t.Errorf("only %d repairs", records)
+	}
+}
+
+// recordOf repairs a session file; the report is nil if that is refused.
+func recordOf(t *testing.T, text []byte, mode Mode) (runs.File, *Report) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "session.jsonl")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src, err := source.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var run *runs.Run
+	rep, err := Do(t.Context(), Job{
+		Source: src, Mode: mode, Output: filepath.Join(dir, "out.jsonl"),
+		Begin: func() (*runs.Run, error) {
+			var err error
+			run, err = runs.New("test")
+			return run, err
+		},
+	})
+	if err != nil || run == nil {
+		return runs.File{}, nil
+	}
+	return run.Manifest.Files[0], rep
+}
+
+func hexSum(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+// TestProof: the hash is that of the untouched lines, and a copy in which one of them is changed is not accepted.
+func TestProof(t *testing.T) {
+	const text = "{\"type\":\"a\"}\n{\"type\":\"b\"}\n{\"type\":\"c\"}"
+	for name, tee := range map[string]bool{"alone": false, "with the copy's sum": true} {
+		var copied bytes.Buffer
+		var w io.Writer = &copied
+		var p Proof
+		if tee {
+			both := sum.NewTee(&copied)
+			w, p = both, newProof(both)
+		} else {
+			p = newProof(nil)
+		}
+		write := func(s string) { io.WriteString(w, s) }
+		p.line(0, []byte(`{"type":"a"}`), true)
+		write("{\"type\":\"a\"}\n")
+		p.touched(false)
+		write("{\"type\":\"new\"}\n")
+		p.lines(int64(copied.Len()), []byte("{\"type\":\"b\"}\n"))
+		write("{\"type\":\"b\"}\n")
+		p.line(int64(copied.Len()), []byte(`{"type":"c"}`), false)
+		write(`{"type":"c"}`)
+		p.finish(true)
+		if want := hexSum([]byte(text + "\n")); p.Hash != want {
+			t.Errorf("%s: hash %s, want %s", name, p.Hash, want)
+		}
+		for at := range copied.Bytes() {
+			changed := bytes.Clone(copied.Bytes())
+			changed[at] ^= 1
+			c := p.checker()
+			c.Write(changed[:at/2])
+			c.Write(changed[at/2:])
+			new := at >= 13 && at < 28
+			if same := c.hash.Sum64() == p.check; same != new {
+				t.Errorf("%s: byte %d changed, accepted: %v", name, at, same)
+			}
+		}
+		changed := bytes.Replace(copied.Bytes(), []byte(`"b"`), []byte(`"B"`), 1)
+		if _, err := Verify(context.Background(), bytes.NewReader(changed), p, Choice{}, lint.Options{}); !errors.Is(err, ErrVerify) {
+			t.Errorf("%s: verified although a line is another: %v", name, err)
+		}
+	}
+}
