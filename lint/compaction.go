@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -14,7 +15,7 @@ var ruleBadCompaction = &Rule{
 	Title: "a compaction that the client can't read",
 	Text: `A compaction without a message, with a single item that the client can't read, or with replacement_history_metadata of another length than the history that it leaves, is skipped whole ` +
 		`("replacement_history_metadata has N entries for M history items"), and all that was before it is sent again (measured with 0.169.0; 0.145.0 does not look at the metadata). ` +
-		`Repair gives it an empty message, sets the item aside, and takes the metadata out.`,
+		`Repair gives it an empty message, sets the item aside, and takes the metadata out; but a compaction that would hold no history then stays as it is.`,
 }
 
 // heldItem is where an item of a compaction stands, and why it has to go.
@@ -31,9 +32,6 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		own.none()
 		return
 	}
-	if !codex.IsString(rec, codex.FieldMessage) {
-		c.skipped(own, "the compaction has no message", codex.Set(rec.Raw, "payload", "message", []byte(`""`)))
-	}
 	before := c.sealed.compact()
 	c.refused.compact()
 	var items []heldItem
@@ -41,19 +39,60 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})
 	})
 	c.sealed.compacted(before)
-	c.metadata(own, items)
-	for _, f := range dropHeld(items) {
-		c.run.report(f)
+	c.message(own, items)
+	metadata := c.metadata(own, items)
+	some := stays(items)
+	for i, it := range items {
+		switch {
+		case it.drop == nil:
+			continue
+		case it.drop.Rule == ruleBadCompaction && !some:
+			it.drop.Fix, it.drop.Lost = NoFix, 0
+			it.drop.Message += emptyBetterSkipped
+		default:
+			cuts := []Cut{{Start: it.start, End: it.end, Element: true}}
+			if len(metadata) > 0 {
+				cuts = append(cuts, metadata[i])
+			}
+			it.drop.Edits = append(it.drop.Edits, Edit{At: it.drop.Pos, Op: Splice, Cuts: cuts})
+		}
+		c.run.report(*it.drop)
 	}
 	c.last = 0
 }
 
+// emptyBetterSkipped says why a compaction that holds nothing is not mended: without it all that was before is sent, with
+// it nothing of that.
+const emptyBetterSkipped = "; it holds no other history, so that is as well"
+
+// message looks at a compaction's message.
+func (c *itemChecker) message(own item, items []heldItem) {
+	if codex.IsString(own.Record, codex.FieldMessage) {
+		return
+	}
+	what, fix := "the compaction has no message", Exact
+	if v := codex.Field(own.Record, codex.FieldMessage); len(v) > 0 && v[0] != 'n' {
+		what, fix = "the compaction's message is no text", SetAside
+	}
+	c.skipped(own, items, what, fix, codex.Set(own.Raw, "payload", "message", []byte(`""`)))
+}
+
 // skipped reports what makes the client skip a compaction.
-func (c *itemChecker) skipped(own item, what string, cut Cut) {
+func (c *itemChecker) skipped(own item, items []heldItem, what string, fix Fix, cut Cut) {
 	own.Refused = true
-	f := own.finding(ruleBadCompaction, Exact, cut.Start, what+": the client can't read it, and sends all that was before it again")
-	f.Edits = []Edit{own.splice(cut)}
+	f := own.finding(ruleBadCompaction, fix, cut.Start, what+": the client can't read it, and sends all that was before it again")
+	if stays(items) {
+		f.Edits = []Edit{own.splice(cut)}
+	} else {
+		f.Fix = NoFix
+		f.Message += emptyBetterSkipped
+	}
 	c.run.report(f)
+}
+
+// stays says whether an item of a compaction is left when those that have to go are gone.
+func stays(items []heldItem) bool {
+	return slices.ContainsFunc(items, func(it heldItem) bool { return it.drop == nil })
 }
 
 // heldItem looks at an item of a compaction. What it returns, if anything, is why the item has to go.
@@ -71,44 +110,28 @@ func (c *itemChecker) heldItem(it item) *Finding {
 	return &f
 }
 
-// metadata compares the lengths of a compaction's two lists. Where an item is dropped, what was said of all goes with it.
-func (c *itemChecker) metadata(own item, items []heldItem) {
+// metadata compares the lengths of a compaction's two lists. If they are one, and an item is dropped, it returns the cut
+// that takes an item's metadata, for each item.
+func (c *itemChecker) metadata(own item, items []heldItem) (cuts []Cut) {
 	said := gjson.GetBytes(own.Raw, "payload.replacement_history_metadata")
-	if !said.Exists() || said.Type == gjson.Null || c.run.olderThan(0, 146) {
-		return
+	if !said.Exists() || said.Type == gjson.Null {
+		return nil
 	}
-	cut := codex.Drop(own.Raw, "payload", "replacement_history_metadata")
 	entries := said.Get("#").Int()
 	if !said.IsArray() || entries != int64(len(items)) {
-		c.skipped(own, fmt.Sprintf("the compaction has %d items and metadata of %d", len(items), entries), cut)
-		return
-	}
-	for _, it := range items {
-		if it.drop != nil {
-			it.drop.Edits = append(it.drop.Edits, own.splice(cut))
-			return
+		if c.run.olderThan(0, 146) {
+			return nil
 		}
+		c.skipped(own, items, fmt.Sprintf("the compaction has %d items and metadata of %d", len(items), entries), Exact,
+			codex.Drop(own.Raw, "payload", "replacement_history_metadata"))
+		return nil
 	}
-}
-
-// dropHeld takes items out of the list that a compaction holds: each with the comma behind the item in front of it or,
-// where none in front stays, up to the next. The cuts of two never touch the same bytes.
-func dropHeld(items []heldItem) []Finding {
-	var found []Finding
-	stays := false
-	for i, it := range items {
-		if it.drop == nil {
-			stays = true
-			continue
-		}
-		cut := Cut{Start: it.start, End: it.end}
-		if stays {
-			cut.Start = items[i-1].end
-		} else if i+1 < len(items) {
-			cut.End = items[i+1].start
-		}
-		it.drop.Edits = append(it.drop.Edits, Edit{At: it.drop.Pos, Op: Splice, Cuts: []Cut{cut}})
-		found = append(found, *it.drop)
+	if !slices.ContainsFunc(items, func(it heldItem) bool { return it.drop != nil }) {
+		return nil
 	}
-	return found
+	said.ForEach(func(_, entry gjson.Result) bool {
+		cuts = append(cuts, Cut{Start: entry.Index, End: entry.Index + len(entry.Raw), Element: true})
+		return true
+	})
+	return cuts
 }
