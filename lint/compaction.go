@@ -32,13 +32,12 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		own.none()
 		return
 	}
-	before := c.sealed.compact()
+	c.sealed.compact()
 	c.refused.compact()
 	var items []heldItem
 	c.held.Each(rec, func(held *session.Record, at int) {
 		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})
 	})
-	c.sealed.compacted(before)
 	c.message(own, items)
 	metadata := c.metadata(own, items)
 	some := stays(items)

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"sort"
+
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/codex"
@@ -15,7 +17,7 @@ type history struct {
 	turns       []turnMark // the newest
 	dropped     int        // how many older ones are not kept
 	compactions []compactionMark
-	gone        []interval // rolled back
+	gone        []interval // rolled back; apart from each other, in the order of the file
 }
 
 // tally counts model items: those in the file once it is mended, and those the client reads from it as it is.
@@ -81,6 +83,9 @@ func (h *history) rollBack(at session.Pos, n int) {
 	mark := h.turns[keep]
 	h.turns = h.turns[:keep]
 	h.live = mark.live
+	for k := len(h.gone); k > 0 && !h.gone[k-1].from.Less(mark.at); k-- {
+		h.gone = h.gone[:k-1]
+	}
 	h.gone = append(h.gone, interval{mark.at, at})
 	for k := len(h.compactions); k > 0 && h.compactions[k-1].turns > h.dropped+keep; k-- {
 		h.compactions = h.compactions[:k-1]
@@ -105,10 +110,6 @@ func (h *history) counts(at session.Pos) bool {
 
 // rolledBack says whether a place lies in turns that were taken back.
 func (h *history) rolledBack(at session.Pos) bool {
-	for _, g := range h.gone {
-		if !at.Less(g.from) && at.Less(g.to) {
-			return true
-		}
-	}
-	return false
+	i := sort.Search(len(h.gone), func(i int) bool { return at.Less(h.gone[i].to) })
+	return i < len(h.gone) && !at.Less(h.gone[i].from)
 }

@@ -74,29 +74,36 @@ func (c *itemChecker) id(it item) *Finding {
 		return nil
 	}
 	content := maphash.Bytes(c.seed, codex.Field(it.Record, codex.FieldPayload))
-	if earlier, ok := c.earlier(id); ok && (id == twin || c.run.provider.UniqueIDs) {
-		return c.duplicate(it, earlier == content)
+	earlier, ok := c.earlier(id)
+	if ok && (id == twin || c.run.provider.UniqueIDs) && !c.run.history.rolledBack(earlier.at) {
+		return c.duplicate(it, earlier.content == content)
 	}
-	c.keep(id, content)
+	c.keep(id, seenID{content, it.owner.Pos})
 	return nil
+}
+
+// seenID is what is kept of an item with an id.
+type seenID struct {
+	content uint64 // hashed
+	at      session.Pos
 }
 
 // keptIDs is how many ids, at least, are kept to be met again.
 const keptIDs = 1 << 16
 
-func (c *itemChecker) keep(id, content uint64) {
+func (c *itemChecker) keep(id uint64, it seenID) {
 	if len(c.seen) >= keptIDs {
-		c.old, c.seen = c.seen, make(map[uint64]uint64, keptIDs)
+		c.old, c.seen = c.seen, make(map[uint64]seenID, keptIDs)
 	}
-	c.seen[id] = content
+	c.seen[id] = it
 }
 
-// earlier is the content of an item with this id that came before.
-func (c *itemChecker) earlier(id uint64) (content uint64, ok bool) {
-	if content, ok = c.seen[id]; !ok {
-		content, ok = c.old[id]
+// earlier is the item with this id that came before.
+func (c *itemChecker) earlier(id uint64) (it seenID, ok bool) {
+	if it, ok = c.seen[id]; !ok {
+		it, ok = c.old[id]
 	}
-	return content, ok
+	return it, ok
 }
 
 // badID reports an id that is taken out of its item, or with it.

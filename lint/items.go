@@ -54,24 +54,32 @@ type itemChecker struct {
 	run  *run
 	held *codex.Held
 	seed maphash.Seed
-	seen map[uint64]uint64 // id to content, hashed, of the newest items
-	old  map[uint64]uint64 // of those before
+	seen map[uint64]seenID // the newest items, by their hashed ids
+	old  map[uint64]seenID // those before
 	last uint64            // id of the newest item, hashed
+
+	rolledBack bool // turns have been, by the record before
 
 	sealed  sealedItems
 	refused refusals
 }
 
 func newItemChecker(s *run) *itemChecker {
-	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]uint64{}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
+	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]seenID{}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
 }
 
 func (c *itemChecker) Record(rec *session.Record) {
+	if c.rolledBack {
+		c.rolledBack = false
+		c.refused.rollBack()
+	}
 	switch {
 	case rec.Kind == session.Compaction:
 		clear(c.seen)
 		clear(c.old)
 		c.compaction(rec)
+	case rec.Kind == session.Rollback:
+		c.last, c.rolledBack = 0, true
 	case rec.Kind == session.TurnEnd, rec.Type == "event_msg/error":
 		c.sealed.turnEnd(rec)
 		c.refused.turnEnd(rec)

@@ -73,6 +73,16 @@ func (r *refusals) add(it item) {
 // compact forgets what is not sent any more.
 func (r *refusals) compact() { r.items, r.empty, r.found = r.items[:0], nil, nil }
 
+// rollBack forgets what a rollback took away. What was refused is still, if it was not among that.
+func (r *refusals) rollBack() {
+	for n := len(r.items); n > 0 && r.run.history.rolledBack(r.items[n-1].ref.Pos); n-- {
+		r.items = r.items[:n-1]
+	}
+	for n := len(r.empty); n > 0 && r.run.history.rolledBack(r.empty[n-1].Pos); n-- {
+		r.empty = r.empty[:n-1]
+	}
+}
+
 // turnEnd looks for a refusal in how a turn ended.
 func (r *refusals) turnEnd(rec *session.Record) {
 	told := recordedError(rec)

@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -20,13 +21,20 @@ var ruleUndecryptable = &Rule{
 // sealedItems follows what of the model's history is encrypted.
 type sealedItems struct {
 	run   *run
-	count int64       // encrypted items that are sent
-	first Finding     // at the first of them
-	held  bool        // the compaction in hand holds some
-	error *Finding    // the newest error that says they can't be decrypted, with no answer since
-	edits []Edit      // what strips them
-	pos   session.Pos // of the newest edit
+	items []sealedItem // the newest; all of them, if they are to be stripped
+	older int64        // how many of this history are not kept
+	error *Finding     // the newest error that says they can't be decrypted, with no answer since
 }
+
+// sealedItem is where an encrypted item stands.
+type sealedItem struct {
+	ref    Ref
+	record string
+	held   bool // by a compaction
+}
+
+// keptSealed is how many encrypted items, at least, are kept where they are only counted.
+const keptSealed = 1 << 12
 
 // add takes an item into account; a compaction's own, too.
 func (s *sealedItems) add(it item) {
@@ -36,28 +44,39 @@ func (s *sealedItems) add(it item) {
 	if !codex.IsString(it.Record, codex.FieldEncrypted) {
 		return
 	}
-	s.held = s.held || it.held()
-	if s.count++; s.count == 1 {
-		s.first = ownItem(it.owner).finding(ruleUndecryptable, NoFix, 0, "the encrypted items of the session are to be stripped")
+	if len(s.items) >= 2*keptSealed && !s.run.opts.StripEncrypted {
+		s.items = s.items[:copy(s.items, s.items[keptSealed:])]
+		s.older += keptSealed
 	}
-	if s.run.opts.StripEncrypted && s.pos != it.owner.Pos {
-		s.pos = it.owner.Pos
-		s.edits = append(s.edits, Edit{At: it.owner.Pos, Op: Remove})
-	}
+	s.items = append(s.items, sealedItem{refOf(it.owner), it.owner.Type, it.held()})
 }
 
-// compact begins a compaction, whose items follow. What was before it is not sent any more.
-func (s *sealedItems) compact() (before sealedItems) {
-	before = *s
-	s.count, s.edits, s.held, s.error = 0, nil, false, nil
-	return before
-}
+// compact begins a compaction. What was before it is not sent any more.
+func (s *sealedItems) compact() { s.older, s.error = 0, nil }
 
-// compacted ends it. One that has to go brings back what was before it.
-func (s *sealedItems) compacted(before sealedItems) {
-	if s.held {
-		s.edits = append(before.edits, s.edits...)
+// live returns the encrypted items that are sent. If they are to go, a compaction that holds some goes with them, and
+// brings back what was before it.
+func (s *sealedItems) live() []sealedItem {
+	holds := map[session.Pos]bool{}
+	for _, it := range s.items {
+		if it.held && s.run.opts.StripEncrypted {
+			holds[it.ref.Pos] = true
+		}
 	}
+	var base session.Pos
+	for _, compacted := range slices.Backward(s.run.history.compactions) {
+		if !holds[compacted.at] {
+			base = compacted.at
+			break
+		}
+	}
+	var live []sealedItem
+	for _, it := range s.items {
+		if !it.ref.Pos.Less(base) && !s.run.history.rolledBack(it.ref.Pos) {
+			live = append(live, it)
+		}
+	}
+	return live
 }
 
 var (
@@ -72,19 +91,38 @@ func (s *sealedItems) turnEnd(rec *session.Record) {
 		return
 	}
 	f := ownItem(rec).finding(ruleUndecryptable, NoFix, 0, "the API could not decrypt what the session holds encrypted, and refuses every request since")
+	f.On = refOf(rec)
 	s.error = &f
 }
 
 // report says at the session's end what can't be decrypted, or is to be stripped.
 func (s *sealedItems) report() {
-	if s.count == 0 || s.error == nil && !s.run.opts.StripEncrypted {
+	if s.error == nil && !s.run.opts.StripEncrypted {
 		return
+	}
+	live := s.live()
+	sent := slices.DeleteFunc(slices.Clone(live), func(it sealedItem) bool { return !s.run.history.counts(it.ref.Pos) })
+	if len(sent) == 0 {
+		return
+	}
+	at := sent[0]
+	f := Finding{
+		Rule: ruleUndecryptable, Impact: ruleUndecryptable.Impact, Fix: NoFix, Pos: at.ref.Pos, Offset: at.ref.Offset, On: at.ref, Record: at.record,
+		Message: "the encrypted items of the session are to be stripped",
 	}
 	if s.run.opts.StripEncrypted {
-		s.first.Fix, s.first.Edits, s.first.Lost = SetAside, s.edits, s.count
-		s.run.report(s.first)
+		f.Fix, f.Lost = SetAside, int64(len(sent))
+		for i, it := range live {
+			if i == 0 || it.ref.Pos != live[i-1].ref.Pos {
+				f.Edits = append(f.Edits, Edit{At: it.ref.Pos, Op: Remove})
+			}
+		}
+		s.run.report(f)
 		return
 	}
-	s.error.Message += fmt.Sprintf(" (encrypted items: %d); hist repair --strip-encrypted makes a copy without them", s.count)
-	s.run.report(*s.error)
+	f.Message = fmt.Sprintf("%s (encrypted items: %d); hist repair --strip-encrypted makes a copy without them", s.error.Message, s.older+int64(len(sent)))
+	if s.run.history.counts(s.error.Pos) { // else the turn in which it came was rolled back
+		f.Pos, f.Offset, f.On, f.Record = s.error.Pos, s.error.Offset, s.error.On, s.error.Record
+	}
+	s.run.report(f)
 }
