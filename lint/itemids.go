@@ -15,12 +15,12 @@ var (
 		Title: "an item's id that the model API refuses",
 		Text: `Clients from 0.144 on send the ids of items to the model API, if they are a prefix and a suffix with _ between (measured: 0.169.0 does, 0.145.0 for a paginated session). The API wants each kind's own prefix ("Expected an ID that begins with 'msg'"), at most 64 characters, and no others than letters, digits, _ and -. ` +
 			`Gateways and other providers give ids of other forms, and a compaction carries them on. Repair takes the id, which is optional, and leaves as many spaces; never the call_id. ` +
-			`A reasoning item means nothing without its id: it is set aside. docs/providers.md says which providers look at ids.`,
+			`Reasoning that OpenAI has not encrypted means nothing without its id: it is set aside. docs/providers.md says which providers look at ids.`,
 	}
 	ruleDuplicateItemID = &Rule{
 		Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact,
 		Title: "two items with one id",
-		Text: `Clients from 0.144 on send the ids of messages and reasoning to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
+		Text: `Clients from 0.144 on send the ids of items to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
 			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces. Providers other than OpenAI ` +
 			`may number their items anew: there only an item that directly follows its twin is one.`,
 	}
@@ -43,7 +43,7 @@ func wrongID(kind, id []byte) string {
 	switch {
 	case !known || !sent || len(prefix) == 0 || len(suffix) == 0:
 		return ""
-	case string(prefix) != want:
+	case !bytes.HasPrefix(id, []byte(want)):
 		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
 	case len(id) > maxItemID:
 		return fmt.Sprintf("an id of %d characters, of which the API takes %d", len(id), maxItemID)
@@ -70,26 +70,36 @@ func (c *itemChecker) id(it item) *Finding {
 			return c.badID(it, what)
 		}
 	}
-	if it.Kind != session.Message { // a second call or output is found where they are paired by their call_id
+	var content uint64
+	paired := it.Kind == session.Call || it.Kind == session.Output
+	switch {
+	case it.Kind == session.Message:
+		content = maphash.Bytes(c.seed, codex.Field(it.Record, codex.FieldPayload))
+	case paired && c.run.provider.UniqueIDs:
+		content = maphash.Bytes(c.seed, it.CallID)
+	default:
 		return nil
 	}
-	content := maphash.Bytes(c.seed, codex.Field(it.Record, codex.FieldPayload))
 	earlier, ok := c.earlier(id)
-	if ok && (id == twin || c.run.provider.UniqueIDs) && !c.run.history.rolledBack(earlier.at) {
-		return c.duplicate(it, earlier.content == content)
+	if !ok || id != twin && !c.run.provider.UniqueIDs || c.run.history.rolledBack(earlier.at) {
+		c.keep(id, seenID{content, it.owner.Pos})
+		return nil
 	}
-	c.keep(id, seenID{content, it.owner.Pos})
-	return nil
+	same := earlier.content == content
+	if same && paired { // found where they are paired
+		return nil
+	}
+	return c.duplicate(it, same)
 }
 
 // seenID is what is kept of an item with an id.
 type seenID struct {
-	content uint64 // hashed
+	content uint64 // of a message, or the call_id of a call or its output; hashed
 	at      session.Pos
 }
 
 // keptIDs is how many ids, at least, are kept to be met again.
-const keptIDs = 1 << 16
+const keptIDs = 1 << 15
 
 func (c *itemChecker) keep(id uint64, it seenID) {
 	if len(c.seen) >= keptIDs {
@@ -109,7 +119,7 @@ func (c *itemChecker) earlier(id uint64) (it seenID, ok bool) {
 // badID reports an id that is taken out of its item, or with it.
 func (c *itemChecker) badID(it item, what string) *Finding {
 	f := it.finding(ruleBadItemID, Exact, it.Spans[codex.FieldID].Start, what+": the API refuses the request")
-	if it.Type == "response_item/reasoning" {
+	if it.Type == "response_item/reasoning" && !bytes.HasPrefix(codex.Field(it.Record, codex.FieldEncrypted), sealed) {
 		f.Fix = SetAside
 		return &f
 	}

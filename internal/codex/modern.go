@@ -24,13 +24,17 @@ func Modernize(rec *session.Record) (cut Cut, what string) {
 	return Cut{}, ""
 }
 
-// plainOutput is what an output object says: its text, its list of items, or all of it as a text.
+// plainOutput is what an output object says: its list of items, of which its text is but another form, or its text
+// where it has none. What the client would not read as such is given as a text, all of it.
 func plainOutput(raw []byte) []byte {
 	object := gjson.ParseBytes(raw)
-	if items := object.Get("content_items"); items.IsArray() {
-		return []byte(items.Raw)
-	}
-	if text := object.Get("content"); text.Type == gjson.String {
+	items, text := object.Get("content_items"), object.Get("content")
+	switch {
+	case items.IsArray() && items.Get("#").Int() > 0:
+		if parts := []byte(items.Raw); readableParts(parts) {
+			return parts
+		}
+	case text.Type == gjson.String:
 		return []byte(text.Raw)
 	}
 	return jsonl.AppendQuote(nil, string(raw))
