@@ -32,6 +32,11 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		own.none()
 		return
 	}
+	if c.sealed.goes(c.held, rec) {
+		c.strip(own)
+		return
+	}
+	c.base = rec.Pos
 	c.sealed.compact()
 	c.refused.compact()
 	var items []heldItem
@@ -63,6 +68,17 @@ func (c *itemChecker) compaction(rec *session.Record) {
 // emptyBetterSkipped says why a compaction that holds nothing is not mended: without it all that was before is sent, with
 // it nothing of that.
 const emptyBetterSkipped = "; it holds no other history, so that is as well"
+
+// strip takes a compaction for what it will be: gone. The client still reads it.
+func (c *itemChecker) strip(own item) {
+	n := int64(0)
+	c.held.Each(own.Record, func(held *session.Record, at int) {
+		n++
+		c.sealed.add(item{Record: held, owner: own.Record, at: at})
+	})
+	c.run.history.live.seen = n
+	own.none()
+}
 
 // message looks at a compaction's message.
 func (c *itemChecker) message(own item, items []heldItem) {
@@ -97,7 +113,7 @@ func stays(items []heldItem) bool {
 // heldItem looks at an item of a compaction. What it returns, if anything, is why the item has to go.
 func (c *itemChecker) heldItem(it item) *Finding {
 	if c.modernized(it) {
-		return nil
+		return c.id(it)
 	}
 	why := c.misfit(it.Record)
 	if why == "" {

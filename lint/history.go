@@ -100,12 +100,17 @@ func (h *history) forgetSeen() {
 	}
 }
 
+// base is the place of the newest compaction that still stands, zero if there is none.
+func (h *history) base() session.Pos {
+	if k := len(h.compactions); k > 0 {
+		return h.compactions[k-1].at
+	}
+	return session.Pos{}
+}
+
 // counts says whether what stands at a place is still part of what the model is sent.
 func (h *history) counts(at session.Pos) bool {
-	if k := len(h.compactions); k > 0 && at.Less(h.compactions[k-1].at) {
-		return false
-	}
-	return !h.rolledBack(at)
+	return !at.Less(h.base()) && !h.rolledBack(at)
 }
 
 // rolledBack says whether a place lies in turns that were taken back.

@@ -81,7 +81,7 @@ func (c *itemChecker) id(it item) *Finding {
 		return nil
 	}
 	earlier, ok := c.earlier(id)
-	if !ok || id != twin && !c.run.provider.UniqueIDs || c.run.history.rolledBack(earlier.at) {
+	if !ok || id != twin && !c.run.provider.UniqueIDs || earlier.at.Less(c.base) || c.run.history.rolledBack(earlier.at) {
 		c.keep(id, seenID{content, it.owner.Pos})
 		return nil
 	}

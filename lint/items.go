@@ -58,7 +58,8 @@ type itemChecker struct {
 	old  map[uint64]seenID // those before
 	last uint64            // id of the newest item, hashed
 
-	rolledBack bool // turns have been, by the record before
+	base       session.Pos // of the newest compaction: what stands before it is not sent
+	rolledBack bool        // turns have been, by the record before
 
 	sealed  sealedItems
 	refused refusals
@@ -71,12 +72,11 @@ func newItemChecker(s *run) *itemChecker {
 func (c *itemChecker) Record(rec *session.Record) {
 	if c.rolledBack {
 		c.rolledBack = false
+		c.base = c.run.history.base()
 		c.refused.rollBack()
 	}
 	switch {
 	case rec.Kind == session.Compaction:
-		clear(c.seen)
-		clear(c.old)
 		c.compaction(rec)
 	case rec.Kind == session.Rollback:
 		c.last, c.rolledBack = 0, true
@@ -84,15 +84,22 @@ func (c *itemChecker) Record(rec *session.Record) {
 		c.sealed.turnEnd(rec)
 		c.refused.turnEnd(rec)
 	case rec.Model && rec.Type != "inter_agent_communication":
-		it := ownItem(rec)
-		if !c.readable(it) {
-			return
-		}
-		if drop := c.content(it); drop != nil {
+		if drop := c.own(ownItem(rec)); drop != nil {
 			drop.Unseen, drop.Edits = 1, append(drop.Edits, Edit{At: rec.Pos, Op: Remove})
 			c.run.report(*drop)
 		}
 	}
+}
+
+// own looks at an item that is a record. What it returns, if anything, is why the item has to go.
+func (c *itemChecker) own(it item) *Finding {
+	switch {
+	case c.modernized(it):
+		return c.id(it)
+	case c.readable(it):
+		return c.content(it)
+	}
+	return nil
 }
 
 func (c *itemChecker) End() {
@@ -104,9 +111,10 @@ func (c *itemChecker) End() {
 func (c *itemChecker) content(it item) *Finding {
 	c.images(it)
 	c.sealed.add(it)
-	c.refused.add(it)
-	if drop := c.id(it); drop != nil {
-		return drop
+	drop := c.id(it)
+	if drop == nil {
+		drop = c.reasoning(it)
 	}
-	return c.reasoning(it)
+	c.refused.add(it, drop != nil)
+	return drop
 }

@@ -24,9 +24,6 @@ var (
 
 // readable says whether the client reads an item, and reports it if not.
 func (c *itemChecker) readable(it item) bool {
-	if c.modernized(it) {
-		return false
-	}
 	why := c.misfit(it.Record)
 	if why == "" {
 		return true

@@ -1,10 +1,11 @@
 package lint
 
 import (
-	"bytes"
 	"fmt"
 	"hash/maphash"
 	"regexp"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -22,14 +23,14 @@ var (
 		Name: "empty-content", Family: "items", Impact: Rejects, Fix: SetAside,
 		Title: "a message or an output with nothing in it",
 		Text: `An API may refuse an empty list of contents, or an empty text ("Invalid 'input[7].content': empty array. Expected an array with minimum length 1, but got an empty array instead"). OpenAI's own does so with other lists; of contents it is not known, ` +
-			`and a tool may well print nothing. So hist speaks up only where the client recorded such an error and no answer came since. Repair sets the empty messages aside, and writes into the outputs that they were empty.`,
+			`and a tool may well print nothing. So hist speaks up only where the client recorded such an error and no answer came since, and about items with the member that it names. Repair sets the empty messages aside, and writes into outputs, and into what a compaction left, that it was empty.`,
 	}
 )
 
 var (
 	unreasoned = regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type '[a-z_]+' was provided without its required (?:'reasoning' item(?:: '([A-Za-z0-9_-]{1,64})')?|preceding item)`)
 	unfollowed = regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type 'reasoning' was provided without its required following item`)
-	emptied    = regexp.MustCompile(`Invalid 'input\[[0-9]{1,9}\]\.(?:content|output)[^']{0,40}': empty (?:array|string)`)
+	emptied    = regexp.MustCompile(`Invalid 'input\[[0-9]{1,9}\]\.(content|output)[^']{0,40}': empty (array|string)`)
 )
 
 // keptItems is how many of the newest items of a history are kept, at least.
@@ -39,9 +40,9 @@ const keptItems = 1 << 10
 type refusals struct {
 	run   *run
 	seed  maphash.Seed
-	items []keptItem // the newest, oldest first
-	empty []Finding  // items with nothing in them
-	found []Finding  // what the newest error is about, with no answer since
+	items []keptItem  // the newest, oldest first
+	empty []emptyItem // the newest items with nothing in them
+	found []Finding   // what the newest error is about, with no answer since
 }
 
 // keptItem is what is known of an item of the history.
@@ -50,23 +51,38 @@ type keptItem struct {
 	record    string
 	id        uint64 // hashed, 0 if it has none
 	reasoning bool
-	answer    bool // something the model said or did
+	answer    bool  // something the model said or did
+	blank     *Edit // takes its id, if a compaction holds it
 }
 
-// add takes an item of the history into account.
-func (r *refusals) add(it item) {
+// emptyItem is an item with nothing in it, and in which words the API says so.
+type emptyItem struct {
+	Finding
+	member, kind string
+}
+
+// add takes an item of the history into account. One that goes for another reason is none.
+func (r *refusals) add(it item, goes bool) {
 	if it.Answer {
 		r.found = nil
 	}
-	if it.held() {
+	if goes || r.run.opts.StripEncrypted && codex.IsString(it.Record, codex.FieldEncrypted) {
 		return
 	}
 	if len(r.items) >= 2*keptItems {
 		r.items = append(r.items[:0], r.items[keptItems:]...)
 	}
-	r.items = append(r.items, keptItem{refOf(it.Record), it.Type, r.hash(it.ID), it.Type == "response_item/reasoning", it.Answer})
-	if field, nothing := isEmpty(it.Record); nothing && len(r.empty) < keptItems {
-		r.empty = append(r.empty, it.emptyFinding(field))
+	kept := keptItem{refOf(it.owner), it.owner.Type, r.hash(it.ID), it.Type == "response_item/reasoning", it.Answer, nil}
+	if it.held() && len(it.ID) > 0 {
+		blank := it.blankID()
+		kept.blank = &blank
+	}
+	r.items = append(r.items, kept)
+	if field, kind := emptiness(it.Record); kind != "" {
+		if len(r.empty) >= 2*keptItems {
+			r.empty = append(r.empty[:0], r.empty[keptItems:]...)
+		}
+		r.empty = append(r.empty, it.empty(field, kind))
 	}
 }
 
@@ -93,8 +109,13 @@ func (r *refusals) turnEnd(rec *session.Record) {
 		r.found = r.unreasoned(m[1], m[2])
 	} else if m := unfollowed.FindSubmatch(told); m != nil {
 		r.found = r.unfollowed(m[1])
-	} else if emptied.Match(told) {
-		r.found = r.empty
+	} else if m := emptied.FindSubmatch(told); m != nil {
+		r.found = nil
+		for _, e := range r.empty {
+			if e.member == string(m[1]) && e.kind == string(m[2]) {
+				r.found = append(r.found, e.Finding)
+			}
+		}
 	}
 }
 
@@ -140,12 +161,21 @@ func (r *refusals) unreasoned(id, reasoning []byte) []Finding {
 	}
 	it := r.items[at]
 	f := it.finding(id, Exact)
-	if from < 0 {
-		f.Message += fmt.Sprintf("the reasoning that led to %s is not in front of it", id)
-		f.Edits = []Edit{{At: it.ref.Pos, Op: Remove, Moved: true}, {At: it.ref.Pos, Op: Before, New: Content{From: &it.ref, Build: codex.WithoutID}}}
-	} else {
+	if from >= 0 {
 		f.Message += fmt.Sprintf("the reasoning that led to %s stands on line %d", id, r.items[from].ref.Pos.Line)
+	} else {
+		f.Message += fmt.Sprintf("the reasoning that led to %s is not in front of it", id)
+	}
+	switch {
+	case from >= 0 && (it.blank != nil || r.items[from].blank != nil):
+		f.Fix = NoFix
+		f.Message += "; a compaction holds it"
+	case from >= 0:
 		f.Edits = move(r.items[from].ref, it.ref)
+	case it.blank != nil:
+		f.Edits = []Edit{*it.blank}
+	default:
+		f.Edits = []Edit{{At: it.ref.Pos, Op: Remove, Moved: true}, {At: it.ref.Pos, Op: Before, New: Content{From: &it.ref, Build: codex.WithoutID}}}
 	}
 	return []Finding{f}
 }
@@ -158,7 +188,10 @@ func (r *refusals) unfollowed(id []byte) []Finding {
 	}
 	it := r.items[at]
 	f := it.finding(id, Exact)
-	if at > 0 && r.items[at-1].answer && (at == 1 || !r.items[at-2].reasoning) {
+	if it.blank != nil {
+		f.Fix = NoFix
+		f.Message += fmt.Sprintf("%s is not followed by what it led to; a compaction holds it", id)
+	} else if at > 0 && r.items[at-1].answer && r.items[at-1].blank == nil && (at == 1 || !r.items[at-2].reasoning) {
 		f.Message += fmt.Sprintf("%s stands behind what it led to", id)
 		f.Edits = move(it.ref, r.items[at-1].ref)
 	} else {
@@ -181,32 +214,61 @@ func move(from, before Ref) []Edit {
 	return []Edit{{At: from.Pos, Op: Remove, Moved: true}, {At: before.Pos, Op: Before, New: Content{From: &from}}}
 }
 
-// isEmpty says whether a message or an output has nothing in it, and in which field.
-func isEmpty(rec *session.Record) (field int, nothing bool) {
-	field = codex.FieldOutput
-	if rec.Kind == session.Message {
-		if field = codex.FieldContent; rec.Type != "response_item/message" {
-			return field, false
-		}
-	} else if rec.Kind != session.Output {
-		return field, false
+// emptiness says which field of a message or an output has nothing in it, and what that is in the API's words: an
+// empty array or string; "" if there is something.
+func emptiness(rec *session.Record) (field int, kind string) {
+	switch {
+	case rec.Kind == session.Output:
+		field = codex.FieldOutput
+	case rec.Type == "response_item/message":
+		field = codex.FieldContent
+	default:
+		return field, ""
 	}
 	raw := codex.Field(rec, field)
-	if len(raw) == 0 || raw[0] == '"' {
-		return field, string(raw) == `""`
+	switch {
+	case len(raw) == 0 || len(raw) > maxEmpty:
+		return field, ""
+	case string(raw) == `""`:
+		return field, "string"
+	case raw[0] != '[':
+		return field, ""
 	}
-	return field, raw[0] == '[' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 ||
-		field == codex.FieldContent && string(codex.FirstText(rec)) == `""` && bytes.Count(raw, []byte("{")) == 1
+	kind = "array"
+	gjson.ParseBytes(raw).ForEach(func(_, part gjson.Result) bool {
+		kind = "string"
+		if text := part.Get("text"); text.Raw != `""` {
+			kind = ""
+		}
+		return kind != ""
+	})
+	return field, kind
 }
 
-// emptyFinding is about an item with nothing in a field.
-func (it item) emptyFinding(field int) Finding {
+// maxEmpty is how long a list of nothing but empty texts may be, in bytes.
+const maxEmpty = 256
+
+// empty is about an item with nothing in a field.
+func (it item) empty(field int, kind string) emptyItem {
+	member, what := "content", "a message"
 	if it.Kind == session.Output {
-		f := it.finding(ruleEmptyContent, StandIn, it.Spans[field].Start, "an output with nothing in it: the API refuses every request")
-		f.Edits = []Edit{it.splice(Cut{Start: it.Spans[field].Start, End: it.Spans[field].End, New: quoted("[hist: this output was empty]")})}
-		return f
+		member, what = "output", "an output"
 	}
-	f := it.finding(ruleEmptyContent, SetAside, it.Spans[field].Start, "a message with nothing in it: the API refuses every request")
-	f.Unseen, f.Edits = 1, []Edit{{At: it.owner.Pos, Op: Remove}}
-	return f
+	f := it.finding(ruleEmptyContent, StandIn, it.Spans[field].Start, what+" with nothing in it: the API refuses every request")
+	cut := Cut{Start: it.Spans[field].Start, End: it.Spans[field].End}
+	switch {
+	case it.Kind == session.Output:
+		cut.New = quoted("[hist: this output was empty]")
+		f.Edits = []Edit{it.splice(cut)}
+	case it.held():
+		part := "input_text"
+		if it.Answer {
+			part = "output_text"
+		}
+		cut.New = append(append([]byte(`[{"type":"`+part+`","text":`), quoted("[hist: this message was empty]")...), "}]"...)
+		f.Edits = []Edit{it.splice(cut)}
+	default:
+		f.Fix, f.Unseen, f.Edits = SetAside, 1, []Edit{{At: it.owner.Pos, Op: Remove}}
+	}
+	return emptyItem{f, member, kind}
 }

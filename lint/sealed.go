@@ -30,7 +30,6 @@ type sealedItems struct {
 type sealedItem struct {
 	ref    Ref
 	record string
-	held   bool // by a compaction
 }
 
 // keptSealed is how many encrypted items, at least, are kept where they are only counted.
@@ -48,46 +47,33 @@ func (s *sealedItems) add(it item) {
 		s.items = s.items[:copy(s.items, s.items[keptSealed:])]
 		s.older += keptSealed
 	}
-	s.items = append(s.items, sealedItem{refOf(it.owner), it.owner.Type, it.held()})
+	s.items = append(s.items, sealedItem{refOf(it.owner), it.owner.Type})
 }
 
 // compact begins a compaction. What was before it is not sent any more.
 func (s *sealedItems) compact() { s.older, s.error = 0, nil }
 
-// live returns the encrypted items that are sent. If they are to go, a compaction that holds some goes with them, and
-// brings back what was before it.
-func (s *sealedItems) live() []sealedItem {
-	holds := map[session.Pos]bool{}
-	for _, it := range s.items {
-		if it.held && s.run.opts.StripEncrypted {
-			holds[it.ref.Pos] = true
-		}
+// goes says whether a compaction has to go because it holds something encrypted. What was before it is sent then.
+func (s *sealedItems) goes(held *codex.Held, rec *session.Record) bool {
+	sealed := false
+	if s.run.opts.StripEncrypted {
+		held.Each(rec, func(it *session.Record, _ int) {
+			sealed = sealed || codex.IsString(it, codex.FieldEncrypted)
+		})
 	}
-	var base session.Pos
-	for _, compacted := range slices.Backward(s.run.history.compactions) {
-		if !holds[compacted.at] {
-			base = compacted.at
-			break
-		}
-	}
-	var live []sealedItem
-	for _, it := range s.items {
-		if !it.ref.Pos.Less(base) && !s.run.history.rolledBack(it.ref.Pos) {
-			live = append(live, it)
-		}
-	}
-	return live
+	return sealed
 }
 
 var (
 	errorCode  = []byte("invalid_encrypted_content")
+	errorAbout = []byte("encrypted content")
 	errorWords = []byte("could not be verified")
 )
 
 // turnEnd looks for the error in how a turn ended.
 func (s *sealedItems) turnEnd(rec *session.Record) {
 	told := recordedError(rec)
-	if !bytes.Contains(told, errorCode) && !bytes.Contains(told, errorWords) {
+	if !bytes.Contains(told, errorCode) && !(bytes.Contains(told, errorAbout) && bytes.Contains(told, errorWords)) {
 		return
 	}
 	f := ownItem(rec).finding(ruleUndecryptable, NoFix, 0, "the API could not decrypt what the session holds encrypted, and refuses every request since")
@@ -100,8 +86,7 @@ func (s *sealedItems) report() {
 	if s.error == nil && !s.run.opts.StripEncrypted {
 		return
 	}
-	live := s.live()
-	sent := slices.DeleteFunc(slices.Clone(live), func(it sealedItem) bool { return !s.run.history.counts(it.ref.Pos) })
+	sent := slices.DeleteFunc(s.items, func(it sealedItem) bool { return !s.run.history.counts(it.ref.Pos) })
 	if len(sent) == 0 {
 		return
 	}
@@ -112,8 +97,8 @@ func (s *sealedItems) report() {
 	}
 	if s.run.opts.StripEncrypted {
 		f.Fix, f.Lost = SetAside, int64(len(sent))
-		for i, it := range live {
-			if i == 0 || it.ref.Pos != live[i-1].ref.Pos {
+		for i, it := range sent {
+			if i == 0 || it.ref.Pos != sent[i-1].ref.Pos {
 				f.Edits = append(f.Edits, Edit{At: it.ref.Pos, Op: Remove})
 			}
 		}
