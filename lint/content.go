@@ -2,7 +2,9 @@ package lint
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -20,10 +22,11 @@ var (
 	}
 	ruleBadImage = &Rule{
 		Name: "bad-image", Family: "items", Impact: Notes, Fix: StandIn,
-		Title: "an inline image that the model API can't read",
-		Text: `The data of an image does not decode, is cut short, or is no PNG, JPEG, GIF or WebP; its address names no type of image ("Expected a base64-encoded data URL with an image MIME type"); or it is larger than all images of a request may be. Where the address names another type than the image has it is only noted: OpenAI is not known to mind, others do; with --tidy repair names the right one. Clients from 0.145 on put "image content omitted because it could not be processed" in its place; older ones send it as it is (measured), ` +
-			`and the API refuses every request with it ("Invalid image in your last message"): with --for-codex of such a version it rejects. Repair puts a text there that says what it was, for that version or with --tidy. ` +
-			`Only the image's headers are looked at, and whether the rest is base64.`,
+		Title: "an image that the model API can't read",
+		Text: `The data of an image does not decode, is cut short (which a JPEG may be), or is no PNG, JPEG, GIF or WebP; it is larger than all images of a request may be; or its address is neither data nor one of the web. ` +
+			`Clients from 0.145 on put "image content omitted because it could not be processed" in the place of data that they can't read, whatever type its address names; older ones send it as it is, and all of them an address of another kind (measured with 0.79.0, 0.114.0, 0.145.0 and 0.169.0). ` +
+			`The API refuses every request with it ("Invalid image in your last message", "Expected a base64-encoded data URL with an image MIME type"): for such a version (--for-codex) it rejects, as does an address that names no type of image. Repair puts a text there that says what it was, or names the right type. ` +
+			`Otherwise it is noted, and mended with --tidy: the same for a type that is not the image's own, which OpenAI is not known to mind. Clients from 0.145 on leave out images of the web, too, which is noted. Only headers are looked at, whether the rest is base64, and whether it is all there.`,
 	}
 )
 
@@ -54,11 +57,11 @@ func (c *itemChecker) reasoning(it item) *Finding {
 	return nil
 }
 
-// inlineImage is how an inline image begins in the file, as clients write it.
-var inlineImage = []byte(`"image_url":"data:`)
+// imageKey is the member that holds an image.
+var imageKey = []byte(`"image_url"`)
 
-// images looks at the inline images of a prompt or of an output. They may be very long: they are found and checked
-// where they stand.
+// images looks at the images of a prompt or of an output. They may be very long: they are found and checked where they
+// stand.
 func (c *itemChecker) images(it item) {
 	if it.Answer {
 		return
@@ -70,43 +73,86 @@ func (c *itemChecker) images(it item) {
 	}
 }
 
+// placedImage is where an image stands in its item's own Raw.
+type placedImage struct {
+	item
+	from       int // no object that holds it begins before this
+	key        int
+	start, end int // of its address
+}
+
 // imagesIn looks at the images in a part of an item.
 func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
+	from := part.Start
 	for at := part.Start; ; {
-		n := bytes.Index(it.Raw[at:part.End], inlineImage)
+		n := bytes.Index(it.Raw[at:part.End], imageKey)
 		if n < 0 {
 			return
 		}
-		start := at + n + len(inlineImage) - len("data:")
-		end := start + max(0, bytes.IndexByte(it.Raw[start:], '"'))
-		if fault, kind := image.Check(it.Raw[start:end]); fault != "" {
-			c.badImage(it, at+n, end-start, fault, kind)
-		} else if real := image.Mislabelled(it.Raw[start:end]); real != "" {
-			c.mislabelled(it, at+n, Cut{Start: start + len("data:image/"), End: start + bytes.IndexByte(it.Raw[start:end], ';'), New: []byte(real)})
+		at += n + len(imageKey)
+		start, end, ok := codex.TextBehind(it.Raw, at)
+		if !ok || end > part.End {
+			continue
 		}
-		at = end
+		c.image(placedImage{it, from, at - len(imageKey), start, end})
+		at, from = end, end+1
 	}
 }
 
-// mislabelled reports an image whose address names another type than it has; typed is the cut that names its own.
-func (c *itemChecker) mislabelled(it item, key int, typed Cut) {
-	f := it.finding(ruleBadImage, Exact, key, fmt.Sprintf("an inline image that is said to be %s and is %s: some APIs refuse that", it.Raw[typed.Start:typed.End], typed.New))
-	f.Impact, f.Edits = Notes, []Edit{it.splice(typed)}
+// image looks at one image.
+func (c *itemChecker) image(im placedImage) {
+	url := im.Raw[im.start:im.end]
+	if bytes.IndexByte(url, '\\') >= 0 {
+		url, _ = jsonl.AppendUnquoted(nil, im.Raw[im.start-1:im.end+1])
+	}
+	v := image.Check(url)
+	old := c.run.olderThan(0, 145)
+	switch {
+	case v.Place == image.Web && !old:
+		f := im.finding(ruleBadImage, NoFix, im.key, "an image of the web: the client leaves it out")
+		f.Impact = Notes
+		c.run.report(f)
+	case v.Place == image.Nowhere:
+		c.badImage(im, v, Rejects, "the API refuses the request")
+	case v.Fault != "" && old:
+		c.badImage(im, v, Rejects, "the API refuses the request")
+	case v.Fault != "":
+		c.badImage(im, v, Notes, "the client leaves it out")
+	case old && v.Real != "":
+		c.label(im, v)
+	}
+}
+
+// label looks at what the address of a good image says of it, for clients that pass it on.
+func (c *itemChecker) label(im placedImage, v image.Verdict) {
+	var message string
+	impact := Notes
+	switch {
+	case v.Declared == "" || strings.Contains(v.Declared, "/"):
+		message, impact = "an inline image whose address names no type of image: the API refuses the request", Rejects
+	case !v.Plain:
+		message = "an inline image whose address does not just name its type: some APIs may refuse that"
+	case v.Declared == v.Real, v.Declared == "jpg" && v.Real == "jpeg":
+		return
+	default:
+		message = fmt.Sprintf("an inline image that is said to be %s and is %s: some APIs refuse that", clip([]byte(v.Declared), 20), v.Real)
+	}
+	f := im.finding(ruleBadImage, NoFix, im.key, message)
+	f.Impact = impact
+	if comma := bytes.IndexByte(im.Raw[im.start:im.end], ','); comma > 0 {
+		f.Fix, f.Edits = Exact, []Edit{im.splice(Cut{Start: im.start, End: im.start + comma, New: []byte("data:image/" + v.Real + ";base64")})}
+	}
 	c.run.report(f)
 }
 
-// badImage reports the image whose address begins behind a key at a place of the item.
-func (c *itemChecker) badImage(it item, key, size int, fault, kind string) {
-	then, impact := "the client leaves it out", Notes
-	if c.run.olderThan(0, 145) {
-		then, impact = "the API refuses the request", Rejects
-	}
-	f := it.finding(ruleBadImage, NoFix, key, fmt.Sprintf("an inline image that can't be read (%s): %s", fault, then))
+// badImage reports an image that can't be read.
+func (c *itemChecker) badImage(im placedImage, v image.Verdict, impact Impact, then string) {
+	f := im.finding(ruleBadImage, NoFix, im.key, fmt.Sprintf("an image that can't be read (%s): %s", v.Fault, then))
 	f.Impact = impact
-	if start, end, ok := codex.ObjectAround(it.Raw, key); ok {
-		text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", clip([]byte(kind), 20), size, fault)
+	if start, end, ok := codex.ObjectAround(im.Raw, im.from, im.key); ok {
+		text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", clip([]byte(cmp.Or(v.Declared, "no type")), 20), im.end-im.start, v.Fault)
 		standIn := append(append([]byte(`{"type":"input_text","text":`), quoted(text)...), '}')
-		f.Fix, f.Edits = StandIn, []Edit{it.splice(Cut{Start: start, End: end, New: standIn})}
+		f.Fix, f.Edits = StandIn, []Edit{im.splice(Cut{Start: start, End: end, New: standIn})}
 	}
 	c.run.report(f)
 }

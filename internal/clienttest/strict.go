@@ -109,17 +109,18 @@ const otherAccount = "gAAAAABvdGhlc"
 
 const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-// badImage says whether a list of content has an inline image that does not decode.
+// badImage says whether a list of content has an image that is neither of the web nor one that decodes.
 func badImage(content json.RawMessage) bool {
 	var parts []struct {
-		URL string `json:"image_url"`
+		Type string `json:"type"`
+		URL  string `json:"image_url"`
 	}
 	if json.Unmarshal(content, &parts) != nil {
 		return false
 	}
 	for _, p := range parts {
 		kind, data, inline := strings.Cut(p.URL, ";base64,")
-		if !strings.HasPrefix(kind, "data:") {
+		if p.Type != "input_image" || strings.HasPrefix(kind, "https:") {
 			continue
 		}
 		raw, err := base64.StdEncoding.DecodeString(data)

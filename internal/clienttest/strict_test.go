@@ -75,10 +75,10 @@ func TestRefusedByTheAPI(t *testing.T) {
 }
 
 // unsent are the rules whose damage a client does not send on: ids, by which the API tells what belongs together, only from 0.144 on, and of the repeated ones 0.145.0
-// sends none; from 0.145 on the client puts a text in the place of an image that it can't read.
+// sends none.
 var unsent = map[string][]string{
 	"0.79.0": {"bad-item-id", "duplicate-item-id", "reasoning-order"}, "0.114.0": {"bad-item-id", "duplicate-item-id", "reasoning-order"},
-	"0.145.0": {"duplicate-item-id", "bad-image"}, "0.169.0": {"bad-image"},
+	"0.145.0": {"duplicate-item-id"},
 }
 
 // TestRefusal: the words that users have reported, by which hist explain knows them.

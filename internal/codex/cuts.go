@@ -104,13 +104,28 @@ func splice(line []byte, c Cut) []byte {
 
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
-// ObjectAround returns the range of the object in which the key at a place stands; ok is false if it is not found.
-func ObjectAround(line []byte, key int) (start, end int, ok bool) {
-	level := enclosing(line, key)
+// ObjectAround returns the range of the object in which the key at a place stands, and which begins not before from; ok
+// is false if it is not found.
+func ObjectAround(line []byte, from, key int) (start, end int, ok bool) {
+	level := enclosing(line[from:], key-from)
 	if level < 0 {
 		return 0, 0, false
 	}
-	return level, containerEnd(line, level), true
+	return from + level, containerEnd(line, from+level), true
+}
+
+// TextBehind returns the range of the text, without its quotes, that is the value of the key which ends at a place; ok is
+// false if its value is none.
+func TextBehind(line []byte, key int) (start, end int, ok bool) {
+	colon := skipSpace(line, key, 1)
+	if colon >= len(line) || line[colon] != ':' {
+		return 0, 0, false
+	}
+	quote := skipSpace(line, colon+1, 1)
+	if quote >= len(line) || line[quote] != '"' {
+		return 0, 0, false
+	}
+	return quote + 1, quote + literalEnd(line[quote:]) - 1, true
 }
 
 // containerEnd is the offset behind the object or array that starts at a place of the line.

@@ -14,12 +14,12 @@ func TestObjectAround(t *testing.T) {
 	} {
 		start, end := strings.Index(line, "<"), strings.Index(line, ">")-1
 		plain := strings.NewReplacer("<", "", ">", "").Replace(line)
-		s, e, ok := ObjectAround([]byte(plain), strings.Index(plain, `"key"`))
+		s, e, ok := ObjectAround([]byte(plain), 0, strings.Index(plain, `"key"`))
 		if !ok || s != start || e != end {
 			t.Errorf("%s: %d to %d, want %d to %d (%v)", plain, s, e, start, end, ok)
 		}
 	}
-	if _, _, ok := ObjectAround([]byte(`"key"`), 0); ok {
+	if _, _, ok := ObjectAround([]byte(`"key"`), 0, 0); ok {
 		t.Error("an object around what stands in none")
 	}
 }

@@ -13,6 +13,9 @@ import (
 // Modernize gives an item of an old shape, which the client's typed reader refuses, the shape that it reads. Nothing is
 // lost. what tells the old shape in words, "" if the item has none.
 func Modernize(rec *session.Record) (cut Cut, what string) {
+	if !textOrNone(Field(rec, FieldID)) {
+		return Cut{}, "" // it would not be read then, either
+	}
 	switch string(Text(rec, FieldPayloadType)) {
 	case "function_call_output", "custom_tool_call_output":
 		if span := rec.Spans[FieldOutput]; len(span.Of(rec.Raw)) > 0 && rec.Raw[span.Start] == '{' {

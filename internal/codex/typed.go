@@ -53,7 +53,7 @@ var typedItems = []struct {
 
 // Misfit says why the client's typed reader refuses an item, in words; "" if it reads it.
 func Misfit(rec *session.Record) string {
-	if id := Field(rec, FieldID); len(id) > 0 && id[0] != '"' && id[0] != 'n' {
+	if !textOrNone(Field(rec, FieldID)) {
 		return "its id is no text"
 	}
 	kind := Text(rec, FieldPayloadType)
@@ -64,6 +64,9 @@ func Misfit(rec *session.Record) string {
 	}
 	return ""
 }
+
+// textOrNone says whether a member that may be missing is a text where it is there.
+func textOrNone(raw []byte) bool { return len(raw) == 0 || raw[0] == '"' || raw[0] == 'n' }
 
 func missing(rec *session.Record, needs []needed) string {
 	for _, m := range needs {

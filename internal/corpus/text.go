@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -31,10 +32,14 @@ func (w *writer) noise(n int) []byte {
 	return raw
 }
 
-// image is a PNG's header and noise behind it.
+// image is noise between the chunks of a PNG.
 func (w *writer) image() string {
+	const before, around, end = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x04\x00\x00\x00\x03\x00\x08\x06\x00\x00\x00\x00\x00\x00\x00", 12, "\x00\x00\x00\x00IEND\xaeB\x60\x82"
 	raw := w.noise(imageSize)
-	copy(raw, "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x04\x00\x00\x00\x03\x00\x08\x06\x00\x00\x00")
+	copy(raw, before)
+	binary.BigEndian.PutUint32(raw[len(before):], uint32(len(raw)-len(before)-around-len(end)))
+	copy(raw[len(before)+4:], "IDAT")
+	copy(raw[len(raw)-len(end):], end)
 	return base64.StdEncoding.EncodeToString(raw)
 }
 

@@ -1,5 +1,5 @@
-// Package image looks at inline images without decoding them. In: a data: URL. Out: what is wrong with it, if anything.
-// It reads the first bytes only, and walks over the rest once; no pixel is touched.
+// Package image looks at the images of prompts and outputs without decoding them. In: the address of an image, inline or
+// not. Out: what is wrong with it, if anything. It walks over the data once; no pixel is touched.
 package image
 
 import (
@@ -11,108 +11,101 @@ import (
 // prefix begins the address of an inline image.
 const prefix = "data:"
 
-// types are the images that the model API takes, by how their files begin (OpenAI's documentation of image input: PNG,
-// JPEG, WebP and GIF).
-var types = []struct {
-	name  string
-	magic string
-	at    int // offset of the magic, in bytes
-}{
-	{"png", "\x89PNG\r\n\x1a\n", 0},
-	{"jpeg", "\xff\xd8\xff", 0},
-	{"gif", "GIF8", 0},
-	{"webp", "WEBP", 8},
-}
-
 // maxHead is how much of what stands in front of the data is looked at, in bytes.
 const maxHead = 100
 
 // maxBytes is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB a request).
 const maxBytes = 50 << 20
 
-// headBytes is how much of an image is decoded to tell its type.
-const headBytes = 16
-
-// Mislabelled says what an inline image really is, where its address names another type that the API takes; "" if it does
-// not.
-func Mislabelled(url []byte) (real string) {
-	head, data, _ := bytes.Cut(bytes.TrimPrefix(url, []byte(prefix)), []byte(","))
-	declared, _, _ := bytes.Cut(head[:min(len(head), maxHead)], []byte(";"))
-	real = known(data)
-	switch string(declared) {
-	case "image/" + real, "image/jpg":
-		return ""
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return real
-	}
-	return ""
+// Verdict is what is known of an image.
+type Verdict struct {
+	// Fault is what keeps everybody from reading it, in words; "" if nothing does.
+	Fault string
+	// Place says where it is.
+	Place Place
+	// Declared is the type that its address names, and Real the one that its data begins like, as in png; "" if unknown.
+	Declared, Real string
+	// Plain: the address has no more than a type of image in front of its data, in lower case.
+	Plain bool
 }
 
-// Check says what keeps the model API from reading an inline image, "" if nothing does. An address that is not inline is
-// none of its business. declared is the type that the address names.
-func Check(url []byte) (fault, declared string) {
-	rest, ok := bytes.CutPrefix(url, []byte(prefix))
-	if !ok {
-		return "", ""
+// Place is where an image is.
+type Place uint8
+
+// The places.
+const (
+	Inline  Place = iota // in its address
+	Web                  // at http: or https:
+	Nowhere              // the address is neither
+)
+
+// Check looks at the address of an image. Clients from 0.145 on go by the data alone, and want it whole (a JPEG may be cut
+// short); older ones pass the address on, and the model API goes by what it names, too. Measured with 0.79.0, 0.114.0,
+// 0.145.0 and 0.169.0.
+func Check(url []byte) Verdict {
+	if len(url) < len(prefix) || !bytes.EqualFold(url[:len(prefix)], []byte(prefix)) {
+		return elsewhere(url)
 	}
-	head, data, ok := bytes.Cut(rest, []byte(","))
-	declared, encoding, _ := strings.Cut(string(head[:min(len(head), maxHead)]), ";")
-	declared, image := strings.CutPrefix(declared, "image/")
+	head, data, ok := bytes.Cut(url[len(prefix):], []byte(","))
+	head = head[:min(len(head), maxHead)]
+	kind, parameters, _ := strings.Cut(string(head), ";")
+	declared, isImage := strings.CutPrefix(strings.ToLower(kind), "image/")
+	v := Verdict{Declared: declared, Plain: isImage && declared != "" && string(head) == "image/"+declared+";base64"}
 	switch {
 	case !ok:
-		return "it has no data", declared
-	case !image || declared == "":
-		return "its address names no type of image", declared
-	case encoding != "base64":
-		return "its data is not base64", declared
+		v.Fault = "it has no data"
+	case !encoded(parameters):
+		v.Fault = "its data is not base64"
 	case len(data) == 0:
-		return "it is empty", declared
+		v.Fault = "it is empty"
 	case len(data)/4*3 > maxBytes:
-		return "it is over 50 MB, which is all that a request may hold", declared
+		v.Fault = "it is over 50 MB, which is all that a request may hold"
+	case notBase64(data):
+		v.Fault = "its data does not decode"
+	default:
+		v.Real, v.Fault = bytesOf(data).look()
 	}
-	if at := notBase64(data); at >= 0 {
-		return "its data does not decode", declared
-	}
-	if known(data) == "" {
-		return "its data is no PNG, JPEG, GIF or WebP", declared
-	}
-	return "", declared
+	return v
 }
 
-// known returns the type of an image by its first bytes, "" if it is none that the API takes.
-func known(data []byte) string {
-	n := min(len(data)/4*4, headBytes/3*4+4)
-	head, err := base64.StdEncoding.DecodeString(string(data[:n]))
-	if err != nil {
-		return ""
+func elsewhere(url []byte) Verdict {
+	scheme, _, _ := strings.Cut(string(url[:min(len(url), 8)]), "://")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		return Verdict{Place: Web}
 	}
-	for _, t := range types {
-		if len(head) >= t.at && bytes.HasPrefix(head[t.at:], []byte(t.magic)) {
-			return t.name
+	return Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}
+}
+
+// encoded says whether base64 is among the parameters of an address.
+func encoded(parameters string) bool {
+	for p := range strings.SplitSeq(parameters, ";") {
+		if strings.EqualFold(p, "base64") {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
-// notBase64 returns the offset of the first byte that keeps data from being decoded, -1 if there is none.
-func notBase64(data []byte) int {
+// notBase64 says whether data is not base64 in its standard form, padded.
+func notBase64(data []byte) bool {
 	body := bytes.TrimRight(data, "=")
 	if pad := len(data) - len(body); pad > 2 || len(data)%4 != 0 {
-		return len(body)
+		return true
 	}
-	i := 0
-	for ; i+8 <= len(body); i += 8 {
-		b := body[i : i+8 : i+8]
+	for len(body) >= 8 {
+		b := body[:8]
 		if strange[b[0]]|strange[b[1]]|strange[b[2]]|strange[b[3]]|strange[b[4]]|strange[b[5]]|strange[b[6]]|strange[b[7]] != 0 {
-			break
+			return true
+		}
+		body = body[8:]
+	}
+	for _, c := range body {
+		if strange[c] != 0 {
+			return true
 		}
 	}
-	for ; i < len(body); i++ {
-		if strange[body[i]] != 0 {
-			return i
-		}
-	}
-	return -1
+	return false
 }
 
 // strange is 1 for every byte that is no digit of base64.
@@ -125,3 +118,22 @@ var strange = func() (s [256]byte) {
 	}
 	return s
 }()
+
+// bytesOf is base64 that decodes, read at any place.
+type bytesOf []byte
+
+func (d bytesOf) len() int {
+	return len(d)/4*3 - (len(d) - len(bytes.TrimRight(d, "=")))
+}
+
+// at returns n bytes, or as many as there are, from an offset on.
+func (d bytesOf) at(offset, n int) []byte {
+	from := min(offset/3*4, len(d))
+	to := min((offset+n+2)/3*4, len(d))
+	out, err := base64.StdEncoding.AppendDecode(nil, d[from:max(from, to)])
+	if err != nil {
+		return nil
+	}
+	out = out[min(offset%3, len(out)):]
+	return out[:min(n, len(out))]
+}

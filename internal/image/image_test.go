@@ -1,7 +1,14 @@
 package image
 
 import (
+	"bytes"
 	"encoding/base64"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"math/rand"
 	"strings"
 	"testing"
 )
@@ -10,60 +17,103 @@ func url(kind, raw string) string {
 	return "data:image/" + kind + ";base64," + base64.StdEncoding.EncodeToString([]byte(raw))
 }
 
-func TestCheck(t *testing.T) {
-	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)
-	for _, c := range []struct{ url, fault string }{
-		{url("png", png), ""},
-		{url("jpeg", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), ""},
-		{url("gif", "GIF89a"+strings.Repeat("x", 52)), ""},
-		{url("webp", "RIFF\x10\x00\x00\x00WEBPVP8 "+strings.Repeat("x", 40)), ""},
-		{url("jpeg", png), ""}, // the type that it says is Mislabelled's
-		{"https://example.com/a.png", ""},
-		{"", ""},
-		{url("png", ""), "empty"},
-		{url("bmp", "BM"+strings.Repeat("x", 40)), "no PNG"},
-		{url("svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'/>"), "no PNG"},
-		{"data:image/png;base64", "no data"},
-		{"data:image;base64,iVBORw0KGgo=", "names no type"},
-		{"data:image/;base64,iVBORw0KGgo=", "names no type"},
-		{"data:application/pdf;base64,JVBERi0=", "names no type"},
-		{url("png", png+strings.Repeat("x", 50<<20)), "over 50 MB"},
-		{"data:image/png,hello", "not base64"},
-		{url("png", png)[:40], "does not decode"},
-		{url("png", png)[:40] + "\ufffd\ufffd" + url("png", png)[46:], "does not decode"},
-		{"data:image/png;base64,====", "does not decode"},
-		{"data:image/png;base64,iVBO", "no PNG"},
-	} {
-		if fault, _ := Check([]byte(c.url)); (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
-			t.Errorf("%.60s: %q, want %q", c.url, fault, c.fault)
+// pictures are the same noise in all formats but WebP, of which there is a single dot.
+func pictures(t testing.TB) map[string]string {
+	t.Helper()
+	rng := rand.New(rand.NewSource(1))
+	dots := image.NewPaletted(image.Rect(0, 0, 70, 70), color.Palette{color.Black, color.White, color.RGBA{9, 9, 9, 255}})
+	for i := range dots.Pix {
+		dots.Pix[i] = byte(rng.Intn(3))
+	}
+	var p, j, g bytes.Buffer
+	for _, err := range []error{png.Encode(&p, dots), jpeg.Encode(&j, dots, nil), gif.Encode(&g, dots, nil)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	webp, err := base64.StdEncoding.DecodeString("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"png": p.String(), "jpeg": j.String(), "gif": g.String(), "webp": string(webp)}
+}
+
+// TestWhole: an image is whole with anything behind it, and cut short wherever it is cut, but for a JPEG.
+func TestWhole(t *testing.T) {
+	for kind, raw := range pictures(t) {
+		for _, whole := range []string{raw, raw + "more"} {
+			if v := Check([]byte(url(kind, whole))); v != (Verdict{Declared: kind, Real: kind, Plain: true}) {
+				t.Errorf("%s: %+v", kind, v)
+			}
+		}
+		for n := 16; n < len(raw); n += 1 + len(raw)/100 {
+			v := Check([]byte(url(kind, raw[:n])))
+			if kind == "gif" && n == len(raw)-1 {
+				continue // the picture is there
+			}
+			if kind != "jpeg" && v.Fault != "it is cut short" || kind == "jpeg" && v.Fault != "" {
+				t.Errorf("%s, %d of %d bytes: %+v", kind, n, len(raw), v)
+			}
 		}
 	}
 }
 
-func TestMislabelled(t *testing.T) {
-	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)
-	for _, c := range []struct{ url, real string }{
-		{url("png", png), ""},
-		{url("jpeg", png), "png"},
-		{url("jpg", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), ""},
-		{url("png", "\xff\xd8\xff\xe0"+strings.Repeat("x", 51)), "jpeg"},
-		{url("bmp", png), ""},
-		{"https://example.com/a.png", ""},
+func TestCheck(t *testing.T) {
+	pics := pictures(t)
+	picture := pics["png"]
+	data := base64.StdEncoding.EncodeToString([]byte(picture))
+	for _, c := range []struct {
+		url  string
+		want Verdict
+	}{
+		{url("jpeg", picture), Verdict{Declared: "jpeg", Real: "png", Plain: true}},
+		{"data:application/octet-stream;base64," + data, Verdict{Declared: "application/octet-stream", Real: "png"}},
+		{"data:;base64," + data, Verdict{Real: "png"}},
+		{"data:image/;base64," + data, Verdict{Real: "png"}},
+		{"DATA:Image/PNG;BASE64," + data, Verdict{Declared: "png", Real: "png"}},
+		{"data:image/png;charset=utf-8;base64," + data, Verdict{Declared: "png", Real: "png"}},
+		{"data:image/png;base64;charset=utf-8," + data, Verdict{Declared: "png", Real: "png"}},
+		{"https://example.com/a.png", Verdict{Place: Web}},
+		{"HTTP://example.com/a.png", Verdict{Place: Web}},
+		{"", Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
+		{"/tmp/x.png", Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
+		{" " + url("png", picture), Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}},
+		{url("png", ""), Verdict{Declared: "png", Plain: true, Fault: "it is empty"}},
+		{url("bmp", "BM"+strings.Repeat("x", 40)), Verdict{Declared: "bmp", Plain: true, Fault: "its data is no PNG, JPEG, GIF or WebP"}},
+		{"data:image/png;base64", Verdict{Declared: "png", Plain: true, Fault: "it has no data"}},
+		{"data:image/png," + data, Verdict{Declared: "png", Fault: "its data is not base64"}},
+		{"data:image/png; base64," + data, Verdict{Declared: "png", Fault: "its data is not base64"}},
+		{"data:image/png;base64," + data[:41], Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64, " + data, Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64," + data[:40] + "\n" + data[40:], Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64," + strings.ReplaceAll(data, "+", "-"), Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64,====", Verdict{Declared: "png", Plain: true, Fault: "its data does not decode"}},
+		{"data:image/png;base64,iVBO", Verdict{Declared: "png", Plain: true, Fault: "its data is no PNG, JPEG, GIF or WebP"}},
+		{url("png", picture+strings.Repeat("x", 50<<20)), Verdict{Declared: "png", Plain: true, Fault: "it is over 50 MB, which is all that a request may hold"}},
 	} {
-		if real := Mislabelled([]byte(c.url)); real != c.real {
-			t.Errorf("%.40s: %q, want %q", c.url, real, c.real)
+		if got := Check([]byte(c.url)); got != c.want {
+			t.Errorf("%.60s:\n%+v, want\n%+v", c.url, got, c.want)
 		}
 	}
 }
 
 func FuzzCheck(f *testing.F) {
-	f.Add(url("png", "\x89PNG\r\n\x1a\n"))
+	for kind, raw := range pictures(f) {
+		f.Add(url(kind, raw))
+	}
 	f.Add("data:image/")
 	f.Fuzz(func(t *testing.T, s string) {
-		fault, _ := Check([]byte(s))
+		v := Check([]byte(s))
 		_, data, _ := strings.Cut(s, ",")
-		if _, err := base64.StdEncoding.DecodeString(data); fault == "" && strings.HasPrefix(s, prefix) && err != nil && !strings.ContainsAny(data, "\r\n") {
-			t.Errorf("%q passes, but does not decode: %v", s, err)
+		raw, err := base64.StdEncoding.DecodeString(data)
+		if v.Fault != "" || v.Place != Inline {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%q passes, but does not decode: %v", s, err)
+		}
+		if got := bytesOf(data); got.len() != len(raw) || !bytes.Equal(got.at(1, 5), raw[1:6]) {
+			t.Errorf("%q: %d bytes, want %d; %q", s, got.len(), len(raw), got.at(1, 5))
 		}
 	})
 }
