@@ -34,7 +34,7 @@ func plainOutput(raw []byte) []byte {
 	items, text := object.Get("content_items"), object.Get("content")
 	switch {
 	case items.IsArray() && items.Get("#").Int() > 0:
-		if parts := []byte(items.Raw); readableParts(parts) {
+		if parts := []byte(items.Raw); readableParts(parts, output) {
 			return parts
 		}
 	case text.Type == gjson.String:

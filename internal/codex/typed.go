@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -14,41 +15,50 @@ import (
 type want uint8
 
 const (
-	aText   want = iota // a string
-	present             // any value
-	parts               // a list of what a message or an output consists of
-	output              // a text, or such a list
-	list                // a list
+	aText      want = iota // a string
+	present                // any value
+	list                   // a list
+	object                 // an object
+	content                // a list of what a message consists of
+	letter                 // a list of what one agent tells another
+	summary                // a list of summaries
+	thoughts               // a list of reasoning
+	output                 // a text, or a list of what an output consists of
+	shellState             // a state of a shell call
+	shellCall              // what a shell call does
 )
 
-type needed struct {
-	name  string
-	field int // its index in Spans, or notAField
-	want  want
+type typedMember struct {
+	name     string
+	field    int // its index in Spans, or notAField
+	want     want
+	optional bool // may be missing, or null
 }
 
 const notAField = -1
 
-// typedItems is what each kind of item can't do without. Measured with 0.145.0 and 0.169.0, which read alike: a
-// record that lacks one of these, or has null or another type there, is skipped without a word. The most frequent kinds
-// stand first.
+// typedItems is what the client wants of each kind of item. Measured with 0.145.0 and 0.169.0, which read alike: a record
+// that lacks what is not optional, or has another type there, is skipped without a word. The most frequent kinds stand
+// first; of what they may have besides, only what is at hand is looked at.
 var typedItems = []struct {
-	kind  string
-	needs []needed
+	kind    string
+	members []typedMember
 }{
-	{"function_call_output", []needed{{"output", FieldOutput, output}}},
-	{"function_call", []needed{{"name", FieldName, aText}, {"arguments", FieldArguments, present}, {"call_id", FieldCallID, aText}}},
-	{"message", []needed{{"role", FieldRole, aText}, {"content", FieldContent, parts}}},
-	{"reasoning", []needed{{"summary", FieldSummary, parts}}},
-	{"custom_tool_call_output", []needed{{"output", FieldOutput, output}, {"call_id", FieldCallID, aText}}},
-	{"custom_tool_call", []needed{{"name", FieldName, aText}, {"input", FieldInput, aText}, {"call_id", FieldCallID, aText}}},
-	{"agent_message", []needed{{"author", notAField, aText}, {"recipient", notAField, aText}, {"content", FieldContent, parts}}},
-	{"local_shell_call", []needed{{"status", notAField, aText}, {"action", notAField, present}}},
-	{"tool_search_call", []needed{{"execution", FieldExecution, aText}, {"arguments", FieldArguments, present}}},
-	{"tool_search_output", []needed{{"status", notAField, aText}, {"execution", FieldExecution, aText}, {"tools", notAField, list}}},
-	{"image_generation_call", []needed{{"status", notAField, aText}, {"result", notAField, aText}}},
-	{"compaction", []needed{{"encrypted_content", FieldEncrypted, aText}}},
-	{"compaction_summary", []needed{{"encrypted_content", FieldEncrypted, aText}}},
+	{"function_call_output", []typedMember{{"output", FieldOutput, output, false}, {"call_id", FieldCallID, aText, true}}},
+	{"function_call", []typedMember{{"name", FieldName, aText, false}, {"arguments", FieldArguments, present, false}, {"call_id", FieldCallID, aText, false}, {"namespace", FieldNamespace, aText, true}}},
+	{"message", []typedMember{{"role", FieldRole, aText, false}, {"content", FieldContent, content, false}}},
+	{"reasoning", []typedMember{{"summary", FieldSummary, summary, false}, {"content", FieldContent, thoughts, true}, {"encrypted_content", FieldEncrypted, aText, true}}},
+	{"custom_tool_call_output", []typedMember{{"output", FieldOutput, output, false}, {"call_id", FieldCallID, aText, false}}},
+	{"custom_tool_call", []typedMember{{"name", FieldName, aText, false}, {"input", FieldInput, aText, false}, {"call_id", FieldCallID, aText, false}}},
+	{"agent_message", []typedMember{{"author", notAField, aText, false}, {"recipient", notAField, aText, false}, {"content", FieldContent, letter, false}}},
+	{"local_shell_call", []typedMember{{"status", notAField, shellState, false}, {"action", notAField, shellCall, false}}},
+	{"tool_search_call", []typedMember{{"execution", FieldExecution, aText, false}, {"arguments", FieldArguments, present, false}, {"status", notAField, aText, true}}},
+	{"tool_search_output", []typedMember{{"status", notAField, aText, false}, {"execution", FieldExecution, aText, false}, {"tools", notAField, list, false}}},
+	{"web_search_call", []typedMember{{"status", notAField, aText, true}, {"action", notAField, object, true}}},
+	{"image_generation_call", []typedMember{{"status", notAField, aText, false}, {"result", notAField, aText, false}, {"revised_prompt", notAField, aText, true}}},
+	{"compaction", []typedMember{{"encrypted_content", FieldEncrypted, aText, false}}},
+	{"compaction_summary", []typedMember{{"encrypted_content", FieldEncrypted, aText, false}}},
+	{"context_compaction", []typedMember{{"encrypted_content", FieldEncrypted, aText, true}}},
 }
 
 // Misfit says why the client's typed reader refuses an item, in words; "" if it reads it.
@@ -59,7 +69,7 @@ func Misfit(rec *session.Record) string {
 	kind := Text(rec, FieldPayloadType)
 	for _, t := range typedItems {
 		if t.kind == string(kind) {
-			return missing(rec, t.needs)
+			return misfit(rec, t.members)
 		}
 	}
 	return ""
@@ -68,16 +78,17 @@ func Misfit(rec *session.Record) string {
 // textOrNone says whether a member that may be missing is a text where it is there.
 func textOrNone(raw []byte) bool { return len(raw) == 0 || raw[0] == '"' || raw[0] == 'n' }
 
-func missing(rec *session.Record, needs []needed) string {
-	for _, m := range needs {
+func misfit(rec *session.Record, members []typedMember) string {
+	for _, m := range members {
 		var raw []byte
 		if m.field == notAField {
 			raw = []byte(gjson.GetBytes(Field(rec, FieldPayload), m.name).Raw)
 		} else {
 			raw = Field(rec, m.field)
 		}
-		switch {
-		case len(raw) == 0 || raw[0] == 'n':
+		switch missing := len(raw) == 0 || raw[0] == 'n'; {
+		case missing && m.optional:
+		case missing:
 			return "it has no " + m.name
 		case !m.want.fits(raw):
 			return fmt.Sprintf("its %s is not what the client reads", m.name)
@@ -90,64 +101,102 @@ func (w want) fits(raw []byte) bool {
 	switch w {
 	case aText:
 		return raw[0] == '"'
+	case object:
+		return raw[0] == '{'
 	case list:
 		return raw[0] == '['
-	case parts:
-		return raw[0] == '[' && readableParts(raw)
+	case content, letter, summary, thoughts:
+		return raw[0] == '[' && readableParts(raw, w)
 	case output:
-		return raw[0] == '"' || raw[0] == '[' && readableParts(raw)
+		return raw[0] == '"' || raw[0] == '[' && readableParts(raw, w)
+	case shellState:
+		return slices.Contains([]string{`"completed"`, `"in_progress"`, `"incomplete"`}, string(raw))
+	case shellCall:
+		return readableShellCall(raw)
 	}
 	return true
 }
 
-// plainParts are how the client begins parts of a content, without the bracket and the quote in front.
-var plainParts = [][]byte{
-	[]byte(`type":"input_text","text":"`), []byte(`type":"output_text","text":"`), []byte(`type":"summary_text","text":"`),
-	[]byte(`type":"input_image","image_url":"`),
+func readableShellCall(raw []byte) bool {
+	action := gjson.ParseBytes(raw)
+	command, timeout := action.Get("command"), action.Get("timeout_ms")
+	if action.Get("type").String() != "exec" || !command.IsArray() {
+		return false
+	}
+	texts := true
+	command.ForEach(func(_, word gjson.Result) bool {
+		texts = word.Type == gjson.String
+		return texts
+	})
+	_, err := strconv.ParseUint(timeout.Raw, 10, 64)
+	return texts && (err == nil || timeout.Type == gjson.Null)
 }
 
-// betweenParts can't stand inside a JSON text, where its last quote would be escaped.
-var betweenParts = []byte(`"},{"`)
+// partText is, for each kind of list, the member that each kind of part in it must have as a text.
+var partText = map[want]map[string]string{
+	content:  {"input_text": "text", "output_text": "text", "input_image": "", "input_audio": "audio_url"},
+	output:   {"input_text": "text", "encrypted_content": "encrypted_content", "input_image": "", "input_audio": "audio_url"},
+	letter:   {"input_text": "text", "encrypted_content": "encrypted_content"},
+	summary:  {"summary_text": "text"},
+	thoughts: {"reasoning_text": "text", "text": "text"},
+}
+
+// plainParts are how the client begins parts of a list, up to the text.
+var plainParts = map[want][][]byte{
+	content:  {[]byte(`{"type":"input_text","text":`), []byte(`{"type":"output_text","text":`), []byte(`{"type":"input_image","image_url":`)},
+	output:   {[]byte(`{"type":"input_text","text":`), []byte(`{"type":"input_image","image_url":`)},
+	letter:   {[]byte(`{"type":"input_text","text":`)},
+	summary:  {[]byte(`{"type":"summary_text","text":`)},
+	thoughts: {[]byte(`{"type":"reasoning_text","text":`)},
+}
 
 // maxSearched is how long a list of another form may be, in bytes, to be searched for its parts.
 const maxSearched = 1 << 20
 
 // readableParts says whether the client can read every part of a list. A long one that the client has not written
 // itself is taken to be readable.
-func readableParts(raw []byte) bool {
-	if plain(raw) || len(raw) > maxSearched {
+func readableParts(raw []byte, of want) bool {
+	if plain(raw, plainParts[of]) || len(raw) > maxSearched {
 		return true
 	}
 	readable := true
 	gjson.ParseBytes(raw).ForEach(func(_, part gjson.Result) bool {
-		readable = readablePart(part)
+		readable = readablePart(part, partText[of])
 		return readable
 	})
 	return readable
 }
 
-// plain says, without looking into them, whether a list holds nothing but parts as the client writes them.
-func plain(raw []byte) bool {
-	rest, ok := bytes.CutPrefix(raw, []byte(`[{"`))
-	for ok && len(rest) > 0 {
-		var part []byte
-		part, rest, _ = bytes.Cut(rest, betweenParts)
-		ok = slices.ContainsFunc(plainParts, func(start []byte) bool { return bytes.HasPrefix(part, start) })
+// plain says whether a list holds nothing but parts that begin so, with a text and nothing else.
+func plain(raw []byte, starts [][]byte) bool {
+	rest := raw[1:]
+	for {
+		i := slices.IndexFunc(starts, func(start []byte) bool { return bytes.HasPrefix(rest, start) })
+		if i < 0 {
+			return false
+		}
+		if rest = rest[len(starts[i]):]; len(rest) == 0 || rest[0] != '"' {
+			return false
+		}
+		rest = rest[literalEnd(rest):]
+		switch {
+		case bytes.HasPrefix(rest, []byte("},")):
+			rest = rest[2:]
+		default:
+			return string(rest) == "}]"
+		}
 	}
-	return ok && bytes.HasSuffix(raw, []byte(`"}]`))
 }
 
-// partText is the member that each kind of part must have as a text.
-var partText = map[string]string{
-	"input_text": "text", "output_text": "text", "summary_text": "text", "reasoning_text": "text",
-	"encrypted_content": "encrypted_content", "input_audio": "audio_url",
-}
-
-func readablePart(part gjson.Result) bool {
+func readablePart(part gjson.Result, texts map[string]string) bool {
 	kind := part.Get("type").String()
-	if kind == "input_image" {
+	name, known := texts[kind]
+	if kind == "input_image" && known {
+		detail := part.Get("detail")
+		if detail.Exists() && detail.Type != gjson.Null && !slices.Contains([]string{"auto", "low", "high", "original"}, detail.String()) {
+			return false
+		}
 		return part.Get("image_url").Type == gjson.String || part.Get("file_id").Type == gjson.String
 	}
-	name, known := partText[kind]
 	return known && part.Get(name).Type == gjson.String
 }
