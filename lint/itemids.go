@@ -76,7 +76,7 @@ func (c *itemChecker) id(it item) *Finding {
 	case it.Kind == session.Message:
 		content = maphash.Bytes(c.seed, codex.Field(it.Record, codex.FieldPayload))
 	case paired && c.run.provider.UniqueIDs:
-		content = maphash.Bytes(c.seed, it.CallID)
+		content = lastBytes(it.CallID)
 	default:
 		return nil
 	}
@@ -92,9 +92,17 @@ func (c *itemChecker) id(it item) *Finding {
 	return c.duplicate(it, same)
 }
 
+// lastBytes are those by which ids differ.
+func lastBytes(id []byte) (last uint64) {
+	for _, c := range id[max(0, len(id)-8):] {
+		last = last<<8 | uint64(c)
+	}
+	return last
+}
+
 // seenID is what is kept of an item with an id.
 type seenID struct {
-	content uint64 // of a message, or the call_id of a call or its output; hashed
+	content uint64 // of a message, hashed, or the end of the call_id of a call or its output
 	at      session.Pos
 }
 

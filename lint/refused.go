@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"regexp"
@@ -231,7 +232,7 @@ func emptiness(rec *session.Record) (field int, kind string) {
 		return field, ""
 	case string(raw) == `""`:
 		return field, "string"
-	case raw[0] != '[':
+	case raw[0] != '[', raw[1] == '{' && !bytes.Contains(raw, noText):
 		return field, ""
 	}
 	kind = "array"
@@ -244,6 +245,9 @@ func emptiness(rec *session.Record) (field int, kind string) {
 	})
 	return field, kind
 }
+
+// noText is what a list of nothing but empty texts has in it.
+var noText = []byte(`""`)
 
 // maxEmpty is how long a list of nothing but empty texts may be, in bytes.
 const maxEmpty = 256
