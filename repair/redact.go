@@ -22,92 +22,128 @@ var knownKeys = map[string]bool{
 	"internal_chat_message_metadata_passthrough": true, "replacement_history": true, "action": true, "tools": true,
 }
 
+// shownTypes are the values of type, deeper in a record than its payload, that the format has.
+var shownTypes = map[string]bool{
+	"input_text": true, "output_text": true, "input_image": true, "input_audio": true, "summary_text": true, "reasoning_text": true,
+	"message": true, "reasoning": true, "function_call": true, "function_call_output": true, "custom_tool_call": true,
+	"custom_tool_call_output": true, "local_shell_call": true, "compaction": true, "exec": true, "search": true,
+}
+
 // recordDepth is how deep the members of a payload lie; what lies deeper may be a tool's own.
 const recordDepth = 2
 
 // Redact shows the outline of a line: its structure, the keys of the format and short technical values, and of every
-// other text only its length in bytes. It reads as far as the line goes; what is no JSON is counted, not shown.
+// other text only its length in bytes. It reads as far as the line goes and is JSON; the rest is counted, not shown.
 func Redact(line []byte) string {
-	if bytes.IndexByte(line, '{') != 0 {
-		return fmt.Sprintf("‹%d bytes›", len(line))
+	o := outline{line: line, want: aRecord}
+	for o.at < len(line) && o.step() {
 	}
-	o := outline{line: line}
-	for o.at < len(line) {
-		o.step()
+	if rest := len(line) - o.at; rest > 0 {
+		o.hide(rest)
 	}
-	o.endJunk()
 	return o.b.String()
 }
 
 // outline writes what may be shown of a line.
 type outline struct {
-	line  []byte
-	at    int
-	b     strings.Builder
-	key   string
-	value bool   // a value comes next, no key
-	open  []byte // brackets
-	junk  int    // bytes outside of strings that are no JSON
+	line []byte
+	at   int
+	b    strings.Builder
+	key  string // of the value in hand, "" in a list
+	want token
+	open []byte // brackets
 }
 
-func (o *outline) step() {
-	switch c := o.line[o.at]; {
-	case c == '"':
-		o.endJunk()
+// token is what may come next in a line.
+type token uint8
+
+const (
+	aRecord token = iota
+	aKey          // or the end of its object
+	aColon
+	aValue // or the end of its list
+	aNext  // a comma, or the end
+)
+
+// step takes the next token; it is false where the line is no JSON.
+func (o *outline) step() bool {
+	c := o.line[o.at]
+	switch {
+	case c == ' ' || c == '\t':
+	case c == '"' && (o.want == aKey || o.want == aValue):
 		o.text()
-		return
-	case c == '{' || c == '[':
-		o.open = append(o.open, c)
-		o.value = c == '['
-	case c == '}' || c == ']':
-		o.open = o.open[:max(0, len(o.open)-1)]
-	case c == ':':
-		o.value = true
-	case c == ',':
-		o.value = len(o.open) > 0 && o.open[len(o.open)-1] == '['
-	default:
-		if n := scalar(o.line[o.at:]); n > 0 {
-			o.endJunk()
-			o.b.Write(o.line[o.at : o.at+n])
-			o.at += n
-			return
+		return true
+	case c == '{' && (o.want == aRecord || o.want == aValue):
+		o.open, o.key, o.want = append(o.open, c), "", aKey
+	case c == '[' && o.want == aValue:
+		o.open, o.key, o.want = append(o.open, c), "", aValue
+	case len(o.open) > 0 && c == o.open[len(o.open)-1]+2 && o.want != aColon: // the brackets lie two apart
+		o.open, o.key, o.want = o.open[:len(o.open)-1], "", aNext
+	case c == ':' && o.want == aColon:
+		o.want = aValue
+	case c == ',' && o.want == aNext && len(o.open) > 0:
+		o.want = aValue
+		if o.open[len(o.open)-1] == '{' {
+			o.want = aKey
 		}
-		o.junk++
-		o.at++
-		return
+	case o.want == aValue:
+		return o.scalar()
+	default:
+		return false
 	}
-	o.endJunk()
-	o.b.WriteByte(o.line[o.at])
+	o.b.WriteByte(c)
 	o.at++
+	return true
 }
 
-// text shows a string literal, or its length.
+// scalar takes a number or a literal; a number that is deep in a record is counted only.
+func (o *outline) scalar() bool {
+	n := scalar(o.line[o.at:])
+	if n == 0 {
+		return false
+	}
+	raw := o.line[o.at : o.at+n]
+	o.at, o.want = o.at+n, aNext
+	if len(o.open) > recordDepth && raw[0] <= '9' {
+		o.hide(n)
+	} else {
+		o.b.Write(raw)
+	}
+	return true
+}
+
+// text takes a string.
 func (o *outline) text() {
 	n := literal(o.line[o.at:])
 	raw := o.line[o.at : o.at+n]
 	words := bytes.TrimSuffix(raw[1:], []byte{'"'})
 	show := false
-	if o.value {
-		deep := len(o.open) > recordDepth && o.key != "type"
-		show = shownKeys[o.key] && !deep && len(words) <= 64
+	if o.want == aValue {
+		switch deep := len(o.open) > recordDepth; {
+		case deep:
+			show = o.key == "type" && shownTypes[string(words)]
+		case shownKeys[o.key]:
+			show = len(words) <= 64 && !bytes.ContainsFunc(words, notTechnical)
+		}
+		o.want = aNext
 	} else {
-		o.key = string(words)
+		o.key, o.want = string(words), aColon
 		show = shownKeys[o.key] || knownKeys[o.key]
 	}
+	o.at += n
 	if show {
 		o.b.WriteString(safe(raw, 80))
 	} else {
-		fmt.Fprintf(&o.b, "‹%d bytes›", len(words))
+		o.hide(len(words))
 	}
-	o.at += n
 }
 
-func (o *outline) endJunk() {
-	if o.junk > 0 {
-		fmt.Fprintf(&o.b, "‹%d bytes›", o.junk)
-		o.junk = 0
-	}
+// notTechnical says whether a character stands in no id, name or time.
+func notTechnical(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.:+/@#", r)
 }
+
+func (o *outline) hide(n int) { fmt.Fprintf(&o.b, "‹%d bytes›", n) }
 
 // scalar returns the length of the number or literal that raw begins with, 0 if it begins with none.
 func scalar(raw []byte) int {

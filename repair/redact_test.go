@@ -1,0 +1,31 @@
+package repair
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRedact: an outline shows the structure of a line, and no one's words, wherever they stand.
+func TestRedact(t *testing.T) {
+	const call = `{"timestamp":"2026-11-18T09:30:00.500Z","ordinal":5,"type":"response_item","payload":{"type":"function_call","call_id":"call_1","name":"exec",`
+	for line, want := range map[string]string{
+		call + `"arguments":"{\"cmd\":\"Secret\"}"}}`: call + `"arguments":‹20 bytes›}}`,
+		call + `"arguments":{"type":"Secret wish","pin":4711,"card":[4111],"list":[{"type":"a"},"Secret"],"ok":true,"Secret":1}}}`: call +
+			`"arguments":{"type":‹11 bytes›,‹3 bytes›:‹4 bytes›,‹4 bytes›:[‹4 bytes›],‹4 bytes›:[{"type":‹1 bytes›},‹6 bytes›],‹2 bytes›:true,‹6 bytes›:‹1 bytes›}}}`,
+		`{"type":"response_item","payload":{"type":"message","role":"user,"content":[{"type":"input_text","text":"call \"Secret, my\" at \"Secret"}]}}`: `{"type":"response_item","payload":{"type":"message","role":‹5 bytes›‹75 bytes›`,
+		`{"type":"event_msg","payload":{"type":"x","name":"my Secret friend"}}`:                                                                         `{"type":"event_msg","payload":{"type":"x","name":‹16 bytes›}}`,
+		`{"type":"response_item","payload":{"content":[{"type":"input_text","text":"Secret`:                                                             `{"type":"response_item","payload":{"content":[{"type":"input_text","text":‹6 bytes›`,
+		`{"type":"response_item",Secret`:      `{"type":"response_item",‹6 bytes›`,
+		`{"type":"response_item" "Secret":1}`: `{"type":"response_item" ‹11 bytes›`,
+		`Secret {"type":"x"}`:                 `‹19 bytes›`,
+		`{"a":1}{"Secret":2}`:                 `{‹1 bytes›:1}‹12 bytes›`,
+	} {
+		got := Redact([]byte(line))
+		if got != want {
+			t.Errorf("%s\ngave %s\nwant %s", line, got, want)
+		}
+		if strings.Contains(got, "Secret") || strings.Contains(got, "4711") || strings.Contains(got, "4111") {
+			t.Errorf("%s tells a secret", got)
+		}
+	}
+}
