@@ -21,6 +21,7 @@ const HTMLBytes = 2 << 10
 func HTML(w io.Writer, reports []*Report, content bool) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"title":   ruleTitle,
+		"visible": visible,
 		"join":    strings.Join,
 		"lines":   func(e Entry) changedLines { return e.lines(content) },
 		"percent": func(part, whole int64) int64 { return part * 100 / max(whole, 1) },

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func pageOf(t *testing.T, content bool, reports ...*Report) string {
@@ -52,15 +53,18 @@ func TestHTML(t *testing.T) {
 
 // TestHTMLHostile checks that nothing in names or lines is obeyed.
 func TestHTMLHostile(t *testing.T) {
-	evil := "</pre><script>alert(1)</script>\x1b\x00\u202e"
+	evil := "</pre><script>alert(1)</script>\x1b\x00\u202e\xff"
 	page := pageOf(t, true, &Report{
-		Run: evil, Source: evil, Target: evil, Mode: evil, Proof: evil, Notes: []string{evil},
-		Edits: []Entry{{Rule: evil, Impact: evil, Fix: evil, Reason: evil, Before: []Excerpt{{Text: []byte(evil + "\xff")}}}},
+		Run: "run", Source: evil, Target: evil, Mode: "in place", Proof: "00aa", Aside: evil, Resume: []string{evil}, Notes: []string{evil},
+		Edits: []Entry{{Rule: "torn-tail", Impact: "loses", Fix: "exact", Reason: evil, From: evil, Before: []Excerpt{{Text: []byte(evil + "\xff")}}}},
 	})
 	if strings.Contains(page, "<script") {
 		t.Error("a script stands in the page")
 	}
-	if _, lines, _ := strings.Cut(page, `<pre class="old">`); strings.ContainsAny(lines[:strings.Index(lines, "</pre>")], "\x1b\x00\u202e") {
-		t.Error("a changed line has control characters")
+	if strings.ContainsAny(page, "\x1b\x00\u202e") {
+		t.Error("what stands in a name or a line can turn the text around")
+	}
+	if !utf8.ValidString(page) {
+		t.Error("the page is no UTF-8")
 	}
 }
