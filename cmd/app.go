@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"regexp"
 	"runtime/debug"
@@ -74,8 +75,10 @@ type env struct {
 
 // Main runs the command line and returns the exit code. The first of args is the program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	// With somebody who asks for the signal, a reader that has gone is an error of the write, and what is under way is tidied.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	e := &env{&input{ctx: ctx, in: stdin}, stdout, stderr}
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
@@ -93,15 +96,25 @@ func (e *env) finish(err error) int {
 	code := ExitIO
 	var coded *exitError
 	switch {
+	case errors.Is(err, syscall.EPIPE):
+		signal.Reset(syscall.SIGPIPE)
+		fmt.Fprintln(e.out) // ends the program as it does others
+		return code
 	case errors.As(err, &coded):
 		code = coded.code
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted; nothing that was under way has been changed")
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(e.err, "hist: "+printable(text))
+		e.complain(text)
 	}
 	return code
+}
+
+// complain prints an error. Each of its lines begins alike, so that none, whatever stands in a file's name, is taken for a
+// command of a CI server.
+func (e *env) complain(text string) {
+	fmt.Fprintln(e.err, "hist: "+strings.ReplaceAll(printable(text), "\n", "\nhist: "))
 }
 
 func newApp(e *env) *cli.App {

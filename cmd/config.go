@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,12 +28,13 @@ type config struct {
 	Lint    lintConfig    `toml:"lint"`
 	Restart restartConfig `toml:"restart"`
 
-	dir string // where the file lies; paths in it are meant from there
+	path string // "" if there is none
+	dir  string // where the file lies; paths in it are meant from there
 }
 
 type lintConfig struct {
-	Rules  map[string]setting `toml:"rules"`
-	Ignore []ignored          `toml:"ignore"`
+	Rules  map[string]*setting `toml:"rules"`
+	Ignore []ignored           `toml:"ignore"`
 }
 
 // restartConfig is what the restart rules, and the card, look for.
@@ -45,14 +48,22 @@ func (c *config) apply(opts *lint.Options) {
 	opts.WakePrefix, opts.SaveTool = c.Restart.WakePrefix, c.Restart.SaveTool
 }
 
+// off says whether a rule is switched off.
+func (c *config) off(rule string) bool {
+	s := c.Lint.Rules[rule]
+	return s != nil && s.off
+}
+
 // setting is what a config file makes of a rule: off, or another impact.
 type setting struct {
+	given  bool // by a text, not by a table
 	off    bool
 	impact lint.Impact
 }
 
 // UnmarshalText reads "off" or an impact's name.
 func (s *setting) UnmarshalText(text []byte) error {
+	s.given = true
 	if s.off = string(text) == "off"; s.off {
 		return nil
 	}
@@ -79,15 +90,18 @@ func loadConfig(c *cli.Context) (*config, error) {
 	case c.Bool("no-config"):
 		return &config{}, nil
 	case c.IsSet("config"):
-		return readConfig(path)
+		return readConfig(c.Context, path)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range configPaths(dir) {
-		if _, err := os.Stat(path); err == nil {
-			return readConfig(path)
+		if _, err := os.Lstat(path); err == nil {
+			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+				return nil, fmt.Errorf("reading the config %s: it is no regular file; --no-config reads none", path)
+			}
+			return readConfig(c.Context, path)
 		}
 	}
 	return &config{}, nil
@@ -111,29 +125,64 @@ func configPaths(dir string) []string {
 	return append(paths, filepath.Join(base, "hist", "config.toml"))
 }
 
-func readConfig(path string) (*config, error) {
-	text, err := os.ReadFile(path)
+func readConfig(ctx context.Context, path string) (*config, error) {
+	text, err := readFile(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the config %s: %w", path, plain(err))
 	}
-	conf := &config{}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
+	conf := &config{path: path}
 	if conf.dir, err = filepath.Abs(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if err := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields().Decode(conf); err != nil {
 		return nil, configError(path, err)
 	}
-	for name := range conf.Lint.Rules {
-		if lint.FindRule(name) == nil {
-			return nil, usage("%s:%d: there is no rule %q%s", path, lineOfKey(text, name), name, nearest(name, ruleNames()))
+	return conf, conf.check(text)
+}
+
+// check finds what the decoder takes and nobody can mean.
+func (c *config) check(text []byte) error {
+	for name, s := range c.Lint.Rules {
+		switch {
+		case lint.FindRule(name) == nil:
+			return usage("%s:%d: there is no rule %q%s", c.path, lineOfKey(text, name), name, nearest(name, ruleNames()))
+		case !s.given:
+			return usage("%s:%d: %s", c.path, lineOfKey(text, name), wrongSetting(name))
 		}
 	}
-	for i, entry := range conf.Lint.Ignore {
-		if entry == (ignored{}) {
-			return nil, usage("%s: entry %d of lint.ignore names no rule, path or thread", path, i+1)
+	for i, entry := range c.Lint.Ignore {
+		switch {
+		case entry == ignored{}:
+			return usage("%s: entry %d of lint.ignore names no rule, path or thread", c.path, i+1)
+		case entry.Rule != nil && entry.Rule.name == "", entry.Path != nil && entry.Path.pattern == "", entry.Thread != nil && entry.Thread.id == "":
+			return usage("%s: entry %d of lint.ignore has a table where a text is wanted", c.path, i+1)
 		}
 	}
-	return conf, nil
+	return nil
+}
+
+func wrongSetting(rule string) string {
+	return fmt.Sprintf("%s = takes a text: off, blocks, loses, rejects or notes", rule)
+}
+
+// readFile reads a file that may be a pipe which nobody writes to: when ctx is done it is waited for no longer.
+func readFile(ctx context.Context, path string) ([]byte, error) {
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := os.ReadFile(path)
+		done <- read{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // configError names the place of what is wrong in a config file, and what may have been meant.
@@ -145,6 +194,9 @@ func configError(path string, err error) error {
 		first := &unknown.Errors[0]
 		line, _ := first.Position()
 		key := first.Key()
+		if len(key) > 3 && key[0] == "lint" && key[1] == "rules" {
+			return usage("%s:%d: %s", path, line, wrongSetting(key[2]))
+		}
 		for n := range key {
 			if known := keysBeside(key[:n+1]); !slices.Contains(known, key[n]) {
 				return usage("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), nearest(key[n], known))
@@ -152,14 +204,21 @@ func configError(path string, err error) error {
 		}
 	case errors.As(err, &wrong):
 		line, _ := wrong.Position()
-		return usage("%s:%d: %s", path, line, strings.TrimPrefix(wrong.Error(), "toml: "))
+		return usage("%s:%d: %s", path, line, inWords(wrong.Error()))
 	}
-	return usage("%s: %w", path, err)
+	return usage("%s: %s", path, inWords(err.Error()))
 }
 
-// lineOfKey finds the line of a key that the decoder took.
+var wrongType = regexp.MustCompile(`cannot decode TOML (\w+) into .*`)
+
+// inWords takes the decoder's own words out of an error.
+func inWords(message string) string {
+	return wrongType.ReplaceAllString(strings.TrimPrefix(message, "toml: "), "a value is of the wrong type, $1")
+}
+
+// lineOfKey finds the line of a key, or of a table, that the decoder took.
 func lineOfKey(text []byte, key string) int {
-	at := regexp.MustCompile(`(?m)^[^#\n]*?` + regexp.QuoteMeta(key) + `["']?\s*=`).FindIndex(text)
+	at := regexp.MustCompile(`(?m)^[^#\n]*?` + regexp.QuoteMeta(key) + `["']?\s*[=\]]`).FindIndex(text)
 	if at == nil {
 		return 1
 	}
@@ -175,8 +234,11 @@ func keysBeside(key toml.Key) []string {
 				t = f.Type
 			}
 		}
-		if t.Kind() == reflect.Slice {
+		for t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Pointer {
 			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return nil
 		}
 	}
 	var names []string
@@ -212,9 +274,9 @@ func ruleNames() []string {
 
 // ignored says which findings are left out: those that all of its keys fit.
 type ignored struct {
-	Rule   ruleName `toml:"rule"`
-	Path   pathGlob `toml:"path"`
-	Thread threadID `toml:"thread"`
+	Rule   *ruleName `toml:"rule"`
+	Path   *pathGlob `toml:"path"`
+	Thread *threadID `toml:"thread"`
 }
 
 // These are structs, for the decoder asks no type that is a string to read itself.

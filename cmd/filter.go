@@ -1,6 +1,10 @@
 package cmd
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,13 +45,38 @@ func newFilter(c *cli.Context) (*filter, error) {
 	if f.config, err = loadConfig(c); err != nil {
 		return nil, err
 	}
-	if c.IsSet("write-baseline") {
+	switch {
+	case c.IsSet("write-baseline") && c.String("write-baseline") == "":
+		return nil, usage("--write-baseline names no file")
+	case c.IsSet("write-baseline") && len(f.rules) > 0:
+		return nil, usage("--rule and --write-baseline exclude each other: a baseline knows all findings")
+	case c.IsSet("write-baseline"):
 		f.save = baseline.File{}
-	}
-	if c.IsSet("baseline") {
-		f.known, err = baseline.Read(c.String("baseline"))
+	case c.IsSet("baseline"):
+		f.known, err = readBaseline(c.Context, c.String("baseline"))
 	}
 	return f, err
+}
+
+func readBaseline(ctx context.Context, path string) (baseline.File, error) {
+	text, err := readFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the baseline %s: there is no such file; --write-baseline makes it", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the baseline %s: %w", path, plain(err))
+	}
+	return baseline.Decode(text, path)
+}
+
+// knows says whether the baseline has a finding, and as bad as it is now.
+func (f *filter) knows(print string, found *lint.Finding) bool {
+	known, ok := f.known[print]
+	if !ok {
+		return false
+	}
+	impact, err := lint.ParseImpact(known.Impact)
+	return err == nil && impact.AtLeast(found.Impact) && found.Count <= known.Count
 }
 
 // narrow leaves the findings that count, gives them the impact that the config wants, and names each for a baseline.
@@ -59,25 +88,36 @@ func (f *filter) narrow(r *linted) {
 		switch {
 		case len(f.rules) > 0 && !slices.Contains(f.rules, found.Rule.Name):
 			continue
-		case f.config.ignores(r.target.path, thread, found.Rule.Name), len(f.rules) == 0 && f.config.Lint.Rules[found.Rule.Name].off:
+		case f.config.ignores(r.target.path, thread, found.Rule.Name), len(f.rules) == 0 && f.config.off(found.Rule.Name):
 			r.ignored++
 			continue
 		}
-		print := prints.Of(baseline.Key{Thread: thread, Rule: found.Rule.Name, Record: found.Record, IDs: found.IDs})
+		print := prints.Of(keyOf(thread, &found))
 		if f.save != nil {
-			f.save[print] = found.Rule.Name
+			f.save[print] = baseline.Known{Rule: found.Rule.Name, Impact: found.Impact.String(), Count: found.Count}
 		}
-		if _, known := f.known[print]; known {
+		if f.knows(print, &found) {
 			r.known++
 			continue
 		}
-		if s, ok := f.config.Lint.Rules[found.Rule.Name]; ok && !s.off {
+		if s := f.config.Lint.Rules[found.Rule.Name]; s != nil && !s.off {
+			if found.Impact.AtLeast(s.impact) && found.Impact != s.impact {
+				r.lowered++
+			}
 			found.Impact = s.impact
 		}
 		kept = append(kept, found)
 		r.prints = append(r.prints, print)
 	}
 	r.result.Findings = kept
+}
+
+func keyOf(thread string, f *lint.Finding) baseline.Key {
+	k := baseline.Key{Thread: thread, Rule: f.Rule.Name, Record: f.Record, IDs: f.IDs}
+	if f.Record == "" {
+		k.Size = f.On.Size
+	}
+	return k
 }
 
 // threadOf names what a file is about: the thread's id, or the file's name if none is known.
@@ -95,8 +135,8 @@ func threadOf(r *linted) string {
 // ignores says whether the config leaves a rule's findings out for this file.
 func (c *config) ignores(path, thread, rule string) bool {
 	return slices.ContainsFunc(c.Lint.Ignore, func(i ignored) bool {
-		return (i.Rule.name == "" || i.Rule.name == rule) && strings.HasPrefix(thread, i.Thread.id) &&
-			(i.Path.pattern == "" || i.Path.fits(path, c.dir))
+		return (i.Rule == nil || i.Rule.name == rule) && (i.Thread == nil || strings.HasPrefix(thread, i.Thread.id)) &&
+			(i.Path == nil || i.Path.fits(path, c.dir))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -38,9 +39,9 @@ type linted struct {
 	src    *source.Source
 	err    error
 	prints []string // the findings' fingerprints
-	// How many findings the config or the baseline left out.
-	ignored, known int64
-	beside         bool // not a session but what its client keeps beside it
+	// How many findings the config or the baseline left out, and how many the config made less weighty.
+	ignored, known, lowered int64
+	beside                  bool // not a session but what its client keeps beside it
 }
 
 // lintRun is one call of the command.
@@ -51,8 +52,9 @@ type lintRun struct {
 	targets   []target
 	filter    *filter
 	printers  []lintPrinter
-	failed    bool // a finding reached the threshold
-	unread    bool // something could not be read
+	silenced  int64 // findings that the config left out or made less weighty
+	failed    bool  // a finding reached the threshold
+	unread    bool  // something could not be read
 }
 
 func (e *env) lint(c *cli.Context) error {
@@ -64,22 +66,16 @@ func (e *env) lint(c *cli.Context) error {
 	if l.targets, err = targets(c.Context, c.Args().Slice()); err != nil {
 		return err
 	}
-	if err := l.apart(outputs, c.String("write-baseline")); err != nil {
+	if err := l.apart(outputs); err != nil {
 		return err
 	}
 	if err := l.open(outputs); err != nil {
 		return err
 	}
-	if l.filter.save != nil {
-		l.failed = false
-		if err := l.filter.save.Write(c.Context, c.String("write-baseline")); err != nil {
-			return err
-		}
-	}
 	switch {
 	case l.unread:
 		return exit(ExitIO)
-	case l.failed:
+	case l.failed && l.filter.save == nil:
 		return exit(ExitFindings)
 	}
 	return nil
@@ -103,7 +99,11 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	if _, err := styled(l.c, l.env.out); err != nil {
 		return nil, err
 	}
-	return parseOutputs(l.c.String("format"))
+	outputs, err := parseOutputs(l.c.String("format"))
+	if l.filter.save != nil {
+		outputs = append(outputs, outputTo{toBaseline, filepath.Clean(l.c.String("write-baseline"))})
+	}
+	return outputs, err
 }
 
 // set takes over what the config and the command line say of how to lint a session.
@@ -134,7 +134,15 @@ func (l *lintRun) run() error {
 			return fmt.Errorf("writing the findings: %w", err)
 		}
 	}
+	if l.silenced > 0 && !l.text() {
+		fmt.Fprintf(l.env.err, "hist: %s left out or made less weighty by %s\n", count(l.silenced, "finding", "findings"), oneLine(l.filter.config.path))
+	}
 	return nil
+}
+
+// text says whether there is a summary for people.
+func (l *lintRun) text() bool {
+	return slices.ContainsFunc(l.printers, func(p lintPrinter) bool { _, ok := p.(*textPrinter); return ok })
 }
 
 // show counts what was found in one target, and prints it.
@@ -144,10 +152,11 @@ func (l *lintRun) show(r linted) error {
 	}
 	if r.err != nil {
 		l.unread = true
-		fmt.Fprintln(l.env.err, "hist: "+printable(r.err.Error()))
+		l.env.complain(r.err.Error())
 	}
 	if r.result != nil {
 		l.filter.narrow(&r)
+		l.silenced += r.ignored + r.lowered
 		for i := range r.result.Findings {
 			l.failed = l.failed || r.result.Findings[i].Impact.AtLeast(l.threshold)
 		}

@@ -20,14 +20,20 @@ const formatNames = "text, json, jsonl, sarif, junit or github"
 
 // outputTo is one format and where it goes.
 type outputTo struct {
-	format string
+	format string // or toBaseline
 	file   string // "" is standard output
 }
+
+// toBaseline is the output that --write-baseline asks for.
+const toBaseline = "baseline"
+
+// errUnread keeps a baseline from being replaced by one that lacks the findings of what could not be read.
+var errUnread = errors.New("the baseline was not written: not all sessions could be read")
 
 // parseOutputs reads the value of --format: names parted by commas, each with or without "=FILE".
 func parseOutputs(value string) ([]outputTo, error) {
 	var list []outputTo
-	taken := map[string]bool{}
+	stdout := false
 	for _, part := range strings.Split(value, ",") {
 		name, file, named := strings.Cut(part, "=")
 		if !slices.Contains(strings.FieldsFunc(formatNames, func(r rune) bool { return r == ' ' || r == ',' }), name) || name == "or" {
@@ -42,39 +48,13 @@ func parseOutputs(value string) ([]outputTo, error) {
 		if file != "" {
 			file = filepath.Clean(file)
 		}
-		switch {
-		case taken[file] && file == "":
+		if stdout && file == "" {
 			return nil, usage("--format sends two formats to standard output; give all but one a file, as in text,sarif=hist.sarif")
-		case taken[file]:
-			return nil, usage("--format sends two formats to %s", file)
 		}
-		taken[file] = true
+		stdout = stdout || file == ""
 		list = append(list, outputTo{name, file})
 	}
 	return list, nil
-}
-
-// apart refuses to write two things to one file, or to replace a session that is to be linted.
-func (l *lintRun) apart(outputs []outputTo, baseline string) error {
-	files := []string{baseline}
-	for _, o := range outputs {
-		if o.file != "" && baseline != "" && o.file == filepath.Clean(baseline) {
-			return usage("--format and --write-baseline both name %s", o.file)
-		}
-		files = append(files, o.file)
-	}
-	for _, file := range files {
-		info, err := os.Stat(file)
-		if err != nil {
-			continue
-		}
-		for _, t := range l.targets {
-			if session, err := os.Stat(t.path); err == nil && os.SameFile(info, session) {
-				return usage("this would replace the session %s", file)
-			}
-		}
-	}
-	return nil
 }
 
 // open makes the printers and runs: each file is written under another name and takes its own when all is done.
@@ -88,7 +68,11 @@ func (l *lintRun) open(outputs []outputTo) error {
 	}
 	var inner error
 	err := publish.Write(l.c.Context, publish.Target{Path: o.file, Replace: true, Mode: o.mode()}, func(w io.Writer) error {
-		inner = l.with(o.format, w, rest)
+		if o.format == toBaseline {
+			inner = l.writeBaseline(w, rest)
+		} else {
+			inner = l.with(o.format, w, rest)
+		}
 		return inner
 	}, nil)
 	if inner != nil && errors.Is(err, inner) {
@@ -97,8 +81,22 @@ func (l *lintRun) open(outputs []outputTo) error {
 	return err
 }
 
-// mode is readable by all where no word of the conversation can stand.
+// writeBaseline does all else first.
+func (l *lintRun) writeBaseline(w io.Writer, rest []outputTo) error {
+	if err := l.open(rest); err != nil {
+		return err
+	}
+	if l.unread {
+		return errUnread
+	}
+	return l.filter.save.Encode(w)
+}
+
+// mode is that of the file that is replaced; a new one is readable by all where no word of the conversation can stand.
 func (o outputTo) mode() fs.FileMode {
+	if info, err := os.Stat(o.file); err == nil {
+		return info.Mode().Perm()
+	}
 	if o.format == "text" {
 		return 0o600
 	}
@@ -136,6 +134,9 @@ type machinePrinter struct {
 }
 
 func (p *machinePrinter) session(r linted) error {
+	if r.beside && r.err == nil && len(r.result.Findings) == 0 {
+		return nil // all that its home tells of it is left out
+	}
 	s := &format.Session{Path: r.target.path, Err: r.err}
 	if r.result != nil {
 		for i := range r.result.Findings {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -25,6 +26,7 @@ type textPrinter struct {
 	sessions int64
 	counts   [4]int64
 	ignored  int64
+	lowered  int64
 	known    int64
 }
 
@@ -36,6 +38,7 @@ func (p *textPrinter) session(r linted) error {
 		p.sessions++
 	}
 	p.ignored += r.ignored
+	p.lowered += r.lowered
 	p.known += r.known
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
@@ -49,7 +52,7 @@ func (p *textPrinter) session(r linted) error {
 }
 
 func (p *textPrinter) finding(r linted, f *lint.Finding) {
-	at, detail := oneLine(r.target.path)+":", ""
+	at, detail := oneLine(apartFromCommands(r.target.path))+":", ""
 	if f.Pos.Line > 0 { // otherwise it is about the file as a whole
 		at += fmt.Sprintf("%d:", f.Pos.Line)
 		detail = fmt.Sprintf("byte %d", f.Offset)
@@ -74,6 +77,14 @@ func (p *textPrinter) finding(r linted, f *lint.Finding) {
 			fmt.Fprintf(p.w, "    %s%s%s\n", text[:mark], p.st.marked.Sprint(text[mark:min(mark+1, len(text))]), text[min(mark+1, len(text)):])
 		}
 	}
+}
+
+// apartFromCommands is a path that no CI server takes for a command at the beginning of a line.
+func apartFromCommands(path string) string {
+	if strings.HasPrefix(path, "::") {
+		return "./" + path
+	}
+	return path
 }
 
 // windowBytes is how much is shown on each side of a finding.
@@ -125,6 +136,9 @@ func (p *textPrinter) end() error {
 	}
 	if p.ignored > 0 {
 		line += fmt.Sprintf(", %d ignored by the config", p.ignored)
+	}
+	if p.lowered > 0 {
+		line += fmt.Sprintf(", %d made less weighty by the config", p.lowered)
 	}
 	if p.known > 0 {
 		line += fmt.Sprintf(", %d known by the baseline", p.known)

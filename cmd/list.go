@@ -63,7 +63,7 @@ func (e *env) list(c *cli.Context) error {
 		switch {
 		case t.err != nil:
 			unread = true
-			fmt.Fprintln(e.err, "hist: "+printable(t.err.Error()))
+			e.complain(t.err.Error())
 		case t.path == "-":
 			return usage("list takes files, directories and ids, not standard input")
 		default:
@@ -74,7 +74,7 @@ func (e *env) list(c *cli.Context) error {
 	for _, r := range glance.Many(c.Context, paths, glance.Options{}) {
 		if r.Err != nil {
 			unread = true
-			fmt.Fprintln(e.err, "hist: "+printable(r.Err.Error()))
+			e.complain(r.Err.Error())
 		} else if want.session(r.Session) {
 			found = append(found, r.Session)
 		}

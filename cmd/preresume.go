@@ -325,6 +325,6 @@ func (p *preRun) note(a *preresume.Answer) {
 // keep writes the log's line. An answer is worth more than its line in a log: that it can't be written is only said.
 func (p *preRun) keep() {
 	if err := decisions.Append(p.log); err != nil {
-		fmt.Fprintln(p.env.err, "hist: "+printable(err.Error()))
+		p.env.complain(err.Error())
 	}
 }

@@ -151,9 +151,22 @@ func (r *repairRun) flags(operands []string) error {
 	if c.Bool("dry-run") {
 		r.instead, r.mode = r.mode, repair.DryRun
 	}
-	err := vacantPage(c.String("html"))
+	page := c.String("html")
+	if c.IsSet("html") && (page == "" || page == "-") {
+		return usage("--html names no file")
+	}
+	err := vacantPage(page)
 	if err != nil {
 		return err
+	}
+	if page != "" && r.mode == repair.ToFile {
+		same, err := publish.SameFile(page, output)
+		if err != nil {
+			return err
+		}
+		if same {
+			return usage("--html and --output both name %s", page)
+		}
 	}
 	r.print, err = r.env.reportPrinter(c, r.mode == repair.ToStream)
 	return err
@@ -200,7 +213,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 	default:
 		r.codes[ExitIO] = true
 	}
-	fmt.Fprintln(r.env.err, "hist: "+printable(err.Error()))
+	r.env.complain(err.Error())
 	return nil
 }
 

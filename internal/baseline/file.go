@@ -1,37 +1,48 @@
 package baseline
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-
-	"github.com/hist-cli/hist/internal/publish"
 )
 
-// File is the findings that a baseline knows: the rule of each by its fingerprint.
-type File map[string]string
+// File is the findings that a baseline knows, by their fingerprints.
+type File map[string]Known
+
+// Known is a finding as it was when the baseline was written.
+type Known struct {
+	Rule   string
+	Impact string
+	Count  int64 // for how many it stands, 0 for one
+}
+
+// MarshalText writes the rule, the impact and, of one that stands for many, the count.
+func (k Known) MarshalText() ([]byte, error) {
+	text := k.Rule + " " + k.Impact
+	if k.Count > 0 {
+		text += fmt.Sprintf(" %d", k.Count)
+	}
+	return []byte(text), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (k *Known) UnmarshalText(text []byte) error {
+	if n, _ := fmt.Sscanf(string(text), "%s %s %d", &k.Rule, &k.Impact, &k.Count); n < 2 {
+		return fmt.Errorf("%q is no rule and impact", text)
+	}
+	return nil
+}
 
 // schema is the version of the file's form and of the fingerprints in it.
-const schema = 1
+const schema = 2
 
 type document struct {
 	Schema   int  `json:"schema"`
 	Findings File `json:"findings"`
 }
 
-// Read reads a baseline.
-func Read(path string) (File, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading the baseline %s: there is no such file; --write-baseline makes it", path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the baseline: %w", err)
-	}
+// Decode reads the text of a baseline; path is what errors call it.
+func Decode(text []byte, path string) (File, error) {
 	var doc document
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return nil, fmt.Errorf("%s is no baseline: %w", path, err)
@@ -42,14 +53,12 @@ func Read(path string) (File, error) {
 	return doc.Findings, nil
 }
 
-// Write writes a baseline, sorted and one finding a line; one that is there is replaced.
-func (f File) Write(ctx context.Context, path string) error {
+// Encode writes a baseline, sorted and one finding a line.
+func (f File) Encode(w io.Writer) error {
 	text, err := json.MarshalIndent(document{schema, f}, "", "  ")
 	if err != nil {
 		return err
 	}
-	return publish.Write(ctx, publish.Target{Path: path, Replace: true, Mode: 0o644}, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
-		return err
-	}, nil)
+	_, err = w.Write(append(text, '\n'))
+	return err
 }

@@ -18,6 +18,7 @@ type Key struct {
 	Rule   string
 	Record string // the record's type
 	IDs    string // the ids of the record; they are hashed
+	Size   int64  // of a line that is no record, in bytes: it has no ids
 }
 
 // Prints gives the findings of one session their fingerprints.
@@ -31,7 +32,7 @@ func (p *Prints) Of(k Key) string {
 	}
 	p.seen[k]++
 	// Each field is quoted, so that no two keys can be written alike.
-	text := fmt.Sprintf("1 %q %q %q %q %d", strings.ToLower(k.Thread), k.Rule, k.Record, k.IDs, p.seen[k])
+	text := fmt.Sprintf("2 %q %q %q %q %d %d", strings.ToLower(k.Thread), k.Rule, k.Record, k.IDs, k.Size, p.seen[k])
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }

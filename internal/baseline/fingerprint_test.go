@@ -12,11 +12,12 @@ func TestPrints(t *testing.T) {
 	}
 	seen := map[string]bool{of(key): true}
 	for _, k := range []Key{
-		{"019b", key.Rule, key.Record, key.IDs},
-		{key.Thread, "open-turn", key.Record, key.IDs},
-		{key.Thread, key.Rule, "event_msg/error", key.IDs},
-		{key.Thread, key.Rule, key.Record, "call_2"},
-		{key.Thread, key.Rule, key.Record + " ", key.IDs},
+		{"019b", key.Rule, key.Record, key.IDs, 0},
+		{key.Thread, "open-turn", key.Record, key.IDs, 0},
+		{key.Thread, key.Rule, "event_msg/error", key.IDs, 0},
+		{key.Thread, key.Rule, key.Record, "call_2", 0},
+		{key.Thread, key.Rule, key.Record + " ", key.IDs, 0},
+		{key.Thread, key.Rule, key.Record, key.IDs, 7},
 	} {
 		if p := of(k); seen[p] || len(p) != 32 {
 			t.Errorf("%+v: %s", k, p)

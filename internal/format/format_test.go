@@ -120,7 +120,7 @@ func TestSARIFPlaces(t *testing.T) {
 	if r := run.Results[2].Locations[0].Physical.Region; r != nil {
 		t.Errorf("a finding about the whole file has the region %+v", r)
 	}
-	if got := run.Results[0].Prints; got["histFinding/v1"] != "00ff" {
+	if got := run.Results[0].Prints; got["histFinding/v2"] != "00ff" {
 		t.Errorf("fingerprints %v", got)
 	}
 	if l := []string{run.Results[0].Level, run.Results[1].Level}; !slices.Equal(l, []string{"error", "note"}) {

@@ -29,7 +29,7 @@ func (a About) below(path string) (string, bool) {
 // uri is a path as a URI, relative if it lies below the working directory.
 func (a About) uri(path string) (uri string, relative bool) {
 	if rel, ok := a.below(path); ok {
-		return (&url.URL{Path: rel}).EscapedPath(), true
+		return (&url.URL{Path: rel}).String(), true // with ./ before what looks like a scheme
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.Dir, path)

@@ -113,7 +113,7 @@ func (p *sarif) result(f *Finding) sarifResult {
 	}
 	return sarifResult{
 		RuleID: f.Rule, RuleIndex: p.rules[f.Rule], Level: level(f.Impact), Message: sarifMessage{f.Message}, Locations: []sarifLocation{{place}},
-		Prints: map[string]string{"histFinding/v1": f.Fingerprint}, Props: props,
+		Prints: map[string]string{"histFinding/v2": f.Fingerprint}, Props: props,
 	}
 }
 

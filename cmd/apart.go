@@ -1,0 +1,88 @@
+package cmd
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"github.com/hist-cli/hist/internal/publish"
+)
+
+// apart refuses to write two things to one file, and to replace what is read, or a session.
+func (l *lintRun) apart(outputs []outputTo) error {
+	var files []string
+	for _, o := range outputs {
+		if o.file == "" {
+			continue
+		}
+		for _, other := range files {
+			same, err := publish.SameFile(o.file, other)
+			if err != nil {
+				return err
+			}
+			if same {
+				return usage("two outputs go to one file, %s", o.file)
+			}
+		}
+		if err := l.spared(o.file); err != nil {
+			return err
+		}
+		files = append(files, o.file)
+	}
+	return nil
+}
+
+// spared refuses a file to be written that is read, or is a session.
+func (l *lintRun) spared(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil // there is none yet
+	}
+	same := func(other string) bool {
+		its, err := os.Stat(other)
+		return err == nil && os.SameFile(info, its)
+	}
+	for _, t := range l.targets {
+		if t.path == "-" {
+			if in, ok := l.env.stdin(); ok && os.SameFile(info, in) {
+				return usage("this would replace the session %s, which is standard input", file)
+			}
+		} else if same(t.path) {
+			return usage("this would replace the session %s", file)
+		}
+	}
+	switch {
+	case l.c.IsSet("baseline") && same(l.c.String("baseline")):
+		return usage("this would replace the baseline %s; write a new one with --write-baseline", file)
+	case l.filter.config.path != "" && same(l.filter.config.path):
+		return usage("this would replace the config %s", file)
+	case isSession(file):
+		return usage("this would replace %s, which is a session", file)
+	}
+	return nil
+}
+
+// stdin is the file that standard input comes from, if it is one.
+func (e *env) stdin() (os.FileInfo, bool) {
+	in, ok := e.in.(*input)
+	if !ok {
+		return nil, false
+	}
+	f, ok := in.in.(*os.File)
+	if !ok {
+		return nil, false
+	}
+	info, err := f.Stat()
+	return info, err == nil
+}
+
+// isSession says whether a file begins like one.
+func isSession(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, 4<<10))
+	return bytes.Contains(head, []byte(`"session_meta"`))
+}
