@@ -123,7 +123,7 @@ func newApp(e *env) *cli.App {
 		Name:            "hist",
 		Usage:           "find and repair damage in the session files of AI coding agents",
 		UsageText:       "hist COMMAND [options] [PATH|ID ...]",
-		Description:     "A session that will not resume, or that resumes having silently forgotten things, is mostly a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.\n\n" + exitHelp,
+		Description:     "A session that will not resume, or that resumes having silently forgotten things, is mostly a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.\n\n" + exitHelp(),
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
@@ -151,15 +151,28 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	return usage("%w; see %s --help", err, name)
 }
 
-const exitHelp = `EXIT STATUS:
-   0  nothing at or above the threshold, or done
-   1  findings at or above the threshold (lint), something left unrepaired (repair), or not to be resumed as it is (pre-resume)
-   2  the command line is wrong
-   3  something could not be read or written (the rest was done), or there was nothing to look at
-   4  refused: somebody is using the session`
+// exitMeanings are what the exit codes mean, for the help and the man page.
+var exitMeanings = []struct {
+	code  int
+	means string
+}{
+	{ExitOK, "nothing at or above the threshold, or done"},
+	{ExitFindings, "findings at or above the threshold (lint), something left unrepaired (repair), or not to be resumed as it is (pre-resume)"},
+	{ExitUsage, "the command line, or the config, is wrong"},
+	{ExitIO, "something could not be read or written (the rest was done), or there was nothing to look at"},
+	{ExitInUse, "refused: somebody is using the session"},
+}
+
+func exitHelp() string {
+	text := "EXIT STATUS:"
+	for _, e := range exitMeanings {
+		text += fmt.Sprintf("\n   %d  %s", e.code, e.means)
+	}
+	return text
+}
 
 // describe ends a command's help with its exit status.
-func describe(text string) string { return text + "\n\n" + exitHelp }
+func describe(text string) string { return text + "\n\n" + exitHelp() }
 
 // clientVersion checks a version of the agent's that was given on the command line.
 func clientVersion(v string) error {

@@ -24,6 +24,11 @@ type outputTo struct {
 	file   string // "" is standard output
 }
 
+// namesIn takes the names out of a list in words.
+func namesIn(names string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(names, func(r rune) bool { return r == ' ' || r == ',' }), func(s string) bool { return s == "or" })
+}
+
 // toBaseline is the output that --write-baseline asks for.
 const toBaseline = "baseline"
 
@@ -36,7 +41,7 @@ func parseOutputs(value string) ([]outputTo, error) {
 	stdout := false
 	for _, part := range strings.Split(value, ",") {
 		name, file, named := strings.Cut(part, "=")
-		if !slices.Contains(strings.FieldsFunc(formatNames, func(r rune) bool { return r == ' ' || r == ',' }), name) || name == "or" {
+		if !slices.Contains(namesIn(formatNames), name) {
 			return nil, usage("--format is %q; it takes %s", name, formatNames)
 		}
 		if named && file == "" {

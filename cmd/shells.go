@@ -3,6 +3,7 @@ package cmd
 import (
 	_ "embed"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/template"
@@ -27,7 +28,7 @@ func completionCommand(e *env) *cli.Command {
 			if c.NArg() != 1 || !slices.Contains(shells, shell) {
 				return usage("completion takes one shell: %s", strings.Join(shells, ", "))
 			}
-			t, err := template.New("").Parse(completionText)
+			t, err := template.New("").Funcs(template.FuncMap{"join": strings.Join, "quote": quoteShell}).Parse(completionText)
 			if err != nil {
 				return err
 			}
@@ -41,26 +42,100 @@ func completionCommand(e *env) *cli.Command {
 
 // completedCommand is what a shell completes of a command.
 type completedCommand struct {
-	Name  string
-	Flags []string // with their dashes
+	Name, Usage string
+	Values      []string // of its operands; none: files
+	Flags       []completedFlag
+}
+
+// completedFlag is one of its flags.
+type completedFlag struct {
+	Name, Short, Usage string   // without dashes; Short is "" if there is none
+	Takes              bool     // a value
+	What               string   // in a word
+	Files              bool     // it is a path
+	Values             []string // or one of these
+}
+
+// Dashed are the flags with their dashes.
+func (c completedCommand) Dashed() string {
+	var list []string
+	for _, f := range c.Flags {
+		list = append(list, "--"+f.Name)
+	}
+	return strings.Join(list, " ")
 }
 
 // completed lists the commands with their flags.
 func completed(app *cli.App) []completedCommand {
 	var list []completedCommand
 	for _, command := range app.Commands {
-		if command.Hidden {
-			continue
+		one := completedCommand{Name: command.Name, Usage: command.Usage}
+		switch command.Name {
+		case "completion":
+			one.Values = shells
+		case "explain":
+			one.Values = ruleNames()
 		}
-		one := completedCommand{Name: command.Name}
 		for _, flag := range append(slices.Clone(command.Flags), cli.HelpFlag) {
-			if name := flag.Names()[0]; !slices.Contains(one.Flags, "--"+name) {
-				one.Flags = append(one.Flags, "--"+name)
+			if f := completedOf(command.Name, flag); !slices.ContainsFunc(one.Flags, func(have completedFlag) bool { return have.Name == f.Name }) {
+				one.Flags = append(one.Flags, f)
 			}
 		}
 		list = append(list, one)
 	}
 	return list
+}
+
+func completedOf(command string, flag cli.Flag) completedFlag {
+	names := flag.Names()
+	f := completedFlag{Name: names[0]}
+	if len(names) > 1 {
+		f.Short = names[1]
+	}
+	if told, ok := flag.(cli.DocGenerationFlag); ok {
+		f.Takes = told.TakesValue()
+		if parts := strings.SplitN(told.GetUsage(), "`", 3); len(parts) == 3 {
+			f.What = parts[1]
+		}
+		f.Usage = strings.ReplaceAll(told.GetUsage(), "`", "")
+		f.Files = slices.Contains([]string{"FILE", "PATH", "DIRECTORY"}, f.What)
+	}
+	f.Values = flagValues(command, f.Name)
+	return f
+}
+
+// flagValues are the values that a flag takes, where they are few.
+func flagValues(command, flag string) []string {
+	switch command + " " + flag {
+	case "lint format":
+		return namesIn(formatNames)
+	case "repair format":
+		return []string{"text", "json"}
+	case "show format":
+		return []string{"text", "jsonl"}
+	}
+	switch flag {
+	case "fail-on":
+		return []string{"blocks", "loses", "rejects", "notes"}
+	case "rule":
+		return ruleNames()
+	case "provider":
+		return []string{"openai", "azure", "compatible"}
+	case "color":
+		return []string{"auto", "always", "never"}
+	case "only":
+		return []string{"exact", "recovered", "stand-in", "set-aside"}
+	case "state":
+		return []string{"completed", "interrupted", "failed", "open", "unanswered", "none"}
+	case "agent":
+		return []string{"codex"}
+	}
+	return nil
+}
+
+// quoteShell is a text between single quotes, for fish.
+func quoteShell(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
 func manCommand(e *env) *cli.Command {
@@ -72,12 +147,10 @@ func manCommand(e *env) *cli.Command {
 			if c.Args().Present() {
 				return usage("man takes no arguments")
 			}
-			page, err := c.App.ToManWithSection(1)
-			if err != nil {
-				return fmt.Errorf("making the man page: %w", err)
+			if _, err := io.WriteString(e.out, manPage(c.App)); err != nil {
+				return fmt.Errorf("writing the man page: %w", err)
 			}
-			_, err = fmt.Fprintln(e.out, page)
-			return err
+			return nil
 		},
 	}
 }

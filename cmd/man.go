@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// manPage is the man page in troff's man macros.
+func manPage(app *cli.App) string {
+	m := &man{}
+	m.line(`.TH HIST 1 "" "hist %s" "User Commands"`, roff(app.Version))
+	m.section("NAME")
+	m.line("hist \\- %s", roff(app.Usage))
+	m.section("SYNOPSIS")
+	for _, c := range app.Commands {
+		m.line(".B hist %s", roff(c.Name))
+		m.line("[options] %s", roff(c.ArgsUsage))
+		m.line(".br")
+	}
+	m.section("DESCRIPTION")
+	m.prose(app.Description)
+	m.section("COMMANDS")
+	for _, c := range app.Commands {
+		m.command(c)
+	}
+	m.section("EXIT STATUS")
+	for _, e := range exitMeanings {
+		m.item(fmt.Sprint(e.code), e.means)
+	}
+	for _, s := range manSections {
+		m.section(s.name)
+		for _, entry := range s.entries {
+			m.item(entry[0], entry[1])
+		}
+	}
+	return m.b.String()
+}
+
+// manSections are what no command's help says.
+var manSections = []struct {
+	name    string
+	entries [][2]string
+}{
+	{"FILES", [][2]string{
+		{"~/.codex/sessions, ~/.codex/archived_sessions", "the sessions of Codex"},
+		{configName, "the config: the nearest from the working directory upwards, otherwise ~/.config/hist/config.toml; see docs/config.md"},
+		{"~/.local/state/hist/runs", "the records of repairs, from which hist undo restores"},
+	}},
+	{"ENVIRONMENT", [][2]string{
+		{"CODEX_HOME", "the home of Codex, in the place of ~/.codex"},
+		{"XDG_CONFIG_HOME, XDG_STATE_HOME", "in the place of ~/.config and ~/.local/state"},
+		{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether the output is coloured, where --color is auto"},
+	}},
+}
+
+type man struct{ b strings.Builder }
+
+func (m *man) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", args...) }
+
+func (m *man) section(name string) { m.line(".SH %s", name) }
+
+// prose is a description without the exit codes that end it in the help.
+func (m *man) prose(text string) {
+	text, _, _ = strings.Cut(text, "\n\nEXIT STATUS:")
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			m.line(".PP")
+		}
+		m.line("%s", roff(strings.ReplaceAll(paragraph, "\n", " ")))
+	}
+}
+
+func (m *man) item(name, text string) {
+	m.line(".TP")
+	m.line(".B %s", roff(name))
+	m.line("%s", roff(text))
+}
+
+func (m *man) command(c *cli.Command) {
+	m.line(".SS hist %s %s", roff(c.Name), roff(c.ArgsUsage))
+	m.line("%s.", roff(strings.ToUpper(c.Usage[:1])+c.Usage[1:]))
+	m.line(".PP")
+	m.prose(c.Description)
+	for _, flag := range append(slices.Clone(c.Flags), cli.HelpFlag) {
+		f := completedOf(c.Name, flag)
+		name := "--" + f.Name
+		if f.Short != "" {
+			name += ", -" + f.Short
+		}
+		if f.What != "" {
+			name += " " + f.What
+		}
+		text := f.Usage
+		if told, ok := flag.(cli.DocGenerationFlag); ok && f.Takes && told.GetDefaultText() != "" {
+			text += " (default: " + told.GetDefaultText() + ")"
+		}
+		m.item(name, text)
+	}
+}
+
+// roff escapes what troff would take for its own.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
+		s = `\&` + s
+	}
+	return s
+}
