@@ -15,7 +15,7 @@ type heldLine struct {
 }
 
 // longSession is the length in bytes from which on others scan ahead: for less they are not worth starting.
-const longSession = 2 << 20
+const longSession = 512 << 10
 
 func (f *Framer) nextLine() (heldLine, error) {
 	if len(f.ahead) > 0 {

@@ -78,7 +78,9 @@ func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 func (b *bench) prepare() error {
 	b.times, b.peaks = map[string]*series{}, map[string]int64{}
 	for name, pkg := range map[string]string{"hist": "github.com/hist-cli/hist", "gjsonpipe": "github.com/hist-cli/hist/internal/bench/gjsonpipe"} {
-		if out, err := exec.Command("go", "build", "-o", b.path(name), pkg).CombinedOutput(); err != nil {
+		build := exec.Command("go", "build", "-trimpath", "-o", b.path(name), pkg)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is installed
+		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("building %s: %w: %s", name, err, out)
 		}
 	}
