@@ -121,12 +121,18 @@ func (f *Framer) join(raw []byte) []byte {
 	size := f.line.size
 	for i := 0; i < maxJoinLines; i++ {
 		next := f.peek(i)
-		if next == nil || len(text)+len(next.Raw) > maxJoinBytes || f.startsRecord(next.Raw) == 0 {
+		if next == nil || len(text)+len(next.Raw) > maxJoinBytes || f.startsRecord(next.Raw) >= 0 {
 			return nil
 		}
 		text = append(append(text, '\n'), next.Raw...)
 		plain = append(plain, next.Raw...)
 		size += next.size
+		if end := bytes.TrimRight(next.Raw, " \t\r"); len(end) == 0 || end[len(end)-1] != '}' {
+			if !next.Terminated {
+				return nil
+			}
+			continue
+		}
 		for _, candidate := range [][]byte{escapeControls(text), plain} {
 			if p, ok := f.wholeRecord(candidate); ok {
 				f.report(ruleSplitRecord, len(raw), Exact, fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
@@ -214,46 +220,81 @@ func (f *Framer) atTail() bool {
 	}
 }
 
-// parts returns the records in raw, and whether what stands beside them is garbage and not the start of a record.
+const (
+	// maxRest is how long what is left of a line may be, in bytes, to be mended as a whole although another record
+	// begins in it.
+	maxRest = 64 << 10
+	// maxInterleaved is how often in a line it is tried whether a record was written into another.
+	maxInterleaved = 16
+)
+
+// parts returns the records in raw, and whether what stands beside them is garbage and not the start of a record. Each
+// piece takes the time of its own length, however many there are.
 func (f *Framer) parts(raw []byte) (pieces []piece, junk bool) {
 	raw = bytes.Clone(raw)
-	for len(bytes.TrimSpace(raw)) > 0 {
-		v := f.scanner.Scan(raw, f.spans)
+	starts := newStartFinder(raw, f.dec.Starts())
+	tries := 0
+	for at := 0; len(bytes.TrimSpace(raw[at:])) > 0; {
+		rest := raw[at:]
+		v := f.scanner.Scan(rest, f.spans)
 		if v.Fault == jsonl.Trailing && v.Object {
-			if p, ok := f.wholeRecord(raw[:v.At]); ok {
+			if p, ok := f.wholeRecord(rest[:v.At]); ok {
 				pieces = append(pieces, p)
-				raw = raw[v.At:]
+				at += v.At
 				continue
 			}
 		}
-		if p, ok := f.wholeRecord(raw); ok {
-			return append(pieces, p), junk
+		next := starts.behind(at)
+		if next < 0 || v.Fault == jsonl.None || len(rest) <= maxRest {
+			if p, ok := f.wholeRecord(rest); ok {
+				return append(pieces, p), junk
+			}
 		}
-		next := f.nextStart(raw)
 		if next < 0 {
-			p := f.fragment(raw, nil)
-			return append(pieces, p), junk || !looksTorn(raw)
+			p := f.fragment(rest, nil)
+			return append(pieces, p), junk || !looksTorn(rest)
 		}
-		if outer := f.interleaved(raw, next); outer != nil {
-			return append(pieces, outer...), junk
+		if tries++; tries <= maxInterleaved {
+			if outer := f.interleaved(rest, next-at); outer != nil {
+				return append(pieces, outer...), junk
+			}
 		}
-		head := raw[:next]
+		head := raw[at:next]
 		pieces = append(pieces, f.fragment(head, raw[next:]))
 		junk = junk || !looksTorn(head)
-		raw = raw[next:]
+		at = next
 	}
 	return pieces, junk
 }
 
-// nextStart returns where behind raw's first byte a record begins, -1 if nowhere.
-func (f *Framer) nextStart(raw []byte) int {
-	if len(raw) < 2 {
+// startFinder finds where in a line records begin, from its start to its end.
+type startFinder struct {
+	raw    []byte
+	starts [][]byte
+	next   []int // of each start, the newest that was found; behind the line, if there are no more
+}
+
+func newStartFinder(raw []byte, starts [][]byte) *startFinder {
+	return &startFinder{raw, starts, make([]int, len(starts))}
+}
+
+// behind returns where behind a place, which is not before the one asked for last, a record begins, -1 if nowhere.
+func (s *startFinder) behind(at int) int {
+	first := len(s.raw)
+	for i, start := range s.starts {
+		if s.next[i] <= at {
+			n := bytes.Index(s.raw[at+1:], start)
+			if n < 0 {
+				n = len(s.raw)
+			}
+			s.next[i] = at + 1 + n
+		}
+		first = min(first, s.next[i])
+	}
+	if first == len(s.raw) {
 		return -1
 	}
-	if at := f.startsRecord(raw[1:]); at >= 0 {
-		return at + 1
-	}
-	return -1
+	return first
 }
 
 // interleaved reads a record that another writer's whole record was written into the middle of.

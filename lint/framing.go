@@ -36,7 +36,8 @@ type Framer struct {
 	ahead   []heldLine // physical lines read in advance, oldest first
 	readErr error      // what ended the lines, io.EOF included
 
-	queue   []piece // the logical records of the line in hand
+	queue   []piece // the logical records of the line in hand that are to come
+	pieces  []piece // room for them
 	verdict jsonl.Verdict
 	whole   bool // the line in hand is one record, scanned already: verdict and spans are its own
 	line    heldLine
@@ -117,7 +118,7 @@ func (f *Framer) pop() *session.Record {
 		return nil
 	}
 	p := f.queue[0]
-	f.queue = f.queue[:copy(f.queue, f.queue[1:])]
+	f.queue = f.queue[1:]
 	rec := &f.rec
 	rec.Pos.Part++
 	rec.Raw, rec.Spans = p.raw, f.spans
@@ -184,7 +185,8 @@ func (f *Framer) begin(line heldLine) {
 		if !line.Terminated {
 			f.missingNewline()
 		}
-		f.queue = append(f.queue[:0], piece{raw: raw, mended: len(raw) != len(line.Raw)})
+		f.pieces = append(f.pieces[:0], piece{raw: raw, mended: len(raw) != len(line.Raw)})
+		f.queue = f.pieces
 		return
 	}
 	f.mendLine(raw)
@@ -210,10 +212,10 @@ func (f *Framer) mendLine(raw []byte) {
 		f.missingNewline()
 	}
 	f.rec.Original = f.line.Raw
-	f.queue = append(f.queue[:0], pieces...)
 	if len(pieces) == 0 { // nothing is left of the line
-		f.queue = append(f.queue, piece{raw: f.line.Raw, dead: true, drop: true})
+		pieces = append(pieces, piece{raw: f.line.Raw, dead: true, drop: true})
 	}
+	f.queue = pieces
 }
 
 func (f *Framer) tornFault(mark int) bool {

@@ -17,11 +17,15 @@ func looksTorn(raw []byte) bool {
 	return len(raw) > 0 && raw[0] == '{' && (len(raw) == 1 || bytes.IndexByte([]byte("\" \t"), raw[1]) >= 0)
 }
 
+// maxHeadBytes is how much longer, in bytes, what stands in front of the type may be in a record that was written again.
+const maxHeadBytes = 1 << 10
+
 var typeKey = []byte(`"type":`)
 
 // repeats says whether whole begins with the record that torn is the start of: a write that failed and was repeated.
 // The time stamps in front of the type may differ.
 func repeats(torn, whole []byte) bool {
+	whole = whole[:min(len(whole), len(torn)+maxHeadBytes)]
 	i, j := bytes.Index(torn, typeKey), bytes.Index(whole, typeKey)
 	return i >= 0 && j >= 0 && len(torn)-i > len(typeKey) && bytes.HasPrefix(whole[j:], torn[i:])
 }
@@ -81,9 +85,11 @@ func walkTorn(raw []byte) tornEnd {
 	var open []byte // closers, outermost first
 	var end tornEnd
 	value := false // the next string is a value: it stands behind a colon, or in an array
-	whole := func(at int) {
-		end.member = at
-		end.memberClosers = reversed(open)
+	depth := 0     // of what is open behind the last whole member: no more has been closed since
+	whole := func(at int) { end.member, depth = at, len(open) }
+	closed := func() tornEnd {
+		end.memberClosers = reversed(open[:depth])
+		return end
 	}
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
@@ -108,7 +114,7 @@ func walkTorn(raw []byte) tornEnd {
 			if n < 0 {
 				end.inText = value
 				end.closers = reversed(open)
-				return end
+				return closed()
 			}
 			i += n
 			if value {
@@ -118,7 +124,7 @@ func walkTorn(raw []byte) tornEnd {
 		}
 		i++
 	}
-	return end
+	return closed()
 }
 
 // stringEnd returns the length of the string literal raw begins with, -1 if it does not end.

@@ -134,27 +134,38 @@ var keyBefore = regexp.MustCompile(`"([a-z_]+)"\s*:\s*$`)
 
 // dropFromNames takes bytes that are no UTF-8 out of keys, names and ids.
 func dropFromNames(raw []byte) []byte {
-	var out []byte
+	out := make([]byte, 0, len(raw))
+	left, judged, inName := -1, -1, false // the last quote, and whether what is behind it, once looked at, is a name
 	for i := 0; i < len(raw); {
-		if r, n := utf8.DecodeRune(raw[i:]); r != utf8.RuneError || n != 1 {
-			out = append(out, raw[i:i+n]...)
-			i += n
-			continue
+		r, n := utf8.DecodeRune(raw[i:])
+		switch {
+		case r == '"':
+			left = i
+		case r == utf8.RuneError && n == 1:
+			if left != judged {
+				judged, inName = left, isName(raw, left)
+			}
+			if inName {
+				n, i = 0, i+1
+			}
 		}
-		left := bytes.LastIndexByte(raw[:i], '"')
-		right := bytes.IndexByte(raw[i:], '"')
-		inName := false
-		if left >= 0 && right >= 0 {
-			m := keyBefore.FindSubmatch(raw[max(0, left-40):left])
-			after := bytes.TrimLeft(raw[i+right+1:], " ")
-			inName = m != nil && nameKeys[string(m[1])] || m == nil && len(after) > 0 && after[0] == ':'
-		}
-		if !inName {
-			out = append(out, raw[i])
-		}
-		i++
+		out = append(out, raw[i:i+n]...)
+		i += n
 	}
 	return out
+}
+
+// isName says whether the text behind a quote is a key, a name or an id.
+func isName(raw []byte, left int) bool {
+	right := bytes.IndexByte(raw[left+1:], '"')
+	if right < 0 {
+		return false
+	}
+	if m := keyBefore.FindSubmatch(raw[max(0, left-40):left]); m != nil {
+		return nameKeys[string(m[1])]
+	}
+	after := bytes.TrimLeft(raw[left+1+right+1:], " ")
+	return len(after) > 0 && after[0] == ':'
 }
 
 func firstInvalid(raw []byte) int {
