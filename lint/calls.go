@@ -221,10 +221,18 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 // compaction ends the story of all calls before it. Those that its replacement history keeps may yet be answered.
 func (c *callChecker) compaction(rec *session.Record) {
 	c.closeGroup(rec.Pos)
-	raw := codex.Field(rec, codex.FieldReplacement)
-	kept := gjson.ParseBytes(raw)
+	kept := gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement))
+	outputs := map[string]bool{} // that the history keeps, by their call_ids
+	if len(c.open) > 0 {
+		kept.ForEach(func(_, item gjson.Result) bool {
+			if item.Get("output").Exists() {
+				outputs[item.Get("call_id").String()] = true
+			}
+			return true
+		})
+	}
 	for key, open := range c.open {
-		if open.evidence == nil && codex.KeptOutput(rec.Raw, open.tool.CallID) != nil {
+		if open.evidence == nil && outputs[open.tool.CallID] {
 			open.evidence = &evidence{
 				told: told{refOf(rec), "compacted history"}, tells: codex.TellsOutput,
 				build: func(tool codex.Tool, record []byte) ([]byte, error) {
