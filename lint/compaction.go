@@ -36,6 +36,7 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		c.strip(own)
 		return
 	}
+	before := c.base
 	c.base = rec.Pos
 	c.sealed.compact()
 	c.refused.compact()
@@ -61,6 +62,10 @@ func (c *itemChecker) compaction(rec *session.Record) {
 			it.drop.Edits = append(it.drop.Edits, Edit{At: it.drop.Pos, Op: Splice, Cuts: cuts})
 		}
 		c.run.report(*it.drop)
+	}
+	if own.Refused && !some { // it stays what the client skips
+		c.base = before
+		own.none()
 	}
 	c.last = 0
 }

@@ -118,3 +118,20 @@ func TestCompactionThatHoldsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestBeforeACompactionThatIsSkipped: what stands before a compaction that the client skips, and that can't be mended, is
+// sent, so that its damage counts.
+func TestBeforeACompactionThatIsSkipped(t *testing.T) {
+	text := regexp.MustCompile(`"type":"compacted".*`).ReplaceAllLiteral(withHistory(t), []byte(`"type":"compacted","payload":{}}`))
+	text = regexp.MustCompile(`(?m)^.*"type":"function_call_output","id":"fco_1".*\n`).ReplaceAllLiteral(text, nil)
+	res, err := lint.Session(t.Context(), bytes.NewReader(text), lint.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range res.Findings {
+		if f.Rule.Name == "call-without-output" && f.Impact == lint.Loses && f.Fix != lint.NoFix {
+			return
+		}
+	}
+	t.Errorf("the lost output is not reported: %v", res.Findings)
+}
