@@ -82,7 +82,7 @@ func (f *filter) knows(print string, found *lint.Finding) bool {
 // narrow leaves the findings that count, gives them the impact that the config wants, and names each for a baseline.
 func (f *filter) narrow(r *linted) {
 	thread := threadOf(r)
-	var kept []lint.Finding
+	kept := r.result.Findings[:0]
 	var prints baseline.Prints
 	for _, found := range r.result.Findings {
 		switch {

@@ -78,6 +78,7 @@ type run struct {
 	provider Provider // whose API the session is judged by
 	newer    bool     // the session's client is newer than any that has been measured
 	findings []Finding
+	folded   map[*Rule]int // where in findings the first of those stands that are folded
 	holes    holes
 
 	current   *session.Record // nil at the end
@@ -93,7 +94,7 @@ type run struct {
 // Session lints the session in r. Findings come back sorted by place; the error is ctx's. What ends the reading
 // too early (a read error, a broken compressed stream) is in Summary.Partial, with all findings up to there.
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
-	s := &run{opts: opts}
+	s := &run{opts: opts, folded: map[*Rule]int{}}
 	s.setHeader(codex.Header{})
 	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live, Scanners: Scanners(opts.Processors)})
 	defer s.framer.Close()
@@ -179,6 +180,14 @@ func (s *run) report(f Finding) {
 			f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
 		}
 	}
+	if f.Rule.Tidy { // the first stands for all that say the same, line after line
+		if at, ok := s.folded[f.Rule]; ok {
+			s.findings[at].Count++
+			return
+		}
+		s.folded[f.Rule] = len(s.findings)
+		f.Count = 1
+	}
 	s.findings = append(s.findings, f)
 }
 
@@ -210,20 +219,10 @@ func (s *run) result() *Result {
 	return &Result{Findings: s.findings, Summary: sum}
 }
 
-// settle turns losses in a part of the history that a compaction or a rollback has removed into notes, and folds
-// repeated findings that say the same of line after line.
+// settle turns losses in a part of the history that a compaction or a rollback has removed into notes.
 func (s *run) settle() {
 	out := s.findings[:0]
-	folded := map[*Rule]int{}
 	for _, f := range s.findings {
-		if f.Rule.Tidy {
-			if at, ok := folded[f.Rule]; ok {
-				out[at].Count++
-				continue
-			}
-			folded[f.Rule] = len(out)
-			f.Count = 1
-		}
 		s.judge(&f)
 		if !f.framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && s.history.rolledBack(f.Pos) {
 			continue // whatever a rolled-back turn holds is no damage
