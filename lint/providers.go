@@ -43,6 +43,7 @@ const newestMeasured = 169
 func (s *run) setHeader(h codex.Header) {
 	s.header = h
 	s.provider = ProviderFor(cmp.Or(s.opts.Provider, h.Provider))
-	s.provider.IDs = s.provider.IDs && (s.provider.OldIDs || !s.olderThan(0, 144))
+	sent := s.provider.OldIDs || !s.olderThan(0, 144)
+	s.provider.IDs, s.provider.UniqueIDs = s.provider.IDs && sent, s.provider.UniqueIDs && sent
 	s.newer = codex.After(h.Version, 0, newestMeasured)
 }
