@@ -79,7 +79,7 @@ func (l *lintRun) open(outputs []outputTo) error {
 			inner = l.with(o.format, w, rest)
 		}
 		return inner
-	}, nil)
+	}, publish.Checks{})
 	if inner != nil && errors.Is(err, inner) {
 		return inner // it is not about this file
 	}

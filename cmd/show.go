@@ -158,7 +158,7 @@ func (e *env) open(path string) (*source.Source, error) {
 
 // writePage writes a new file; a page of which something is missing is not written at all.
 func writePage(ctx context.Context, path string, fill func(io.Writer) error) error {
-	err := publish.Write(ctx, publish.Target{Path: path}, fill, nil)
+	err := publish.Write(ctx, publish.Target{Path: path}, fill, publish.Checks{})
 	if errors.Is(err, publish.ErrExists) {
 		return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
 	}

@@ -153,12 +153,12 @@ func (c Claims) Check(ctx context.Context, f *runs.File) error {
 }
 
 // Claim takes the thread's lock and the file itself, and clears the client's view of a session that is put back.
-func (c Claims) Claim(ctx context.Context, f *runs.File) (release func(), err error) {
+func (c Claims) Claim(ctx context.Context, f *runs.File) (claim runs.Claim, err error) {
 	name, _ := home.ParseName(filepath.Base(f.Target))
 	unlock := func() {}
 	if c.home(f) != "" && home.IsID(name.ThreadID) {
 		if unlock, err = home.Lock(c.home(f), name.ThreadID); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Target, err)
+			return claim, fmt.Errorf("%s: %w", f.Target, err)
 		}
 	}
 	guard, busy, err := home.Hold(f.Target)
@@ -170,13 +170,18 @@ func (c Claims) Claim(ctx context.Context, f *runs.File) (release func(), err er
 			err = nil
 		}
 	}
-	release = func() {
+	claim.Release = func() {
 		guard.Release()
 		unlock()
 	}
-	if err != nil {
-		release()
-		return nil, err
+	claim.Still = func() error {
+		if guard.Broken() {
+			return fmt.Errorf("%s: %w", f.Target, home.ErrBusy)
+		}
+		return nil
 	}
-	return release, nil
+	if err != nil {
+		claim.Release()
+	}
+	return claim, err
 }

@@ -131,7 +131,7 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if w.Source.Real == "" { // a stream has no original to go back to
-		err := publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, func(tmp string) error { return w.verify(ctx, tmp, false) })
+		err := publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, publish.Checks{Content: func(tmp string) error { return w.verify(ctx, tmp, false) }})
 		rep := w.report(nil)
 		rep.Target = t.Path
 		return rep, err
@@ -251,15 +251,21 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		if w.Mode != InPlace {
 			return nil
 		}
-		if err := w.checkDependants(ctx); err != nil {
-			return err
+		return w.checkDependants(ctx)
+	}
+	last := func() error {
+		if w.Mode != InPlace {
+			return w.Source.Changed()
 		}
 		guard, err = w.settleView(ctx)
 		return err
 	}
-	err = run.Publish(ctx, &f, t, fill, check)
+	err = run.Publish(ctx, &f, t, fill, publish.Checks{Content: check, Last: last})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		return nil, err
+	}
+	if guard.Broken() {
+		w.notes = append(w.notes, "somebody opened the session in the moment in which it was replaced: what they write now is lost; have them open it again")
 	}
 	if w.Mode == InPlace && compressed {
 		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")

@@ -9,7 +9,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -100,5 +103,73 @@ func TestUndoBesideForks(t *testing.T) {
 		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, text) == c.refused {
 			t.Errorf("a fork from byte %d: put back: %v (%v)", c.offset, bytes.Equal(now, text), err)
 		}
+	}
+}
+
+// TestOpenedMeanwhile: a client that opens the session when its copy lies on the disk already, and only the rename is to
+// come, keeps it: a repair, and an undo, stop there.
+func TestOpenedMeanwhile(t *testing.T) {
+	dir, path, _ := inHome(t)
+	meet := func() (opened func()) {
+		var f *os.File
+		failpoint.Observe(func(step string) {
+			beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".hist-*"))
+			if step == "closed" && f == nil && len(beside) > 0 {
+				// Where the lease is held already, this only says that somebody waits for it.
+				f, _ = os.OpenFile(path, os.O_APPEND|os.O_WRONLY|unix.O_NONBLOCK, 0)
+				if f == nil {
+					f = os.Stdin
+				}
+			}
+		})
+		return func() {
+			failpoint.Observe(nil)
+			if f == nil {
+				t.Error("the step was never reached")
+			} else if f != os.Stdin {
+				f.Close()
+			}
+		}
+	}
+	repairIt := func() (*Report, error) {
+		src, err := source.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		return Do(context.Background(), Job{
+			Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: InPlace, Home: dir,
+			Begin: func() (*runs.Run, error) { return runs.New("test") },
+		})
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := meet()
+	if _, err := repairIt(); !errors.Is(err, home.ErrBusy) {
+		t.Errorf("repaired although it was opened: %v", err)
+	}
+	closed()
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(before, now) {
+		t.Errorf("the session was replaced (%v)", err)
+	}
+	rep, err := repairIt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	closed = meet()
+	if err := undo(t, rep.Run); !errors.Is(err, home.ErrBusy) {
+		t.Errorf("undone although it was opened: %v", err)
+	}
+	closed()
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(before, now) {
+		t.Errorf("the session was put back (%v)", err)
+	}
+	if err := undo(t, rep.Run); err != nil {
+		t.Error(err)
 	}
 }

@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 	if role == "link" {
 		err = link(path+".tmp", path)
 	} else {
-		err = Write(ctx, target, text(content), func(string) error { return nil })
+		err = Write(ctx, target, text(content), Checks{Content: func(string) error { return nil }})
 	}
 	if err != nil {
 		fmt.Println(err, errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EFBIG), errors.Is(err, unix.EROFS))
@@ -204,7 +204,7 @@ func TestOwner(t *testing.T) {
 	os.Chown(owned, 65534, 65533)
 	info, _ := os.Stat(owned)
 	path := filepath.Join(dir, "a")
-	if err := Write(ctx, Target{Path: path, Mode: 0o640, Owner: info}, func(io.Writer) error { return nil }, nil); err != nil {
+	if err := Write(ctx, Target{Path: path, Mode: 0o640, Owner: info}, func(io.Writer) error { return nil }, Checks{}); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := os.Stat(path)

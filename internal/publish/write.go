@@ -36,17 +36,24 @@ type Target struct {
 	Owner   fs.FileInfo // take user and group from this file, best effort; nil: ours
 }
 
+// Checks are asked before a file takes its name; each may be nil.
+type Checks struct {
+	// Content is called with the path of what was written, while the disk takes it: is it what was meant?
+	Content func(tmp string) error
+	// Last is called when nothing but the rename is to come: may a file still be replaced?
+	Last func() error
+}
+
 // bufferSize is how many bytes are gathered before they are written.
 const bufferSize = 256 << 10
 
 // Write makes the file t.Path out of what fill writes. fill writes to a temporary file in the same directory, whose
-// name no agent takes for a session; it is synced while check (may be nil) is called with its path, and only if both
-// succeed does the file take its name, in one step, with the mode, owner and modification time of t. check is the place to
-// verify the content and, last, that the source and a file to be replaced have not changed.
+// name no agent takes for a session; only if it is synced and both checks succeed does the file take its name, in one step,
+// with the mode, owner and modification time of t.
 //
 // On any error, and when ctx is done before the last step, the temporary file is removed and the target is as it was.
 // The one exception is an error that is ErrPublished.
-func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check func(tmp string) error) (err error) {
+func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks Checks) (err error) {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
@@ -87,8 +94,8 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check fu
 	failpoint.At("dressed")
 	synced := make(chan error, 1)
 	go func() { synced <- f.Sync() }() // the disk works while the check reads
-	if check != nil {
-		err = check(tmp)
+	if checks.Content != nil {
+		err = checks.Content(tmp)
 	}
 	if serr := <-synced; serr != nil {
 		return explain("syncing", t.Path, serr)
@@ -112,9 +119,17 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, check fu
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
 	if t.Replace {
-		if err = vacant(t); err == nil {
-			err = os.Rename(tmp, t.Path)
+		if err := vacant(t); err != nil {
+			return explain("publishing", t.Path, err)
 		}
+	}
+	if checks.Last != nil {
+		if err := checks.Last(); err != nil {
+			return fmt.Errorf("publishing %s: %w", t.Path, err)
+		}
+	}
+	if t.Replace {
+		err = os.Rename(tmp, t.Path)
 	} else {
 		err = renameNew(tmp, t.Path)
 	}

@@ -9,9 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/failpoint"
 )
 
 var ctx = context.Background()
@@ -39,14 +42,14 @@ func TestWrite(t *testing.T) {
 	path := filepath.Join(dir, "a.jsonl")
 	old := time.Date(2025, 1, 2, 3, 4, 5, 678900000, time.UTC)
 	checked := ""
-	err := Write(ctx, Target{Path: path, Mode: 0o640, ModTime: old}, text("one\n"), func(tmp string) error {
+	err := Write(ctx, Target{Path: path, Mode: 0o640, ModTime: old}, text("one\n"), Checks{Content: func(tmp string) error {
 		data, err := os.ReadFile(tmp)
 		checked = string(data)
 		if name := filepath.Base(tmp); !tempName.MatchString(name) || filepath.Dir(tmp) != dir {
 			t.Errorf("temporary name %s", tmp)
 		}
 		return err
-	})
+	}})
 	if err != nil || checked != "one\n" {
 		t.Fatal(err, checked)
 	}
@@ -56,11 +59,11 @@ func TestWrite(t *testing.T) {
 	}
 	only(t, dir, "a.jsonl", "one\n")
 
-	if err := Write(ctx, Target{Path: path}, text("two\n"), nil); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), path) {
+	if err := Write(ctx, Target{Path: path}, text("two\n"), Checks{}); !errors.Is(err, ErrExists) || !strings.Contains(err.Error(), path) {
 		t.Error(err)
 	}
 	only(t, dir, "a.jsonl", "one\n")
-	if err := Write(ctx, Target{Path: path, Replace: true}, text("two\n"), nil); err != nil {
+	if err := Write(ctx, Target{Path: path, Replace: true}, text("two\n"), Checks{}); err != nil {
 		t.Error(err)
 	}
 	only(t, dir, "a.jsonl", "two\n")
@@ -102,12 +105,12 @@ func TestWriteFails(t *testing.T) {
 						return text(big)(w)
 					}
 					return c.fill(w, cancel)
-				}, func(tmp string) error {
+				}, Checks{Content: func(tmp string) error {
 					if c.check == nil {
 						return nil
 					}
 					return c.check(tmp, cancel)
-				})
+				}})
 				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), target.Path) || errors.Is(err, ErrPublished) {
 					t.Errorf("got %v", err)
 				}
@@ -121,7 +124,7 @@ func TestWritePanics(t *testing.T) {
 	dir := t.TempDir()
 	func() {
 		defer func() { recover() }()
-		Write(ctx, Target{Path: filepath.Join(dir, "a")}, func(io.Writer) error { panic("boom") }, nil)
+		Write(ctx, Target{Path: filepath.Join(dir, "a")}, func(io.Writer) error { panic("boom") }, Checks{})
 	}()
 	only(t, dir)
 }
@@ -130,17 +133,36 @@ func TestWritePanics(t *testing.T) {
 func TestRace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jsonl")
-	err := Write(ctx, Target{Path: path}, text("new"), func(string) error {
+	err := Write(ctx, Target{Path: path}, text("new"), Checks{Content: func(string) error {
 		return os.WriteFile(path, []byte("theirs"), 0o600)
-	})
+	}})
 	if !errors.Is(err, ErrExists) {
 		t.Error(err)
 	}
 	only(t, dir, "a.jsonl", "theirs")
 	os.Remove(path)
-	err = Write(ctx, Target{Path: path, Replace: true}, text("new"), func(string) error { return os.Mkdir(path, 0o700) })
+	err = Write(ctx, Target{Path: path, Replace: true}, text("new"), Checks{Content: func(string) error { return os.Mkdir(path, 0o700) }})
 	if !errors.Is(err, ErrNotRegular) {
 		t.Error(err)
+	}
+}
+
+// TestLast: nothing is asked later than the last check, and what it refuses is not done.
+func TestLast(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.jsonl")
+	os.WriteFile(path, []byte("old"), 0o600)
+	refused := errors.New("somebody has it open")
+	var steps []string
+	failpoint.Observe(func(step string) { steps = append(steps, step) })
+	t.Cleanup(func() { failpoint.Observe(nil) })
+	last := func() error { steps = append(steps, "last"); return refused }
+	if err := Write(ctx, Target{Path: path, Replace: true, ModTime: time.Now()}, text("new"), Checks{Last: last}); !errors.Is(err, refused) || !strings.Contains(err.Error(), path) {
+		t.Error(err)
+	}
+	only(t, dir, "a.jsonl", "old")
+	if len(steps) < 3 || steps[len(steps)-1] != "last" || !slices.Contains(steps, "synced") || !slices.Contains(steps, "closed") {
+		t.Errorf("steps: %v", steps)
 	}
 }
 
@@ -165,7 +187,7 @@ func TestTargets(t *testing.T) {
 		{at("file/a"), false, nil},
 		{"", true, ErrNotRegular},
 	} {
-		err := Write(ctx, Target{Path: c.path, Replace: c.replace}, text("new"), nil)
+		err := Write(ctx, Target{Path: c.path, Replace: c.replace}, text("new"), Checks{})
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%q replace %v: %v", c.path, c.replace, err)
 		}

@@ -37,7 +37,7 @@ func TestPlayCrash(t *testing.T) {
 	case "undo":
 		inPlace(t, r, path, nil)
 		u, err := r.examine(ctx, &r.Manifest.Files[0])
-		if err != nil || u.do(ctx) != nil {
+		if err != nil || u.do(ctx, Claim{}) != nil {
 			return
 		}
 		die()
@@ -47,7 +47,7 @@ func TestPlayCrash(t *testing.T) {
 // inPlaceUnconfirmed leaves what Publish would leave if it were killed right after the rename.
 func inPlaceUnconfirmed(t *testing.T, r *Run, f File) {
 	t.Helper()
-	if err := r.Publish(ctx, &f, publish.Target{Path: f.Target, Replace: true, Mode: 0o640}, text(after), nil); err != nil {
+	if err := r.Publish(ctx, &f, publish.Target{Path: f.Target, Replace: true, Mode: 0o640}, text(after), publish.Checks{}); err != nil {
 		t.Fatal(err)
 	}
 	r.Manifest.Files[0].Published = false

@@ -134,9 +134,9 @@ func (r *Run) Discard() error {
 // Publish writes f.Target through publish.Write and records it, in the order that makes a crash harmless. The caller
 // sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target.
 // SHA256Before may also be set by fill, whose writer is a sum.Tee, unless it is in place.
-// Size and hash of what is written are filled in here. check is publish.Write's. On any error but
+// Size and hash of what is written are filled in here. The checks are publish.Write's. On any error but
 // publish.ErrPublished nothing was published and the run does not name the file.
-func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, check func(tmp string) error) error {
+func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, checks publish.Checks) error {
 	if t.Path != f.Target || !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
 		return fmt.Errorf("recording %s: its paths must be absolute and the same in both places", f.Target)
 	}
@@ -157,17 +157,17 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		}
 		f.SizeAfter, f.SHA256After = written.Size, written.Sum.Hex()
 		return nil
-	}, func(tmp string) error {
+	}, publish.Checks{Last: checks.Last, Content: func(tmp string) error {
 		f.Published = false
 		r.Manifest.Files = append(r.Manifest.Files, *f)
 		if err := r.Save(); err != nil {
 			return err
 		}
-		if check == nil {
+		if checks.Content == nil {
 			return nil
 		}
-		return check(tmp)
-	})
+		return checks.Content(tmp)
+	}})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		if len(r.Manifest.Files) == at {
 			return err
@@ -238,7 +238,7 @@ func (r *Run) write(name string, data []byte) error {
 	return publish.Write(context.Background(), t, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
-	}, nil)
+	}, publish.Checks{})
 }
 
 // copyTo copies with a buffer large enough for a fast disk.

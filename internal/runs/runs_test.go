@@ -62,7 +62,7 @@ func inPlace(t *testing.T, r *Run, path string, check func(string) error) error 
 	info, _ := os.Stat(path)
 	f := File{Source: path, Target: path, Mode: InPlace, SizeBefore: info.Size(), SHA256Before: sha, Backup: rel, ModTimeBefore: info.ModTime()}
 	target := publish.Target{Path: path, Replace: true, Mode: info.Mode(), ModTime: info.ModTime(), Owner: info}
-	return r.Publish(ctx, &f, target, text(after), check)
+	return r.Publish(ctx, &f, target, text(after), publish.Checks{Content: check})
 }
 
 // copied writes a repaired copy.
@@ -72,7 +72,7 @@ func copied(t *testing.T, r *Run, src, dst string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Publish(ctx, &File{Source: src, Target: dst, Mode: NewThread, SizeBefore: size, SHA256Before: sha}, publish.Target{Path: dst}, text(after), nil)
+	return r.Publish(ctx, &File{Source: src, Target: dst, Mode: NewThread, SizeBefore: size, SHA256Before: sha}, publish.Target{Path: dst}, text(after), publish.Checks{})
 }
 
 func text(s string) func(io.Writer) error {
@@ -157,7 +157,7 @@ func TestPublishFails(t *testing.T) {
 		{Source: a, Target: a, Mode: NewThread},
 		{Source: "a.jsonl", Target: a, Mode: InPlace, Backup: "x", SHA256Before: "x"},
 	} {
-		if err := r.Publish(ctx, &f, publish.Target{Path: a, Replace: true}, text(after), nil); err == nil {
+		if err := r.Publish(ctx, &f, publish.Target{Path: a, Replace: true}, text(after), publish.Checks{}); err == nil {
 			t.Errorf("published %+v", f)
 		}
 	}
@@ -189,7 +189,7 @@ func TestRecordFails(t *testing.T) {
 	err := r.Publish(ctx, &f, publish.Target{Path: a, Replace: true}, func(w io.Writer) error {
 		os.RemoveAll(r.Path())
 		return text(after)(w)
-	}, nil)
+	}, publish.Checks{})
 	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, publish.ErrPublished) {
 		t.Error(err)
 	}

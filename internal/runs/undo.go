@@ -42,8 +42,21 @@ type Undone struct {
 type Claims interface {
 	// Check says why a file must stay as it is, before anything is changed.
 	Check(ctx context.Context, f *File) error
-	// Claim makes sure that nobody else uses the file until release is called.
-	Claim(ctx context.Context, f *File) (release func(), err error)
+	// Claim makes sure that nobody else uses the file.
+	Claim(ctx context.Context, f *File) (Claim, error)
+}
+
+// Claim is a file that nobody else uses.
+type Claim struct {
+	Still   func() error // an error says that somebody waits to use it since; nil: that can't be
+	Release func()
+}
+
+func (c Claim) still() error {
+	if c.Still == nil {
+		return nil
+	}
+	return c.Still()
 }
 
 // Undo takes the run back: an in-place repair's original returns byte for byte with its mode and modification time,
@@ -116,19 +129,20 @@ func (u *undoing) changes() bool { return u.target != nil && (u.restore || u.rem
 
 // claimed does it while nobody else uses the file.
 func (u *undoing) claimed(ctx context.Context, claims Claims) error {
+	var claim Claim
 	if u.changes() && claims != nil {
-		release, err := claims.Claim(ctx, u.file)
-		if err != nil {
+		var err error
+		if claim, err = claims.Claim(ctx, u.file); err != nil {
 			return err
 		}
-		defer release()
+		defer claim.Release()
 	}
-	return u.do(ctx)
+	return u.do(ctx, claim)
 }
 
-func (u *undoing) do(ctx context.Context) error {
+func (u *undoing) do(ctx context.Context, claim Claim) error {
 	if u.restore {
-		if err := u.putBack(ctx); err != nil {
+		if err := u.putBack(ctx, claim); err != nil {
 			return err
 		}
 	}
@@ -138,6 +152,9 @@ func (u *undoing) do(ctx context.Context) error {
 	if err := u.target.Changed(); err != nil {
 		return fmt.Errorf("%w: %w", ErrMovedOn, err)
 	}
+	if err := claim.still(); err != nil {
+		return err
+	}
 	if err := os.Remove(u.file.Target); err != nil {
 		return fmt.Errorf("removing the copy: %w", err)
 	}
@@ -145,7 +162,7 @@ func (u *undoing) do(ctx context.Context) error {
 }
 
 // putBack writes the backup over the target or, if that has another name, beside it.
-func (u *undoing) putBack(ctx context.Context) error {
+func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 	f := u.file
 	t := publish.Target{Path: f.Source, Replace: f.Source == f.Target, Mode: f.Perm, ModTime: f.ModTimeBefore}
 	if u.target != nil {
@@ -164,18 +181,20 @@ func (u *undoing) putBack(ctx context.Context) error {
 		back = sum.NewTee(w)
 		_, err = copyTo(back, in)
 		return err
-	}, func(string) error {
+	}, publish.Checks{Content: func(string) error {
 		if back.Sum.Hex() != f.SHA256Before {
 			return fmt.Errorf("%s: %w", u.backup.Path, ErrBackup)
 		}
+		return nil
+	}, Last: func() error {
 		if u.target == nil {
 			return nil
 		}
 		if err := u.target.Changed(); err != nil {
 			return fmt.Errorf("%w: %w", ErrMovedOn, err)
 		}
-		return nil
-	})
+		return claim.still()
+	}})
 }
 
 // settle finds out about files whose publishing the manifest does not confirm: if the target is what the run meant to

@@ -90,7 +90,7 @@ func TestUndoOtherName(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := File{Source: zst, Target: plain, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
-		if err := r.Publish(ctx, &f, publish.Target{Path: plain, Mode: 0o640}, text(after), nil); err != nil {
+		if err := r.Publish(ctx, &f, publish.Target{Path: plain, Mode: 0o640}, text(after), publish.Checks{}); err != nil {
 			t.Fatal(err)
 		}
 		if !keepZst {
@@ -114,6 +114,7 @@ func TestUndoOtherName(t *testing.T) {
 type claimed struct {
 	refuse                string
 	checks, claims, frees int
+	broken                error
 }
 
 func (c *claimed) Check(_ context.Context, f *File) error {
@@ -124,9 +125,9 @@ func (c *claimed) Check(_ context.Context, f *File) error {
 	return nil
 }
 
-func (c *claimed) Claim(context.Context, *File) (func(), error) {
+func (c *claimed) Claim(context.Context, *File) (Claim, error) {
 	c.claims++
-	return func() { c.frees++ }, nil
+	return Claim{Release: func() { c.frees++ }, Still: func() error { return c.broken }}, nil
 }
 
 var errBusy = errors.New("in use")
@@ -135,6 +136,7 @@ var errBusy = errors.New("in use")
 func TestUndoClaims(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse  string
+		broken  error
 		moved   bool
 		want    error
 		claims  int
@@ -142,6 +144,7 @@ func TestUndoClaims(t *testing.T) {
 	}{
 		"free":     {claims: 2, content: before},
 		"in use":   {refuse: "b.jsonl", want: errBusy, content: after},
+		"opened":   {broken: errBusy, want: errBusy, claims: 1, content: after},
 		"moved on": {moved: true, want: ErrMovedOn, content: after},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +159,7 @@ func TestUndoClaims(t *testing.T) {
 			if c.moved {
 				put(t, b, after+"more")
 			}
-			claims := &claimed{refuse: c.refuse}
+			claims := &claimed{refuse: c.refuse, broken: c.broken}
 			if _, err := load(t, r.Manifest.Run).Undo(ctx, claims); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
