@@ -44,7 +44,7 @@ func (f *Framer) dissect(raw []byte) []piece {
 	return f.unglue(raw)
 }
 
-// mendLongText mends the characters of a long line that is otherwise one record: that takes no more than its length again.
+// mendLongText mends the characters of a long line that is otherwise one record: that takes a few times its length.
 func (f *Framer) mendLongText(raw []byte) (piece, bool) {
 	if len(raw) > maxMendText {
 		return piece{}, false

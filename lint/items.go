@@ -110,10 +110,12 @@ func (c *itemChecker) End() {
 // content looks at what an item that can be read says. What it returns, if anything, is why the item has to go.
 func (c *itemChecker) content(it item) *Finding {
 	c.images(it)
-	c.sealed.add(it)
 	drop := c.id(it)
 	if drop == nil {
 		drop = c.reasoning(it)
+	}
+	if drop == nil {
+		c.sealed.add(it)
 	}
 	c.refused.add(it, drop != nil)
 	return drop

@@ -54,7 +54,8 @@ type ordinalChecker struct {
 	prev     session.Ordinal
 	at       Ref   // of the record that prev belongs to
 	dead     int64 // unreadable lines since: each may own a number
-	missing  []Ref // records without a number at the tail, since the last with one
+	missing  int64 // records without a number at the tail, since the last with one,
+	first    Ref   // and the first of them
 	legacy   bool
 	renumber bool // an edit renumbers from here on already
 	float    bool // token counts with fractions stand just before
@@ -77,7 +78,9 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 	}
 	switch rec.Ordinal.State {
 	case session.NoOrdinal:
-		c.missing = append(c.missing, refOf(rec))
+		if c.missing++; c.missing == 1 {
+			c.first = refOf(rec)
+		}
 		return
 	case session.BadOrdinal:
 		c.invalid(rec)
@@ -164,23 +167,23 @@ func (c *ordinalChecker) sequence(rule *Rule, rec *session.Record, message strin
 
 // flushMissing reports the records without a number that were met: in the middle a note, at the end a refusal.
 func (c *ordinalChecker) flushMissing(tail bool) {
-	if len(c.missing) == 0 {
+	if c.missing == 0 {
 		return
 	}
-	first := c.missing[0]
+	first := c.first
 	f := Finding{
-		Rule: ruleOrdinalMissing, Impact: Notes, Fix: Exact, Pos: first.Pos, Offset: first.Offset, Count: int64(len(c.missing)),
-		Message: fmt.Sprintf("%d records without an ordinal in the middle; clients from 0.154 on do not show them", len(c.missing)),
+		Rule: ruleOrdinalMissing, Impact: Notes, Fix: Exact, Pos: first.Pos, Offset: first.Offset, Count: c.missing,
+		Message: fmt.Sprintf("%d records without an ordinal in the middle; clients from 0.154 on do not show them", c.missing),
 		Edits:   []Edit{{At: first.Pos, Op: Renumber}},
 	}
 	if tail {
 		f.Impact = Blocks
-		f.Message = fmt.Sprintf("the last %d records have no ordinal, as an older client writes them: newer ones refuse to go on", len(c.missing))
+		f.Message = fmt.Sprintf("the last %d records have no ordinal, as an older client writes them: newer ones refuse to go on", c.missing)
 	} else if c.run.olderThan(0, 154) {
 		f.Impact = Loses
 	}
-	c.dead += int64(len(c.missing)) // they own the numbers that would be theirs
-	c.missing = c.missing[:0]
+	c.dead += c.missing // they own the numbers that would be theirs
+	c.missing = 0
 	c.run.report(f)
 }
 

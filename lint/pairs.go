@@ -150,10 +150,14 @@ func (c *callChecker) placeCall(told session.Pos, out *earlyOutput, content Cont
 func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 	span := rec.Spans[codex.FieldPayloadType]
 	want := codex.OutputType(open.tool.Type)
+	cuts := []Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}
+	if c.run.provider.IDs && wrongID([]byte(want), rec.ID) != "" { // it was right for the other kind
+		cuts = append(cuts, codex.BlankID(rec.Raw, "payload"))
+	}
 	c.report(Finding{
 		Rule: ruleKindMismatch, Impact: Loses, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: fmt.Sprintf("call %s is a %s and wants a %s: the client drops this one and tells the model it was aborted", clip(rec.CallID, 40), open.tool.Type, want),
-		Edits:   []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}}},
+		Edits:   []Edit{{At: rec.Pos, Op: Splice, Cuts: cuts}},
 		Unseen:  1,
 	})
 }

@@ -63,8 +63,11 @@ func Scanners(processors int) int {
 	if processors == 1 {
 		return 0 // nothing is won by it
 	}
-	return processors
+	return min(processors, maxScanners)
 }
+
+// maxScanners is how many keep the one goroutine busy that runs the rules; more would only take room.
+const maxScanners = 8
 
 // Skip gives the lines before the one with the number until to do, without looking into them, and returns how many
 // bytes they have. It is for lines of which it is known that each is one sound record. It may stop earlier, and does

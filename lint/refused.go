@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"regexp"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -64,7 +65,7 @@ type emptyItem struct {
 
 // add takes an item of the history into account. One that goes for another reason is none.
 func (r *refusals) add(it item, goes bool) {
-	if it.Answer {
+	if it.Answer && !goes {
 		r.found = nil
 	}
 	if goes || r.run.opts.StripEncrypted && codex.IsString(it.Record, codex.FieldEncrypted) {
@@ -143,15 +144,10 @@ func (r *refusals) hash(id []byte) uint64 {
 	return maphash.Bytes(r.seed, id) | 1
 }
 
-// find is the place of the newest item with an id, -1 if it is not kept.
+// find is the place of the first item with an id, -1 if it is not kept: a second one is a copy.
 func (r *refusals) find(id []byte) int {
 	h := r.hash(id)
-	for i := len(r.items) - 1; i >= 0 && h != 0; i-- {
-		if r.items[i].id == h {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(r.items, func(it keptItem) bool { return h != 0 && it.id == h })
 }
 
 // unreasoned is about an item without its reasoning.

@@ -2,8 +2,11 @@ package lint
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"hash/maphash"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,9 +114,9 @@ func (c *restartChecker) gap(rec *session.Record) {
 	}
 	c.run.report(Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 	c.restart = rec.Pos.Line
-	for sum, line := range c.newer {
+	for _, sum := range slices.SortedFunc(maps.Keys(c.newer), func(a, b uint64) int { return cmp.Compare(c.newer[a], c.newer[b]) }) {
 		if len(c.wakes) < maxWakes {
-			c.wakes[sum] = line
+			c.wakes[sum] = c.newer[sum]
 		}
 	}
 	clear(c.newer)

@@ -232,12 +232,13 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 			return err
 		}
 		line = source
-		if in.content.Build != nil {
-			if line, err = in.content.Build(source); err != nil {
+		if from := r.Plan.edits[in.content.From.Pos]; from != nil && len(from.cuts) > 0 {
+			if line, err = session.Apply(source, from.cuts); err != nil {
 				return err
 			}
-		} else if from := r.Plan.edits[in.content.From.Pos]; from != nil && len(from.cuts) > 0 {
-			if line, err = session.Apply(source, from.cuts); err != nil {
+		}
+		if in.content.Build != nil {
+			if line, err = in.content.Build(line); err != nil {
 				return err
 			}
 		}

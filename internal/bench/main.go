@@ -1,6 +1,6 @@
 // Command bench measures hist beside what one would use instead, in one run, and writes docs/benchmarks.md.
 //
-//	go run ./internal/bench -write docs/benchmarks.md
+//	go run ./internal/bench -runs 7 -write docs/benchmarks.md
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 // Modernize gives an item of an old shape, which the client's typed reader refuses, the shape that it reads. Nothing is
 // lost. what tells the old shape in words, "" if the item has none.
 func Modernize(rec *session.Record) (cut Cut, what string) {
-	if !textOrNone(Field(rec, FieldID)) {
+	if !textOrNone(Field(rec, FieldID)) || !textOrNone(Field(rec, FieldCallID)) {
 		return Cut{}, "" // it would not be read then, either
 	}
 	switch string(Text(rec, FieldPayloadType)) {
@@ -53,6 +53,12 @@ func wholeTimeout(rec *session.Record) (Cut, string) {
 	whole := strconv.FormatInt(int64(v.Num), 10)
 	if v.Raw == whole {
 		return Cut{}, ""
+	}
+	action := gjson.GetBytes(payload.Of(rec.Raw), "action")
+	within := v.Index - action.Index
+	fixed := action.Raw[:within] + whole + action.Raw[within+len(v.Raw):]
+	if state := gjson.GetBytes(payload.Of(rec.Raw), "status"); !shellState.fits([]byte(state.Raw)) || !readableShellCall([]byte(fixed)) {
+		return Cut{}, "" // it would not be read then, either
 	}
 	at := payload.Start + v.Index
 	return Cut{Start: at, End: at + len(v.Raw), New: []byte(whole)}, "its timeout is not written as an integer"

@@ -43,6 +43,7 @@ type Ahead struct {
 type batch struct {
 	block
 	spare   []byte // what the Reader gets for its buffer
+	rest    []byte // what is not cut yet
 	lines   []Line // without number and offset
 	scanned []Scanned
 	spans   []Span
@@ -82,6 +83,11 @@ func (a *Ahead) Next() (Line, *Scanned, error) {
 		if b := a.batch; b != nil {
 			if b.err != nil {
 				return Line{}, nil, b.err
+			}
+			if len(b.rest) > 0 {
+				b.cut()
+				b.scanned, a.next = b.scanned[:0], 0
+				continue
 			}
 			a.giveBack(b)
 		}
@@ -171,13 +177,13 @@ func (a *Ahead) read(r *Reader) {
 // scan cuts batches into lines and scans them until there are no more.
 func (a *Ahead) scan(s *Scanner) {
 	for b := range a.work {
+		b.rest = b.text
 		b.cut()
-		n := min(len(b.lines), scannedLines)
-		if need := s.paths * n; cap(b.spans) < need {
+		if need := s.paths * len(b.lines); cap(b.spans) < need {
 			b.spans = make([]Span, need+need/4)
 		}
 		b.scanned = b.scanned[:0]
-		for i, l := range b.lines[:n] {
+		for i, l := range b.lines {
 			spans := b.spans[i*s.paths : (i+1)*s.paths : (i+1)*s.paths]
 			b.scanned = append(b.scanned, Scanned{s.Scan(l.Raw, spans), spans})
 		}
@@ -185,20 +191,19 @@ func (a *Ahead) scan(s *Scanner) {
 	}
 }
 
-// cut finds the lines of the text.
+// cut finds the lines of the rest, as many as are scanned ahead.
 func (b *batch) cut() {
 	b.lines = b.lines[:0]
 	if b.long {
-		b.lines = append(b.lines, Line{Raw: b.text, Terminated: !b.open})
+		b.lines, b.rest = append(b.lines, Line{Raw: b.text, Terminated: !b.open}), nil
 		return
 	}
-	for rest := b.text; len(rest) > 0; {
-		n := bytes.IndexByte(rest, '\n')
+	for len(b.rest) > 0 && len(b.lines) < scannedLines {
+		n := bytes.IndexByte(b.rest, '\n')
 		if n < 0 {
-			b.lines = append(b.lines, Line{Raw: rest})
+			b.lines, b.rest = append(b.lines, Line{Raw: b.rest}), nil
 			return
 		}
-		b.lines = append(b.lines, Line{Raw: rest[:n:n], Terminated: true})
-		rest = rest[n+1:]
+		b.lines, b.rest = append(b.lines, Line{Raw: b.rest[:n:n], Terminated: true}), b.rest[n+1:]
 	}
 }
