@@ -62,7 +62,8 @@ type Edit struct {
 // Cut replaces a range of a record's bytes.
 type Cut = session.Cut
 
-// Content is the bytes of an inserted record: literal, or made from a record elsewhere in the file.
+// Content is the bytes of an inserted record: literal, or made from a record elsewhere in the file; of both, the literal
+// is for when that can't be made of it.
 type Content struct {
 	Literal []byte
 	From    *Ref

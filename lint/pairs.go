@@ -70,7 +70,8 @@ func (c *callChecker) withoutOutput(open *openCall) {
 	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
 		f.Fix, f.Source, f.Lost = Recovered, ev.source(), 0
 		tool, build := open.tool, ev.build
-		content = Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return build(tool, record) }}
+		content.From = &ev.ref
+		content.Build = func(record []byte) ([]byte, error) { return build(tool, record) }
 	}
 	f.Edits = []Edit{c.place(open, content)}
 	c.report(f)

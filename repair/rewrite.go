@@ -225,23 +225,9 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 
 // insert writes a new record in front of rec, or behind it.
 func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion, behind bool) error {
-	line := in.content.Literal
-	if in.content.From != nil {
-		source, err := r.Evidence(ctx, *in.content.From)
-		if err != nil {
-			return err
-		}
-		line = source
-		if from := r.Plan.edits[in.content.From.Pos]; from != nil && len(from.cuts) > 0 {
-			if line, err = session.Apply(source, from.cuts); err != nil {
-				return err
-			}
-		}
-		if in.content.Build != nil {
-			if line, err = in.content.Build(line); err != nil {
-				return err
-			}
-		}
+	line, err := r.made(ctx, in)
+	if err != nil {
+		return err
 	}
 	if r.Header != nil && isHeader(line) {
 		line = r.Header(line)
@@ -262,6 +248,31 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	c.After = append(c.After, excerpt(line))
 	r.Proof.touched(r.open)
 	return r.write(line, true)
+}
+
+// made is the new record. Where it can't be made of its evidence, the finding gets the fix that it has without.
+func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
+	c := in.content
+	if c.From == nil {
+		return c.Literal, nil
+	}
+	line, err := r.Evidence(ctx, *c.From)
+	if err != nil {
+		return nil, err
+	}
+	if from := r.Plan.edits[c.From.Pos]; from != nil && len(from.cuts) > 0 {
+		if line, err = session.Apply(line, from.cuts); err != nil {
+			return nil, err
+		}
+	}
+	if c.Build == nil {
+		return line, nil
+	}
+	if line, err = c.Build(line); err != nil && c.Literal != nil {
+		in.by.Fix, in.by.Source, in.by.Lost = lint.StandIn, "", 1
+		return c.Literal, nil
+	}
+	return line, err
 }
 
 func isHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session_meta" }

@@ -20,7 +20,7 @@ import (
 func main() {
 	size := flag.Int64("size", 524_000_000, "length of the long session in bytes")
 	stream := flag.Int64("stream", 10_000_000_000, "length in bytes of the session that comes through a pipe")
-	runs := flag.Int("runs", 5, "how often each program is run")
+	runs := flag.Int("runs", 7, "how often each program is run")
 	page := flag.String("write", "", "write the page to this file; without it, to standard output")
 	flag.Parse()
 	if err := run(*size, *stream, *runs, *page); err != nil {
