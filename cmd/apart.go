@@ -1,10 +1,13 @@
 package cmd
 
 import (
-	"bytes"
-	"io"
+	"bufio"
 	"os"
+	"path/filepath"
 
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/publish"
 )
 
@@ -56,7 +59,7 @@ func (l *lintRun) spared(file string) error {
 		return usage("this would replace the baseline %s; write a new one with --write-baseline", file)
 	case l.filter.config.path != "" && same(l.filter.config.path):
 		return usage("this would replace the config %s", file)
-	case isSession(file):
+	case isSession(file, info):
 		return usage("this would replace %s, which is a session", file)
 	}
 	return nil
@@ -76,13 +79,20 @@ func (e *env) stdin() (os.FileInfo, bool) {
 	return info, err == nil
 }
 
-// isSession says whether a file begins like one.
-func isSession(path string) bool {
+// isSession says whether a file that is no device has the name of one, or begins like one.
+func isSession(path string, info os.FileInfo) bool {
+	if _, ok := home.ParseName(filepath.Base(path)); ok {
+		return true
+	}
+	if !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, 4<<10))
-	return bytes.Contains(head, []byte(`"session_meta"`))
+	line, _ := bufio.NewReaderSize(f, 64<<10).ReadSlice('\n')
+	first := gjson.GetManyBytes(line, "type", "payload", "timestamp")
+	return first[0].String() == "session_meta" || first[0].Exists() && first[1].IsObject() && first[2].Exists()
 }

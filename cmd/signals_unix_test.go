@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -70,6 +71,50 @@ func leftOver(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return left
+}
+
+// TestHangUp: who started hist so that it outlives the terminal, as nohup does, is not disappointed.
+func TestHangUp(t *testing.T) {
+	hist := filepath.Join(t.TempDir(), "hist")
+	if err := os.Symlink(os.Args[0], hist); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" lint -`, hist)
+	c.Env = child(t).Env
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	c.Process.Signal(syscall.SIGHUP) //nolint:errcheck // Wait tells
+	text, err := os.ReadFile("../fixtures/rules/call-without-output/ok.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Write(text); err != nil {
+		t.Error(err)
+	}
+	in.Close()
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPipeForOutput: a pipe is no place for a report.
+func TestPipeForOutput(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, flags := range [][]string{{"--write-baseline", pipe}, {"--format", "json=" + pipe}} {
+		c := child(t, append([]string{"lint", "../fixtures/rules/call-without-output/bad.jsonl"}, flags...)...)
+		if code, text := exitCode(t, c); code != ExitIO || !strings.Contains(text, "only a regular file can be replaced") {
+			t.Errorf("exit %d: %s", code, text)
+		}
+	}
 }
 
 // TestPipeForConfig: a pipe that nobody writes to does not hang hist.

@@ -39,7 +39,6 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	before := c.base
 	c.base = rec.Pos
 	c.sealed.compact()
-	c.refused.compact()
 	var items []heldItem
 	c.held.Each(rec, func(held *session.Record, at int) {
 		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})

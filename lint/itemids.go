@@ -81,8 +81,8 @@ func (c *itemChecker) id(it item) *Finding {
 		return nil
 	}
 	earlier, ok := c.earlier(id)
-	if !ok || id != twin && !c.run.provider.UniqueIDs || earlier.at.Less(c.base) || c.run.history.rolledBack(earlier.at) {
-		c.keep(id, seenID{content, it.owner.Pos})
+	if !ok || id != twin && !c.run.provider.UniqueIDs {
+		c.keep(id, seenID{content: content, at: it.owner.Pos})
 		return nil
 	}
 	same := earlier.content == content
@@ -104,6 +104,7 @@ func lastBytes(id []byte) (last uint64) {
 type seenID struct {
 	content uint64 // of a message, hashed, or the end of the call_id of a call or its output
 	at      session.Pos
+	older   *seenID // one that a compaction has replaced: a rollback brings it back
 }
 
 // keptIDs is how many ids, at least, are kept to be met again.
@@ -113,13 +114,27 @@ func (c *itemChecker) keep(id uint64, it seenID) {
 	if len(c.seen) >= keptIDs {
 		c.old, c.seen = c.seen, make(map[uint64]seenID, keptIDs)
 	}
+	if older, ok := c.kept(id); ok && !c.run.history.rolledBack(older.at) {
+		it.older = &older
+	}
 	c.seen[id] = it
 }
 
-// earlier is the item with this id that came before.
-func (c *itemChecker) earlier(id uint64) (it seenID, ok bool) {
+func (c *itemChecker) kept(id uint64) (it seenID, ok bool) {
 	if it, ok = c.seen[id]; !ok {
 		it, ok = c.old[id]
+	}
+	return it, ok
+}
+
+// earlier is the item with this id that came before, and is sent.
+func (c *itemChecker) earlier(id uint64) (it seenID, ok bool) {
+	it, ok = c.kept(id)
+	for ok && (it.at.Less(c.base) || c.run.history.rolledBack(it.at)) {
+		if it.older == nil {
+			return it, false
+		}
+		it = *it.older
 	}
 	return it, ok
 }

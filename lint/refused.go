@@ -88,9 +88,6 @@ func (r *refusals) add(it item, goes bool) {
 	}
 }
 
-// compact forgets what is not sent any more.
-func (r *refusals) compact() { r.items, r.empty, r.found = r.items[:0], nil, nil }
-
 // rollBack forgets what a rollback took away. What was refused is still, if it was not among that.
 func (r *refusals) rollBack() {
 	for n := len(r.items); n > 0 && r.run.history.rolledBack(r.items[n-1].ref.Pos); n-- {
@@ -114,7 +111,7 @@ func (r *refusals) turnEnd(rec *session.Record) {
 	} else if m := emptied.FindSubmatch(told); m != nil {
 		r.found = nil
 		for _, e := range r.empty {
-			if e.member == string(m[1]) && e.kind == string(m[2]) {
+			if e.member == string(m[1]) && e.kind == string(m[2]) && !e.Pos.Less(r.run.history.base()) {
 				r.found = append(r.found, e.Finding)
 			}
 		}
@@ -133,7 +130,9 @@ func recordedError(rec *session.Record) []byte {
 // End reports what was refused last.
 func (r *refusals) End() {
 	for _, f := range r.found {
-		r.run.report(f)
+		if r.run.history.counts(f.Pos) {
+			r.run.report(f)
+		}
 	}
 }
 
@@ -147,7 +146,8 @@ func (r *refusals) hash(id []byte) uint64 {
 // find is the place of the first item with an id, -1 if it is not kept: a second one is a copy.
 func (r *refusals) find(id []byte) int {
 	h := r.hash(id)
-	return slices.IndexFunc(r.items, func(it keptItem) bool { return h != 0 && it.id == h })
+	base := r.run.history.base()
+	return slices.IndexFunc(r.items, func(it keptItem) bool { return h != 0 && it.id == h && !it.ref.Pos.Less(base) })
 }
 
 // unreasoned is about an item without its reasoning.

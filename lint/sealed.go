@@ -51,7 +51,7 @@ func (s *sealedItems) add(it item) {
 }
 
 // compact begins a compaction. What was before it is not sent any more.
-func (s *sealedItems) compact() { s.older, s.error = 0, nil }
+func (s *sealedItems) compact() { s.older = 0 }
 
 // goes says whether a compaction has to go because it holds something encrypted. What was before it is sent then.
 func (s *sealedItems) goes(held *codex.Held, rec *session.Record) bool {
@@ -83,7 +83,8 @@ func (s *sealedItems) turnEnd(rec *session.Record) {
 
 // report says at the session's end what can't be decrypted, or is to be stripped.
 func (s *sealedItems) report() {
-	if s.error == nil && !s.run.opts.StripEncrypted {
+	refused := s.error != nil && !s.error.Pos.Less(s.run.history.base())
+	if !refused && !s.run.opts.StripEncrypted {
 		return
 	}
 	sent := slices.DeleteFunc(s.items, func(it sealedItem) bool { return !s.run.history.counts(it.ref.Pos) })

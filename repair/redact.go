@@ -3,6 +3,7 @@ package repair
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -51,7 +52,8 @@ type outline struct {
 	b    strings.Builder
 	key  string // of the value in hand, "" in a list
 	want token
-	open []byte // brackets
+	open []byte   // brackets
+	keys []string // of what they enclose
 }
 
 // token is what may come next in a line.
@@ -74,11 +76,14 @@ func (o *outline) step() bool {
 		o.text()
 		return true
 	case c == '{' && (o.want == aRecord || o.want == aValue):
-		o.open, o.key, o.want = append(o.open, c), "", aKey
+		o.open, o.keys = append(o.open, c), append(o.keys, o.key)
+		o.key, o.want = "", aKey
 	case c == '[' && o.want == aValue:
-		o.open, o.key, o.want = append(o.open, c), "", aValue
+		o.open, o.keys = append(o.open, c), append(o.keys, o.key)
+		o.key, o.want = "", aValue
 	case len(o.open) > 0 && c == o.open[len(o.open)-1]+2 && o.want != aColon: // the brackets lie two apart
-		o.open, o.key, o.want = o.open[:len(o.open)-1], "", aNext
+		o.open, o.keys = o.open[:len(o.open)-1], o.keys[:len(o.keys)-1]
+		o.key, o.want = "", aNext
 	case c == ':' && o.want == aColon:
 		o.want = aValue
 	case c == ',' && o.want == aNext && len(o.open) > 0:
@@ -122,7 +127,7 @@ func (o *outline) text() {
 		switch deep := len(o.open) > recordDepth; {
 		case deep:
 			show = o.key == "type" && shownTypes[string(words)]
-		case shownKeys[o.key]:
+		case shownKeys[o.key] && (len(o.open) < recordDepth || o.keys[recordDepth-1] == "payload"):
 			show = len(words) <= 64 && !bytes.ContainsFunc(words, notTechnical)
 		}
 		o.want = aNext
@@ -152,15 +157,10 @@ func scalar(raw []byte) int {
 			return len(word)
 		}
 	}
-	n := 0
-	for n < len(raw) && bytes.IndexByte([]byte("0123456789+-.eE"), raw[n]) >= 0 {
-		n++
-	}
-	if n > 0 && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
-		return 0
-	}
-	return n
+	return len(number.Find(raw))
 }
+
+var number = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`)
 
 // literal returns the length of the string literal that line begins with, or all of it if it does not end.
 func literal(line []byte) int {

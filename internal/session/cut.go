@@ -20,12 +20,15 @@ func Apply(raw []byte, cuts []Cut) ([]byte, error) {
 	slices.SortStableFunc(sorted, func(a, b Cut) int { return a.Start - b.Start })
 	out := make([]byte, 0, len(raw)+64)
 	at, gone := 0, 0 // what is done of raw, and up to where an element that is gone has reached
-	for _, c := range sorted {
+	for i, c := range sorted {
 		if c.End <= gone && c.End > c.Start {
 			continue
 		}
 		if c.Start < at || c.End < c.Start || c.End > len(raw) {
 			return nil, fmt.Errorf("two edits want the bytes around %d of one record", c.Start)
+		}
+		if i > 0 && c.adds() && sorted[i-1].adds() && sorted[i-1].Start == c.Start && sorted[i-1].New[len(sorted[i-1].New)-1] != ',' {
+			out = append(out, ',') // both are members of an object that had none
 		}
 		out = append(append(out, raw[at:c.Start]...), c.New...)
 		at = c.End
@@ -36,6 +39,9 @@ func Apply(raw []byte, cuts []Cut) ([]byte, error) {
 	}
 	return append(out, raw[at:]...), nil
 }
+
+// adds says whether a cut only adds a member.
+func (c Cut) adds() bool { return c.Start == c.End && len(c.New) > 0 && c.New[0] == '"' }
 
 // dropComma takes the comma behind an element that ended at a byte of raw or, if it was the last, the one in front.
 func dropComma(out, raw []byte, at int) ([]byte, int) {
