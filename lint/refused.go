@@ -38,13 +38,17 @@ var (
 // keptItems is how many of the newest items of a history are kept, at least.
 const keptItems = 1 << 10
 
+// keptEmpty is the same of items with nothing in them.
+const keptEmpty = 1 << 14
+
 // refusals looks for items that the API has refused, in the words that the client recorded.
 type refusals struct {
-	run   *run
-	seed  maphash.Seed
-	items []keptItem  // the newest, oldest first
-	empty []emptyItem // the newest items with nothing in them
-	found []Finding   // what the newest error is about, with no answer since
+	run    *run
+	seed   maphash.Seed
+	items  []keptItem  // the newest, oldest first
+	empty  []emptyItem // the newest items with nothing in them
+	found  []Finding   // what the newest error is about, with no answer since
+	hollow *hollow     // the same, where it is about all that is empty
 }
 
 // keptItem is what is known of an item of the history.
@@ -66,7 +70,7 @@ type emptyItem struct {
 // add takes an item of the history into account. One that goes for another reason is none.
 func (r *refusals) add(it item, goes bool) {
 	if it.Answer && !goes {
-		r.found = nil
+		r.found, r.hollow = nil, nil
 	}
 	if goes || r.run.opts.StripEncrypted && codex.IsString(it.Record, codex.FieldEncrypted) {
 		return
@@ -81,8 +85,8 @@ func (r *refusals) add(it item, goes bool) {
 	}
 	r.items = append(r.items, kept)
 	if field, kind := emptiness(it.Record); kind != "" {
-		if len(r.empty) >= 2*keptItems {
-			r.empty = append(r.empty[:0], r.empty[keptItems:]...)
+		if len(r.empty) >= 2*keptEmpty {
+			r.empty = append(r.empty[:0], r.empty[keptEmpty:]...)
 		}
 		r.empty = append(r.empty, it.empty(field, kind))
 	}
@@ -105,17 +109,20 @@ func (r *refusals) turnEnd(rec *session.Record) {
 		return
 	}
 	if m := unreasoned.FindSubmatch(told); m != nil {
+		r.hollow = nil
 		r.found = r.unreasoned(m[1], m[2])
 	} else if m := unfollowed.FindSubmatch(told); m != nil {
+		r.hollow = nil
 		r.found = r.unfollowed(m[1])
 	} else if m := emptied.FindSubmatch(told); m != nil {
-		r.found = nil
-		for _, e := range r.empty {
-			if e.member == string(m[1]) && e.kind == string(m[2]) && !e.Pos.Less(r.run.history.base()) {
-				r.found = append(r.found, e.Finding)
-			}
-		}
+		r.found, r.hollow = nil, &hollow{string(m[1]), string(m[2]), rec.Pos}
 	}
+}
+
+// hollow is a refusal of empty items: by which words, and where it is recorded.
+type hollow struct {
+	member, kind string
+	at           session.Pos
 }
 
 // recordedError is the error that ended a turn, as the client recorded it (0.145 and later with the turn's end, older ones
@@ -132,6 +139,11 @@ func (r *refusals) End() {
 	for _, f := range r.found {
 		if r.run.history.counts(f.Pos) {
 			r.run.report(f)
+		}
+	}
+	for _, e := range r.empty {
+		if h := r.hollow; h != nil && e.member == h.member && e.kind == h.kind && e.Pos.Less(h.at) && r.run.history.counts(e.Pos) {
+			r.run.report(e.Finding)
 		}
 	}
 }
