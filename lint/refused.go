@@ -39,7 +39,7 @@ var (
 const keptItems = 1 << 10
 
 // keptEmpty is the same of items with nothing in them.
-const keptEmpty = 1 << 14
+const keptEmpty = 1 << 12
 
 // refusals looks for items that the API has refused, in the words that the client recorded.
 type refusals struct {
