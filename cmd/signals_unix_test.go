@@ -22,22 +22,19 @@ func TestNothingLeftBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 300 {
+	for i := range 30 {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%d.jsonl", i)), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c := child(t, "lint", "--format", "text,sarif="+filepath.Join(dir, "x"), dir)
-	out, err := c.StdoutPipe()
+	reader, writer, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	io.ReadFull(out, make([]byte, 10)) //nolint:errcheck // it is closed next
-	out.Close()
-	if err := c.Wait(); err == nil || !strings.Contains(err.Error(), "broken pipe") {
+	reader.Close()
+	c.Stdout = writer
+	if err := c.Run(); err == nil || !strings.Contains(err.Error(), "broken pipe") {
 		t.Errorf("it did not end like others whose reader has gone: %v", err)
 	}
 
@@ -84,17 +81,26 @@ func TestHangUp(t *testing.T) {
 	if err := os.Symlink(os.Args[0], hist); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" lint -`, hist)
+	c := exec.Command("sh", "-c", `trap "" HUP; echo ready; exec "$0" lint -`, hist)
 	c.Env = child(t).Env
 	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond)
-	c.Process.Signal(syscall.SIGHUP) //nolint:errcheck // Wait tells
+	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 { // while hist starts, and when it waits for its input
+		c.Process.Signal(syscall.SIGHUP) //nolint:errcheck // Wait tells
+		time.Sleep(20 * time.Millisecond)
+	}
 	text, err := os.ReadFile("../fixtures/rules/call-without-output/ok.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +109,9 @@ func TestHangUp(t *testing.T) {
 		t.Error(err)
 	}
 	in.Close()
+	if _, err := io.Copy(io.Discard, out); err != nil {
+		t.Error(err)
+	}
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -139,12 +148,18 @@ func TestPipeForConfig(t *testing.T) {
 		t.Errorf("exit %d: %s", code, text)
 	}
 	for _, flag := range []string{"--config", "--baseline"} {
-		c := child(t, "lint", flag, pipe, session)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
+		var err error
+		for wait := 100 * time.Millisecond; wait < 10*time.Second; wait *= 3 { // before hist listens it is just ended
+			c := child(t, "lint", flag, pipe, session)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(wait, func() { c.Process.Signal(syscall.SIGTERM) }) //nolint:errcheck // Wait tells
+			if err = c.Wait(); err != nil && strings.Contains(err.Error(), "exit status 3") {
+				break
+			}
 		}
-		time.AfterFunc(300*time.Millisecond, func() { c.Process.Signal(syscall.SIGTERM) }) //nolint:errcheck // Wait tells
-		if err := c.Wait(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		if err == nil || !strings.Contains(err.Error(), "exit status 3") {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}
