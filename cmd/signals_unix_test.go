@@ -15,6 +15,75 @@ import (
 	"time"
 )
 
+// An interrupt in the middle of writing leaves everything as it was.
+func TestInterrupt(t *testing.T) {
+	path := sessionFile(t, 96<<20, true)
+	before := sum(t, path)
+	for _, args := range [][]string{{"--in-place"}, {}, {"--output", filepath.Join(filepath.Dir(path), "out.jsonl")}} {
+		c := child(t, append([]string{"repair", path}, args...)...)
+		var out strings.Builder
+		c.Stderr = &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		seen := false
+		for deadline := time.Now().Add(30 * time.Second); !seen && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			entries, err := os.ReadDir(filepath.Dir(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = len(entries) > 1
+		}
+		if err := c.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		err := c.Wait()
+		if !seen || err == nil {
+			t.Fatalf("%v: the interrupt came too late: temporary file seen: %v, %v", args, seen, err)
+		}
+		if !strings.Contains(out.String(), "interrupted; nothing that was under way has been changed") {
+			t.Errorf("%v: %s", args, out.String())
+		}
+		if sum(t, path) != before {
+			t.Error("the session changed")
+		}
+		alone(t, path)
+		noRecord(t, c)
+	}
+}
+
+// An interrupt ends a process that waits for input which never comes.
+func TestInterruptWaiting(t *testing.T) {
+	for _, args := range [][]string{{"lint", "-"}, {"repair", "-"}} {
+		c := child(t, args...)
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		var out strings.Builder
+		c.Stderr = &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, header); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Millisecond) // a signal before the handler stands would end it, too
+		if err := c.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(10*time.Second, func() { c.Process.Kill() })
+		c.Wait() //nolint:errcheck // the exit code says it
+		if !kill.Stop() {
+			t.Fatalf("%v: it did not end", args)
+		}
+		if code := c.ProcessState.ExitCode(); code != ExitIO || !strings.Contains(out.String(), "interrupted") {
+			t.Errorf("%v: exit %d: %s", args, code, out.String())
+		}
+	}
+}
+
 // TestNothingLeftBehind: a lint whose reader has gone, or whose terminal was closed, leaves no file.
 func TestNothingLeftBehind(t *testing.T) {
 	dir := t.TempDir()
@@ -114,80 +183,5 @@ func TestHangUp(t *testing.T) {
 	}
 	if err := c.Wait(); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestPipeForOutput: a pipe is no place for a report.
-func TestPipeForOutput(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip(err)
-	}
-	for _, flags := range [][]string{{"--write-baseline", pipe}, {"--format", "json=" + pipe}} {
-		c := child(t, append([]string{"lint", "../fixtures/rules/call-without-output/bad.jsonl"}, flags...)...)
-		if code, text := exitCode(t, c); code != ExitIO || !strings.Contains(text, "only a regular file can be replaced") {
-			t.Errorf("exit %d: %s", code, text)
-		}
-	}
-}
-
-// TestPipeForConfig: a pipe that nobody writes to does not hang hist.
-func TestPipeForConfig(t *testing.T) {
-	dir := t.TempDir()
-	pipe := filepath.Join(dir, ".hist.toml")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip(err)
-	}
-	session, err := filepath.Abs("../fixtures/rules/call-without-output/bad.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := child(t, "lint", session)
-	c.Dir = dir
-	if code, text := exitCode(t, c); code != ExitIO || !strings.Contains(text, "no regular file") {
-		t.Errorf("exit %d: %s", code, text)
-	}
-	for _, flag := range []string{"--config", "--baseline"} {
-		var err error
-		for wait := 100 * time.Millisecond; wait < 10*time.Second; wait *= 3 { // before hist listens it is just ended
-			c := child(t, "lint", flag, pipe, session)
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.AfterFunc(wait, func() { c.Process.Signal(syscall.SIGTERM) }) //nolint:errcheck // Wait tells
-			if err = c.Wait(); err != nil && strings.Contains(err.Error(), "exit status 3") {
-				break
-			}
-		}
-		if err == nil || !strings.Contains(err.Error(), "exit status 3") {
-			t.Errorf("%s: %v", flag, err)
-		}
-	}
-}
-
-// TestNoCommandForCI: no file's name makes a line that a CI server takes for a command.
-func TestNoCommandForCI(t *testing.T) {
-	dir := t.TempDir()
-	text, err := os.ReadFile("../fixtures/rules/call-without-output/bad.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "::error::bare.jsonl"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("nowhere", filepath.Join(dir, "dang\n::error::D\n.jsonl")); err != nil {
-		t.Fatal(err)
-	}
-	for _, format := range []string{"text", "junit", "sarif"} {
-		c := child(t, "lint", "--format", format, ".")
-		c.Dir = dir
-		var both strings.Builder
-		c.Stdout, c.Stderr = &both, &both
-		if err := c.Run(); err == nil {
-			t.Fatal("nothing was found")
-		}
-		if strings.Contains("\n"+both.String(), "\n::") || !strings.Contains(both.String(), "bare.jsonl") {
-			t.Errorf("%s: %s", format, &both)
-		}
 	}
 }

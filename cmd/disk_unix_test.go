@@ -1,0 +1,159 @@
+//go:build unix
+
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A disk that is full, told by a limit on what may be written: the session is as it was, and nothing is left behind.
+func TestFullDisk(t *testing.T) {
+	path := sessionFile(t, 4<<20, true)
+	before := sum(t, path)
+	for _, args := range [][]string{{"--in-place"}, {}} {
+		hist := child(t, append([]string{"repair", path}, args...)...)
+		c := exec.Command("sh", "-c", `trap "" XFSZ; ulimit -f 1000; exec -a hist "$0" "$@"`)
+		c.Path, _ = exec.LookPath("bash")
+		c.Args = append([]string{"bash", "-c", `trap "" XFSZ; ulimit -f 1000; exec -a hist "$0" "$@"`, hist.Path}, hist.Args[1:]...)
+		c.Env = hist.Env
+		if code, out := exitCode(t, c); code != ExitIO || !strings.Contains(out, "file too large") {
+			t.Errorf("%v: exit %d: %s", args, code, out)
+		}
+		if sum(t, path) != before {
+			t.Error("the session changed")
+		}
+		alone(t, path)
+	}
+}
+
+// A disk that really is full: a small tmpfs in a mount namespace of its own.
+func TestFullFileSystem(t *testing.T) {
+	unshare, err := exec.LookPath("unshare")
+	if err != nil || os.Getuid() != 0 {
+		t.Skip("needs root and unshare")
+	}
+	script := `set -e
+mount -t tmpfs -o size=3m none "$1"
+cp "$2" "$1/s.jsonl"
+exec 3>&1
+code=0; bash -c 'exec -a hist "$0" "$@"' "$0" repair $3 "$1/s.jsonl" >&3 2>&1 || code=$?
+cmp "$2" "$1/s.jsonl"
+test "$(ls -A "$1")" = s.jsonl
+exit $code`
+	path := sessionFile(t, 2<<20, true)
+	if out, err := exec.Command(unshare, "-m", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespaces here: %s", out)
+	}
+	for _, mode := range []string{"--in-place", "--color=never"} {
+		hist := child(t)
+		c := exec.Command(unshare, "-m", "bash", "-c", script, hist.Path, t.TempDir(), path, mode)
+		c.Env = hist.Env
+		if code, out := exitCode(t, c); code != ExitIO || !strings.Contains(out, "no space left on device") {
+			t.Errorf("%s: exit %d: %s", mode, code, out)
+		}
+	}
+}
+
+// asNobody lets the process run as a user that owns nothing.
+func asNobody(t *testing.T, c *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return c
+	}
+	const nobody = 65534
+	state, agent := openTemp(t), openTemp(t)
+	c.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "CODEX_HOME="+agent)
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: true}}
+	// The test binary itself may lie where nobody may look.
+	bin := filepath.Join(openTemp(t), "hist")
+	b, err := os.ReadFile(c.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(bin, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c.Path = bin
+	return c
+}
+
+// openTemp is a temporary directory that everybody may use.
+func openTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hist-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A file or directory that may not be read is told, and the others are read.
+func TestUnreadable(t *testing.T) {
+	dir := openTemp(t)
+	for _, name := range []string{"closed.jsonl", "open.jsonl", "sub/in.jsonl"} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(header), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Chmod(filepath.Join(dir, "closed.jsonl"), 0), os.Chmod(filepath.Join(dir, "sub"), 0)); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Join(dir, "sub"), 0o755)
+	code, out := exitCode(t, asNobody(t, child(t, "lint", dir)))
+	if code != ExitIO || !strings.Contains(out, "closed.jsonl: permission denied") || !strings.Contains(out, "sub: permission denied") || !strings.Contains(out, "1 session: ") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	code, out = exitCode(t, asNobody(t, child(t, "repair", filepath.Join(dir, "closed.jsonl"))))
+	if code != ExitIO || !strings.Contains(out, "permission denied") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// In a directory that may not be written to, nothing is repaired in place nor beside, and a copy elsewhere is.
+func TestReadOnlyDirectory(t *testing.T) {
+	dir, elsewhere := openTemp(t), openTemp(t)
+	path := filepath.Join(dir, "s.jsonl")
+	if err := os.WriteFile(path, []byte(header+fmt.Sprintf(call, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := sum(t, path)
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o755)
+	const closed = "its directory must be writable; write to another one"
+	for _, try := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"repair", path}, closed},
+		{[]string{"repair", "--in-place", path}, "it belongs to another user"},
+		{[]string{"repair", "-o", filepath.Join(dir, "x.jsonl"), path}, closed},
+	} {
+		c := asNobody(t, child(t, try.args...))
+		code, out := exitCode(t, c)
+		if code != ExitIO || !strings.Contains(out, try.want) {
+			t.Errorf("%v: exit %d: %s", try.args, code, out)
+		}
+		noRecord(t, c)
+		if sum(t, path) != before {
+			t.Error("the session changed")
+		}
+		alone(t, path)
+	}
+	if code, out := exitCode(t, asNobody(t, child(t, "repair", "-o", elsewhere, path))); code != ExitOK {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}

@@ -1,0 +1,163 @@
+//go:build unix
+
+package cmd
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// TestPipeForOutput: a pipe is no place for a report.
+func TestPipeForOutput(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, flags := range [][]string{{"--write-baseline", pipe}, {"--format", "json=" + pipe}} {
+		c := child(t, append([]string{"lint", "../fixtures/rules/call-without-output/bad.jsonl"}, flags...)...)
+		if code, text := exitCode(t, c); code != ExitIO || !strings.Contains(text, "only a regular file can be replaced") {
+			t.Errorf("exit %d: %s", code, text)
+		}
+	}
+}
+
+// TestPipeForConfig: a pipe that nobody writes to does not hang hist.
+func TestPipeForConfig(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, ".hist.toml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	session, err := filepath.Abs("../fixtures/rules/call-without-output/bad.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := child(t, "lint", session)
+	c.Dir = dir
+	if code, text := exitCode(t, c); code != ExitIO || !strings.Contains(text, "no regular file") {
+		t.Errorf("exit %d: %s", code, text)
+	}
+	for _, flag := range []string{"--config", "--baseline"} {
+		var err error
+		for wait := 100 * time.Millisecond; wait < 10*time.Second; wait *= 3 { // before hist listens it is just ended
+			c := child(t, "lint", flag, pipe, session)
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(wait, func() { c.Process.Signal(syscall.SIGTERM) }) //nolint:errcheck // Wait tells
+			if err = c.Wait(); err != nil && strings.Contains(err.Error(), "exit status 3") {
+				break
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "exit status 3") {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}
+
+// TestNoCommandForCI: no file's name makes a line that a CI server takes for a command.
+func TestNoCommandForCI(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("../fixtures/rules/call-without-output/bad.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "::error::bare.jsonl"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "dang\n::error::D\n.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"text", "junit", "sarif"} {
+		c := child(t, "lint", "--format", format, ".")
+		c.Dir = dir
+		var both strings.Builder
+		c.Stdout, c.Stderr = &both, &both
+		if err := c.Run(); err == nil {
+			t.Fatal("nothing was found")
+		}
+		if strings.Contains("\n"+both.String(), "\n::") || !strings.Contains(both.String(), "bare.jsonl") {
+			t.Errorf("%s: %s", format, &both)
+		}
+	}
+}
+
+// A zstd file cut in half says so; what came before the cut is read and repaired. Cut before anything can be decoded
+// there is nothing to repair.
+func TestHalfZstd(t *testing.T) {
+	var b bytes.Buffer
+	enc, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(writeNoise(enc, 2<<20), enc.Close()); err != nil {
+		t.Fatal(err)
+	}
+	cut := func(t *testing.T, size int) string {
+		path := filepath.Join(t.TempDir(), "s.jsonl.zst")
+		if err := os.WriteFile(path, b.Bytes()[:size], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		code, out := exitCode(t, child(t, "lint", path))
+		if code != ExitFindings || !strings.Contains(out, "corrupt-zst") {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		return path
+	}
+	t.Run("half", func(t *testing.T) {
+		path := cut(t, b.Len()/2)
+		before := sum(t, path)
+		copied := filepath.Join(t.TempDir(), "out.jsonl")
+		for _, args := range [][]string{{"repair", "-o", copied, path}, {"lint", copied}} {
+			if code, out := exitCode(t, child(t, args...)); code != ExitOK {
+				t.Errorf("%v: exit %d: %s", args, code, out)
+			}
+		}
+		if sum(t, path) != before {
+			t.Error("the session changed")
+		}
+	})
+	t.Run("head", func(t *testing.T) {
+		path := cut(t, 900)
+		before := sum(t, path)
+		for _, args := range [][]string{{"repair", path}, {"repair", "--in-place", path}} {
+			c := child(t, args...)
+			if code, out := exitCode(t, c); code != ExitFindings && code != ExitIO {
+				t.Errorf("%v: exit %d: %s", args, code, out)
+			}
+			if sum(t, path) != before {
+				t.Errorf("%v: the session changed", args)
+			}
+			alone(t, path)
+			noRecord(t, c)
+		}
+	})
+}
+
+// writeNoise writes a session whose outputs don't compress.
+func writeNoise(w io.Writer, size int) error {
+	if _, err := io.WriteString(w, header); err != nil {
+		return err
+	}
+	random := rand.NewChaCha8([32]byte{1})
+	for n := 0; n*4000 < size; n++ {
+		noise := make([]byte, 2000)
+		random.Read(noise) //nolint:errcheck // never fails
+		if _, err := fmt.Fprintf(w, call+output, n, n, hex.EncodeToString(noise)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
