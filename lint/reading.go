@@ -69,9 +69,9 @@ func Scanners(processors int) int {
 // maxScanners is how many keep the one goroutine busy that runs the rules; more would only take room.
 const maxScanners = 8
 
-// Skip gives the lines before the one with the number until to do, without looking into them, and returns how many
-// bytes they have. It is for lines of which it is known that each is one sound record. It may stop earlier, and does
-// nothing where lines have been read ahead.
+// Skip gives the lines before the one with the number until to do, without looking into them. It is for lines of which it
+// is known that each is one sound record. It may stop earlier, and does nothing where lines have been read ahead. The
+// error is what do returns.
 func (f *Framer) Skip(until int64, do func(block []byte, lines int64) error) error {
 	if f.others != nil || len(f.ahead) > 0 || len(f.queue) > 0 || !f.started || f.readErr != nil {
 		return nil

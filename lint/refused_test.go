@@ -8,6 +8,19 @@ import (
 	"testing"
 )
 
+// lastAnswer is the newest answer with an id in a session, of which a second copy would be a duplicate.
+func lastAnswer(t *testing.T, text []byte) []byte {
+	t.Helper()
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for _, line := range slices.Backward(lines) {
+		if bytes.Contains(line, []byte(`"role":"assistant"`)) && bytes.Contains(line, []byte(`"id":"msg_`)) && bytes.Contains(line, []byte(`"response_item"`)) {
+			return line
+		}
+	}
+	t.Fatal("there is no answer")
+	return nil
+}
+
 // TestAnsweredSince: an answer that came after the error says that the API takes the history again.
 func TestAnsweredSince(t *testing.T) {
 	answer := `{"timestamp":"2026-11-18T09:31:00.000Z","type":"response_item","payload":{"type":"message","id":"msg_9","role":"assistant","content":[{"type":"output_text","text":"Back again."}]}}` + "\n"
@@ -20,6 +33,7 @@ func TestAnsweredSince(t *testing.T) {
 		}{
 			{"refused", refused, true},
 			{"answered since", append(bytes.Clone(refused), answer...), false},
+			{"a copy of an answer", append(bytes.Clone(refused), lastAnswer(t, refused)...), true},
 		} {
 			res, err := Session(context.Background(), bytes.NewReader(c.text), Options{})
 			if err != nil {

@@ -114,6 +114,12 @@ func (c *restartChecker) gap(rec *session.Record) {
 	}
 	c.run.report(Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 	c.restart = rec.Pos.Line
+	c.age()
+}
+
+// age makes the wake messages since the last restart ones from before the newest. Where there are too many, the first
+// are kept.
+func (c *restartChecker) age() {
 	for _, sum := range slices.SortedFunc(maps.Keys(c.newer), func(a, b uint64) int { return cmp.Compare(c.newer[a], c.newer[b]) }) {
 		if len(c.wakes) < maxWakes {
 			c.wakes[sum] = c.newer[sum]

@@ -45,13 +45,19 @@ func put(t *testing.T, path string, text []byte) {
 
 func repairInPlace(t *testing.T, home, path string) (*Report, error) {
 	t.Helper()
+	return repairAt(t, home, path, InPlace)
+}
+
+// repairAt repairs a session of a home, as the command does.
+func repairAt(t *testing.T, home, path string, mode Mode) (*Report, error) {
+	t.Helper()
 	src, err := source.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
 	return Do(context.Background(), Job{
-		Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: InPlace, Home: home,
+		Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: mode, Home: home,
 		Begin: func() (*runs.Run, error) { return runs.New("test") },
 	})
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/lint"
 )
 
 const killedThread = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
@@ -41,14 +39,7 @@ func TestUndoRefusesWhatIsInUse(t *testing.T) {
 				if err := os.MkdirAll(filepath.Join(dir, "thread-writer-locks"), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				src, err := source.Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rep, err := Do(context.Background(), Job{
-					Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: mode, Home: dir,
-					Begin: func() (*runs.Run, error) { return runs.New("test") },
-				})
+				rep, err := repairAt(t, dir, path, mode)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -131,30 +122,19 @@ func TestOpenedMeanwhile(t *testing.T) {
 			}
 		}
 	}
-	repairIt := func() (*Report, error) {
-		src, err := source.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer src.Close()
-		return Do(context.Background(), Job{
-			Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: InPlace, Home: dir,
-			Begin: func() (*runs.Run, error) { return runs.New("test") },
-		})
-	}
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	closed := meet()
-	if _, err := repairIt(); !errors.Is(err, home.ErrBusy) {
+	if _, err := repairInPlace(t, dir, path); !errors.Is(err, home.ErrBusy) {
 		t.Errorf("repaired although it was opened: %v", err)
 	}
 	closed()
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(before, now) {
 		t.Errorf("the session was replaced (%v)", err)
 	}
-	rep, err := repairIt()
+	rep, err := repairInPlace(t, dir, path)
 	if err != nil {
 		t.Fatal(err)
 	}

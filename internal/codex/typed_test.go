@@ -3,9 +3,6 @@ package codex
 import (
 	"strings"
 	"testing"
-
-	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/session"
 )
 
 // TestMisfit: what 0.169.0 was seen to read, and to skip.
@@ -61,13 +58,7 @@ func TestMisfit(t *testing.T) {
 		`{"type":"agent_message","author":"a","recipient":"b","content":[{"type":"input_text","text":"x"}]}`:  "",
 		`{"type":"agent_message","author":"a","recipient":"b","content":[{"type":"output_text","text":"x"}]}`: "content",
 	} {
-		line := []byte(`{"timestamp":"2026-11-18T09:30:00.000Z","type":"response_item","payload":` + payload + `}`)
-		var dec Decoder
-		rec := session.Record{Raw: line, Spans: make([]jsonl.Span, dec.Paths())}
-		if v := jsonl.NewScanner(dec.Shape()).Scan(line, rec.Spans); v.Fault != jsonl.None {
-			t.Fatalf("%s: %v", payload, v)
-		}
-		if got := Misfit(&rec); (got == "") != (what == "") || !strings.Contains(got, what) {
+		if got := Misfit(scanned(t, payload)); (got == "") != (what == "") || !strings.Contains(got, what) {
 			t.Errorf("%s: %q, want %q", payload, got, what)
 		}
 	}
