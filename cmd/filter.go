@@ -12,8 +12,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/baseline"
-	"github.com/hist-cli/hist/internal/codex/home"
 	"github.com/hist-cli/hist/lint"
 )
 

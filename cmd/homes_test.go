@@ -13,7 +13,7 @@ import (
 // is left out.
 func TestBesideSessions(t *testing.T) {
 	dir := t.TempDir()
-	if err := testhome.Unpack("../fixtures/rules/context-lost/bad.txtar", dir); err != nil {
+	if err := testhome.Unpack("../fixtures/codex/rules/context-lost/bad.txtar", dir); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("CODEX_HOME", dir)

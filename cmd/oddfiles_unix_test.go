@@ -26,7 +26,7 @@ func TestPipeForOutput(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, flags := range [][]string{{"--write-baseline", pipe}, {"--format", "json=" + pipe}} {
-		c := child(t, append([]string{"lint", "../fixtures/rules/call-without-output/bad.jsonl"}, flags...)...)
+		c := child(t, append([]string{"lint", "../fixtures/codex/rules/call-without-output/bad.jsonl"}, flags...)...)
 		if code, text := exitCode(t, c); code != ExitIO || !strings.Contains(text, "only a regular file can be replaced") {
 			t.Errorf("exit %d: %s", code, text)
 		}
@@ -40,7 +40,7 @@ func TestPipeForConfig(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	session, err := filepath.Abs("../fixtures/rules/call-without-output/bad.jsonl")
+	session, err := filepath.Abs("../fixtures/codex/rules/call-without-output/bad.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestPipeForConfig(t *testing.T) {
 // TestNoCommandForCI: no file's name makes a line that a CI server takes for a command.
 func TestNoCommandForCI(t *testing.T) {
 	dir := t.TempDir()
-	text, err := os.ReadFile("../fixtures/rules/call-without-output/bad.jsonl")
+	text, err := os.ReadFile("../fixtures/codex/rules/call-without-output/bad.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestReportInBrowser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
 	var out bytes.Buffer
-	args := []string{"hist", "repair", "--dry-run", "--html", path, "../fixtures/rules/nul-bytes/bad.jsonl", "../fixtures/rules/call-without-output/bad.jsonl"}
+	args := []string{"hist", "repair", "--dry-run", "--html", path, "../fixtures/codex/rules/nul-bytes/bad.jsonl", "../fixtures/codex/rules/call-without-output/bad.jsonl"}
 	if code := Main(args, strings.NewReader(""), &out, &out); code != ExitOK {
 		t.Fatalf("exit code %d: %s", code, out.String())
 	}

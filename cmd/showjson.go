@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"time"
 
-	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/timeline"
 )

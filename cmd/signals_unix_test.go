@@ -87,7 +87,7 @@ func TestInterruptWaiting(t *testing.T) {
 // TestNothingLeftBehind: a lint whose reader has gone, or whose terminal was closed, leaves no file.
 func TestNothingLeftBehind(t *testing.T) {
 	dir := t.TempDir()
-	text, err := os.ReadFile("../fixtures/rules/call-without-output/bad.jsonl")
+	text, err := os.ReadFile("../fixtures/codex/rules/call-without-output/bad.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestHangUp(t *testing.T) {
 		c.Process.Signal(syscall.SIGHUP) //nolint:errcheck // Wait tells
 		time.Sleep(20 * time.Millisecond)
 	}
-	text, err := os.ReadFile("../fixtures/rules/call-without-output/ok.jsonl")
+	text, err := os.ReadFile("../fixtures/codex/rules/call-without-output/ok.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

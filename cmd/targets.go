@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/codex"
-	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"

@@ -223,7 +223,7 @@ func TestExitCodes(t *testing.T) {
 // TestFindingFields compares the fields that the README lists with those of all findings in the fixtures.
 func TestFindingFields(t *testing.T) {
 	atRoot(t)
-	out, _ := run("lint", "--format", "jsonl", "fixtures/rules")
+	out, _ := run("lint", "--format", "jsonl", "fixtures/codex/rules")
 	found := map[string]bool{}
 	for line := range strings.Lines(out) {
 		if !strings.HasPrefix(line, "{") {

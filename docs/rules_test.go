@@ -19,7 +19,7 @@ import (
 
 const head = `# Rules: %s
 
-The examples are real: each is ` + "`fixtures/rules/RULE/bad.jsonl`" + ` linted and repaired, or the home in ` + "`bad.txtar`" + `, with lines
+The examples are real: each is ` + "`fixtures/codex/rules/RULE/bad.jsonl`" + ` linted and repaired, or the home in ` + "`bad.txtar`" + `, with lines
 longer than %d characters cut here. This page is made from the rules by ` + "`go test ./docs -update`" + `.
 `
 
@@ -94,7 +94,7 @@ func homeExample(t *testing.T, root string, r *lint.Rule) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := testhome.Unpack(filepath.Join(root, "fixtures/rules", r.Name, "bad.txtar"), dir); err != nil {
+	if err := testhome.Unpack(filepath.Join(root, "fixtures/codex/rules", r.Name, "bad.txtar"), dir); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("CODEX_HOME", dir)
@@ -108,7 +108,7 @@ func homeExample(t *testing.T, root string, r *lint.Rule) string {
 // place puts the example of a rule into a directory of its own, goes there and returns the session's path.
 func place(t *testing.T, root, rule string) string {
 	t.Helper()
-	dir := filepath.Join(root, "fixtures/rules", rule)
+	dir := filepath.Join(root, "fixtures/codex/rules", rule)
 	text, err := os.ReadFile(filepath.Join(dir, "bad.jsonl"))
 	if err != nil {
 		text = enlarge(t, read(t, filepath.Join(dir, "bad.generate")))

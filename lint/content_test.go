@@ -10,7 +10,7 @@ import (
 // TestMislabelledImage: that an address names another type is a note for a client that passes it on, and --tidy names
 // the right one.
 func TestMislabelledImage(t *testing.T) {
-	text := readFixture(t, filepath.Join(fixtures, "rules", "bad-image", "ok.jsonl"))
+	text := readFixture(t, filepath.Join(fixtures, "codex", "rules", "bad-image", "ok.jsonl"))
 	wrong := bytes.ReplaceAll(text, []byte("data:image/png;"), []byte("data:image/webp;"))
 	if bytes.Equal(text, wrong) {
 		t.Fatal("another fixture")
@@ -28,7 +28,7 @@ func TestMislabelledImage(t *testing.T) {
 // TestManyBadImages: thousands of them in one message take no more than their share of the time; with a search from the
 // message's start for each, this test would take a minute.
 func TestManyBadImages(t *testing.T) {
-	text := readFixture(t, filepath.Join(fixtures, "rules", "bad-image", "ok.jsonl"))
+	text := readFixture(t, filepath.Join(fixtures, "codex", "rules", "bad-image", "ok.jsonl"))
 	part := []byte(`{"type":"input_image","image_url":"data:image/png;base64,.."}`)
 	at := bytes.Index(text, []byte(`{"type":"input_image"`))
 	many := append(bytes.Clone(text[:at]), bytes.Repeat(append(bytes.Clone(part), ','), 1<<16)...)

@@ -13,7 +13,7 @@ func TestLongLineCharacters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("lines of 17 MB")
 	}
-	text := readFixture(t, filepath.Join(fixtures, "rules", "lone-surrogate", "ok.jsonl"))
+	text := readFixture(t, filepath.Join(fixtures, "codex", "rules", "lone-surrogate", "ok.jsonl"))
 	const answer = "Milk and bread"
 	if !bytes.Contains(text, []byte(answer)) {
 		t.Fatal("another fixture")

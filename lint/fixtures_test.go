@@ -17,7 +17,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
 
 const fixtures = "../fixtures"
 
-// TestRuleFixtures lints fixtures/rules: every rule has a directory; what is bad in it yields that rule's finding and
+// TestRuleFixtures lints fixtures/codex/rules: every rule has a directory; what is bad in it yields that rule's finding and
 // no others than its golden file lists, and ok.jsonl, the nearest session without the damage, yields none.
 func TestRuleFixtures(t *testing.T) {
 	for _, rule := range Rules {
@@ -33,7 +33,7 @@ func TestRuleFixtures(t *testing.T) {
 			continue // TestHomeFixtures
 		}
 		t.Run(rule.Name, func(t *testing.T) {
-			dir := filepath.Join(fixtures, "rules", rule.Name)
+			dir := filepath.Join(fixtures, "codex", "rules", rule.Name)
 			bad := sessions(t, dir, "bad")
 			if len(bad) == 0 {
 				t.Fatalf("rule %s has no fixture bad*.jsonl or bad*.generate in %s", rule.Name, dir)
@@ -54,7 +54,7 @@ func TestRuleFixtures(t *testing.T) {
 
 // TestNoStrayFixtures finds what no test reads: directories of no rule, golden files and sidecars of no session.
 func TestNoStrayFixtures(t *testing.T) {
-	dir := filepath.Join(fixtures, "rules")
+	dir := filepath.Join(fixtures, "codex", "rules")
 	for _, entry := range entries(t, dir) {
 		if FindRule(entry) == nil {
 			t.Errorf("%s: there is no rule of that name", filepath.Join(dir, entry))
@@ -76,11 +76,11 @@ func TestNoStrayFixtures(t *testing.T) {
 	}
 }
 
-// TestHealthyFixtures lints fixtures/healthy: shapes that were once taken for damage. None yields a finding, not even
+// TestHealthyFixtures lints fixtures/codex/healthy: shapes that were once taken for damage. None yields a finding, not even
 // a note.
 func TestHealthyFixtures(t *testing.T) {
-	for _, shape := range entries(t, filepath.Join(fixtures, "healthy")) {
-		silent(t, shape, filepath.Join(fixtures, "healthy", shape, "session.jsonl"), true)
+	for _, shape := range entries(t, filepath.Join(fixtures, "codex", "healthy")) {
+		silent(t, shape, filepath.Join(fixtures, "codex", "healthy", shape, "session.jsonl"), true)
 	}
 }
 
@@ -89,6 +89,9 @@ func TestHealthyFixtures(t *testing.T) {
 func TestRecordings(t *testing.T) {
 	root := filepath.Join(fixtures, "codex")
 	for _, version := range entries(t, root) {
+		if version == "rules" || version == "healthy" {
+			continue
+		}
 		for _, scenario := range entries(t, filepath.Join(root, version)) {
 			dir := filepath.Join(root, version, scenario)
 			paths := sessions(t, dir, "rollout-")

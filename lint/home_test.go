@@ -12,7 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/testhome"
 )
 
-// TestHomeFixtures lints the homes in fixtures/rules: those called bad*.txtar show the rule, and what else their golden
+// TestHomeFixtures lints the homes in fixtures/codex/rules: those called bad*.txtar show the rule, and what else their golden
 // file lists; those called ok*.txtar show nothing.
 func TestHomeFixtures(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
@@ -20,7 +20,7 @@ func TestHomeFixtures(t *testing.T) {
 		if !rule.Home || rule == ruleContextLost { // that one is internal/glance's
 			continue
 		}
-		dir := filepath.Join(fixtures, "rules", rule.Name)
+		dir := filepath.Join(fixtures, "codex", "rules", rule.Name)
 		bad, ok := 0, 0
 		for _, name := range entries(t, dir) {
 			if filepath.Ext(name) != ".txtar" {

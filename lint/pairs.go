@@ -3,7 +3,7 @@ package lint
 import (
 	"fmt"
 
-	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 

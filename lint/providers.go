@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/agent/codex"
 )
 
 // Provider is a kind of model API, by what it is known to refuse. What is not certain for one is not held against a

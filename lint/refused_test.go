@@ -25,7 +25,7 @@ func lastAnswer(t *testing.T, text []byte) []byte {
 func TestAnsweredSince(t *testing.T) {
 	answer := `{"timestamp":"2026-11-18T09:31:00.000Z","type":"response_item","payload":{"type":"message","id":"msg_9","role":"assistant","content":[{"type":"output_text","text":"Back again."}]}}` + "\n"
 	for _, rule := range []*Rule{ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent} {
-		refused := readFixture(t, filepath.Join(fixtures, "rules", rule.Name, "bad.jsonl"))
+		refused := readFixture(t, filepath.Join(fixtures, "codex", "rules", rule.Name, "bad.jsonl"))
 		for _, c := range []struct {
 			name  string
 			text  []byte

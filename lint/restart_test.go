@@ -42,7 +42,7 @@ func TestRestartRules(t *testing.T) {
 		"resolver":                  {rule: ruleSandboxOnlyFailure, old: "Couldn't connect to server", new: "Temporary failure in name resolution", want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := os.ReadFile(filepath.Join(fixtures, "rules", tc.rule.Name, "bad.jsonl"))
+			raw, err := os.ReadFile(filepath.Join(fixtures, "codex", "rules", tc.rule.Name, "bad.jsonl"))
 			if err != nil {
 				t.Fatal(err)
 			}

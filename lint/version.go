@@ -1,6 +1,6 @@
 package lint
 
-import "github.com/hist-cli/hist/internal/codex"
+import "github.com/hist-cli/hist/internal/agent/codex"
 
 // olderThan says whether the session will be resumed by a client before 0.minor or, if nobody said, false: the
 // newest client is what damage is judged by.

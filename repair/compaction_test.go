@@ -16,7 +16,7 @@ import (
 // withHistory is a session whose compaction holds these items, with metadata of each.
 func withHistory(t *testing.T, items ...string) []byte {
 	t.Helper()
-	text, err := os.ReadFile("../fixtures/rules/bad-compaction/bad.jsonl")
+	text, err := os.ReadFile("../fixtures/codex/rules/bad-compaction/bad.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

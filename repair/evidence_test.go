@@ -10,7 +10,7 @@ import (
 
 // TestEvidenceThatIsNone: an event that has no output in it after all does not keep the session from being repaired.
 func TestEvidenceThatIsNone(t *testing.T) {
-	text, err := os.ReadFile("../fixtures/rules/call-without-output/bad-command-execution.jsonl")
+	text, err := os.ReadFile("../fixtures/codex/rules/call-without-output/bad-command-execution.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

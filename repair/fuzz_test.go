@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/damage"
 	"github.com/hist-cli/hist/lint"
 )

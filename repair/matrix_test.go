@@ -157,7 +157,7 @@ func listed(res *lint.Result) string {
 // TestHealthyIsUntouched writes the same bytes for every session that nothing is wrong with.
 func TestHealthyIsUntouched(t *testing.T) {
 	var paths []string
-	for _, pattern := range []string{"codex/*/clean/*.jsonl", "codex/*/compact/*.jsonl", "healthy/*/session.jsonl"} {
+	for _, pattern := range []string{"codex/*/clean/*.jsonl", "codex/*/compact/*.jsonl", "codex/healthy/*/session.jsonl"} {
 		found, err := filepath.Glob(filepath.Join("../fixtures", pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: nothing found (%v)", pattern, err)

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/codex/home"
-	"github.com/hist-cli/hist/internal/codex/store"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/agent/codex"
 )
 
 // numberer keeps the ordinals of a paginated session right while records come and go. A record that fills a gap, or

@@ -11,12 +11,12 @@ import (
 	"github.com/hist-cli/hist/internal/testhome"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files in fixtures/rules/context-lost")
+var update = flag.Bool("update", false, "rewrite the golden files in fixtures/codex/rules/context-lost")
 
-// TestLost: the homes in fixtures/rules/context-lost called bad*.txtar show the rule as their golden file says, those
+// TestLost: the homes in fixtures/codex/rules/context-lost called bad*.txtar show the rule as their golden file says, those
 // called ok*.txtar do not.
 func TestLost(t *testing.T) {
-	archives, err := filepath.Glob("../../fixtures/rules/context-lost/*.txtar")
+	archives, err := filepath.Glob("../../fixtures/codex/rules/context-lost/*.txtar")
 	if err != nil || len(archives) < 5 {
 		t.Fatal(archives, err)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/codex"
-	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/lint"
 )

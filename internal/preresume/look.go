@@ -9,8 +9,8 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/hist-cli/hist/internal/codex"
-	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
 )
 

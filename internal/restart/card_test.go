@@ -80,13 +80,13 @@ func TestCards(t *testing.T) {
 		}, []string{"side effects", "since the restart", "Sandbox", "Save", "Session file"}},
 		"failed":             {recording(t, "codex/0.145.0/capacity/*.jsonl"), Options{}, []string{"is failed (server_overloaded)"}, nil},
 		"before turns ended": {recording(t, "codex/0.79.0/kill_in_tool_resumed0/*.jsonl"), Options{}, []string{"calls of other turns that have no output: 2, the newest shell (call_2), apply_patch (call_p3)"}, nil},
-		"after a repair":     {recording(t, "rules/restart-gap/bad.repaired"), Options{}, []string{"side effects unknown, no output of: exec_command (call_2)"}, []string{"Session file"}},
-		"repaired, resumed": {recording(t, "rules/call-without-output/bad-killed.repaired"), Options{}, []string{
+		"after a repair":     {recording(t, "codex/rules/restart-gap/bad.repaired"), Options{}, []string{"side effects unknown, no output of: exec_command (call_2)"}, []string{"Session file"}},
+		"repaired, resumed": {recording(t, "codex/rules/call-without-output/bad-killed.repaired"), Options{}, []string{
 			"was cut off, and has been repaired", "the session went on at line", "side effects unknown, no output of: exec_command (call_1)",
 		}, []string{"Session file", "nowhere"}},
-		"stale wakes":         {recording(t, "rules/stale-wake/bad.jsonl"), Options{}, []string{"word for word as before it: line 16 (10:01:05)", "since the restart, new: line 23 (10:01:07); the newest counts"}, nil},
-		"sandbox":             {recording(t, "rules/sandbox-only-failure/bad.jsonl"), Options{}, []string{"the command of call call_1 failed on the network inside the sandbox"}, nil},
-		"save":                {recording(t, "rules/missing-save/bad.jsonl"), Options{}, []string{"save it now"}, nil},
+		"stale wakes":         {recording(t, "codex/rules/stale-wake/bad.jsonl"), Options{}, []string{"word for word as before it: line 16 (10:01:05)", "since the restart, new: line 23 (10:01:07); the newest counts"}, nil},
+		"sandbox":             {recording(t, "codex/rules/sandbox-only-failure/bad.jsonl"), Options{}, []string{"the command of call call_1 failed on the network inside the sandbox"}, nil},
+		"save":                {recording(t, "codex/rules/missing-save/bad.jsonl"), Options{}, []string{"save it now"}, nil},
 		"no turn, no records": {"", Options{}, []string{"the session has no turn", "the session records none"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,7 @@ package timeline
 import (
 	"time"
 
-	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/codex"
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -203,7 +203,7 @@ func TestLateOutput(t *testing.T) {
 
 // Two calls of different families may share an id: each has an output of its own.
 func TestFamilies(t *testing.T) {
-	text, err := os.ReadFile("../../fixtures/healthy/one-id-two-families/session.jsonl")
+	text, err := os.ReadFile("../../fixtures/codex/healthy/one-id-two-families/session.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}

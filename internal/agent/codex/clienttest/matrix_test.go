@@ -26,7 +26,7 @@ func TestDamageMatrix(t *testing.T) {
 	}
 	clients(t, func(t *testing.T, bin Binary) {
 		t.Parallel()
-		recorded, err := filepath.Glob(filepath.Join("../../fixtures/codex", bin.Version, "clean", "rollout-*.jsonl"))
+		recorded, err := filepath.Glob(filepath.Join("../../../../fixtures/codex", bin.Version, "clean", "rollout-*.jsonl"))
 		if err != nil || len(recorded) != 1 {
 			t.Skipf("no clean recording of %s in fixtures/codex", bin.Version)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/clienttest"
+	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
 )
 
 func TestErrorLine(t *testing.T) {

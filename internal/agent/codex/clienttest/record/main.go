@@ -1,7 +1,7 @@
 // Command record plays all scenarios with a real client and writes the session
 // files that it leaves, scrubbed, as OUTDIR/VERSION/SCENARIO/rollout-….jsonl.
 //
-//	go run ./internal/clienttest/record [-only NAME,…] VERSION [OUTDIR]
+//	go run ./internal/agent/codex/clienttest/record [-only NAME,…] VERSION [OUTDIR]
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/clienttest"
+	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
 )
 
 func main() {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/hist-cli/hist/internal/codex"
-	codexhome "github.com/hist-cli/hist/internal/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex"
+	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 )

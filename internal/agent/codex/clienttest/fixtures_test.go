@@ -17,17 +17,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/codex-behaviour.md with what the clients do now")
 
-const behaviourPage = "../../docs/codex-behaviour.md"
+const behaviourPage = "../../../../docs/codex-behaviour.md"
 
 const behaviourHead = `# What clients do with each damage, before and after a repair
 
-Each row is a session of ` + "`fixtures/rules`" + `, resumed by the real clients as it is and after ` + "`hist repair`" + `. A number is how
+Each row is a session of ` + "`fixtures/codex/rules`" + `, resumed by the real clients as it is and after ` + "`hist repair`" + `. A number is how
 many items of the session's history the model is sent, without the context messages that a client writes by itself;
 "aborted" are outputs that the client invents for calls without one. Where nothing stands behind the arrow the repair
 leaves the session as it is. A repair may send fewer items than before: it takes out what is there twice, and what the
 API would refuse.
 
-This page is measured: ` + "`go test ./internal/clienttest -run Fixtures -update`" + ` writes it, and without -update that test fails
+This page is measured: ` + "`go test ./internal/agent/codex/clienttest -run Fixtures -update`" + ` writes it, and without -update that test fails
 when a client does anything else.
 
 `
@@ -55,7 +55,7 @@ func TestResumeFixtures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand runs of the real client; left out by -short")
 	}
-	paths, err := filepath.Glob("../../fixtures/rules/*/bad*.jsonl")
+	paths, err := filepath.Glob("../../../../fixtures/codex/rules/*/bad*.jsonl")
 	if err != nil || len(paths) < 100 {
 		t.Fatal(len(paths), err)
 	}

@@ -1,7 +1,7 @@
 // Command resume has a real client resume session files, each in a fresh home,
 // and prints what became of their history: one JSON line per file.
 //
-//	go run ./internal/clienttest/resume -version 0.169.0 -clean CLEAN.jsonl FILE.jsonl…
+//	go run ./internal/agent/codex/clienttest/resume -version 0.169.0 -clean CLEAN.jsonl FILE.jsonl…
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hist-cli/hist/internal/clienttest"
+	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
 )
 
 // report is the line for one file.

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
 
-	"github.com/hist-cli/hist/internal/clienttest"
+	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
 )
 
 // What stands in a recording for the texts of the client and for its places.
