@@ -247,9 +247,9 @@ func (f *Framer) allowed(fault *Finding) bool {
 // report notes a fault in the line in hand; at counts bytes from the line's start.
 func (f *Framer) report(rule *Rule, at int, fix Fix, message string) *Finding {
 	f.faults = append(f.faults, Finding{
-		Rule: rule, Impact: rule.Impact, Fix: fix, framing: true,
+		Rule: rule, Impact: rule.Impact, Fix: fix, Framing: true,
 		Pos: session.Pos{Line: f.line.Number}, Offset: f.line.Offset + int64(at), Message: message,
-		On: Ref{session.Pos{Line: f.line.Number}, f.line.Offset, int64(len(f.line.Raw)) + 1},
+		On: Ref{Pos: session.Pos{Line: f.line.Number}, Offset: f.line.Offset, Size: int64(len(f.line.Raw)) + 1},
 	})
 	return &f.faults[len(f.faults)-1]
 }

@@ -128,7 +128,7 @@ func (f *Framer) duplicateKey(v jsonl.Verdict) {
 		if same {
 			fault.Fix = Exact
 		}
-		fault.framing = false
+		fault.Framing = false
 		fault.Edits = []Edit{{At: f.rec.Pos, Op: Splice, Cuts: []Cut{cut}}}
 	}
 }

@@ -155,7 +155,7 @@ func (c *messageChecker) lost(h *hole, t *told, what string) {
 // restoreTorn replaces an answer that was cut inside its text by the whole one that its event shows.
 func (c *messageChecker) restoreTorn(rec *session.Record) {
 	for i := len(c.run.findings) - 1; i >= 0; i-- {
-		if f := &c.run.findings[i]; f.framing && f.Pos.Line == rec.Pos.Line {
+		if f := &c.run.findings[i]; f.Framing && f.Pos.Line == rec.Pos.Line {
 			f.Source = c.agent.source()
 			f.Edits = append(f.Edits,
 				Edit{At: rec.Pos, Op: Remove, Moved: true},

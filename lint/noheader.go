@@ -73,7 +73,7 @@ func (c *headerChecker) missing() {
 	c.run.setHeader(codex.ReadHeader(codex.NewHeader(k)))
 	if !c.anyRecord {
 		// Line by line it would be told as many times as the file has lines.
-		c.run.findings = slices.DeleteFunc(c.run.findings, func(f Finding) bool { return f.framing })
+		c.run.findings = slices.DeleteFunc(c.run.findings, func(f Finding) bool { return f.Framing })
 		clear(c.run.folded)
 		f.Fix, f.Source = NoFix, ""
 		f.Message = "nothing in this file can be read as a record: it is no session, or all of it is destroyed"

@@ -220,7 +220,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
 	tool, ev := open.tool, open.evidence
 	for i := len(c.run.findings) - 1; i >= 0; i-- {
-		if f := &c.run.findings[i]; f.framing && f.Pos.Line == rec.Pos.Line {
+		if f := &c.run.findings[i]; f.Framing && f.Pos.Line == rec.Pos.Line {
 			f.Source = ev.source()
 			f.Edits = append(f.Edits,
 				Edit{At: rec.Pos, Op: Remove, Moved: true},

@@ -1,81 +1,67 @@
 package lint
 
-import "fmt"
+import (
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
 
-// Impact is what the agent does with the damage.
-type Impact uint8
+// What a finding is made of. The types live where every package may know them; these are their names for callers.
+type (
+	// Rule is one kind of damage.
+	Rule = finding.Rule
+	// Impact is what the agent does with the damage.
+	Impact = finding.Impact
+	// Fix is how much a repair of a finding can promise.
+	Fix = finding.Fix
+	// Finding is one damage at one place, with the edits that mend it.
+	Finding = finding.Finding
+	// Edit is one change of one logical record.
+	Edit = finding.Edit
+	// Op is what an Edit does with the record it addresses.
+	Op = finding.Op
+	// Content is the bytes of an inserted record.
+	Content = finding.Content
+	// Ref is a logical record in the file, kept instead of its bytes.
+	Ref = finding.Ref
+	// Cut replaces a range of a record's bytes.
+	Cut = finding.Cut
+	// Pos addresses a logical record.
+	Pos = session.Pos
+)
 
 // The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
 const (
-	Notes   Impact = iota // nothing is lost; worth knowing
-	Loses                 // the client resumes but drops or replaces part of the history
-	Rejects               // the client resumes, the model API refuses what it sends
-	Blocks                // the client refuses to resume
+	Notes   = finding.Notes
+	Loses   = finding.Loses
+	Rejects = finding.Rejects
+	Blocks  = finding.Blocks
 )
-
-var impactNames = [...]string{"notes", "loses", "rejects", "blocks"}
-
-// String is the impact's name, as it is printed and as --fail-on takes it.
-func (i Impact) String() string { return impactNames[i] }
-
-// ParseImpact reads an impact's name.
-func ParseImpact(s string) (Impact, error) {
-	for i, name := range impactNames {
-		if s == name {
-			return Impact(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown impact %q: want blocks, loses, rejects or notes", s)
-}
-
-// AtLeast says whether i reaches the threshold t; loses and rejects are equal.
-func (i Impact) AtLeast(t Impact) bool {
-	if t == Rejects {
-		t = Loses
-	}
-	return i >= t
-}
-
-// Fix is how much a repair of a finding can promise.
-type Fix uint8
 
 // The classes of fix.
 const (
-	NoFix     Fix = iota // reported only
-	Exact                // bytes are rearranged, decoded or removed padding; nothing invented, nothing lost
-	Recovered            // the missing content was found elsewhere and put in place
-	StandIn              // an honest placeholder says that the content is gone
-	SetAside             // what cannot be placed leaves the session and is kept in the run's record
+	NoFix     = finding.NoFix
+	Exact     = finding.Exact
+	Recovered = finding.Recovered
+	StandIn   = finding.StandIn
+	SetAside  = finding.SetAside
 )
 
-var fixNames = [...]string{"none", "exact", "recovered", "stand-in", "set-aside"}
+// The operations of an Edit.
+const (
+	Splice   = finding.Splice
+	Remove   = finding.Remove
+	Before   = finding.Before
+	After    = finding.After
+	Renumber = finding.Renumber
+)
 
-// String is the fix's name, as it is printed and as --only takes it.
-func (f Fix) String() string { return fixNames[f] }
+// ParseImpact reads an impact's name.
+func ParseImpact(s string) (Impact, error) { return finding.ParseImpact(s) }
 
 // ParseFix reads a fix's name.
-func ParseFix(s string) (Fix, error) {
-	for i, name := range fixNames {
-		if s == name && i > 0 {
-			return Fix(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown fix %q: want exact, recovered, stand-in or set-aside", s)
-}
+func ParseFix(s string) (Fix, error) { return finding.ParseFix(s) }
 
-// Rule is one kind of damage: its name, what it means and, as data, the documentation that is generated and executed
-// from it. Impact and Fix are the usual ones; a finding carries its own.
-type Rule struct {
-	Name   string // kebab-case, stable for ever
-	Family string // the page it is documented on
-	Impact Impact
-	Fix    Fix
-	Title  string // one line
-	Text   string // what the client does with it, what repair does
-	Tidy   bool   // harmless line by line: one finding a file counts them all
-	Always bool   // the loss does not depend on what is still sent to the model
-	Home   bool   // told by what lies beside the file: looked for when the session lies in an agent's home
-}
+func refOf(rec *session.Record) Ref { return finding.RefOf(rec) }
 
 // Rules is the catalogue, in the order in which it is documented.
 var Rules = concat(framingRules, headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, storeRules)

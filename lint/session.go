@@ -224,12 +224,12 @@ func (s *run) settle() {
 	out := s.findings[:0]
 	for _, f := range s.findings {
 		s.judge(&f)
-		if !f.framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && s.history.rolledBack(f.Pos) {
+		if !f.Framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && s.history.rolledBack(f.Pos) {
 			continue // whatever a rolled-back turn holds is no damage
 		}
 		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !s.history.counts(f.Pos) {
 			f.Impact, f.Edits, f.Lost, f.Unseen = Notes, nil, 0, 0
-			if !f.framing { // the Framer mends its own
+			if !f.Framing { // the Framer mends its own
 				f.Fix, f.Source = NoFix, ""
 			}
 			f.Message += " (in a part of the history that is no longer sent)"
@@ -248,7 +248,7 @@ func (s *run) judge(f *Finding) {
 		f.Impact = Blocks
 	case f.Rule == ruleNoFinalNewline && (codex.Before(s.header.Version, 0, 145) || s.olderThan(0, 145)):
 		f.Impact = Loses
-	case f.framing && f.Impact == Loses && s.headerAt.Line > 0 && f.Pos.Less(s.headerAt):
+	case f.Framing && f.Impact == Loses && s.headerAt.Line > 0 && f.Pos.Less(s.headerAt):
 		f.Impact = Blocks
 		f.Message += "; standing before the header, it keeps the client from reading that"
 	}

@@ -80,7 +80,7 @@ func (r *Rewrite) change(rec *session.Record, by []*lint.Finding) *Change {
 		r.pending.add(f)
 	}
 	for i := r.Plan.atLine(rec.Pos.Line); i < len(r.Plan.Mend) && r.Plan.Mend[i].Pos.Line == rec.Pos.Line; i++ {
-		if f := &r.Plan.Mend[i]; f.Framing() {
+		if f := &r.Plan.Mend[i]; f.Framing {
 			r.pending.add(f)
 		}
 	}

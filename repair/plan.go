@@ -130,7 +130,7 @@ func (p *Plan) plain(behind int64) (until int64) {
 func (p *Plan) leaveLines() {
 	for i := range p.Rest {
 		f := &p.Rest[i]
-		if f.Framing() && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
+		if f.Framing && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
 			p.leave[f.Pos.Line] = true
 		}
 		if f.Hole {
@@ -154,7 +154,7 @@ func (p *Plan) leaveLines() {
 
 // touchesLeft says whether a finding's mend is one of a line that is left as it is.
 func (p *Plan) touchesLeft(f *lint.Finding) bool {
-	if f.Framing() {
+	if f.Framing {
 		return f.Count == 0 && f.Rule.Name != newlineRule && p.leave[f.Pos.Line]
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {

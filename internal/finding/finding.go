@@ -1,4 +1,4 @@
-package lint
+package finding
 
 import "github.com/hist-cli/hist/internal/session"
 
@@ -16,7 +16,7 @@ type Finding struct {
 	On      Ref    // the line it is about; zero if it is about none, or an earlier one
 	IDs     string // the ids of the record it is about, as they stand there; "" if it has none
 
-	// Edits mend the finding. A framing finding has none: the Framer mends it whenever it reads the line.
+	// Edits mend the finding. A framing finding has none: the normalizer mends it whenever it reads the line.
 	Edits []Edit
 	// Rename is the thread id that a repaired copy's file is named for; the mend of a name that is wrong.
 	Rename string
@@ -30,12 +30,9 @@ type Finding struct {
 
 	// Hole: the finding is known only by a record that is missing where its edits go; to mend that alone would hide it.
 	Hole bool
-
-	framing bool
+	// Framing: the mend lies in the normalizer and not in Edits.
+	Framing bool
 }
-
-// Framing says whether the mend lies in the Framer and not in Edits.
-func (f *Finding) Framing() bool { return f.framing }
 
 // Op is what an Edit does with the record it addresses.
 type Op uint8
@@ -78,6 +75,7 @@ type Ref struct {
 	Size   int64 // bytes of the physical line or lines, newlines included
 }
 
-func refOf(rec *session.Record) Ref {
+// RefOf is where a record stands.
+func RefOf(rec *session.Record) Ref {
 	return Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}
 }

@@ -1,0 +1,78 @@
+package finding
+
+import "fmt"
+
+// Impact is what the agent does with the damage.
+type Impact uint8
+
+// The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
+const (
+	Notes   Impact = iota // nothing is lost; worth knowing
+	Loses                 // the client resumes but drops or replaces part of the history
+	Rejects               // the client resumes, the model API refuses what it sends
+	Blocks                // the client refuses to resume
+)
+
+var impactNames = [...]string{"notes", "loses", "rejects", "blocks"}
+
+// String is the impact's name, as it is printed and as --fail-on takes it.
+func (i Impact) String() string { return impactNames[i] }
+
+// ParseImpact reads an impact's name.
+func ParseImpact(s string) (Impact, error) {
+	for i, name := range impactNames {
+		if s == name {
+			return Impact(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown impact %q: want blocks, loses, rejects or notes", s)
+}
+
+// AtLeast says whether i reaches the threshold t; loses and rejects are equal.
+func (i Impact) AtLeast(t Impact) bool {
+	if t == Rejects {
+		t = Loses
+	}
+	return i >= t
+}
+
+// Fix is how much a repair of a finding can promise.
+type Fix uint8
+
+// The classes of fix.
+const (
+	NoFix     Fix = iota // reported only
+	Exact                // bytes are rearranged, decoded or removed padding; nothing invented, nothing lost
+	Recovered            // the missing content was found elsewhere and put in place
+	StandIn              // an honest placeholder says that the content is gone
+	SetAside             // what cannot be placed leaves the session and is kept in the run's record
+)
+
+var fixNames = [...]string{"none", "exact", "recovered", "stand-in", "set-aside"}
+
+// String is the fix's name, as it is printed and as --only takes it.
+func (f Fix) String() string { return fixNames[f] }
+
+// ParseFix reads a fix's name.
+func ParseFix(s string) (Fix, error) {
+	for i, name := range fixNames {
+		if s == name && i > 0 {
+			return Fix(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown fix %q: want exact, recovered, stand-in or set-aside", s)
+}
+
+// Rule is one kind of damage: its name, what it means and, as data, the documentation that is generated and executed
+// from it. Impact and Fix are the usual ones; a finding carries its own.
+type Rule struct {
+	Name   string // kebab-case, stable for ever
+	Family string // the page it is documented on
+	Impact Impact
+	Fix    Fix
+	Title  string // one line
+	Text   string // what the client does with it, what repair does
+	Tidy   bool   // harmless line by line: one finding a file counts them all
+	Always bool   // the loss does not depend on what is still sent to the model
+	Home   bool   // told by what lies beside the file: looked for when the session lies in an agent's home
+}
