@@ -72,7 +72,7 @@ func (c *argumentChecker) checkOutput(rec *session.Record) {
 	if n := tooLong(raw, maxOutput); n > 0 && raw[0] == '"' {
 		text := codex.Text(rec, codex.FieldOutput)
 		head, tail := text[:shownOfOversize], text[len(text)-shownOfOversize:]
-		cut := append(append([]byte(nil), trimPartial(head)...), fmt.Sprintf("\n[hist: the middle of this output was taken out; it was %d characters long]\n", n)...)
+		cut := append(append([]byte(nil), jsonl.TrimPartial(head)...), fmt.Sprintf("\n[hist: the middle of this output was taken out; it was %d characters long]\n", n)...)
 		c.oversize(rec, codex.FieldOutput, n, quoted(string(append(cut, tail[runeStart(tail):]...))))
 	}
 }
@@ -135,8 +135,8 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	if v := c.scanner.Scan(text, nil); v.Fault == jsonl.None {
 		return
 	}
-	if end := walkTorn(text); looksTorn(text) && end.inText {
-		closed := append(append(trimPartial(text), '"'), end.closers...)
+	if end := jsonl.WalkTorn(text); jsonl.LooksTorn(text) && end.InText {
+		closed := append(append(jsonl.TrimPartial(text), '"'), end.Closers...)
 		if c.scanner.Scan(closed, nil).Fault == jsonl.None {
 			c.splice(ruleBadArguments, Rejects, Exact, rec, codex.FieldArguments, quoted(string(closed)), "the arguments are JSON cut short: the API may refuse them")
 			return

@@ -93,7 +93,7 @@ func (c *itemChecker) message(own item, items []heldItem) {
 	if v := codex.Field(own.Record, codex.FieldMessage); len(v) > 0 && v[0] != 'n' {
 		what, fix = "the compaction's message is no text", SetAside
 	}
-	c.skipped(own, items, what, fix, codex.Set(own.Raw, "payload", "message", []byte(`""`)))
+	c.skipped(own, items, what, fix, session.SetMember(own.Raw, "payload", "message", []byte(`""`)))
 }
 
 // skipped reports what makes the client skip a compaction.
@@ -142,7 +142,7 @@ func (c *itemChecker) metadata(own item, items []heldItem) (cuts []Cut) {
 			return nil
 		}
 		c.skipped(own, items, fmt.Sprintf("the compaction has %d items and metadata of %d", len(items), entries), Exact,
-			codex.Drop(own.Raw, "payload", "replacement_history_metadata"))
+			session.DropMember(own.Raw, "payload", "replacement_history_metadata"))
 		return nil
 	}
 	if !slices.ContainsFunc(items, func(it heldItem) bool { return it.drop != nil }) {

@@ -11,6 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
@@ -51,7 +52,7 @@ func (c *itemChecker) reasoning(it item) *Finding {
 		if !bytes.HasPrefix(seal, sealed) {
 			return &f
 		}
-		f.Edits = []Edit{it.splice(codex.Set(it.Raw, it.path, "content", []byte("null")))}
+		f.Edits = []Edit{it.splice(session.SetMember(it.Raw, it.path, "content", []byte("null")))}
 		c.run.report(f)
 	}
 	return nil
@@ -90,7 +91,7 @@ func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
 			return
 		}
 		at += n + len(imageKey)
-		start, end, ok := codex.TextBehind(it.Raw, at)
+		start, end, ok := session.TextBehind(it.Raw, at)
 		if !ok || end > part.End {
 			continue
 		}
@@ -149,7 +150,7 @@ func (c *itemChecker) label(im placedImage, v image.Verdict) {
 func (c *itemChecker) badImage(im placedImage, v image.Verdict, impact Impact, then string) {
 	f := im.finding(ruleBadImage, NoFix, im.key, fmt.Sprintf("an image that can't be read (%s): %s", v.Fault, then))
 	f.Impact = impact
-	if start, end, ok := codex.ObjectAround(im.Raw, im.from, im.key); ok {
+	if start, end, ok := session.ObjectAround(im.Raw, im.from, im.key); ok {
 		text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", clip([]byte(cmp.Or(v.Declared, "no type")), 20), im.end-im.start, v.Fault)
 		standIn := append(append([]byte(`{"type":"input_text","text":`), quoted(text)...), '}')
 		f.Fix, f.Edits = StandIn, []Edit{im.splice(Cut{Start: start, End: end, New: standIn})}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/normalize"
 )
 
 // TestLongLineCharacters: a very long output is not given up for an escape or a control character in it.
@@ -19,7 +21,7 @@ func TestLongLineCharacters(t *testing.T) {
 		t.Fatal("another fixture")
 	}
 	long := strings.Repeat("words and words, ", 1<<20)
-	for rule, strange := range map[*Rule]string{ruleLoneSurrogate: `\ud83d`, ruleRawControl: "\x01"} {
+	for rule, strange := range map[*Rule]string{normalize.LoneSurrogate: `\ud83d`, normalize.RawControl: "\x01"} {
 		damaged := bytes.ReplaceAll(text, []byte(answer), []byte(answer+long+strange))
 		res, err := Session(context.Background(), bytes.NewReader(damaged), Options{})
 		if err != nil {
@@ -27,7 +29,7 @@ func TestLongLineCharacters(t *testing.T) {
 		}
 		mended := 0
 		for _, f := range res.Findings {
-			if f.Rule == ruleBadJSON {
+			if f.Rule == normalize.BadJSON {
 				t.Errorf("%s: %s", rule.Name, f.Message)
 			}
 			if f.Rule == rule {

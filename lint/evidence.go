@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -20,7 +21,7 @@ type evidence struct {
 func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool {
 	text := codex.Literal(rec, codex.FieldOutput)
 	at := len(text) - length
-	return length > 0 && at >= 0 && maphash.Bytes(c.seeds[1], text[at:]) == proof && !escaped(text, at)
+	return length > 0 && at >= 0 && maphash.Bytes(c.seeds[1], text[at:]) == proof && !jsonl.Escaped(text, at)
 }
 
 // evidence keeps where an event tells of a call that is open or not seen yet.

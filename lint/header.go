@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -242,7 +243,7 @@ func (c *headerChecker) strayHeaders() {
 	for _, key := range []string{"git", "memory_mode"} {
 		if value, ok := updates[key]; ok {
 			last := &c.run.findings[len(c.run.findings)-1]
-			last.Edits = append(last.Edits, Edit{At: c.at.Pos, Op: Splice, Cuts: []Cut{codex.Set(c.line, "payload", key, value)}})
+			last.Edits = append(last.Edits, Edit{At: c.at.Pos, Op: Splice, Cuts: []Cut{session.SetMember(c.line, "payload", key, value)}})
 		}
 	}
 }
@@ -259,9 +260,9 @@ func (c *headerChecker) mismatch() {
 		f.Rename = id
 	} else {
 		f.Message = fmt.Sprintf("the header says thread %s, the file's name says %s: resuming that would go on as another thread", id, name)
-		cuts := []Cut{codex.Set(c.line, "payload", "id", []byte(`"`+name+`"`))}
+		cuts := []Cut{session.SetMember(c.line, "payload", "id", []byte(`"`+name+`"`))}
 		if c.run.header.SessionID == id {
-			cuts = append(cuts, codex.Set(c.line, "payload", "session_id", []byte(`"`+name+`"`)))
+			cuts = append(cuts, session.SetMember(c.line, "payload", "session_id", []byte(`"`+name+`"`)))
 		}
 		f.Edits = []Edit{{At: c.at.Pos, Op: Splice, Cuts: cuts}}
 	}
@@ -283,7 +284,7 @@ func (s *run) fileName() {
 // empty reports a file that holds nothing at all, and says whether it did.
 func (s *run) empty() bool {
 	for i := range s.findings {
-		if r := s.findings[i].Rule; r != ruleNULBytes && r != ruleBlankLine && r != ruleBOM && r != ruleHugeLine {
+		if r := s.findings[i].Rule; r != normalize.NULBytes && r != normalize.BlankLine && r != normalize.BOM && r != normalize.HugeLine {
 			return false
 		}
 	}
@@ -291,6 +292,6 @@ func (s *run) empty() bool {
 		return true
 	}
 	s.findings = s.findings[:0]
-	s.report(Finding{Rule: ruleEmptyFile, Impact: Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
+	s.report(Finding{Rule: normalize.EmptyFile, Impact: Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
 	return true
 }

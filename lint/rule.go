@@ -2,6 +2,7 @@ package lint
 
 import (
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -25,6 +26,8 @@ type (
 	Ref = finding.Ref
 	// Cut replaces a range of a record's bytes.
 	Cut = finding.Cut
+	// Encoding is how a file's bytes become text.
+	Encoding = normalize.Encoding
 	// Pos addresses a logical record.
 	Pos = session.Pos
 )
@@ -64,7 +67,7 @@ func ParseFix(s string) (Fix, error) { return finding.ParseFix(s) }
 func refOf(rec *session.Record) Ref { return finding.RefOf(rec) }
 
 // Rules is the catalogue, in the order in which it is documented.
-var Rules = concat(framingRules, headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, storeRules)
+var Rules = concat(normalize.Rules, headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, storeRules)
 
 func concat(families ...[]*Rule) []*Rule {
 	var all []*Rule

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -53,7 +54,7 @@ type Summary struct {
 	Bytes    int64 // of the uncompressed file
 	Records  int64 // logical records that can be read once mended
 	Header   codex.Header
-	Encoding Encoding
+	Encoding normalize.Encoding
 	// Seen is the number of items of the model's history that the client reads from the file as it is; Items the
 	// number in it once every line is mended.
 	Seen, Items int64
@@ -72,7 +73,7 @@ type checker interface {
 // run is one session on its way through the rules.
 type run struct {
 	opts     Options
-	framer   *Framer
+	framer   *normalize.Normalizer
 	history  history
 	header   codex.Header
 	provider Provider // whose API the session is judged by
@@ -96,7 +97,7 @@ type run struct {
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	s := &run{opts: opts, folded: map[*Rule]int{}}
 	s.setHeader(codex.Header{})
-	s.framer = NewFramer(r, FrameOptions{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live, Scanners: Scanners(opts.Processors)})
+	s.framer = normalize.New(r, normalize.Options{Decoder: codex.Decoder{}, Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors)})
 	defer s.framer.Close()
 	// Order matters in four places: the header tells the others the mode, an item that the client can't read is none
 	// for those that come later, holes must know a record before the rules ask about it, and the restart rules ask for
@@ -229,7 +230,7 @@ func (s *run) settle() {
 		}
 		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !s.history.counts(f.Pos) {
 			f.Impact, f.Edits, f.Lost, f.Unseen = Notes, nil, 0, 0
-			if !f.Framing { // the Framer mends its own
+			if !f.Framing { // the normalizer mends its own
 				f.Fix, f.Source = NoFix, ""
 			}
 			f.Message += " (in a part of the history that is no longer sent)"
@@ -244,9 +245,9 @@ func (s *run) judge(f *Finding) {
 	switch {
 	case f.Rule == ruleOpenTurn && !s.paginated:
 		f.Impact = Notes
-	case f.Rule == ruleInvalidUTF8 && !s.paginated:
+	case f.Rule == normalize.InvalidUTF8 && !s.paginated:
 		f.Impact = Blocks
-	case f.Rule == ruleNoFinalNewline && (codex.Before(s.header.Version, 0, 145) || s.olderThan(0, 145)):
+	case f.Rule == normalize.NoFinalNewline && (codex.Before(s.header.Version, 0, 145) || s.olderThan(0, 145)):
 		f.Impact = Loses
 	case f.Framing && f.Impact == Loses && s.headerAt.Line > 0 && f.Pos.Less(s.headerAt):
 		f.Impact = Blocks

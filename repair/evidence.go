@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -16,7 +17,7 @@ import (
 // evidence reads the record that a reference names. A file that is not UTF-8 has other offsets than its text, so
 // there the record is looked for by its place.
 func (w *job) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
-	if w.found.Summary.Encoding == lint.UTF8 {
+	if w.found.Summary.Encoding == normalize.UTF8 {
 		raw, err := w.Source.Extract(ctx, []source.Ref{{Offset: ref.Offset, Length: ref.Size}})
 		if err != nil {
 			return nil, err
@@ -33,7 +34,7 @@ func (w *job) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
 
 // pick returns the record at a place in a text.
 func pick(text io.Reader, at session.Pos) ([]byte, error) {
-	framer := lint.NewFramer(text, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: func(*lint.Finding) bool { return true }})
+	framer := normalize.New(text, normalize.Options{Decoder: codex.Decoder{}, Mend: func(*lint.Finding) bool { return true }})
 	for {
 		rec, err := framer.Next()
 		if errors.Is(err, io.EOF) {

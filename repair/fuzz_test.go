@@ -8,6 +8,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/damage"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -18,9 +19,9 @@ type frame struct {
 	raw          string
 }
 
-func frames(t *testing.T, text []byte, mend func(*lint.Finding) bool) (list []frame, end int64, enc lint.Encoding) {
+func frames(t *testing.T, text []byte, mend func(*lint.Finding) bool) (list []frame, end int64, enc normalize.Encoding) {
 	t.Helper()
-	f := lint.NewFramer(bytes.NewReader(text), lint.FrameOptions{Decoder: codex.Decoder{}, Mend: mend})
+	f := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: codex.Decoder{}, Mend: mend})
 	for {
 		rec, err := f.Next()
 		if errors.Is(err, io.EOF) {
@@ -60,7 +61,7 @@ func FuzzFraming(f *testing.F) {
 				}
 				next = one[i].offset + one[i].size
 			}
-			if next != end || enc == lint.UTF8 && end != int64(len(text)) {
+			if next != end || enc == normalize.UTF8 && end != int64(len(text)) {
 				t.Fatalf("the lines end at byte %d, the framer at %d, the file at %d", next, end, len(text))
 			}
 		}

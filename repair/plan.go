@@ -208,7 +208,7 @@ func (p *Plan) Empty() bool {
 	return !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return !f.Reproject })
 }
 
-// mend is the Framer's view of the plan: what may be mended of a line's framing.
+// mend is the normalizer's view of the plan: what may be mended of a line's framing.
 func (p *Plan) mend(f *lint.Finding) bool {
 	if p.leave[f.Pos.Line] {
 		return false

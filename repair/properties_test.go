@@ -12,6 +12,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -251,7 +252,7 @@ func laws(t testing.TB, text []byte, name string, choice Choice) (law *broken) {
 	if mendable(t, before, choice) == nil && !bytes.Equal(text, out) {
 		return &broken{"a session with nothing to mend is changed", ""}
 	}
-	if before.Summary.Encoding != lint.UTF8 {
+	if before.Summary.Encoding != normalize.UTF8 {
 		return nil
 	}
 	was := map[string]int{}

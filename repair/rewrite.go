@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -72,9 +73,9 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	r.tee, _ = w.(*sum.Tee)
 	r.Proof = newProof(r.tee)
 	r.numbers = newNumberer(r.Session.Paginated(), r.Session.BaseOrdinal, r.Session.SubagentStart)
-	framer := lint.NewFramer(in, lint.FrameOptions{Decoder: codex.Decoder{}, Mend: r.Plan.mend, Scanners: lint.Scanners(0)})
+	framer := normalize.New(in, normalize.Options{Decoder: codex.Decoder{}, Mend: r.Plan.mend, Scanners: normalize.Scanners(0)})
 	defer framer.Close()
-	if framer.Encoding() != lint.UTF8 {
+	if framer.Encoding() != normalize.UTF8 {
 		r.differ(0)
 	}
 	for n := 0; ; n++ {
@@ -113,7 +114,7 @@ const fewLines = 32
 
 // skip copies the lines behind the given one, as they are, up to the last in front of one that the plan is about: that
 // one tells which number the next has.
-func (r *Rewrite) skip(framer *lint.Framer, behind int64) error {
+func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 	until := r.Plan.plain(behind) - 1
 	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.open || !r.numbers.steady() {
 		return nil

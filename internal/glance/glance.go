@@ -2,7 +2,7 @@
 // list ten thousand of them, or to answer about one of a gigabyte at once.
 //
 // In: a session's file. Out: a Session. What is wrong in the middle of a file it can't know; lint does. It reads
-// through the same framer and timeline as everything else and never writes.
+// through the same normalizer and timeline as everything else and never writes.
 package glance
 
 import (

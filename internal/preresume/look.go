@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -175,7 +176,7 @@ func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int
 		i := int64(bytes.IndexByte(tail, '\n') + 1)
 		tail, from = tail[i:], from+i
 	}
-	f := lint.NewFramer(bytes.NewReader(tail), lint.FrameOptions{Decoder: codex.Decoder{}})
+	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: codex.Decoder{}})
 	for err == nil {
 		_, err = f.Next()
 		for _, fault := range f.Faults() {

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )
@@ -25,7 +26,7 @@ type Options struct {
 // what the reading met; all that came before an error has been told.
 func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) error) error {
 	t := &teller{opts: opts, emit: emit, calls: map[callKey]*Entry{}}
-	framer := lint.NewFramer(r, lint.FrameOptions{Decoder: codex.Decoder{}, Live: opts.Live})
+	framer := normalize.New(r, normalize.Options{Decoder: codex.Decoder{}, Live: opts.Live})
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -244,7 +245,7 @@ func TestStreams(t *testing.T) {
 	}
 	queue := 0
 	r := &teller{calls: map[callKey]*Entry{}, emit: func(*Entry) error { queue++; return nil }}
-	f := lint.NewFramer(strings.NewReader(strings.Repeat(call("c1")+answer("c1", `"x"`), 1000)), lint.FrameOptions{Decoder: codex.Decoder{}})
+	f := normalize.New(strings.NewReader(strings.Repeat(call("c1")+answer("c1", `"x"`), 1000)), normalize.Options{Decoder: codex.Decoder{}})
 	for n := 0; n < 2000; n++ {
 		rec, err := f.Next()
 		if err != nil {

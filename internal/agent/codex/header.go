@@ -98,12 +98,12 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 		}
 		faults = append(faults, HeaderFault{
 			What: lacks(key, v), Exact: value != "" && key != "originator" && value != unknownVersion,
-			Cuts: []Cut{Set(line, "payload", key, quote(value))},
+			Cuts: []Cut{session.SetMember(line, "payload", key, quote(value))},
 		})
 	}
 	if id := p.Get("id"); id.Type != gjson.String || !uuidForm.MatchString(id.String()) {
 		if known.ID != "" {
-			faults = append(faults, HeaderFault{What: lacks("id", id), Exact: true, Cuts: []Cut{Set(line, "payload", "id", quote(known.ID))}})
+			faults = append(faults, HeaderFault{What: lacks("id", id), Exact: true, Cuts: []Cut{session.SetMember(line, "payload", "id", quote(known.ID))}})
 		} else {
 			faults = append(faults, HeaderFault{What: lacks("id", id)})
 		}
@@ -120,7 +120,7 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 	if v := p.Get("base_instructions"); v.Type == gjson.String {
 		faults = append(faults, HeaderFault{
 			What: "base_instructions is a plain text", Exact: true,
-			Cuts: []Cut{Set(line, "payload", "base_instructions", []byte(`{"text":`+v.Raw+`}`))},
+			Cuts: []Cut{session.SetMember(line, "payload", "base_instructions", []byte(`{"text":`+v.Raw+`}`))},
 		})
 	}
 	if v := p.Get("history_mode"); v.Exists() && v.String() != "legacy" && v.String() != "paginated" {
@@ -128,13 +128,13 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 		if known.Paginated {
 			mode = "paginated"
 		}
-		faults = append(faults, HeaderFault{What: "history_mode is unknown", Exact: true, Cuts: []Cut{Set(line, "payload", "history_mode", quote(mode))}})
+		faults = append(faults, HeaderFault{What: "history_mode is unknown", Exact: true, Cuts: []Cut{session.SetMember(line, "payload", "history_mode", quote(mode))}})
 	}
 	if p.Get("agent_role").Exists() && p.Get("agent_type").Exists() {
-		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []Cut{Drop(line, "payload", "agent_type")}})
+		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []Cut{session.DropMember(line, "payload", "agent_type")}})
 	}
 	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !v.IsObject() {
-		faults = append(faults, HeaderFault{What: "source is neither a text nor an object", Cuts: []Cut{Set(line, "payload", "source", quote("unknown"))}})
+		faults = append(faults, HeaderFault{What: "source is neither a text nor an object", Cuts: []Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
 	}
 	return faults
 }
@@ -228,12 +228,12 @@ func EnvironmentCWD(line []byte) string {
 
 // Reidentify makes a header that of a new thread which was forked from the old one: the copy resumes beside it.
 func Reidentify(line []byte, old Header, id string) []byte {
-	cuts := []Cut{Set(line, "payload", "id", quote(id))}
+	cuts := []Cut{session.SetMember(line, "payload", "id", quote(id))}
 	if old.ID != "" {
-		cuts = append(cuts, Set(line, "payload", "forked_from_id", quote(old.ID)))
+		cuts = append(cuts, session.SetMember(line, "payload", "forked_from_id", quote(old.ID)))
 	}
 	if old.SessionID != "" && old.SessionID == old.ID {
-		cuts = append(cuts, Set(line, "payload", "session_id", quote(id)))
+		cuts = append(cuts, session.SetMember(line, "payload", "session_id", quote(id)))
 	}
 	out, err := session.Apply(line, cuts)
 	if err != nil {

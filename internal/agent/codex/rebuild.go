@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // CallFrom rebuilds a lost call from an event that names its tool, command or arguments. outputType is the payload
@@ -191,7 +193,7 @@ func WrapBare(line []byte, timestamp string) []byte {
 	if out := gjson.GetBytes(line, "output"); out.IsObject() {
 		value := out.Get("content")
 		if value.Type == gjson.String || value.IsArray() {
-			payload = splice(line, Set(line, "", "output", []byte(value.Raw)))
+			payload = session.Splice(line, session.SetMember(line, "", "output", []byte(value.Raw)))
 		}
 	}
 	return record(timestamp, nil, "response_item", json.RawMessage(payload))

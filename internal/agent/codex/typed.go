@@ -178,7 +178,7 @@ func plain(raw []byte, starts [][]byte) bool {
 		if rest = rest[len(starts[i]):]; len(rest) == 0 || rest[0] != '"' {
 			return false
 		}
-		rest = rest[literalEnd(rest):]
+		rest = rest[session.LiteralEnd(rest):]
 		switch {
 		case bytes.HasPrefix(rest, []byte("},")):
 			rest = rest[2:]

@@ -1,4 +1,4 @@
-package lint
+package normalize
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	utf16 "golang.org/x/text/encoding/unicode"
 
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -62,13 +63,13 @@ func sniff(head []byte) Encoding {
 }
 
 // stripBOM takes the byte order mark off the first line and reports how the file was encoded, if not as it should.
-func (f *Framer) stripBOM(raw []byte) []byte {
+func (f *Normalizer) stripBOM(raw []byte) []byte {
 	rest, marked := bytes.CutPrefix(raw, utf8BOM)
 	switch {
 	case f.encoding != UTF8:
-		f.report(ruleBOM, 0, Exact, "the file is UTF-16 text: the client reads nothing of it")
+		f.report(BOM, 0, finding.Exact, "the file is UTF-16 text: the client reads nothing of it")
 	case marked:
-		f.report(ruleBOM, 0, Exact, "a byte order mark stands before the first record: the client can't read the header")
+		f.report(BOM, 0, finding.Exact, "a byte order mark stands before the first record: the client can't read the header")
 	default:
 		return raw
 	}
@@ -79,7 +80,7 @@ func (f *Framer) stripBOM(raw []byte) []byte {
 }
 
 // stripNULs takes runs of NUL bytes out of a line, as a power loss leaves them. It returns nil if nothing remains.
-func (f *Framer) stripNULs(raw []byte) []byte {
+func (f *Normalizer) stripNULs(raw []byte) []byte {
 	at := bytes.IndexByte(raw, 0)
 	kept := make([]byte, 0, len(raw))
 	for _, c := range raw {
@@ -88,17 +89,17 @@ func (f *Framer) stripNULs(raw []byte) []byte {
 		}
 	}
 	message := fmt.Sprintf("%d NUL bytes", len(raw)-len(kept))
-	fault := f.report(ruleNULBytes, at, Exact, message)
+	fault := f.report(NULBytes, at, finding.Exact, message)
 	if len(bytes.TrimSpace(kept)) == 0 {
-		fault.Impact = Notes
+		fault.Impact = finding.Notes
 		return nil
 	}
 	fault.Message += " hide a record: the client drops the line"
 	return kept
 }
 
-func utf8Message(fix Fix) string {
-	if fix == Exact {
+func utf8Message(fix finding.Fix) string {
+	if fix == finding.Exact {
 		return "bytes that are no UTF-8, but plainly text of another encoding"
 	}
 	return "bytes that are no UTF-8"
@@ -107,18 +108,18 @@ func utf8Message(fix Fix) string {
 // mendUTF8 makes raw valid UTF-8 and returns where the first bad byte was, -1 if there was none. The fix is exact
 // where the bytes can only be surrogate pairs written one by one (CESU-8) or single Windows-1252 letters inside
 // words; otherwise each bad run becomes U+FFFD.
-func mendUTF8(raw []byte) (fixed []byte, fix Fix, at int) {
+func mendUTF8(raw []byte) (fixed []byte, fix finding.Fix, at int) {
 	at = firstInvalid(raw)
 	if at < 0 {
-		return raw, Exact, -1
+		return raw, finding.Exact, -1
 	}
 	if out := fromCESU8(raw); utf8.Valid(out) {
-		return out, Exact, at
+		return out, finding.Exact, at
 	}
 	if out := fromWindows1252(raw); out != nil {
-		return out, Exact, at
+		return out, finding.Exact, at
 	}
-	return bytes.ToValidUTF8(dropFromNames(raw), []byte("\ufffd")), StandIn, at
+	return bytes.ToValidUTF8(dropFromNames(raw), []byte("\ufffd")), finding.StandIn, at
 }
 
 // dropInvalid takes all bytes out that are no UTF-8.

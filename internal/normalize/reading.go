@@ -1,4 +1,4 @@
-package lint
+package normalize
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ type heldLine struct {
 // longSession is the length in bytes from which on others scan ahead: for less they are not worth starting.
 const longSession = 512 << 10
 
-func (f *Framer) nextLine() (heldLine, error) {
+func (f *Normalizer) nextLine() (heldLine, error) {
 	if len(f.ahead) > 0 {
 		l := f.ahead[0]
 		f.ahead = f.ahead[1:]
@@ -26,7 +26,7 @@ func (f *Framer) nextLine() (heldLine, error) {
 	return f.readLine()
 }
 
-func (f *Framer) readLine() (heldLine, error) {
+func (f *Normalizer) readLine() (heldLine, error) {
 	if f.readErr != nil {
 		return heldLine{}, f.readErr
 	}
@@ -44,7 +44,7 @@ func (f *Framer) readLine() (heldLine, error) {
 }
 
 // physical returns the next line of the file.
-func (f *Framer) physical() (jsonl.Line, *jsonl.Scanned, error) {
+func (f *Normalizer) physical() (jsonl.Line, *jsonl.Scanned, error) {
 	if f.others == nil && f.opts.Scanners > 0 && f.offset-f.skipped >= longSession {
 		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners)
 	}
@@ -72,7 +72,7 @@ const maxScanners = 8
 // Skip gives the lines before the one with the number until to do, without looking into them. It is for lines of which it
 // is known that each is one sound record. It may stop earlier, and does nothing where lines have been read ahead. The
 // error is what do returns.
-func (f *Framer) Skip(until int64, do func(block []byte, lines int64) error) error {
+func (f *Normalizer) Skip(until int64, do func(block []byte, lines int64) error) error {
 	if f.others != nil || len(f.ahead) > 0 || len(f.queue) > 0 || !f.started || f.readErr != nil {
 		return nil
 	}
@@ -83,15 +83,15 @@ func (f *Framer) Skip(until int64, do func(block []byte, lines int64) error) err
 	})
 }
 
-// Close ends what reads ahead. The Framer can't be used afterwards.
-func (f *Framer) Close() {
+// Close ends what reads ahead. The Normalizer can't be used afterwards.
+func (f *Normalizer) Close() {
 	if f.others != nil {
 		f.others.Close()
 	}
 }
 
 // scan scans the line in hand, unless that was done ahead and the line is as it was.
-func (f *Framer) scan(raw []byte) jsonl.Verdict {
+func (f *Normalizer) scan(raw []byte) jsonl.Verdict {
 	if s := f.line.scanned; s != nil && len(raw) == len(f.line.Raw) {
 		copy(f.spans, s.Spans)
 		return s.Verdict
@@ -103,7 +103,7 @@ func (f *Framer) scan(raw []byte) jsonl.Verdict {
 func (l *heldLine) hold() { l.Raw, l.scanned = bytes.Clone(l.Raw), nil }
 
 // peek returns the i-th line ahead, nil at the end of the file.
-func (f *Framer) peek(i int) *heldLine {
+func (f *Normalizer) peek(i int) *heldLine {
 	for len(f.ahead) <= i {
 		line, err := f.readLine()
 		if err != nil {

@@ -1,4 +1,4 @@
-package lint
+package normalize
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -23,11 +24,11 @@ const maxMend = 16 << 20
 // maxMendText is the length in bytes up to which the characters of a line are mended that is otherwise one record.
 const maxMendText = 256 << 20
 
-// Framer turns the bytes of a session file into logical records. It mends what broke the framing: text encoding,
+// Normalizer turns the bytes of a session file into logical records. It mends what broke the framing: text encoding,
 // padding, records glued together, torn or spread over lines. The same bytes always give the same records, so that
 // a repair can read the file a second time and find each record at the Pos where lint saw it.
-type Framer struct {
-	opts    FrameOptions
+type Normalizer struct {
+	opts    Options
 	lines   *jsonl.Reader
 	others  *jsonl.Ahead // reads and scans ahead of what is asked for; nil at the beginning of a file
 	scanner *jsonl.Scanner
@@ -43,7 +44,7 @@ type Framer struct {
 	line    heldLine
 	rec     session.Record
 	spans   []jsonl.Span
-	faults  []Finding
+	faults  []finding.Finding
 
 	started  bool
 	encoding Encoding
@@ -51,32 +52,32 @@ type Framer struct {
 	skipped  int64 // bytes of it that nobody looked into
 }
 
-// FrameOptions are what a Framer needs to know beyond the bytes.
-type FrameOptions struct {
+// Options are what a Normalizer needs to know beyond the bytes.
+type Options struct {
 	Decoder session.Decoder
 	// Mend says whether a fault may be mended; nil allows all that is more than a note. A line that may not be
 	// mended stays as it is, which makes it one dead record.
-	Mend func(*Finding) bool
+	Mend func(*finding.Finding) bool
 	// Live: somebody writes the file now, so a last line without its end is no damage.
 	Live bool
-	// Scanners is how many goroutines scan ahead in a long session; 0: none. With any the Framer must be closed.
+	// Scanners is how many goroutines scan ahead in a long session; 0: none. With any the Normalizer must be closed.
 	Scanners int
 }
 
 // piece is one logical record of a line.
 type piece struct {
 	raw    []byte
-	rule   *Rule // the rule that makes it dead
+	rule   *finding.Rule // the rule that makes it dead
 	dead   bool
 	torn   bool
 	mended bool
 	drop   bool // dead, and not to be kept
 }
 
-// NewFramer reads the session in r. It looks at the first bytes to tell UTF-16 from UTF-8.
-func NewFramer(r io.Reader, opts FrameOptions) *Framer {
+// New reads the session in r. It looks at the first bytes to tell UTF-16 from UTF-8.
+func New(r io.Reader, opts Options) *Normalizer {
 	enc, r := decodeText(r)
-	return &Framer{
+	return &Normalizer{
 		opts: opts, dec: opts.Decoder, encoding: enc,
 		lines:   jsonl.NewReader(r),
 		scanner: jsonl.NewScanner(opts.Decoder.Shape()),
@@ -85,13 +86,13 @@ func NewFramer(r io.Reader, opts FrameOptions) *Framer {
 }
 
 // Encoding is how the file's bytes become text.
-func (f *Framer) Encoding() Encoding { return f.encoding }
+func (f *Normalizer) Encoding() Encoding { return f.encoding }
 
 // Offset is how many bytes of text have been read, from the start of the uncompressed file.
-func (f *Framer) Offset() int64 { return f.offset }
+func (f *Normalizer) Offset() int64 { return f.offset }
 
 // Faults returns what was found in the lines read since the last call.
-func (f *Framer) Faults() []Finding {
+func (f *Normalizer) Faults() []finding.Finding {
 	out := f.faults
 	f.faults = nil
 	return out
@@ -99,7 +100,7 @@ func (f *Framer) Faults() []Finding {
 
 // Next returns the next logical record, dead ones (session.Unreadable) too; it is valid until the next call.
 // The error is io.EOF at the end, otherwise what the reader met.
-func (f *Framer) Next() (*session.Record, error) {
+func (f *Normalizer) Next() (*session.Record, error) {
 	for {
 		if rec := f.pop(); rec != nil {
 			return rec, nil
@@ -113,7 +114,7 @@ func (f *Framer) Next() (*session.Record, error) {
 }
 
 // pop takes the next piece of the line in hand and makes a record of it.
-func (f *Framer) pop() *session.Record {
+func (f *Normalizer) pop() *session.Record {
 	if len(f.queue) == 0 {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (f *Framer) pop() *session.Record {
 }
 
 // unreadable makes the record in hand one that says nothing.
-func (f *Framer) unreadable() {
+func (f *Normalizer) unreadable() {
 	clear(f.spans)
 	f.rec = session.Record{
 		Pos: f.rec.Pos, Offset: f.rec.Offset, Size: f.rec.Size, Raw: f.rec.Raw, Spans: f.spans, Original: f.rec.Original,
@@ -148,7 +149,7 @@ func (f *Framer) unreadable() {
 }
 
 // finish decodes the record whose spans have just been scanned.
-func (f *Framer) finish(v jsonl.Verdict) {
+func (f *Normalizer) finish(v jsonl.Verdict) {
 	f.rec.Blank, f.rec.Refused = false, false
 	f.dec.Decode(&f.rec)
 	if v.Depth > clientDepth {
@@ -160,7 +161,7 @@ func (f *Framer) finish(v jsonl.Verdict) {
 }
 
 // begin cuts a physical line into its logical records and puts them into the queue.
-func (f *Framer) begin(line heldLine) {
+func (f *Normalizer) begin(line heldLine) {
 	f.line = line
 	f.rec.Pos = session.Pos{Line: line.Number, Part: -1}
 	f.rec.Offset, f.rec.Size = line.Offset, line.size
@@ -172,13 +173,13 @@ func (f *Framer) begin(line heldLine) {
 		raw = f.stripBOM(raw)
 	}
 	if len(raw) > hugeLine {
-		f.report(ruleHugeLine, 0, NoFix, fmt.Sprintf("this line is %d bytes long; clients load it slowly", len(raw)))
+		f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long; clients load it slowly", len(raw)))
 	}
 	f.whole = false
 	if v := f.scan(raw); v.Fault == jsonl.None && v.Object && v.Surrogate < 0 {
 		f.verdict, f.whole = v, true
 		if n := len(raw); raw[n-1] == '\r' {
-			if f.allowed(f.report(ruleCRLF, n-1, Exact, "line ends with CR LF")) {
+			if f.allowed(f.report(CRLF, n-1, finding.Exact, "line ends with CR LF")) {
 				raw = raw[:n-1]
 			}
 		}
@@ -193,7 +194,7 @@ func (f *Framer) begin(line heldLine) {
 }
 
 // mendLine deals with a line that is not one whole record.
-func (f *Framer) mendLine(raw []byte) {
+func (f *Normalizer) mendLine(raw []byte) {
 	if len(raw) <= maxMend {
 		raw = bytes.Clone(raw) // what is made of it outlives the reader's buffer
 	}
@@ -218,9 +219,9 @@ func (f *Framer) mendLine(raw []byte) {
 	f.queue = pieces
 }
 
-func (f *Framer) tornFault(mark int) bool {
+func (f *Normalizer) tornFault(mark int) bool {
 	for _, fault := range f.faults[mark:] {
-		if fault.Rule == ruleTornTail {
+		if fault.Rule == TornTail {
 			return true
 		}
 	}
@@ -228,7 +229,7 @@ func (f *Framer) tornFault(mark int) bool {
 }
 
 // mayMend says whether all mends of the line in hand are allowed.
-func (f *Framer) mayMend(mark int) bool {
+func (f *Normalizer) mayMend(mark int) bool {
 	for i := range f.faults[mark:] {
 		if !f.allowed(&f.faults[mark+i]) {
 			return false
@@ -237,32 +238,32 @@ func (f *Framer) mayMend(mark int) bool {
 	return true
 }
 
-func (f *Framer) allowed(fault *Finding) bool {
+func (f *Normalizer) allowed(fault *finding.Finding) bool {
 	if f.opts.Mend == nil {
-		return fault.Impact != Notes
+		return fault.Impact != finding.Notes
 	}
 	return f.opts.Mend(fault)
 }
 
 // report notes a fault in the line in hand; at counts bytes from the line's start.
-func (f *Framer) report(rule *Rule, at int, fix Fix, message string) *Finding {
-	f.faults = append(f.faults, Finding{
+func (f *Normalizer) report(rule *finding.Rule, at int, fix finding.Fix, message string) *finding.Finding {
+	f.faults = append(f.faults, finding.Finding{
 		Rule: rule, Impact: rule.Impact, Fix: fix, Framing: true,
 		Pos: session.Pos{Line: f.line.Number}, Offset: f.line.Offset + int64(at), Message: message,
-		On: Ref{Pos: session.Pos{Line: f.line.Number}, Offset: f.line.Offset, Size: int64(len(f.line.Raw)) + 1},
+		On: finding.Ref{Pos: session.Pos{Line: f.line.Number}, Offset: f.line.Offset, Size: int64(len(f.line.Raw)) + 1},
 	})
 	return &f.faults[len(f.faults)-1]
 }
 
-func (f *Framer) missingNewline() {
+func (f *Normalizer) missingNewline() {
 	if f.opts.Live {
 		return
 	}
-	f.report(ruleNoFinalNewline, len(f.line.Raw), Exact, "the last record lacks its newline: a client before 0.145 glues its next record to it")
+	f.report(NoFinalNewline, len(f.line.Raw), finding.Exact, "the last record lacks its newline: a client before 0.145 glues its next record to it")
 }
 
 // Err is what ended the reading, nil at a clean end of the file.
-func (f *Framer) Err() error {
+func (f *Normalizer) Err() error {
 	if f.readErr == nil || errors.Is(f.readErr, io.EOF) {
 		return nil
 	}

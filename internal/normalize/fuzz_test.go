@@ -1,4 +1,4 @@
-package lint
+package normalize
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // frames reads all records of a text: their places and bytes.
 func frames(t *testing.T, text []byte) (at []session.Pos, raw [][]byte, end int64) {
 	t.Helper()
-	f := NewFramer(bytes.NewReader(text), FrameOptions{Decoder: codex.Decoder{}})
+	f := New(bytes.NewReader(text), Options{Decoder: codex.Decoder{}})
 	for {
 		rec, err := f.Next()
 		if errors.Is(err, io.EOF) {
@@ -26,8 +26,8 @@ func frames(t *testing.T, text []byte) (at []session.Pos, raw [][]byte, end int6
 	}
 }
 
-// FuzzFramer: the same bytes give the same records at the same places, in order, and all bytes are read.
-func FuzzFramer(f *testing.F) {
+// FuzzNormalizer: the same bytes give the same records at the same places, in order, and all bytes are read.
+func FuzzNormalizer(f *testing.F) {
 	for _, seed := range []string{
 		"{\"timestamp\":\"t\",\"type\":\"a\",\"payload\":{}}\n{\"timestamp\":\"t\",\"type\":\"b\",\"payload\":{}}",
 		"{\"timestamp\":\"t\",\"type\":\"a\",\"payl{\"timestamp\":\"t\",\"type\":\"b\",\"payload\":{}}\n",

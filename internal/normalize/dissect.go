@@ -1,21 +1,22 @@
-package lint
+package normalize
 
 import (
 	"bytes"
 	"fmt"
 
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // dissect finds the records in a line that is not simply one.
-func (f *Framer) dissect(raw []byte) []piece {
+func (f *Normalizer) dissect(raw []byte) []piece {
 	if len(raw) > maxMend && len(bytes.TrimLeft(raw, " \t\r")) > 0 {
 		if p, ok := f.mendLongText(raw); ok {
 			return []piece{p}
 		}
-		f.report(ruleBadJSON, 0, SetAside, "the line does not parse and is too long to be searched for records")
-		return []piece{{raw: raw, dead: true, rule: ruleBadJSON}}
+		f.report(BadJSON, 0, finding.SetAside, "the line does not parse and is too long to be searched for records")
+		return []piece{{raw: raw, dead: true, rule: BadJSON}}
 	}
 	if bytes.IndexByte(raw, 0) >= 0 {
 		stripped := f.stripNULs(raw)
@@ -27,11 +28,11 @@ func (f *Framer) dissect(raw []byte) []piece {
 	v := f.scanner.Scan(raw, f.spans)
 	switch {
 	case v.Fault == jsonl.Blank:
-		f.report(ruleBlankLine, 0, Exact, "blank line")
+		f.report(BlankLine, 0, finding.Exact, "blank line")
 		return []piece{{raw: raw, dead: true}}
 	case v.Fault == jsonl.None && !v.Object:
-		f.report(ruleNotObject, 0, SetAside, "the line is JSON but no record: the client skips it")
-		return []piece{{raw: raw, dead: true, rule: ruleNotObject}}
+		f.report(NotObject, 0, finding.SetAside, "the line is JSON but no record: the client skips it")
+		return []piece{{raw: raw, dead: true, rule: NotObject}}
 	}
 	if p, ok := f.mendText(raw, v, true); ok {
 		return []piece{p}
@@ -45,7 +46,7 @@ func (f *Framer) dissect(raw []byte) []piece {
 }
 
 // mendLongText mends the characters of a long line that is otherwise one record: that takes a few times its length.
-func (f *Framer) mendLongText(raw []byte) (piece, bool) {
+func (f *Normalizer) mendLongText(raw []byte) (piece, bool) {
 	if len(raw) > maxMendText {
 		return piece{}, false
 	}
@@ -57,11 +58,11 @@ func (f *Framer) mendLongText(raw []byte) (piece, bool) {
 }
 
 // mendText mends what is wrong with the characters of one record. It reports only if the result is a whole record.
-func (f *Framer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, bool) {
+func (f *Normalizer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, bool) {
 	type mend struct {
-		rule *Rule
+		rule *finding.Rule
 		at   int
-		fix  Fix
+		fix  finding.Fix
 		text string
 	}
 	var mends []mend
@@ -69,7 +70,7 @@ func (f *Framer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, bool
 	if v.Fault == jsonl.NotUTF8 || v.Fault == jsonl.Control || v.Fault == jsonl.Syntax {
 		if fixed, fix, at := mendUTF8(out); at >= 0 {
 			out = fixed
-			mends = append(mends, mend{ruleInvalidUTF8, at, fix, utf8Message(fix)})
+			mends = append(mends, mend{InvalidUTF8, at, fix, utf8Message(fix)})
 			v = f.scanner.Scan(out, f.spans)
 			if v.Fault == jsonl.Syntax { // they stand between the strings
 				if dropped := dropInvalid(raw); f.scanner.Scan(dropped, f.spans).Fault == jsonl.None {
@@ -79,12 +80,12 @@ func (f *Framer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, bool
 		}
 	}
 	if v.Fault == jsonl.Control {
-		mends = append(mends, mend{ruleRawControl, v.At, Exact, "a control character stands unescaped in a string: the client drops the record"})
+		mends = append(mends, mend{RawControl, v.At, finding.Exact, "a control character stands unescaped in a string: the client drops the record"})
 		out = escapeControls(out)
 		v = f.scanner.Scan(out, f.spans)
 	}
 	if v.Fault == jsonl.None && v.Surrogate >= 0 {
-		mends = append(mends, mend{ruleLoneSurrogate, v.Surrogate, StandIn, "an escaped surrogate lacks its other half: the client drops the record"})
+		mends = append(mends, mend{LoneSurrogate, v.Surrogate, finding.StandIn, "an escaped surrogate lacks its other half: the client drops the record"})
 		out = mendSurrogates(out)
 		v = f.scanner.Scan(out, f.spans)
 	}
@@ -100,7 +101,7 @@ func (f *Framer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, bool
 }
 
 // wholeRecord says whether raw is, or can be mended to be, exactly one record of the agent.
-func (f *Framer) wholeRecord(raw []byte) (piece, bool) {
+func (f *Normalizer) wholeRecord(raw []byte) (piece, bool) {
 	p, ok := f.mendText(raw, f.scanner.Scan(raw, f.spans), false)
 	if !ok {
 		return piece{}, false
@@ -111,7 +112,7 @@ func (f *Framer) wholeRecord(raw []byte) (piece, bool) {
 }
 
 // join tries to read a record that raw newlines broke over several lines, and takes those lines if it succeeds.
-func (f *Framer) join(raw []byte) []byte {
+func (f *Normalizer) join(raw []byte) []byte {
 	if !f.line.Terminated || f.startsRecord(raw) < 0 {
 		return nil
 	}
@@ -135,7 +136,7 @@ func (f *Framer) join(raw []byte) []byte {
 		}
 		for _, candidate := range [][]byte{escapeControls(text), plain} {
 			if p, ok := f.wholeRecord(candidate); ok {
-				f.report(ruleSplitRecord, len(raw), Exact, fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
+				f.report(SplitRecord, len(raw), finding.Exact, fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
 				f.line.size, f.rec.Size = size, size
 				f.line.Terminated, f.line.Raw = next.Terminated, text
 				f.ahead = f.ahead[i+1:]
@@ -151,7 +152,7 @@ func (f *Framer) join(raw []byte) []byte {
 }
 
 // startsRecord returns where in raw a record's first bytes stand: 0 at its start, -1 nowhere.
-func (f *Framer) startsRecord(raw []byte) int {
+func (f *Normalizer) startsRecord(raw []byte) int {
 	at := -1
 	for _, s := range f.dec.Starts() {
 		if i := bytes.Index(raw, s); i >= 0 && (at < 0 || i < at) {
@@ -162,15 +163,15 @@ func (f *Framer) startsRecord(raw []byte) int {
 }
 
 // unglue takes a line apart that holds more or less than one record.
-func (f *Framer) unglue(raw []byte) []piece {
+func (f *Normalizer) unglue(raw []byte) []piece {
 	pieces, junk := f.parts(raw)
-	whole, fix := 0, Exact
+	whole, fix := 0, finding.Exact
 	for _, p := range pieces {
 		switch {
 		case p.dead:
-			fix = SetAside
+			fix = finding.SetAside
 		case p.torn:
-			fix = max(fix, Recovered)
+			fix = max(fix, finding.Recovered)
 		default:
 			whole++
 		}
@@ -179,32 +180,32 @@ func (f *Framer) unglue(raw []byte) []piece {
 	case whole == 0 && len(pieces) == 1:
 		f.reportTorn(pieces[0])
 	case whole == 1 && junk:
-		f.report(ruleBadJSON, 0, SetAside, "a record with garbage around it: the client drops both")
+		f.report(BadJSON, 0, finding.SetAside, "a record with garbage around it: the client drops both")
 	default:
-		f.report(ruleGluedRecords, 0, fix, fmt.Sprintf("%d records stand on one line: the client drops all of them", len(pieces)))
+		f.report(GluedRecords, 0, fix, fmt.Sprintf("%d records stand on one line: the client drops all of them", len(pieces)))
 	}
 	return pieces
 }
 
 // reportTorn reports a line of which at most a part of one record can be read.
-func (f *Framer) reportTorn(p piece) {
-	fix := SetAside
+func (f *Normalizer) reportTorn(p piece) {
+	fix := finding.SetAside
 	what := "nothing of it can be read"
 	if p.torn {
-		fix, what = Recovered, "what was written can be closed"
+		fix, what = finding.Recovered, "what was written can be closed"
 	}
-	if (!f.line.Terminated || looksTorn(f.line.Raw)) && f.atTail() {
+	if (!f.line.Terminated || jsonl.LooksTorn(f.line.Raw)) && f.atTail() {
 		if f.opts.Live && !f.line.Terminated {
 			return
 		}
-		f.report(ruleTornTail, len(f.line.Raw), fix, "the last line was cut short: the client drops it; "+what)
+		f.report(TornTail, len(f.line.Raw), fix, "the last line was cut short: the client drops it; "+what)
 		return
 	}
-	f.report(ruleBadJSON, 0, fix, "the line is no record: the client drops it; "+what)
+	f.report(BadJSON, 0, fix, "the line is no record: the client drops it; "+what)
 }
 
 // atTail says whether nothing but blank lines and NULs follow the line in hand.
-func (f *Framer) atTail() bool {
+func (f *Normalizer) atTail() bool {
 	if !f.line.Terminated {
 		return true
 	}
@@ -230,7 +231,7 @@ const (
 
 // parts returns the records in raw, and whether what stands beside them is garbage and not the start of a record. Each
 // piece takes the time of its own length, however many there are.
-func (f *Framer) parts(raw []byte) (pieces []piece, junk bool) {
+func (f *Normalizer) parts(raw []byte) (pieces []piece, junk bool) {
 	raw = bytes.Clone(raw)
 	starts := newStartFinder(raw, f.dec.Starts())
 	tries := 0
@@ -252,7 +253,7 @@ func (f *Framer) parts(raw []byte) (pieces []piece, junk bool) {
 		}
 		if next < 0 {
 			p := f.fragment(rest, nil)
-			return append(pieces, p), junk || !looksTorn(rest)
+			return append(pieces, p), junk || !jsonl.LooksTorn(rest)
 		}
 		if tries++; tries <= maxInterleaved {
 			if outer := f.interleaved(rest, next-at); outer != nil {
@@ -261,7 +262,7 @@ func (f *Framer) parts(raw []byte) (pieces []piece, junk bool) {
 		}
 		head := raw[at:next]
 		pieces = append(pieces, f.fragment(head, raw[next:]))
-		junk = junk || !looksTorn(head)
+		junk = junk || !jsonl.LooksTorn(head)
 		at = next
 	}
 	return pieces, junk
@@ -298,9 +299,9 @@ func (s *startFinder) behind(at int) int {
 }
 
 // interleaved reads a record that another writer's whole record was written into the middle of.
-func (f *Framer) interleaved(raw []byte, at int) []piece {
+func (f *Normalizer) interleaved(raw []byte, at int) []piece {
 	v := f.scanner.Scan(raw[at:], f.spans)
-	if v.Fault != jsonl.Trailing || !v.Object || !looksTorn(raw[:at]) {
+	if v.Fault != jsonl.Trailing || !v.Object || !jsonl.LooksTorn(raw[:at]) {
 		return nil
 	}
 	inner, ok := f.wholeRecord(raw[at : at+v.At])
@@ -317,7 +318,7 @@ func (f *Framer) interleaved(raw []byte, at int) []piece {
 
 // fragment is a record's torn start, closed where that is honest, or dead bytes. What follows it on the same line
 // or the next tells whether the same record was written again: then nothing is lost with it.
-func (f *Framer) fragment(raw, rest []byte) piece {
+func (f *Normalizer) fragment(raw, rest []byte) piece {
 	if rest == nil {
 		if next := f.peekHeld(); next != nil {
 			rest = next.Raw
@@ -328,10 +329,10 @@ func (f *Framer) fragment(raw, rest []byte) piece {
 			return piece{raw: closed, torn: true, mended: true}
 		}
 	}
-	return piece{raw: raw, dead: true, rule: ruleBadJSON}
+	return piece{raw: raw, dead: true, rule: BadJSON}
 }
 
-func (f *Framer) peekHeld() *heldLine {
+func (f *Normalizer) peekHeld() *heldLine {
 	f.line.hold()
 	return f.peek(0)
 }

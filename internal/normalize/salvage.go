@@ -1,0 +1,65 @@
+package normalize
+
+import (
+	"bytes"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// CutMark ends a text of which the rest was lost when its line was cut.
+const CutMark = "\n[hist: the session file was cut here; the rest of this text is lost]"
+
+// maxHeadBytes is how much longer, in bytes, what stands in front of the type may be in a record that was written again.
+const maxHeadBytes = 1 << 10
+
+var typeKey = []byte(`"type":`)
+
+// repeats says whether whole begins with the record that torn is the start of: a write that failed and was repeated.
+// The time stamps in front of the type may differ.
+func repeats(torn, whole []byte) bool {
+	whole = whole[:min(len(whole), len(torn)+maxHeadBytes)]
+	i, j := bytes.Index(torn, typeKey), bytes.Index(whole, typeKey)
+	return i >= 0 && j >= 0 && len(torn)-i > len(typeKey) && bytes.HasPrefix(whole[j:], torn[i:])
+}
+
+// closeTorn closes a record that was cut where nothing false is said by it: inside the text of an output or a
+// message, which is marked as cut, or behind everything that the record needs. It returns nil if neither is so.
+func (f *Normalizer) closeTorn(raw []byte) []byte {
+	if !jsonl.LooksTorn(raw) {
+		return nil
+	}
+	cut := jsonl.WalkTorn(raw)
+	if cut.InText {
+		text := append(jsonl.TrimPartial(raw), jsonl.AppendQuote(nil, CutMark)[1:]...)
+		if closed := append(text, cut.Closers...); f.honest(closed, true) {
+			return closed
+		}
+	}
+	if cut.Member > 0 {
+		if closed := append(bytes.Clone(raw[:cut.Member]), cut.MemberClosers...); f.honest(closed, false) {
+			return closed
+		}
+	}
+	return nil
+}
+
+// honest says whether a closed record stands for what was written. A text may be cut only where the decoder knows
+// it for the words of an output or a message.
+func (f *Normalizer) honest(closed []byte, text bool) bool {
+	v := f.scanner.Scan(closed, f.spans)
+	if v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0 {
+		return false
+	}
+	rec := session.Record{Raw: closed, Spans: f.spans}
+	if !f.dec.Envelope(&rec) {
+		return false
+	}
+	f.dec.Decode(&rec)
+	if text {
+		return f.dec.TextCut(&rec, bytes.LastIndex(closed, []byte(cutMarkQuoted)))
+	}
+	return f.dec.Complete(&rec)
+}
+
+var cutMarkQuoted = string(jsonl.AppendQuote(nil, CutMark)[1:])
