@@ -269,7 +269,7 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 		if c.Bool("json") {
 			err = format.Write(w, d)
 		} else {
-			_, err = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format(time.DateTime), d.Verdict, cmp.Or(d.Thread, "-"), oneLine(d.CWD), oneLine(strings.Join(d.Asked, " ")), became(d))
+			_, err = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), oneLine(d.CWD), oneLine(cmp.Or(strings.TrimSpace(d.Via+" "+strings.Join(d.Asked, " ")), "-")), cmp.Or(oneLine(d.Caller), "-"), became(d))
 		}
 		if err != nil {
 			return fmt.Errorf("writing the list: %w", err)
@@ -281,6 +281,15 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 	return nil
 }
 
+// threads tells which thread was there to be resumed, and which was used.
+func threads(d decisions.Decision) string {
+	available, used := "-", cmp.Or(d.Used, "?")
+	if d.Available != nil {
+		available = *d.Available
+	}
+	return oneLine(available + " → " + used)
+}
+
 // became tells what came of a decision.
 func became(d decisions.Decision) string {
 	text := ""
@@ -288,6 +297,8 @@ func became(d decisions.Decision) string {
 		text = "repaired; "
 	}
 	switch {
+	case len(d.Ran) == 0 && d.Used != "":
+		return text + oneLine(cmp.Or(d.Why, "handed on"))
 	case len(d.Ran) == 0:
 		return text + "nothing was run"
 	case d.Exit == nil:

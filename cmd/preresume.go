@@ -39,6 +39,9 @@ func preResumeCommand(e *env) *cli.Command {
 			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you take, in `BYTES`", DefaultText: "any"},
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume, or - for standard input"},
 			&cli.StringFlag{Name: "for-codex", Usage: "the `VERSION` of the client that will resume (the newest is the default)"},
+			&cli.StringFlag{Name: "via", Usage: "for the log: what leads to the question, e.g. argv or thread/resume; the session that is found then counts as used"},
+			&cli.StringFlag{Name: "caller", Usage: "for the log: the program that asks, e.g. my-wrapper/1.2"},
+			&cli.BoolFlag{Name: "quiet", Usage: "answer with one line on standard error, and only if the session was repaired or is not resumable", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "show-content", Usage: "tell the words of the last prompt", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.preResume,
@@ -53,7 +56,9 @@ type preRun struct {
 	command []string // to be run
 	cwd     string
 	error   string
+	lost    *preresume.Lost // what a new thread in the directory would replace
 	log     decisions.Decision
+	began   time.Time
 }
 
 func (e *env) preResume(c *cli.Context) error {
@@ -75,6 +80,8 @@ func (e *env) preResume(c *cli.Context) error {
 			return err
 		}
 	}
+	answer.Replaceable = p.lost
+	p.warn(t, answer)
 	p.note(answer)
 	if err := p.print(t, answer); err != nil {
 		return err
@@ -122,8 +129,8 @@ func (p *preRun) flags() error {
 	if c.Bool("markdown") && !c.Bool("card") {
 		return usage("--markdown is for --card")
 	}
-	if c.Bool("card") && c.Bool("json") {
-		return usage("--card and --json exclude each other")
+	if c.Bool("card") && c.Bool("json") || c.Bool("quiet") && (c.Bool("card") || c.Bool("json")) {
+		return usage("--card, --json and --quiet exclude each other")
 	}
 	if err := clientVersion(c.String("for-codex")); err != nil {
 		return err
@@ -187,6 +194,11 @@ func (p *preRun) find() (target, error) {
 	g, err := preresume.Last(ctx, root, p.cwd)
 	if err != nil {
 		return target{}, err
+	}
+	if p.cwd != "" {
+		if p.lost, err = preresume.Replaceable(ctx, root, p.cwd); err != nil {
+			return target{}, err
+		}
 	}
 	if g == nil {
 		where := "in " + root
@@ -307,7 +319,10 @@ func (p *preRun) out() io.Writer {
 func (p *preRun) begin() {
 	var id [6]byte
 	rand.Read(id[:]) // never fails
-	p.log = decisions.Decision{ID: hex.EncodeToString(id[:]), Time: time.Now().UTC().Truncate(time.Second), Asked: p.asked}
+	p.began = time.Now()
+	p.log = decisions.Decision{
+		ID: hex.EncodeToString(id[:]), Time: p.began.UTC().Truncate(time.Second), Asked: p.asked, Via: p.c.String("via"), Caller: p.c.String("caller"),
+	}
 	p.log.CWD = p.cwd
 	if p.log.CWD == "" {
 		p.log.CWD, _ = os.Getwd() // without one, the line has none
@@ -317,8 +332,22 @@ func (p *preRun) begin() {
 // note takes the answer over into the log's line.
 func (p *preRun) note(a *preresume.Answer) {
 	p.log.Verdict, p.log.Thread, p.log.Path = string(a.Verdict), a.Thread, a.Path
+	p.log.Why, p.log.Millis = a.Reason, time.Since(p.began).Milliseconds()
 	if a.Turn != nil {
 		p.log.State = a.Turn.State
+	}
+	if a.Thread != "" {
+		p.log.Available = &a.Thread
+	}
+	if p.log.Via != "" {
+		p.log.Used = a.Thread
+	}
+}
+
+// warn says what the client will do with a name that it looks up in one directory only.
+func (p *preRun) warn(t target, a *preresume.Answer) {
+	if dir := p.log.CWD; t.name != "" && dir != "" && a.CWD != "" && dir != a.CWD {
+		a.Warning = fmt.Sprintf("codex finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", dir)
 	}
 }
 

@@ -16,7 +16,7 @@ const signalled = 128
 // exec runs the command with this process's streams, hands signals on to it, and exits with its code. hist stays in
 // between so that the exit code can be logged; a terminal's own signals reach the command from the terminal.
 func (p *preRun) exec() error {
-	p.log.Ran = nameOnly(p.command)
+	p.log.Ran, p.log.Used = nameOnly(p.command), p.log.Thread
 	p.keep()
 	c := exec.Command(p.command[0], p.command[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, p.env.out, p.env.err

@@ -11,6 +11,10 @@ import (
 
 // show prints an answer, as one JSON object or in words.
 func (p *preRun) show(a *preresume.Answer) error {
+	if p.c.Bool("quiet") {
+		p.env.brief(a)
+		return nil
+	}
 	w := bufio.NewWriter(p.out())
 	if p.c.Bool("json") {
 		if err := format.Write(w, a); err != nil {
@@ -23,6 +27,24 @@ func (p *preRun) show(a *preresume.Answer) error {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return nil
+}
+
+// brief says in one line what is worth an interruption: that the session was repaired, or that it can't be resumed.
+func (e *env) brief(a *preresume.Answer) {
+	text := ""
+	switch {
+	case a.Repaired && a.OK():
+		text = fmt.Sprintf("repaired thread %s before its resume; take it back with: hist undo %s", a.Thread, a.Run)
+	case a.RepairError != "":
+		text = fmt.Sprintf("%s: %s; not repaired: %s", a.Verdict, a.Reason, a.RepairError)
+	case !a.OK():
+		text = fmt.Sprintf("%s: %s", a.Verdict, a.Reason)
+	case a.Warning != "":
+		text = a.Warning
+	default:
+		return
+	}
+	fmt.Fprintln(e.err, "hist: "+oneLine(text))
 }
 
 func words(w *bufio.Writer, a *preresume.Answer) {
@@ -55,6 +77,12 @@ func words(w *bufio.Writer, a *preresume.Answer) {
 			line("", "%s", q.Text)
 		}
 	}
+	if a.Warning != "" {
+		line("warning", "%s", a.Warning)
+	}
+	if h := a.Holder; h != nil && h.PID != 0 {
+		line("open in", "process %d %s since %s", h.PID, orUnknown(h.Command), orUnknown(h.Started))
+	}
 	for _, f := range a.Findings {
 		line("finding", "%s [%s; %s; fix: %s]", f.Message, f.Rule, f.Impact, f.Fix)
 	}
@@ -67,6 +95,9 @@ func words(w *bufio.Writer, a *preresume.Answer) {
 	}
 	for _, r := range a.Related {
 		line(strings.ReplaceAll(r.Relation, "_", " "), "%s", strings.TrimSpace(r.Thread+"  "+strings.Join(r.Resume, " ")))
+	}
+	if l := a.Replaceable; l != nil && l.Thread != a.Thread {
+		line("left behind", "%s (%s)  %s", l.Thread, l.State, strings.Join(l.Resume, " "))
 	}
 	if a.Error != nil {
 		line("the error", "%s [%s]", a.Error.Meaning, orUnknown(a.Error.Rule))
@@ -105,6 +136,9 @@ func turnWords(t *preresume.Turn) string {
 	}
 	if t.ErrorClass != "" {
 		text += ", " + t.ErrorClass
+	}
+	if t.ErrorCode != "" {
+		text += " (" + t.ErrorCode + ")"
 	}
 	if t.Error != "" {
 		text += ": " + t.Error

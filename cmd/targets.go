@@ -22,6 +22,7 @@ import (
 // target is one session to look at.
 type target struct {
 	path string // "-" for standard input
+	name string // the name that users gave to the thread, if it was asked for by that
 	home string // the agent's home it lies in, "" if in none
 	all  bool   // the whole home was asked for
 	err  error  // why it can't be looked at
@@ -74,10 +75,15 @@ func find(ctx context.Context, root, operand string) []target {
 		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, plain(err))}}
 	}
 	paths, err := home.Find(ctx, root, operand)
-	if err != nil {
-		if errors.Is(err, home.ErrBadID) {
-			err = fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one", operand)
+	name := ""
+	if errors.Is(err, home.ErrBadID) || errors.Is(err, home.ErrNoSession) {
+		var id string
+		if id, err = idOfName(root, operand, err); err == nil {
+			name = operand
+			paths, err = home.Find(ctx, root, id)
 		}
+	}
+	if err != nil {
 		return []target{{path: operand, err: err}}
 	}
 	if len(paths) > 1 && !segments(paths) {
@@ -85,9 +91,25 @@ func find(ctx context.Context, root, operand string) []target {
 	}
 	var list []target
 	for _, p := range paths {
-		list = append(list, target{path: p, home: root})
+		list = append(list, target{path: p, home: root, name: name})
 	}
 	return list
+}
+
+// idOfName returns the id of the thread that users named so. Without one the error is that of the search by id.
+func idOfName(root, name string, byID error) (string, error) {
+	ids, err := home.Named(root, name)
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) > 1:
+		return "", fmt.Errorf("%s is the name of several threads, give one of their ids:\n  %s", name, strings.Join(ids, "\n  "))
+	case len(ids) == 1:
+		return ids[0], nil
+	case errors.Is(byID, home.ErrBadID):
+		return "", fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one, nor a thread's name", name)
+	}
+	return "", byID
 }
 
 // segments says whether the files are one thread's, parted by a revert: then each has a rollout id of its own.

@@ -18,20 +18,29 @@ import (
 
 // Decision is one line of the log.
 type Decision struct {
-	ID       string    `json:"id"`            // joins the line of an answer with that of what became of it
-	Time     time.Time `json:"time"`          // UTC
-	CWD      string    `json:"cwd,omitempty"` // where hist was called, or the --cwd it was asked for
-	Asked    []string  `json:"asked"`         // the session that was asked for: an id, a path, or --last
-	Thread   string    `json:"thread_id,omitempty"`
-	Path     string    `json:"path,omitempty"`
-	Verdict  string    `json:"verdict"`
-	State    string    `json:"last_turn,omitempty"`
-	Repaired bool      `json:"repaired,omitempty"`
-	Run      string    `json:"run,omitempty"`    // of the repair, for hist undo
-	Digest   string    `json:"sha256,omitempty"` // of the session before the repair
-	Ran      []string  `json:"ran,omitempty"`    // what was run: the program and its subcommand words, no prompt
-	Exit     *int      `json:"exit,omitempty"`   // its exit code, once it has ended
+	ID        string    `json:"id"`               // joins the line of an answer with that of what became of it
+	Time      time.Time `json:"time"`             // UTC
+	Via       string    `json:"via,omitempty"`    // what led to the question: argv, or the method of a message, as thread/resume
+	Caller    string    `json:"caller,omitempty"` // who asked, as it calls itself: its name and version
+	CWD       string    `json:"cwd,omitempty"`    // where hist was called, or the directory it was asked for
+	Asked     []string  `json:"asked"`            // the session that was asked for: an id, a path, or --last
+	Thread    string    `json:"thread_id,omitempty"`
+	Path      string    `json:"path,omitempty"`
+	Verdict   string    `json:"verdict"`
+	State     string    `json:"last_turn,omitempty"`
+	Available *string   `json:"available"`      // the thread that could be used; null if there was none
+	Used      string    `json:"used,omitempty"` // the thread that was handed on, or "new"; "" if that is not known
+	Why       string    `json:"why,omitempty"`  // why that one
+	Repaired  bool      `json:"repaired,omitempty"`
+	Run       string    `json:"run,omitempty"`    // of the repair, for hist undo
+	Digest    string    `json:"sha256,omitempty"` // of the session before the repair
+	Ran       []string  `json:"ran,omitempty"`    // what was run: the program and its subcommand words, no prompt
+	Exit      *int      `json:"exit,omitempty"`   // its exit code, once it has ended
+	Millis    int64     `json:"ms"`               // how long the answer took, in milliseconds
 }
+
+// New is the thread that is used when none is taken up again.
+const New = "new"
 
 // Path is where the log lies: decisions.jsonl in hist's state folder.
 func Path() (string, error) {

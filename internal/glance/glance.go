@@ -61,6 +61,7 @@ type Turn struct {
 	State       State
 	Began, Last time.Time   // of its first and its last record; zero if they do not say
 	Class       codex.Class // Failed: what kind of error
+	Code        string      // Failed: the client's own name for the error, as in codex_error_info
 	Error       string      // Failed: what the client says of it
 	Prompt      Prompt
 	Unknown     []Call // calls without an output, or with a stand-in: what they did is not known

@@ -40,10 +40,14 @@ const soon = 30 * time.Minute
 // lost went wrong, and soon after it, in the same directory and by the same kind of client, fresh was begun with
 // nothing in it.
 func Replaced(lost, fresh *Session) bool {
-	wrong := lost.Turn.State == Failed || lost.Turn.State == Open || lost.Turn.State == Unanswered
 	after := fresh.Created.Sub(lost.Turn.Last)
-	return wrong && lost.Thread != fresh.Thread && lost.CWD != "" && lost.Header.CWD == fresh.Header.CWD && lost.Header.Source == fresh.Header.Source &&
+	return WentWrong(lost) && lost.Thread != fresh.Thread && lost.CWD != "" && lost.Header.CWD == fresh.Header.CWD && lost.Header.Source == fresh.Header.Source &&
 		fresh.Header.ForkedFrom == "" && fresh.Header.BaseThread == "" && !fresh.Created.IsZero() && !lost.Turn.Last.IsZero() && after >= 0 && after < soon
+}
+
+// WentWrong says whether the last turn of a session failed, never ended or got no answer.
+func WentWrong(s *Session) bool {
+	return s.Turn.State == Failed || s.Turn.State == Open || s.Turn.State == Unanswered
 }
 
 // Obstacle is what, as far as head and tail tell, keeps a client from resuming the session as it lies; "" if nothing.

@@ -136,7 +136,7 @@ func (t *lastTurn) end(e *timeline.Entry) {
 	t.turn.State = states[e.State]
 	switch {
 	case e.State == timeline.Failed:
-		t.turn.Class, t.turn.Error = codex.Classify(e.Detail, e.Error), e.Error
+		t.turn.Class, t.turn.Code, t.turn.Error = codex.Classify(e.Detail, e.Error), e.Detail, e.Error
 	case e.State == timeline.Completed && !t.quiet && t.turn.Prompt.Present && !t.turn.Prompt.Answered && codex.Before(t.version, 0, 145):
 		t.turn.State, t.turn.Class = Failed, codex.Unknown
 	}

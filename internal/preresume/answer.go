@@ -39,6 +39,8 @@ type Answer struct {
 	Schema      string     `json:"schema"`
 	Verdict     Verdict    `json:"verdict"`
 	Reason      string     `json:"reason"` // the verdict in words
+	Warning     string     `json:"warning,omitempty"`
+	Holder      *Holder    `json:"holder,omitempty"`
 	SameThread  bool       `json:"retry_same_thread"`
 	Next        Action     `json:"next_action"`
 	Agent       string     `json:"agent"`
@@ -57,6 +59,7 @@ type Answer struct {
 	Findings    []Finding  `json:"findings"`
 	Unknown     []Call     `json:"side_effects_unknown"`
 	Related     []Related  `json:"related"`
+	Replaceable *Lost      `json:"replaceable,omitempty"`
 	Error       *ErrorHint `json:"error,omitempty"`
 	Before      []string   `json:"before_resume,omitempty"` // a command to run first
 	Resume      []string   `json:"resume,omitempty"`
@@ -76,6 +79,7 @@ type Turn struct {
 	Began      string `json:"began,omitempty"`
 	Last       string `json:"last_record,omitempty"`
 	ErrorClass string `json:"error_class,omitempty"`
+	ErrorCode  string `json:"error_code,omitempty"` // the client's own name for the error
 	Error      string `json:"error,omitempty"`
 }
 
@@ -117,6 +121,15 @@ type Related struct {
 	Thread   string   `json:"thread_id"`
 	Path     string   `json:"path,omitempty"`
 	Resume   []string `json:"resume,omitempty"`
+}
+
+// Lost is a thread that a new one in its directory would replace: its last turn went wrong.
+type Lost struct {
+	Thread string   `json:"thread_id"`
+	Path   string   `json:"path"`
+	State  string   `json:"state"` // of its last turn
+	Last   string   `json:"last_record,omitempty"`
+	Resume []string `json:"resume"`
 }
 
 // OK says whether the session can be resumed now.

@@ -56,6 +56,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	if req.Error != "" {
 		a.Error = Explain(req.Error)
 	}
+	a.Holder = holder(busy)
 	a.judge(req, busy)
 	return a, nil
 }
@@ -65,7 +66,7 @@ func about(g *glance.Session, content bool) *Answer {
 	h := g.Header
 	a := &Answer{
 		Schema: Schema, Agent: "codex", Thread: g.Thread, Path: g.Path, CWD: g.CWD, Source: h.Source, Model: g.Model, Provider: h.Provider, Version: h.Version, Mode: h.Mode, Size: g.Size,
-		Turn:     &Turn{State: string(g.Turn.State), Began: stamp(g.Turn.Began), Last: stamp(g.Turn.Last), ErrorClass: string(g.Turn.Class), Error: withoutSecrets(g.Turn.Error)},
+		Turn:     &Turn{State: string(g.Turn.State), Began: stamp(g.Turn.Began), Last: stamp(g.Turn.Last), ErrorClass: string(g.Turn.Class), ErrorCode: g.Turn.Code, Error: withoutSecrets(g.Turn.Error)},
 		Prompt:   &Prompt{Present: g.Turn.Prompt.Present, Answered: g.Turn.Prompt.Answered, Chars: g.Turn.Prompt.Chars},
 		Findings: []Finding{}, Unknown: []Call{}, Related: []Related{}, session: g,
 	}

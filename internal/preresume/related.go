@@ -15,6 +15,11 @@ import (
 // Last finds the session of a home that was changed last, and that works in a directory if one is given; nil if there
 // is none. Archived sessions and those of sub-agents do not count.
 func Last(ctx context.Context, homeDir, cwd string) (*glance.Session, error) {
+	return find(ctx, homeDir, func(g *glance.Session) bool { return cwd == "" || works(g, cwd) })
+}
+
+// find finds the session that was changed last among those that are wanted, and that no sub-agent wrote.
+func find(ctx context.Context, homeDir string, wanted func(*glance.Session) bool) (*glance.Session, error) {
 	files, err := newest(ctx, homeDir)
 	if err != nil {
 		return nil, err
@@ -27,13 +32,25 @@ func Last(ctx context.Context, homeDir, cwd string) (*glance.Session, error) {
 			}
 			continue // its own answer says why it can't be read
 		}
-		if strings.Contains(g.Header.Source, "subagent") || cwd != "" && g.CWD != cwd && g.Header.CWD != cwd {
-			continue
+		if !strings.Contains(g.Header.Source, "subagent") && wanted(g) {
+			return g, nil
 		}
-		return g, nil
 	}
 	return nil, nil
 }
+
+// Replaceable finds the newest thread that works in a directory and whose last turn failed, never ended or got no answer:
+// the one that a new thread there would be begun in the place of. It is nil if there is none.
+func Replaceable(ctx context.Context, homeDir, cwd string) (*Lost, error) {
+	g, err := find(ctx, homeDir, func(g *glance.Session) bool { return works(g, cwd) && glance.WentWrong(g) })
+	if g == nil || err != nil {
+		return nil, err
+	}
+	return &Lost{Thread: g.Thread, Path: g.Path, State: string(g.Turn.State), Last: stamp(g.Turn.Last), Resume: resume(g.Thread)}, nil
+}
+
+// works says whether a session works in a directory, or began there.
+func works(g *glance.Session, cwd string) bool { return g.CWD == cwd || g.Header.CWD == cwd }
 
 // file is a session's file and when it was changed.
 type file struct {

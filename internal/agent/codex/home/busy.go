@@ -16,6 +16,7 @@ var ErrBusy = errors.New("the session is in use")
 type Busy struct {
 	Reason string // a clause: "process 4711 has the file open"
 	PID    int    // of the process in the way, 0 if not known
+	Lock   string // the lock file that it holds, "" if it is not known by a lock
 }
 
 // Error names the reason.

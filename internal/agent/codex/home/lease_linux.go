@@ -94,11 +94,11 @@ func opened(path string) (*Busy, error) {
 func openBusy(pid int) *Busy {
 	switch pid {
 	case 0:
-		return &Busy{Reason: "another process has the file open; end it first"}
+		return &Busy{Reason: "another process has the file open"}
 	case os.Getpid():
 		return &Busy{PID: pid, Reason: "this process still has the file open"}
 	}
-	return &Busy{PID: pid, Reason: fmt.Sprintf("process %d has the file open; end it first", pid)}
+	return &Busy{PID: pid, Reason: fmt.Sprintf("process %d has the file open", pid)}
 }
 
 // holder returns the id of a process that has the file open, another one rather than this; 0 if none can be seen.

@@ -149,7 +149,7 @@ func lockCoordination(dir string) (*os.File, error) {
 		}
 		if time.Now().After(deadline) {
 			f.Close()
-			b := &Busy{PID: holder(name), Reason: "a client has held " + name + " for a while; try again when it is done"}
+			b := &Busy{PID: holder(name), Lock: name, Reason: "a client has held " + name + " for a while; try again when it is done"}
 			return nil, b
 		}
 	}
@@ -168,7 +168,7 @@ func lockMaintenance(home string) (*os.File, error) {
 	if err := tryLock(f, false); err != nil {
 		f.Close()
 		if errors.Is(err, errLocked) {
-			return nil, &Busy{PID: holder(name), Reason: "Codex is compressing or migrating sessions (" + name + "); try again later"}
+			return nil, &Busy{PID: holder(name), Lock: name, Reason: "Codex is compressing or migrating sessions (" + name + "); try again later"}
 		}
 		return nil, fmt.Errorf("taking Codex's maintenance lock %s: %w", name, err)
 	}
@@ -180,7 +180,7 @@ func threadLock(home, threadID string) string {
 }
 
 func writerBusy(name string) *Busy {
-	b := &Busy{PID: holder(name)}
+	b := &Busy{PID: holder(name), Lock: name}
 	who := "a client"
 	if b.PID == os.Getpid() { // we have the file open, and cannot see who has it locked
 		b.PID = 0
@@ -188,7 +188,7 @@ func writerBusy(name string) *Busy {
 	if b.PID != 0 {
 		who = fmt.Sprintf("process %d", b.PID)
 	}
-	b.Reason = who + " is writing to this thread (" + name + " is locked); end it first"
+	b.Reason = who + " has this thread open (" + name + " is locked)"
 	return b
 }
 

@@ -1,0 +1,67 @@
+package home
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// namesFile is where clients write the names that users give to threads, one object a line, the newest last
+// (0.129 to 0.169).
+const namesFile = "session_index.jsonl"
+
+// maxNameLine is the longest line of the file of names that is read, in bytes; a longer one is passed over.
+const maxNameLine = 64 << 10
+
+// Named returns the ids of the threads that bear a name, in lower case and in the order in which they got it: none if no
+// thread does, several if users gave it more than once. Of a thread that was renamed the newest name counts, as in the
+// client (measured with 0.169.0). A line that can't be read is passed over.
+func Named(home, name string) ([]string, error) {
+	path := filepath.Join(home, namesFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for a thread named %q: %w", name, err)
+	}
+	defer f.Close()
+	var ids []string
+	in := bufio.NewReaderSize(f, maxNameLine)
+	for long := false; ; {
+		line, err := in.ReadSlice('\n')
+		if long || errors.Is(err, bufio.ErrBufferFull) {
+			long = errors.Is(err, bufio.ErrBufferFull)
+		} else {
+			ids = named(ids, line, name)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return ids, nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+	}
+}
+
+// named takes one line of the file into account.
+func named(ids []string, line []byte, name string) []string {
+	entry := gjson.GetManyBytes(line, "id", "thread_name")
+	id := strings.ToLower(entry[0].String())
+	if !IsID(id) || entry[1].Type != gjson.String {
+		return ids
+	}
+	ids = slices.DeleteFunc(ids, func(known string) bool { return known == id })
+	if entry[1].String() == name {
+		ids = append(ids, id)
+	}
+	return ids
+}

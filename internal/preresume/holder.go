@@ -1,0 +1,83 @@
+package preresume
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+)
+
+// Holder is who has a session open, for a caller that must tell its own orphan from somebody's terminal. What is not
+// known is empty.
+type Holder struct {
+	PID     int    `json:"pid,omitempty"`
+	Command string `json:"command,omitempty"` // the program and its subcommand, none of its other arguments
+	Started string `json:"started,omitempty"`
+	Lock    string `json:"lock,omitempty"` // the lock file that it holds
+}
+
+func holder(busy *home.Busy) *Holder {
+	if busy == nil || busy.PID == 0 && busy.Lock == "" {
+		return nil
+	}
+	h := &Holder{PID: busy.PID, Lock: busy.Lock}
+	if busy.PID != 0 {
+		h.Command, h.Started = commandOf(busy.PID), stamp(startOf(busy.PID))
+	}
+	return h
+}
+
+// subcommands are those of a client that keeps a thread open; any other argument may be somebody's words.
+var subcommands = []string{"app-server", "exec", "fork", "mcp-server", "resume"}
+
+// commandOf tells what a process runs, from Linux's /proc; "" elsewhere.
+func commandOf(pid int) string {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	args := strings.Split(string(text), "\x00")
+	command := filepath.Base(args[0])
+	for _, a := range args[1:] {
+		if slices.Contains(subcommands, a) {
+			return command + " " + a
+		}
+	}
+	return command
+}
+
+// ticks is how many of the kernel's ticks make a second in what /proc tells (USER_HZ, on every platform that Go runs on).
+const ticks = 100
+
+// startOf is when a process was started, from Linux's /proc; zero elsewhere.
+func startOf(pid int) time.Time {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return time.Time{}
+	}
+	system, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return time.Time{}
+	}
+	_, boot, found := bytes.Cut(system, []byte("\nbtime "))
+	if !found {
+		return time.Time{}
+	}
+	boot, _, _ = bytes.Cut(boot, []byte("\n"))
+	// The second field is the program's name in brackets, and may hold anything; the start is the 20th behind it.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 {
+		return time.Time{}
+	}
+	since, err := strconv.ParseInt(fields[19], 10, 64)
+	begun, err2 := strconv.ParseInt(string(boot), 10, 64)
+	if err != nil || err2 != nil {
+		return time.Time{}
+	}
+	return time.Unix(begun+since/ticks, 0)
+}
