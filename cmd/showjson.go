@@ -23,6 +23,7 @@ type jsonEntry struct {
 	Images  int     `json:"images,omitempty"`
 	Tool    string  `json:"tool,omitempty"`
 	CallID  string  `json:"call_id,omitempty"`
+	Within  string  `json:"within,omitempty"`
 	Outcome string  `json:"outcome,omitempty"`
 	Exit    string  `json:"exit_code,omitempty"`
 	State   string  `json:"state,omitempty"`
@@ -44,7 +45,7 @@ func (p *jsonTimeline) end() error         { return p.w.Flush() }
 
 func (p *jsonTimeline) entry(e *timeline.Entry) error {
 	j := jsonEntry{
-		Kind: e.Kind.String(), Line: e.Pos.Line, Offset: e.Offset, Turn: e.Turn, Chars: e.Chars, Images: e.Images, Tool: e.Tool, CallID: e.CallID,
+		Kind: e.Kind.String(), Line: e.Pos.Line, Offset: e.Offset, Turn: e.Turn, Chars: e.Chars, Images: e.Images, Tool: e.Tool, CallID: e.CallID, Within: e.Within,
 		Detail: e.Detail, Count: e.Calls, Seconds: e.Took.Seconds(), CWD: e.CWD, Model: e.Model, Text: e.Text, Asked: e.Asked, Got: e.Got,
 	}
 	if !e.Time.IsZero() {

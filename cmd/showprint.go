@@ -114,6 +114,8 @@ func describeEntry(e *timeline.Entry) string {
 		return callName(e) + ": " + outcome(e)
 	case timeline.Output:
 		return fmt.Sprintf("an output for call %s, which is not open", e.CallID)
+	case timeline.Note:
+		return fmt.Sprintf("a note by the script of call %s", e.CallID)
 	case timeline.Settings:
 		return shortened(fmt.Sprintf("settings: %s in %s", e.Model, e.CWD), longestFact)
 	case timeline.Compaction:
@@ -128,6 +130,9 @@ func describeEntry(e *timeline.Entry) string {
 
 // callName is a call's tool and its id, where it has one.
 func callName(e *timeline.Entry) string {
+	if e.Within != "" {
+		return fmt.Sprintf("%s, run by the script of %s", e.Tool, e.Within)
+	}
 	if e.CallID == "" {
 		return e.Tool
 	}

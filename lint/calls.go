@@ -22,6 +22,8 @@ type openCall struct {
 	place    int // its place in the group of calls that were made together
 	group    *callGroup
 	evidence *evidence
+	script   *script // that it runs or waits for, nil if none
+	noted    bool    // its script wrote a note, which the client takes for its output where that is missing
 }
 
 // earlyOutput is an output whose call has not been seen.
@@ -38,6 +40,9 @@ type earlyOutput struct {
 	next   string // time stamp of the record behind it
 
 	swapped bool // call and output stand in each other's place
+	rebuilt bool // its call can be had back
+	script  bool // it is the output of a script, whose call is known but for its text
+	ran     []told
 }
 
 // swap says whether call and output have changed places: then both times fit where the other stands. prev is the
@@ -68,6 +73,8 @@ type callChecker struct {
 	shell  string
 	asked  map[uint64]*openCall // open calls by what they ask for
 	args   argumentChecker
+	runs   scripts
+	notes  []*earlyOutput // notes of scripts whose call has not been seen
 }
 
 func newCallChecker(s *run) *callChecker {
@@ -102,6 +109,7 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.closeGroup(rec.Pos)
 	case session.TurnStart:
 		c.closeGroup(rec.Pos)
+		c.runs.forget()
 		c.turn++
 		c.ended = false
 	case session.TurnEnd:
@@ -136,6 +144,7 @@ func (c *callChecker) call(rec *session.Record) {
 		ref: refOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, turn: c.turn,
 		group: c.group, place: len(c.group.outputs) - 1,
 	}
+	open.script = c.runs.begin(rec, open)
 	if rec.Family == session.Function && shellTools[open.tool.Name] {
 		c.shell = open.tool.Name
 	}
@@ -165,6 +174,10 @@ func (c *callChecker) twin(key callKey) (uint64, bool) {
 func (c *callChecker) output(rec *session.Record) {
 	c.args.checkOutput(rec)
 	key := c.key(rec.Family, rec.CallID)
+	if rec.Note {
+		c.note(key, rec)
+		return
+	}
 	sum := c.sum(codex.Field(rec, codex.FieldOutput))
 	if open, ok := c.open[key]; ok {
 		c.answer(key, open, rec, sum)
@@ -191,6 +204,9 @@ func (c *callChecker) output(rec *session.Record) {
 		return
 	}
 	early := &earlyOutput{ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
+	if early.script = codex.ScriptOutput(rec); early.script {
+		early.ran, c.runs.loose = c.runs.loose, nil
+	}
 	if c.group != nil && !c.group.over {
 		early.group, early.before = c.group, c.group.unanswered()
 	}
@@ -204,6 +220,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	if c.asked[open.sum] == open {
 		delete(c.asked, open.sum)
 	}
+	c.runs.answered(open, rec)
 	if open.group.end == (session.Pos{}) {
 		open.group.outputs[open.place] = rec.Pos
 	}
@@ -225,7 +242,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	outputs := map[string]bool{} // that the history keeps, by their call_ids
 	if len(c.open) > 0 {
 		kept.ForEach(func(_, item gjson.Result) bool {
-			if item.Get("output").Exists() {
+			if item.Get("output").Exists() && !item.Get("name").Exists() {
 				outputs[item.Get("call_id").String()] = true
 			}
 			return true
@@ -285,6 +302,7 @@ func (c *callChecker) finish() {
 	for _, out := range sortedBy(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
 		c.withoutCall(out)
 	}
+	c.looseNotes()
 	clear(c.open)
 	clear(c.early)
 	clear(c.loose)

@@ -30,6 +30,12 @@ func (c *callChecker) evidence(rec *session.Record) {
 	if tells&(codex.TellsOutput|codex.TellsCall) == 0 || len(rec.CallID) == 0 {
 		return
 	}
+	if codex.Nested(rec) {
+		if tells&codex.TellsOutput != 0 {
+			c.runs.ran(rec, &told{refOf(rec), name})
+		}
+		return
+	}
 	ev := &evidence{told: told{refOf(rec), name}, tells: tells, build: codex.OutputFrom}
 	if text := codex.Proof(rec); len(text) > 0 {
 		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)

@@ -66,12 +66,18 @@ func (c *callChecker) withoutOutput(open *openCall) {
 		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40), told),
 		Lost:    1, On: open.ref, IDs: open.tool.CallID,
 	}
+	if open.noted {
+		f.Message = fmt.Sprintf("call %s (%s) has no output: a note that its script wrote is sent in its place", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40))
+	}
 	content := Content{Literal: codex.StandIn(open.tool, open.stamp)}
 	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
 		f.Fix, f.Source, f.Lost = Recovered, ev.source(), 0
 		tool, build := open.tool, ev.build
 		content.From = &ev.ref
 		content.Build = func(record []byte) ([]byte, error) { return build(tool, record) }
+	} else if s := open.script; s != nil && s.call == open && len(s.ran) > 0 {
+		f.Fix, f.Source, f.Lost = Recovered, s.source(), 0
+		s.output(&content, open)
 	}
 	f.Edits = []Edit{c.place(open, content)}
 	c.report(f)
@@ -85,7 +91,7 @@ func (c *callChecker) place(open *openCall, content Content) Edit {
 	if g.placed != nil && from.Less(g.placed.At) {
 		from = g.placed.At
 	}
-	if ev := open.evidence; ev != nil && from.Less(ev.ref.Pos) && ev.ref.Pos.Less(g.end) {
+	if ev := open.newest(); ev != nil && from.Less(ev.ref.Pos) && ev.ref.Pos.Less(g.end) {
 		from = ev.ref.Pos
 	}
 	edit := Edit{At: from, Op: After, New: content}
@@ -108,6 +114,7 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 	}
 	ev := c.loose[c.key(session.NoFamily, []byte(out.callID))]
 	torn := c.tornFor(out)
+	out.rebuilt = ev != nil && ev.tells&codex.TellsCall != 0 || torn != nil || out.script
 	switch {
 	case ev != nil && ev.tells&codex.TellsCall != 0:
 		id, kind, shell := out.callID, out.kind, c.shell
@@ -119,6 +126,9 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 		torn.used = true
 		f.Fix, f.Source, f.Lost = Recovered, fmt.Sprintf("the readable part of line %d", torn.at.Line), 0
 		f.Edits = []Edit{{At: torn.at, Op: Before, New: Content{Literal: torn.call.Line(out.callID)}}}
+	case out.script:
+		f.Fix, f.Lost = StandIn, 1
+		f.Edits = []Edit{c.placeScript(out)}
 	case c.run.opts.KeepOrphans:
 		f.Fix, f.Lost = StandIn, 1
 		f.Edits = []Edit{

@@ -190,7 +190,7 @@ func (c *turnChecker) openTurn() {
 	f := Finding{
 		Rule: ruleOpenTurn, Impact: Loses, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
-		Edits: []Edit{{At: t.last, Op: After, New: Content{Literal: codex.NewTurnAborted(t.id, string(t.stamp))}}},
+		Edits: []Edit{{At: t.last, Op: After, Tail: true, New: Content{Literal: codex.NewTurnAborted(t.id, string(t.stamp))}}},
 	}
 	if c.run.paginated {
 		f.Message += ": it is shown in progress for ever"

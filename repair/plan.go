@@ -61,6 +61,16 @@ type edits struct {
 type insertion struct {
 	content lint.Content
 	by      *lint.Finding
+	tail    bool
+}
+
+// end is where among what is inserted behind the record the next goes: at the end, but in front of what closes a turn.
+func (e *edits) end(tail bool) int {
+	n := len(e.after)
+	for !tail && n > 0 && e.after[n-1].tail {
+		n--
+	}
+	return n
 }
 
 // newlineRule is about what follows the last record: no line is mended for it.
@@ -187,12 +197,12 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 		at.removed = true
 	case lint.Before:
 		if e.Lead {
-			at.before = append([]insertion{{e.New, by}}, at.before...)
+			at.before = append([]insertion{{content: e.New, by: by}}, at.before...)
 			break
 		}
-		at.before = append(at.before, insertion{e.New, by})
+		at.before = append(at.before, insertion{content: e.New, by: by})
 	case lint.After:
-		at.after = append(at.after, insertion{e.New, by})
+		at.after = slices.Insert(at.after, at.end(e.Tail), insertion{e.New, by, e.Tail})
 	case lint.Renumber:
 		at.renumber = true
 	}

@@ -257,23 +257,39 @@ func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
 	if c.From == nil {
 		return c.Literal, nil
 	}
-	line, err := r.Evidence(ctx, *c.From)
-	if err != nil {
+	line, err := r.evidence(ctx, *c.From)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if from := r.Plan.edits[c.From.Pos]; from != nil && len(from.cuts) > 0 {
-		if line, err = session.Apply(line, from.cuts); err != nil {
-			return nil, err
+	case c.Join != nil:
+		records := [][]byte{line}
+		for _, ref := range c.More {
+			if line, err = r.evidence(ctx, ref); err != nil {
+				return nil, err
+			}
+			records = append(records, line)
 		}
+		line, err = c.Join(records)
+	case c.Build != nil:
+		line, err = c.Build(line)
 	}
-	if c.Build == nil {
-		return line, nil
-	}
-	if line, err = c.Build(line); err != nil && c.Literal != nil {
+	if err != nil && c.Literal != nil {
 		in.by.Fix, in.by.Source, in.by.Lost = lint.StandIn, "", 1
 		return c.Literal, nil
 	}
 	return line, err
+}
+
+// evidence is the record that a reference names, as the plan leaves it.
+func (r *Rewrite) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
+	line, err := r.Evidence(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if from := r.Plan.edits[ref.Pos]; from != nil && len(from.cuts) > 0 {
+		return session.Apply(line, from.cuts)
+	}
+	return line, nil
 }
 
 func isHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session_meta" }

@@ -54,6 +54,7 @@ type Edit struct {
 	New   Content // Before, After
 	Moved bool    // Remove: the same bytes are inserted elsewhere
 	Lead  bool    // Before: in front of all else that is inserted there
+	Tail  bool    // After: behind all else that is inserted there
 }
 
 // Cut replaces a range of a record's bytes.
@@ -66,6 +67,9 @@ type Content struct {
 	From    *Ref
 	// Build makes the new record from the one at From; nil copies it.
 	Build func(record []byte) ([]byte, error)
+	// Join makes it from several records: the one at From, and then those of More. It takes the place of Build.
+	Join func(records [][]byte) ([]byte, error)
+	More []Ref
 }
 
 // Ref is a logical record in the file, kept instead of its bytes.

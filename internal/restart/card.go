@@ -247,7 +247,11 @@ func names(calls []call, more int) string {
 	}
 	var out []string
 	for _, c := range calls {
-		out = append(out, fmt.Sprintf("%s (%s)", name(c.tool), name(c.id)))
+		s := fmt.Sprintf("%s (%s)", name(c.tool), name(c.id))
+		if len(c.ran) > 0 {
+			s += ", which had run " + strings.Join(c.ran, ", ")
+		}
+		out = append(out, s)
 	}
 	if more > 0 {
 		out = append(out, fmt.Sprintf("%d more", more))

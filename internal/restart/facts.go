@@ -42,7 +42,13 @@ type turn struct {
 }
 
 // call is a call whose outcome is not known.
-type call struct{ tool, id string }
+type call struct {
+	tool, id string
+	ran      []string // what it ran itself, with how that came out
+}
+
+// maxRan is how many of a script's own calls a card names.
+const maxRan = 4
 
 // prompt is a message to the agent.
 type prompt struct {
@@ -80,9 +86,13 @@ func (f *facts) entry(e *timeline.Entry) error {
 			f.left = &left
 		}
 	case timeline.Call:
+		if e.Within != "" {
+			f.turn.ran(e)
+			break
+		}
 		f.prompt.worked, f.prompt.answered = true, false
 		if !e.Answered || e.Outcome.State == codex.StoodIn {
-			f.turn.add(call{e.Tool, e.CallID})
+			f.turn.add(call{tool: e.Tool, id: e.CallID})
 			f.turn.mended = f.turn.mended || e.Outcome.State == codex.StoodIn
 		}
 	case timeline.Answer:
@@ -113,6 +123,15 @@ func (t *turn) add(c call) {
 		t.unknown = append(t.unknown, c)
 	} else {
 		t.more++
+	}
+}
+
+// ran adds a call that a script made to what is told of the script, if its own outcome is not known.
+func (t *turn) ran(e *timeline.Entry) {
+	for i := range t.unknown {
+		if c := &t.unknown[i]; c.id == e.Within && len(c.ran) < maxRan {
+			c.ran = append(c.ran, name(e.Tool)+" ("+e.Outcome.State.String()+")")
+		}
 	}
 }
 

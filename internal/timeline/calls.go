@@ -18,6 +18,7 @@ func keyOf(rec *session.Record) callKey { return callKey{rec.Family, string(rec.
 func (t *teller) call(rec *session.Record) {
 	e := t.add(rec, Call)
 	e.Tool, e.CallID, e.open = clip(codex.ToolName(rec)), clip(string(rec.CallID)), true
+	e.script = codex.IsScript(codex.CallOf(rec)) || codex.Awaited(rec) != ""
 	if t.opts.Content {
 		e.Asked = shorten(codex.AskedText(rec))
 	}
@@ -30,8 +31,33 @@ func (t *teller) call(rec *session.Record) {
 	t.turn.spoke, t.turn.words = true, false
 }
 
+// nested tells of what a script did, below the newest call of one that is open.
+func (t *teller) nested(rec *session.Record) {
+	within := ""
+	for _, e := range t.queue {
+		if e.Kind == Call && e.open && e.script {
+			within = e.CallID
+			break // scripts run one after the other
+		}
+	}
+	e := t.add(rec, Call)
+	e.Tool, e.Within, e.Answered = clip(codex.NestedTool(rec)), within, true
+	e.Outcome = codex.EvidenceOutcome(rec)
+	if t.opts.Content {
+		e.Asked = shorten(codex.NestedAsked(rec))
+	}
+}
+
 func (t *teller) output(rec *session.Record) {
 	e := t.calls[keyOf(rec)]
+	if rec.Note {
+		n := t.add(rec, Note)
+		n.CallID = clip(string(rec.CallID))
+		if t.opts.Content {
+			n.Text = codex.OutputText(rec)
+		}
+		return
+	}
 	if e == nil {
 		e = t.add(rec, Output)
 		e.CallID = clip(string(rec.CallID))

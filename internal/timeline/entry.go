@@ -23,9 +23,10 @@ const (
 	Rollback               // turns were taken back
 	Finding                // lint found something here
 	Settings               // the working directory or the model is another from here on
+	Note                   // a script told the model something while it ran
 )
 
-var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call", "output", "compaction", "rollback", "finding", "settings"}
+var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call", "output", "compaction", "rollback", "finding", "settings", "note"}
 
 // String names the kind in words.
 func (k Kind) String() string { return kindNames[k] }
@@ -63,10 +64,12 @@ type Entry struct {
 
 	// Call, Output
 	Tool, CallID string
-	Answered     bool // its output came, or nothing has to come
+	Within       string // the call_id of the script that made this call, "" if the model made it itself
+	Answered     bool   // its output came, or nothing has to come
 	Outcome      codex.Outcome
 	Asked, Got   string // arguments and output, cut short; empty unless content was asked for
 	open         bool   // its output may still come
+	script       bool   // it runs a script, or waits for one
 
 	// TurnEnd
 	State  State

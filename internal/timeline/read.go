@@ -91,6 +91,9 @@ func (t *teller) record(rec *session.Record) {
 				e.Outcome = e.Outcome.Or(codex.EvidenceOutcome(rec))
 			}
 		}
+		if codex.Nested(rec) {
+			t.nested(rec)
+		}
 	case session.Message:
 		t.message(rec)
 	case session.Context:

@@ -33,7 +33,7 @@ func (Decoder) Envelope(rec *session.Record) bool {
 func (Decoder) Decode(rec *session.Record) {
 	rec.Kind, rec.Family, rec.Type = session.Other, session.NoFamily, ""
 	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
-	rec.Model, rec.Boundary, rec.Answer = false, false, false
+	rec.Model, rec.Boundary, rec.Answer, rec.Note = false, false, false, false
 	rec.Ordinal = readOrdinal(Field(rec, FieldOrdinal))
 	payload := Field(rec, FieldPayload)
 	if len(payload) == 0 || payload[0] != '{' || !IsString(rec, FieldTimestamp) {
@@ -143,6 +143,7 @@ func decodeItem(rec *session.Record) {
 		if len(rec.CallID) == 0 || string(Text(rec, FieldExecution)) == "server" {
 			rec.Kind, rec.Family = session.Message, session.NoFamily
 		}
+		rec.Note = rec.Kind == session.Output && isNote(rec)
 	}
 }
 

@@ -104,10 +104,10 @@ func OutputFrom(tool Tool, evidence []byte) ([]byte, error) {
 // commandText is a command's outcome as the client words it for the tool that ran it: JSON for `shell`, a header
 // of lines for the unified `exec_command`, another for `shell_command`.
 func commandText(tool Tool, ev gjson.Result) string {
-	if s := ev.Get("formatted_output").String(); s != "" {
-		return s
-	}
 	text := ev.Get("aggregated_output").String()
+	if s := ev.Get("formatted_output").String(); s != "" && s != text {
+		return s // newer clients repeat the bare text there, without what stands in front of it
+	}
 	if text == "" {
 		text = ev.Get("stdout").String() + ev.Get("stderr").String()
 	}

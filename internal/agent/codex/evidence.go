@@ -95,7 +95,7 @@ func KeptOutput(compacted []byte, callID string) []byte {
 	var found []byte
 	stamp := gjson.GetBytes(compacted, "timestamp").String()
 	gjson.GetBytes(compacted, "payload.replacement_history").ForEach(func(_, item gjson.Result) bool {
-		if item.Get("call_id").String() == callID && item.Get("output").Exists() {
+		if item.Get("call_id").String() == callID && item.Get("output").Exists() && item.Get("name").String() == "" {
 			found = record(stamp, nil, "response_item", rawJSON(item.Raw))
 			return false
 		}

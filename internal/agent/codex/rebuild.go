@@ -39,13 +39,7 @@ func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error)
 	case "FileChange", "patch_apply_end":
 		patch := patchOf(ev.Get("changes"))
 		if outputType == "custom_tool_call_output" {
-			return record(stamp, nil, "response_item", struct {
-				Type   string `json:"type"`
-				Status string `json:"status"`
-				CallID string `json:"call_id"`
-				Name   string `json:"name"`
-				Input  string `json:"input"`
-			}{"custom_tool_call", "completed", callID, "apply_patch", patch}), nil
+			return newCustomCall(stamp, callID, "apply_patch", patch), nil
 		}
 		return newFunctionCall(stamp, callID, "apply_patch", `{"input":`+string(quote(patch))+`}`), nil
 	}
@@ -59,6 +53,16 @@ func newFunctionCall(stamp, callID, name, arguments string) []byte {
 		Arguments string `json:"arguments"`
 		CallID    string `json:"call_id"`
 	}{"function_call", name, arguments, callID})
+}
+
+func newCustomCall(stamp, callID, name, input string) []byte {
+	return record(stamp, nil, "response_item", struct {
+		Type   string `json:"type"`
+		Status string `json:"status"`
+		CallID string `json:"call_id"`
+		Name   string `json:"name"`
+		Input  string `json:"input"`
+	}{"custom_tool_call", "completed", callID, name, input})
 }
 
 // shellArguments words a command as the arguments of the named shell tool.

@@ -71,13 +71,7 @@ func member(line []byte, key string) (text string, whole bool) {
 // Line writes the call again with what is left of its input, under the id of the output that answers it.
 func (c TornCall) Line(callID string) []byte {
 	if c.Type == "custom_tool_call" {
-		return record(c.Timestamp, nil, "response_item", struct {
-			Type   string `json:"type"`
-			Status string `json:"status"`
-			CallID string `json:"call_id"`
-			Name   string `json:"name"`
-			Input  string `json:"input"`
-		}{c.Type, "completed", callID, c.Name, c.Input + "\n" + cutArguments})
+		return newCustomCall(c.Timestamp, callID, c.Name, c.Input+"\n"+cutArguments)
 	}
 	arguments := c.Input
 	if !json.Valid([]byte(arguments)) {

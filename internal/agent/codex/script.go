@@ -1,0 +1,205 @@
+package codex
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// In code mode a model has one custom tool, exec, whose input is a script that calls the other tools. What they did
+// stands in events with ids of their own, between the script's call and its output (measured with 0.155.1, 0.160.0 and
+// 0.169.0). A script that takes long is answered "running" and fetched later by a call of the function wait.
+const (
+	scriptTool = "exec"
+	waitTool   = "wait"
+)
+
+// nestedPrefix begins the id of what a script ran; the model's own calls have ids that the API made.
+const nestedPrefix = "exec-"
+
+// isNote says whether an output of a custom tool was written by a script's notify(): it has the tool's name, which the
+// output itself never has.
+func isNote(rec *session.Record) bool {
+	return rec.Family == session.Custom && len(Literal(rec, FieldName)) > 0
+}
+
+// IsScript says whether a call runs a script.
+func IsScript(tool Tool) bool { return tool.Type == "custom_tool_call" && tool.Name == scriptTool }
+
+// Nested says whether an event tells of what a script ran.
+func Nested(rec *session.Record) bool {
+	return rec.Kind == session.Evidence && bytes.HasPrefix(rec.CallID, []byte(nestedPrefix))
+}
+
+// Script is the text of a call that runs one.
+func Script(rec *session.Record) string { return string(Text(rec, FieldInput)) }
+
+// Awaited is the id of the running script that a call of wait asks for, "" if it is none.
+func Awaited(rec *session.Record) string {
+	if rec.Type != "response_item/function_call" || string(Literal(rec, FieldName)) != waitTool {
+		return ""
+	}
+	return gjson.GetBytes(Text(rec, FieldArguments), "cell_id").String()
+}
+
+var runningCell = regexp.MustCompile(`^Script running with cell ID (\S+)\n`)
+
+// StillRunning is the id under which an output says that its script goes on, "" if it does not.
+func StillRunning(rec *session.Record) string {
+	if m := runningCell.FindStringSubmatch(outputHead(Field(rec, FieldOutput))); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// Runs says whether a script holds the command, or the arguments, that an event tells.
+func Runs(script string, rec *session.Record) bool {
+	item := gjson.GetBytes(rec.Raw, "payload.item")
+	if !item.Exists() {
+		item = gjson.GetBytes(rec.Raw, "payload")
+	}
+	switch command := item.Get("command"); {
+	case command.IsArray():
+		words := command.Array()
+		if len(words) == 0 {
+			return false
+		}
+		return holdsText(script, words[len(words)-1].String())
+	case item.Get("changes").IsObject():
+		held := false
+		item.Get("changes").ForEach(func(path, _ gjson.Result) bool {
+			name := path.String()
+			held = strings.Contains(script, name[strings.LastIndexAny(name, `/\`)+1:])
+			return held
+		})
+		return held
+	case item.Get("tool").Exists():
+		return strings.Contains(script, item.Get("tool").String())
+	}
+	return false
+}
+
+// holdsText says whether a text stands in a script, as it is or in a string literal.
+func holdsText(script, text string) bool {
+	quoted := jsonl.AppendQuote(nil, text)
+	return strings.Contains(script, text) || strings.Contains(script, string(quoted[1:len(quoted)-1]))
+}
+
+// nestedHead begins an output that is made of what a script's tools returned.
+const nestedHead = "Script outcome unknown: the session was cut before this call's output was recorded. " +
+	"What follows is what the tools that it ran returned, from their own records; what the script made of it, and whether it ran on, is not known. " +
+	"Check the state before running it again.\n"
+
+// NestedOutput writes the output of a script from the events of what it ran, in the order in which they were written.
+func NestedOutput(tool Tool, stamp string, events [][]byte) ([]byte, error) {
+	output := appendText([]byte{'['}, nestedHead)
+	for _, event := range events {
+		if at := gjson.GetBytes(event, "timestamp").String(); at > stamp {
+			stamp = at
+		}
+		text, err := nestedResult(event)
+		if err != nil {
+			return nil, err
+		}
+		output = appendText(append(output, ','), text)
+	}
+	return NewOutput(tool, stamp, append(output, ']')), nil
+}
+
+// appendText appends one part of an output.
+func appendText(list []byte, text string) []byte {
+	return append(jsonl.AppendQuote(append(list, `{"type":"input_text","text":`...), text), '}')
+}
+
+// nestedResult words what one tool of a script returned.
+func nestedResult(event []byte) (string, error) {
+	name := nestedName(event)
+	rebuilt, err := OutputFrom(Tool{Type: "function_call", Name: "exec_command"}, event)
+	if err != nil {
+		return "", err
+	}
+	out := gjson.GetBytes(rebuilt, "payload.output")
+	text := out.String()
+	if out.IsArray() {
+		var texts []string
+		for _, t := range out.Get("#.text").Array() {
+			texts = append(texts, t.String())
+		}
+		text = strings.Join(texts, "\n")
+	}
+	return fmt.Sprintf("[%s%s]\n%s", name, nestedAsked(event), text), nil
+}
+
+// ScriptOutput says whether an output of a custom tool is that of a script.
+func ScriptOutput(rec *session.Record) bool {
+	return rec.Family == session.Custom && !rec.Note && scriptOutput.MatchString(outputHead(Field(rec, FieldOutput)))
+}
+
+var scriptOutput = regexp.MustCompile(`^Script (completed|failed|terminated|running with cell ID \S+)\n`)
+
+// scriptHead begins a script that stands for one that was lost.
+const scriptHead = "// [hist: the session file was damaged here; this call's script is lost, its output is not]\n"
+
+// ScriptFrom writes the call of a script of which only the output is left, and the events of what it ran.
+func ScriptFrom(callID, stamp string, events [][]byte) []byte {
+	var text strings.Builder
+	text.WriteString(scriptHead)
+	for _, event := range events {
+		if at := gjson.GetBytes(event, "timestamp").String(); at != "" && at < stamp {
+			stamp = at
+		}
+		fmt.Fprintf(&text, "// it ran: %s%s\n", nestedName(event), strings.ReplaceAll(nestedAsked(event), "\n", "\n// "))
+	}
+	return newCustomCall(stamp, callID, scriptTool, text.String())
+}
+
+// NestedTool is the tool that an event of a script tells of, by the name that scripts call it.
+func NestedTool(rec *session.Record) string { return nestedName(rec.Raw) }
+
+// NestedAsked is what that tool was asked, as far as the event tells.
+func NestedAsked(rec *session.Record) string { return strings.TrimPrefix(nestedAsked(rec.Raw), " ") }
+
+func nestedName(event []byte) string {
+	ev := gjson.GetBytes(event, "payload")
+	kind := ev.Get("type").String()
+	if kind == "item_completed" {
+		ev = ev.Get("item")
+		kind = ev.Get("type").String()
+	}
+	switch kind {
+	case "CommandExecution", "exec_command_end":
+		return "exec_command"
+	case "FileChange", "patch_apply_end":
+		return "apply_patch"
+	case "McpToolCall", "mcp_tool_call_end":
+		if inv := ev.Get("invocation"); inv.Exists() {
+			ev = inv
+		}
+		return "mcp__" + ev.Get("server").String() + "__" + ev.Get("tool").String()
+	}
+	return first(ev.Get("tool").String(), kind)
+}
+
+// nestedAsked is what the tool was asked, as far as its event tells.
+func nestedAsked(event []byte) string {
+	ev := gjson.GetBytes(event, "payload")
+	if item := ev.Get("item"); item.Exists() {
+		ev = item
+	}
+	if words := ev.Get("command").Array(); len(words) > 0 {
+		return " " + words[len(words)-1].String()
+	}
+	if inv := ev.Get("invocation"); inv.Exists() {
+		ev = inv
+	}
+	if args := ev.Get("arguments"); args.Exists() {
+		return " " + args.Raw
+	}
+	return ""
+}
