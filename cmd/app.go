@@ -25,6 +25,8 @@ const (
 	ExitUsage    = 2
 	ExitIO       = 3 // something could not be read or written, or nothing was found to look at
 	ExitInUse    = 4 // refused because somebody uses the session
+
+	ExitInterrupted = afterSignal + int(syscall.SIGINT)
 )
 
 // version is set by the linker for a release; otherwise the module's own is shown.
@@ -75,25 +77,21 @@ type env struct {
 
 // Main runs the command line and returns the exit code. The first of args is the program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	// With somebody who asks for the signal, a reader that has gone is an error of the write, and what is under way is tidied.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	e := &env{&input{ctx: ctx, in: stdin}, stdout, stderr}
+	e := &env{in: &input{ctx: ctx, in: stdin}, out: stdout, err: stderr}
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, ordered)
 	}
-	return e.finish(err)
+	return e.finish(ctx, err)
 }
 
 // finish prints an error as one line with a hint where there is one, and returns the exit code.
-func (e *env) finish(err error) int {
+func (e *env) finish(ctx context.Context, err error) int {
 	if err == nil {
 		return ExitOK
 	}
@@ -108,6 +106,9 @@ func (e *env) finish(err error) int {
 		code = coded.code
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted; nothing that was under way has been changed")
+		if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok {
+			code = s.exitCode()
+		}
 	}
 	if text := err.Error(); text != "" {
 		e.complain(text)
@@ -137,7 +138,7 @@ func newApp(e *env) *cli.App {
 		CommandNotFound: func(*cli.Context, string) {},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usage("there is no command %q; hist --help lists them", c.Args().First())
+				return usage("there is no command %q%s", c.Args().First(), meantOr(c.Args().First(), commandNames(c.App), "; hist --help lists them"))
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -150,7 +151,11 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 		name += " " + c.Command.Name
 	}
 	if flag, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
-		return usage("there is no option %q; see %s --help", flag, name)
+		var known []string
+		if c.Command != nil {
+			known = longNames(c.Command.Flags)
+		}
+		return usage("there is no option %q%s", flag, meantOr(strings.TrimLeft(flag, "-"), known, "; see "+name+" --help"))
 	}
 	return usage("%w; see %s --help", err, name)
 }
@@ -165,12 +170,13 @@ var exitMeanings = []struct {
 	{ExitUsage, "the command line, or the config, is wrong"},
 	{ExitIO, "something could not be read or written (the rest was done), or there was nothing to look at"},
 	{ExitInUse, "refused: somebody is using the session"},
+	{ExitInterrupted, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by a hang-up"},
 }
 
 func exitHelp() string {
 	text := "EXIT STATUS:"
 	for _, e := range exitMeanings {
-		text += fmt.Sprintf("\n   %d  %s", e.code, e.means)
+		text += fmt.Sprintf("\n   %-3d %s", e.code, e.means)
 	}
 	return text
 }

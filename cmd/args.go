@@ -6,8 +6,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// named is where operandsLast leaves, in the app's metadata, how many operands stood before "--".
+const named = "operands before --"
+
 // operandsLast moves a command's operands behind its flags: the parser stops at the first operand, and users put
-// flags where they like. What follows "--" stays an operand, whatever it looks like.
+// flags where they like. What follows "--" stays an operand, whatever it looks like. Short flags that stand together,
+// and a value that is written right behind one (-fjson), are parted.
 func operandsLast(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
@@ -26,54 +30,85 @@ func operandsLast(app *cli.App, args []string) ([]string, error) {
 	if command == nil {
 		return args, nil
 	}
-	takes := valueFlags(command.Flags)
+	known := flagsOf(command.Flags)
 	var flags, operands []string
+	before := -1
 	for rest := args[at+1:]; len(rest) > 0; rest = rest[1:] {
 		a := rest[0]
 		switch {
 		case a == "--":
+			before = len(operands)
 			operands = append(operands, rest[1:]...)
 			rest = rest[:1]
 		case a == "-" || !strings.HasPrefix(a, "-"):
 			operands = append(operands, a)
 		case a == "--help" || a == "-h":
 			return []string{args[0], command.Name, a}, nil // whatever else stands there
-		case takesNext(a, takes):
+		default:
+			parted, wants := known.part(a)
+			flags = append(flags, parted...)
+			if !wants {
+				continue
+			}
 			if len(rest) < 2 {
 				return nil, usage("%s needs a value; see hist %s --help", a, command.Name)
 			}
-			flags = append(flags, a, rest[1])
+			flags = append(flags, rest[1])
 			rest = rest[1:]
-		default:
-			flags = append(flags, a)
 		}
 	}
+	if before < 0 {
+		before = len(operands)
+	}
+	app.Metadata = map[string]any{named: before}
 	out := append(append([]string{}, args[:at+1]...), flags...)
 	return append(append(out, "--"), operands...), nil
 }
 
-// takesNext says whether the flag's value is the next argument. Short flags may stand together; only the last one
-// can take a value then.
-func takesNext(arg string, takes map[string]bool) bool {
-	if strings.Contains(arg, "=") {
-		return false
+// namedOperands are the operands before "--", and those behind it.
+func namedOperands(c *cli.Context) (before, behind []string) {
+	all := c.Args().Slice()
+	n, ok := c.App.Metadata[named].(int)
+	if !ok {
+		n = len(all)
 	}
-	name := strings.TrimLeft(arg, "-")
-	if takes[name] {
-		return true
-	}
-	return !strings.HasPrefix(arg, "--") && len(name) > 1 && takes[name[len(name)-1:]]
+	return all[:n], all[n:]
 }
 
-func valueFlags(flags []cli.Flag) map[string]bool {
-	takes := map[string]bool{}
+// knownFlags tells by a flag's name whether it takes a value.
+type knownFlags map[string]bool
+
+func flagsOf(flags []cli.Flag) knownFlags {
+	known := knownFlags{}
 	for _, f := range flags {
-		if _, boolean := f.(*cli.BoolFlag); boolean {
-			continue
-		}
+		_, boolean := f.(*cli.BoolFlag)
 		for _, name := range f.Names() {
-			takes[name] = true
+			known[name] = !boolean
 		}
 	}
-	return takes
+	return known
+}
+
+// part takes short flags apart, and says whether the next argument is the last one's value. What is not known stays as
+// it is, for the parser to complain of.
+func (known knownFlags) part(arg string) (flags []string, wants bool) {
+	name := strings.TrimLeft(arg, "-")
+	takes, long := known[name]
+	if long || strings.HasPrefix(arg, "--") || strings.Contains(name, "=") && !known[name[:1]] {
+		return []string{arg}, takes
+	}
+	for i := range len(name) {
+		letter := name[i : i+1]
+		takes, ok := known[letter]
+		switch rest := name[i+1:]; {
+		case !ok:
+			return []string{arg}, false
+		case takes && rest == "":
+			return append(flags, "-"+letter), true
+		case takes:
+			return append(flags, "-"+letter, strings.TrimPrefix(rest, "=")), false
+		}
+		flags = append(flags, "-"+letter)
+	}
+	return flags, false
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
 
 	"github.com/hist-cli/hist/lint"
 )
@@ -146,7 +145,7 @@ func (c *config) check(text []byte) error {
 	for name, s := range c.Lint.Rules {
 		switch {
 		case lint.FindRule(name) == nil:
-			return usage("%s:%d: there is no rule %q%s", c.path, lineOfKey(text, name), name, nearest(name, ruleNames()))
+			return usage("%s:%d: there is no rule %q%s", c.path, lineOfKey(text, name), name, meantOr(name, ruleNames(), "; hist explain lists them"))
 		case !s.given:
 			return usage("%s:%d: %s", c.path, lineOfKey(text, name), wrongSetting(name))
 		}
@@ -199,7 +198,7 @@ func configError(path string, err error) error {
 		}
 		for n := range key {
 			if known := keysBeside(key[:n+1]); !slices.Contains(known, key[n]) {
-				return usage("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), nearest(key[n], known))
+				return usage("%s:%d: there is no key %q%s", path, line, strings.Join(key[:n+1], "."), meantOr(key[n], known, itTakes(known)))
 			}
 		}
 	case errors.As(err, &wrong):
@@ -250,20 +249,6 @@ func keysBeside(key toml.Key) []string {
 	return names
 }
 
-// nearest is the hint at what a name may have meant.
-func nearest(name string, known []string) string {
-	best, distance := "", len(name)/2+1
-	for _, k := range known {
-		if d := smetrics.WagnerFischer(name, k, 1, 1, 1); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("; did you mean %q?", best)
-	}
-	return "; it takes " + strings.Join(known, ", ")
-}
-
 func ruleNames() []string {
 	var names []string
 	for _, r := range lint.Rules {
@@ -290,7 +275,7 @@ type (
 func (n *ruleName) UnmarshalText(text []byte) error {
 	n.name = string(text)
 	if lint.FindRule(string(text)) == nil {
-		return fmt.Errorf("there is no rule %q%s", text, nearest(string(text), ruleNames()))
+		return fmt.Errorf("there is no rule %q%s", text, meantOr(string(text), ruleNames(), "; hist explain lists them"))
 	}
 	return nil
 }

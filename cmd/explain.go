@@ -41,7 +41,7 @@ func explainCommand(e *env) *cli.Command {
 			for i, name := range c.Args().Slice() {
 				r := lint.FindRule(name)
 				if r == nil {
-					return usage("there is no rule %q; hist explain lists them", name)
+					return usage("there is no rule %q%s", name, meantOr(name, ruleNames(), "; hist explain lists them"))
 				}
 				if i > 0 {
 					fmt.Fprintln(w)

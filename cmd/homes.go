@@ -16,12 +16,35 @@ import (
 type homes struct {
 	mu   sync.Mutex
 	open map[string]*lint.Home
-	all  map[string][]string // the sessions of those that were asked for as a whole
-	told map[string]bool     // what could not be read of them, so that it is told once and not for every session
+	all  map[string]bool           // those that were asked for as a whole
+	lost map[string][]lint.Finding // by the session's path: threads that were begun in its place
+	told map[string]bool           // what could not be read of them, so that it is told once and not for every session
 }
 
 func newHomes() *homes {
-	return &homes{open: map[string]*lint.Home{}, all: map[string][]string{}, told: map[string]bool{}}
+	return &homes{open: map[string]*lint.Home{}, all: map[string]bool{}, told: map[string]bool{}}
+}
+
+// compare looks at the heads and tails of all sessions of each home that was asked for as a whole, to tell of each what
+// the others say of it when its turn comes.
+func (h *homes) compare(ctx context.Context, list []target) {
+	in := map[string][]string{}
+	for _, t := range list {
+		if t.all && t.err == nil {
+			in[t.home] = append(in[t.home], t.path)
+		}
+	}
+	h.lost = map[string][]lint.Finding{}
+	for dir, paths := range in {
+		h.all[dir] = true
+		var sessions []*glance.Session
+		for _, r := range glance.Many(ctx, paths, glance.Options{Content: true}) {
+			if r.Err == nil { // its error is told when it is linted
+				sessions = append(sessions, r.Session)
+			}
+		}
+		maps.Copy(h.lost, glance.Lost(sessions))
+	}
 }
 
 // of returns the home of a target.
@@ -30,9 +53,6 @@ func (h *homes) of(ctx context.Context, t target) *lint.Home {
 	defer h.mu.Unlock()
 	if h.open[t.home] == nil {
 		h.open[t.home] = lint.OpenHome(ctx, t.home)
-	}
-	if t.all {
-		h.all[t.home] = append(h.all[t.home], t.path)
 	}
 	return h.open[t.home]
 }
@@ -47,7 +67,7 @@ func (h *homes) look(ctx context.Context, r *linted) error {
 	if err == nil && r.target.all {
 		var listed []lint.Finding
 		listed, err = in.Listed(r.src)
-		found = append(found, listed...)
+		found = slices.Concat(found, listed, h.lost[r.target.path])
 	}
 	if err != nil {
 		return h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", r.target.home, err))
@@ -68,9 +88,8 @@ func (h *homes) once(err error) error {
 	return err
 }
 
-// whole yields what is wrong with the homes that were asked for as a whole: with their lists of threads, and between
-// their sessions.
-func (h *homes) whole(ctx context.Context) []linted {
+// whole yields what is wrong with the lists of threads of the homes that were asked for as a whole.
+func (h *homes) whole() []linted {
 	var list []linted
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
 		path, found, err := h.open[dir].Index()
@@ -79,16 +98,6 @@ func (h *homes) whole(ctx context.Context) []linted {
 		}
 		if len(found) > 0 || err != nil {
 			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: found}, err: err, beside: true})
-		}
-		var sessions []*glance.Session
-		for _, r := range glance.Many(ctx, h.all[dir], glance.Options{}) {
-			if r.Err == nil { // its error was told when it was linted
-				sessions = append(sessions, r.Session)
-			}
-		}
-		lost := glance.Lost(sessions)
-		for _, path := range slices.Sorted(maps.Keys(lost)) {
-			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: lost[path]}, beside: true})
 		}
 	}
 	return list

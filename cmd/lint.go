@@ -100,6 +100,13 @@ func (l *lintRun) flags() ([]outputTo, error) {
 		return nil, err
 	}
 	outputs, err := parseOutputs(l.c.String("format"))
+	if err == nil && !slices.ContainsFunc(outputs, func(o outputTo) bool { return o.format == "text" }) {
+		for _, only := range []string{"notes", "show-content"} {
+			if l.c.Bool(only) {
+				return nil, usage("--%s is for text; the other formats have all notes and never words of the conversation", only)
+			}
+		}
+	}
 	if l.filter.save != nil {
 		outputs = append(outputs, outputTo{toBaseline, filepath.Clean(l.c.String("write-baseline"))})
 	}
@@ -115,6 +122,7 @@ func (l *lintRun) set(opts *lint.Options) {
 // run lints all targets and shows what is found.
 func (l *lintRun) run() error {
 	in := newHomes()
+	in.compare(l.c.Context, l.targets)
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
 	for slot := range lintAll(l.c.Context, l.env, l.targets, in, bar, l.set, l.c.String("for-codex")) {
@@ -124,7 +132,7 @@ func (l *lintRun) run() error {
 			return err
 		}
 	}
-	for _, r := range in.whole(l.c.Context) {
+	for _, r := range in.whole() {
 		if err := l.show(r); err != nil {
 			return err
 		}
@@ -172,7 +180,7 @@ func (l *lintRun) show(r linted) error {
 func knownRules(names []string) error {
 	for _, n := range names {
 		if lint.FindRule(n) == nil {
-			return usage("--rule: there is no rule %q; hist explain lists them", n)
+			return usage("--rule: there is no rule %q%s", n, meantOr(n, ruleNames(), "; hist explain lists them"))
 		}
 	}
 	return nil

@@ -51,6 +51,12 @@ func (e *env) list(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("decisions") {
+		if c.Args().Present() {
+			return usage("--decisions takes no sessions; --cwd and --since narrow it")
+		}
+		if c.IsSet("state") {
+			return usage("--state and --decisions exclude each other")
+		}
 		return e.listDecisions(c, want)
 	}
 	list, err := targets(c.Context, c.Args().Slice())
@@ -260,22 +266,26 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(e.out)
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	chosen := []decisions.Decision{}
 	for _, d := range slices.Backward(all) {
-		if want.cwd != "" && d.CWD != want.cwd || d.Time.Before(want.since) {
-			continue
-		}
-		if c.Bool("json") {
-			err = format.Write(w, d)
-		} else {
-			_, err = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), oneLine(d.CWD), oneLine(cmp.Or(strings.TrimSpace(d.Via+" "+strings.Join(d.Asked, " ")), "-")), cmp.Or(oneLine(d.Caller), "-"), became(d))
-		}
-		if err != nil {
-			return fmt.Errorf("writing the list: %w", err)
+		if (want.cwd == "" || d.CWD == want.cwd) && !d.Time.Before(want.since) {
+			chosen = append(chosen, d)
 		}
 	}
-	if err := errors.Join(t.Flush(), w.Flush()); err != nil {
+	w := bufio.NewWriter(e.out)
+	if c.Bool("json") {
+		err = format.Write(w, struct {
+			Schema    string               `json:"schema"`
+			Decisions []decisions.Decision `json:"decisions"`
+		}{"hist.decisions/1", chosen})
+	} else {
+		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+		for _, d := range chosen {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), oneLine(d.CWD), oneLine(cmp.Or(strings.TrimSpace(d.Via+" "+strings.Join(d.Asked, " ")), "-")), cmp.Or(oneLine(d.Caller), "-"), became(d))
+		}
+		err = t.Flush()
+	}
+	if err := errors.Join(err, w.Flush()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
 	return nil

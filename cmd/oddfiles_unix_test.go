@@ -57,11 +57,11 @@ func TestPipeForConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.AfterFunc(wait, func() { c.Process.Signal(syscall.SIGTERM) }) //nolint:errcheck // Wait tells
-			if err = c.Wait(); err != nil && strings.Contains(err.Error(), "exit status 3") {
+			if err = c.Wait(); err != nil && strings.Contains(err.Error(), "exit status 143") {
 				break
 			}
 		}
-		if err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		if err == nil || !strings.Contains(err.Error(), "exit status 143") {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}

@@ -32,7 +32,7 @@ func preResumeCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before going on", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "markdown", Usage: "the card as Markdown", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "repair", Usage: "repair the session in place if that makes it resumable; once for the same bytes", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "exec", Usage: "run the COMMAND behind -- if the session can be resumed, and exit with its code", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "exec", Usage: "run the COMMAND behind --, or without one the resume, if the session can be resumed, and exit with its code", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "force", Usage: "with --exec: run it whatever the answer is", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "deep", Usage: "read a large session whole, too", DisableDefaultText: true},
 			&cli.DurationFlag{Name: "timeout", Usage: "answer after this `TIME` with what is known then, e.g. 2s"},
@@ -87,7 +87,7 @@ func (e *env) preResume(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("exec") && (answer.OK() || c.Bool("force")) {
-		return p.exec()
+		return p.exec(answer)
 	}
 	if p.c.Bool("card") && home.Asking(answer.Thread) {
 		return nil // the agent has its card: nothing was to be decided, and that its session is in use is no news to it
@@ -110,19 +110,24 @@ func exitOf(v preresume.Verdict) int {
 }
 
 func (p *preRun) flags() error {
-	c, args := p.c, p.c.Args().Slice()
+	c := p.c
+	sessions, command := namedOperands(c)
+	if !c.Bool("exec") { // then there is no command, and -- only says that no flags follow
+		sessions, command = append(sessions, command...), nil
+	}
 	switch {
+	case c.Bool("last") && len(sessions) > 0:
+		return usage("--last and %s both name a session; give one of them", sessions[0])
 	case c.Bool("last"):
 		p.asked = []string{"--last"}
-	case len(args) == 0 || args[0] == "" || args[0] == "-":
+	case len(sessions) == 0 || sessions[0] == "" || sessions[0] == "-":
 		return usage("pre-resume takes a session's id or file, or --last")
+	case len(sessions) > 1:
+		return usage("pre-resume takes one session; a command to run wants --exec and stands behind --: hist pre-resume ID --exec -- codex resume ID")
 	default:
-		p.asked, args = args[:1], args[1:]
+		p.asked = sessions
 	}
-	if c.Bool("exec") != (len(args) > 0) {
-		return usage("--exec wants a command behind --, and nothing else follows the session: hist pre-resume ID --exec -- codex resume ID")
-	}
-	p.command = args
+	p.command = command
 	if c.Bool("force") && !c.Bool("exec") {
 		return usage("--force is for --exec")
 	}

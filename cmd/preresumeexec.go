@@ -8,14 +8,20 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-)
 
-// signalled is what a shell adds to the number of the signal that ended a command.
-const signalled = 128
+	"github.com/hist-cli/hist/internal/preresume"
+)
 
 // exec runs the command with this process's streams, hands signals on to it, and exits with its code. hist stays in
 // between so that the exit code can be logged; a terminal's own signals reach the command from the terminal.
-func (p *preRun) exec() error {
+// Without a command it is the answer's own: the one that resumes the session.
+func (p *preRun) exec(a *preresume.Answer) error {
+	if len(p.command) == 0 {
+		p.command = a.Resume
+	}
+	if len(p.command) == 0 {
+		return errors.New("nothing is known that resumes this session; give a command behind --")
+	}
 	p.log.Ran, p.log.Used = nameOnly(p.command), p.log.Thread
 	p.keep()
 	c := exec.Command(p.command[0], p.command[1:]...)
@@ -45,7 +51,7 @@ func (p *preRun) exec() error {
 	}
 	code := c.ProcessState.ExitCode()
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		code = signalled + int(status.Signal())
+		code = afterSignal + int(status.Signal())
 	}
 	p.log.Exit = &code
 	p.keep()

@@ -40,6 +40,12 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 	case "text":
 	case "json":
 		p.json = true
+		switch {
+		case p.diff:
+			return nil, usage("--diff is for text; the JSON report has every edit")
+		case p.content && p.page == "":
+			return nil, usage("--show-content is for text and --html; the JSON report never has words of the conversation")
+		}
 	default:
 		return nil, usage("--format is %q; it takes text or json", f)
 	}

@@ -78,7 +78,7 @@ func TestInterruptWaiting(t *testing.T) {
 		if !kill.Stop() {
 			t.Fatalf("%v: it did not end", args)
 		}
-		if code := c.ProcessState.ExitCode(); code != ExitIO || !strings.Contains(out.String(), "interrupted") {
+		if code := c.ProcessState.ExitCode(); code != ExitInterrupted || !strings.Contains(out.String(), "interrupted") {
 			t.Errorf("%v: exit %d: %s", args, code, out.String())
 		}
 	}

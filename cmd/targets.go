@@ -13,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -83,6 +84,9 @@ func find(ctx context.Context, root, operand string) []target {
 			paths, err = home.Find(ctx, root, id)
 		}
 	}
+	if several, ok := errors.AsType[*home.AmbiguousError](err); ok {
+		err = candidates(ctx, several)
+	}
 	if err != nil {
 		return []target{{path: operand, err: err}}
 	}
@@ -110,6 +114,28 @@ func idOfName(root, name string, byID error) (string, error) {
 		return "", fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one, nor a thread's name", name)
 	}
 	return "", byID
+}
+
+// maxCandidates is how many sessions are offered for an id that fits several.
+const maxCandidates = 10
+
+// candidates is an error that tells the sessions an id may mean by what a person knows of them.
+func candidates(ctx context.Context, several *home.AmbiguousError) error {
+	text := fmt.Sprintf("%s begins the ids of %d sessions; give more of it", several.ID, len(several.Paths))
+	paths := several.Paths
+	if len(paths) > maxCandidates {
+		paths = paths[:maxCandidates]
+	}
+	for _, r := range glance.Many(ctx, paths, glance.Options{}) {
+		if r.Err == nil {
+			s := r.Session
+			text += fmt.Sprintf("\n  %s  %-4s %s", s.Thread, age(time.Since(s.Modified)), s.CWD)
+		}
+	}
+	if more := len(several.Paths) - len(paths); more > 0 {
+		text += fmt.Sprintf("\n  and %d more: hist list", more)
+	}
+	return errors.New(text)
 }
 
 // segments says whether the files are one thread's, parted by a revert: then each has a rollout id of its own.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -204,14 +205,14 @@ func TestFlags(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	atRoot(t)
 	var rows strings.Builder
-	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]) \| (.*) \|$`).FindAllStringSubmatch(read(t, "README.md"), -1) {
-		rows.WriteString(m[1] + "  " + m[2] + "\n")
+	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]+) \| (.*) \|$`).FindAllStringSubmatch(read(t, "README.md"), -1) {
+		fmt.Fprintf(&rows, "%-3s %s\n", m[1], m[2])
 	}
 	for _, args := range [][]string{{"--help"}, {"lint", "--help"}, {"repair", "--help"}, {"undo", "--help"}, {"show", "--help"}, {"explain", "--help"}} {
 		help, _ := run(args...)
 		_, help, _ = strings.Cut(help, "EXIT STATUS:\n")
 		var want strings.Builder
-		for _, m := range regexp.MustCompile(`(?m)^ +([0-9]  .*)$`).FindAllStringSubmatch(help, -1) {
+		for _, m := range regexp.MustCompile(`(?m)^ +([0-9]+ +.*)$`).FindAllStringSubmatch(help, -1) {
 			want.WriteString(m[1] + "\n")
 		}
 		if rows.String() != want.String() {

@@ -46,7 +46,7 @@ func known[T any](value T, err error) (T, error) {
 
 // rollouts are the session files of a home.
 type rollouts struct {
-	read map[string]string   // rollout id to the file that the client reads for it
+	read map[string]string   // rollout id to the first file for it that is not hidden by another
 	all  map[string][]string // rollout id to every file that carries it
 }
 
@@ -205,17 +205,38 @@ func (h *Home) Listed(src *source.Source) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []Finding
-	for _, other := range files.all[name.RolloutID] {
-		if !samePath(other, src.Real) {
-			found = append(found, ofFile(ruleDuplicateThread, fmt.Sprintf("%s carries the same thread %s", other, name.ThreadID)))
-		}
-	}
+	found := duplicates(src, name, files)
 	index, err := h.index()
 	if err == nil && index != nil && index[name.ThreadID] == "" {
 		found = append(found, ofFile(ruleIndexMissing, "the client's list of threads ("+filepath.Base(store.IndexPath(h.dir))+") has no row for this session"))
 	}
 	return found, err
+}
+
+// maxDuplicates is how many other files of a thread are named.
+const maxDuplicates = 3
+
+// duplicates tells that several files carry a session's thread: once for all of them, at the first.
+func duplicates(src *source.Source, name home.FileName, files rollouts) []Finding {
+	if first := files.read[name.RolloutID]; first == "" || !samePath(first, src.Real) {
+		return nil
+	}
+	var others []string
+	for _, path := range files.all[name.RolloutID] {
+		if !samePath(path, src.Real) {
+			others = append(others, path)
+		}
+	}
+	switch n := len(others); {
+	case n == 0:
+		return nil
+	case n == 1:
+		return []Finding{ofFile(ruleDuplicateThread, fmt.Sprintf("%s carries the same thread %s", others[0], name.ThreadID))}
+	case n > maxDuplicates:
+		others = append(others[:maxDuplicates:maxDuplicates], fmt.Sprintf("%d more", n-maxDuplicates))
+	}
+	last := len(others) - 1
+	return []Finding{ofFile(ruleDuplicateThread, fmt.Sprintf("%s and %s carry the same thread %s", strings.Join(others[:last], ", "), others[last], name.ThreadID))}
 }
 
 // Index is where the client's list of threads lies, and what is wrong with it that concerns no session of the home:

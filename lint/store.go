@@ -37,7 +37,7 @@ var (
 		Name: "context-lost", Family: "store", Impact: Notes, Fix: NoFix, Home: true,
 		Title: "a new thread was begun in the place of one whose last turn went wrong",
 		Text: `A wrapper that is restarted after a failure, or forgets its thread, begins a new one, and the model knows nothing of what was said. ` +
-			`Told where a thread's last turn failed, never ended or got no answer, and within half an hour an empty thread was begun in the same directory by the same kind of client. ` +
+			`Told where a thread's last turn failed, never ended or got no answer, and within half an hour the same prompt was asked again in an empty thread, in the same directory and by the same kind of client. ` +
 			`The old thread is whole: resume it.`,
 	}
 	ruleInUse = &Rule{

@@ -12,12 +12,12 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// ReportSchema is the version of the report's JSON form; it changes when a field changes its meaning or goes.
-const ReportSchema = 1
+// ReportSchema names the report's JSON form and its version, which changes when a field changes its meaning or goes.
+const ReportSchema = "hist.repair/1"
 
 // Report is what a repair did to one session, or would do.
 type Report struct {
-	Schema  int      `json:"schema"`
+	Schema  string   `json:"schema"`
 	Run     string   `json:"run,omitempty"` // id of the run's record; empty if nothing was written
 	Source  string   `json:"source"`
 	Target  string   `json:"target,omitempty"`

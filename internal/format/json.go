@@ -28,8 +28,8 @@ func (p *jsonl) Session(s *Session) error {
 
 func (p *jsonl) End() error { return nil }
 
-// Schema is the version of the JSON form; it changes when a field changes its meaning or goes.
-const Schema = 1
+// Schema names the JSON form and its version, which changes when a field changes its meaning or goes.
+const Schema = "hist.lint/1"
 
 // document writes one object that holds all sessions.
 type document struct {
@@ -41,7 +41,7 @@ type document struct {
 func newJSON(w io.Writer, about About) Printer { return &document{w: w, about: about} }
 
 type documentHead struct {
-	Schema  int    `json:"schema"`
+	Schema  string `json:"schema"`
 	Version string `json:"hist"`
 }
 

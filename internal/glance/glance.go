@@ -21,6 +21,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // State is how the last turn of a session stands.
@@ -50,6 +51,8 @@ type Session struct {
 	// Fault is why the header can't be read, "" if it can.
 	Fault string
 
+	// First is the first prompt, "" if the head holds none; only if content was asked for.
+	First      string
 	CWD, Model string // of the newest settings in the tail, else of the header
 	Turn       Turn
 	// Complete says that the last turn was seen from its beginning.
@@ -81,7 +84,7 @@ type Call struct{ ID, Tool string }
 
 // Options say what to tell.
 type Options struct {
-	Content bool // the last prompt's text
+	Content bool // the first and the last prompt's text
 	Live    bool // somebody writes the session now
 }
 
@@ -110,6 +113,11 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 	}
 	if err := s.head(text, size); err != nil {
 		return nil, err
+	}
+	if opts.Content {
+		if err := s.first(ctx, text, size); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.tail(ctx, text, size, opts)
 }
@@ -173,6 +181,32 @@ func (s *Session) readHeader(line []byte) {
 	if t, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "payload.timestamp").String()); err == nil {
 		s.Created = t.UTC()
 	}
+}
+
+// firstPrompt is how much of the head is read for the first prompt, in bytes: the header, which holds the client's
+// instructions, and the context that stands before the prompt.
+const firstPrompt = 256 << 10
+
+// errFound ends a reading that has come to what it looked for.
+var errFound = errors.New("found")
+
+// first reads the first prompt.
+func (s *Session) first(ctx context.Context, text io.ReaderAt, size int64) error {
+	block, err := read(text, 0, min(firstPrompt, size))
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", s.Path, err)
+	}
+	err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Content: true, Live: true}, func(e *timeline.Entry) error {
+		if e.Kind != timeline.Prompt {
+			return nil
+		}
+		s.First = e.Text
+		return errFound
+	})
+	if errors.Is(err, errFound) || errors.Is(err, source.ErrCorrupt) {
+		return nil
+	}
+	return err
 }
 
 // object says whether a line is one JSON object. It does not recurse, as gjson's check does.

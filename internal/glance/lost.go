@@ -8,8 +8,9 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Lost finds, among the sessions of a home, threads that were begun in the place of another without its context. The
-// findings are those of the threads that were left, by path.
+// Lost finds, among the sessions of a home, threads that were begun in the place of another without its context: the
+// prompt that had gone wrong was asked again in an empty thread. A new task, with words of its own, is none. The
+// sessions were looked at with their content. The findings are those of the threads that were left, by path.
 func Lost(list []*Session) map[string][]lint.Finding {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *Session) int {
@@ -24,7 +25,7 @@ func Lost(list []*Session) map[string][]lint.Finding {
 			if lost.Turn.Last.After(fresh.Created) {
 				continue
 			}
-			if Replaced(lost, fresh) {
+			if Replaced(lost, fresh) && fresh.First != "" && fresh.First == lost.Turn.Prompt.Text {
 				found[lost.Path] = append(found[lost.Path], lint.Finding{
 					Rule: rule, Impact: rule.Impact, Fix: rule.Fix,
 					Message: fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context: codex resume %s brings it back",

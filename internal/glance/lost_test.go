@@ -37,7 +37,7 @@ func TestLost(t *testing.T) {
 		}
 		var list []*Session
 		for _, p := range paths {
-			list = append(list, look(t, p, Options{}))
+			list = append(list, look(t, p, Options{Content: true}))
 		}
 		lost := Lost(list)
 		got := ""

@@ -20,6 +20,19 @@ var (
 	ErrAmbiguous = errors.New("several sessions begin with this id")
 )
 
+// AmbiguousError is ErrAmbiguous, and says which.
+type AmbiguousError struct {
+	ID    string
+	Paths []string // one a thread
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s: %v (%d of them): give more of it", e.ID, ErrAmbiguous, len(e.Paths))
+}
+
+// Is says that it is ErrAmbiguous.
+func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
+
 // minPrefix is how many hexadecimal digits of an id must be given.
 const minPrefix = 8
 
@@ -58,7 +71,15 @@ func Find(ctx context.Context, home, id string) ([]string, error) {
 	}
 	switch {
 	case len(threads) > 1:
-		return nil, fmt.Errorf("%s: %w (%d of them): give more of it", id, ErrAmbiguous, len(threads))
+		several := &AmbiguousError{ID: id}
+		seen := map[string]bool{}
+		for i := len(hits) - 1; i >= 0; i-- { // of a thread the file with the newest name, and the newest thread first
+			if !seen[hits[i].name.ThreadID] {
+				seen[hits[i].name.ThreadID] = true
+				several.Paths = append(several.Paths, hits[i].path)
+			}
+		}
+		return nil, several
 	case len(hits) == 0 && unread != nil:
 		return nil, fmt.Errorf("%s: %w below %s, but not everything could be read: %w", id, ErrNoSession, home, unread)
 	case len(hits) == 0:
