@@ -122,7 +122,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		fmt.Fprintln(p.w, "  nothing was written: none of it can be repaired this way")
 	default:
 		switch {
-		case rep.Run == "": // the file was right, and what stands beside it was mended
+		case rep.Proof == "": // the file was right, and what stands beside it was mended
 		case rep.Mode == runs.NewThread:
 			fmt.Fprintf(p.w, "  copy: %s\n", oneLine(rep.Target))
 		default:

@@ -69,6 +69,8 @@ type job struct {
 	before func() (sha256 string, err error) // of the source's bytes; nil until hashSource
 	thread string                            // id of the copy's thread
 	target string
+
+	cleared bool // rows of the client's view
 }
 
 // Do repairs one session. With nothing to mend it writes nothing, except that ToFile and ToStream still copy the

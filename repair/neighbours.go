@@ -3,7 +3,6 @@ package repair
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
-	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 )
@@ -66,65 +64,6 @@ func (w *job) lookBeside(ctx context.Context) error {
 	return nil
 }
 
-// reproject mends nothing but the client's view of the session.
-func (w *job) reproject(ctx context.Context) (*Report, error) {
-	guard, err := w.settleView(ctx)
-	defer guard.Release()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
-	}
-	rep := w.report(nil)
-	rep.Target, rep.Resume = w.Source.Real, w.resume()
-	return rep, nil
-}
-
-// settleView makes sure that the session is nobody else's, and then clears the client's view of it where that would
-// be wrong. Until the guard is released nobody can open the file.
-func (w *job) settleView(ctx context.Context) (*home.Guard, error) {
-	guard, busy, err := home.Hold(w.Source.Real)
-	switch {
-	case err != nil:
-		return nil, err
-	case busy != nil:
-		return nil, busy
-	}
-	if err := w.Source.Changed(); err != nil {
-		return guard, err
-	}
-	if err := w.clearProjection(ctx); err != nil {
-		return guard, err
-	}
-	if guard.Broken() {
-		return guard, home.ErrBusy
-	}
-	return guard, nil
-}
-
-// clearProjection makes the client build its view of the session anew, if the bytes it has read have moved or the view
-// was wrong before. It is done before the file is replaced: a view of the old file that was cleared in vain is built
-// again, too.
-func (w *job) clearProjection(ctx context.Context) error {
-	id, err := store.RolloutID(w.Source.Real)
-	if w.Home == "" || err != nil {
-		return nil
-	}
-	view, ok, err := store.Projected(ctx, w.Home, id)
-	if errors.Is(err, store.ErrSchema) {
-		w.notes = append(w.notes, err.Error()+"; it was left alone: if the client shows old turns, it needs this thread's rows deleted")
-		return nil
-	}
-	if err != nil || !ok || !w.plan.Reproject && view.Offset <= w.rw.moved() {
-		return err
-	}
-	n, err := store.Clear(ctx, w.Home, id)
-	if err != nil {
-		return err
-	}
-	failpoint.At("cleared")
-	w.notes = append(w.notes, fmt.Sprintf("%d rows of the client's view of this thread (thread_history_1.sqlite) were cleared; it builds them again at the next resume", n))
-	return nil
-}
-
 // Claims keeps clients from the files of a run while it is taken back. HomeOf tells in which agent's home a file lies, for
 // the records of older versions, which do not say.
 type Claims struct{ HomeOf func(path string) string }
@@ -152,8 +91,8 @@ func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	return dependants(ctx, c.home(f), name.RolloutID, f.DiffersFrom, "taking the repair back would move those")
 }
 
-// Claim takes the thread's lock and the file itself, and clears the client's view of a session that is put back.
-func (c Claims) Claim(ctx context.Context, f *runs.File) (claim runs.Claim, err error) {
+// Claim takes the thread's lock and the file itself, and brings the client's view back to what it was before the repair.
+func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (claim runs.Claim, err error) {
 	name, _ := home.ParseName(filepath.Base(f.Target))
 	unlock := func() {}
 	if c.home(f) != "" && home.IsID(name.ThreadID) {
@@ -165,10 +104,8 @@ func (c Claims) Claim(ctx context.Context, f *runs.File) (claim runs.Claim, err 
 	if err == nil && busy != nil {
 		err = fmt.Errorf("%s: %w", f.Target, busy)
 	}
-	if err == nil && f.Mode == runs.InPlace && c.home(f) != "" && name.RolloutID != "" {
-		if _, err = store.Clear(ctx, c.home(f), name.RolloutID); errors.Is(err, store.ErrSchema) {
-			err = nil
-		}
+	if err == nil && (f.Mode == runs.InPlace || f.Mode == runs.View) && c.home(f) != "" && name.RolloutID != "" {
+		claim.Note, err = viewBack(ctx, r, f, c.home(f), name.RolloutID)
 	}
 	claim.Release = func() {
 		guard.Release()

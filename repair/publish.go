@@ -140,9 +140,9 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep, err := w.into(ctx, run, t)
+	rep, f, err := w.into(ctx, run, t)
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", w.Source.Path, err), discard(run))
+		return nil, errors.Join(fmt.Errorf("%s: %w", w.Source.Path, err), w.giveBack(ctx, run, f))
 	}
 	return rep, err
 }
@@ -207,9 +207,9 @@ func archived(dir, homeDir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// into writes and records one copy.
-func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, error) {
-	f := runs.File{
+// into writes and records one copy. The file's entry comes with every error.
+func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, *runs.File, error) {
+	f := &runs.File{
 		Source: w.Source.Real, Target: t.Path, Mode: w.Mode.String(),
 		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home,
 	}
@@ -217,12 +217,12 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	if w.Mode == InPlace {
 		f.Backup, f.SHA256Before, err = run.Backup(ctx, w.Source.Real)
 		if err != nil {
-			return nil, err
+			return nil, f, err
 		}
 	}
 	aside, rel, err := run.SetAside(filepath.Base(w.Source.Real) + ".set-aside")
 	if err != nil {
-		return nil, err
+		return nil, f, err
 	}
 	defer aside.Close()
 	f.SetAside = rel
@@ -238,8 +238,9 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		}
 		if w.Mode != InPlace {
 			f.SHA256Before, err = w.before()
+			return err
 		}
-		return err
+		return w.keepRows(ctx, run, f)
 	}
 	check := func(tmp string) error {
 		if err := aside.Close(); err != nil {
@@ -257,12 +258,12 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		if w.Mode != InPlace {
 			return w.Source.Changed()
 		}
-		guard, err = w.settleView(ctx)
+		guard, err = w.settleView(ctx, f)
 		return err
 	}
-	err = run.Publish(ctx, &f, t, fill, publish.Checks{Content: check, Last: last})
+	err = run.Publish(ctx, f, t, fill, publish.Checks{Content: check, Last: last})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
-		return nil, err
+		return nil, f, err
 	}
 	if guard.Broken() {
 		w.notes = append(w.notes, "somebody opened the session in the moment in which it was replaced: what they write now is lost; have them open it again")
@@ -274,5 +275,5 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
 		rep.Notes = append(rep.Notes, "the session was repaired, but this report could not be kept: "+kept.Error())
 	}
-	return rep, err
+	return rep, f, err
 }

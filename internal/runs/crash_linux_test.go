@@ -36,7 +36,7 @@ func TestPlayCrash(t *testing.T) {
 		die()
 	case "undo":
 		inPlace(t, r, path, nil)
-		u, err := r.examine(ctx, &r.Manifest.Files[0])
+		u, err := r.examine(ctx, 0)
 		if err != nil || u.do(ctx, Claim{}) != nil {
 			return
 		}
@@ -51,7 +51,7 @@ func inPlaceUnconfirmed(t *testing.T, r *Run, f File) {
 		t.Fatal(err)
 	}
 	r.Manifest.Files[0].Published = false
-	if err := r.Save(); err != nil {
+	if err := r.record(0, true); err != nil {
 		t.Fatal(err)
 	}
 }

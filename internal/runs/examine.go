@@ -14,15 +14,17 @@ import (
 // undoing is what is to be done about one file, after the check.
 type undoing struct {
 	file    *File
+	index   int // of file
 	action  string
 	restore bool           // write the backup to file.Source
 	target  *source.Source // as checked; nil: not there
 	remove  bool           // remove file.Target
+	rows    bool           // the file stays, and gets back what its client's database held of it
 	backup  *source.Source
 }
 
 func (u *undoing) path() string {
-	if u.file.Mode == InPlace {
+	if u.file.Mode == InPlace || u.file.Mode == View {
 		return u.file.Source
 	}
 	return u.file.Target
@@ -30,26 +32,34 @@ func (u *undoing) path() string {
 
 // examine checks one file against the disk and decides. A file that was never published passes if its place shows so:
 // nothing there, or the original. Anything else there was published, in a crash, and has moved on.
-func (r *Run) examine(ctx context.Context, f *File) (*undoing, error) {
-	u := &undoing{file: f, action: Already}
+func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
+	f := &r.Manifest.Files[index]
+	u := &undoing{file: f, index: index, action: Already}
 	target, sha, err := look(ctx, f.Target)
 	if err != nil {
 		return nil, err
 	}
-	if f.Mode != InPlace {
-		switch {
-		case target == nil: // removed by hand
-		case sha != f.SHA256After:
-			return nil, fmt.Errorf("%s: %w (it was probably resumed): remove it by hand if what was added may go", f.Target, ErrMovedOn)
-		default:
-			u.target, u.remove, u.action = target, true, Removed
+	switch f.Mode {
+	case InPlace:
+	case View:
+		if target == nil || sha != f.SHA256Before {
+			return nil, fmt.Errorf("%s: %w (it was probably resumed), and its client has built its view of it anew; what that was is %s",
+				f.Target, ErrMovedOn, filepath.Join(r.dir, f.Rows))
 		}
-		return u, nil
+		u.target, u.rows, u.action = target, true, RowsBack
+		return u, r.intact(ctx, u)
+	case NewThread, Output:
+		return u, u.removal(ctx, target, sha)
+	default:
+		return nil, fmt.Errorf("%s: %w: it knows no mode %q", f.Target, ErrDamaged, f.Mode)
 	}
 	if f.Source == f.Target {
 		switch {
 		case target == nil && !f.Published:
 			return u, nil // not our doing
+		case target != nil && sha == f.SHA256Before && !f.Published && f.Rows != "":
+			u.target, u.rows, u.action = target, true, RowsBack // killed before the file was replaced
+			return u, r.intact(ctx, u)
 		case target != nil && sha == f.SHA256Before:
 			return u, nil // an undo was interrupted after this
 		case target == nil:
@@ -87,6 +97,22 @@ func (r *Run) examine(ctx context.Context, f *File) (*undoing, error) {
 	return u, r.intact(ctx, u)
 }
 
+// removal decides about a copy that the run made. It stays if it is the only one that is left.
+func (u *undoing) removal(ctx context.Context, target *source.Source, sha string) error {
+	f := u.file
+	switch {
+	case target == nil: // removed by hand
+		return nil
+	case sha != f.SHA256After:
+		return fmt.Errorf("%s: %w (it was probably resumed): remove it by hand if what was added may go", f.Target, ErrMovedOn)
+	}
+	if original, _, err := look(ctx, f.Source); err != nil || original == nil {
+		return errors.Join(fmt.Errorf("%s: %w: %s, of which it is a copy, is gone: remove it by hand if the session may go", f.Target, ErrMovedOn, f.Source), err)
+	}
+	u.target, u.remove, u.action = target, true, Removed
+	return nil
+}
+
 // look hashes the regular file at path; nil if there is none. A link in its place is not the file that we wrote.
 func look(ctx context.Context, path string) (*source.Source, string, error) {
 	info, err := os.Lstat(path)
@@ -107,18 +133,30 @@ func look(ctx context.Context, path string) (*source.Source, string, error) {
 	return s, sha, err
 }
 
-// intact checks the backup that u will restore.
-func (r *Run) intact(ctx context.Context, u *undoing) error {
-	path := filepath.Join(r.dir, u.file.Backup)
+// intact checks what the run keeps and u will bring back.
+func (r *Run) intact(ctx context.Context, u *undoing) (err error) {
+	if u.file.Rows != "" {
+		if _, err := r.kept(ctx, u.file.Rows, u.file.RowsSHA256); err != nil {
+			return err
+		}
+	}
+	if u.restore {
+		u.backup, err = r.kept(ctx, u.file.Backup, u.file.SHA256Before)
+	}
+	return err
+}
+
+// kept opens a file of the run whose hash is known.
+func (r *Run) kept(ctx context.Context, name, want string) (*source.Source, error) {
+	path := filepath.Join(r.dir, name)
 	s, sha, err := look(ctx, path)
 	switch {
 	case err != nil:
-		return err
-	case s == nil || u.file.Backup == "":
-		return fmt.Errorf("%s: %w: it is gone", path, ErrBackup)
-	case sha != u.file.SHA256Before:
-		return fmt.Errorf("%s: %w: its hash is %s, expected %s", path, ErrBackup, sha, u.file.SHA256Before)
+		return nil, err
+	case s == nil || name == "":
+		return nil, fmt.Errorf("%s: %w: it is gone", path, ErrBackup)
+	case sha != want:
+		return nil, fmt.Errorf("%s: %w: its hash is %s, expected %s", path, ErrBackup, sha, want)
 	}
-	u.backup = s
-	return nil
+	return s, nil
 }

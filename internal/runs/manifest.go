@@ -7,17 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// schema is the version of the manifest that this package writes; it reads older ones.
-const schema = 1
+// schema is the version of the record that this package writes: manifest.json says what run it is, and the journal what
+// became of its files. In version 1, which is read and taken back, too, the manifest listed the files itself.
+const schema = 2
 
 // The ways in which a repaired file reaches the disk.
 const (
 	InPlace   = "in-place"   // the session's own file was replaced
 	NewThread = "new-thread" // a copy under a new thread id was made beside it
 	Output    = "output"     // a copy was written where the user said
+	View      = "view"       // the file stayed as it was; rows that its client keeps about it were cleared
 )
 
-// Manifest is manifest.json of a run.
+// Manifest is what the record of a run says. Its JSON form is manifest.json of version 1.
 type Manifest struct {
 	Schema   int       `json:"schema"`
 	Run      string    `json:"run"`  // its id and the name of its directory
@@ -32,19 +34,30 @@ type Manifest struct {
 type File struct {
 	Source        string      `json:"source"` // absolute path of the session that was repaired
 	Target        string      `json:"target"` // absolute path of what was written; Source or not
-	Mode          string      `json:"mode"`   // InPlace, NewThread or Output
+	Mode          string      `json:"mode"`   // InPlace, NewThread, Output or View
 	SizeBefore    int64       `json:"size_before"`
 	SizeAfter     int64       `json:"size_after"`
 	SHA256Before  string      `json:"sha256_before"`
 	SHA256After   string      `json:"sha256_after"`
-	Backup        string      `json:"backup,omitempty"`       // the original's copy in the run directory; in-place only
-	SetAside      string      `json:"set_aside,omitempty"`    // what was taken out of the session, in the run directory
+	Backup        string      `json:"backup,omitempty"`    // the original's copy in the run directory; in-place only
+	SetAside      string      `json:"set_aside,omitempty"` // what was taken out of the session, in the run directory
+	Rows          string      `json:"rows,omitempty"`      // what the client's database held of the session, in the run directory
+	RowsSHA256    string      `json:"rows_sha256,omitempty"`
 	Home          string      `json:"home,omitempty"`         // the agent's home that Target lies in
 	DiffersFrom   int64       `json:"differs_from,omitempty"` // in place: bytes of the target before it are the original's; 0 in older records
 	Perm          fs.FileMode `json:"perm,omitempty"`         // the original's permission bits; 0: undo keeps the target's
 	ModTimeBefore time.Time   `json:"mod_time_before,omitzero"`
 	Published     bool        `json:"published"` // Target is known to have been written
 	Undone        bool        `json:"undone,omitempty"`
+}
+
+// head is manifest.json of a run, written once.
+type head struct {
+	Schema  int       `json:"schema"`
+	Run     string    `json:"run"`
+	Tool    string    `json:"tool"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
 }
 
 // rawPaths carries paths that are not valid UTF-8, which JSON would change.
@@ -76,7 +89,7 @@ func (f *File) UnmarshalJSON(b []byte) error {
 		plainFile
 		rawPaths
 	}
-	if err := json.Unmarshal(b, &in); err != nil {
+	if err := strict(b, &in); err != nil {
 		return err
 	}
 	*f = File(in.plainFile)

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,10 @@ var ErrKept = errors.New("the run holds what is needed to undo a repair")
 type Run struct {
 	Manifest Manifest
 	dir      string
-	count    int // of backups made
+	count    int    // of backups made
+	size     int64  // of the journal, in bytes: its whole lines
+	torn     int64  // bytes of a line behind those, which a crash cut off
+	last     string // SHA-256 of the journal's last line, or of the manifest
 }
 
 // Path returns the absolute path of the run's directory.
@@ -84,6 +86,47 @@ func (r *Run) SetAside(name string) (io.WriteCloser, string, error) {
 	return &synced{f}, rel, nil
 }
 
+// KeepRows makes a file in the run for what a client's database holds of a session, before any of it is changed. write
+// fills it; the file's name and SHA-256 are for File.Rows and File.RowsSHA256. Nothing to write leaves no file and no name.
+func (r *Run) KeepRows(session string, write func(w io.Writer) error) (rel, sha string, err error) {
+	w, rel, err := r.SetAside(session + ".rows.jsonl")
+	if err != nil {
+		return "", "", err
+	}
+	tee := sum.NewTee(w)
+	if err = write(tee); err == nil {
+		err = w.Close()
+	} else {
+		w.Close()
+	}
+	if err != nil || tee.Size == 0 {
+		return "", "", errors.Join(err, os.Remove(filepath.Join(r.dir, rel)))
+	}
+	return rel, tee.Sum.Hex(), nil
+}
+
+// OpenRows opens what the run keeps of a file's rows.
+func (r *Run) OpenRows(f *File) (io.ReadCloser, error) { return os.Open(filepath.Join(r.dir, f.Rows)) }
+
+// Beside records a change of what a client keeps beside a session whose own file stays as it is, in the order that makes
+// a crash harmless: f.Rows are kept already; change is made when the record names them. Mode, sizes and hashes are
+// filled in here but for SHA256Before and SizeBefore.
+func (r *Run) Beside(f File, change func() error) error {
+	f.Mode, f.Target, f.SHA256After, f.SizeAfter, f.Published = View, f.Source, f.SHA256Before, f.SizeBefore, true
+	if err := f.check(); err != nil {
+		return err
+	}
+	r.Manifest.Files = append(r.Manifest.Files, f)
+	err := r.record(len(r.Manifest.Files)-1, true)
+	if err == nil {
+		err = change()
+	}
+	if err != nil {
+		err = errors.Join(err, r.drop())
+	}
+	return err
+}
+
 // WriteReport writes a report on a session of the given name into the run, whole or not at all; kind ends the file's name.
 func (r *Run) WriteReport(session, kind string, data []byte) error {
 	name := tame(session) + kind
@@ -97,15 +140,6 @@ func (r *Run) WriteReport(session, kind string, data []byte) error {
 func (r *Run) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(r.dir, name))
 	return err == nil
-}
-
-// Save writes the manifest to the disk, whole or not at all.
-func (r *Run) Save() error {
-	data, err := json.MarshalIndent(r.Manifest, "", "  ")
-	if err != nil {
-		return fmt.Errorf("writing the record of run %s: %w", r.Manifest.Run, err)
-	}
-	return r.write(manifestName, append(data, '\n'))
 }
 
 // Discard removes the directory of a run that has changed nothing. If something was published, or it cannot be shown
@@ -159,8 +193,11 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		return nil
 	}, publish.Checks{Last: checks.Last, Content: func(tmp string) error {
 		f.Published = false
+		if err := f.check(); err != nil {
+			return fmt.Errorf("recording %s: %w", f.Target, err)
+		}
 		r.Manifest.Files = append(r.Manifest.Files, *f)
-		if err := r.Save(); err != nil {
+		if err := r.record(at, true); err != nil {
 			return err
 		}
 		if checks.Content == nil {
@@ -177,13 +214,12 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 			return errors.Join(err, serr)
 		}
 		if !r.Manifest.Files[at].Published {
-			r.Manifest.Files = r.Manifest.Files[:at]
-			return errors.Join(err, r.Save())
+			return errors.Join(err, r.drop())
 		}
 		err = fmt.Errorf("%s: %w %w", f.Target, publish.ErrPublished, err)
 	}
 	r.Manifest.Files[at].Published = true
-	if serr := r.Save(); serr != nil {
+	if serr := r.record(at, false); serr != nil {
 		// Load settles this by itself; the caller should still hear of a failing disk.
 		return errors.Join(err, fmt.Errorf("%s: %w its record could not be completed: %w", f.Target, publish.ErrPublished, serr))
 	}
@@ -272,7 +308,7 @@ func tame(name string) string {
 	if len(name) > 150 {
 		name = name[len(name)-150:]
 	}
-	if name == "" || name == manifestName {
+	if name == "" || name == manifestName || name == journalName {
 		return "_" + name
 	}
 	return name

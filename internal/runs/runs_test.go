@@ -112,7 +112,7 @@ func TestUndoRoundTrip(t *testing.T) {
 	os.Chtimes(a, time.Now(), time.Now())
 
 	done, err := load(t, r.Manifest.Run).Undo(ctx, nil)
-	if err != nil || len(done) != 2 || done[0] != (Undone{a, Restored}) || done[1] != (Undone{c, Removed}) {
+	if err != nil || len(done) != 2 || done[0] != (Undone{a, Restored, ""}) || done[1] != (Undone{c, Removed, ""}) {
 		t.Fatal(done, err)
 	}
 	holds(t, a, before)
@@ -314,9 +314,9 @@ func TestLoadAndList(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]error{
-		"{": nil, `{"schema":2}`: ErrNewer, `{"schema":1,"run":"other"}`: nil,
-		`{"schema":1,"run":"` + empty.Manifest.Run + `","files":[{"source":"/a","target":"/a","backup":"../x"}]}`: nil,
-		`{"schema":1,"run":"` + empty.Manifest.Run + `","files":[{"source":"/a","target":"a"}]}`:                  nil,
+		"{": ErrDamaged, `{"schema":3}`: ErrNewer, `{"schema":2}`: ErrDamaged, `{"schema":0}`: ErrDamaged, `{"schema":1,"run":"other"}`: ErrDamaged,
+		`{"schema":1,"run":"` + empty.Manifest.Run + `","files":[{"source":"/a","target":"/a","backup":"../x"}]}`: ErrDamaged,
+		`{"schema":1,"run":"` + empty.Manifest.Run + `","files":[{"source":"/a","target":"a"}]}`:                  ErrDamaged,
 	} {
 		os.WriteFile(filepath.Join(empty.Path(), manifestName), []byte(text), 0o600)
 		if _, err := Load(empty.Manifest.Run); err == nil || want != nil && !errors.Is(err, want) || !strings.Contains(err.Error(), empty.Path()) {
@@ -326,9 +326,17 @@ func TestLoadAndList(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, list, err)
 		}
 	}
+	// Without a name the newest is meant, not the one before it.
+	if _, err := Load(""); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), second.Manifest.Run) {
+		t.Error(err)
+	}
 	os.Remove(filepath.Join(empty.Path(), manifestName))
 	if list, err := List(); err != nil || len(list) != 2 {
 		t.Error(list, err)
+	}
+	put(t, filepath.Join(empty.Path(), journalName), "")
+	if _, err := List(); err == nil {
+		t.Error("a run without its manifest is passed over")
 	}
 }
 

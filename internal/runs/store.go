@@ -77,7 +77,7 @@ func New(version string) (*Run, error) {
 		r := &Run{dir: dir, Manifest: Manifest{
 			Schema: schema, Run: id, Tool: "hist", Version: version, Started: now, Files: []File{},
 		}}
-		err = r.Save()
+		err = r.open()
 		if err == nil {
 			err = publish.SyncDir(root)
 		}
@@ -89,15 +89,27 @@ func New(version string) (*Run, error) {
 	}
 }
 
+// open writes the manifest, on which the journal rests.
+func (r *Run) open() error {
+	m := &r.Manifest
+	data, err := json.MarshalIndent(head{m.Schema, m.Run, m.Tool, m.Version, m.Started}, "", "  ")
+	if err != nil {
+		return err
+	}
+	data = append(data, '\n')
+	r.last = seal("", data)
+	return r.write(manifestName, data)
+}
+
 // List returns the manifests of all runs, newest first. A run whose manifest cannot be read is left out and named in
 // the error; the rest is returned with it. Entries are as written: Load settles those that a crash left open.
 func List() ([]Manifest, error) {
-	runs, err := all()
+	runs, bad := all()
 	out := make([]Manifest, len(runs))
 	for i, r := range runs {
 		out[i] = r.Manifest
 	}
-	return out, err
+	return out, joined(bad)
 }
 
 // Load returns the run with this id or beginning of one; "" is the newest run that published something and is not
@@ -140,6 +152,7 @@ func Load(run string) (*Run, error) {
 	return r, nil
 }
 
+// newest passes over no run that it can't read: the user means the last repair, and not the one before.
 func newest() (*Run, error) {
 	runs, bad := all()
 	for _, r := range runs {
@@ -149,41 +162,64 @@ func newest() (*Run, error) {
 		if err := r.settle(context.Background()); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(r.Manifest.Files, func(f File) bool { return f.Published && !f.Undone }) {
-			return r, nil
+		if !slices.ContainsFunc(r.Manifest.Files, func(f File) bool { return f.pending() }) {
+			continue
 		}
+		for _, b := range bad {
+			if b.run > r.Manifest.Run {
+				return nil, fmt.Errorf("a newer run can't be read; to undo the one before it, say hist undo %s: %w", r.Manifest.Run, b)
+			}
+		}
+		return r, nil
 	}
-	if bad != nil {
-		return nil, fmt.Errorf("%w to undo: %w", ErrNoRun, bad)
+	if len(bad) > 0 {
+		return nil, fmt.Errorf("%w to undo: %w", ErrNoRun, joined(bad))
 	}
 	return nil, fmt.Errorf("%w: there is nothing to undo", ErrNoRun)
 }
 
-// all reads every run, newest first, and joins the errors of those that cannot be read.
-func all() ([]*Run, error) {
+// unread is a run whose record can't be read.
+type unread struct {
+	run string
+	error
+}
+
+func (u unread) Unwrap() error { return u.error }
+
+func joined(bad []unread) error {
+	var list []error
+	for _, b := range bad {
+		list = append(list, b)
+	}
+	return errors.Join(list...)
+}
+
+// all reads every run, newest first, and lists those that cannot be read.
+func all() ([]*Run, []unread) {
 	root, err := Dir()
 	if err != nil {
-		return nil, err
+		return nil, []unread{{error: err}}
 	}
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the records of repairs: %w", err)
+		return nil, []unread{{error: fmt.Errorf("reading the records of repairs: %w", err)}}
 	}
 	var runs []*Run
-	var bad []error
+	var bad []unread
 	for _, e := range entries {
 		if !e.IsDir() || !idFormat.MatchString(e.Name()) {
 			continue
 		}
-		r, err := read(filepath.Join(root, e.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
+		dir := filepath.Join(root, e.Name())
+		r, err := read(dir)
+		if errors.Is(err, fs.ErrNotExist) && !begun(dir) {
 			continue // ended before it began
 		}
 		if err != nil {
-			bad = append(bad, err)
+			bad = append(bad, unread{e.Name(), err})
 			continue
 		}
 		runs = append(runs, r)
@@ -191,37 +227,63 @@ func all() ([]*Run, error) {
 	slices.SortFunc(runs, func(a, b *Run) int {
 		return cmp.Or(b.Manifest.Started.Compare(a.Manifest.Started), strings.Compare(b.Manifest.Run, a.Manifest.Run))
 	})
-	return runs, errors.Join(bad...)
+	return runs, bad
 }
 
-// read reads the manifest in dir and makes sure that it cannot lead out of it.
+// begun says whether a run's directory holds more than the beginning of its manifest.
+func begun(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
+}
+
+// read reads the record in dir and makes sure that it is what hist has written, and cannot lead out of dir.
 func read(dir string) (*Run, error) {
 	path := filepath.Join(dir, manifestName)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the record of a repair: %w", err)
 	}
-	r := &Run{dir: dir}
-	if err := json.Unmarshal(data, &r.Manifest); err != nil {
-		return nil, fmt.Errorf("reading the record of a repair %s: %w", path, err)
+	damaged := func(err error) error { return fmt.Errorf("%s: %w: %w", path, ErrDamaged, err) }
+	var of struct {
+		Schema int `json:"schema"`
 	}
-	if r.Manifest.Schema > schema {
-		return nil, fmt.Errorf("%s: %w (schema %d)", path, ErrNewer, r.Manifest.Schema)
+	if err := json.Unmarshal(data, &of); err != nil {
+		return nil, damaged(err)
 	}
-	if r.Manifest.Run != filepath.Base(dir) {
-		return nil, fmt.Errorf("%s: it says that it belongs to run %q", path, r.Manifest.Run)
-	}
-	for _, f := range r.Manifest.Files {
-		for _, name := range []string{f.Backup, f.SetAside} {
-			if name != "" && !plainName(name) {
-				return nil, fmt.Errorf("%s: %q is not a name within the run", path, name)
+	r := &Run{dir: dir, last: seal("", data)}
+	switch {
+	case of.Schema > schema:
+		return nil, fmt.Errorf("%s: %w (schema %d)", path, ErrNewer, of.Schema)
+	case of.Schema == schema:
+		var h head
+		if err := strict(data, &h); err != nil {
+			return nil, damaged(err)
+		}
+		r.Manifest = Manifest{Schema: h.Schema, Run: h.Run, Tool: h.Tool, Version: h.Version, Started: h.Started, Files: []File{}}
+	case of.Schema == 1:
+		if err := strict(data, &r.Manifest); err != nil {
+			return nil, damaged(err)
+		}
+		for i := range r.Manifest.Files {
+			if err := r.Manifest.Files[i].check(); err != nil {
+				return nil, damaged(err)
 			}
 		}
-		if !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
-			return nil, fmt.Errorf("%s: a path in it is not absolute", path)
-		}
+	default:
+		return nil, damaged(fmt.Errorf("there is no schema %d", of.Schema))
 	}
-	return r, nil
+	switch m := &r.Manifest; {
+	case m.Run != filepath.Base(dir):
+		return nil, damaged(fmt.Errorf("it says that it belongs to run %q", m.Run))
+	case m.Tool != "hist":
+		return nil, damaged(fmt.Errorf("it says that %q has written it", m.Tool))
+	case m.Started.IsZero():
+		return nil, damaged(errors.New("it does not say when the run began"))
+	}
+	if r.Manifest.Schema < schema {
+		return r, nil
+	}
+	return r, r.readJournal()
 }
 
 // plainName says whether name is the name of a file in a directory, and of nothing else.

@@ -29,27 +29,30 @@ var (
 const (
 	Restored = "restored" // the original is back
 	Removed  = "removed"  // the copy that the run made is gone
+	RowsBack = "rows"     // the file stands as it was; what the client's database held of it is back
 	Already  = "already"  // there was nothing left to do
 )
 
 // Undone is one file that Undo dealt with.
 type Undone struct {
 	Path   string
-	Action string // Restored, Removed or Already
+	Action string // Restored, Removed, RowsBack or Already
+	Note   string // what could not be brought back with it, "" if there is no such thing
 }
 
 // Claims keeps others from the files of a run while it is taken back, and sees to what refers to them.
 type Claims interface {
 	// Check says why a file must stay as it is, before anything is changed.
 	Check(ctx context.Context, f *File) error
-	// Claim makes sure that nobody else uses the file.
-	Claim(ctx context.Context, f *File) (Claim, error)
+	// Claim makes sure that nobody else uses the file, and brings back what the run keeps of its Rows.
+	Claim(ctx context.Context, r *Run, f *File) (Claim, error)
 }
 
 // Claim is a file that nobody else uses.
 type Claim struct {
 	Still   func() error // an error says that somebody waits to use it since; nil: that can't be
 	Release func()
+	Note    string // for Undone
 }
 
 func (c Claim) still() error {
@@ -76,11 +79,11 @@ func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 	published := false
 	for i := range r.Manifest.Files {
 		f := &r.Manifest.Files[i]
-		published = published || f.Published
+		published = published || f.Published || f.pending()
 		if f.Undone {
 			continue
 		}
-		u, err := r.examine(ctx, f)
+		u, err := r.examine(ctx, i)
 		if err != nil {
 			bad = append(bad, err)
 			continue
@@ -91,7 +94,7 @@ func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 				continue
 			}
 		}
-		if f.Published {
+		if f.pending() {
 			steps = append(steps, u)
 		}
 	}
@@ -103,18 +106,23 @@ func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 	}
 	var done []Undone
 	for _, u := range steps {
-		if err := u.claimed(ctx, claims); err != nil {
+		note, err := u.claimed(ctx, r, claims)
+		if err != nil {
 			return done, fmt.Errorf("undoing run %s: %w", r.Manifest.Run, r.withOriginal(u.file, err))
 		}
-		done = append(done, Undone{Path: u.path(), Action: u.action})
+		done = append(done, Undone{u.path(), u.action, note})
 		u.file.Undone = true
-		if err := r.Save(); err != nil {
+		if err := r.record(u.index, true); err != nil {
 			return done, err
 		}
 	}
 	r.Manifest.UndoneAt = time.Now().UTC()
-	return done, r.Save()
+	return done, r.note(entry{UndoneAt: r.Manifest.UndoneAt}, true)
 }
+
+// pending says whether something of the file is to be taken back. What the client's database held may be gone from
+// there though the file itself was never replaced.
+func (f *File) pending() bool { return !f.Undone && (f.Published || f.Rows != "") }
 
 // withOriginal adds to an error where the original is kept, if it is.
 func (r *Run) withOriginal(f *File, err error) error {
@@ -124,20 +132,19 @@ func (r *Run) withOriginal(f *File, err error) error {
 	return fmt.Errorf("%w; the original is %s", err, filepath.Join(r.dir, f.Backup))
 }
 
-// changes says whether a file is there that will be replaced or removed.
-func (u *undoing) changes() bool { return u.target != nil && (u.restore || u.remove) }
+// changes says whether a file is there that will be replaced or removed, or whose rows will be.
+func (u *undoing) changes() bool { return u.target != nil && (u.restore || u.remove || u.rows) }
 
 // claimed does it while nobody else uses the file.
-func (u *undoing) claimed(ctx context.Context, claims Claims) error {
+func (u *undoing) claimed(ctx context.Context, r *Run, claims Claims) (note string, err error) {
 	var claim Claim
 	if u.changes() && claims != nil {
-		var err error
-		if claim, err = claims.Claim(ctx, u.file); err != nil {
-			return err
+		if claim, err = claims.Claim(ctx, r, u.file); err != nil {
+			return "", err
 		}
 		defer claim.Release()
 	}
-	return u.do(ctx, claim)
+	return claim.Note, u.do(ctx, claim)
 }
 
 func (u *undoing) do(ctx context.Context, claim Claim) error {
@@ -200,10 +207,9 @@ func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 // settle finds out about files whose publishing the manifest does not confirm: if the target is what the run meant to
 // write, it was published before the crash.
 func (r *Run) settle(ctx context.Context) error {
-	found := false
 	for i := range r.Manifest.Files {
 		f := &r.Manifest.Files[i]
-		if f.Published || f.Undone || f.SHA256After == "" {
+		if f.Published || f.Undone {
 			continue
 		}
 		if f.Source == f.Target && f.SHA256After == f.SHA256Before {
@@ -218,11 +224,11 @@ func (r *Run) settle(ctx context.Context) error {
 			return fmt.Errorf("finding out whether run %s was completed: %w", r.Manifest.Run, err)
 		}
 		if sha == f.SHA256After {
-			f.Published, found = true, true
+			f.Published = true
+			if err := r.record(i, true); err != nil {
+				return err
+			}
 		}
 	}
-	if !found {
-		return nil
-	}
-	return r.Save()
+	return nil
 }

@@ -97,7 +97,7 @@ func TestUndoOtherName(t *testing.T) {
 			os.Remove(zst)
 		}
 		done, err := load(t, "").Undo(ctx, nil)
-		if err != nil || len(done) != 1 || done[0] != (Undone{zst, Restored}) {
+		if err != nil || len(done) != 1 || done[0] != (Undone{zst, Restored, ""}) {
 			t.Error(done, err)
 		}
 		holds(t, zst, "not really zstd")
@@ -125,7 +125,7 @@ func (c *claimed) Check(_ context.Context, f *File) error {
 	return nil
 }
 
-func (c *claimed) Claim(context.Context, *File) (Claim, error) {
+func (c *claimed) Claim(context.Context, *Run, *File) (Claim, error) {
 	c.claims++
 	return Claim{Release: func() { c.frees++ }, Still: func() error { return c.broken }}, nil
 }

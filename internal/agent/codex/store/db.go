@@ -57,6 +57,9 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 		patience = 200
 	}
 	q := url.Values{"mode": {string(want)}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", patience)}}
+	if want == readWrite {
+		q.Set("_txlock", "immediate") // who reads in order to write must not be overtaken
+	}
 	if _, err := os.Stat(path + "-wal"); want == readOnly && errors.Is(err, fs.ErrNotExist) {
 		q.Set("immutable", "1")
 	}
@@ -72,8 +75,13 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	return db, path, nil
 }
 
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // columns returns the names of a table's columns, none if there is no such table.
-func columns(ctx context.Context, db *sql.DB, path, table string) ([]string, error) {
+func columns(ctx context.Context, db querier, path, table string) ([]string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)

@@ -29,7 +29,7 @@ type Turn struct {
 var projected = []string{"thread_items", "thread_turns", "thread_history_projection_state", "thread_realtime_items"}
 
 // tables returns those of the projected tables that a database has, or ErrSchema if they are not as known.
-func tables(ctx context.Context, db *sql.DB, path string) ([]string, error) {
+func tables(ctx context.Context, db querier, path string) ([]string, error) {
 	var have []string
 	for i, t := range projected {
 		has, err := columns(ctx, db, path, t)
@@ -90,38 +90,4 @@ func turns(ctx context.Context, db *sql.DB, path, rolloutID string) ([]Turn, err
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return list, nil
-}
-
-// Clear deletes a rollout's rows from the projection in one transaction; the client builds them again at the next
-// resume (measured with 0.169.0). It returns how many rows went. A home without the database has none.
-func Clear(ctx context.Context, home, rolloutID string) (rows int64, err error) {
-	db, path, err := open(ctx, home, historyFile, readWrite)
-	if db == nil || err != nil {
-		return 0, err
-	}
-	defer db.Close()
-	have, err := tables(ctx, db, path)
-	if err != nil {
-		return 0, err
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, err)
-	}
-	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
-	for _, t := range have {
-		res, err := tx.ExecContext(ctx, "DELETE FROM "+t+" WHERE thread_id = ?", rolloutID)
-		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, err)
-		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, err)
-		}
-		rows += n
-	}
-	if err := tx.Commit(); err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, err)
-	}
-	return rows, nil
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,82 +12,6 @@ const (
 	parentID = "019a0000-0000-7000-8000-000000000001"
 	childID  = "019a0000-0000-7000-8000-000000000002"
 )
-
-// history makes a home whose history database holds rows of two rollouts.
-func history(t *testing.T, schema ...string) string {
-	t.Helper()
-	home := t.TempDir()
-	db, err := sql.Open("sqlite", filepath.Join(home, historyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if len(schema) == 0 {
-		schema = []string{
-			"CREATE TABLE thread_items (thread_id TEXT, item_id TEXT)",
-			"CREATE TABLE thread_turns (thread_id TEXT, turn_id TEXT)",
-			"CREATE TABLE thread_history_projection_state (thread_id TEXT PRIMARY KEY, next_rollout_byte_offset INTEGER, next_rollout_ordinal INTEGER)",
-		}
-		for i, id := range []string{parentID, childID} {
-			schema = append(schema,
-				fmt.Sprintf("INSERT INTO thread_items VALUES ('%s','a'), ('%s','b')", id, id),
-				fmt.Sprintf("INSERT INTO thread_turns VALUES ('%s','t')", id),
-				fmt.Sprintf("INSERT INTO thread_history_projection_state VALUES ('%s', %d, %d)", id, 1000+i, 10+i))
-		}
-	}
-	for _, s := range schema {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-	return home
-}
-
-func TestClearTakesOneRolloutOnly(t *testing.T) {
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	home, ctx := history(t), context.Background()
-	if c, ok, err := Projected(ctx, home, parentID); err != nil || !ok || c.Offset != 1000 || c.Ordinal != 10 {
-		t.Fatalf("position before: %v %v %v", c, ok, err)
-	}
-	if n, err := Clear(ctx, home, parentID); err != nil || n != 4 {
-		t.Fatalf("cleared %d rows, %v; want 4", n, err)
-	}
-	if _, ok, err := Projected(ctx, home, parentID); ok || err != nil {
-		t.Errorf("the cursor is still there (%v)", err)
-	}
-	if c, ok, err := Projected(ctx, home, childID); err != nil || !ok || c.Offset != 1001 {
-		t.Errorf("the other rollout's cursor: %v %v %v", c, ok, err)
-	}
-}
-
-func TestNoDatabaseIsNotMade(t *testing.T) {
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	home := t.TempDir()
-	if n, err := Clear(context.Background(), home, parentID); n != 0 || err != nil {
-		t.Errorf("clearing nothing: %d, %v", n, err)
-	}
-	if entries, _ := os.ReadDir(home); len(entries) != 0 {
-		t.Errorf("something was made: %v", entries)
-	}
-}
-
-func TestUnknownSchemaIsLeftAlone(t *testing.T) {
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	home := history(t, "CREATE TABLE thread_items (thread_id TEXT)", "CREATE TABLE thread_turns (rollout TEXT)",
-		"INSERT INTO thread_items VALUES ('"+parentID+"')")
-	if _, err := Clear(context.Background(), home, parentID); !errors.Is(err, ErrSchema) {
-		t.Errorf("got %v, want ErrSchema", err)
-	}
-	db, err := sql.Open("sqlite", filepath.Join(home, historyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	var n int
-	if err := db.QueryRow("SELECT count(*) FROM thread_items").Scan(&n); err != nil || n != 1 {
-		t.Errorf("%d rows left, %v; want 1", n, err)
-	}
-}
 
 func TestDirFollowsConfigAndEnvironment(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")

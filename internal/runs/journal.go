@@ -1,0 +1,197 @@
+package runs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hist-cli/hist/internal/publish"
+)
+
+// journalName is the file of a run to which an entry is added for each step, so that a run of many files costs no more
+// for the last one than for the first.
+const journalName = "files.jsonl"
+
+// entry is one step of a run. Exactly one of File, Dropped and UndoneAt is set.
+type entry struct {
+	Index    int       `json:"index"`             // of the file in the run, from 0
+	File     *File     `json:"file,omitempty"`    // the file as it is now: a new one, or one whose state has changed
+	Dropped  bool      `json:"dropped,omitempty"` // the file was not published and is no longer of the run; always the last one
+	UndoneAt time.Time `json:"undone_at,omitzero"`
+}
+
+// sealed is a line of the journal. SHA256 is over the line's predecessor's SHA256 and Entry as it stands, so that no
+// line can change, go or move unseen; the first line's predecessor is the manifest.
+type sealed struct {
+	SHA256 string          `json:"sha256"`
+	Entry  json.RawMessage `json:"entry"`
+}
+
+// line is the one form in which a sealed entry is written and read.
+func (s sealed) line() []byte {
+	return fmt.Appendf(nil, `{"sha256":"%s","entry":%s}`, s.SHA256, s.Entry)
+}
+
+// seal is the SHA-256 of an entry that follows another one.
+func seal(before string, text []byte) string {
+	h := sha256.New()
+	h.Write([]byte(before))
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// record brings the state of one file to the journal. A step that can be found out again after a crash is not synced.
+func (r *Run) record(index int, sync bool) error {
+	return r.note(entry{Index: index, File: &r.Manifest.Files[index]}, sync)
+}
+
+// drop takes the last file, which was not published, out of the run.
+func (r *Run) drop() error {
+	last := len(r.Manifest.Files) - 1
+	r.Manifest.Files = r.Manifest.Files[:last]
+	return r.note(entry{Index: last, Dropped: true}, true)
+}
+
+// note adds an entry to the journal.
+func (r *Run) note(e entry, sync bool) error {
+	if err := r.add(e, sync); err != nil {
+		return fmt.Errorf("writing the record of run %s: %w", r.Manifest.Run, err)
+	}
+	return nil
+}
+
+func (r *Run) add(e entry, sync bool) error {
+	if r.Manifest.Schema < schema {
+		return r.saveOld()
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	sum := seal(r.last, text)
+	line := append(sealed{sum, text}.line(), '\n')
+	f, err := os.OpenFile(filepath.Join(r.dir, journalName), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != r.size+r.torn {
+		return fmt.Errorf("%s: another hist is working on this run", f.Name())
+	}
+	if r.torn > 0 { // what a crash has left of a line
+		if err := f.Truncate(r.size); err != nil {
+			return err
+		}
+		r.torn = 0
+	}
+	if _, err := f.WriteAt(line, r.size); err != nil {
+		return errors.Join(err, f.Truncate(r.size))
+	}
+	if sync {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	if r.size == 0 {
+		if err := publish.SyncDir(r.dir); err != nil {
+			return err
+		}
+	}
+	r.size, r.last = r.size+int64(len(line)), sum
+	return f.Close()
+}
+
+// saveOld writes the manifest of an older version anew, which lists its files itself.
+func (r *Run) saveOld() error {
+	data, err := json.MarshalIndent(r.Manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	return r.write(manifestName, append(data, '\n'))
+}
+
+// readJournal follows the journal from its first line. A last line without an end is one that a crash cut off.
+func (r *Run) readJournal() error {
+	path := filepath.Join(r.dir, journalName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the record of a repair: %w", err)
+	}
+	for number := 1; ; number++ {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		if !whole {
+			r.torn = int64(len(line))
+			return nil
+		}
+		if err := r.follow(line); err != nil {
+			return fmt.Errorf("%s:%d: %w: %w", path, number, ErrDamaged, err)
+		}
+		r.size += int64(len(line)) + 1
+		data = rest
+	}
+}
+
+// follow takes one line of the journal into the manifest, after it was checked.
+func (r *Run) follow(line []byte) error {
+	var s sealed
+	if err := strict(line, &s); err != nil {
+		return err
+	}
+	if s.SHA256 != seal(r.last, s.Entry) || !bytes.Equal(line, s.line()) {
+		return errors.New("its hash does not fit")
+	}
+	var e entry
+	if err := strict(s.Entry, &e); err != nil {
+		return err
+	}
+	m := &r.Manifest
+	switch {
+	case e.File != nil && !e.Dropped && e.UndoneAt.IsZero():
+		if err := e.File.check(); err != nil {
+			return err
+		}
+		switch {
+		case e.Index == len(m.Files):
+			m.Files = append(m.Files, *e.File)
+		case e.Index >= 0 && e.Index < len(m.Files) && m.Files[e.Index].same(e.File):
+			m.Files[e.Index] = *e.File
+		default:
+			return fmt.Errorf("file %d is not the next one, and not one of the run", e.Index)
+		}
+	case e.File == nil && e.Dropped && e.UndoneAt.IsZero() && e.Index == len(m.Files)-1 && e.Index >= 0:
+		m.Files = m.Files[:e.Index]
+	case e.File == nil && !e.Dropped && !e.UndoneAt.IsZero():
+		m.UndoneAt = e.UndoneAt
+	default:
+		return errors.New("it is no step of a run")
+	}
+	r.last = s.SHA256
+	return nil
+}
+
+// strict decodes JSON that may hold nothing but the fields of v.
+func strict(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("something follows its end")
+	}
+	return nil
+}
