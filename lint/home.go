@@ -121,11 +121,11 @@ func (h *Home) projection(ctx context.Context, src *source.Source, res *Result, 
 	return []Finding{f}, nil
 }
 
-// lineHead is how many bytes of a line are read for its ordinal, which the client writes behind the time.
+// lineHead is how many bytes of a line are read for its ordinal and its turn, which the client writes behind the time.
 const lineHead = 256
 
 // misplaced looks whether the places that a view names are beginnings of lines, and those of its turns the records
-// that it says.
+// and the turns that it says: a file that was put back from a copy and went on has other turns of the same length.
 func misplaced(ctx context.Context, src *source.Source, view store.Projection, size int64) (string, error) {
 	at := func(offset int64) source.Ref {
 		from := max(0, offset-1)
@@ -155,6 +155,9 @@ func misplaced(ctx context.Context, src *source.Source, view store.Projection, s
 		}
 		if n := gjson.GetBytes(head, "ordinal"); n.Type == gjson.Number && n.Int() != t.Ordinal {
 			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d with record %d; there is record %d", t.ID, t.Offset, t.Ordinal, n.Int()), nil
+		}
+		if id := gjson.GetBytes(head, "payload.turn_id"); id.Type == gjson.String && id.Str != t.ID {
+			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d; turn %s does", t.ID, t.Offset, id.Str), nil
 		}
 	}
 	return "", nil

@@ -4,9 +4,9 @@ var (
 	ruleProjectionStale = &Rule{
 		Name: "projection-stale", Family: "store", Impact: Loses, Fix: Exact, Home: true,
 		Title: "the client's view of the session points where nothing begins",
-		Text: `Of a paginated session the client keeps a view in thread_history_1.sqlite: how many bytes it has read, and where each turn begins. After a change of the file by anybody else it is not built again: ` +
+		Text: `Of a paginated session the client keeps a view in thread_history_1.sqlite: how many bytes it has read, and which turn begins where. After a change of the file by anybody else it is not built again: ` +
 			`turns stay listed that are gone, or the view is stuck past the end of the file (measured with 0.169.0). What the model is sent does not hang on it. ` +
-			`Repair in place clears the session's rows, and the client builds them again at the next resume.`,
+			`Repair in place keeps a copy of the session's rows in the run's record and clears them; the client builds them again at the next resume, and an undo brings back what they were.`,
 	}
 	ruleIndexMissing = &Rule{
 		Name: "index-missing", Family: "store", Impact: Notes, Fix: NoFix, Home: true,
