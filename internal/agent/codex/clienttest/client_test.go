@@ -129,7 +129,7 @@ func TestNothingButLoopback(t *testing.T) {
 	if !strings.HasPrefix(own, "127.0.0.1:") {
 		t.Errorf("the stand-in listens on %s", own)
 	}
-	for _, text := range append(h.env(), h.config()) {
+	for _, text := range append(h.Env(), h.config()) {
 		for _, m := range hosts.FindAllStringSubmatch(text, -1) {
 			if m[1] != own {
 				t.Errorf("%q names %s", text, m[1])

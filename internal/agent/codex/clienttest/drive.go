@@ -57,6 +57,16 @@ func (h *Home) ExecInterrupt(ctx context.Context, prompt string, when When) Resu
 	return h.run(ctx, when, os.Interrupt, prompt)
 }
 
+// ResumeKill is Resume with a kill -9 at the moment that when waits for.
+func (h *Home) ResumeKill(ctx context.Context, id, prompt string, when When) Result {
+	return h.run(ctx, when, os.Kill, "resume", id, prompt)
+}
+
+// ResumeInterrupt is Resume with an interrupt, as by Ctrl-C.
+func (h *Home) ResumeInterrupt(ctx context.Context, id, prompt string, when When) Result {
+	return h.run(ctx, when, os.Interrupt, "resume", id, prompt)
+}
+
 // AfterReply waits until the n-th reply of the server is sent, or is held
 // open, and then for the delay: time for the client to act on it.
 func AfterReply(n int, delay time.Duration) When {
@@ -126,8 +136,9 @@ func (h *Home) run(ctx context.Context, when When, signal os.Signal, args ...str
 	for _, c := range h.Config {
 		full = append(full, "-c", c)
 	}
-	cmd := exec.Command(h.Bin.Path, append(full, args...)...)
-	cmd.Dir, cmd.Env = h.Work, h.env()
+	line := append(append(slices.Clone(h.Wrap), h.Bin.Path), append(full, args...)...)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir, cmd.Env = h.Work, h.Env()
 	setGroup(cmd)
 	// Files, not pipes: a tool that outlives the client would keep a pipe open.
 	stdout, err := os.CreateTemp(h.tmp(), "stdout-")

@@ -12,9 +12,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Model is the model that the client is configured for.
-const Model = "gpt-5.1-codex"
-
 // Home is a fresh CODEX_HOME with a stand-in as its only provider.
 type Home struct {
 	Root   string // holds everything below; removed by Close
@@ -25,6 +22,8 @@ type Home struct {
 
 	// Config holds extra `-c key=value` overrides for every run.
 	Config []string
+	// Wrap, if it is not empty, is a command line that the client's is appended to.
+	Wrap []string
 
 	stored map[string]string // session id to the file that AddSession made
 }
@@ -102,12 +101,12 @@ env_key = "MOCK_KEY"
 request_max_retries = 0
 stream_max_retries = 1
 supports_websockets = false
-`, Model, h.Server.URL())
+`, ModelFor(h.Bin.Version), h.Server.URL())
 }
 
-// env is the whole environment of the client: nothing of ours but PATH and
+// Env is the whole environment of the client: nothing of ours but PATH and
 // what the system needs to start a program at all.
-func (h *Home) env() []string {
+func (h *Home) Env() []string {
 	env := []string{
 		"HOME=" + h.Root, "CODEX_HOME=" + h.Codex, "TMPDIR=" + h.tmp(), "MOCK_KEY=unused",
 		"LANG=C.UTF-8", "TERM=dumb", "TZ=UTC", "SHELL=/bin/bash", "NO_COLOR=1",

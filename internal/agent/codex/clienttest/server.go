@@ -26,6 +26,12 @@ type Server struct {
 	http *httptest.Server
 	// Strict makes it refuse what the API refuses, as Refusal says. It is set before the first request.
 	Strict bool
+	// Answer, where it is set, gives the reply to the n-th request, counted from 1; the queue is not asked then. It is
+	// set before the first request, and called by one request at a time.
+	Answer func(n int, body []byte) Reply
+	// Said, where it is set, is told of each item as soon as it has been sent to a client that was still there. Several
+	// requests may call it at once.
+	Said func(item json.RawMessage)
 
 	mu       sync.Mutex
 	queue    []Reply
@@ -150,7 +156,10 @@ func (s *Server) next(r *http.Request, body []byte) (int, Reply) {
 	s.requests = append(s.requests, Request{Method: r.Method, Path: r.URL.Path, Body: body, Time: time.Now()})
 	n := len(s.requests)
 	reply := Reply{Items: []Item{Message("msg_ok", "ok")}}
-	if len(s.queue) > 0 {
+	switch {
+	case s.Answer != nil:
+		reply = s.Answer(n, body)
+	case len(s.queue) > 0:
 		reply, s.queue = s.queue[0], s.queue[1:]
 	}
 	return n, reply
@@ -207,8 +216,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, n int, reply Rep
 			s.sleep(r, reply.Pause)
 		}
 		raw := item(tools)
+		if r.Context().Err() != nil {
+			return // nobody hears the rest
+		}
 		emit("response.output_item.added", object{"type": "response.output_item.added", "output_index": i, "item": opened(raw)})
 		emit("response.output_item.done", object{"type": "response.output_item.done", "output_index": i, "item": raw})
+		if s.Said != nil {
+			s.Said(raw)
+		}
 	}
 	switch reply.Kind {
 	case Held:

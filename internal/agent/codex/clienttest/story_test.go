@@ -25,7 +25,7 @@ func program(t *testing.T) string {
 func (h *Home) hist(t *testing.T, program string, args ...string) (stdout string, code int) {
 	t.Helper()
 	c := exec.Command(program, args...)
-	c.Dir, c.Env = h.Work, append(h.env(), "XDG_STATE_HOME="+filepath.Join(h.Root, "state"))
+	c.Dir, c.Env = h.Work, append(h.Env(), "XDG_STATE_HOME="+filepath.Join(h.Root, "state"))
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
 	if err := c.Run(); c.ProcessState == nil {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
+)
+
+type options struct {
+	seed             uint64
+	sessions, jobs   int
+	damage           int
+	versions         string
+	code             bool
+	hist, keep, base string
+	replay           string
+	most             time.Duration
+}
+
+func main() {
+	clienttest.MCPMain()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Uint64Var(&o.seed, "seed", 1, "of the first session; the next has the next")
+	flags.IntVar(&o.sessions, "sessions", 20, "sessions to play")
+	flags.IntVar(&o.damage, "damage", 0, "play whole sessions, and damage each so many times")
+	flags.StringVar(&o.versions, "versions", "", "clients, with commas between them, oldest first (default: all that are installed)")
+	flags.IntVar(&o.jobs, "j", 3, "sessions at the same time")
+	flags.DurationVar(&o.most, "for", time.Hour, "begin no session after this time")
+	flags.StringVar(&o.hist, "hist", "", "the program to repair with (default: built from here)")
+	flags.StringVar(&o.keep, "keep", "", "directory for the sessions that fall short")
+	flags.StringVar(&o.base, "homes", "", "directory for the homes (default: in the user's cache directory)")
+	flags.StringVar(&o.replay, "replay", "", "measure one kept case again")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || o.jobs < 1 {
+		return 2
+	}
+	fail := func(err error) int {
+		fmt.Fprintln(stderr, "chaos:", err)
+		return 2
+	}
+	if o.hist == "" {
+		dir, err := os.MkdirTemp("", "chaos-")
+		if err != nil {
+			return fail(err)
+		}
+		defer os.RemoveAll(dir)
+		o.hist = filepath.Join(dir, "hist")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", o.hist, "github.com/hist-cli/hist").CombinedOutput(); err != nil {
+			return fail(fmt.Errorf("%w: %s", err, out))
+		}
+	}
+	if o.keep != "" {
+		if err := os.MkdirAll(o.keep, 0o700); err != nil {
+			return fail(err)
+		}
+	}
+	b := bench{hist: o.hist, keep: o.keep}
+	if o.replay != "" {
+		out, err := b.replay(ctx, o.replay)
+		if err != nil {
+			return fail(err)
+		}
+		out.print(stdout)
+		return 0
+	}
+	versions := clienttest.Versions()
+	if o.versions != "" {
+		versions = strings.Split(o.versions, ",")
+	}
+	for _, v := range versions {
+		if _, err := clienttest.Find(v); err != nil {
+			return fail(err)
+		}
+	}
+	if len(versions) == 0 {
+		_, err := clienttest.Find("")
+		return fail(err)
+	}
+	sum := b.all(ctx, o, versions, stderr)
+	sum.print(stdout)
+	return 0
+}
+
+// all plays and measures all sessions.
+func (b bench) all(ctx context.Context, o options, versions []string, log io.Writer) *summary {
+	sum := newSummary()
+	start := time.Now()
+	seeds := make(chan uint64)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range o.jobs {
+		wg.Go(func() {
+			for seed := range seeds {
+				outs, err := b.session(ctx, o, seed, versions)
+				mu.Lock()
+				if err != nil {
+					fmt.Fprintf(log, "seed %d: %v\n", seed, err)
+					sum.failed++
+				}
+				for _, out := range outs {
+					sum.add(out)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range o.sessions {
+		if ctx.Err() != nil || time.Since(start) > o.most {
+			break
+		}
+		seeds <- o.seed + uint64(i)
+	}
+	close(seeds)
+	wg.Wait()
+	return sum
+}
+
+// session plays one session and measures it; with -damage, it is measured after each damage.
+func (b bench) session(ctx context.Context, o options, seed uint64, versions []string) ([]*outcome, error) {
+	code := clienttest.CodeModelFor(versions[0]) != "" && seed%2 == 0
+	p := somePlan(seed, versions, code, o.damage == 0)
+	bin, err := clienttest.Find(p.Versions[0])
+	if err != nil {
+		return nil, err
+	}
+	h, err := clienttest.NewHome(o.base, bin)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	if err := h.MCP(); err != nil {
+		return nil, err
+	}
+	pl := newPlayer(h, p)
+	if err := pl.play(ctx); err != nil {
+		return nil, err
+	}
+	said := pl.truth.end()
+	h.Server.Answer, h.Server.Said = nil, nil
+	if pl.path == "" {
+		return nil, nil // nothing was written: there is no session
+	}
+	h.Bin, err = clienttest.Find(p.Versions[len(p.Versions)-1])
+	if err != nil {
+		return nil, err
+	}
+	h.Config = append(h.Config, pl.model(h.Bin.Version))
+	out := outcome{Plan: p, Client: h.Bin.Version, Root: h.Root, Path: pl.path, ID: pl.id, Log: pl.log}
+	if o.damage == 0 {
+		return []*outcome{&out}, b.measure(ctx, h, &out, said)
+	}
+	return b.damaged(ctx, h, out, said, o.damage)
+}

@@ -1,0 +1,11 @@
+package clienttest
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	MCPMain()
+	os.Exit(m.Run())
+}
