@@ -77,11 +77,11 @@ func spoil(rng *rand.Rand, text []byte, i int) (broken []byte, what string) {
 		return broken[:n], fmt.Sprintf("cut at %d of %d", n, len(text))
 	case 1:
 		n := line()
-		torn := lines[n][:rng.IntN(len(lines[n]))]
+		torn := lines[n][:rng.IntN(len(lines[n])-1)]
 		return join(lines[:n], [][]byte{torn}, lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes, the next behind it", n+1, len(torn))
 	case 2:
 		n := line()
-		torn := append(bytes.Clone(lines[n][:rng.IntN(len(lines[n]))]), '\n')
+		torn := append(bytes.Clone(lines[n][:rng.IntN(len(lines[n])-1)]), '\n')
 		return join(lines[:n], [][]byte{torn}, lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes", n+1, len(torn)-1)
 	case 3:
 		size := []int{512, 4096}[rng.IntN(2)]

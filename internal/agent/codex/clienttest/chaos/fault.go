@@ -20,7 +20,7 @@ var kinds = []struct {
 	name string
 	of   int
 }{
-	{"none", 34}, {"kill", 26}, {"interrupt", 6}, {"cut", 9}, {"failed", 3}, {"http", 3}, {"full", 8}, {"two", 4}, {"power", 7},
+	{"none", 30}, {"kill", 32}, {"interrupt", 6}, {"cut", 10}, {"failed", 3}, {"http", 3}, {"full", 3}, {"two", 4}, {"power", 9},
 }
 
 func someFault(rng *rand.Rand) fault {
@@ -61,10 +61,10 @@ func (f fault) spoil(r *clienttest.Reply) {
 }
 
 // somePlan makes a session up.
-func somePlan(seed uint64, versions []string, code, faulty bool) plan {
+func somePlan(seed uint64, versions []string, faulty bool) plan {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	p := plan{Seed: seed, Code: code, Compact: -1}
 	at := rng.IntN(len(versions))
+	p := plan{Seed: seed, Code: clienttest.CodeModelFor(versions[at]) != "" && seed%2 == 0, Compact: -1}
 	turns := rng.IntN(4) + 3
 	for turn := range turns {
 		if turn > 0 && at+1 < len(versions) && rng.IntN(100) < 6 && faulty {

@@ -21,7 +21,6 @@ type options struct {
 	sessions, jobs   int
 	damage           int
 	versions         string
-	code             bool
 	hist, keep, base string
 	replay           string
 	most             time.Duration
@@ -135,8 +134,7 @@ func (b bench) all(ctx context.Context, o options, versions []string, log io.Wri
 
 // session plays one session and measures it; with -damage, it is measured after each damage.
 func (b bench) session(ctx context.Context, o options, seed uint64, versions []string) ([]*outcome, error) {
-	code := clienttest.CodeModelFor(versions[0]) != "" && seed%2 == 0
-	p := somePlan(seed, versions, code, o.damage == 0)
+	p := somePlan(seed, versions, o.damage == 0)
 	bin, err := clienttest.Find(p.Versions[0])
 	if err != nil {
 		return nil, err

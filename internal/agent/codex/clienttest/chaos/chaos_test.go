@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
+)
+
+func TestMain(m *testing.M) {
+	clienttest.MCPMain()
+	os.Exit(m.Run())
+}
+
+func input(items ...string) []sentItem {
+	return itemsOf([]byte(`{"input":[` + strings.Join(items, ",") + `]}`))
+}
+
+var itemsOf = items
+
+const (
+	promptItem = `{"type":"message","role":"user","content":[{"type":"input_text","text":"Please do step 1 [[p-k1z]]"}]}`
+	callItem   = `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\": \"printf 'OUT%s' -k2z # run-k2z\"}","call_id":"call_k2z"}`
+	outputItem = `{"type":"function_call_output","call_id":"call_k2z","output":"OUT-k2z"}`
+)
+
+func script() (prompt Element, call step) {
+	prompt = Element{Kind: "prompt", Token: "[[p-k1z]]"}
+	call = step{
+		id: "k2z", says: Element{Kind: "call", Token: "run-k2z", Call: "call_k2z"},
+		will: []ran{{Element{Kind: "output", Token: "OUT-k2z", Call: "call_k2z"}, true}},
+	}
+	return prompt, call
+}
+
+// A call is said when it has been sent, a prompt and an output when they arrive, an output too when its command has
+// left its mark; what was only written down to be said is not.
+func TestTruth(t *testing.T) {
+	for name, c := range map[string]struct {
+		marks string
+		play  func(tr *truth)
+		want  []string
+	}{
+		"nothing arrived": {"", func(*truth) {}, nil},
+		"prompt and call": {"", func(tr *truth) {
+			tr.request(input(promptItem))
+			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
+		}, []string{"prompt", "call"}},
+		"output arrived": {"", func(tr *truth) {
+			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
+			tr.request(input(promptItem, callItem, outputItem))
+			tr.request(input(promptItem, callItem, outputItem))
+		}, []string{"call", "prompt", "output"}},
+		"the client died, the command had ended": {"OUT-k2z\n", func(tr *truth) {
+			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
+		}, []string{"call", "output"}},
+		"the command never ran": {"OUT-k2z\n", func(*truth) {}, nil},
+		"compacted": {"", func(tr *truth) {
+			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
+			tr.compacts++
+			tr.request(input(promptItem, `{"type":"message","role":"user","content":[{"type":"input_text","text":"`+clienttest.Summary+`"}]}`))
+		}, []string{"summary", "prompt"}},
+	} {
+		marks := filepath.Join(t.TempDir(), "marks")
+		if err := os.WriteFile(marks, []byte(c.marks), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tr := newTruth(marks)
+		prompt, call := script()
+		tr.prompt(prompt)
+		tr.script(call)
+		c.play(tr)
+		var got []string
+		for _, e := range tr.end() {
+			got = append(got, e.Kind)
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A stand-in for an output is not the output, and a call's own text is not what it printed.
+func TestFound(t *testing.T) {
+	_, call := script()
+	out := call.will[0].Element
+	for name, c := range map[string]struct {
+		input []sentItem
+		want  int
+	}{
+		"said":      {input(promptItem, callItem, outputItem), 1},
+		"twice":     {input(callItem, outputItem, outputItem), 2},
+		"aborted":   {input(callItem, `{"type":"function_call_output","call_id":"call_k2z","output":"aborted"}`), 0},
+		"elsewhere": {input(`{"type":"custom_tool_call_output","call_id":"call_x","output":"OUT-k2z"}`), 1},
+	} {
+		if n := found(c.input, out); n != c.want {
+			t.Errorf("%s: found %d times, want %d", name, n, c.want)
+		}
+	}
+	if found(input(callItem), call.says) != 1 || found(input(outputItem), call.says) != 0 {
+		t.Error("a call is found by its own item only")
+	}
+}
+
+// The same seed makes the same plan and the same damage.
+func TestSeeds(t *testing.T) {
+	versions := []string{"0.79.0", "0.150.0", "0.169.0"}
+	text := bytes.Repeat([]byte("{\"a line\":1}\n"), 2000)
+	for seed := range uint64(50) {
+		if a, b := somePlan(seed, versions, true), somePlan(seed, versions, true); !reflect.DeepEqual(a, b) {
+			t.Fatalf("seed %d: %+v and %+v", seed, a, b)
+		}
+		for i := range 7 {
+			a, what := spoil(rand.New(rand.NewPCG(seed, 3)), text, i)
+			b, _ := spoil(rand.New(rand.NewPCG(seed, 3)), text, i)
+			if !bytes.Equal(a, b) || bytes.Equal(a, text) {
+				t.Errorf("seed %d: %s", seed, what)
+			}
+		}
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	o := outcome{Before: "resumed", After: "resumed", Said: []told{
+		{Element: Element{Kind: "prompt", Token: "kept"}, Before: 1, After: 1},
+		{Element: Element{Kind: "answer", Token: "won"}, Stands: true, After: 1},
+		{Element: Element{Kind: "output", Token: "short"}, Stands: true},
+		{Element: Element{Kind: "output", Token: "nowhere"}},
+	}}
+	if got := fmt.Sprint(o.shares()); got != "4 3 1 2" || len(o.worse()) > 0 || !o.unnamed() {
+		t.Errorf("%s, %v", got, o.worse())
+	}
+	o.Findings = findings(`{"sessions":[{"findings":[{"rule":"open-turn","impact":"loses"}]}]}`)
+	if o.unnamed() {
+		t.Error("there is a finding")
+	}
+	o.Said = append(o.Said, told{Element: Element{Token: "lost"}, Before: 1}, told{Element: Element{Token: "doubled"}, Before: 1, After: 2})
+	if len(o.worse()) != 2 {
+		t.Errorf("%v", o.worse())
+	}
+}
