@@ -125,7 +125,7 @@ func exampleOf(rule string) ([]byte, lint.Name, error) {
 	if err != nil {
 		return text, lint.Name{}, nil
 	}
-	return text, repair.NameOf(strings.Fields(string(base))[0], true), nil
+	return text, lint.NameOf(strings.Fields(string(base))[0], true), nil
 }
 
 func listRules(w *bufio.Writer, st *styles) {

@@ -220,7 +220,7 @@ func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress
 	defer bar.begin(r.src)()
 	opts := options(r.src, t, forCodex)
 	set(&opts)
-	if r.result, r.err = lintSource(ctx, r.src, opts); r.err != nil {
+	if r.result, r.err = lint.Source(ctx, r.src, opts); r.err != nil {
 		return r
 	}
 	if p := r.result.Summary.Partial; p != nil {
@@ -229,13 +229,4 @@ func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress
 	}
 	r.err = homes.look(ctx, &r)
 	return r
-}
-
-func lintSource(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Result, error) {
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return lint.Session(ctx, in, opts)
 }

@@ -73,7 +73,7 @@ func (e *env) preResume(c *cli.Context) error {
 	}
 	answer, err := p.answer(t)
 	if err != nil {
-		return p.instead(preresume.Unreadable(t.path, err.Error()), err)
+		return p.instead(preresume.Unreadable(t.path, err), err)
 	}
 	if c.Bool("repair") && answer.Damaged() {
 		if answer, err = p.repair(t, answer); err != nil {

@@ -138,7 +138,7 @@ func (e *env) look(ctx context.Context, t target, conf *config, forCodex string)
 	}
 	r, opts := &linted{target: t, src: src}, options(src, t, forCodex)
 	conf.apply(&opts)
-	r.result, err = lintSource(ctx, src, opts)
+	r.result, err = lint.Source(ctx, src, opts)
 	if err == nil && r.result.Summary.Partial == nil {
 		err = newHomes().look(ctx, r)
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
-	"github.com/hist-cli/hist/repair"
 )
 
 // target is one session to look at.
@@ -244,7 +243,7 @@ func options(src *source.Source, t target, forCodex string) lint.Options {
 	if src.Real == "" {
 		return opts
 	}
-	opts.Name = repair.NameOf(src.Real, t.home != "")
+	opts.Name = lint.NameOf(src.Real, t.home != "")
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
 	if busy, err := home.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {

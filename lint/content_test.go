@@ -16,7 +16,7 @@ func TestMislabelledImage(t *testing.T) {
 		t.Fatal("another fixture")
 	}
 	res, err := Session(context.Background(), bytes.NewReader(wrong), Options{ForCodex: "0.144.0"})
-	if err != nil || len(res.Findings) != 1 || res.Findings[0].Rule != ruleBadImage || res.Findings[0].Impact != Notes {
+	if err != nil || len(res.Findings) != 1 || res.Findings[0].Rule != FindRule("bad-image") || res.Findings[0].Impact != Notes {
 		t.Fatalf("%v\n%s", err, listed(res))
 	}
 	edits := res.Findings[0].Edits

@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -82,7 +83,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *Result) ([]
 		return nil, err
 	}
 	if busy != nil {
-		return []Finding{ofFile(ruleInUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
+		return []Finding{ofFile(rules.InUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
 	}
 	projection, err := h.projection(ctx, src, res, name.RolloutID)
 	if err != nil {
@@ -116,7 +117,7 @@ func (h *Home) projection(ctx context.Context, src *source.Source, res *Result, 
 	if fault == "" || err != nil {
 		return nil, err
 	}
-	f := ofFile(ruleProjectionStale, fault)
+	f := ofFile(rules.ProjectionStale, fault)
 	f.Reproject = true
 	return []Finding{f}, nil
 }
@@ -176,7 +177,7 @@ func (h *Home) lineage(ctx context.Context, res *Result, rolloutID string) ([]Fi
 	if b == nil || err != nil {
 		return nil, err
 	}
-	f := ofFile(ruleBrokenLineage, b.What)
+	f := ofFile(rules.BrokenLineage, b.What)
 	f.Pos = session.Pos{Line: 1}
 	if !b.Refused {
 		f.Impact = Loses
@@ -192,7 +193,7 @@ func (h *Home) moved(src *source.Source, name home.FileName) ([]Finding, error) 
 	if err != nil || listed == "" || exists(listed) {
 		return nil, err
 	}
-	f := ofFile(ruleIndexStale, fmt.Sprintf("the client's list of threads has this session at %s, where nothing is: it does not find it; move it there", listed))
+	f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads has this session at %s, where nothing is: it does not find it; move it there", listed))
 	f.Impact = Blocks
 	return []Finding{f}, nil
 }
@@ -211,7 +212,7 @@ func (h *Home) Listed(src *source.Source) ([]Finding, error) {
 	found := duplicates(src, name, files)
 	index, err := h.index()
 	if err == nil && index != nil && index[name.ThreadID] == "" {
-		found = append(found, ofFile(ruleIndexMissing, "the client's list of threads ("+filepath.Base(store.IndexPath(h.dir))+") has no row for this session"))
+		found = append(found, ofFile(rules.IndexMissing, "the client's list of threads ("+filepath.Base(store.IndexPath(h.dir))+") has no row for this session"))
 	}
 	return found, err
 }
@@ -234,12 +235,12 @@ func duplicates(src *source.Source, name home.FileName, files rollouts) []Findin
 	case n == 0:
 		return nil
 	case n == 1:
-		return []Finding{ofFile(ruleDuplicateThread, fmt.Sprintf("%s carries the same thread %s", others[0], name.ThreadID))}
+		return []Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s carries the same thread %s", others[0], name.ThreadID))}
 	case n > maxDuplicates:
 		others = append(others[:maxDuplicates:maxDuplicates], fmt.Sprintf("%d more", n-maxDuplicates))
 	}
 	last := len(others) - 1
-	return []Finding{ofFile(ruleDuplicateThread, fmt.Sprintf("%s and %s carry the same thread %s", strings.Join(others[:last], ", "), others[last], name.ThreadID))}
+	return []Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s and %s carry the same thread %s", strings.Join(others[:last], ", "), others[last], name.ThreadID))}
 }
 
 // Index is where the client's list of threads lies, and what is wrong with it that concerns no session of the home:
@@ -265,7 +266,7 @@ func (h *Home) Index() (path string, found []Finding, err error) {
 		}
 	}
 	if gone > 0 {
-		f := ofFile(ruleIndexStale, fmt.Sprintf("thread %s is listed at %s, where nothing is", first, index[first]))
+		f := ofFile(rules.IndexStale, fmt.Sprintf("thread %s is listed at %s, where nothing is", first, index[first]))
 		f.Count = gone
 		found = append(found, f)
 	}

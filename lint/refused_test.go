@@ -24,7 +24,7 @@ func lastAnswer(t *testing.T, text []byte) []byte {
 // TestAnsweredSince: an answer that came after the error says that the API takes the history again.
 func TestAnsweredSince(t *testing.T) {
 	answer := `{"timestamp":"2026-11-18T09:31:00.000Z","type":"response_item","payload":{"type":"message","id":"msg_9","role":"assistant","content":[{"type":"output_text","text":"Back again."}]}}` + "\n"
-	for _, rule := range []*Rule{ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent} {
+	for _, rule := range []*Rule{FindRule("undecryptable"), FindRule("reasoning-order"), FindRule("empty-content")} {
 		refused := readFixture(t, filepath.Join(fixtures, "codex", "rules", rule.Name, "bad.jsonl"))
 		for _, c := range []struct {
 			name  string

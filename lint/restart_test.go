@@ -17,29 +17,29 @@ func TestRestartRules(t *testing.T) {
 		opts     Options
 		want     bool
 	}{
-		"restart":                   {rule: ruleRestartGap, want: true},
-		"end was lost with a line":  {rule: ruleRestartGap, old: `{"timestamp":"2026-11-20T10:01:05.000Z","type":"event_msg","payload":{"type":"task_started"`, new: "garbage\n" + `{"timestamp":"2026-11-20T10:01:05.000Z","type":"event_msg","payload":{"type":"task_started"`},
-		"wake":                      {rule: ruleStaleWake, want: true},
-		"new words":                 {rule: ruleStaleWake, old: "Message 8", new: "Message 9", want: true},
-		"no wake":                   {rule: ruleStaleWake, old: "[WAKE] Message 7", new: "Message 7"},
-		"another prefix":            {rule: ruleStaleWake, opts: Options{WakePrefix: "(wake)"}},
-		"own prefix":                {rule: ruleStaleWake, old: "[WAKE]", new: "(wake)", opts: Options{WakePrefix: "(wake)"}, want: true},
-		"save":                      {rule: ruleMissingSave, want: true},
-		"being written":             {rule: ruleMissingSave, opts: Options{Live: true}},
-		"another tool":              {rule: ruleMissingSave, opts: Options{SaveTool: "remember"}},
-		"own tool":                  {rule: ruleMissingSave, old: "mcp__notes__add_memory", new: "remember", opts: Options{SaveTool: "remember"}, want: true},
-		"one turn saved only":       {rule: ruleMissingSave, old: `"mcp__notes__add_memory","arguments":"{\"text\": \"part 1`, new: `"update_plan","arguments":"{\"text\": \"part 1`},
-		"sandbox":                   {rule: ruleSandboxOnlyFailure, want: true},
-		"open network":              {rule: ruleSandboxOnlyFailure, old: `"network_access":false`, new: `"network_access":true`},
-		"no sandbox":                {rule: ruleSandboxOnlyFailure, old: restricted, new: `{"type":"danger-full-access"}`},
-		"settings unknown":          {rule: ruleSandboxOnlyFailure, old: restricted, new: `{}`},
-		"outside of the sandbox":    {rule: ruleSandboxOnlyFailure, old: `"arguments":"{\"cmd\"`, new: escalated + `\"cmd\"`},
-		"another failure":           {rule: ruleSandboxOnlyFailure, old: "Failed to connect to 127.0.0.1 port 8000 after 0 ms: Couldn't connect to server", new: "no such file"},
-		"command worked":            {rule: ruleSandboxOnlyFailure, old: "exited with code 7", new: "exited with code 0"},
-		"no MCP tool":               {rule: ruleSandboxOnlyFailure, old: "mcp__store__heartbeat", new: "update_plan"},
-		"MCP tool as newer clients": {rule: ruleSandboxOnlyFailure, old: `"name":"mcp__store__heartbeat"`, new: `"name":"heartbeat","namespace":"mcp__store"`, want: true},
-		"MCP tool failed, too":      {rule: ruleSandboxOnlyFailure, old: `[{\"type\":\"text\",\"text\":\"alive\"}]`, new: "tool call error: it is down"},
-		"resolver":                  {rule: ruleSandboxOnlyFailure, old: "Couldn't connect to server", new: "Temporary failure in name resolution", want: true},
+		"restart":                   {rule: FindRule("restart-gap"), want: true},
+		"end was lost with a line":  {rule: FindRule("restart-gap"), old: `{"timestamp":"2026-11-20T10:01:05.000Z","type":"event_msg","payload":{"type":"task_started"`, new: "garbage\n" + `{"timestamp":"2026-11-20T10:01:05.000Z","type":"event_msg","payload":{"type":"task_started"`},
+		"wake":                      {rule: FindRule("stale-wake"), want: true},
+		"new words":                 {rule: FindRule("stale-wake"), old: "Message 8", new: "Message 9", want: true},
+		"no wake":                   {rule: FindRule("stale-wake"), old: "[WAKE] Message 7", new: "Message 7"},
+		"another prefix":            {rule: FindRule("stale-wake"), opts: Options{WakePrefix: "(wake)"}},
+		"own prefix":                {rule: FindRule("stale-wake"), old: "[WAKE]", new: "(wake)", opts: Options{WakePrefix: "(wake)"}, want: true},
+		"save":                      {rule: FindRule("missing-save"), want: true},
+		"being written":             {rule: FindRule("missing-save"), opts: Options{Live: true}},
+		"another tool":              {rule: FindRule("missing-save"), opts: Options{SaveTool: "remember"}},
+		"own tool":                  {rule: FindRule("missing-save"), old: "mcp__notes__add_memory", new: "remember", opts: Options{SaveTool: "remember"}, want: true},
+		"one turn saved only":       {rule: FindRule("missing-save"), old: `"mcp__notes__add_memory","arguments":"{\"text\": \"part 1`, new: `"update_plan","arguments":"{\"text\": \"part 1`},
+		"sandbox":                   {rule: FindRule("sandbox-only-failure"), want: true},
+		"open network":              {rule: FindRule("sandbox-only-failure"), old: `"network_access":false`, new: `"network_access":true`},
+		"no sandbox":                {rule: FindRule("sandbox-only-failure"), old: restricted, new: `{"type":"danger-full-access"}`},
+		"settings unknown":          {rule: FindRule("sandbox-only-failure"), old: restricted, new: `{}`},
+		"outside of the sandbox":    {rule: FindRule("sandbox-only-failure"), old: `"arguments":"{\"cmd\"`, new: escalated + `\"cmd\"`},
+		"another failure":           {rule: FindRule("sandbox-only-failure"), old: "Failed to connect to 127.0.0.1 port 8000 after 0 ms: Couldn't connect to server", new: "no such file"},
+		"command worked":            {rule: FindRule("sandbox-only-failure"), old: "exited with code 7", new: "exited with code 0"},
+		"no MCP tool":               {rule: FindRule("sandbox-only-failure"), old: "mcp__store__heartbeat", new: "update_plan"},
+		"MCP tool as newer clients": {rule: FindRule("sandbox-only-failure"), old: `"name":"mcp__store__heartbeat"`, new: `"name":"heartbeat","namespace":"mcp__store"`, want: true},
+		"MCP tool failed, too":      {rule: FindRule("sandbox-only-failure"), old: `[{\"type\":\"text\",\"text\":\"alive\"}]`, new: "tool call error: it is down"},
+		"resolver":                  {rule: FindRule("sandbox-only-failure"), old: "Couldn't connect to server", new: "Temporary failure in name resolution", want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join(fixtures, "codex", "rules", tc.rule.Name, "bad.jsonl"))
@@ -68,25 +68,5 @@ func TestRestartRules(t *testing.T) {
 				t.Errorf("found: %v, want %v:\n%s", got, tc.want, listed(result))
 			}
 		})
-	}
-}
-
-// TestWakesThatAreKept: which of too many wake messages are kept hangs on their order, not on chance.
-func TestWakesThatAreKept(t *testing.T) {
-	c := newRestartChecker(&run{}, nil)
-	for n := range uint64(maxWakes - 2) {
-		c.wakes[n] = int64(n)
-	}
-	for n := range uint64(1000) {
-		c.newer[1<<20+n] = int64(5000 - n)
-	}
-	c.age()
-	for n := range uint64(1000) {
-		if _, kept := c.wakes[1<<20+n]; kept != (n >= 998) {
-			t.Errorf("the one on line %d is kept: %v", 5000-n, kept)
-		}
-	}
-	if len(c.newer) != 0 {
-		t.Error("they are new still")
 	}
 }

@@ -1,6 +1,11 @@
 package lint
 
 import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/codex/rules"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
@@ -30,6 +35,12 @@ type (
 	Encoding = normalize.Encoding
 	// Pos addresses a logical record.
 	Pos = session.Pos
+	// Options say what is known of a session beside its bytes.
+	Options = check.Options
+	// Name is what the name of a session's file says about it.
+	Name = check.Name
+	// Provider is a kind of model API, by what it is known to refuse.
+	Provider = rules.Provider
 )
 
 // The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
@@ -64,17 +75,23 @@ func ParseImpact(s string) (Impact, error) { return finding.ParseImpact(s) }
 // ParseFix reads a fix's name.
 func ParseFix(s string) (Fix, error) { return finding.ParseFix(s) }
 
-func refOf(rec *session.Record) Ref { return finding.RefOf(rec) }
+// Providers are the profiles that Options.Provider takes.
+var Providers = rules.Providers
 
 // Rules is the catalogue, in the order in which it is documented.
-var Rules = concat(normalize.Rules, headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, storeRules)
+var Rules = catalogue()
 
-func concat(families ...[]*Rule) []*Rule {
-	var all []*Rule
-	for _, f := range families {
-		all = append(all, f...)
+// catalogue lists the rules of every agent, each once, and what all agents have before and behind them.
+func catalogue() []*Rule {
+	list := slices.Clone(normalize.Rules)
+	for _, a := range all.Agents {
+		for _, r := range a.Rules() {
+			if !slices.Contains(list, r) {
+				list = append(list, r)
+			}
+		}
 	}
-	return all
+	return append(list, normalize.CorruptZst)
 }
 
 // FindRule returns the rule of that name, nil if there is none.

@@ -10,14 +10,13 @@ import (
 
 // Change is one place where the copy differs from the session.
 type Change struct {
-	By         []*lint.Finding
-	Line       int64 // of the first line concerned, in the session
-	Offset     int64
-	AfterLine  int64 // in the copy
-	AfterAt    int64
-	Before     []Excerpt // lines as they were; none where something was added
-	After      []Excerpt
-	Renumbered span
+	By        []*lint.Finding
+	Line      int64 // of the first line concerned, in the session
+	Offset    int64
+	AfterLine int64 // in the copy
+	AfterAt   int64
+	Before    []Excerpt // lines as they were; none where something was added
+	After     []Excerpt
 }
 
 // Excerpt is a line, or as much of its head as a report shows.
@@ -102,4 +101,12 @@ func (r *Rewrite) flush() {
 		r.Changes = append(r.Changes, *r.pending)
 		r.pending = nil
 	}
+}
+
+// renumbered is how many lines the copy has other ties in than the session, and the first and the last of them.
+func (r *Rewrite) renumbered() (count, first, last int64) {
+	if r.links == nil { // nothing was written
+		return 0, 0, 0
+	}
+	return r.links.Changed()
 }

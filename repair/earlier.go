@@ -53,13 +53,8 @@ func (w *job) stands(ctx context.Context, path string) bool {
 		return false
 	}
 	defer src.Close()
-	r, err := src.Reader(ctx)
-	if err != nil {
-		return false
-	}
-	defer r.Close()
 	opts := w.Lint
-	opts.Name, opts.Live = NameOf(path, opts.Name.InHome), true // its client may be writing it
-	res, err := lint.Session(ctx, r, opts)
+	opts.Name, opts.Live = lint.NameOf(path, opts.Name.InHome), true // its client may be writing it
+	res, err := lint.Source(ctx, src, opts)
 	return err == nil && nothingLeft(res, w.Choice) == nil
 }

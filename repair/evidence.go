@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -22,19 +21,19 @@ func (w *job) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return pick(bytes.NewReader(raw[0]), session.Pos{Line: 1, Part: ref.Pos.Part})
+		return w.pick(bytes.NewReader(raw[0]), session.Pos{Line: 1, Part: ref.Pos.Part})
 	}
 	r, err := w.Source.Reader(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return pick(r, ref.Pos)
+	return w.pick(r, ref.Pos)
 }
 
 // pick returns the record at a place in a text.
-func pick(text io.Reader, at session.Pos) ([]byte, error) {
-	framer := normalize.New(text, normalize.Options{Decoder: codex.Decoder{}, Mend: func(*lint.Finding) bool { return true }})
+func (w *job) pick(text io.Reader, at session.Pos) ([]byte, error) {
+	framer := normalize.New(text, normalize.Options{Decoder: w.agent.Decoder(), Mend: func(*lint.Finding) bool { return true }})
 	for {
 		rec, err := framer.Next()
 		if errors.Is(err, io.EOF) {

@@ -35,7 +35,7 @@ func TestRuleFixtures(t *testing.T) {
 			if base, err := os.ReadFile(stem + ".name"); err == nil {
 				name = strings.TrimSpace(string(base))
 			}
-			opts.Name = NameOf(name, false)
+			opts.Name = lint.NameOf(name, false)
 			repaired, _, err := repairAs(text, opts, Choice{})
 			if err != nil {
 				t.Fatal(err)

@@ -57,7 +57,7 @@ func repairAt(t *testing.T, home, path string, mode Mode) (*Report, error) {
 	}
 	defer src.Close()
 	return Do(context.Background(), Job{
-		Source: src, Lint: lint.Options{Name: NameOf(path, true)}, Mode: mode, Home: home,
+		Source: src, Lint: lint.Options{Name: lint.NameOf(path, true)}, Mode: mode, Home: home,
 		Begin: func() (*runs.Run, error) { return runs.New("test") },
 	})
 }

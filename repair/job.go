@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"sync"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -61,6 +60,7 @@ type Job struct {
 // job is a Job in progress.
 type job struct {
 	Job
+	agent  agent.Agent
 	found  *lint.Result
 	plan   *Plan
 	rw     *Rewrite
@@ -109,6 +109,7 @@ func (w *job) look(ctx context.Context) error {
 	if w.found, err = w.lint(ctx); err != nil {
 		return err
 	}
+	w.agent = all.Named(w.found.Summary.Agent)
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
 	}
@@ -131,12 +132,7 @@ func (w *job) look(ctx context.Context) error {
 }
 
 func (w *job) lint(ctx context.Context) (*lint.Result, error) {
-	r, err := w.Source.Reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return lint.Session(ctx, r, w.Lint)
+	return lint.Source(ctx, w.Source, w.Lint)
 }
 
 // dropRenames takes out of the plan what only a file of another name would mend.
@@ -178,10 +174,11 @@ func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
 
 // newRewrite prepares one pass of the plan.
 func (w *job) newRewrite(aside io.Writer) *Rewrite {
-	rw := &Rewrite{Plan: w.plan, From: w.Source, Session: w.found.Summary.Header, Aside: aside, Evidence: w.evidence}
-	if w.Mode == NewThread {
+	rw := &Rewrite{Plan: w.plan, From: w.Source, Agent: w.agent, Session: w.found.Summary.Header, Aside: aside, Evidence: w.evidence}
+	if re, ok := w.agent.(agent.Reidentifier); ok && w.Mode == NewThread {
 		old := w.found.Summary.Header
-		rw.Header = func(line []byte) []byte { return codex.Reidentify(line, old, w.thread) }
+		rw.Header = func(line []byte) []byte { return re.Reidentify(line, old, w.thread) }
+		rw.IsHeader = re.IsHeader
 	}
 	w.rw = rw
 	return rw
@@ -190,22 +187,14 @@ func (w *job) newRewrite(aside io.Writer) *Rewrite {
 // copyOptions is how the copy is linted: like the source, under the name that it has.
 func (w *job) copyOptions() lint.Options {
 	opts := w.Lint
+	opts.Agent = w.agent.Name()
 	switch w.Mode {
 	case NewThread:
 		if w.target != "" {
-			opts.Name = NameOf(w.target, opts.Name.InHome)
+			opts.Name = lint.NameOf(w.target, opts.Name.InHome)
 		}
 	case ToFile:
-		opts.Name = NameOf(w.Output, false)
+		opts.Name = lint.NameOf(w.Output, false)
 	}
 	return opts
-}
-
-// NameOf reads a session file's name.
-func NameOf(path string, inHome bool) lint.Name {
-	n := lint.Name{Base: filepath.Base(path), InHome: inHome}
-	if p, ok := home.ParseName(n.Base); ok {
-		n.Canonical, n.ThreadID, n.Time = true, p.ThreadID, p.Time
-	}
-	return n
 }

@@ -122,7 +122,7 @@ func items(text []byte) []string {
 
 func lintText(t *testing.T, text []byte, name string) *lint.Result {
 	t.Helper()
-	res, err := lint.Session(context.Background(), bytes.NewReader(text), lint.Options{Name: NameOf(name, false)})
+	res, err := lint.Session(context.Background(), bytes.NewReader(text), lint.Options{Name: lint.NameOf(name, false)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func lintText(t *testing.T, text []byte, name string) *lint.Result {
 
 // repairText repairs a session to a stream, as `hist repair --output -` does.
 func repairText(text []byte, name string, choice Choice) ([]byte, *Report, error) {
-	return repairAs(text, lint.Options{Name: NameOf(name, false)}, choice)
+	return repairAs(text, lint.Options{Name: lint.NameOf(name, false)}, choice)
 }
 
 func repairAs(text []byte, opts lint.Options, choice Choice) ([]byte, *Report, error) {

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,7 +30,9 @@ func TestMovedComesFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := &job{Job: Job{Source: src, Choice: choice, Mode: ToStream, Lint: lint.Options{Mend: choice.Allows}}}
-			if err := w.look(t.Context()); err != nil {
+			if err := w.look(t.Context()); errors.Is(err, lint.ErrUnclaimed) {
+				continue
+			} else if err != nil {
 				t.Fatal(err)
 			}
 			if w.plan.Empty() {

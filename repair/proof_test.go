@@ -134,7 +134,7 @@ func TestProof(t *testing.T) {
 			}
 		}
 		changed := bytes.Replace(copied.Bytes(), []byte(`"b"`), []byte(`"B"`), 1)
-		if _, err := Verify(context.Background(), bytes.NewReader(changed), p, Choice{}, lint.Options{}); !errors.Is(err, ErrVerify) {
+		if _, err := Verify(context.Background(), bytes.NewReader(changed), p, Choice{}, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
 			t.Errorf("%s: verified although a line is another: %v", name, err)
 		}
 	}

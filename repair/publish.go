@@ -190,7 +190,7 @@ func (w *job) place() (publish.Target, error) {
 				return t, err
 			}
 		}
-		t.Path = filepath.Join(dir, home.Name(now, w.thread))
+		t.Path = filepath.Join(dir, w.agent.NewName(now, w.thread))
 		t.Mode |= 0o200 // its client goes on writing it
 	}
 	w.target = t.Path

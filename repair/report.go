@@ -104,17 +104,17 @@ func (w *job) report(run *runs.Run) *Report {
 			rep.Edits = append(rep.Edits, c.entry())
 		}
 	}
-	if n := w.rw.numbers.changed; n.count > 0 {
+	if count, first, last := w.rw.renumbered(); count > 0 {
 		rep.Edits = append(rep.Edits, Entry{
-			Rule: "renumber", Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: n.first, Lines: n.count,
-			Reason: fmt.Sprintf("the ordinals from line %d to line %d of the copy (%d) follow the records added and removed", n.first, n.last, n.count),
+			Rule: "renumber", Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: first, Lines: count,
+			Reason: fmt.Sprintf("the ordinals from line %d to line %d of the copy (%d) follow the records added and removed", first, last, count),
 		})
 	}
 	return rep
 }
 
 // resume is the command that resumes the session or its copy.
-func (w *job) resume() []string { return []string{"codex", "resume", w.thread} }
+func (w *job) resume() []string { return w.agent.Resume(w.thread) }
 
 // entry tells a change under its weightiest rule.
 func (c *Change) entry() Entry {

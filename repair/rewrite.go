@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -28,10 +26,13 @@ type Rewrite struct {
 	From Text
 	// Evidence reads the record that a reference names.
 	Evidence func(ctx context.Context, ref lint.Ref) ([]byte, error)
-	// Header changes the session's header last of all; nil leaves it.
-	Header func(line []byte) []byte
-	// Session is who the session is, as lint read it: it tells whether there are ordinals, and where they begin.
-	Session codex.Header
+	// Header changes the session's header last of all; nil leaves it. IsHeader tells one among the lines that are added.
+	Header   func(line []byte) []byte
+	IsHeader func(line []byte) bool
+	// Agent wrote the session.
+	Agent agent.Agent
+	// Session is who the session is, as lint read it.
+	Session session.Info
 	// Aside takes the bytes that leave the session, each with where they stood; nil throws them away (a dry run).
 	Aside io.Writer
 	// Differs, if not nil, is called once, when the copy begins to differ from the session or has ended without: same is
@@ -44,7 +45,7 @@ type Rewrite struct {
 
 	out     *counter
 	tee     *sum.Tee // what out writes to, if it hashes; else nil
-	numbers numberer
+	links   agent.Links
 	differs bool    // the copy is not the session's bytes any more,
 	from    int64   // from this byte of the session on
 	pending *Change // the change in hand; neighbours are told together
@@ -72,8 +73,8 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	r.out = &counter{w: w}
 	r.tee, _ = w.(*sum.Tee)
 	r.Proof = newProof(r.tee)
-	r.numbers = newNumberer(r.Session.Paginated(), r.Session.BaseOrdinal, r.Session.SubagentStart)
-	framer := normalize.New(in, normalize.Options{Decoder: codex.Decoder{}, Mend: r.Plan.mend, Scanners: normalize.Scanners(0)})
+	r.links = r.Agent.NewLinks(r.Session)
+	framer := normalize.New(in, normalize.Options{Decoder: r.Agent.Decoder(), Mend: r.Plan.mend, Scanners: normalize.Scanners(0)})
 	defer framer.Close()
 	if framer.Encoding() != normalize.UTF8 {
 		r.differ(0)
@@ -116,7 +117,7 @@ const fewLines = 32
 // one tells which number the next has.
 func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 	until := r.Plan.plain(behind) - 1
-	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.open || !r.numbers.steady() {
+	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.open || !r.links.Steady() {
 		return nil
 	}
 	return framer.Skip(until, func(block []byte, lines int64) error {
@@ -134,7 +135,9 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 	if e == nil {
 		e = &edits{}
 	}
-	e.renumberFrom(&r.numbers)
+	if e.renumber {
+		r.links.Renumber()
+	}
 	for _, in := range e.before {
 		if err := r.insert(ctx, rec, in, false); err != nil {
 			return err
@@ -165,12 +168,6 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 	return nil
 }
 
-func (e *edits) renumberFrom(n *numberer) {
-	if e.renumber {
-		n.renumber = true
-	}
-}
-
 // keep writes a record that stays, changed or not.
 func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 	line := rec.Raw
@@ -187,7 +184,7 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 	mended := rec.Mended || rec.Pos.Part > 0
 	edited := len(e.cuts) > 0 || mended || !bytes.Equal(line, rec.Raw)
 	if rec.Kind != session.Unreadable {
-		if line, err = r.numbers.kept(line, r.out.lines+1); err != nil {
+		if line, err = r.links.Keep(line, r.out.lines+1); err != nil {
 			return err
 		}
 	}
@@ -230,11 +227,11 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	if err != nil {
 		return err
 	}
-	if r.Header != nil && isHeader(line) {
+	if r.Header != nil && r.IsHeader(line) {
 		line = r.Header(line)
 		r.Header = nil
 	}
-	line = r.numbers.insert(line)
+	line = r.links.Insert(line)
 	r.Totals.Added++
 	if behind {
 		r.differ(rec.Offset + rec.Size)
@@ -292,13 +289,11 @@ func (r *Rewrite) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
 	return line, nil
 }
 
-func isHeader(line []byte) bool { return gjson.GetBytes(line, "type").String() == "session_meta" }
-
 func (r *Rewrite) remove(rec *session.Record, e *edits) {
 	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
 	c.Before = append(c.Before, excerpt(rec.Original))
-	r.numbers.remove()
+	r.links.Remove(rec.Raw)
 	if !e.moved {
 		r.Totals.SetAside++
 	}
@@ -313,7 +308,7 @@ func (r *Rewrite) setAside(rec *session.Record) error {
 		r.Totals.Edited++
 		return nil
 	}
-	r.numbers.remove()
+	r.links.Remove(rec.Raw)
 	r.Totals.SetAside++
 	return r.aside(rec)
 }

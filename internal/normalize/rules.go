@@ -101,7 +101,13 @@ var (
 		Title: "a line of more than 64 MiB",
 		Text:  `Slow to load, and wrappers with a limit of their own fail on it. Mostly inline images.`,
 	}
-	// Rules are all of the above, in the order in which they are documented.
+	// CorruptZst is about the stream that the lines come in, not about a line.
+	CorruptZst = &finding.Rule{
+		Name: "corrupt-zst", Family: "store", Impact: finding.Blocks, Fix: finding.Recovered, Always: true,
+		Title: "a compressed session whose stream breaks off or does not decode",
+		Text:  `The client decodes a compressed session whole or not at all. Repair keeps what decodes up to the break; a line that is cut there is mended like any torn one.`,
+	}
+	// Rules are all about lines, in the order in which they are documented.
 	Rules = []*finding.Rule{
 		EmptyFile, BOM, NULBytes, TornTail, NoFinalNewline, GluedRecords, SplitRecord, RawControl, BadJSON,
 		NotObject, InvalidUTF8, LoneSurrogate, DuplicateKey, TooDeep, BlankLine, CRLF, HugeLine,

@@ -51,6 +51,29 @@ func decodeText(r io.Reader) (Encoding, io.Reader) {
 	return enc, r
 }
 
+// headSize is how many bytes of a session its agent is told by.
+const headSize = 64 << 10
+
+// Head returns the first bytes of a session as UTF-8, and a reader that gives all of it.
+func Head(r io.Reader) ([]byte, io.Reader) {
+	head := make([]byte, headSize)
+	var n int
+	if ra, ok := r.(io.ReaderAt); ok {
+		n, _ = ra.ReadAt(head, 0)
+	} else {
+		br := bufio.NewReaderSize(r, headSize)
+		peeked, _ := br.Peek(headSize)
+		n = copy(head, peeked)
+		r = br
+	}
+	head = head[:n]
+	if sniff(head) != UTF8 {
+		_, text := decodeText(bytes.NewReader(head))
+		head, _ = io.ReadAll(text)
+	}
+	return head, r
+}
+
 // sniff tells UTF-16 by its byte order mark, or by the NULs that it puts around the first brace.
 func sniff(head []byte) Encoding {
 	switch {

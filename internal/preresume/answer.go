@@ -1,6 +1,11 @@
 package preresume
 
-import "github.com/hist-cli/hist/internal/glance"
+import (
+	"errors"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/glance"
+)
 
 // Schema is the version of an Answer's form; it changes when a field changes its meaning or goes.
 const Schema = "hist.pre-resume/1"
@@ -148,9 +153,12 @@ func Missing(reason string) *Answer {
 	return a
 }
 
-// Unreadable is the answer when a session's file can't be read.
-func Unreadable(path, reason string) *Answer {
-	a := none(Corrupt, SeeFindings, reason)
+// Unreadable is the answer when a session's file can't be read, or no agent that hist knows wrote it.
+func Unreadable(path string, why error) *Answer {
+	a := none(Corrupt, SeeFindings, why.Error())
+	if errors.Is(why, agent.ErrUnclaimed) {
+		a.Verdict, a.Agent = Incompatible, ""
+	}
 	a.Path = path
 	return a
 }

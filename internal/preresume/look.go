@@ -123,7 +123,7 @@ var errBeside = errors.New("what the client keeps beside the session")
 
 // whole lints all of the session, and compares it with its neighbours. With errBeside the findings are the session's own.
 func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
-	res, err := lintAll(ctx, req)
+	res, err := lint.Source(ctx, req.Source, req.Lint)
 	if err != nil {
 		return nil, err
 	}
@@ -139,15 +139,6 @@ func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
 		found = append(found, beside...)
 	}
 	return found, nil
-}
-
-func lintAll(ctx context.Context, req Request) (*lint.Result, error) {
-	in, err := req.Source.Reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return lint.Session(ctx, in, req.Lint)
 }
 
 // tailBytes is how much of the end of a large session is looked at for broken lines.

@@ -124,6 +124,9 @@ func TestEveryFixture(t *testing.T) {
 			return err
 		}
 		result, err := lint.Session(t.Context(), bytes.NewReader(text), lint.Options{})
+		if errors.Is(err, lint.ErrUnclaimed) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -11,26 +11,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Header is what a session_meta says of its session.
-type Header struct {
-	ID            string
-	SessionID     string
-	CWD           string
-	Version       string
-	Provider      string
-	Source        string
-	Commit        string // of the working directory when the session began, "" if it was none of git's
-	Branch        string
-	Mode          string // "legacy", "paginated", or what stands there
-	ForkedFrom    string
-	BaseThread    string // rollout id of the ancestor that history_base points into
-	BaseOrdinal   int64
-	BaseOffset    int64
-	SubagentStart int64 // ordinal of the first record that is a sub-agent's own; 0 if it inherits nothing
-}
-
-// Paginated says whether the session's records carry ordinals.
-func (h Header) Paginated() bool { return h.Mode == "paginated" }
+// Header is who a session is.
+type Header = session.Info
 
 // ReadHeader reads a session_meta line, as far as its members have the right types.
 func ReadHeader(line []byte) Header {

@@ -1,14 +1,11 @@
 package codex
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/hist-cli/hist/internal/session"
 )
 
 // CallFrom rebuilds a lost call from an event that names its tool, command or arguments. outputType is the payload
@@ -185,20 +182,4 @@ func NewTurnAborted(turnID, timestamp string) []byte {
 		TurnID string `json:"turn_id,omitempty"`
 		Reason string `json:"reason"`
 	}{"turn_aborted", turnID, "interrupted"})
-}
-
-// WrapBare writes a record of a session from before 0.32, which had no envelope, as today's client reads it:
-// nil for lines that carry nothing (record_type). n counts the session's records from 0.
-func WrapBare(line []byte, timestamp string) []byte {
-	if gjson.GetBytes(line, "record_type").Exists() || !gjson.GetBytes(line, "type").Exists() {
-		return nil
-	}
-	payload := line
-	if out := gjson.GetBytes(line, "output"); out.IsObject() {
-		value := out.Get("content")
-		if value.Type == gjson.String || value.IsArray() {
-			payload = session.Splice(line, session.SetMember(line, "", "output", []byte(value.Raw)))
-		}
-	}
-	return record(timestamp, nil, "response_item", json.RawMessage(payload))
 }

@@ -26,7 +26,7 @@ func repairFile(t *testing.T, h *Home, path string, mode repair.Mode) *repair.Re
 	}
 	defer src.Close()
 	rep, err := repair.Do(t.Context(), repair.Job{
-		Source: src, Lint: lint.Options{Name: repair.NameOf(src.Real, true)}, Mode: mode, Home: h.Codex,
+		Source: src, Lint: lint.Options{Name: lint.NameOf(src.Real, true)}, Mode: mode, Home: h.Codex,
 		Begin: func() (*runs.Run, error) { return runs.New("test") },
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func lintClean(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	res, err := lint.Session(context.Background(), f, lint.Options{Name: repair.NameOf(path, true)})
+	res, err := lint.Session(context.Background(), f, lint.Options{Name: lint.NameOf(path, true)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func repairText(t *testing.T, c damage.Case, name string, opts lint.Options) []b
 	}
 	defer src.Close()
 	var out bytes.Buffer
-	opts.Name = repair.NameOf(name, true)
+	opts.Name = lint.NameOf(name, true)
 	_, err = repair.Do(context.Background(), repair.Job{Source: src, Lint: opts, Mode: repair.ToStream, Stream: &out})
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)

@@ -52,7 +52,7 @@ func beside(t *testing.T, h *Home, path string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := lint.Session(t.Context(), r, lint.Options{Name: repair.NameOf(path, true)})
+	res, err := lint.Session(t.Context(), r, lint.Options{Name: lint.NameOf(path, true)})
 	r.Close()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Agent is one program that writes sessions. Its methods may be called from several goroutines.
+type Agent interface {
+	// Name is the agent's name in reports and in JSON: lower case, stable for ever.
+	Name() string
+
+	// Claims says whether the agent wrote a session, by the base name of its file ("" if it has none) and its first
+	// bytes, decoded to UTF-8. It is asked with a nil head first: then the name alone must be enough. Damage may have
+	// struck the head: what is looked for should be found behind a torn first line, too.
+	Claims(base string, head []byte) bool
+	// ReadName is what the name of a session's file tells. InHome is left to the caller.
+	ReadName(base string) check.Name
+	// NewName is the base name of a session's file that begins now under a thread's id; "" if the id is none.
+	NewName(now time.Time, thread string) string
+
+	// Decoder tells what the agent's lines mean.
+	Decoder() session.Decoder
+	// NewHistory settles what of one session is sent.
+	NewHistory() check.History
+	// NewCheckers makes the checkers of one session, in the order in which they see each record. run.History() is what
+	// NewHistory made.
+	NewCheckers(run *check.Run) []check.Checker
+	// Rules are all rules that its checkers report, in the order in which they are documented. The framing rules and
+	// corrupt-zst, which every agent has, are not among them.
+	Rules() []*finding.Rule
+
+	// NewLinks keeps one session's ties right in a repair.
+	NewLinks(about session.Info) Links
+
+	// Resume is the command that goes on with a thread, word by word.
+	Resume(thread string) []string
+}
+
+// Links keeps what ties records together while a repair adds, removes and moves records: numbers that count up, or
+// parents that are named. Records come in the order of the copy.
+type Links interface {
+	// Steady says whether records to come keep their bytes unless an edit changes them: then they need not be shown.
+	Steady() bool
+	// Keep returns the line of a record that stays, as it must stand in the copy on the given line.
+	Keep(line []byte, copyLine int64) ([]byte, error)
+	// Insert returns the line of a new record.
+	Insert(line []byte) []byte
+	// Remove says that a record leaves its place, or a dead line the session.
+	Remove(line []byte)
+	// Renumber is what an edit with finding.Renumber asks for: from the next record on everything is numbered anew.
+	Renumber()
+	// Changed is how many lines Keep has changed, and the first and the last of them in the copy.
+	Changed() (count, first, last int64)
+}
+
+// Reidentifier is an agent whose session says inside which thread it is.
+type Reidentifier interface {
+	// Reidentify makes a header that of a new thread, forked from the old one.
+	Reidentify(header []byte, old session.Info, thread string) []byte
+	// IsHeader says whether a line that a repair inserts is a header.
+	IsHeader(line []byte) bool
+}
+
+// ErrUnclaimed: no agent that hist knows wrote this.
+var ErrUnclaimed = errors.New("no agent that hist knows wrote this")
+
+// Unclaimed is an ErrUnclaimed that says which program's session it looks like, "" if like none.
+type Unclaimed struct{ Looks string }
+
+// Error says so, and that the file is left alone.
+func (e *Unclaimed) Error() string {
+	if e.Looks == "" {
+		return fmt.Sprintf("%v, and it looks like no session: it is left alone", ErrUnclaimed)
+	}
+	return fmt.Sprintf("%v; it looks like a session of %s, which this version does not read: it is left alone", ErrUnclaimed, e.Looks)
+}
+
+// Is makes errors.Is(err, ErrUnclaimed) true.
+func (e *Unclaimed) Is(target error) bool { return target == ErrUnclaimed }

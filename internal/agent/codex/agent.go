@@ -1,0 +1,91 @@
+package codex
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Agent is Codex but for its rules, which package rules adds.
+type Agent struct{}
+
+// Name is "codex".
+func (Agent) Name() string { return "codex" }
+
+// marks are members that a rollout has in its lines. Inside of a text their quotes would be escaped.
+var marks = [][]byte{
+	[]byte(`"session_meta"`), []byte(`"response_item"`), []byte(`"event_msg"`), []byte(`"turn_context"`), []byte(`"compacted"`),
+}
+
+// Claims takes a rollout by its name, by a record of the client's, or by the form that sessions had before 0.32.
+func (Agent) Claims(base string, head []byte) bool {
+	if _, ok := home.ParseName(base); ok {
+		return true
+	}
+	for _, mark := range marks {
+		if bytes.Contains(head, mark) {
+			return true
+		}
+	}
+	return bareHead(head)
+}
+
+// bareHead says whether a session begins as before 0.32: a line {id, timestamp, …} without a type, and then naked items.
+func bareHead(head []byte) bool {
+	first, rest, _ := bytes.Cut(head, []byte{'\n'})
+	if !BareHeader(first) {
+		return false
+	}
+	rest = bytes.TrimSpace(rest)
+	if len(rest) == 0 {
+		return gjson.GetBytes(first, "instructions").Exists()
+	}
+	for line := range bytes.Lines(rest) {
+		if BareItem(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadName reads a rollout's name.
+func (Agent) ReadName(base string) check.Name {
+	n := check.Name{Base: base}
+	if p, ok := home.ParseName(base); ok {
+		n.Canonical, n.ThreadID, n.Time = true, p.ThreadID, p.Time
+	}
+	return n
+}
+
+// NewName is a rollout's canonical name.
+func (Agent) NewName(now time.Time, thread string) string { return home.Name(now, thread) }
+
+// Decoder is Decoder.
+func (Agent) Decoder() session.Decoder { return Decoder{} }
+
+// NewHistory is NewHistory.
+func (Agent) NewHistory() check.History { return NewHistory() }
+
+// NewLinks counts the ordinals of a paginated session.
+func (Agent) NewLinks(about session.Info) agent.Links {
+	return newNumberer(about.Paginated(), about.BaseOrdinal, about.SubagentStart)
+}
+
+// Reidentify is Reidentify.
+func (Agent) Reidentify(header []byte, old session.Info, thread string) []byte {
+	return Reidentify(header, old, thread)
+}
+
+// IsHeader says whether a line is a session_meta.
+func (Agent) IsHeader(line []byte) bool {
+	return gjson.GetBytes(line, "type").String() == "session_meta"
+}
+
+// Resume is `codex resume THREAD`.
+func (Agent) Resume(thread string) []string { return []string{"codex", "resume", thread} }

@@ -1,0 +1,49 @@
+package codex
+
+import (
+	"encoding/json"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// foreign are members of other agents' records, which a bare session's have not.
+var foreign = []string{"payload", "uuid", "parentUuid", "parentId", "sessionId"}
+
+func hasAny(line []byte, members []string) bool {
+	for _, m := range members {
+		if gjson.GetBytes(line, m).Exists() {
+			return true
+		}
+	}
+	return false
+}
+
+// BareHeader says whether a line can be the first of a session from before 0.32: {id, timestamp, instructions[, git]}.
+func BareHeader(line []byte) bool {
+	return gjson.GetBytes(line, "id").Type == gjson.String && gjson.GetBytes(line, "timestamp").Type == gjson.String &&
+		!gjson.GetBytes(line, "type").Exists() && !hasAny(line, foreign)
+}
+
+// BareItem says whether a line can be one of the naked items behind it, or a record of the client's state.
+func BareItem(line []byte) bool {
+	_, known := itemKinds[gjson.GetBytes(line, "type").String()]
+	return (known || gjson.GetBytes(line, "record_type").Exists()) && !hasAny(line, foreign)
+}
+
+// WrapBare writes a record of a session from before 0.32, which had no envelope, as today's client reads it:
+// nil for records of the client's state, which carry nothing.
+func WrapBare(line []byte, timestamp string) []byte {
+	if gjson.GetBytes(line, "record_type").Exists() || !gjson.GetBytes(line, "type").Exists() {
+		return nil
+	}
+	payload := line
+	if out := gjson.GetBytes(line, "output"); out.IsObject() {
+		value := out.Get("content")
+		if value.Type == gjson.String || value.IsArray() {
+			payload = session.Splice(line, session.SetMember(line, "", "output", []byte(value.Raw)))
+		}
+	}
+	return record(timestamp, nil, "response_item", json.RawMessage(payload))
+}

@@ -1,0 +1,131 @@
+package codex
+
+import (
+	"sort"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// History follows what the model will be sent: the items since the newest compaction that still stands, less the
+// turns that were rolled back. It keeps a few numbers a turn, no items.
+type History struct {
+	live tally // what would be sent if the session ended here
+
+	turns       []turnMark // the newest
+	dropped     int        // how many older ones are not kept
+	compactions []compactionMark
+	gone        []interval // rolled back; apart from each other, in the order of the file
+}
+
+// NewHistory begins a session's history.
+func NewHistory() *History { return &History{} }
+
+// End does nothing: the order of the file is the order of what is sent.
+func (h *History) End() {}
+
+// Items is how many items are sent: those that the client reads from the file as it is, and all once it is mended.
+func (h *History) Items() (seen, mended int64) { return h.live.seen, h.live.mended }
+
+// SetSeen says that the client reads that many items at this point.
+func (h *History) SetSeen(n int64) { h.live.seen = n }
+
+// tally counts model items: those in the file once it is mended, and those the client reads from it as it is.
+type tally struct{ mended, seen int64 }
+
+// keptMarks is how many turns, at least, are kept for a rollback. One that goes back further is taken to go back to the
+// oldest that is kept.
+const keptMarks = 1 << 15
+
+type turnMark struct {
+	at   session.Pos
+	live tally
+}
+
+type compactionMark struct {
+	at    session.Pos
+	turns int // open turns when it happened
+}
+
+type interval struct{ from, to session.Pos }
+
+// Add takes the next record into account; seen says whether the client can read it from the file as it is.
+func (h *History) Add(rec *session.Record, seen bool) {
+	switch {
+	case rec.Kind == session.Compaction:
+		h.compact(rec, seen)
+	case rec.Kind == session.Rollback:
+		h.rollBack(rec.Pos, int(gjson.ParseBytes(Field(rec, FieldNumTurns)).Int()))
+	case rec.Model:
+		if rec.Boundary {
+			h.turns = append(h.turns, turnMark{rec.Pos, h.live})
+			if len(h.turns) > 2*keptMarks {
+				h.turns = h.turns[:copy(h.turns, h.turns[keptMarks:])]
+				h.dropped += keptMarks
+			}
+		}
+		h.live.mended++
+		if seen {
+			h.live.seen++
+		}
+	}
+}
+
+// compact replaces all history by what the compaction holds; before 0.59 it holds a summary only, and the client
+// keeps the user's prompts beside it.
+func (h *History) compact(rec *session.Record, seen bool) {
+	n := int64(h.dropped+len(h.turns)) + 1
+	if raw := Field(rec, FieldReplacement); len(raw) > 0 && raw[0] == '[' {
+		n = gjson.ParseBytes(raw).Get("#").Int()
+	}
+	h.compactions = append(h.compactions, compactionMark{rec.Pos, h.dropped + len(h.turns)})
+	h.live.mended = n
+	if seen {
+		h.live.seen = n
+	}
+}
+
+func (h *History) rollBack(at session.Pos, n int) {
+	keep := max(0, len(h.turns)-max(0, n))
+	if keep == len(h.turns) {
+		return
+	}
+	mark := h.turns[keep]
+	h.turns = h.turns[:keep]
+	h.live = mark.live
+	for k := len(h.gone); k > 0 && !h.gone[k-1].from.Less(mark.at); k-- {
+		h.gone = h.gone[:k-1]
+	}
+	h.gone = append(h.gone, interval{mark.at, at})
+	for k := len(h.compactions); k > 0 && h.compactions[k-1].turns > h.dropped+keep; k-- {
+		h.compactions = h.compactions[:k-1]
+	}
+}
+
+// ForgetSeen is what a stray header does to a paginated session: the client reads nothing above it.
+func (h *History) ForgetSeen() {
+	h.live.seen = 0
+	for i := range h.turns {
+		h.turns[i].live.seen = 0
+	}
+}
+
+// Base is the place of the newest compaction that still stands, zero if there is none.
+func (h *History) Base() session.Pos {
+	if k := len(h.compactions); k > 0 {
+		return h.compactions[k-1].at
+	}
+	return session.Pos{}
+}
+
+// Counts says whether what stands at a place is still part of what the model is sent.
+func (h *History) Counts(at session.Pos) bool {
+	return !at.Less(h.Base()) && !h.RolledBack(at)
+}
+
+// RolledBack says whether a place lies in turns that were taken back.
+func (h *History) RolledBack(at session.Pos) bool {
+	i := sort.Search(len(h.gone), func(i int) bool { return at.Less(h.gone[i].to) })
+	return i < len(h.gone) && !at.Less(h.gone[i].from)
+}

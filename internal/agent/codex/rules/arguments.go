@@ -1,0 +1,181 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// The API's limits, in characters, as its refusals name them.
+const (
+	maxArguments = 1_048_576
+	maxOutput    = 10_485_760
+	maxToolName  = 64
+)
+
+// shownOfOversize is how many bytes of an oversize output's head and of its tail are kept.
+const shownOfOversize = 64 << 10
+
+var (
+	ruleOversizeCall = &Rule{
+		Name: "oversize-call", Family: "calls", Impact: Rejects, Fix: StandIn,
+		Title: "a call or an output that is longer than the API takes",
+		Text: `Arguments or input over 1 048 576 characters, or an output over 10 485 760, are refused ("string too long"), and as the whole history is sent each time, every later request fails. ` +
+			`Repair keeps head and tail of an output with a mark between, and a short note in place of arguments; the original is set aside, the id and its partner stay.`,
+	}
+	ruleBadArguments = &Rule{
+		Name: "bad-arguments", Family: "calls", Impact: Loses, Fix: Exact,
+		Title: "the arguments of a function call are no text, or no JSON",
+		Text: `The client wants arguments as a text: with an object in their place it drops the line and with it the output. A text that is no JSON is sent as it is, and the API may refuse it. ` +
+			`Repair makes a text of an object, closes what was torn, and writes {} with a note where neither helps.`,
+	}
+	ruleBadToolName = &Rule{
+		Name: "bad-tool-name", Family: "calls", Impact: Rejects, Fix: Exact,
+		Title: "a tool's name that the API refuses",
+		Text:  `Names are one to 64 letters, digits, _ and -. Repair takes out what does not belong where a clean name remains.`,
+	}
+)
+
+// argumentChecker looks at what a single call or output says.
+type argumentChecker struct {
+	run     *run
+	scanner *jsonl.Scanner
+	text    []byte // of the arguments in hand
+}
+
+func newArgumentChecker(s *run) argumentChecker {
+	shape, err := jsonl.Compile()
+	if err != nil {
+		panic("lint: " + err.Error()) // an empty shape
+	}
+	return argumentChecker{run: s, scanner: jsonl.NewScanner(shape)}
+}
+
+func (c *argumentChecker) check(rec *session.Record) {
+	c.name(rec)
+	switch rec.Type {
+	case "response_item/function_call":
+		c.arguments(rec)
+	case "response_item/custom_tool_call":
+		if n := tooLong(codex.Field(rec, codex.FieldInput), maxArguments); n > 0 {
+			c.oversize(rec, codex.FieldInput, n, quoted(fmt.Sprintf("[hist: %d characters of input were taken out; the API takes no more than %d]", n, maxArguments)))
+		}
+	}
+}
+
+func (c *argumentChecker) checkOutput(rec *session.Record) {
+	raw := codex.Field(rec, codex.FieldOutput)
+	if n := tooLong(raw, maxOutput); n > 0 && raw[0] == '"' {
+		text := codex.Text(rec, codex.FieldOutput)
+		head, tail := text[:shownOfOversize], text[len(text)-shownOfOversize:]
+		cut := append(append([]byte(nil), jsonl.TrimPartial(head)...), fmt.Sprintf("\n[hist: the middle of this output was taken out; it was %d characters long]\n", n)...)
+		c.oversize(rec, codex.FieldOutput, n, quoted(string(append(cut, tail[runeStart(tail):]...))))
+	}
+}
+
+func runeStart(b []byte) int {
+	i := 0
+	for i < len(b) && !utf8.RuneStart(b[i]) {
+		i++
+	}
+	return i
+}
+
+// tooLong returns the length in characters of a string literal, 0 if it is within the limit.
+func tooLong(raw []byte, limit int) int {
+	if len(raw) <= limit {
+		return 0
+	}
+	text, ok := jsonl.Unquote(raw)
+	if n := utf8.RuneCountInString(text); ok && n > limit {
+		return n
+	}
+	return 0
+}
+
+func quoted(s string) []byte { return jsonl.AppendQuote(nil, s) }
+
+func (c *argumentChecker) oversize(rec *session.Record, field, n int, replacement []byte) {
+	c.splice(ruleOversizeCall, Rejects, StandIn, rec, field, replacement, fmt.Sprintf("%d characters: every request with it is refused", n))
+}
+
+func (c *argumentChecker) splice(rule *Rule, impact Impact, fix Fix, rec *session.Record, field int, replacement []byte, message string) {
+	c.run.report(spliced(rule, impact, fix, rec, field, replacement, message))
+}
+
+// spliced is a finding about a field, and its mend by a replacement; without one it is only told.
+func spliced(rule *Rule, impact Impact, fix Fix, rec *session.Record, field int, replacement []byte, message string) Finding {
+	span := rec.Spans[field]
+	f := Finding{Rule: rule, Impact: impact, Fix: fix, Pos: rec.Pos, Offset: rec.Offset + int64(span.Start), Record: rec.Type, Message: message}
+	if replacement != nil {
+		f.Edits = []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: span.Start, End: span.End, New: replacement}}}}
+	}
+	return f
+}
+
+func (c *argumentChecker) arguments(rec *session.Record) {
+	raw := codex.Field(rec, codex.FieldArguments)
+	if len(raw) == 0 {
+		return
+	}
+	if n := tooLong(raw, maxArguments); n > 0 {
+		c.oversize(rec, codex.FieldArguments, n, quoted(fmt.Sprintf(`{"hist_note":"%d characters of arguments were taken out"}`, n)))
+		return
+	}
+	if raw[0] != '"' {
+		rec.Refused = true
+		f := spliced(ruleBadArguments, Loses, Exact, rec, codex.FieldArguments, quoted(string(raw)), "the arguments are no text: the client drops the call and its output")
+		f.Unseen = 1 // the output
+		c.run.report(f)
+		return
+	}
+	c.text, _ = jsonl.AppendUnquoted(c.text[:0], raw)
+	text := c.text
+	if len(text) == 0 {
+		return
+	}
+	if v := c.scanner.Scan(text, nil); v.Fault == jsonl.None {
+		return
+	}
+	if end := jsonl.WalkTorn(text); jsonl.LooksTorn(text) && end.InText {
+		closed := append(append(jsonl.TrimPartial(text), '"'), end.Closers...)
+		if c.scanner.Scan(closed, nil).Fault == jsonl.None {
+			c.splice(ruleBadArguments, Rejects, Exact, rec, codex.FieldArguments, quoted(string(closed)), "the arguments are JSON cut short: the API may refuse them")
+			return
+		}
+	}
+	c.splice(ruleBadArguments, Rejects, StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are no JSON: the API may refuse them")
+}
+
+// inName says whether the byte may stand in a tool's name.
+func inName(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == ':' || c == '/' || c == '-'
+}
+
+func notInName(c rune) bool { return !inName(c) }
+
+func (c *argumentChecker) name(rec *session.Record) {
+	raw := codex.Field(rec, codex.FieldName)
+	if len(raw) == 0 || raw[0] != '"' {
+		return
+	}
+	name := codex.Text(rec, codex.FieldName)
+	if len(name) > 0 && len(name) <= maxToolName && !bytes.ContainsFunc(name, notInName) {
+		return
+	}
+	clean := bytes.Map(func(c rune) rune {
+		if inName(c) {
+			return c
+		}
+		return -1
+	}, name)
+	if len(clean) == 0 || len(clean) > maxToolName {
+		c.splice(ruleBadToolName, Rejects, NoFix, rec, codex.FieldName, nil, "a tool's name that the API refuses, and no clean one in it")
+		return
+	}
+	c.splice(ruleBadToolName, Rejects, Exact, rec, codex.FieldName, quoted(string(clean)), "a tool's name with characters that the API refuses")
+}

@@ -1,0 +1,75 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// bareSession is a session from before 0.32: a first line {id, timestamp, instructions[, git]}, then naked items.
+type bareSession struct {
+	header Ref
+	known  codex.Known
+	start  time.Time
+	edits  []Edit
+	n      int // naked items
+	others int // records that are none
+}
+
+// bareRecord takes a record of a bare session, and says whether it was one.
+func (c *headerChecker) bareRecord(rec *session.Record) bool {
+	if c.bare == nil {
+		if rec.Pos != c.run.First().Pos || !codex.BareHeader(rec.Raw) {
+			return false
+		}
+		id, stamp := gjson.GetBytes(rec.Raw, "id"), gjson.GetBytes(rec.Raw, "timestamp")
+		c.bare = &bareSession{header: refOf(rec), known: codex.Known{ID: id.String(), Timestamp: stamp.String()}}
+		c.bare.start, _ = time.Parse(time.RFC3339, stamp.String())
+		return true
+	}
+	if gjson.GetBytes(rec.Raw, "payload").Exists() {
+		return false
+	}
+	c.bare.item(rec)
+	return true
+}
+
+// item plans the envelope of one naked item. The old format tells no times: they count up from the header's by
+// milliseconds, to keep the order.
+func (b *bareSession) item(rec *session.Record) {
+	if !codex.BareItem(rec.Raw) {
+		b.others++
+		b.edits = append(b.edits, Edit{At: rec.Pos, Op: Remove})
+		return
+	}
+	b.n++
+	stamp := b.start.Add(time.Duration(b.n) * time.Millisecond).UTC().Format(codex.TimeForm)
+	if b.known.CWD == "" {
+		b.known.CWD = codex.EnvironmentCWD(rec.Raw)
+	}
+	wrapped := codex.WrapBare(rec.Raw, stamp)
+	if wrapped == nil {
+		b.edits = append(b.edits, Edit{At: rec.Pos, Op: Remove})
+		return
+	}
+	b.edits = append(b.edits, Edit{At: rec.Pos, Op: Splice, Cuts: []Cut{{End: len(rec.Raw), New: wrapped}}})
+}
+
+func (b *bareSession) report(c *headerChecker) {
+	c.run.setHeader(codex.ReadHeader(codex.NewHeader(b.known)), session.Pos{})
+	replace := []Edit{{At: b.header.Pos, Op: Remove}, {At: b.header.Pos, Op: Before, New: Content{Literal: codex.NewHeader(b.known)}}}
+	f := Finding{
+		Rule: ruleBareFormat, Impact: Blocks, Fix: Exact, Pos: b.header.Pos, Offset: b.header.Offset,
+		Message: fmt.Sprintf("a session from before 0.32: its %d records have no envelope, and today's client reads none of them", b.n),
+		Edits:   append(replace, b.edits...),
+	}
+	if b.others > 0 {
+		f.Fix = SetAside
+		f.Message += fmt.Sprintf("; %d records of another kind stand among them", b.others)
+	}
+	c.run.report(f)
+}

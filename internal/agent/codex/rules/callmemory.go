@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"hash/maphash"
+	"math"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// callKey is a call_id within its family, hashed to 128 bits.
+type callKey [2]uint64
+
+// answered is a call whose output has come.
+type answered struct {
+	call, output uint64 // hashes of what they say
+	at           session.Pos
+	proof        uint64
+	length       int
+	proven       bool
+	torn         bool // closed by hist where its line was cut
+}
+
+func (c *callChecker) key(family session.Family, id []byte) callKey {
+	k := callKey{maphash.Bytes(c.seeds[0], id), maphash.Bytes(c.seeds[1], id)}
+	k[0] += uint64(family)
+	return k
+}
+
+func (c *callChecker) sum(parts ...[]byte) uint64 {
+	var h uint64
+	for _, p := range parts {
+		h = h*31 + maphash.Bytes(c.seeds[0], p)
+	}
+	return h >> 32 // half of it is enough to tell two calls with one id apart
+}
+
+// A session may hold millions of calls. newAnswered is how many answered ones are kept with all that is known of them.
+// Of older ones the hashes of what call and output say are kept, for at least oldAnswered: a second output so much later
+// is told as one without a call.
+const (
+	newAnswered = 1 << 14
+	oldAnswered = 1 << 17
+)
+
+// keep notes an answered call.
+func (c *callChecker) keep(key callKey, a answered) {
+	if len(c.done) >= newAnswered {
+		if len(c.old) >= oldAnswered {
+			c.old, c.older = map[uint64]uint64{}, c.old
+		}
+		for k, old := range c.done {
+			c.old[k.short()] = old.call<<32 | old.output
+		}
+		clear(c.done)
+	}
+	c.done[key] = a
+}
+
+// answered returns what is known of a call that has been answered.
+func (c *callChecker) answered(key callKey) (answered, bool) {
+	if a, ok := c.done[key]; ok {
+		return a, true
+	}
+	v, ok := c.old[key.short()]
+	if !ok {
+		v, ok = c.older[key.short()]
+	}
+	return answered{call: v >> 32, output: v & math.MaxUint32, proven: true}, ok
+}
+
+func (k callKey) short() uint64 { return k[0] ^ k[1]<<1 }

@@ -1,0 +1,327 @@
+package rules
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// openCall is a call that has no output yet.
+type openCall struct {
+	ref      Ref
+	family   session.Family
+	tool     codex.Tool
+	stamp    string
+	sum      uint64
+	turn     int64
+	place    int // its place in the group of calls that were made together
+	group    *callGroup
+	evidence *evidence
+	script   *script // that it runs or waits for, nil if none
+	noted    bool    // its script wrote a note, which the client takes for its output where that is missing
+}
+
+// earlyOutput is an output whose call has not been seen.
+type earlyOutput struct {
+	ref    Ref
+	kind   string
+	family session.Family
+	callID string
+	sum    uint64
+	group  *callGroup  // the calls that were being answered when it came, nil if none were
+	before session.Pos // the first of them that had no output yet
+	call   *openCall   // the call, if it came later
+	stamp  string
+	next   string // time stamp of the record behind it
+
+	swapped bool // call and output stand in each other's place
+	rebuilt bool // its call can be had back
+	script  bool // it is the output of a script, whose call is known but for its text
+	ran     []told
+}
+
+// swap says whether call and output have changed places: then both times fit where the other stands. prev is the
+// time stamp of the record in front of the call.
+func (o *earlyOutput) swap(prev string, call *openCall) bool {
+	return o.ref.Pos.Line+1 < call.ref.Pos.Line && call.stamp <= o.next && prev <= o.stamp && call.stamp <= o.stamp
+}
+
+// callChecker pairs tool calls and outputs.
+type callChecker struct {
+	run    *run
+	seeds  [2]maphash.Seed
+	open   map[callKey]*openCall
+	done   map[callKey]answered
+	old    map[uint64]uint64 // those before the newest answered ones
+	older  map[uint64]uint64 // and those before them
+	early  map[callKey]*earlyOutput
+	loose  map[callKey]*evidence // for calls not seen, by call_id alone
+	past   map[callKey]bool      // calls that a compaction holds
+	cut    map[callKey]*openCall // calls that were open when a compaction came: an output may follow it
+	late   []*earlyOutput        // outputs that stand before their call
+	torn   []*tornCall
+	newest *earlyOutput // an early output, until the record behind it has been seen
+	prev   []byte       // time stamp of the record before the one in hand
+	group  *callGroup
+	turn   int64
+	ended  bool // the turn in hand has ended
+	shell  string
+	asked  map[uint64]*openCall // open calls by what they ask for
+	args   argumentChecker
+	runs   scripts
+	notes  []*earlyOutput // notes of scripts whose call has not been seen
+}
+
+func newCallChecker(s *run) *callChecker {
+	return &callChecker{
+		run: s, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		open: map[callKey]*openCall{}, done: map[callKey]answered{}, old: map[uint64]uint64{}, early: map[callKey]*earlyOutput{},
+		loose: map[callKey]*evidence{}, past: map[callKey]bool{}, cut: map[callKey]*openCall{}, asked: map[uint64]*openCall{},
+		args: newArgumentChecker(s),
+	}
+}
+
+func (c *callChecker) Record(rec *session.Record) {
+	if rec.Kind != session.Unreadable {
+		if c.newest != nil {
+			c.newest.next = codex.Stamp(rec)
+			c.newest = nil
+		}
+		defer func() { c.prev = append(c.prev[:0], codex.Text(rec, codex.FieldTimestamp)...) }()
+	}
+	switch rec.Kind {
+	case session.Call:
+		c.call(rec)
+	case session.Output:
+		c.output(rec)
+	case session.Evidence:
+		c.evidence(rec)
+	case session.Unreadable:
+		c.tornCall(rec)
+	case session.Other, session.Context:
+		c.sampled(rec)
+	case session.Message:
+		c.closeGroup(rec.Pos)
+	case session.TurnStart:
+		c.closeGroup(rec.Pos)
+		c.runs.forget()
+		c.turn++
+		c.ended = false
+	case session.TurnEnd:
+		c.closeGroup(rec.Pos)
+		c.ended = true
+	case session.Compaction:
+		c.compaction(rec)
+	}
+}
+
+func (c *callChecker) call(rec *session.Record) {
+	c.args.check(rec)
+	key := c.key(rec.Family, rec.CallID)
+	sum := c.sum(codex.Field(rec, codex.FieldName), codex.Field(rec, codex.FieldArguments), codex.Field(rec, codex.FieldInput))
+	if earlier, ok := c.twin(key); ok {
+		c.duplicateCall(rec, earlier == sum)
+		return
+	}
+	if first := c.asked[sum]; first != nil && first.group != c.group && len(codex.Field(rec, codex.FieldName)) > 0 {
+		c.report(Finding{
+			Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line),
+		})
+	}
+	if c.group == nil || c.group.sampled || c.group.answered() {
+		c.closeGroup(rec.Pos)
+		c.group = &callGroup{}
+	}
+	c.group.calls = append(c.group.calls, rec.Pos)
+	c.group.outputs = append(c.group.outputs, session.Pos{})
+	open := &openCall{
+		ref: refOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, turn: c.turn,
+		group: c.group, place: len(c.group.outputs) - 1,
+	}
+	open.script = c.runs.begin(rec, open)
+	if rec.Family == session.Function && shellTools[open.tool.Name] {
+		c.shell = open.tool.Name
+	}
+	if out, ok := c.early[key]; ok {
+		delete(c.early, key)
+		out.call = open
+		c.late = append(c.late, out)
+		out.swapped = out.swap(string(c.prev), open)
+		c.keep(key, answered{call: sum, output: out.sum, at: out.ref.Pos})
+		return
+	}
+	c.open[key] = open
+	c.asked[sum] = open
+}
+
+var shellTools = map[string]bool{"shell": true, "exec_command": true, "shell_command": true, "container.exec": true, "local_shell": true}
+
+// twin looks for an earlier call with the same call_id and returns the hash of what it says.
+func (c *callChecker) twin(key callKey) (uint64, bool) {
+	if o, ok := c.open[key]; ok {
+		return o.sum, true
+	}
+	a, ok := c.answered(key)
+	return a.call, ok
+}
+
+func (c *callChecker) output(rec *session.Record) {
+	c.args.checkOutput(rec)
+	key := c.key(rec.Family, rec.CallID)
+	if rec.Note {
+		c.note(key, rec)
+		return
+	}
+	sum := c.sum(codex.Field(rec, codex.FieldOutput))
+	if open, ok := c.open[key]; ok {
+		c.answer(key, open, rec, sum)
+		return
+	}
+	if earlier, ok := c.answered(key); ok {
+		c.duplicateOutput(key, earlier, rec, sum)
+		return
+	}
+	if _, cut := c.cut[key]; cut || c.past[key] {
+		delete(c.cut, key)
+		return
+	}
+	for family := session.Function; family <= session.Search; family++ {
+		other := c.key(family, rec.CallID)
+		if open, ok := c.open[other]; ok && family != rec.Family {
+			c.kindMismatch(open, rec)
+			c.answer(other, open, rec, sum)
+			return
+		}
+	}
+	if _, twice := c.early[key]; twice {
+		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
+		return
+	}
+	early := &earlyOutput{ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
+	if early.script = codex.ScriptOutput(rec); early.script {
+		early.ran, c.runs.loose = c.runs.loose, nil
+	}
+	if c.group != nil && !c.group.over {
+		early.group, early.before = c.group, c.group.unanswered()
+	}
+	c.early[key] = early
+	c.newest = early
+}
+
+// answer closes an open call by the output in rec.
+func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, sum uint64) {
+	delete(c.open, key)
+	if c.asked[open.sum] == open {
+		delete(c.asked, open.sum)
+	}
+	c.runs.answered(open, rec)
+	if open.group.end == (session.Pos{}) {
+		open.group.outputs[open.place] = rec.Pos
+	}
+	a := answered{call: open.sum, output: sum, at: rec.Pos, torn: rec.Torn}
+	if ev := open.evidence; ev != nil {
+		a.proof, a.length = ev.proof, ev.length
+		a.proven = c.proves(rec, ev.proof, ev.length)
+		if rec.Torn && ev.tells&codex.TellsOutput != 0 {
+			c.restoreTorn(open, rec)
+		}
+	}
+	c.keep(key, a)
+}
+
+// compaction ends the story of all calls before it. Those that its replacement history keeps may yet be answered.
+func (c *callChecker) compaction(rec *session.Record) {
+	c.closeGroup(rec.Pos)
+	kept := gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement))
+	outputs := map[string]bool{} // that the history keeps, by their call_ids
+	if len(c.open) > 0 {
+		kept.ForEach(func(_, item gjson.Result) bool {
+			if item.Get("output").Exists() && !item.Get("name").Exists() {
+				outputs[item.Get("call_id").String()] = true
+			}
+			return true
+		})
+	}
+	for key, open := range c.open {
+		if open.evidence == nil && outputs[open.tool.CallID] {
+			open.evidence = &evidence{
+				told: told{refOf(rec), "compacted history"}, tells: codex.TellsOutput,
+				build: func(tool codex.Tool, record []byte) ([]byte, error) {
+					if out := codex.KeptOutput(record, tool.CallID); out != nil {
+						return out, nil
+					}
+					return nil, fmt.Errorf("the compacted history does not hold the output of %s", tool.CallID)
+				},
+			}
+		}
+		c.cut[key] = open
+	}
+	clear(c.open)
+	c.finish()
+	clear(c.done)
+	clear(c.old)
+	clear(c.older)
+	kept.ForEach(func(_, item gjson.Result) bool {
+		if id := item.Get("call_id").String(); id != "" {
+			for family := session.Function; family <= session.Search; family++ {
+				c.past[c.key(family, []byte(id))] = true
+			}
+		}
+		return true
+	})
+}
+
+func (c *callChecker) End() {
+	c.closeGroup(session.Pos{Line: 1 << 62})
+	for key, open := range c.cut {
+		if !c.past[key] || open.evidence != nil {
+			c.open[key] = open
+		}
+	}
+	c.finish()
+}
+
+// finish reports what is still unpaired, in the order of the file.
+func (c *callChecker) finish() {
+	for _, open := range sortedBy(c.open, func(o *openCall) session.Pos { return o.ref.Pos }) {
+		if c.run.opts.Live && open.turn == c.turn && !c.ended {
+			continue
+		}
+		c.withoutOutput(open)
+	}
+	for _, out := range c.late {
+		c.outputBeforeCall(out.call, out)
+	}
+	c.late = c.late[:0]
+	for _, out := range sortedBy(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
+		c.withoutCall(out)
+	}
+	c.looseNotes()
+	clear(c.open)
+	clear(c.early)
+	clear(c.loose)
+	clear(c.asked)
+	c.torn = c.torn[:0]
+}
+
+func sortedBy[T any](m map[callKey]T, at func(T) session.Pos) []T {
+	list := make([]T, 0, len(m))
+	for _, v := range m {
+		list = append(list, v)
+	}
+	slices.SortFunc(list, func(a, b T) int {
+		if at(a).Less(at(b)) {
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+func (c *callChecker) report(f Finding) { c.run.report(f) }

@@ -1,0 +1,156 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleBadCompaction = &Rule{
+	Name: "bad-compaction", Family: "items", Impact: Loses, Fix: Exact,
+	Title: "a compaction that the client can't read",
+	Text: `A compaction without a message, with a single item that the client can't read, or with replacement_history_metadata of another length than the history that it leaves, is skipped whole ` +
+		`("replacement_history_metadata has N entries for M history items"), and all that was before it is sent again (measured with 0.169.0; 0.145.0 does not look at the metadata). ` +
+		`Repair gives it an empty message, sets the item aside, and takes the metadata out; but a compaction that would hold no history then stays as it is.`,
+}
+
+// heldItem is where an item of a compaction stands, and why it has to go.
+type heldItem struct {
+	start, end int
+	drop       *Finding
+}
+
+// compaction looks at a compaction, and at the items that it holds.
+func (c *itemChecker) compaction(rec *session.Record) {
+	own := ownItem(rec)
+	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] != '[' && raw[0] != 'n' {
+		c.run.report(own.finding(ruleUnreadableRecord, NoFix, 0, "the client can't read this compaction, and sends all that was before it again: its replacement_history is no list"))
+		own.none()
+		return
+	}
+	if c.sealed.goes(c.held, rec) {
+		c.strip(own)
+		return
+	}
+	before := c.base
+	c.base = rec.Pos
+	c.sealed.compact()
+	var items []heldItem
+	c.held.Each(rec, func(held *session.Record, at int) {
+		items = append(items, heldItem{at, at + len(held.Raw), c.heldItem(item{Record: held, owner: rec, at: at})})
+	})
+	c.message(own, items)
+	metadata := c.metadata(own, items)
+	some := stays(items)
+	for i, it := range items {
+		switch {
+		case it.drop == nil:
+			continue
+		case it.drop.Rule == ruleBadCompaction && !some:
+			it.drop.Fix, it.drop.Lost = NoFix, 0
+			it.drop.Message += emptyBetterSkipped
+		default:
+			cuts := []Cut{{Start: it.start, End: it.end, Element: true}}
+			if len(metadata) > 0 {
+				cuts = append(cuts, metadata[i])
+			}
+			it.drop.Edits = append(it.drop.Edits, Edit{At: it.drop.Pos, Op: Splice, Cuts: cuts})
+		}
+		c.run.report(*it.drop)
+	}
+	if own.Refused && !some { // it stays what the client skips
+		c.base = before
+		own.none()
+	}
+	c.last = 0
+}
+
+// emptyBetterSkipped says why a compaction that holds nothing is not mended: without it all that was before is sent, with
+// it nothing of that.
+const emptyBetterSkipped = "; it holds no other history, so that is as well"
+
+// strip takes a compaction for what it will be: gone. The client still reads it.
+func (c *itemChecker) strip(own item) {
+	n := int64(0)
+	c.held.Each(own.Record, func(held *session.Record, at int) {
+		n++
+		c.sealed.add(item{Record: held, owner: own.Record, at: at})
+	})
+	c.run.history.SetSeen(n)
+	own.none()
+}
+
+// message looks at a compaction's message.
+func (c *itemChecker) message(own item, items []heldItem) {
+	if codex.IsString(own.Record, codex.FieldMessage) {
+		return
+	}
+	what, fix := "the compaction has no message", Exact
+	if v := codex.Field(own.Record, codex.FieldMessage); len(v) > 0 && v[0] != 'n' {
+		what, fix = "the compaction's message is no text", SetAside
+	}
+	c.skipped(own, items, what, fix, session.SetMember(own.Raw, "payload", "message", []byte(`""`)))
+}
+
+// skipped reports what makes the client skip a compaction.
+func (c *itemChecker) skipped(own item, items []heldItem, what string, fix Fix, cut Cut) {
+	own.Refused = true
+	f := own.finding(ruleBadCompaction, fix, cut.Start, what+": the client can't read it, and sends all that was before it again")
+	if stays(items) {
+		f.Edits = []Edit{own.splice(cut)}
+	} else {
+		f.Fix = NoFix
+		f.Message += emptyBetterSkipped
+	}
+	c.run.report(f)
+}
+
+// stays says whether an item of a compaction is left when those that have to go are gone.
+func stays(items []heldItem) bool {
+	return slices.ContainsFunc(items, func(it heldItem) bool { return it.drop == nil })
+}
+
+// heldItem looks at an item of a compaction. What it returns, if anything, is why the item has to go.
+func (c *itemChecker) heldItem(it item) *Finding {
+	if c.modernized(it) {
+		return c.id(it)
+	}
+	why := c.misfit(it.Record)
+	if why == "" {
+		return c.content(it)
+	}
+	it.owner.Refused = true
+	f := it.finding(ruleBadCompaction, SetAside, 0, "the client skips the compaction, and sends all that was before it again, for an item that it can't read: "+why)
+	f.Lost = 1
+	return &f
+}
+
+// metadata compares the lengths of a compaction's two lists. If they are one, and an item is dropped, it returns the cut
+// that takes an item's metadata, for each item.
+func (c *itemChecker) metadata(own item, items []heldItem) (cuts []Cut) {
+	said := gjson.GetBytes(own.Raw, "payload.replacement_history_metadata")
+	if !said.Exists() || said.Type == gjson.Null {
+		return nil
+	}
+	entries := said.Get("#").Int()
+	if !said.IsArray() || entries != int64(len(items)) {
+		if c.run.olderThan(0, 146) {
+			return nil
+		}
+		c.skipped(own, items, fmt.Sprintf("the compaction has %d items and metadata of %d", len(items), entries), Exact,
+			session.DropMember(own.Raw, "payload", "replacement_history_metadata"))
+		return nil
+	}
+	if !slices.ContainsFunc(items, func(it heldItem) bool { return it.drop != nil }) {
+		return nil
+	}
+	said.ForEach(func(_, entry gjson.Result) bool {
+		cuts = append(cuts, Cut{Start: entry.Index, End: entry.Index + len(entry.Raw), Element: true})
+		return true
+	})
+	return cuts
+}

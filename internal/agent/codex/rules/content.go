@@ -1,0 +1,159 @@
+package rules
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/image"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleForeignReasoning = &Rule{
+		Name: "foreign-reasoning", Family: "items", Impact: Rejects, Fix: SetAside,
+		Title: "reasoning that another provider wrote",
+		Text: `OpenAI's models give their reasoning encrypted; models of other providers write it into content, and a session that is carried on with OpenAI then sends it: "Invalid 'input[7].content': array too long. Expected an array with maximum length 0". ` +
+			`Gateways seal it in a form of their own, which "could not be verified". Clients send both as they stand (measured). Repair empties the content, and sets the item aside if nothing that OpenAI encrypted is in it. docs/providers.md says for which providers.`,
+	}
+	ruleBadImage = &Rule{
+		Name: "bad-image", Family: "items", Impact: Notes, Fix: StandIn,
+		Title: "an image that the model API can't read",
+		Text: `The data of an image does not decode, is cut short (which a JPEG may be), or is no PNG, JPEG, GIF or WebP; it is larger than all images of a request may be; or its address is neither data nor one of the web. ` +
+			`Clients from 0.145 on put "image content omitted because it could not be processed" in the place of data that they can't read, whatever type its address names; older ones send it as it is, and all of them an address of another kind (measured with 0.79.0, 0.114.0, 0.145.0 and 0.169.0). ` +
+			`The API refuses every request with it ("Invalid image in your last message", "Expected a base64-encoded data URL with an image MIME type"): for such a version (--for-codex) it rejects, as does an address that names no type of image. Repair puts a text there that says what it was, or names the right type. ` +
+			`Otherwise it is noted, and mended with --tidy: the same for a type that is not the image's own, which OpenAI is not known to mind. Clients from 0.145 on leave out images of the web, too, which is noted. Only headers are looked at, whether the rest is base64, and whether it is all there.`,
+	}
+)
+
+// sealed begins what OpenAI encrypts.
+var sealed = []byte(`"gAAAA`)
+
+// reasoning looks for reasoning that the session's provider does not take back. What it returns, if anything, is why the
+// item has to go.
+func (c *itemChecker) reasoning(it item) *Finding {
+	if it.Type != "response_item/reasoning" || !c.run.provider.Reasoning {
+		return nil
+	}
+	content, seal := codex.Field(it.Record, codex.FieldContent), codex.Field(it.Record, codex.FieldEncrypted)
+	strange := len(seal) > len(`""`) && seal[0] == '"' && !bytes.HasPrefix(seal, sealed)
+	clear := len(content) > 0 && content[0] == '[' && gjson.GetBytes(content, "#").Int() > 0
+	switch {
+	case strange:
+		f := it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldEncrypted].Start, "encrypted reasoning that is not in OpenAI's form: the API can't verify it and refuses the request")
+		return &f
+	case clear:
+		f := it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldContent].Start, "reasoning with readable content, as other providers write it: the API refuses the request")
+		if !bytes.HasPrefix(seal, sealed) {
+			return &f
+		}
+		f.Edits = []Edit{it.splice(session.SetMember(it.Raw, it.path, "content", []byte("null")))}
+		c.run.report(f)
+	}
+	return nil
+}
+
+// imageKey is the member that holds an image.
+var imageKey = []byte(`"image_url"`)
+
+// images looks at the images of a prompt or of an output. They may be very long: they are found and checked where they
+// stand.
+func (c *itemChecker) images(it item) {
+	if it.Answer {
+		return
+	}
+	for _, field := range []int{codex.FieldContent, codex.FieldOutput} {
+		if list := codex.Field(it.Record, field); len(list) > 0 && list[0] == '[' {
+			c.imagesIn(it, it.Spans[field])
+		}
+	}
+}
+
+// placedImage is where an image stands in its item's own Raw.
+type placedImage struct {
+	item
+	from       int // no object that holds it begins before this
+	key        int
+	start, end int // of its address
+}
+
+// imagesIn looks at the images in a part of an item.
+func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
+	from := part.Start
+	for at := part.Start; ; {
+		n := bytes.Index(it.Raw[at:part.End], imageKey)
+		if n < 0 {
+			return
+		}
+		at += n + len(imageKey)
+		start, end, ok := session.TextBehind(it.Raw, at)
+		if !ok || end > part.End {
+			continue
+		}
+		c.image(placedImage{it, from, at - len(imageKey), start, end})
+		at, from = end, end+1
+	}
+}
+
+// image looks at one image.
+func (c *itemChecker) image(im placedImage) {
+	url := im.Raw[im.start:im.end]
+	if bytes.IndexByte(url, '\\') >= 0 {
+		url, _ = jsonl.AppendUnquoted(nil, im.Raw[im.start-1:im.end+1])
+	}
+	v := image.Check(url)
+	old := c.run.olderThan(0, 145)
+	switch {
+	case v.Place == image.Web && !old:
+		f := im.finding(ruleBadImage, NoFix, im.key, "an image of the web: the client leaves it out")
+		f.Impact = Notes
+		c.run.report(f)
+	case v.Place == image.Nowhere:
+		c.badImage(im, v, Rejects, "the API refuses the request")
+	case v.Fault != "" && old:
+		c.badImage(im, v, Rejects, "the API refuses the request")
+	case v.Fault != "":
+		c.badImage(im, v, Notes, "the client leaves it out")
+	case old && v.Real != "":
+		c.label(im, v)
+	}
+}
+
+// label looks at what the address of a good image says of it, for clients that pass it on.
+func (c *itemChecker) label(im placedImage, v image.Verdict) {
+	var message string
+	impact := Notes
+	switch {
+	case v.Declared == "" || strings.Contains(v.Declared, "/"):
+		message, impact = "an inline image whose address names no type of image: the API refuses the request", Rejects
+	case !v.Plain:
+		message = "an inline image whose address does not just name its type: some APIs may refuse that"
+	case v.Declared == v.Real, v.Declared == "jpg" && v.Real == "jpeg":
+		return
+	default:
+		message = fmt.Sprintf("an inline image that is said to be %s and is %s: some APIs refuse that", clip([]byte(v.Declared), 20), v.Real)
+	}
+	f := im.finding(ruleBadImage, NoFix, im.key, message)
+	f.Impact = impact
+	if comma := bytes.IndexByte(im.Raw[im.start:im.end], ','); comma > 0 {
+		f.Fix, f.Edits = Exact, []Edit{im.splice(Cut{Start: im.start, End: im.start + comma, New: []byte("data:image/" + v.Real + ";base64")})}
+	}
+	c.run.report(f)
+}
+
+// badImage reports an image that can't be read.
+func (c *itemChecker) badImage(im placedImage, v image.Verdict, impact Impact, then string) {
+	f := im.finding(ruleBadImage, NoFix, im.key, fmt.Sprintf("an image that can't be read (%s): %s", v.Fault, then))
+	f.Impact = impact
+	if start, end, ok := session.ObjectAround(im.Raw, im.from, im.key); ok {
+		text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", clip([]byte(cmp.Or(v.Declared, "no type")), 20), im.end-im.start, v.Fault)
+		standIn := append(append([]byte(`{"type":"input_text","text":`), quoted(text)...), '}')
+		f.Fix, f.Edits = StandIn, []Edit{im.splice(Cut{Start: start, End: end, New: standIn})}
+	}
+	c.run.report(f)
+}

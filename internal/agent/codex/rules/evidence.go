@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"hash/maphash"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// evidence is an event that tells a call's output or the call itself.
+type evidence struct {
+	told
+	tells  codex.Tells
+	proof  uint64 // hash of the text that the output must end with, as it stands in the file
+	length int    // its length in bytes; 0 proves nothing
+	build  func(tool codex.Tool, record []byte) ([]byte, error)
+}
+
+// proves says whether an output ends with the text of which length and hash are given.
+func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool {
+	text := codex.Literal(rec, codex.FieldOutput)
+	at := len(text) - length
+	return length > 0 && at >= 0 && maphash.Bytes(c.seeds[1], text[at:]) == proof && !jsonl.Escaped(text, at)
+}
+
+// evidence keeps where an event tells of a call that is open or not seen yet.
+func (c *callChecker) evidence(rec *session.Record) {
+	tells, name := codex.Evidence(rec)
+	if tells&(codex.TellsOutput|codex.TellsCall) == 0 || len(rec.CallID) == 0 {
+		return
+	}
+	if codex.Nested(rec) {
+		if tells&codex.TellsOutput != 0 {
+			c.runs.ran(rec, &told{refOf(rec), name})
+		}
+		return
+	}
+	ev := &evidence{told: told{refOf(rec), name}, tells: tells, build: codex.OutputFrom}
+	if text := codex.Proof(rec); len(text) > 0 {
+		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)
+	}
+	seen := false
+	for family := session.Function; family <= session.Search; family++ {
+		key := c.key(family, rec.CallID)
+		if open, ok := c.open[key]; ok {
+			seen = true
+			if open.evidence == nil || open.evidence.tells&codex.TellsOutput == 0 {
+				open.evidence = ev
+			}
+		}
+		if _, ok := c.answered(key); ok {
+			seen = true
+		}
+	}
+	if !seen && len(c.loose) < 1<<16 {
+		c.loose[c.key(session.NoFamily, rec.CallID)] = ev
+	}
+}

@@ -1,0 +1,167 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleBadItemID = &Rule{
+		Name: "bad-item-id", Family: "items", Impact: Rejects, Fix: Exact,
+		Title: "an item's id that the model API refuses",
+		Text: `Clients from 0.144 on send the ids of items to the model API, if they are a prefix and a suffix with _ between (measured: 0.169.0 does, 0.145.0 for a paginated session). The API wants each kind's own prefix ("Expected an ID that begins with 'msg'"), at most 64 characters, and no others than letters, digits, _ and -. ` +
+			`Gateways and other providers give ids of other forms, and a compaction carries them on. Repair takes the id, which is optional, and leaves as many spaces; never the call_id. ` +
+			`Reasoning that OpenAI has not encrypted means nothing without its id: it is set aside. docs/providers.md says which providers look at ids.`,
+	}
+	ruleDuplicateItemID = &Rule{
+		Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact,
+		Title: "two items with one id",
+		Text: `Clients from 0.144 on send the ids of items to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
+			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces. Providers other than OpenAI ` +
+			`may number their items anew: there only an item that directly follows its twin is one.`,
+	}
+)
+
+// idPrefixes are how the ids of items begin: clients' own from 0.79 to 0.169, and what the API asks for in its errors, as
+// users have reported them.
+var idPrefixes = map[string]string{
+	"message": "msg", "reasoning": "rs", "function_call": "fc", "function_call_output": "fco", "custom_tool_call": "ctc", "custom_tool_call_output": "ctco",
+	"local_shell_call": "lsh", "tool_search_call": "tsc", "tool_search_output": "tso", "web_search_call": "ws", "image_generation_call": "ig", "compaction": "cmp",
+}
+
+// maxItemID is the longest id that the API takes, in characters.
+const maxItemID = 64
+
+// wrongID says what is wrong with an item's id, "" if nothing is, or if the client does not send it.
+func wrongID(kind, id []byte) string {
+	prefix, suffix, sent := bytes.Cut(id, []byte("_"))
+	want, known := idPrefixes[string(kind)]
+	switch {
+	case !known || !sent || len(prefix) == 0 || len(suffix) == 0:
+		return ""
+	case !bytes.HasPrefix(id, []byte(want)):
+		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
+	case len(id) > maxItemID:
+		return fmt.Sprintf("an id of %d characters, of which the API takes %d", len(id), maxItemID)
+	case bytes.ContainsFunc(suffix, notInID):
+		return "an id with other characters than letters, digits, _ and -"
+	}
+	return ""
+}
+
+func notInID(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+}
+
+// id looks at the form of an item's id, and whether it has been seen. What it returns, if anything, is why the item has to go.
+func (c *itemChecker) id(it item) *Finding {
+	if len(it.ID) == 0 {
+		c.last = 0
+		return nil
+	}
+	id, twin := maphash.Bytes(c.seed, it.ID), c.last
+	c.last = id
+	if c.run.provider.IDs {
+		if what := wrongID(codex.Text(it.Record, codex.FieldPayloadType), it.ID); what != "" {
+			return c.badID(it, what)
+		}
+	}
+	var content uint64
+	paired := it.Kind == session.Call || it.Kind == session.Output
+	switch {
+	case it.Kind == session.Message:
+		content = maphash.Bytes(c.seed, codex.Field(it.Record, codex.FieldPayload))
+	case paired && c.run.provider.UniqueIDs:
+		content = lastBytes(it.CallID)
+	default:
+		return nil
+	}
+	earlier, ok := c.earlier(id)
+	if !ok || id != twin && !c.run.provider.UniqueIDs {
+		c.keep(id, seenID{content: content, at: it.owner.Pos})
+		return nil
+	}
+	same := earlier.content == content
+	if same && paired { // found where they are paired
+		return nil
+	}
+	return c.duplicate(it, same)
+}
+
+// lastBytes are those by which ids differ.
+func lastBytes(id []byte) (last uint64) {
+	for _, c := range id[max(0, len(id)-8):] {
+		last = last<<8 | uint64(c)
+	}
+	return last
+}
+
+// seenID is what is kept of an item with an id.
+type seenID struct {
+	content uint64 // of a message, hashed, or the end of the call_id of a call or its output
+	at      session.Pos
+	older   *seenID // one that a compaction has replaced: a rollback brings it back
+}
+
+// keptIDs is how many ids, at least, are kept to be met again.
+const keptIDs = 1 << 15
+
+func (c *itemChecker) keep(id uint64, it seenID) {
+	if len(c.seen) >= keptIDs {
+		c.old, c.seen = c.seen, make(map[uint64]seenID, keptIDs)
+	}
+	if older, ok := c.kept(id); ok && !c.run.history.RolledBack(older.at) {
+		it.older = &older
+	}
+	c.seen[id] = it
+}
+
+func (c *itemChecker) kept(id uint64) (it seenID, ok bool) {
+	if it, ok = c.seen[id]; !ok {
+		it, ok = c.old[id]
+	}
+	return it, ok
+}
+
+// earlier is the item with this id that came before, and is sent.
+func (c *itemChecker) earlier(id uint64) (it seenID, ok bool) {
+	it, ok = c.kept(id)
+	for ok && (it.at.Less(c.base) || c.run.history.RolledBack(it.at)) {
+		if it.older == nil {
+			return it, false
+		}
+		it = *it.older
+	}
+	return it, ok
+}
+
+// badID reports an id that is taken out of its item, or with it.
+func (c *itemChecker) badID(it item, what string) *Finding {
+	f := it.finding(ruleBadItemID, Exact, it.Spans[codex.FieldID].Start, what+": the API refuses the request")
+	if it.Type == "response_item/reasoning" && !bytes.HasPrefix(codex.Field(it.Record, codex.FieldEncrypted), sealed) {
+		f.Fix = SetAside
+		return &f
+	}
+	f.Edits = []Edit{it.blankID()}
+	c.run.report(f)
+	return nil
+}
+
+func (c *itemChecker) duplicate(it item, copied bool) *Finding {
+	f := it.finding(ruleDuplicateItemID, Exact, 0, fmt.Sprintf("a second item with the id %s: the API refuses the request", clip(it.ID, 64)))
+	if copied {
+		f.Fix = SetAside
+		f.Message += "; it is a copy of the first"
+		return &f
+	}
+	f.Edits = []Edit{it.blankID()}
+	c.run.report(f)
+	return nil
+}
+
+// blankID takes an item's id, and leaves as many spaces.
+func (it item) blankID() Edit { return it.splice(codex.BlankID(it.Raw, it.path)) }

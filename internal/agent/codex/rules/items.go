@@ -1,0 +1,122 @@
+package rules
+
+import (
+	"hash/maphash"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var itemRules = []*Rule{
+	ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
+}
+
+// item is one item of the model's history: a record of its own, or held by a compaction.
+type item struct {
+	*session.Record // its own fields
+
+	owner *session.Record // the record that it stands in: itself, or the compaction
+	at    int             // its offset in owner.Raw
+	path  string          // of its members in its own Raw
+}
+
+func ownItem(rec *session.Record) item { return item{Record: rec, owner: rec, path: "payload"} }
+
+// held says whether a compaction holds the item.
+func (it item) held() bool { return it.Record != it.owner }
+
+// finding is one about the item; at is an offset in its own Raw.
+func (it item) finding(rule *Rule, fix Fix, at int, message string) Finding {
+	if it.held() {
+		message += " (in the history that a compaction left)"
+	}
+	return Finding{
+		Rule: rule, Impact: rule.Impact, Fix: fix, Pos: it.owner.Pos, Offset: it.owner.Offset + int64(it.at+at), Record: it.owner.Type, Message: message,
+	}
+}
+
+// splice is the edit that makes a cut, which is one in the item's own Raw.
+func (it item) splice(cut Cut) Edit {
+	cut.Start += it.at
+	cut.End += it.at
+	return Edit{At: it.owner.Pos, Op: Splice, Cuts: []Cut{cut}}
+}
+
+// none makes the item one that takes no part in the model's history.
+func (it item) none() {
+	it.Kind, it.Family = session.Other, session.NoFamily
+	it.Model, it.Boundary, it.Answer = false, false, false
+}
+
+// itemChecker looks at single items of the model's history. It comes before the checkers that pair them: an item that
+// the client can't read is none.
+type itemChecker struct {
+	run  *run
+	held *codex.Held
+	seed maphash.Seed
+	seen map[uint64]seenID // the newest items, by their hashed ids
+	old  map[uint64]seenID // those before
+	last uint64            // id of the newest item, hashed
+
+	base       session.Pos // of the newest compaction: what stands before it is not sent
+	rolledBack bool        // turns have been, by the record before
+
+	sealed  sealedItems
+	refused refusals
+}
+
+func newItemChecker(s *run) *itemChecker {
+	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]seenID{}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
+}
+
+func (c *itemChecker) Record(rec *session.Record) {
+	if c.rolledBack {
+		c.rolledBack = false
+		c.base = c.run.history.Base()
+		c.refused.rollBack()
+	}
+	switch {
+	case rec.Kind == session.Compaction:
+		c.compaction(rec)
+	case rec.Kind == session.Rollback:
+		c.last, c.rolledBack = 0, true
+	case rec.Kind == session.TurnEnd, rec.Type == "event_msg/error":
+		c.sealed.turnEnd(rec)
+		c.refused.turnEnd(rec)
+	case rec.Model && rec.Type != "inter_agent_communication":
+		if drop := c.own(ownItem(rec)); drop != nil {
+			drop.Unseen, drop.Edits = 1, append(drop.Edits, Edit{At: rec.Pos, Op: Remove})
+			c.run.report(*drop)
+		}
+	}
+}
+
+// own looks at an item that is a record. What it returns, if anything, is why the item has to go.
+func (c *itemChecker) own(it item) *Finding {
+	switch {
+	case c.modernized(it):
+		return c.id(it)
+	case c.readable(it):
+		return c.content(it)
+	}
+	return nil
+}
+
+func (c *itemChecker) End() {
+	c.sealed.report()
+	c.refused.End()
+}
+
+// content looks at what an item that can be read says. What it returns, if anything, is why the item has to go.
+func (c *itemChecker) content(it item) *Finding {
+	c.images(it)
+	drop := c.id(it)
+	if drop == nil {
+		drop = c.reasoning(it)
+	}
+	if drop == nil {
+		c.sealed.add(it)
+	}
+	c.refused.add(it, drop != nil)
+	return drop
+}

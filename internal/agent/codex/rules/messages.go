@@ -1,0 +1,169 @@
+package rules
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleLostMessage = &Rule{
+	Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered,
+	Title: "a prompt or an answer that only an event still shows",
+	Text: `Each message stands in the file twice: as the item the model is sent, and as the event that people are shown. Where a record is known to be missing (a dead line, a jump in the ordinals) ` +
+		`and an event shows a message without its item, the model has lost that message. Repair writes it again from the event. Without such a hole nothing is taken for lost.`,
+}
+
+// told is an event that shows a message.
+type told struct {
+	ref  Ref
+	name string
+}
+
+// source names it in a report.
+func (t *told) source() string { return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line) }
+
+// messageChecker looks for messages of which only the event is left, next to a hole.
+type messageChecker struct {
+	run    *run
+	seed   maphash.Seed
+	user   []textSum   // of the texts of the prompts' items that no event has shown yet
+	shown  session.Pos // the newest event that showed a prompt, or the turn's start
+	agent  *told       // an answer's event whose item has not come yet
+	answer session.Pos // the newest answer's item
+	text   textSum     // of its text
+}
+
+// textSum stands for a text as it is in the file, quotes included; the zero value for none.
+type textSum struct {
+	size int
+	hash uint64
+}
+
+func newMessageChecker(s *run) *messageChecker {
+	return &messageChecker{run: s, seed: maphash.MakeSeed()}
+}
+
+func (c *messageChecker) sum(text []byte) textSum {
+	if len(text) == 0 {
+		return textSum{}
+	}
+	return textSum{len(text), maphash.Bytes(c.seed, text)}
+}
+
+func (c *messageChecker) Record(rec *session.Record) {
+	switch rec.Kind {
+	case session.Evidence:
+		c.event(rec)
+	case session.Message:
+		c.message(rec)
+	case session.Call, session.Output, session.Compaction:
+		c.resolveAgent(rec.Pos)
+	case session.TurnStart:
+		c.resolveAgent(rec.Pos)
+		c.shown = rec.Pos
+	case session.TurnEnd:
+		c.resolveAgent(rec.Pos)
+		c.lastAnswer(rec)
+	}
+}
+
+func (c *messageChecker) End() { c.resolveAgent(session.Pos{Line: 1 << 62}) }
+
+func (c *messageChecker) event(rec *session.Record) {
+	tells, name := codex.Evidence(rec)
+	t := &told{refOf(rec), name}
+	switch {
+	case tells&codex.TellsUser != 0:
+		if !c.matches(codex.ShownText(rec)) {
+			if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil {
+				c.lost(h, t, "prompt")
+			}
+		}
+		c.user, c.shown = c.user[:0], rec.Pos
+	case tells&codex.TellsAgent != 0:
+		c.resolveAgent(rec.Pos)
+		c.agent = t
+	}
+}
+
+// maxUnshown is how many prompts are kept until an event shows them.
+const maxUnshown = 16
+
+// matches says whether the item of a prompt with this text has come.
+func (c *messageChecker) matches(text []byte) bool {
+	sum := c.sum(text)
+	for _, have := range c.user {
+		if have == sum || sum.size == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *messageChecker) message(rec *session.Record) {
+	switch {
+	case rec.Boundary:
+		if len(c.user) < maxUnshown {
+			c.user = append(c.user, c.sum(codex.FirstText(rec)))
+		}
+	case string(rec.Role) == "assistant":
+		c.answer = rec.Pos
+		c.text = c.sum(codex.FirstText(rec))
+		if rec.Torn && c.agent != nil {
+			c.restoreTorn(rec)
+		}
+		c.agent = nil
+		return
+	}
+	c.resolveAgent(rec.Pos)
+}
+
+// resolveAgent settles an answer's event once its item can't come any more.
+func (c *messageChecker) resolveAgent(at session.Pos) {
+	if c.agent == nil {
+		return
+	}
+	if h := c.run.holes.First(c.agent.ref.Pos, at); h != nil {
+		c.lost(h, c.agent, "answer")
+		c.answer = c.agent.ref.Pos
+		c.text = textSum{}
+	}
+	c.agent = nil
+}
+
+// lastAnswer compares what the end of a turn repeats as its last answer with the last item.
+func (c *messageChecker) lastAnswer(rec *session.Record) {
+	text := codex.Field(rec, codex.FieldLastMessage)
+	if len(text) < 3 || text[0] != '"' || c.sum(text) == c.text || c.shown.Less(c.answer) && c.text.size == 0 {
+		return
+	}
+	from := c.shown
+	if from.Less(c.answer) {
+		from = c.answer
+	}
+	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
+		c.lost(h, &told{refOf(rec), "task_complete"}, "answer")
+	}
+}
+
+func (c *messageChecker) lost(h *check.Hole, t *told, what string) {
+	c.run.report(Finding{
+		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
+		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
+		Edits:   []Edit{h.Insert(Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
+	})
+}
+
+// restoreTorn replaces an answer that was cut inside its text by the whole one that its event shows.
+func (c *messageChecker) restoreTorn(rec *session.Record) {
+	from := c.agent
+	c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+		f.Source = from.source()
+		f.Edits = append(f.Edits,
+			Edit{At: rec.Pos, Op: Remove, Moved: true},
+			Edit{At: rec.Pos, Op: Before, New: Content{From: &from.ref, Build: codex.MessageFrom}})
+	})
+}

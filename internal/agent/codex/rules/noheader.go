@@ -1,0 +1,110 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// known gathers what can stand in a header.
+func (c *headerChecker) known() codex.Known {
+	name := c.run.opts.Name
+	k := codex.Known{ID: name.ThreadID, Timestamp: c.stamp, CWD: c.cwd, Provider: c.provider, Paginated: c.ordinals}
+	if k.ID == "" {
+		k.ID = c.busiestID()
+	}
+	if sibling := c.run.opts.SiblingVersion; sibling != nil && c.run.header.Version == "" {
+		k.Version = sibling()
+	}
+	if k.Timestamp == "" {
+		if t, err := time.ParseInLocation("2006-01-02T15-04-05", name.Time, time.Local); err == nil {
+			k.Timestamp = t.UTC().Format(codex.TimeForm)
+		} else {
+			k.Timestamp = "1970-01-01T00:00:00.000Z"
+		}
+	}
+	return k
+}
+
+func (c *headerChecker) busiestID() string {
+	best := ""
+	for id := range c.ids {
+		if n := c.named(id); n > c.named(best) || n == c.named(best) && id < best {
+			best = id
+		}
+	}
+	return best
+}
+
+// named is how many records name a thread.
+func (c *headerChecker) named(id string) int64 {
+	if n := c.ids[id]; n != nil {
+		return *n
+	}
+	return 0
+}
+
+// missing reports a session without a header and rebuilds one.
+func (c *headerChecker) missing() {
+	f := Finding{Rule: ruleNoHeader, Impact: Blocks, Fix: StandIn, Pos: session.Pos{Line: 1}, Message: "no session_meta can be read: the client does not know whose session this is"}
+	k := c.known()
+	if c.torn != nil {
+		k = fromTorn(k, c.torn)
+		f.Source = "what can be read of the torn header, "
+	}
+	if c.continued() {
+		f.Fix = NoFix
+		c.run.header.Mode = "paginated"
+		c.run.SetHeader(c.run.header, session.Pos{})
+		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued another thread's file that nothing names any more", c.lowest)
+		c.run.report(f)
+		return
+	}
+	if k.ID == "" {
+		k.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.stamp+c.cwd)).String()
+	}
+	f.Source += "the file's name and its records"
+	c.run.setHeader(codex.ReadHeader(codex.NewHeader(k)), session.Pos{})
+	if !c.anyRecord {
+		// Line by line it would be told as many times as the file has lines.
+		c.run.Withdraw(func(f *Finding) bool { return f.Framing })
+		f.Fix, f.Source = NoFix, ""
+		f.Message = "nothing in this file can be read as a record: it is no session, or all of it is destroyed"
+		c.run.report(f)
+		return
+	}
+	f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: codex.NewHeader(k)}}}
+	c.run.report(f)
+}
+
+// continued says whether the session without a header began in the middle of a thread: its first ordinal is higher
+// than lost lines account for, and no torn header tells that it had no history_base.
+func (c *headerChecker) continued() bool {
+	if c.torn != nil {
+		return bytes.Contains(c.torn, []byte("history_base"))
+	}
+	return c.ordinals && c.lowest > 1+c.dead
+}
+
+// fromTorn takes what a torn header still says of itself.
+func fromTorn(k codex.Known, torn []byte) codex.Known {
+	h := codex.ReadHeader(torn)
+	if _, err := uuid.Parse(h.ID); err == nil && k.ID == "" {
+		k.ID = h.ID
+	}
+	set := func(to *string, from string) {
+		if from != "" && !strings.ContainsRune(from, '\ufffd') {
+			*to = from
+		}
+	}
+	set(&k.CWD, h.CWD)
+	set(&k.Version, h.Version)
+	set(&k.Provider, h.Provider)
+	return k
+}

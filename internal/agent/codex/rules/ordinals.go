@@ -1,0 +1,198 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+const ordinalAdvice = "the data is complete; clients from 0.154 on skip over it, older ones stop showing new turns"
+
+var (
+	ruleOrdinalMissing = &Rule{
+		Name: "ordinal-missing", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
+		Title: "a record of a paginated session without its ordinal",
+		Text: `An older client that knows no ordinals may have gone on writing a paginated session. If the last record lacks one, the client refuses to resume ` +
+			`("final paginated rollout record … is missing an ordinal"); repair numbers the tail. In the middle it is skipped by clients from 0.154 on, and only noted.`,
+	}
+	ruleOrdinalInvalid = &Rule{
+		Name: "ordinal-invalid", Family: "ordinals", Impact: Loses, Fix: Exact,
+		Title: "an ordinal that is no whole number",
+		Text:  `The client wants a plain non-negative integer: with 1.0, "8" or -1 the whole record is unreadable and drops out of the history. Repair writes the number that fits the sequence.`,
+	}
+	ruleOrdinalDuplicate = &Rule{
+		Name: "ordinal-duplicate", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
+		Title: "the same ordinal twice",
+		Text: `Clients from 0.145 to 0.153 reused numbers after resuming a session whose last records were token counts with fractions. Nothing is lost: ` +
+			`clients from 0.154 on skip over it and heal their view at the next resume. Repair leaves it alone unless told to resume with an older client (--for-codex) or to tidy.`,
+	}
+	ruleOrdinalGap = &Rule{
+		Name: "ordinal-gap", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
+		Title: "ordinals are missing between two records",
+		Text:  `Either records were taken out of the file, or numbers were skipped. Clients from 0.154 on skip over a gap, older ones stop showing new turns unless as many unreadable lines stand there. Repair leaves it alone unless told otherwise (--for-codex, --tidy).`,
+	}
+	ruleOrdinalBackward = &Rule{
+		Name: "ordinal-backward", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
+		Title: "ordinals step back",
+		Text:  `As with ordinal-duplicate, the data is complete and only the numbers repeat. Repair leaves it alone unless told otherwise (--for-codex, --tidy).`,
+	}
+	ruleOrdinalInLegacy = &Rule{
+		Name: "ordinal-in-legacy", Family: "ordinals", Impact: Notes, Fix: NoFix,
+		Title: "ordinals in a session whose header says legacy",
+		Text:  `The client ignores them and writes on without. Nothing is lost.`,
+	}
+	ordinalRules = []*Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy}
+)
+
+// ordinalChecker follows the numbers of a paginated session.
+type ordinalChecker struct {
+	run      *run
+	prev     session.Ordinal
+	at       Ref   // of the record that prev belongs to
+	dead     int64 // unreadable lines since: each may own a number
+	missing  int64 // records without a number at the tail, since the last with one,
+	first    Ref   // and the first of them
+	legacy   bool
+	renumber bool // an edit renumbers from here on already
+	float    bool // token counts with fractions stand just before
+	seenAny  bool
+}
+
+func (c *ordinalChecker) Record(rec *session.Record) {
+	switch {
+	case rec.Kind == session.Unreadable:
+		if !rec.Blank {
+			c.dead++
+		}
+		return
+	case !c.run.paginated:
+		if rec.Ordinal.State == session.GoodOrdinal && c.run.header.Mode == "legacy" && !c.legacy {
+			c.legacy = true
+			c.report(ruleOrdinalInLegacy, rec, "this record has an ordinal, but the header says that the session has none", nil)
+		}
+		return
+	}
+	switch rec.Ordinal.State {
+	case session.NoOrdinal:
+		if c.missing++; c.missing == 1 {
+			c.first = refOf(rec)
+		}
+		return
+	case session.BadOrdinal:
+		c.invalid(rec)
+		return
+	}
+	c.flushMissing(false)
+	if rec.Kind == session.Header && c.seenAny && rec.Ordinal.Value != c.prev.Value+1 {
+		return // a misplaced or second header is its own finding, and tells nothing of the sequence
+	}
+	c.step(rec)
+	c.follow(rec, rec.Ordinal.Value)
+}
+
+func (c *ordinalChecker) follow(rec *session.Record, value int64) {
+	c.prev = session.Ordinal{State: session.GoodOrdinal, Value: value}
+	c.at, c.dead, c.seenAny = refOf(rec), 0, true
+	if rec.Type == "event_msg/token_count" {
+		c.float = c.float || bytes.IndexByte(codex.Field(rec, codex.FieldRateLimits), '.') >= 0
+	} else {
+		c.float = false
+	}
+}
+
+// invalid mends a number that the client can't read: the one it means where that fits, else the next in line.
+func (c *ordinalChecker) invalid(rec *session.Record) {
+	want := c.prev.Value + 1
+	if !c.seenAny {
+		want = 0
+	}
+	raw := codex.Field(rec, codex.FieldOrdinal)
+	if v, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64); err == nil && v == float64(int64(v)) && int64(v) >= want && int64(v) <= want+c.dead {
+		want = int64(v)
+	}
+	span := rec.Spans[codex.FieldOrdinal]
+	c.report(ruleOrdinalInvalid, rec, fmt.Sprintf("ordinal %s is no whole number: the client drops the record", clip(raw, 24)),
+		[]Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}}})
+	c.flushMissing(false)
+	c.follow(rec, want)
+}
+
+// step compares a record's number with the one before.
+func (c *ordinalChecker) step(rec *session.Record) {
+	value := rec.Ordinal.Value
+	if !c.seenAny {
+		return
+	}
+	want := c.prev.Value + 1
+	switch {
+	case value == want, value > want && value <= want+c.dead:
+	case value == c.prev.Value:
+		c.sequence(ruleOrdinalDuplicate, rec, fmt.Sprintf("ordinal %d for the second time%s; %s", value, c.signature(rec), ordinalAdvice))
+	case value < want:
+		c.sequence(ruleOrdinalBackward, rec, fmt.Sprintf("ordinal %d after %d%s; %s", value, c.prev.Value, c.signature(rec), ordinalAdvice))
+	default:
+		c.sequence(ruleOrdinalGap, rec, fmt.Sprintf("ordinal %d after %d; clients from 0.154 on skip over it", value, c.prev.Value))
+	}
+}
+
+// signature names the client bug that leaves just this: fractional token counts, then a settings, goal or task record.
+func (c *ordinalChecker) signature(rec *session.Record) string {
+	switch rec.Type {
+	case "event_msg/thread_settings_applied", "event_msg/thread_goal_updated", "event_msg/task_started":
+		if c.float {
+			return " (the bug of clients 0.145 to 0.153 with fractional token counts)"
+		}
+	}
+	return ""
+}
+
+func (c *ordinalChecker) sequence(rule *Rule, rec *session.Record, message string) {
+	var edits []Edit
+	if !c.renumber {
+		edits = []Edit{{At: rec.Pos, Op: Renumber}}
+	}
+	impact := Notes
+	if c.run.olderThan(0, 154) {
+		impact = Loses
+	}
+	c.renumber = true
+	c.run.report(Finding{
+		Rule: rule, Impact: impact, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits,
+	})
+}
+
+// flushMissing reports the records without a number that were met: in the middle a note, at the end a refusal.
+func (c *ordinalChecker) flushMissing(tail bool) {
+	if c.missing == 0 {
+		return
+	}
+	first := c.first
+	f := Finding{
+		Rule: ruleOrdinalMissing, Impact: Notes, Fix: Exact, Pos: first.Pos, Offset: first.Offset, Count: c.missing,
+		Message: fmt.Sprintf("%d records without an ordinal in the middle; clients from 0.154 on do not show them", c.missing),
+		Edits:   []Edit{{At: first.Pos, Op: Renumber}},
+	}
+	if tail {
+		f.Impact = Blocks
+		f.Message = fmt.Sprintf("the last %d records have no ordinal, as an older client writes them: newer ones refuse to go on", c.missing)
+	} else if c.run.olderThan(0, 154) {
+		f.Impact = Loses
+	}
+	c.dead += c.missing // they own the numbers that would be theirs
+	c.missing = 0
+	c.run.report(f)
+}
+
+func (c *ordinalChecker) End() {
+	if c.run.paginated {
+		c.flushMissing(true)
+	}
+}
+
+func (c *ordinalChecker) report(rule *Rule, rec *session.Record, message string, edits []Edit) {
+	c.run.report(Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits})
+}

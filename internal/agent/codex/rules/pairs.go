@@ -1,0 +1,238 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleCallWithoutOutput = &Rule{
+		Name: "call-without-output", Family: "calls", Impact: Loses, Fix: Recovered,
+		Title: "a tool call without its output",
+		Text: `The client tells the model "aborted", although the tool may have finished: the agent believes a finished command failed, and runs it again. ` +
+			`Repair looks for the output in the events that carry it too, and puts it in the place where the client would have written it. Only if nothing is left ` +
+			`it writes a stand-in that says so: outcome unknown, check before repeating.`,
+	}
+	ruleOutputWithoutCall = &Rule{
+		Name: "output-without-call", Family: "calls", Impact: Loses, Fix: Recovered,
+		Title: "an output whose call is gone",
+		Text: `The client drops the output ("Orphan function call output for call id"), and the model has never heard of either. Repair rebuilds the call from an event that names its command ` +
+			`or arguments. If there is none the output is set aside, or with --keep-orphans kept as a note to the model.`,
+	}
+	ruleKindMismatch = &Rule{
+		Name: "kind-mismatch", Family: "calls", Impact: Loses, Fix: Exact,
+		Title: "an output of the wrong kind for its call",
+		Text:  `The client pairs each kind of call with its own kind of output: a custom_tool_call_output does not answer a function_call. It drops the output and tells the model "aborted". Repair gives the output the kind that its call wants.`,
+	}
+	ruleOutputBeforeCall = &Rule{
+		Name: "output-before-call", Family: "calls", Impact: Rejects, Fix: Exact,
+		Title: "an output that stands before its call",
+		Text:  `The client sends both in that order, which the model API may refuse. Repair moves the output behind the call.`,
+	}
+	ruleDuplicateOutput = &Rule{
+		Name: "duplicate-output", Family: "calls", Impact: Rejects, Fix: SetAside,
+		Title: "two outputs for one call",
+		Text:  `The client sends both, which the model API may refuse. Repair keeps the one that an event of the same call confirms, else the first, and sets the other aside.`,
+	}
+	ruleDuplicateCall = &Rule{
+		Name: "duplicate-call", Family: "calls", Impact: Rejects, Fix: SetAside,
+		Title: "two calls with one call_id",
+		Text:  `The client sends both, which the model API may refuse. It happens when a cut stream is tried again. Repair keeps the first and sets the other aside.`,
+	}
+	ruleReplayedCall = &Rule{
+		Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix,
+		Title: "the same call again after one that got no answer",
+		Text:  `After a cut stream the client may ask the model again from a history that lacks the call it has just run. The tool may have run twice.`,
+	}
+	callRules = []*Rule{
+		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
+		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage,
+	}
+)
+
+// withoutOutput reports a call that nothing answers, and mends it from evidence or by a stand-in.
+func (c *callChecker) withoutOutput(open *openCall) {
+	name, told := open.tool.Name, "it was aborted"
+	if name == "" {
+		name = open.tool.Type
+	}
+	if open.family == session.Search {
+		told = "nothing was found"
+	}
+	f := Finding{
+		Rule: ruleCallWithoutOutput, Impact: Loses, Fix: StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
+		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40), told),
+		Lost:    1, On: open.ref, IDs: open.tool.CallID,
+	}
+	if open.noted {
+		f.Message = fmt.Sprintf("call %s (%s) has no output: a note that its script wrote is sent in its place", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40))
+	}
+	content := Content{Literal: codex.StandIn(open.tool, open.stamp)}
+	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
+		f.Fix, f.Source, f.Lost = Recovered, ev.source(), 0
+		tool, build := open.tool, ev.build
+		content.From = &ev.ref
+		content.Build = func(record []byte) ([]byte, error) { return build(tool, record) }
+	} else if s := open.script; s != nil && s.call == open && len(s.ran) > 0 {
+		f.Fix, f.Source, f.Lost = Recovered, s.source(), 0
+		s.output(&content, open)
+	}
+	f.Edits = []Edit{c.place(open, content)}
+	c.report(f)
+}
+
+// place puts an output where the client would have written it: in the hole it left, behind the event that tells of
+// it, or behind the outputs of the calls made before it. Outputs of one group keep the order of its calls.
+func (c *callChecker) place(open *openCall, content Content) Edit {
+	g := open.group
+	from := g.anchor(open.place)
+	if g.placed != nil && from.Less(g.placed.At) {
+		from = g.placed.At
+	}
+	if ev := open.newest(); ev != nil && from.Less(ev.ref.Pos) && ev.ref.Pos.Less(g.end) {
+		from = ev.ref.Pos
+	}
+	edit := Edit{At: from, Op: After, New: content}
+	if h := c.run.holes.First(from, g.end); h != nil {
+		edit = h.Insert(content)
+	} else if g.placed != nil && g.placed.At == from {
+		edit.Op = g.placed.Op
+	}
+	g.placed = &edit
+	return edit
+}
+
+// withoutCall reports an output that answers nothing, and rebuilds its call if an event tells it.
+func (c *callChecker) withoutCall(out *earlyOutput) {
+	f := Finding{
+		Rule: ruleOutputWithoutCall, Impact: Loses, Fix: SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
+		Message: fmt.Sprintf("an output for call %s, which is not there: the client drops it", clip([]byte(out.callID), 40)),
+		Edits:   []Edit{{At: out.ref.Pos, Op: Remove}},
+		Lost:    2, Unseen: 1, On: out.ref, IDs: out.callID,
+	}
+	ev := c.loose[c.key(session.NoFamily, []byte(out.callID))]
+	torn := c.tornFor(out)
+	out.rebuilt = ev != nil && ev.tells&codex.TellsCall != 0 || torn != nil || out.script
+	switch {
+	case ev != nil && ev.tells&codex.TellsCall != 0:
+		id, kind, shell := out.callID, out.kind, c.shell
+		f.Fix, f.Source, f.Lost = Recovered, ev.source(), 0
+		f.Edits = []Edit{c.placeCall(ev.ref.Pos, out, Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) {
+			return codex.CallFrom(id, kind, shell, record)
+		}})}
+	case torn != nil:
+		torn.used = true
+		f.Fix, f.Source, f.Lost = Recovered, fmt.Sprintf("the readable part of line %d", torn.at.Line), 0
+		f.Edits = []Edit{{At: torn.at, Op: Before, New: Content{Literal: torn.call.Line(out.callID)}}}
+	case out.script:
+		f.Fix, f.Lost = StandIn, 1
+		f.Edits = []Edit{c.placeScript(out)}
+	case c.run.opts.KeepOrphans:
+		f.Fix, f.Lost = StandIn, 1
+		f.Edits = []Edit{
+			{At: out.ref.Pos, Op: Remove, Moved: true},
+			{At: out.ref.Pos, Op: Before, New: Content{From: &out.ref, Build: func(record []byte) ([]byte, error) { return codex.Note(record), nil }}},
+		}
+	}
+	c.report(f)
+}
+
+// placeCall puts a call in the newest hole before what tells of it, or else among the calls that were being answered
+// when its output came, or directly in front of what tells of it.
+func (c *callChecker) placeCall(told session.Pos, out *earlyOutput, content Content) Edit {
+	at := told
+	if out.ref.Pos.Less(told) {
+		at = out.ref.Pos
+	}
+	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
+		return h.Insert(content)
+	}
+	switch {
+	case out.group == nil:
+		return Edit{At: at, Op: Before, New: content}
+	case out.before.Line > 0:
+		return Edit{At: out.before, Op: Before, New: content}
+	}
+	return Edit{At: out.group.last(), Op: After, New: content}
+}
+
+func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
+	span := rec.Spans[codex.FieldPayloadType]
+	want := codex.OutputType(open.tool.Type)
+	cuts := []Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}
+	if c.run.provider.IDs && wrongID([]byte(want), rec.ID) != "" { // it was right for the other kind
+		cuts = append(cuts, codex.BlankID(rec.Raw, "payload"))
+	}
+	c.report(Finding{
+		Rule: ruleKindMismatch, Impact: Loses, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("call %s is a %s and wants a %s: the client drops this one and tells the model it was aborted", clip(rec.CallID, 40), open.tool.Type, want),
+		Edits:   []Edit{{At: rec.Pos, Op: Splice, Cuts: cuts}},
+		Unseen:  1,
+	})
+}
+
+func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
+	edits := []Edit{{At: out.ref.Pos, Op: Remove, Moved: true}}
+	if out.swapped {
+		edits = append(edits,
+			Edit{At: out.ref.Pos, Op: Before, New: Content{From: &open.ref}},
+			Edit{At: open.ref.Pos, Op: Remove, Moved: true},
+			Edit{At: open.ref.Pos, Op: Before, New: Content{From: &out.ref}})
+	} else {
+		edits = append(edits, c.place(open, Content{From: &out.ref}))
+	}
+	c.report(Finding{
+		Rule: ruleOutputBeforeCall, Impact: Rejects, Fix: Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
+		Message: fmt.Sprintf("the output of call %s stands before the call on line %d", clip([]byte(out.callID), 40), open.ref.Pos.Line),
+		Edits:   edits, On: out.ref, IDs: out.callID,
+	})
+}
+
+func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
+	what := "a second, different call"
+	if copied {
+		what = "a copy of the call"
+	}
+	c.report(Finding{
+		Rule: ruleDuplicateCall, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, clip(rec.CallID, 40)),
+		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+		Unseen:  1,
+	})
+}
+
+// duplicateOutput keeps the first output, unless an event confirms only the later one.
+func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *session.Record, sum uint64) {
+	f := Finding{
+		Rule: ruleDuplicateOutput, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", clip(rec.CallID, 40)),
+		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+		Unseen:  1,
+	}
+	switch better := !earlier.proven && c.proves(rec, earlier.proof, earlier.length); {
+	case sum == earlier.output:
+		f.Message += "; it is a copy of the first"
+	case better || earlier.torn && !rec.Torn:
+		f.Message += "; this one is confirmed by an event, so the first goes"
+		if !better {
+			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and goes", clip(rec.CallID, 40))
+		}
+		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
+		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, better, false
+		c.done[key] = earlier
+	}
+	c.report(f)
+}
+
+// restoreTorn replaces an output that was cut inside its text by the whole one that an event holds.
+func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
+	tool, ev := open.tool, open.evidence
+	c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+		f.Source = ev.source()
+		f.Edits = append(f.Edits,
+			Edit{At: rec.Pos, Op: Remove, Moved: true},
+			Edit{At: rec.Pos, Op: Before, New: Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }}})
+	})
+}

@@ -1,0 +1,286 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"regexp"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleReasoningOrder = &Rule{
+		Name: "reasoning-order", Family: "items", Impact: Rejects, Fix: Exact,
+		Title: "reasoning that does not stand in front of the item it belongs to",
+		Text: `The API knows which reasoning led to which message or call, and refuses a history that parts them: "Item 'msg_…' of type 'message' was provided without its required 'reasoning' item: 'rs_…'". ` +
+			`Clients have written the reasoning behind its message (0.144.2, openai/codex 33044). Which belongs to which only the API knows: hist speaks up where the client recorded the error and no answer came since. ` +
+			`Repair moves the reasoning in front of its item. Where it is gone it takes the item's id, which is optional, so that the API has nothing to ask for; reasoning without an item of its own is set aside.`,
+	}
+	ruleEmptyContent = &Rule{
+		Name: "empty-content", Family: "items", Impact: Rejects, Fix: SetAside,
+		Title: "a message or an output with nothing in it",
+		Text: `An API may refuse an empty list of contents, or an empty text ("Invalid 'input[7].content': empty array. Expected an array with minimum length 1, but got an empty array instead"). OpenAI's own does so with other lists; of contents it is not known, ` +
+			`and a tool may well print nothing. So hist speaks up only where the client recorded such an error and no answer came since, and about items with the member that it names. Repair sets the empty messages aside, and writes into outputs, and into what a compaction left, that it was empty.`,
+	}
+)
+
+var (
+	unreasoned = regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type '[a-z_]+' was provided without its required (?:'reasoning' item(?:: '([A-Za-z0-9_-]{1,64})')?|preceding item)`)
+	unfollowed = regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type 'reasoning' was provided without its required following item`)
+	emptied    = regexp.MustCompile(`Invalid 'input\[[0-9]{1,9}\]\.(content|output)[^']{0,40}': empty (array|string)`)
+)
+
+// keptItems is how many of the newest items of a history are kept, at least.
+const keptItems = 1 << 10
+
+// keptEmpty is the same of items with nothing in them.
+const keptEmpty = 1 << 12
+
+// refusals looks for items that the API has refused, in the words that the client recorded.
+type refusals struct {
+	run    *run
+	seed   maphash.Seed
+	items  []keptItem  // the newest, oldest first
+	empty  []emptyItem // the newest items with nothing in them
+	found  []Finding   // what the newest error is about, with no answer since
+	hollow *hollow     // the same, where it is about all that is empty
+}
+
+// keptItem is what is known of an item of the history.
+type keptItem struct {
+	ref       Ref
+	record    string
+	id        uint64 // hashed, 0 if it has none
+	reasoning bool
+	answer    bool  // something the model said or did
+	blank     *Edit // takes its id, if a compaction holds it
+}
+
+// emptyItem is an item with nothing in it, and in which words the API says so.
+type emptyItem struct {
+	Finding
+	member, kind string
+}
+
+// add takes an item of the history into account. One that goes for another reason is none.
+func (r *refusals) add(it item, goes bool) {
+	if it.Answer && !goes {
+		r.found, r.hollow = nil, nil
+	}
+	if goes || r.run.opts.StripEncrypted && codex.IsString(it.Record, codex.FieldEncrypted) {
+		return
+	}
+	if len(r.items) >= 2*keptItems {
+		r.items = append(r.items[:0], r.items[keptItems:]...)
+	}
+	kept := keptItem{refOf(it.owner), it.owner.Type, r.hash(it.ID), it.Type == "response_item/reasoning", it.Answer, nil}
+	if it.held() && len(it.ID) > 0 {
+		blank := it.blankID()
+		kept.blank = &blank
+	}
+	r.items = append(r.items, kept)
+	if field, kind := emptiness(it.Record); kind != "" {
+		if len(r.empty) >= 2*keptEmpty {
+			r.empty = append(r.empty[:0], r.empty[keptEmpty:]...)
+		}
+		r.empty = append(r.empty, it.empty(field, kind))
+	}
+}
+
+// rollBack forgets what a rollback took away. What was refused is still, if it was not among that.
+func (r *refusals) rollBack() {
+	for n := len(r.items); n > 0 && r.run.history.RolledBack(r.items[n-1].ref.Pos); n-- {
+		r.items = r.items[:n-1]
+	}
+	for n := len(r.empty); n > 0 && r.run.history.RolledBack(r.empty[n-1].Pos); n-- {
+		r.empty = r.empty[:n-1]
+	}
+}
+
+// turnEnd looks for a refusal in how a turn ended.
+func (r *refusals) turnEnd(rec *session.Record) {
+	told := recordedError(rec)
+	if len(told) == 0 {
+		return
+	}
+	if m := unreasoned.FindSubmatch(told); m != nil {
+		r.hollow = nil
+		r.found = r.unreasoned(m[1], m[2])
+	} else if m := unfollowed.FindSubmatch(told); m != nil {
+		r.hollow = nil
+		r.found = r.unfollowed(m[1])
+	} else if m := emptied.FindSubmatch(told); m != nil {
+		r.found, r.hollow = nil, &hollow{string(m[1]), string(m[2]), rec.Pos}
+	}
+}
+
+// hollow is a refusal of empty items: by which words, and where it is recorded.
+type hollow struct {
+	member, kind string
+	at           session.Pos
+}
+
+// recordedError is the error that ended a turn, as the client recorded it (0.145 and later with the turn's end, older ones
+// in an event of its own), empty if there is none.
+func recordedError(rec *session.Record) []byte {
+	if rec.Type == "event_msg/error" {
+		return codex.Field(rec, codex.FieldMessage)
+	}
+	return codex.Field(rec, codex.FieldError)
+}
+
+// End reports what was refused last.
+func (r *refusals) End() {
+	for _, f := range r.found {
+		if r.run.history.Counts(f.Pos) {
+			r.run.report(f)
+		}
+	}
+	for _, e := range r.empty {
+		if h := r.hollow; h != nil && e.member == h.member && e.kind == h.kind && e.Pos.Less(h.at) && r.run.history.Counts(e.Pos) {
+			r.run.report(e.Finding)
+		}
+	}
+}
+
+func (r *refusals) hash(id []byte) uint64 {
+	if len(id) == 0 {
+		return 0
+	}
+	return maphash.Bytes(r.seed, id) | 1
+}
+
+// find is the place of the first item with an id, -1 if it is not kept: a second one is a copy.
+func (r *refusals) find(id []byte) int {
+	h := r.hash(id)
+	base := r.run.history.Base()
+	return slices.IndexFunc(r.items, func(it keptItem) bool { return h != 0 && it.id == h && !it.ref.Pos.Less(base) })
+}
+
+// unreasoned is about an item without its reasoning.
+func (r *refusals) unreasoned(id, reasoning []byte) []Finding {
+	at, from := r.find(id), r.find(reasoning)
+	if at < 0 || from >= 0 && from == at-1 {
+		return nil // as the API wants it by now
+	}
+	it := r.items[at]
+	f := it.finding(id, Exact)
+	if from >= 0 {
+		f.Message += fmt.Sprintf("the reasoning that led to %s stands on line %d", id, r.items[from].ref.Pos.Line)
+	} else {
+		f.Message += fmt.Sprintf("the reasoning that led to %s is not in front of it", id)
+	}
+	switch {
+	case from >= 0 && (it.blank != nil || r.items[from].blank != nil):
+		f.Fix = NoFix
+		f.Message += "; a compaction holds it"
+	case from >= 0:
+		f.Edits = move(r.items[from].ref, it.ref)
+	case it.blank != nil:
+		f.Edits = []Edit{*it.blank}
+	default:
+		f.Edits = []Edit{{At: it.ref.Pos, Op: Remove, Moved: true}, {At: it.ref.Pos, Op: Before, New: Content{From: &it.ref, Build: codex.WithoutID}}}
+	}
+	return []Finding{f}
+}
+
+// unfollowed is about reasoning without the item that it led to: the one in front of it, if that has none of its own.
+func (r *refusals) unfollowed(id []byte) []Finding {
+	at := r.find(id)
+	if at < 0 || at+1 < len(r.items) && r.items[at+1].answer {
+		return nil
+	}
+	it := r.items[at]
+	f := it.finding(id, Exact)
+	if it.blank != nil {
+		f.Fix = NoFix
+		f.Message += fmt.Sprintf("%s is not followed by what it led to; a compaction holds it", id)
+	} else if at > 0 && r.items[at-1].answer && r.items[at-1].blank == nil && (at == 1 || !r.items[at-2].reasoning) {
+		f.Message += fmt.Sprintf("%s stands behind what it led to", id)
+		f.Edits = move(it.ref, r.items[at-1].ref)
+	} else {
+		f.Message += fmt.Sprintf("nothing follows %s that it could have led to", id)
+		f.Fix, f.Unseen, f.Edits = SetAside, 1, []Edit{{At: it.ref.Pos, Op: Remove}}
+	}
+	return []Finding{f}
+}
+
+// finding is a reasoning-order about an item.
+func (it keptItem) finding(id []byte, fix Fix) Finding {
+	return Finding{
+		Rule: ruleReasoningOrder, Impact: Rejects, Fix: fix, Pos: it.ref.Pos, Offset: it.ref.Offset, Record: it.record,
+		Message: "the API refuses every request: ", On: it.ref, IDs: string(id),
+	}
+}
+
+// move takes a record from one place and puts it in front of another.
+func move(from, before Ref) []Edit {
+	return []Edit{{At: from.Pos, Op: Remove, Moved: true}, {At: before.Pos, Op: Before, New: Content{From: &from}}}
+}
+
+// emptiness says which field of a message or an output has nothing in it, and what that is in the API's words: an
+// empty array or string; "" if there is something.
+func emptiness(rec *session.Record) (field int, kind string) {
+	switch {
+	case rec.Kind == session.Output:
+		field = codex.FieldOutput
+	case rec.Type == "response_item/message":
+		field = codex.FieldContent
+	default:
+		return field, ""
+	}
+	raw := codex.Field(rec, field)
+	switch {
+	case len(raw) == 0 || len(raw) > maxEmpty:
+		return field, ""
+	case string(raw) == `""`:
+		return field, "string"
+	case raw[0] != '[', raw[1] == '{' && !bytes.Contains(raw, noText):
+		return field, ""
+	}
+	kind = "array"
+	gjson.ParseBytes(raw).ForEach(func(_, part gjson.Result) bool {
+		kind = "string"
+		if text := part.Get("text"); text.Raw != `""` {
+			kind = ""
+		}
+		return kind != ""
+	})
+	return field, kind
+}
+
+// noText is what a list of nothing but empty texts has in it.
+var noText = []byte(`""`)
+
+// maxEmpty is how long a list of nothing but empty texts may be, in bytes.
+const maxEmpty = 256
+
+// empty is about an item with nothing in a field.
+func (it item) empty(field int, kind string) emptyItem {
+	member, what := "content", "a message"
+	if it.Kind == session.Output {
+		member, what = "output", "an output"
+	}
+	f := it.finding(ruleEmptyContent, StandIn, it.Spans[field].Start, what+" with nothing in it: the API refuses every request")
+	cut := Cut{Start: it.Spans[field].Start, End: it.Spans[field].End}
+	switch {
+	case it.Kind == session.Output:
+		cut.New = quoted("[hist: this output was empty]")
+		f.Edits = []Edit{it.splice(cut)}
+	case it.held():
+		part := "input_text"
+		if it.Answer {
+			part = "output_text"
+		}
+		cut.New = append(append([]byte(`[{"type":"`+part+`","text":`), quoted("[hist: this message was empty]")...), "}]"...)
+		f.Edits = []Edit{it.splice(cut)}
+	default:
+		f.Fix, f.Unseen, f.Edits = SetAside, 1, []Edit{{At: it.owner.Pos, Op: Remove}}
+	}
+	return emptyItem{f, member, kind}
+}

@@ -1,0 +1,217 @@
+package rules
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleRestartGap = &Rule{
+		Name: "restart-gap", Family: "restart", Impact: Notes, Fix: NoFix,
+		Title: "the session goes on after a turn that was never ended",
+		Text: `The client, or the harness around it, was stopped in the middle of a turn and started again. The calls that had no output then may have done their work, in part or not at all: ` +
+			`check before repeating them. Nothing is said of clients before 0.100, which write nothing where a turn ends.`,
+	}
+	ruleStaleWake = &Rule{
+		Name: "stale-wake", Family: "restart", Impact: Notes, Fix: NoFix,
+		Title: "a wake message from before a restart, once more",
+		Text: `A harness that wakes its agent by messages (they begin with [WAKE]) may send those again that were waiting when it was restarted. One that repeats an earlier one word for word ` +
+			`brings nothing new: the newest prompt counts.`,
+	}
+	ruleMissingSave = &Rule{
+		Name: "missing-save", Family: "restart", Impact: Notes, Fix: NoFix,
+		Title: "the save at the end of the last turn did not happen",
+		Text:  `The two turns before the last one, and the last one not, called the tool by which this agent saves what it has learnt (add_memory). What the last turn found out is in this session only.`,
+	}
+	restartRules = []*Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
+)
+
+// restartChecker looks for turns that were cut off by a restart, and for what comes again after it.
+type restartChecker struct {
+	run     *run
+	turns   *turnChecker
+	begins  []byte     // how the text of a wake message begins in the file, with its quote
+	calls   []openTool // calls of the turn in hand that have no output yet
+	seed    maphash.Seed
+	wakes   map[uint64]int64 // wake messages before the newest restart: the line of the first
+	newer   map[uint64]int64 // those since
+	restart int64            // line of the newest restart, 0 if there was none
+}
+
+// openTool is a call without an output.
+type openTool struct{ id, tool string }
+
+func newRestartChecker(s *run, turns *turnChecker) *restartChecker {
+	prefix := s.opts.WakePrefix
+	if prefix == "" {
+		prefix = "[WAKE]"
+	}
+	quoted := jsonl.AppendQuote(nil, prefix)
+	return &restartChecker{run: s, turns: turns, begins: quoted[:len(quoted)-1], seed: maphash.MakeSeed(), wakes: map[uint64]int64{}, newer: map[uint64]int64{}}
+}
+
+func (c *restartChecker) Record(rec *session.Record) {
+	switch {
+	case rec.Kind == session.TurnStart:
+		if c.turns.turn.open {
+			c.gap(rec)
+		}
+		c.calls = c.calls[:0]
+	case rec.Kind == session.TurnEnd:
+		c.calls = c.calls[:0]
+	case rec.Kind == session.Call:
+		if len(c.calls) < maxOpenTools {
+			c.calls = append(c.calls, openTool{string(rec.CallID), codex.ToolName(rec)})
+		}
+	case rec.Kind == session.Output:
+		c.answered(rec.CallID)
+	case rec.Boundary:
+		c.wake(rec)
+	}
+}
+
+func (c *restartChecker) End() {}
+
+// maxOpenTools is how many calls without an output are kept of a turn, maxWakes how many wake messages.
+const (
+	maxOpenTools = 1024
+	maxWakes     = 4096
+)
+
+func (c *restartChecker) answered(id []byte) {
+	for i := range c.calls {
+		if c.calls[i].id == string(id) {
+			c.calls = append(c.calls[:i], c.calls[i+1:]...)
+			return
+		}
+	}
+}
+
+// gap reports that a turn begins while the one before is open. Where lines were lost its end may have been among them.
+func (c *restartChecker) gap(rec *session.Record) {
+	t := &c.turns.turn
+	if t.parent || c.run.holes.First(t.start.Pos, rec.Pos) != nil {
+		return
+	}
+	message := fmt.Sprintf("the turn that began on line %d never ended, and the session goes on here", t.start.Pos.Line)
+	if then, err := time.Parse(time.RFC3339, string(t.stamp)); err == nil {
+		if later := codex.Time(rec).Sub(then).Round(time.Second); later > 0 {
+			message += fmt.Sprintf(", %s later", later)
+		}
+	}
+	if len(c.calls) > 0 {
+		message += "; no output of " + named(c.calls)
+	}
+	c.run.report(Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+	c.restart = rec.Pos.Line
+	c.age()
+}
+
+// age makes the wake messages since the last restart ones from before the newest. Where there are too many, the first
+// are kept.
+func (c *restartChecker) age() {
+	for _, sum := range slices.SortedFunc(maps.Keys(c.newer), func(a, b uint64) int { return cmp.Compare(c.newer[a], c.newer[b]) }) {
+		if len(c.wakes) < maxWakes {
+			c.wakes[sum] = c.newer[sum]
+		}
+	}
+	clear(c.newer)
+}
+
+// maxNamed is how many calls a message names.
+const maxNamed = 4
+
+// named lists calls by tool and id.
+func named(calls []openTool) string {
+	var names []string
+	for i, call := range calls {
+		if i == maxNamed {
+			names = append(names, fmt.Sprintf("%d more", len(calls)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", clip([]byte(call.tool), 40), clip([]byte(call.id), 40)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// wake looks whether a wake message repeats one from before the newest restart.
+func (c *restartChecker) wake(rec *session.Record) {
+	if !bytes.HasPrefix(codex.FirstText(rec), c.begins) {
+		return
+	}
+	text, _ := codex.MessageText(rec)
+	sum := maphash.String(c.seed, strings.TrimSpace(text))
+	if line, ok := c.wakes[sum]; ok {
+		c.run.report(Finding{
+			Rule: ruleStaleWake, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+			Message: fmt.Sprintf("a wake message that repeats the one on line %d word for word, from before the restart on line %d", line, c.restart),
+		})
+	} else if len(c.newer) < maxWakes {
+		c.newer[sum] = rec.Pos.Line
+	}
+}
+
+// saveChecker looks whether the last turn saved its work, where the turns before it did.
+type saveChecker struct {
+	run   *run
+	begun bool
+	turn  savedTurn
+	saved [2]bool // of the two turns before
+}
+
+// savedTurn is what is known of the turn in hand.
+type savedTurn struct {
+	at     Ref
+	record string
+	saved  bool
+	worked bool // the model said or did something
+}
+
+func (c *saveChecker) Record(rec *session.Record) {
+	switch {
+	case rec.Kind == session.TurnStart, rec.Boundary && !c.begun:
+		c.begun = c.begun || rec.Kind == session.TurnStart
+		if c.turn.worked {
+			c.saved = [2]bool{c.turn.saved, c.saved[0]}
+		}
+		c.turn = savedTurn{at: refOf(rec), record: rec.Type}
+	case rec.Kind == session.Call:
+		c.turn.worked = true
+		c.turn.saved = c.turn.saved || c.saves(codex.Text(rec, codex.FieldName))
+	case rec.Answer:
+		c.turn.worked = true
+	}
+}
+
+// tool is the name of the tool that saves.
+func (c *saveChecker) tool() string {
+	if c.run.opts.SaveTool != "" {
+		return c.run.opts.SaveTool
+	}
+	return "add_memory"
+}
+
+// saves says whether a tool is the one that saves, by itself or as that of an MCP server.
+func (c *saveChecker) saves(name []byte) bool {
+	return string(name) == c.tool() || strings.HasSuffix(string(name), "__"+c.tool())
+}
+
+func (c *saveChecker) End() {
+	if c.turn.saved || !c.turn.worked || !c.saved[0] || !c.saved[1] || c.run.opts.Live {
+		return
+	}
+	c.run.report(Finding{
+		Rule: ruleMissingSave, Pos: c.turn.at.Pos, Offset: c.turn.at.Offset, Record: c.turn.record,
+		Message: fmt.Sprintf("the last turn did not call %s, which the two turns before it did", clip([]byte(c.tool()), 40)),
+	})
+}

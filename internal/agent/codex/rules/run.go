@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// run is what Codex's checkers know of a session together: the driver's facts, and what follows from its header.
+type run struct {
+	*check.Run
+	opts    *check.Options
+	history *codex.History
+	holes   *check.Holes
+
+	header    session.Info
+	provider  Provider // whose API the session is judged by
+	newer     bool     // the session's client is newer than any that has been measured
+	paginated bool
+}
+
+// NewCheckers makes Codex's checkers for one session; its history is codex.NewHistory's. Order matters in four places:
+// the header tells the others the mode, an item that the client can't read is none for those that come later, the calls
+// and then the messages take the holes that they fill before a restart is looked for in what is left of them, and the
+// restart rules ask for the turn in hand before the next one begins.
+func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
+	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history}
+	s.setHeader(session.Info{}, session.Pos{})
+	turns := newTurnChecker(s)
+	return []check.Checker{
+		newHeaderChecker(s), newItemChecker(s), &ordinalChecker{run: s}, newCallChecker(s), newMessageChecker(s),
+		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns,
+	}
+}
+
+func (s *run) report(f Finding) { s.Report(f) }
+
+// olderThan says whether the session will be resumed by a client before major.minor. If nobody named one it is not: the
+// newest client is what damage is judged by.
+func (s *run) olderThan(major, minor int) bool {
+	return codex.Before(s.opts.ForCodex, major, minor)
+}
+
+// Settle gives a finding the impact that hangs on what the rest of the session is.
+func (c *headerChecker) Settle(f *finding.Finding) {
+	s := c.run
+	_, at := s.Header()
+	switch {
+	case f.Rule == ruleOpenTurn && !s.paginated:
+		f.Impact = Notes
+	case f.Rule == normalize.InvalidUTF8 && !s.paginated:
+		f.Impact = Blocks
+	case f.Rule == normalize.NoFinalNewline && (codex.Before(s.header.Version, 0, 145) || s.olderThan(0, 145)):
+		f.Impact = Loses
+	case f.Framing && f.Impact == Loses && at.Line > 0 && f.Pos.Less(at):
+		f.Impact = Blocks
+		f.Message += "; standing before the header, it keeps the client from reading that"
+	}
+}

@@ -1,0 +1,150 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleSandboxOnlyFailure = &Rule{
+	Name: "sandbox-only-failure", Family: "restart", Impact: Notes, Fix: NoFix,
+	Title: "commands failed on the network inside the sandbox while MCP tools worked",
+	Text: `The turn ran its commands in a sandbox without network; one of them could not connect or resolve a name, and none was repeated outside of it. Tools of MCP servers, which run outside, ` +
+		`worked in the same turn. So the failure says nothing about the service: try again outside of the sandbox before calling it down.`,
+}
+
+// sandboxChecker follows commands and MCP calls of one turn.
+type sandboxChecker struct {
+	run    *run
+	begun  bool // events begin and end the turns (0.100 and later); otherwise prompts do
+	closed bool // commands have no network
+	turn   sandboxTurn
+}
+
+// sandboxTurn is what is known of the turn in hand.
+type sandboxTurn struct {
+	failed []failedCommand
+	mcp    int               // calls of MCP tools that were answered and did not fail
+	calls  map[string]string // calls without an output that matter: "shell", "outside" or "mcp"
+	errors map[string]bool   // MCP calls that an event says have failed
+}
+
+// failedCommand is a command that failed on the network.
+type failedCommand struct {
+	at Ref
+	id string
+}
+
+func (c *sandboxChecker) Record(rec *session.Record) {
+	switch rec.Kind {
+	case session.TurnStart, session.TurnEnd:
+		c.begun = true
+		c.End()
+	case session.Context:
+		if no, known := codex.NoNetwork(rec); known {
+			c.closed = no
+		}
+	case session.Message:
+		if rec.Boundary && !c.begun {
+			c.End()
+		}
+	case session.Call:
+		c.call(rec)
+	case session.Evidence:
+		if c.turn.calls[string(rec.CallID)] == "mcp" && codex.EvidenceOutcome(rec).State == codex.Failed {
+			c.turn.errors[string(rec.CallID)] = true
+		}
+	case session.Output:
+		c.output(rec)
+	}
+}
+
+func (c *sandboxChecker) call(rec *session.Record) {
+	if !c.closed || len(c.turn.calls) >= maxOpenTools {
+		return
+	}
+	kind := ""
+	switch name := codex.ToolName(rec); {
+	case strings.HasPrefix(name, "mcp__"):
+		kind = "mcp"
+	case codex.Shell(name) && codex.Escalated(rec):
+		kind = "outside"
+	case codex.Shell(name):
+		kind = "shell"
+	default:
+		return
+	}
+	if c.turn.calls == nil {
+		c.turn.calls, c.turn.errors = map[string]string{}, map[string]bool{}
+	}
+	c.turn.calls[string(rec.CallID)] = kind
+}
+
+func (c *sandboxChecker) output(rec *session.Record) {
+	kind, matters := c.turn.calls[string(rec.CallID)]
+	if !matters {
+		return
+	}
+	id := string(rec.CallID)
+	delete(c.turn.calls, id)
+	switch kind {
+	case "mcp":
+		if !c.turn.errors[id] && mcpAnswered(rec) {
+			c.turn.mcp++
+		}
+	case "outside":
+		if codex.OutputOutcome(rec).State == codex.Succeeded {
+			c.turn.failed = nil // it was tried again where it could work
+		}
+	case "shell":
+		if codex.OutputOutcome(rec).State == codex.Failed && offNetwork(codex.Field(rec, codex.FieldOutput)) {
+			c.turn.failed = append(c.turn.failed, failedCommand{refOf(rec), id})
+		}
+	}
+}
+
+// mcpAnswered says whether an MCP tool's output is none of the client's own errors.
+func mcpAnswered(rec *session.Record) bool {
+	text := codex.OutputText(rec)
+	state := codex.OutputOutcome(rec).State
+	return (state == codex.Untold || state == codex.Succeeded) && !strings.HasPrefix(text, "tool call ") && !strings.HasPrefix(text, "user ")
+}
+
+// networkWords are what commands say when they can't connect or resolve a name.
+var networkWords = [][]byte{
+	[]byte("Could not resolve host"), []byte("Couldn't connect to server"), []byte("Connection refused"), []byte("Failed to connect to"),
+	[]byte("Network is unreachable"), []byte("name resolution"), []byte("Name or service not known"), []byte("error connecting to "),
+	[]byte("ECONNREFUSED"), []byte("ENOTFOUND"), []byte("EAI_AGAIN"), []byte("connection refused"), []byte("no such host"),
+}
+
+// maxSearched is how much of a failed command's output is searched, in bytes.
+const maxSearched = 64 << 10
+
+func offNetwork(output []byte) bool {
+	output = output[:min(len(output), maxSearched)]
+	for _, w := range networkWords {
+		if bytes.Contains(output, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// End reports the turn in hand.
+func (c *sandboxChecker) End() {
+	if t := c.turn; len(t.failed) > 0 && t.mcp > 0 {
+		first := t.failed[0]
+		what := fmt.Sprintf("the command of call %s", clip([]byte(first.id), 40))
+		if n := len(t.failed); n > 1 {
+			what = fmt.Sprintf("%d commands, the first that of call %s,", n, clip([]byte(first.id), 40))
+		}
+		c.run.report(Finding{
+			Rule: ruleSandboxOnlyFailure, Pos: first.at.Pos, Offset: first.at.Offset, Record: "response_item/function_call_output",
+			Message: what + " failed on the network inside the sandbox, while MCP tools worked in the same turn: try outside of it before calling a service down",
+		})
+	}
+	c.turn = sandboxTurn{}
+}

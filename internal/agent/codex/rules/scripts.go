@@ -1,0 +1,189 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// script is what is known of a script in code mode: a call runs it, and others may wait for it.
+type script struct {
+	text string // "" if it is too long to be kept
+	ran  []told // what it ran since the newest output of it, oldest first
+	call *openCall
+}
+
+// scripts follows the scripts of the turn in hand.
+type scripts struct {
+	open    []*script          // those that an open call runs or waits for, in the order of their calls
+	running map[string]*script // those that were answered "running", by their id
+	loose   []told             // what a script ran whose call has not been seen
+}
+
+// What is kept: so many scripts of a turn, so many bytes of each, so many results.
+const (
+	maxScripts    = 64
+	maxScriptText = 64 << 10
+	maxRan        = 256
+)
+
+// begin is the script that a call runs or waits for, nil if it does neither.
+func (s *scripts) begin(rec *session.Record, open *openCall) *script {
+	if len(s.open) >= maxScripts {
+		return nil
+	}
+	var one *script
+	switch id := codex.Awaited(rec); {
+	case codex.IsScript(open.tool):
+		one = &script{}
+		if text := codex.Literal(rec, codex.FieldInput); len(text) <= maxScriptText {
+			one.text = codex.Script(rec)
+		}
+	case id != "" && s.running[id] != nil:
+		one = s.running[id]
+	default:
+		return nil
+	}
+	one.call = open
+	s.open = append(s.open, one)
+	return one
+}
+
+// answered takes over what the output of a script's call says: that it is over, or goes on.
+func (s *scripts) answered(open *openCall, rec *session.Record) {
+	one := open.script
+	if one == nil || one.call != open {
+		return
+	}
+	one.call, one.ran = nil, nil
+	for i := range s.open {
+		if s.open[i] == one {
+			s.open = append(s.open[:i], s.open[i+1:]...)
+			break
+		}
+	}
+	if id := codex.StillRunning(rec); id != "" && len(s.running) < maxScripts {
+		if s.running == nil {
+			s.running = map[string]*script{}
+		}
+		s.running[id] = one
+	}
+}
+
+// ran notes the event of what a script ran: the one that holds it, else the first that is open (scripts run one after
+// the other), else the only one that runs unattended.
+func (s *scripts) ran(rec *session.Record, t *told) {
+	var owner *script
+	for _, one := range s.open {
+		if one.text != "" && codex.Runs(one.text, rec) {
+			owner = one
+			break
+		}
+	}
+	switch {
+	case owner != nil:
+	case len(s.open) > 0:
+		owner = s.open[0]
+	case len(s.running) == 1:
+		for _, owner = range s.running {
+		}
+	case len(s.loose) < maxRan:
+		s.loose = append(s.loose, *t)
+	}
+	if owner != nil && len(owner.ran) < maxRan {
+		owner.ran = append(owner.ran, *t)
+	}
+}
+
+// forget ends the story of the scripts of a turn. What still runs may be waited for in the next.
+func (s *scripts) forget() { s.open, s.loose = nil, nil }
+
+// placeScript puts a call in front of a script's output, and of what the script ran, that says what is known of it.
+func (c *callChecker) placeScript(out *earlyOutput) Edit {
+	id, at := out.callID, out.ref.Pos
+	content := Content{Literal: codex.ScriptFrom(id, out.stamp, nil)}
+	if len(out.ran) > 0 {
+		at = out.ran[0].ref.Pos
+		content.From = &out.ran[0].ref
+		for _, t := range out.ran[1:] {
+			content.More = append(content.More, t.ref)
+		}
+		stamp := out.stamp
+		content.Join = func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, stamp, records), nil }
+	}
+	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
+		return h.Insert(content)
+	}
+	return Edit{At: at, Op: Before, New: content}
+}
+
+// source names what tells of the script's results.
+func (s *script) source() string {
+	if len(s.ran) == 1 {
+		return s.ran[0].source()
+	}
+	var lines []string
+	for _, t := range s.ran[:min(len(s.ran), maxSourceLines)] {
+		lines = append(lines, fmt.Sprint(t.ref.Pos.Line))
+	}
+	if len(s.ran) > maxSourceLines {
+		lines = append(lines, "…")
+	}
+	return "the events of what the script ran, on lines " + strings.Join(lines, ", ")
+}
+
+// maxSourceLines is how many lines a source names.
+const maxSourceLines = 8
+
+// output makes the output of the script's call out of what it ran.
+func (s *script) output(content *Content, open *openCall) {
+	tool, stamp := open.tool, open.stamp
+	content.From = &s.ran[0].ref
+	for _, t := range s.ran[1:] {
+		content.More = append(content.More, t.ref)
+	}
+	content.Join = func(records [][]byte) ([]byte, error) { return codex.NestedOutput(tool, stamp, records) }
+}
+
+// newest is the last event that tells of the call's output, nil if none does.
+func (o *openCall) newest() *told {
+	switch {
+	case o.evidence != nil:
+		return &o.evidence.told
+	case o.script != nil && o.script.call == o && len(o.script.ran) > 0:
+		return &o.script.ran[len(o.script.ran)-1]
+	}
+	return nil
+}
+
+// note takes a note of a script's: it answers nothing, and stays as long as its call does.
+func (c *callChecker) note(key callKey, rec *session.Record) {
+	if open, ok := c.open[key]; ok {
+		open.noted = true
+		return
+	}
+	if _, ok := c.answered(key); ok || c.cut[key] != nil || c.past[key] || len(c.notes) >= maxNotes {
+		return
+	}
+	c.notes = append(c.notes, &earlyOutput{
+		ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID),
+	})
+}
+
+// maxNotes is how many notes without a call are kept until it is known what becomes of their calls.
+const maxNotes = 1 << 12
+
+// looseNotes reports the notes whose call is nowhere, and can't be had back.
+func (c *callChecker) looseNotes() {
+	for _, n := range c.notes {
+		key := c.key(n.family, []byte(n.callID))
+		_, answered := c.answered(key)
+		if out := c.early[key]; answered || out != nil && out.rebuilt {
+			continue
+		}
+		c.withoutCall(n)
+	}
+	c.notes = c.notes[:0]
+}

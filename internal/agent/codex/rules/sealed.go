@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleUndecryptable = &Rule{
+	Name: "undecryptable", Family: "items", Impact: Rejects, Fix: NoFix,
+	Title: "encrypted items that the API can't decrypt",
+	Text: `Reasoning and compactions are encrypted for one account of one provider. After a change of either every request fails: "The encrypted content … could not be verified", code invalid_encrypted_content. ` +
+		`hist can't tell this from the items; it reports it where the client recorded the error and no answer came since (0.145 and later record it). Going back to the old account mends it without a loss. ` +
+		`hist repair --strip-encrypted, which makes a copy and never writes in place, sets the encrypted items aside, whether an error is recorded or not. With an encrypted compaction the compaction goes: ` +
+		`the readable history from before it is sent again, which is longer.`,
+}
+
+// sealedItems follows what of the model's history is encrypted.
+type sealedItems struct {
+	run   *run
+	items []sealedItem // the newest; all of them, if they are to be stripped
+	older int64        // how many of this history are not kept
+	error *Finding     // the newest error that says they can't be decrypted, with no answer since
+}
+
+// sealedItem is where an encrypted item stands.
+type sealedItem struct {
+	ref    Ref
+	record string
+}
+
+// keptSealed is how many encrypted items, at least, are kept where they are only counted.
+const keptSealed = 1 << 12
+
+// add takes an item into account; a compaction's own, too.
+func (s *sealedItems) add(it item) {
+	if it.Answer {
+		s.error = nil
+	}
+	if !codex.IsString(it.Record, codex.FieldEncrypted) {
+		return
+	}
+	if len(s.items) >= 2*keptSealed && !s.run.opts.StripEncrypted {
+		s.items = s.items[:copy(s.items, s.items[keptSealed:])]
+		s.older += keptSealed
+	}
+	s.items = append(s.items, sealedItem{refOf(it.owner), it.owner.Type})
+}
+
+// compact begins a compaction. What was before it is not sent any more.
+func (s *sealedItems) compact() { s.older = 0 }
+
+// goes says whether a compaction has to go because it holds something encrypted. What was before it is sent then.
+func (s *sealedItems) goes(held *codex.Held, rec *session.Record) bool {
+	sealed := false
+	if s.run.opts.StripEncrypted {
+		held.Each(rec, func(it *session.Record, _ int) {
+			sealed = sealed || codex.IsString(it, codex.FieldEncrypted)
+		})
+	}
+	return sealed
+}
+
+var (
+	errorCode  = []byte("invalid_encrypted_content")
+	errorAbout = []byte("encrypted content")
+	errorWords = []byte("could not be verified")
+)
+
+// turnEnd looks for the error in how a turn ended.
+func (s *sealedItems) turnEnd(rec *session.Record) {
+	told := recordedError(rec)
+	if !bytes.Contains(told, errorCode) && !(bytes.Contains(told, errorAbout) && bytes.Contains(told, errorWords)) {
+		return
+	}
+	f := ownItem(rec).finding(ruleUndecryptable, NoFix, 0, "the API could not decrypt what the session holds encrypted, and refuses every request since")
+	f.On = refOf(rec)
+	s.error = &f
+}
+
+// report says at the session's end what can't be decrypted, or is to be stripped.
+func (s *sealedItems) report() {
+	refused := s.error != nil && !s.error.Pos.Less(s.run.history.Base())
+	if !refused && !s.run.opts.StripEncrypted {
+		return
+	}
+	sent := slices.DeleteFunc(s.items, func(it sealedItem) bool { return !s.run.history.Counts(it.ref.Pos) })
+	if len(sent) == 0 {
+		return
+	}
+	at := sent[0]
+	f := Finding{
+		Rule: ruleUndecryptable, Impact: ruleUndecryptable.Impact, Fix: NoFix, Pos: at.ref.Pos, Offset: at.ref.Offset, On: at.ref, Record: at.record,
+		Message: "the encrypted items of the session are to be stripped",
+	}
+	if s.run.opts.StripEncrypted {
+		f.Fix, f.Lost = SetAside, int64(len(sent))
+		for i, it := range sent {
+			if i == 0 || it.ref.Pos != sent[i-1].ref.Pos {
+				f.Edits = append(f.Edits, Edit{At: it.ref.Pos, Op: Remove})
+			}
+		}
+		s.run.report(f)
+		return
+	}
+	f.Message = fmt.Sprintf("%s (encrypted items: %d); hist repair --strip-encrypted makes a copy without them", s.error.Message, s.older+int64(len(sent)))
+	if s.run.history.Counts(s.error.Pos) { // else the turn in which it came was rolled back
+		f.Pos, f.Offset, f.On, f.Record = s.error.Pos, s.error.Offset, s.error.On, s.error.Record
+	}
+	s.run.report(f)
+}

@@ -1,0 +1,228 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var (
+	ruleOpenTurn = &Rule{
+		Name: "open-turn", Family: "turns", Impact: Loses, Fix: Exact, Always: true,
+		Title: "a turn that neither completed nor was aborted",
+		Text: `A killed client leaves its turn open. In a paginated session it is shown as in progress for ever; in a legacy one nothing hangs on it, and it is only noted. ` +
+			`Repair closes it behind its last record with the turn_aborted record that the client itself writes for an interrupted turn.`,
+	}
+	ruleTruncatedTurn = &Rule{
+		Name: "truncated-turn", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "the last turn stopped before the model answered",
+		Text:  `The session ends between a tool call and the model's next answer, or in the middle of an answer. The history is whole; the agent only has to be asked to go on.`,
+	}
+	ruleFailedTurn = &Rule{
+		Name: "failed-turn", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "a turn that ended with an error",
+		Text:  `The provider was at capacity, the stream broke, a limit was reached. The session itself is healthy: resume the same thread, a new one would lose the context.`,
+	}
+	ruleUnansweredPrompt = &Rule{
+		Name: "unanswered-prompt", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "the last prompt got no answer",
+		Text:  `Nothing the model said or did follows the last prompt. It is in the history and will be sent with the next one.`,
+	}
+	ruleTurnMismatch = &Rule{
+		Name: "turn-mismatch", Family: "turns", Impact: Notes, Fix: NoFix,
+		Title: "the end of a turn that never began, or a second end",
+		Text:  `Harmless by itself; a rollback that counts turns may count one too few or too many.`,
+	}
+	turnRules = []*Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch}
+)
+
+// turn is what is known of the turn in hand.
+type turn struct {
+	id     string
+	start  Ref
+	stamp  []byte // of its last record
+	last   session.Pos
+	open   bool
+	starts bool // it began with an event, not just with a prompt
+	prompt Ref
+	answer bool // something was said or done since the prompt
+	spoke  bool // the last thing was an answer in words
+	busy   bool // the last thing was a call or its output: the model's answer is due
+	packed bool // it compacted the history
+	parent bool // it is part of what a sub-agent inherits
+}
+
+// turnChecker follows what was going on.
+type turnChecker struct {
+	run   *run
+	turn  turn
+	known map[string]bool // turns that began; the newest only, ends come soon after
+	order []string
+	begun bool // the session has turn events at all
+	last  string
+	error bool // the last turn ended with an error, or was aborted: its state is told already
+}
+
+// keptTurns is how many turns that began are remembered.
+const keptTurns = 4096
+
+func newTurnChecker(s *run) *turnChecker { return &turnChecker{run: s, known: map[string]bool{}} }
+
+func (c *turnChecker) Record(rec *session.Record) {
+	t := &c.turn
+	switch rec.Kind {
+	case session.Unreadable, session.Header:
+		return
+	case session.TurnStart:
+		c.start(rec)
+	case session.TurnEnd:
+		c.end(rec)
+		return
+	case session.Compaction:
+		t.packed = true
+	default:
+		c.progress(rec)
+	}
+	if t.open && !settings(rec) {
+		t.last, t.stamp = rec.Pos, append(t.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
+	}
+}
+
+// settings says whether the record may stand between turns, so that it tells nothing of when one ended.
+func settings(rec *session.Record) bool {
+	return rec.Type == "event_msg/thread_settings_applied" || rec.Type == "event_msg/thread_goal_updated"
+}
+
+func (c *turnChecker) progress(rec *session.Record) {
+	t := &c.turn
+	switch {
+	case rec.Boundary:
+		t.prompt, t.answer, t.spoke, t.busy = refOf(rec), false, false, false
+		c.error = false
+	case rec.Kind == session.Call || rec.Kind == session.Output:
+		t.answer, t.spoke, t.busy = true, false, true
+	case rec.Answer:
+		t.answer, t.spoke, t.busy = true, true, false
+	}
+}
+
+func (c *turnChecker) start(rec *session.Record) {
+	if c.turn.open {
+		c.openTurn()
+	}
+	c.begun = true
+	id := string(rec.TurnID)
+	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
+	c.turn = turn{id: id, start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec)}
+	c.error = false
+	if id == "" || c.known[id] {
+		return
+	}
+	c.known[id] = true
+	c.order = append(c.order, id)
+	if len(c.order) > keptTurns {
+		delete(c.known, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+func (c *turnChecker) end(rec *session.Record) {
+	t := &c.turn
+	id := string(rec.TurnID)
+	switch {
+	case !c.begun, id == "" && t.open:
+		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
+	case id == c.last && id != "" && !t.open:
+		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
+	case !c.known[id] && !c.run.damaged():
+		c.note(ruleTurnMismatch, rec, "the end of a turn that did not begin here")
+	}
+	c.last = id
+	c.failed(rec)
+	if t.open && (id == "" || id == t.id || !c.known[id]) {
+		t.open = false
+	} else if t.open {
+		c.openTurn()
+		t.open = false
+	}
+}
+
+// damaged says whether lines were found that hold no record: then the start may have been among them.
+func (s *run) damaged() bool { return s.holes.Any() }
+
+func (c *turnChecker) failed(rec *session.Record) {
+	t := &c.turn
+	if strings.HasSuffix(rec.Type, "turn_aborted") {
+		c.error = true
+		return
+	}
+	class := codex.ErrorClass(rec)
+	switch {
+	case class != "":
+		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s", clip([]byte(class), 60), whatNow(class)))
+		c.error = true
+	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && codex.Before(c.run.header.Version, 0, 145):
+		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
+		c.error = true
+	}
+}
+
+func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
+
+// whatNow is what an error of this class asks for.
+func whatNow(class string) string {
+	switch codex.Classify(class, "") {
+	case codex.Transient:
+		return ", which passes: resume this same thread"
+	case codex.BadRequest:
+		return ": what is sent was refused, and will be again as it is"
+	}
+	return ": resume this same thread"
+}
+
+func (c *turnChecker) openTurn() {
+	t := &c.turn
+	if t.parent {
+		return // the parent's turn was running when the sub-agent was made
+	}
+	f := Finding{
+		Rule: ruleOpenTurn, Impact: Loses, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
+		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
+		Edits: []Edit{{At: t.last, Op: After, Tail: true, New: Content{Literal: codex.NewTurnAborted(t.id, string(t.stamp))}}},
+	}
+	if c.run.paginated {
+		f.Message += ": it is shown in progress for ever"
+	}
+	c.run.report(f)
+}
+
+func (c *turnChecker) End() {
+	t := &c.turn
+	if c.run.opts.Live {
+		return
+	}
+	if t.open {
+		c.openTurn()
+	}
+	if t.prompt.Pos.Line == 0 || c.error || c.begun && !t.open && t.spoke {
+		return
+	}
+	f := Finding{Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt, IDs: t.id}
+	switch {
+	case !t.answer:
+		f.Rule, f.Message = ruleUnansweredPrompt, "the last prompt got no answer"
+	case t.busy:
+		f.Rule, f.Message = ruleTruncatedTurn, "the last turn stopped between a tool call and the model's next answer"
+	case t.open:
+		f.Rule, f.Message = ruleTruncatedTurn, "the last turn stopped in the middle of an answer"
+	default:
+		return
+	}
+	c.run.report(f)
+}
+
+func (c *turnChecker) note(rule *Rule, rec *session.Record, message string) {
+	c.run.report(Finding{Rule: rule, Impact: Notes, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+}

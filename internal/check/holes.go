@@ -1,0 +1,90 @@
+package check
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// maxHoles is how many holes are remembered: what was lost is looked for near the place where it is missed.
+const maxHoles = 32
+
+// maxGap is how many missing ordinals in a row are taken for lost records. More than that is another numbering.
+const maxGap = 5
+
+// Hole is a place where a record is known to be missing: a dead line, or a jump in the ordinals.
+type Hole struct {
+	At     session.Pos // the dead line; where there is none, the record before the jump
+	Offset int64       // bytes, where the lost record stood
+	dead   bool
+	used   bool
+}
+
+// Insert is the edit that puts a record into the hole.
+func (h *Hole) Insert(c finding.Content) finding.Edit {
+	h.used = true
+	if h.dead {
+		return finding.Edit{At: h.At, Op: finding.Before, New: c}
+	}
+	return finding.Edit{At: h.At, Op: finding.After, New: c}
+}
+
+// Holes are the newest holes of a session. Without one nothing is taken for lost that only a second record tells of.
+type Holes struct {
+	list []Hole
+	dead int64           // dead lines since the last numbered record
+	prev session.Pos     // the last readable record
+	end  int64           // offset behind it
+	last session.Ordinal // its number
+}
+
+// Any says whether the session has lost records at all.
+func (h *Holes) Any() bool { return len(h.list) > 0 }
+
+func (h *Holes) record(rec *session.Record) {
+	if rec.Kind == session.Unreadable {
+		if !rec.Blank {
+			h.dead++
+			h.add(Hole{At: rec.Pos, Offset: rec.Offset, dead: true})
+		}
+		return
+	}
+	if rec.Ordinal.State == session.GoodOrdinal {
+		if h.last.State == session.GoodOrdinal {
+			for n := rec.Ordinal.Value - h.last.Value - 1 - h.dead; n > 0 && n <= maxGap; n-- {
+				h.add(Hole{At: h.prev, Offset: h.end})
+			}
+		}
+		h.last = rec.Ordinal
+		h.dead = 0
+	} else if h.last.State == session.GoodOrdinal {
+		h.dead++ // it owns a number, though it does not say so
+	}
+	h.prev, h.end = rec.Pos, rec.Offset+rec.Size
+}
+
+func (h *Holes) add(one Hole) {
+	if len(h.list) == maxHoles {
+		h.list = append(h.list[:0], h.list[1:]...)
+	}
+	h.list = append(h.list, one)
+}
+
+// First returns the oldest unused hole at or behind from and before to.
+func (h *Holes) First(from, to session.Pos) *Hole {
+	for i := range h.list {
+		if one := &h.list[i]; !one.used && !one.At.Less(from) && one.At.Less(to) {
+			return one
+		}
+	}
+	return nil
+}
+
+// Newest returns the newest unused hole at or behind from and before to.
+func (h *Holes) Newest(from, to session.Pos) *Hole {
+	for i := len(h.list) - 1; i >= 0; i-- {
+		if one := &h.list[i]; !one.used && !one.At.Less(from) && one.At.Less(to) {
+			return one
+		}
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package check
+
+import "github.com/hist-cli/hist/internal/finding"
+
+// Options say what is known of a session beside its bytes.
+type Options struct {
+	Agent    string                      // that wrote it, by its name; "" where the file's name and its first bytes are to tell
+	Name     Name                        // what its file is called
+	Live     bool                        // somebody writes it now: an unfinished end is no damage
+	ForCodex string                      // the version of the client that will resume it; "" is the newest known
+	Mend     func(*finding.Finding) bool // which findings may be mended; nil: all that are more than notes
+	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
+	// known; it is asked only for a session without a header. nil knows none.
+	SiblingVersion func() string
+	StripEncrypted bool // encrypted items are to be set aside: no provider that is left can read them
+	KeepOrphans    bool // an output whose call can't be rebuilt is kept as a note to the model
+	Fresh          bool // an empty file is so young that its first record may be on its way
+	// WakePrefix begins the messages by which a harness wakes its agent, "" is "[WAKE]"; SaveTool is the tool by which
+	// an agent saves its work at the end of a turn, "" is "add_memory". The restart rules look for them.
+	WakePrefix, SaveTool string
+	Provider             string // the model API to judge by, "" is the one that the session names; see ProviderFor
+	Processors           int    // how many processors the work may be spread over; 0: all
+}
+
+// Name is what the name of a session's file says about it.
+type Name struct {
+	Base      string // the file's name without folders; "" if there is none (stdin)
+	Canonical bool   // the client's own form
+	ThreadID  string // from the name, "" if it has none
+	Time      string // from the name, local, "2006-01-02T15-04-05"
+	InHome    bool   // the file lies where the client looks for sessions
+}

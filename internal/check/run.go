@@ -1,0 +1,153 @@
+package check
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Checker looks at a session's records one by one for the rules of one family.
+type Checker interface {
+	Record(rec *session.Record)
+	End()
+}
+
+// Settler is a Checker that is asked about every finding at the session's end, for what could not be known before: it
+// may change the finding's impact and words.
+type Settler interface {
+	Settle(f *finding.Finding)
+}
+
+// History settles what of a session the model will be sent.
+type History interface {
+	// Add takes the next record into account; seen says whether the client can read it from the file as it is.
+	Add(rec *session.Record, seen bool)
+	// End says that there are no more records. Before it Counts and RolledBack answer for the records so far.
+	End()
+	// Counts says whether what stands at a place is part of what is sent.
+	Counts(at session.Pos) bool
+	// RolledBack says whether a place lies in turns that the user took back: whatever is there is no damage.
+	RolledBack(at session.Pos) bool
+	// Items is how many items are sent: those that the client reads from the file as it is, and all once it is mended.
+	Items() (seen, mended int64)
+}
+
+// Run is one session on its way through the rules.
+type Run struct {
+	opts    Options
+	history History
+	offset  func() int64
+	holes   Holes
+
+	findings []finding.Finding
+	folded   map[*finding.Rule]int // where in findings the first of those stands that are folded
+
+	current  *session.Record // nil at the end
+	last     session.Pos     // of the last readable record, zero if there is none
+	first    finding.Ref     // of the first readable record
+	records  int64
+	header   session.Info
+	headerAt session.Pos
+}
+
+// NewRun begins a session. offset tells how many bytes of it have been read.
+func NewRun(opts Options, history History, offset func() int64) *Run {
+	return &Run{opts: opts, history: history, offset: offset, folded: map[*finding.Rule]int{}}
+}
+
+// Options is what is known of the session beside its bytes.
+func (r *Run) Options() *Options { return &r.opts }
+
+// History is what the model will be sent, up to the record in hand.
+func (r *Run) History() History { return r.history }
+
+// Holes are the places where records are known to be missing.
+func (r *Run) Holes() *Holes { return &r.holes }
+
+// Offset is how many bytes of text have been read.
+func (r *Run) Offset() int64 { return r.offset() }
+
+// Records is how many records could be read so far, the one in hand included.
+func (r *Run) Records() int64 { return r.records }
+
+// First is where the first readable record stands, zero if none has come.
+func (r *Run) First() finding.Ref { return r.first }
+
+// Last is the place of the last readable record before the one in hand, zero if there is none.
+func (r *Run) Last() session.Pos { return r.last }
+
+// Header is who the session is, as far as that is known, and the place of the record that says so: zero if none does.
+func (r *Run) Header() (session.Info, session.Pos) { return r.header, r.headerAt }
+
+// SetHeader says who the session is. It is for the agent's checker of headers.
+func (r *Run) SetHeader(h session.Info, at session.Pos) { r.header, r.headerAt = h, at }
+
+// Begin takes the next record in hand, before the checkers see it.
+func (r *Run) Begin(rec *session.Record) {
+	r.current = rec
+	if rec == nil {
+		return
+	}
+	if rec.Kind != session.Unreadable {
+		r.records++
+		if r.first.Pos.Line == 0 {
+			r.first = finding.RefOf(rec)
+		}
+	}
+	r.holes.record(rec)
+}
+
+// Done lets go of a record that the checkers have seen.
+func (r *Run) Done(rec *session.Record) {
+	r.history.Add(rec, !rec.Mended && !rec.Refused && rec.Ordinal.State != session.BadOrdinal)
+	if rec.Kind != session.Unreadable {
+		r.last = rec.Pos
+	}
+}
+
+// Report adds a finding. Where it is about the record in hand, what names that record is noted.
+func (r *Run) Report(f finding.Finding) {
+	if rec := r.current; rec != nil && f.Pos == rec.Pos {
+		f.On = finding.RefOf(rec)
+		if f.IDs == "" {
+			f.IDs = strings.Trim(string(bytes.Join([][]byte{rec.ID, rec.CallID, rec.TurnID}, []byte(" "))), " ")
+		}
+	}
+	if f.Rule.Tidy { // the first stands for all that say the same, line after line
+		if at, ok := r.folded[f.Rule]; ok {
+			r.findings[at].Count++
+			return
+		}
+		r.folded[f.Rule] = len(r.findings)
+		f.Count = 1
+	}
+	r.findings = append(r.findings, f)
+}
+
+// AmendFraming lets a checker that knows more change what the normalizer found in a line; of several findings the
+// newest. Where there is none, change is not called.
+func (r *Run) AmendFraming(line int64, change func(*finding.Finding)) {
+	for i := len(r.findings) - 1; i >= 0; i-- {
+		if f := &r.findings[i]; f.Framing && f.Pos.Line == line {
+			change(f)
+			return
+		}
+	}
+}
+
+// Withdraw takes back findings that another one, about the file as a whole, stands for.
+func (r *Run) Withdraw(which func(*finding.Finding) bool) {
+	r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return which(&f) })
+	clear(r.folded)
+	for i := range r.findings {
+		if rule := r.findings[i].Rule; rule.Tidy {
+			r.folded[rule] = i
+		}
+	}
+}
+
+// Findings are what was reported, in that order. They are the caller's once the last checker has ended.
+func (r *Run) Findings() []finding.Finding { return r.findings }

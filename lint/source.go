@@ -1,0 +1,47 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/source"
+)
+
+// Source lints a session that is open. The errors are Session's, with the file's path, and what kept it from being read.
+func Source(ctx context.Context, src *source.Source, opts Options) (*Result, error) {
+	in, err := src.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	res, err := Session(ctx, in, opts)
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("%s: %w", src.Path, err)
+	}
+	return res, err
+}
+
+// File lints the session in a file, plain or compressed. Without a name in opts the file's own is taken.
+func File(ctx context.Context, path string, opts Options) (*Result, error) {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if opts.Name.Base == "" {
+		opts.Name = NameOf(path, false)
+	}
+	return Source(ctx, src, opts)
+}
+
+// NameOf reads the name of a session's file. inHome says that it lies where its agent looks for sessions.
+func NameOf(path string, inHome bool) Name {
+	n := Name{Base: filepath.Base(path)}
+	if a := all.ByName(n.Base); a != nil {
+		n = a.ReadName(n.Base)
+	}
+	n.InHome = inHome
+	return n
+}
