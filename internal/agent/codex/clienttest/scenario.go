@@ -13,7 +13,8 @@ type Scenario struct {
 	Name  string
 	After string // the scenario that is played before, in the same home
 	Play  func(ctx context.Context, h *Home, id string) Result
-	OK    bool // the client is expected to exit with 0
+	OK    bool   // the client is expected to exit with 0
+	Since string // the first version that has what it needs; empty: all have
 }
 
 // Summary is the text that a compaction is answered with.
@@ -48,7 +49,7 @@ func Scenarios() []Scenario {
 		h.Server.Queue(carryOn...)
 		return h.Resume(ctx, id, goOn)
 	}
-	return []Scenario{
+	return append([]Scenario{
 		{Name: "clean", OK: true, Play: play(
 			Reply{Items: []Item{Reasoning("rs_1", "Thinking it over"), Shell("fc_1", "call_1", `printf 'alpha\nbeta\n'`)}},
 			Reply{Items: []Item{Patch("ctc_1", "call_p1", "note.txt")}},
@@ -75,8 +76,11 @@ func Scenarios() []Scenario {
 			return h.ExecInterrupt(ctx, "list the files", OnDisk(3*time.Second, `"call_2"`))
 		}},
 		{Name: "compact", OK: true, Play: playCompact},
-	}
+	}, toolScenarios()...)
 }
+
+// For says whether a client has what the scenario needs.
+func (s Scenario) For(version string) bool { return s.Since == "" || !versionLess(version, s.Since) }
 
 // playCompact has the second turn begin above the limit, so that the client
 // asks for a summary first.

@@ -34,7 +34,7 @@ type Server struct {
 	Said func(item json.RawMessage)
 
 	mu       sync.Mutex
-	queue    []Reply
+	queue    []func(body []byte) Reply
 	requests []Request
 	blocked  []string
 	sent     int           // replies that were sent, or are held open
@@ -65,9 +65,16 @@ func (s *Server) Proxy() string { return s.http.URL }
 
 // Queue appends replies to the script. One reply answers one request.
 func (s *Server) Queue(replies ...Reply) {
+	for _, r := range replies {
+		s.Later(func([]byte) Reply { return r })
+	}
+}
+
+// Later appends a reply that is made when its request has come.
+func (s *Server) Later(reply func(body []byte) Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = append(s.queue, replies...)
+	s.queue = append(s.queue, reply)
 }
 
 // Reset drops what is left of the script and all records of requests.
@@ -160,7 +167,7 @@ func (s *Server) next(r *http.Request, body []byte) (int, Reply) {
 	case s.Answer != nil:
 		reply = s.Answer(n, body)
 	case len(s.queue) > 0:
-		reply, s.queue = s.queue[0], s.queue[1:]
+		reply, s.queue = s.queue[0](body), s.queue[1:]
 	}
 	return n, reply
 }

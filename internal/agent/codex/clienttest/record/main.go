@@ -19,6 +19,7 @@ import (
 )
 
 func main() {
+	clienttest.MCPMain()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, os.Args[1:], os.Stderr)
 	stop()
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	wanted := strings.Split(*only, ",")
 	code := 0
 	for _, s := range clienttest.Scenarios() {
-		if *only != "" && !slices.Contains(wanted, s.Name) {
+		if *only != "" && !slices.Contains(wanted, s.Name) || !s.For(version) {
 			continue
 		}
 		path, err := record(ctx, bin, *base, s.Name, filepath.Join(out, version, s.Name), *raw)

@@ -121,8 +121,30 @@ func (s *scrubber) record() {
 	}
 }
 
+// tools leaves of the description of tools their kinds and names.
+func tools(list gjson.Result) string {
+	var out []string
+	for _, t := range list.Array() {
+		one := `{"type":` + string(quote(t.Get("type").String())) + `,"name":` + string(quote(t.Get("name").String())) + `,"description":""`
+		switch {
+		case t.Get("tools").Exists():
+			one += `,"tools":` + tools(t.Get("tools"))
+		case t.Get("format").Exists():
+			one += `,"format":{"type":"text"}`
+		default:
+			one += `,"strict":false,"parameters":{"type":"object","properties":{}}`
+		}
+		out = append(out, one+"}")
+	}
+	return "[" + strings.Join(out, ",") + "]"
+}
+
 // item scrubs the response item at the path.
 func (s *scrubber) item(path string) {
+	if s.get(path+".type").String() == "additional_tools" {
+		s.set(path+".tools", tools(s.get(path+".tools")))
+		return
+	}
 	if s.get(path+".type").String() != "message" {
 		return
 	}
