@@ -14,13 +14,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 )
-
-// agentCodex is the only agent so far.
-const agentCodex = "codex"
 
 func listCommand(e *env) *cli.Command {
 	return &cli.Command{
@@ -30,7 +28,7 @@ func listCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "cwd", Usage: "only sessions that work in this `DIRECTORY`"},
 			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},
 			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; several are parted by commas"},
-			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT` (there is only codex so far)"},
+			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), ", ")},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "decisions", Usage: "list instead what pre-resume was asked and what it answered", DisableDefaultText: true},
 		},
@@ -40,6 +38,7 @@ func listCommand(e *env) *cli.Command {
 
 // wanted says which sessions to list.
 type wanted struct {
+	agent  string
 	cwd    string
 	since  time.Time
 	states []string
@@ -105,8 +104,8 @@ func (e *env) list(c *cli.Context) error {
 }
 
 func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
-	if a := c.String("agent"); a != "" && a != agentCodex {
-		return w, usage("--agent is %q; there is only %s", a, agentCodex)
+	if w.agent = c.String("agent"); w.agent != "" && all.Named(w.agent) == nil {
+		return w, usage("--agent is %q; there is only %s", w.agent, strings.Join(all.Names(), ", "))
 	}
 	if dir := c.String("cwd"); dir != "" {
 		if w.cwd, err = filepath.Abs(dir); err != nil {
@@ -148,7 +147,7 @@ func since(text string, now time.Time) (time.Time, error) {
 }
 
 func (w wanted) session(s *glance.Session) bool {
-	return (w.cwd == "" || s.CWD == w.cwd || s.Header.CWD == w.cwd) && !s.Modified.Before(w.since) &&
+	return (w.agent == "" || w.agent == s.Agent.Name()) && (w.cwd == "" || s.CWD == w.cwd || s.Header.CWD == w.cwd) && !s.Modified.Before(w.since) &&
 		(len(w.states) == 0 || slices.Contains(w.states, string(s.Turn.State)))
 }
 
@@ -254,7 +253,7 @@ func listJSON(w io.Writer, list []*glance.Session) error {
 	for _, s := range list {
 		h := s.Header
 		out.Sessions = append(out.Sessions, listed{
-			Agent: agentCodex, Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
+			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
@@ -114,7 +115,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	if err := print.begin(s); err != nil {
 		return fmt.Errorf("writing the timeline: %w", err)
 	}
-	err = timeline.Read(c.Context, in, timeline.Options{Findings: s.findings, Content: c.Bool("show-content"), Live: opts.Live}, print.entry)
+	err = timeline.Read(c.Context, in, timeline.Options{Agent: all.Named(r.result.Summary.Agent), Findings: s.findings, Content: c.Bool("show-content"), Live: opts.Live}, print.entry)
 	switch partial := s.summary.Partial; {
 	case partial != nil:
 		err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, s.summary.Bytes, partial)

@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
@@ -54,7 +54,7 @@ func (p *jsonTimeline) entry(e *timeline.Entry) error {
 	switch e.Kind {
 	case timeline.Call:
 		j.Outcome, j.Exit, j.Seconds = e.Outcome.State.String(), e.Outcome.Exit, e.Outcome.Took.Seconds()
-		if !e.Answered && e.Outcome.State != codex.Running {
+		if !e.Answered && e.Outcome.State != session.Running {
 			j.Outcome = "no output"
 		}
 	case timeline.TurnEnd:

@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"io"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
@@ -128,13 +128,13 @@ func (p *page) line(e *timeline.Entry) pageEntry {
 // callClass is how a call's outcome is coloured.
 func callClass(e *timeline.Entry) string {
 	switch {
-	case e.Outcome.State == codex.Running:
+	case e.Outcome.State == session.Running:
 		return "plain"
-	case !e.Answered || e.Outcome.State == codex.StoodIn:
+	case !e.Answered || e.Outcome.State == session.StoodIn:
 		return "loses"
-	case e.Outcome.State == codex.Failed || e.Outcome.State == codex.Aborted:
+	case e.Outcome.State == session.Failed || e.Outcome.State == session.Aborted:
 		return "failed"
-	case e.Outcome.State == codex.Succeeded:
+	case e.Outcome.State == session.Succeeded:
 		return "ok"
 	}
 	return "plain"

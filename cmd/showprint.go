@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
@@ -93,13 +93,13 @@ func (p *timelinePrinter) line(e *timeline.Entry) string {
 // how is the colour of a call's outcome.
 func (p *timelinePrinter) how(e *timeline.Entry) interface{ Sprint(...any) string } {
 	switch {
-	case e.Outcome.State == codex.Running:
+	case e.Outcome.State == session.Running:
 		return p.st.dim
-	case !e.Answered || e.Outcome.State == codex.StoodIn:
+	case !e.Answered || e.Outcome.State == session.StoodIn:
 		return p.st.impact[lint.Loses]
-	case e.Outcome.State == codex.Failed || e.Outcome.State == codex.Aborted:
+	case e.Outcome.State == session.Failed || e.Outcome.State == session.Aborted:
 		return p.st.removed
-	case e.Outcome.State == codex.Succeeded:
+	case e.Outcome.State == session.Succeeded:
 		return p.st.added
 	}
 	return p.st.dim
@@ -151,13 +151,13 @@ func length(e *timeline.Entry) string {
 func outcome(e *timeline.Entry) string {
 	how := e.Outcome.State.String()
 	switch {
-	case !e.Answered && e.Outcome.State == codex.Untold:
+	case !e.Answered && e.Outcome.State == session.Untold:
 		return "no output"
-	case !e.Answered && e.Outcome.State == codex.Running:
+	case !e.Answered && e.Outcome.State == session.Running:
 		return "running now"
 	case !e.Answered:
 		how = "no output, but an event says " + how
-	case e.Outcome.State == codex.StoodIn:
+	case e.Outcome.State == session.StoodIn:
 		return "unknown: its output was lost"
 	}
 	if e.Outcome.Exit != "" && e.Outcome.Exit != "0" {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -278,8 +278,8 @@ func headerVersion(path string) string {
 	}
 	defer f.Close()
 	line, err := jsonl.NewReader(f).Next()
-	if err != nil {
-		return ""
+	if a := all.ByName(filepath.Base(path)); err == nil && a != nil {
+		return a.About(line.Raw).Info.Version
 	}
-	return codex.ReadHeader(line.Raw).Version
+	return ""
 }

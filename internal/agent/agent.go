@@ -14,6 +14,8 @@ import (
 type Agent interface {
 	// Name is the agent's name in reports and in JSON: lower case, stable for ever.
 	Name() string
+	// Title is the name as its makers write it, for sentences.
+	Title() string
 
 	// Claims says whether the agent wrote a session, by the base name of its file ("" if it has none) and its first
 	// bytes, decoded to UTF-8. It is asked with a nil head first: then the name alone must be enough. Damage may have
@@ -35,11 +37,64 @@ type Agent interface {
 	// corrupt-zst, which every agent has, are not among them.
 	Rules() []*finding.Rule
 
+	// Words reads what records say, for those who show a session.
+	Words() Words
+	// About reads who a session is from its first bytes.
+	About(head []byte) About
+
 	// NewLinks keeps one session's ties right in a repair.
 	NewLinks(about session.Info) Links
 
 	// Resume is the command that goes on with a thread, word by word.
 	Resume(thread string) []string
+	// Explain finds what the text of an error means with which a resume failed; nil if nothing is known.
+	Explain(text string) *Meaning
+}
+
+// About is what the first bytes of a session tell.
+type About struct {
+	Info    session.Info
+	Created time.Time // zero if it does not say
+	// Fault is why the agent can't read who the session is, "" if it can.
+	Fault string
+}
+
+// Words reads what one record says. A method is asked only about records of the kinds that it names.
+type Words interface {
+	// Time is when a record was written, zero if it does not say.
+	Time(rec *session.Record) time.Time
+	// Tool is the name of the tool that a Call asks for, Asked what it gives it. A Message is asked about, too, where
+	// Calls says that it is a call which the model's provider ran itself.
+	Tool(rec *session.Record) string
+	Asked(rec *session.Record) string
+	Calls(rec *session.Record) bool
+	// Got is the text of an Output, Outcome how its call came out; of that Evidence tells, too.
+	Got(rec *session.Record) string
+	Outcome(rec *session.Record) session.Outcome
+	// Message is the words of a Message, and the number of its images.
+	Message(rec *session.Record) (text string, images int)
+	// Place is the working directory and the model that a Context names.
+	Place(rec *session.Record) (cwd, model string)
+	// Ending is how a TurnEnd says that the turn ended. Class sorts its error, by its name and its message.
+	Ending(rec *session.Record) session.Ending
+	Class(name, message string) session.Class
+	// TurnsBack is how many turns a Rollback takes back.
+	TurnsBack(rec *session.Record) int
+	// Script says whether a Call runs a script that makes calls of its own, or waits for one. Within is such a call as
+	// Evidence tells it; ok is false for other evidence.
+	Script(rec *session.Record) bool
+	Within(rec *session.Record) (tool, asked string, ok bool)
+
+	// Era is what the clients of a version do not write.
+	Era(version string) Era
+	// TurnMark is a line that begins a turn. It is put in front of the end of a session that is read without its head.
+	TurnMark() []byte
+}
+
+// Era is what the clients of a version leave unsaid.
+type Era struct {
+	Turns  bool // where turns begin and end: a prompt begins one
+	Errors bool // that a turn ended with an error: one without an answer did
 }
 
 // Links keeps what ties records together while a repair adds, removes and moves records: numbers that count up, or
@@ -65,6 +120,18 @@ type Reidentifier interface {
 	Reidentify(header []byte, old session.Info, thread string) []byte
 	// IsHeader says whether a line that a repair inserts is a header.
 	IsHeader(line []byte) bool
+}
+
+// Archiver is an agent with an archive, from which it does not resume.
+type Archiver interface {
+	// Unarchive is the command that takes a thread out of it, and why that is needed.
+	Unarchive(thread string) (command []string, why string)
+}
+
+// Dated is an agent whose older clients can't read every session of newer ones.
+type Dated interface {
+	// TooOld says why the client of a version can't read a session, "" if it can.
+	TooOld(version string, about session.Info, compressed bool) string
 }
 
 // ErrUnclaimed: no agent that hist knows wrote this.

@@ -15,11 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/agent/codex/home"
-	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
 )
@@ -46,7 +45,8 @@ type Session struct {
 	Size     int64 // bytes of the file as it is stored
 	Modified time.Time
 
-	Header  codex.Header
+	Agent   agent.Agent // that wrote it
+	Header  session.Info
 	Created time.Time // as the header says; zero if it does not
 	// Fault is why the header can't be read, "" if it can.
 	Fault string
@@ -62,10 +62,10 @@ type Session struct {
 // Turn is the last turn of a session.
 type Turn struct {
 	State       State
-	Began, Last time.Time   // of its first and its last record; zero if they do not say
-	Class       codex.Class // Failed: what kind of error
-	Code        string      // Failed: the client's own name for the error, as in codex_error_info
-	Error       string      // Failed: what the client says of it
+	Began, Last time.Time     // of its first and its last record; zero if they do not say
+	Class       session.Class // Failed: what kind of error
+	Code        string        // Failed: the client's own name for the error, as in codex_error_info
+	Error       string        // Failed: what the client says of it
 	Prompt      Prompt
 	Unknown     []Call // calls without an output, or with a stand-in: what they did is not known
 }
@@ -96,9 +96,6 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 	}
 	s := &Session{Path: path, Size: src.Size(), Modified: src.Info.ModTime()}
 	s.Archived = strings.Contains(filepath.ToSlash(src.Real), "/archived_sessions/")
-	if n, ok := home.ParseName(src.Name); ok {
-		s.Thread, s.Named = n.ThreadID, true
-	}
 	r, err := src.Reader(ctx)
 	if err != nil {
 		return nil, err
@@ -111,7 +108,7 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	if err := s.head(text, size); err != nil {
+	if err := s.head(text, size, src.Name); err != nil {
 		return nil, err
 	}
 	if opts.Content {
@@ -143,43 +140,35 @@ const (
 )
 
 // head reads the header, which is the first line of every session that a client resumes.
-func (s *Session) head(text io.ReaderAt, size int64) error {
+func (s *Session) head(text io.ReaderAt, size int64, base string) error {
 	for n := int64(firstHead); ; n *= 8 {
 		block, err := read(text, 0, min(n, size))
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", s.Path, err)
 		}
-		line, _, found := bytes.Cut(block, []byte("\n"))
-		if !found && int64(len(block)) < size && n < maxHead {
+		if bytes.IndexByte(block, '\n') < 0 && int64(len(block)) < size && n < maxHead {
 			continue
 		}
-		s.readHeader(bytes.TrimSpace(line))
+		if s.Agent = all.ByName(base); s.Agent == nil {
+			text, _ := normalize.Head(bytes.NewReader(block))
+			if s.Agent, err = all.Of(base, text); err != nil {
+				return fmt.Errorf("%s: %w", s.Path, err)
+			}
+		}
+		s.about(base, block)
 		return nil
 	}
 }
 
-func (s *Session) readHeader(line []byte) {
-	switch {
-	case len(line) == 0:
-		s.Fault = "the file is empty, or begins with an empty line"
-		return
-	case !object(line):
-		s.Fault = "the first line can't be read"
-		return
-	case gjson.GetBytes(line, "type").String() != "session_meta":
-		s.Fault = "the first record is no session_meta"
-		return
+// about takes over what the file's name and its first bytes tell.
+func (s *Session) about(base string, head []byte) {
+	if n := s.Agent.ReadName(base); n.Canonical {
+		s.Thread, s.Named = n.ThreadID, true
 	}
-	s.Header = codex.ReadHeader(line)
-	if faults := codex.HeaderFaults(line, codex.Known{}); len(faults) > 0 {
-		s.Fault = faults[0].What
-	}
-	if s.Header.ID != "" {
-		s.Thread = s.Header.ID
-	}
-	s.CWD = s.Header.CWD
-	if t, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "payload.timestamp").String()); err == nil {
-		s.Created = t.UTC()
+	a := s.Agent.About(head)
+	s.Header, s.Created, s.Fault, s.CWD = a.Info, a.Created, a.Fault, a.Info.CWD
+	if a.Info.ID != "" {
+		s.Thread = a.Info.ID
 	}
 }
 
@@ -196,7 +185,7 @@ func (s *Session) first(ctx context.Context, text io.ReaderAt, size int64) error
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.Path, err)
 	}
-	err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Content: true, Live: true}, func(e *timeline.Entry) error {
+	err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: true, Live: true}, func(e *timeline.Entry) error {
 		if e.Kind != timeline.Prompt {
 			return nil
 		}
@@ -207,12 +196,6 @@ func (s *Session) first(ctx context.Context, text io.ReaderAt, size int64) error
 		return nil
 	}
 	return err
-}
-
-// object says whether a line is one JSON object. It does not recurse, as gjson's check does.
-func object(line []byte) bool {
-	v := jsonl.NewScanner(codex.Decoder{}.Shape()).Scan(line, make([]jsonl.Span, codex.Decoder{}.Paths()))
-	return v.Fault == jsonl.None && v.Object
 }
 
 func read(text io.ReaderAt, from, n int64) ([]byte, error) {

@@ -130,7 +130,7 @@ func TestDamaged(t *testing.T) {
 		{header, "timestamp"},
 		{header + strings.Repeat("y", 20<<20), "timestamp"},
 	} {
-		path := filepath.Join(dir, fmt.Sprint(i, ".jsonl"))
+		path := filepath.Join(dir, fmt.Sprintf("rollout-2026-11-20T19-53-3%d-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl", i))
 		write(t, path, []byte(c.text))
 		if s := look(t, path, Options{}); !strings.Contains(s.Fault, c.fault) || s.Turn.State != NoTurn {
 			t.Errorf("%d: %+v", i, s)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/lint"
 )
@@ -28,8 +29,8 @@ func Lost(list []*Session) map[string][]lint.Finding {
 			if Replaced(lost, fresh) && fresh.First != "" && fresh.First == lost.Turn.Prompt.Text {
 				found[lost.Path] = append(found[lost.Path], lint.Finding{
 					Rule: rule, Impact: rule.Impact, Fix: rule.Fix,
-					Message: fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context: codex resume %s brings it back",
-						lost.Thread, lost.Turn.State, fresh.Thread, lost.Thread),
+					Message: fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context: %s brings it back",
+						lost.Thread, lost.Turn.State, fresh.Thread, strings.Join(lost.Agent.Resume(lost.Thread), " ")),
 				})
 			}
 			break

@@ -8,7 +8,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
 )
@@ -44,25 +45,23 @@ func (s *Session) tail(ctx context.Context, text io.ReaderAt, size int64, opts O
 	}
 }
 
-// turnMark stands for the beginning of a turn that lies too far up.
-const turnMark = `{"timestamp":"","type":"event_msg","payload":{"type":"task_started"}}` + "\n"
-
 // turn tells the last turn in a block of whole lines. With marked the block is taken to begin in the middle of one.
 func (s *Session) turn(ctx context.Context, block []byte, marked bool, opts Options) (*lastTurn, error) {
-	t := &lastTurn{version: s.Header.Version, turn: Turn{State: NoTurn, Prompt: Prompt{Offset: -1}}}
+	t := &lastTurn{words: s.Agent.Words(), era: s.Agent.Words().Era(s.Header.Version), turn: Turn{State: NoTurn, Prompt: Prompt{Offset: -1}}}
 	r := io.Reader(bytes.NewReader(block))
 	if marked {
-		t.shift = int64(len(turnMark))
-		r = io.MultiReader(bytes.NewReader([]byte(turnMark)), r)
+		mark := append(t.words.TurnMark(), '\n')
+		t.shift = int64(len(mark))
+		r = io.MultiReader(bytes.NewReader(mark), r)
 	}
-	err := timeline.Read(ctx, r, timeline.Options{Content: opts.Content, Live: opts.Live}, t.entry)
+	err := timeline.Read(ctx, r, timeline.Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live}, t.entry)
 	if err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}
 	if marked && !t.seen {
 		t.turn.State = NoTurn // nothing in the block tells of a turn
 	}
-	t.whole = t.begun && !marked && !(t.quiet && !codex.Before(t.version, 0, 100))
+	t.whole = t.begun && !marked && !(t.quiet && !t.era.Turns)
 	return t, nil
 }
 
@@ -80,14 +79,15 @@ func (s *Session) take(t *lastTurn, from int64) {
 
 // lastTurn gathers the newest turn from the entries of a timeline.
 type lastTurn struct {
-	version string
-	turn    Turn
-	start   *timeline.Entry
-	begun   bool // its beginning was seen
-	quiet   bool // it begins with its prompt, as before 0.100
-	seen    bool // anything but beginnings of turns
-	whole   bool
-	shift   int64 // bytes in front of the block that are not the file's
+	words agent.Words
+	era   agent.Era
+	turn  Turn
+	start *timeline.Entry
+	begun bool // its beginning was seen
+	quiet bool // it begins with its prompt, as before 0.100
+	seen  bool // anything but beginnings of turns
+	whole bool
+	shift int64 // bytes in front of the block that are not the file's
 
 	cwd, model string
 }
@@ -116,7 +116,7 @@ func (t *lastTurn) entry(e *timeline.Entry) error {
 		t.turn.Prompt.Answered = true
 	case timeline.Call:
 		t.turn.Prompt.Answered = false
-		if !e.Answered || e.Outcome.State == codex.StoodIn {
+		if !e.Answered || e.Outcome.State == session.StoodIn {
 			t.turn.Unknown = append(t.turn.Unknown, Call{e.CallID, e.Tool})
 		}
 	case timeline.Settings:
@@ -136,8 +136,8 @@ func (t *lastTurn) end(e *timeline.Entry) {
 	t.turn.State = states[e.State]
 	switch {
 	case e.State == timeline.Failed:
-		t.turn.Class, t.turn.Code, t.turn.Error = codex.Classify(e.Detail, e.Error), e.Detail, e.Error
-	case e.State == timeline.Completed && !t.quiet && t.turn.Prompt.Present && !t.turn.Prompt.Answered && codex.Before(t.version, 0, 145):
-		t.turn.State, t.turn.Class = Failed, codex.Unknown
+		t.turn.Class, t.turn.Code, t.turn.Error = t.words.Class(e.Detail, e.Error), e.Detail, e.Error
+	case e.State == timeline.Completed && !t.quiet && t.turn.Prompt.Present && !t.turn.Prompt.Answered && t.era.Errors:
+		t.turn.State, t.turn.Class = Failed, session.Unknown
 	}
 }

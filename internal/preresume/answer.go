@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/glance"
 )
 
@@ -11,18 +12,18 @@ import (
 const Schema = "hist.pre-resume/1"
 
 // Verdict says in a word whether a session can be resumed.
-type Verdict string
+type Verdict = agent.Verdict
 
 // The verdicts.
 const (
-	Resumable    Verdict = "resumable"      // resume it
-	Repairable   Verdict = "repairable"     // repair it, then resume it
-	Incompatible Verdict = "incompatible"   // it needs a step that nobody takes without being asked
-	InUse        Verdict = "in_use"         // somebody uses it now
-	NotFound     Verdict = "not_found"      // there is no such session
-	TooLarge     Verdict = "too_large"      // larger than the caller takes
-	Corrupt      Verdict = "corrupt"        // the client refuses it, and nothing mends that
-	ClientTooOld Verdict = "client_too_old" // a newer client reads it
+	Resumable    = agent.Resumable
+	Repairable   = agent.Repairable
+	Incompatible = agent.Incompatible
+	InUse        = agent.InUse
+	NotFound     = agent.NotFound
+	TooLarge     = agent.TooLarge
+	Corrupt      = agent.Corrupt
+	ClientTooOld = agent.ClientTooOld
 )
 
 // Action is what to do next.
@@ -143,9 +144,6 @@ func (a *Answer) OK() bool { return a.Verdict == Resumable }
 // Damaged says whether a repair has something to mend.
 func (a *Answer) Damaged() bool { return a.Verdict == Repairable }
 
-// resume is the command that resumes a thread.
-func resume(thread string) []string { return []string{"codex", "resume", thread} }
-
 // Missing is the answer when there is no session to look at.
 func Missing(reason string) *Answer {
 	a := none(NotFound, Locate, reason)
@@ -172,6 +170,6 @@ func TimedOut(path string) *Answer {
 
 func none(v Verdict, next Action, reason string) *Answer {
 	return &Answer{
-		Schema: Schema, Verdict: v, Reason: reason, Next: next, Agent: "codex", Findings: []Finding{}, Unknown: []Call{}, Related: []Related{},
+		Schema: Schema, Verdict: v, Reason: reason, Next: next, Agent: all.Agents[0].Name(), Findings: []Finding{}, Unknown: []Call{}, Related: []Related{},
 	}
 }

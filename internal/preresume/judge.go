@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -49,12 +50,11 @@ func (a *Answer) judge(req Request, busy *home.Busy) {
 	case a.weight.refused > 0:
 		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
 	case g.Archived:
-		a.Before = []string{"codex", "unarchive", a.Thread}
-		a.say(Incompatible, UnarchiveFirst, true, "it lies in the archive, from which clients from 0.145 on do not resume")
-	case tooOld(req, g):
-		a.say(ClientTooOld, Upgrade, true, "clients before 0.145 read neither compressed sessions nor forks that continue another file")
+		a.unarchive()
+	case tooOld(req, g) != "":
+		a.say(ClientTooOld, Upgrade, true, tooOld(req, g))
 	case a.Error != nil && a.Error.Verdict != Resumable && a.Error.Verdict != Repairable:
-		a.say(a.Error.Verdict, actions[a.Error.Verdict], a.Error.Same != never, "the error says: "+a.Error.Meaning)
+		a.say(a.Error.Verdict, actions[a.Error.Verdict], a.Error.Same != agent.Never, "the error says: "+a.Error.Meaning)
 	default:
 		a.say(Resumable, Resume, true, a.fine())
 	}
@@ -110,8 +110,8 @@ func (a *Answer) fine() string {
 		glance.Open: "the last turn never ended", glance.Unanswered: "the last prompt got no answer", glance.Failed: "the last turn failed",
 	}[a.session.Turn.State]
 	switch a.session.Turn.Class {
-	case "", codex.Unknown:
-	case codex.Transient:
+	case "", session.Unknown:
+	case session.Transient:
 		text += " on an error that passes"
 	default:
 		text += " (" + string(a.session.Turn.Class) + ")"
@@ -122,7 +122,19 @@ func (a *Answer) fine() string {
 	return text
 }
 
-// tooOld says whether the client that was named can't read the form of the session (measured with 0.79.0 and 0.114.0).
-func tooOld(req Request, g *glance.Session) bool {
-	return codex.Before(req.Lint.ForCodex, 0, 145) && (req.Source.Compressed || g.Header.BaseThread != "")
+// unarchive says that the session has to leave the archive first.
+func (a *Answer) unarchive() {
+	why := "it lies in the archive"
+	if in, ok := a.session.Agent.(agent.Archiver); ok {
+		a.Before, why = in.Unarchive(a.Thread)
+	}
+	a.say(Incompatible, UnarchiveFirst, true, why)
+}
+
+// tooOld says why the client that was named can't read the session, "" if it can.
+func tooOld(req Request, g *glance.Session) string {
+	if d, ok := g.Agent.(agent.Dated); ok {
+		return d.TooOld(req.Lint.ForCodex, g.Header, req.Source.Compressed)
+	}
+	return ""
 }

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -65,7 +64,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 func about(g *glance.Session, content bool) *Answer {
 	h := g.Header
 	a := &Answer{
-		Schema: Schema, Agent: "codex", Thread: g.Thread, Path: g.Path, CWD: g.CWD, Source: h.Source, Model: g.Model, Provider: h.Provider, Version: h.Version, Mode: h.Mode, Size: g.Size,
+		Schema: Schema, Agent: g.Agent.Name(), Thread: g.Thread, Path: g.Path, CWD: g.CWD, Source: h.Source, Model: g.Model, Provider: h.Provider, Version: h.Version, Mode: h.Mode, Size: g.Size,
 		Turn:     &Turn{State: string(g.Turn.State), Began: stamp(g.Turn.Began), Last: stamp(g.Turn.Last), ErrorClass: string(g.Turn.Class), ErrorCode: g.Turn.Code, Error: withoutSecrets(g.Turn.Error)},
 		Prompt:   &Prompt{Present: g.Turn.Prompt.Present, Answered: g.Turn.Prompt.Answered, Chars: g.Turn.Prompt.Chars},
 		Findings: []Finding{}, Unknown: []Call{}, Related: []Related{}, session: g,
@@ -77,7 +76,7 @@ func about(g *glance.Session, content bool) *Answer {
 		a.Unknown = append(a.Unknown, Call(c))
 	}
 	if a.Thread != "" {
-		a.Resume = resume(a.Thread)
+		a.Resume = g.Agent.Resume(a.Thread)
 	}
 	return a
 }
@@ -168,7 +167,7 @@ func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int
 		i := int64(bytes.IndexByte(tail, '\n') + 1)
 		tail, from = tail[i:], from+i
 	}
-	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: codex.Decoder{}})
+	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: g.Agent.Decoder()})
 	for err == nil {
 		_, err = f.Next()
 		for _, fault := range f.Faults() {

@@ -46,7 +46,7 @@ func Replaceable(ctx context.Context, homeDir, cwd string) (*Lost, error) {
 	if g == nil || err != nil {
 		return nil, err
 	}
-	return &Lost{Thread: g.Thread, Path: g.Path, State: string(g.Turn.State), Last: stamp(g.Turn.Last), Resume: resume(g.Thread)}, nil
+	return &Lost{Thread: g.Thread, Path: g.Path, State: string(g.Turn.State), Last: stamp(g.Turn.Last), Resume: g.Agent.Resume(g.Thread)}, nil
 }
 
 // works says whether a session works in a directory, or began there.
@@ -88,9 +88,9 @@ const maxNear = 50
 func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related, error) {
 	list := []Related{}
 	if base := g.Header.BaseThread; base != "" {
-		list = append(list, Related{Relation: "continues", Thread: base, Resume: resume(base)})
+		list = append(list, Related{Relation: "continues", Thread: base, Resume: g.Agent.Resume(base)})
 	} else if from := g.Header.ForkedFrom; from != "" {
-		list = append(list, Related{Relation: "fork_of", Thread: from, Resume: resume(from)})
+		list = append(list, Related{Relation: "fork_of", Thread: from, Resume: g.Agent.Resume(from)})
 	}
 	files, err := newest(ctx, homeDir)
 	if err != nil {
@@ -112,9 +112,9 @@ func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related,
 		}
 		switch {
 		case glance.Replaced(g, other):
-			list = append(list, Related{Relation: "replaced_by", Thread: other.Thread, Path: other.Path, Resume: resume(other.Thread)})
+			list = append(list, Related{Relation: "replaced_by", Thread: other.Thread, Path: other.Path, Resume: other.Agent.Resume(other.Thread)})
 		case glance.Replaced(other, g):
-			list = append(list, Related{Relation: "replaces", Thread: other.Thread, Path: other.Path, Resume: resume(other.Thread)})
+			list = append(list, Related{Relation: "replaces", Thread: other.Thread, Path: other.Path, Resume: other.Agent.Resume(other.Thread)})
 		}
 	}
 	return list, nil

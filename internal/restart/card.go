@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -53,8 +54,8 @@ func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*
 		return nil, err
 	}
 	defer in.Close()
-	f := &facts{live: opts.Live}
-	read := timeline.Options{Findings: result.Findings, Content: opts.Content, Live: opts.Live}
+	f := &facts{live: opts.Live, agent: result.Summary.Agent}
+	read := timeline.Options{Agent: all.Named(result.Summary.Agent), Findings: result.Findings, Content: opts.Content, Live: opts.Live}
 	if err := timeline.Read(ctx, in, read, f.entry); err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (c *Card) add(title string, lines ...string) {
 }
 
 // stop says where the session stopped, and what was running then.
-func (f *facts) stop(h codex.Header) []string {
+func (f *facts) stop(h session.Info) []string {
 	var lines []string
 	switch {
 	case f.stopped != nil:
@@ -113,7 +114,7 @@ func (f *facts) stop(h codex.Header) []string {
 		lines = append(lines, fmt.Sprintf("calls of other turns that have no output: %d, the newest %s", f.lost, names(f.older[max(0, len(f.older)-3):], 0)))
 	}
 	if h.Version != "" {
-		lines = append(lines, "written by Codex "+name(h.Version))
+		lines = append(lines, "written by "+all.Named(f.agent).Title()+" "+name(h.Version))
 	}
 	return lines
 }
@@ -188,7 +189,7 @@ func numbers(list []prompt) string {
 }
 
 // where compares the working directory with what was recorded of it.
-func where(ctx context.Context, recorded, now string, h codex.Header) []string {
+func where(ctx context.Context, recorded, now string, h session.Info) []string {
 	var lines []string
 	if recorded == "" && now == "" {
 		return []string{"the session records none"}

@@ -3,14 +3,15 @@ package restart
 import (
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
 // facts is what the card needs to know of a session. It is gathered entry by entry.
 type facts struct {
-	live bool // somebody writes the session now: its last turn is not over
+	agent string // whose session it is
+	live  bool   // somebody writes the session now: its last turn is not over
 
 	turn    turn  // the turn in hand, or the last one
 	left    *turn // the newest turn that never ended
@@ -91,9 +92,9 @@ func (f *facts) entry(e *timeline.Entry) error {
 			break
 		}
 		f.prompt.worked, f.prompt.answered = true, false
-		if !e.Answered || e.Outcome.State == codex.StoodIn {
+		if !e.Answered || e.Outcome.State == session.StoodIn {
 			f.turn.add(call{tool: e.Tool, id: e.CallID})
-			f.turn.mended = f.turn.mended || e.Outcome.State == codex.StoodIn
+			f.turn.mended = f.turn.mended || e.Outcome.State == session.StoodIn
 		}
 	case timeline.Answer:
 		f.prompt.answered = true

@@ -3,7 +3,6 @@ package timeline
 import (
 	"strings"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -17,10 +16,10 @@ func keyOf(rec *session.Record) callKey { return callKey{rec.Family, string(rec.
 
 func (t *teller) call(rec *session.Record) {
 	e := t.add(rec, Call)
-	e.Tool, e.CallID, e.open = clip(codex.ToolName(rec)), clip(string(rec.CallID)), true
-	e.script = codex.IsScript(codex.CallOf(rec)) || codex.Awaited(rec) != ""
+	e.Tool, e.CallID, e.open = clip(t.words.Tool(rec)), clip(string(rec.CallID)), true
+	e.script = t.words.Script(rec)
 	if t.opts.Content {
-		e.Asked = shorten(codex.AskedText(rec))
+		e.Asked = shorten(t.words.Asked(rec))
 	}
 	key := keyOf(rec)
 	if twin := t.calls[key]; twin != nil {
@@ -31,8 +30,12 @@ func (t *teller) call(rec *session.Record) {
 	t.turn.spoke, t.turn.words = true, false
 }
 
-// nested tells of what a script did, below the newest call of one that is open.
+// nested tells of what a script did, if the event tells of that, below the newest call of one that is open.
 func (t *teller) nested(rec *session.Record) {
+	tool, asked, ok := t.words.Within(rec)
+	if !ok {
+		return
+	}
 	within := ""
 	for _, e := range t.queue {
 		if e.Kind == Call && e.open && e.script {
@@ -41,10 +44,10 @@ func (t *teller) nested(rec *session.Record) {
 		}
 	}
 	e := t.add(rec, Call)
-	e.Tool, e.Within, e.Answered = clip(codex.NestedTool(rec)), within, true
-	e.Outcome = codex.EvidenceOutcome(rec)
+	e.Tool, e.Within, e.Answered = clip(tool), within, true
+	e.Outcome = t.words.Outcome(rec)
 	if t.opts.Content {
-		e.Asked = shorten(codex.NestedAsked(rec))
+		e.Asked = shorten(asked)
 	}
 }
 
@@ -54,7 +57,7 @@ func (t *teller) output(rec *session.Record) {
 		n := t.add(rec, Note)
 		n.CallID = clip(string(rec.CallID))
 		if t.opts.Content {
-			n.Text = codex.OutputText(rec)
+			n.Text = t.words.Got(rec)
 		}
 		return
 	}
@@ -64,12 +67,12 @@ func (t *teller) output(rec *session.Record) {
 	}
 	delete(t.calls, keyOf(rec))
 	e.Answered, e.open = true, false
-	e.Outcome = codex.OutputOutcome(rec).Or(e.Outcome)
-	if at := codex.Time(rec); e.Outcome.Took == 0 && e.Kind == Call && !e.Time.IsZero() && at.After(e.Time) {
+	e.Outcome = t.words.Outcome(rec).Or(e.Outcome)
+	if at := t.words.Time(rec); e.Outcome.Took == 0 && e.Kind == Call && !e.Time.IsZero() && at.After(e.Time) {
 		e.Outcome.Took = at.Sub(e.Time)
 	}
 	if t.opts.Content {
-		e.Got = shorten(codex.OutputText(rec))
+		e.Got = shorten(t.words.Got(rec))
 	}
 }
 

@@ -3,7 +3,6 @@ package timeline
 import (
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )
@@ -66,7 +65,7 @@ type Entry struct {
 	Tool, CallID string
 	Within       string // the call_id of the script that made this call, "" if the model made it itself
 	Answered     bool   // its output came, or nothing has to come
-	Outcome      codex.Outcome
+	Outcome      session.Outcome
 	Asked, Got   string // arguments and output, cut short; empty unless content was asked for
 	open         bool   // its output may still come
 	script       bool   // it runs a script, or waits for one

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/tidwall/gjson"
-
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
@@ -17,6 +15,7 @@ import (
 
 // Options say what to tell beside what happened.
 type Options struct {
+	Agent    agent.Agent    // that wrote the session; nil: its first bytes are to tell
 	Findings []lint.Finding // of this session, in the order of their places, as lint.Session returns them
 	Content  bool           // fill Text, Asked and Got
 	Live     bool           // somebody writes the session now
@@ -25,8 +24,16 @@ type Options struct {
 // Read tells the session in r, an entry a call of emit; the entry is emit's to keep. The errors are emit's, ctx's and
 // what the reading met; all that came before an error has been told.
 func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) error) error {
-	t := &teller{opts: opts, emit: emit, calls: map[callKey]*Entry{}}
-	framer := normalize.New(r, normalize.Options{Decoder: codex.Decoder{}, Live: opts.Live})
+	if opts.Agent == nil {
+		var head []byte
+		var err error
+		head, r = normalize.Head(r)
+		if opts.Agent, err = all.Of("", head); err != nil {
+			return err
+		}
+	}
+	t := &teller{opts: opts, words: opts.Agent.Words(), emit: emit, calls: map[callKey]*Entry{}}
+	framer := normalize.New(r, normalize.Options{Decoder: opts.Agent.Decoder(), Live: opts.Live})
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -51,6 +58,7 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 // teller turns records into entries. An entry waits in the queue until all entries before it are settled.
 type teller struct {
 	opts  Options
+	words agent.Words
 	emit  func(*Entry) error
 	queue []*Entry
 	calls map[callKey]*Entry // calls of this turn whose output has not come
@@ -88,12 +96,10 @@ func (t *teller) record(rec *session.Record) {
 	case session.Evidence:
 		for _, family := range []session.Family{session.Function, session.Custom} { // an event does not say which
 			if e := t.calls[callKey{family, string(rec.CallID)}]; e != nil {
-				e.Outcome = e.Outcome.Or(codex.EvidenceOutcome(rec))
+				e.Outcome = e.Outcome.Or(t.words.Outcome(rec))
 			}
 		}
-		if codex.Nested(rec) {
-			t.nested(rec)
-		}
+		t.nested(rec)
 	case session.Message:
 		t.message(rec)
 	case session.Context:
@@ -101,13 +107,13 @@ func (t *teller) record(rec *session.Record) {
 	case session.Compaction:
 		t.add(rec, Compaction)
 	case session.Rollback:
-		t.add(rec, Rollback).Calls = int(gjson.ParseBytes(codex.Field(rec, codex.FieldNumTurns)).Int())
+		t.add(rec, Rollback).Calls = t.words.TurnsBack(rec)
 	}
 }
 
 // add queues an entry of the turn in hand.
 func (t *teller) add(rec *session.Record, kind Kind) *Entry {
-	e := &Entry{Kind: kind, Pos: rec.Pos, Offset: rec.Offset, Time: codex.Time(rec)}
+	e := &Entry{Kind: kind, Pos: rec.Pos, Offset: rec.Offset, Time: t.words.Time(rec)}
 	if t.turn.running {
 		e.Turn, t.turn.last = t.turns, e
 	}
@@ -126,16 +132,17 @@ func (t *teller) startTurn(rec *session.Record) {
 // turnEnd takes over how the client says that the turn ended.
 func (t *teller) turnEnd(rec *session.Record) {
 	state, detail := Completed, ""
-	switch class := codex.ErrorClass(rec); {
-	case rec.Type == "event_msg/turn_aborted":
-		state, detail = Interrupted, string(codex.Text(rec, codex.FieldReason))
-	case class != "":
-		state, detail = Failed, class
+	end := t.words.Ending(rec)
+	switch {
+	case end.Aborted:
+		state, detail = Interrupted, end.Reason
+	case end.Error != "":
+		state, detail = Failed, end.Error
 	}
 	if e := t.endTurn(rec, state); e != nil {
-		e.Detail, e.Error = detail, shorten(codex.ErrorMessage(rec))
-		if took := codex.TurnTook(rec); took > 0 {
-			e.Took = took
+		e.Detail, e.Error = detail, shorten(end.Message)
+		if end.Took > 0 {
+			e.Took = end.Took
 		}
 	}
 }
@@ -148,7 +155,7 @@ func (t *teller) endTurn(rec *session.Record, state State) *Entry {
 	last := t.turn.last
 	e := &Entry{Kind: TurnEnd, Pos: last.Pos, Offset: last.Offset, Time: last.Time, Turn: t.turns, State: state, Calls: t.turn.calls}
 	if rec != nil {
-		e.Pos, e.Offset, e.Time = rec.Pos, rec.Offset, codex.Time(rec)
+		e.Pos, e.Offset, e.Time = rec.Pos, rec.Offset, t.words.Time(rec)
 	}
 	if from := t.turn.start.Time; state != Open && state != Running && !from.IsZero() && !e.Time.IsZero() {
 		e.Took = max(0, e.Time.Sub(from))
@@ -168,9 +175,9 @@ func (t *teller) message(rec *session.Record) {
 			t.endTurn(nil, t.quietState())
 			t.startTurn(rec)
 		}
-	case strings.HasSuffix(rec.Type, "_call"):
+	case t.words.Calls(rec):
 		e := t.add(rec, Call) // the provider runs it: no output comes
-		e.Tool, e.CallID, e.Answered = clip(codex.ToolName(rec)), clip(string(rec.CallID)), true
+		e.Tool, e.CallID, e.Answered = clip(t.words.Tool(rec)), clip(string(rec.CallID)), true
 		t.turn.calls++
 		t.turn.spoke, t.turn.words = true, false
 		return
@@ -178,7 +185,7 @@ func (t *teller) message(rec *session.Record) {
 		return
 	}
 	e := t.add(rec, kind)
-	text, images := codex.MessageText(rec)
+	text, images := t.words.Message(rec)
 	e.Chars, e.Images = utf8.RuneCountInString(text), images
 	if t.opts.Content {
 		e.Text = text
@@ -200,7 +207,7 @@ func (t *teller) quietState() State {
 
 // settings tells where and with which model turns run, if that is new.
 func (t *teller) settings(rec *session.Record) {
-	cwd, model := codex.Place(rec)
+	cwd, model := t.words.Place(rec)
 	if cwd == t.cwd && model == t.model {
 		return
 	}
@@ -230,7 +237,7 @@ func (t *teller) finish() {
 	case t.opts.Live && t.turn.running:
 		state = Running
 		for _, e := range t.calls {
-			e.Outcome.State = codex.Running
+			e.Outcome.State = session.Running
 		}
 	case !t.begun:
 		state = t.quietState()

@@ -247,7 +247,7 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%v: %s", err, got)
 	}
 	queue := 0
-	r := &teller{calls: map[callKey]*Entry{}, emit: func(*Entry) error { queue++; return nil }}
+	r := &teller{words: codex.Words{}, calls: map[callKey]*Entry{}, emit: func(*Entry) error { queue++; return nil }}
 	f := normalize.New(strings.NewReader(strings.Repeat(call("c1")+answer("c1", `"x"`), 1000)), normalize.Options{Decoder: codex.Decoder{}})
 	for n := 0; n < 2000; n++ {
 		rec, err := f.Next()

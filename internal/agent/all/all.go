@@ -11,6 +11,15 @@ import (
 // Agents are all agents, the one first that a file without anything in it is taken for.
 var Agents = []agent.Agent{codex.Agent{}}
 
+// Names are the agents' names.
+func Names() []string {
+	var names []string
+	for _, a := range Agents {
+		names = append(names, a.Name())
+	}
+	return names
+}
+
 // Named is the agent of that name, nil if there is none.
 func Named(name string) agent.Agent {
 	for _, a := range Agents {

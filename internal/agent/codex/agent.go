@@ -18,6 +18,9 @@ type Agent struct{}
 // Name is "codex".
 func (Agent) Name() string { return "codex" }
 
+// Title is "Codex".
+func (Agent) Title() string { return "Codex" }
+
 // marks are members that a rollout has in its lines. Inside of a text their quotes would be escaped.
 var marks = [][]byte{
 	[]byte(`"session_meta"`), []byte(`"response_item"`), []byte(`"event_msg"`), []byte(`"turn_context"`), []byte(`"compacted"`),
@@ -89,3 +92,16 @@ func (Agent) IsHeader(line []byte) bool {
 
 // Resume is `codex resume THREAD`.
 func (Agent) Resume(thread string) []string { return []string{"codex", "resume", thread} }
+
+// Unarchive is `codex unarchive THREAD`.
+func (Agent) Unarchive(thread string) (command []string, why string) {
+	return []string{"codex", "unarchive", thread}, "it lies in the archive, from which clients from 0.145 on do not resume"
+}
+
+// TooOld tells of clients before 0.145 (measured with 0.79.0 and 0.114.0).
+func (Agent) TooOld(version string, about session.Info, compressed bool) string {
+	if Before(version, 0, 145) && (compressed || about.BaseThread != "") {
+		return "clients before 0.145 read neither compressed sessions nor forks that continue another file"
+	}
+	return ""
+}

@@ -8,16 +8,16 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Class is what kind of error ended a turn, for whoever has to decide what to do next.
-type Class string
+// Class is what kind of error ended a turn.
+type Class = session.Class
 
 // The classes of errors.
 const (
-	Transient  Class = "transient"   // it passes: the same thread can go on
-	Limit      Class = "limit"       // of usage, or of the model's context
-	Auth       Class = "auth"        // who asks is not allowed to
-	BadRequest Class = "bad_request" // the history itself is refused, and will be again
-	Unknown    Class = "unknown"
+	Transient  = session.Transient
+	Limit      = session.Limit
+	Auth       = session.Auth
+	BadRequest = session.BadRequest
+	Unknown    = session.Unknown
 )
 
 // classes are the client's names for errors (codex_error_info up to 0.169).

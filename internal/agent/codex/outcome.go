@@ -11,44 +11,21 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// State is how a tool call came out.
-type State uint8
-
-// How a call came out, as far as its output and the events beside it tell.
-const (
-	Untold    State = iota // answered, but nothing says how it went
-	Succeeded              // exit code 0, or the client says so
-	Failed                 // another exit code, or the client says so
-	Running                // the command runs on in the background
-	Aborted                // the user or the client stopped it
-	StoodIn                // hist's stand-in: what the call did is not known
+// How a call came out, by the words of package session.
+type (
+	State   = session.State
+	Outcome = session.Outcome
 )
 
-var stateNames = [...]string{"answered", "ok", "failed", "running", "aborted", "unknown"}
-
-// String is the state in a word.
-func (s State) String() string { return stateNames[s] }
-
-// Outcome is how a tool call came out.
-type Outcome struct {
-	State State
-	Exit  string        // the exit code, "" if none is told
-	Took  time.Duration // as the client measured it, 0 if it does not say
-}
-
-// Or fills from other what o does not tell.
-func (o Outcome) Or(other Outcome) Outcome {
-	if o.State == Untold {
-		o.State = other.State
-	}
-	if o.Exit == "" {
-		o.Exit = other.Exit
-	}
-	if o.Took == 0 {
-		o.Took = other.Took
-	}
-	return o
-}
+// The states of a call.
+const (
+	Untold    = session.Untold
+	Succeeded = session.Succeeded
+	Failed    = session.Failed
+	Running   = session.Running
+	Aborted   = session.Aborted
+	StoodIn   = session.StoodIn
+)
 
 // ToolName is the tool that a call asks for. A tool of an MCP server is mcp__SERVER__TOOL, as 0.114.0 writes it in one
 // word and 0.169.0 in two (measured); a call without a name is called by its type.
@@ -69,7 +46,7 @@ func OutputOutcome(rec *session.Record) Outcome {
 	raw := Field(rec, FieldOutput)
 	if bytes.HasPrefix(raw, []byte(`"{`)) {
 		meta := gjson.Get(OutputText(rec), "metadata")
-		return Outcome{Took: seconds(meta.Get("duration_seconds").String())}.exited(meta.Get("exit_code").Raw)
+		return exited(Outcome{Took: seconds(meta.Get("duration_seconds").String())}, meta.Get("exit_code").Raw)
 	}
 	var o Outcome
 	head, _, _ := strings.Cut(outputHead(raw), "Output:\n")
@@ -79,9 +56,9 @@ func OutputOutcome(rec *session.Record) Outcome {
 		case strings.HasPrefix(line, "Wall time: "):
 			o.Took = seconds(strings.TrimSuffix(line[len("Wall time: "):], " seconds"))
 		case strings.HasPrefix(line, "Process exited with code "):
-			o = o.exited(line[len("Process exited with code "):])
+			o = exited(o, line[len("Process exited with code "):])
 		case strings.HasPrefix(line, "Exit code: "):
-			o = o.exited(line[len("Exit code: "):])
+			o = exited(o, line[len("Exit code: "):])
 		case strings.HasPrefix(line, "Process running with session ID "):
 			o.State = Running
 		case line == "aborted", strings.HasPrefix(line, "aborted by user"):
@@ -139,11 +116,11 @@ func EvidenceOutcome(rec *session.Record) Outcome {
 	case status == "completed", p.Get("result.Ok").Exists(), p.Get("success").Bool():
 		o.State = Succeeded
 	}
-	return o.exited(p.Get("exit_code").Raw)
+	return exited(o, p.Get("exit_code").Raw)
 }
 
-// exited adds an exit code, if the text is one.
-func (o Outcome) exited(code string) Outcome {
+// exited adds an exit code to an outcome, if the text is one.
+func exited(o Outcome, code string) Outcome {
 	n, err := strconv.Atoi(code)
 	if err != nil {
 		return o

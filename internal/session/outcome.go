@@ -1,0 +1,63 @@
+package session
+
+import "time"
+
+// State is how a tool call came out.
+type State uint8
+
+// How a call came out, as far as its output and what else tells of it say.
+const (
+	Untold    State = iota // answered, but nothing says how it went
+	Succeeded              // exit code 0, or the client says so
+	Failed                 // another exit code, or the client says so
+	Running                // the command runs on in the background
+	Aborted                // the user or the client stopped it
+	StoodIn                // hist's stand-in: what the call did is not known
+)
+
+var stateNames = [...]string{"answered", "ok", "failed", "running", "aborted", "unknown"}
+
+// String is the state in a word.
+func (s State) String() string { return stateNames[s] }
+
+// Outcome is how a tool call came out.
+type Outcome struct {
+	State State
+	Exit  string        // the exit code, "" if none is told
+	Took  time.Duration // as the client measured it, 0 if it does not say
+}
+
+// Or fills from other what o does not tell.
+func (o Outcome) Or(other Outcome) Outcome {
+	if o.State == Untold {
+		o.State = other.State
+	}
+	if o.Exit == "" {
+		o.Exit = other.Exit
+	}
+	if o.Took == 0 {
+		o.Took = other.Took
+	}
+	return o
+}
+
+// Class is what kind of error ended a turn, for whoever has to decide what to do next.
+type Class string
+
+// The classes of errors.
+const (
+	Transient  Class = "transient"   // it passes: the same thread can go on
+	Limit      Class = "limit"       // of usage, or of the model's context
+	Auth       Class = "auth"        // who asks is not allowed to
+	BadRequest Class = "bad_request" // the history itself is refused, and will be again
+	Unknown    Class = "unknown"
+)
+
+// Ending is how the client says that a turn ended.
+type Ending struct {
+	Aborted bool          // the user or the client stopped it
+	Reason  string        // why it was stopped, "" if nothing tells
+	Error   string        // the client's name for the error that it ended with, "" if it ended without one
+	Message string        // what the client says of that error
+	Took    time.Duration // 0 if nothing tells
+}
