@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/hist-cli/hist/fleet/plan"
+	"github.com/hist-cli/hist/fleet/store"
+	"github.com/hist-cli/hist/lint"
+)
+
+func (e *env) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "say whether all shards of a run are there, and what they found", ArgsUsage: "RUN",
+		Description: exitHelp,
+		Flags:       []cli.Flag{failOnFlag()},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			address, err := operand(c, "a run")
+			if err != nil {
+				return err
+			}
+			run, ok := plan.ParseRun(address)
+			if !ok {
+				return usage("%s is no run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
+			}
+			threshold, err := lint.ParseImpact(c.String("fail-on"))
+			if err != nil {
+				return usage("--fail-on: %w", err)
+			}
+			return e.check(ctx, run, threshold)
+		},
+	}
+}
+
+// check adds up what the shards of a run left.
+func (e *env) check(ctx context.Context, run plan.Run, threshold lint.Impact) error {
+	out, err := store.Open(run.Out)
+	if err != nil {
+		return usage("%w", err)
+	}
+	p, err := plan.Load(ctx, out, run)
+	if err != nil {
+		return err
+	}
+	all, missing := &done{Outcomes: map[string]int64{}, Worst: map[string]int64{}}, []string(nil)
+	for i, part := range p.Parts {
+		d, err := loadDone(ctx, out, run.DoneKey(i, len(p.Parts)))
+		if errors.Is(err, store.ErrGone) || err == nil && d.Rows != part.Objects+part.Carried {
+			missing = append(missing, fmt.Sprintf("%d/%d", i, len(p.Parts)))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		all.merge(d)
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s of %d not there, run them again: hist-fleet lint %s --shard %s", count(int64(len(missing)), "shard is", "shards are"), len(p.Parts), run,
+			strings.Join(missing[:min(len(missing), 10)], ", "))
+	}
+	reached := slices.ContainsFunc([]lint.Impact{lint.Notes, lint.Loses, lint.Rejects, lint.Blocks}, func(i lint.Impact) bool {
+		return i.AtLeast(threshold) && all.Worst[i.String()] > 0
+	})
+	return e.verdict(all, reached)
+}
+
+func loadDone(ctx context.Context, out store.Store, key string) (*done, error) {
+	body, err := out.Get(ctx, key, "")
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(io.LimitReader(body, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	d := &done{}
+	if err := json.Unmarshal(text, d); err != nil {
+		return nil, fmt.Errorf("%s/%s: %w; run the shard again", out.URL(), key, err)
+	}
+	return d, nil
+}
+
+func (d *done) merge(other *done) {
+	d.Rows += other.Rows
+	for k, n := range other.Outcomes {
+		d.Outcomes[k] += n
+	}
+	for k, n := range other.Worst {
+		d.Worst[k] += n
+	}
+}

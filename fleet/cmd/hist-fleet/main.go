@@ -1,0 +1,153 @@
+// Command hist-fleet lints and repairs the sessions of many machines, where they lie in object storage or in a directory.
+//
+// It is a client of the batch scheduler that its owner has: that one places, counts and retries tasks; hist-fleet takes
+// a shard's number and does that shard. Without a scheduler one process does all.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/urfave/cli/v3"
+)
+
+func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr, os.Getenv)) }
+
+// Exit codes of every command, as hist's own.
+const (
+	exitOK       = 0
+	exitFindings = 1
+	exitUsage    = 2
+	exitIO       = 3
+)
+
+const exitHelp = `EXIT STATUS:
+   0  nothing at or above the threshold, or done
+   1  findings at or above --fail-on (lint of a whole store, check), or something left unrepaired (repair)
+   2  the command line is wrong
+   3  something could not be read or written, or a shard is missing; the rest was done`
+
+// version is set by the linker for a release.
+var version = ""
+
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return "dev"
+}
+
+// env is what commands work with.
+type env struct {
+	out, err io.Writer
+	getenv   func(string) string
+}
+
+// codeError ends a command with an exit code; err may be nil when all has been said.
+type codeError struct {
+	code int
+	err  error
+}
+
+func (e *codeError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *codeError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error {
+	return &codeError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+func exit(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return &codeError{code: code}
+}
+
+// run is the whole program; args begins with its name.
+func run(args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	e := &env{out: stdout, err: stderr, getenv: getenv}
+	err := e.command().Run(ctx, args)
+	if err == nil {
+		return exitOK
+	}
+	var coded *codeError
+	code := exitIO
+	switch {
+	case errors.As(err, &coded):
+		code = coded.code
+	case ctx.Err() != nil:
+		err = errors.New("interrupted; what was finished is kept, and the same command does the rest")
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, "hist-fleet: "+strings.ReplaceAll(printable(text), "\n", "\nhist-fleet: "))
+	}
+	return code
+}
+
+func (e *env) command() *cli.Command {
+	onUsage := func(_ context.Context, c *cli.Command, err error, _ bool) error {
+		return usage("%w; see %s --help", err, c.FullName())
+	}
+	commands := []*cli.Command{e.planCommand(), e.lintCommand(), e.repairCommand(), e.checkCommand()}
+	for _, c := range commands {
+		c.OnUsageError = onUsage
+	}
+	return &cli.Command{
+		Name: "hist-fleet", Usage: "lint and repair the session files of AI coding agents in object storage", Version: programVersion(),
+		Description: "A store is s3://BUCKET/PREFIX or a directory. Where the S3 service lies and who asks, the environment says\n" +
+			"(AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY …).\n\n" + exitHelp,
+		Writer: e.out, ErrWriter: e.err, HideHelpCommand: true, Commands: commands, OnUsageError: onUsage,
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(context.Context, *cli.Command, error) {},
+		Action: func(_ context.Context, c *cli.Command) error {
+			if c.Args().Present() {
+				return usage("there is no command %q; see hist-fleet --help", c.Args().First())
+			}
+			return cli.ShowRootCommandHelp(c)
+		},
+	}
+}
+
+// operand is the one address that a command takes.
+func operand(c *cli.Command, what string) (string, error) {
+	if n := c.Args().Len(); n != 1 {
+		return "", usage("want one address, %s, got %d; see %s --help", what, n, c.FullName())
+	}
+	return c.Args().First(), nil
+}
+
+// printable makes text from a store safe for a terminal and for logs.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
+}
+
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

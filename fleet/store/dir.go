@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// dir is a directory; its files are the objects.
+type dir struct{ root string }
+
+func openDir(path string) (Store, error) {
+	root, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &dir{root}, nil
+}
+
+func (d *dir) URL() string { return d.root }
+
+// path is where an object lies. Keys come from listings and plans; none may lead out of the directory.
+func (d *dir) path(key string) (string, error) {
+	local, err := filepath.Localize(key)
+	if err != nil {
+		return "", fmt.Errorf("%q is no key: %w", key, err)
+	}
+	return filepath.Join(d.root, local), nil
+}
+
+func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) error {
+	err := filepath.WalkDir(d.root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		rel, err := filepath.Rel(d.root, path)
+		if err != nil {
+			return err
+		}
+		key := filepath.ToSlash(rel)
+		if !strings.HasPrefix(key, prefix) {
+			return nil
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // gone since the directory was read
+		}
+		if err != nil {
+			return err
+		}
+		return each(object(key, info))
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	return err
+}
+
+// object describes a file. Its ETag changes with every write that the file system notices.
+func object(key string, info fs.FileInfo) Object {
+	return Object{Key: key, ETag: fmt.Sprintf("%x-%x", info.ModTime().UnixNano(), info.Size()), Size: info.Size(), Modified: info.ModTime()}
+}
+
+func (d *dir) Head(_ context.Context, key string) (Object, map[string]string, error) {
+	path, err := d.path(key)
+	if err != nil {
+		return Object{}, nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Object{}, nil, explainFile(err)
+	}
+	return object(key, info), nil, nil
+}
+
+func (d *dir) Get(ctx context.Context, key, etag string) (io.ReadCloser, error) {
+	path, err := d.path(key)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, explainFile(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", path)
+	}
+	if err == nil && etag != "" && object(key, info).ETag != etag {
+		err = ErrChanged
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Put makes a file of another name and gives it its own when it is on the disk. Absent is kept by the file system; a
+// Match is looked at right before, which keeps off other hist-fleets that behave, not a client that writes meanwhile: a
+// session in a directory is repaired in place by hist itself, which knows the agents' locks.
+func (d *dir) Put(ctx context.Context, key string, body io.ReadSeeker, _ int64, cond Condition, _ map[string]string) error {
+	path, err := d.path(key)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return explainFile(err)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".hist-fleet-*.tmp")
+	if err != nil {
+		return explainFile(err)
+	}
+	defer os.Remove(temp.Name()) //nolint:errcheck // gone already once it has its name
+	_, err = io.Copy(temp, body)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if cond.Match != "" {
+		if now, _, err := d.Head(ctx, key); err != nil || now.ETag != cond.Match {
+			return ErrChanged
+		}
+	}
+	if cond.Absent {
+		err := os.Link(temp.Name(), path)
+		if errors.Is(err, fs.ErrExist) {
+			return ErrChanged
+		}
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+func explainFile(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %w", ErrGone, err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: %w", ErrDenied, err)
+	}
+	return err
+}

@@ -1,0 +1,99 @@
+// Package store is where a fleet's sessions lie: a bucket that speaks S3, or a directory.
+//
+// In: a URL, keys and conditions. Out: listings, bytes, and writes that happen only if the object is still the one that
+// was read. Never here: what a session means.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// What callers must tell apart; test with errors.Is.
+var (
+	// ErrChanged: the object is not, or not any more, the one that the condition names.
+	ErrChanged = errors.New("the object has changed since it was listed")
+	// ErrGone: there is no such object.
+	ErrGone = errors.New("the object is gone")
+	// ErrDenied: the store refuses it to these credentials.
+	ErrDenied = errors.New("access denied")
+	// ErrUnavailable: the store did not answer, or broke off, however often it was asked.
+	ErrUnavailable = errors.New("the store is unavailable")
+	// ErrUnconditional: the store ignores conditions, so that a repair could overwrite what somebody else wrote.
+	ErrUnconditional = errors.New("the store ignores the conditions of a write (If-Match), so nothing is repaired in it; write copies elsewhere with --to")
+)
+
+// Object is one object as a listing tells it.
+type Object struct {
+	Key      string
+	ETag     string // without quotes
+	Size     int64  // bytes as stored
+	Modified time.Time
+}
+
+// Condition is what must hold for a Put; the zero value asks for nothing.
+type Condition struct {
+	Match  string // the object has this ETag
+	Absent bool   // there is no such object
+}
+
+// Store holds objects by key. Its methods may be called from several goroutines at once. Keys are relative to the
+// store's URL, parted by slashes.
+type Store interface {
+	// URL is the store's address as Open takes it.
+	URL() string
+	// List calls each for all objects whose keys begin with prefix, in the order of the keys, and stops at its error.
+	List(ctx context.Context, prefix string, each func(Object) error) error
+	// Get reads an object from its start. With an etag it gives ErrChanged, also in the middle, if the object is another.
+	Get(ctx context.Context, key, etag string) (io.ReadCloser, error)
+	// Head returns what is known of an object without reading it, and what Put gave as meta.
+	Head(ctx context.Context, key string) (Object, map[string]string, error)
+	// Put writes an object whole or not at all, and gives ErrChanged if the condition does not hold.
+	Put(ctx context.Context, key string, body io.ReadSeeker, size int64, cond Condition, meta map[string]string) error
+}
+
+// Open returns the store at an address: s3://BUCKET/PREFIX, or a directory's path. Where the S3 service lies and who asks,
+// the environment says (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID …), as for other programs of its kind.
+func Open(address string) (Store, error) {
+	if !strings.Contains(address, "://") {
+		return openDir(address)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no address of a store: %w", address, err)
+	}
+	switch u.Scheme {
+	case "s3":
+		return openS3(u.Host, strings.Trim(u.Path, "/"), os.Getenv)
+	case "file":
+		return openDir(u.Path)
+	}
+	return nil, fmt.Errorf("%q: want s3://BUCKET/PREFIX or a directory", address)
+}
+
+// Probe finds out whether a store heeds conditions: a write that must fail has to fail. It leaves one small object,
+// key, behind.
+func Probe(ctx context.Context, s Store, key string) error {
+	text := "written by hist-fleet to see whether this store heeds conditions; it may be deleted\n"
+	write := func(cond Condition) error {
+		return s.Put(ctx, key, strings.NewReader(text), int64(len(text)), cond, nil)
+	}
+	if err := write(Condition{}); err != nil {
+		return fmt.Errorf("probing %s: %w", s.URL(), err)
+	}
+	for _, cond := range []Condition{{Match: "00000000000000000000000000000000"}, {Absent: true}} {
+		switch err := write(cond); {
+		case err == nil:
+			return fmt.Errorf("%s: %w", s.URL(), ErrUnconditional)
+		case !errors.Is(err, ErrChanged):
+			return fmt.Errorf("probing %s: %w", s.URL(), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/fleet/store"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/repair"
+)
+
+// RepairRow is what became of one damaged object.
+type RepairRow struct {
+	RunID    string   `json:"run_id"`
+	Key      string   `json:"key"`
+	ETag     string   `json:"etag"` // of the damaged object
+	Outcome  string   `json:"outcome"`
+	Edits    int      `json:"edits"`
+	Fixes    []string `json:"fixes,omitempty"`    // the kinds of fix that were made
+	Left     int      `json:"left"`               // findings that are left, notes aside
+	To       string   `json:"to,omitempty"`       // address of the repaired object
+	Original string   `json:"original,omitempty"` // address of the damaged one, where it was replaced
+	Error    string   `json:"error,omitempty"`
+}
+
+// The outcomes of a repair; Changed and Unreadable are others.
+const (
+	Repaired = "repaired" // published, now or by an earlier try
+	Nothing  = "nothing"  // none of its findings has a mend
+	Refused  = "refused"  // hist would not repair it; the error says why
+)
+
+// madeFrom is the metadata by which a repaired object names the ETag of the one that it was made from: a try that died
+// behind the write knows it again.
+const madeFrom = "Hist-Repaired-From"
+
+// Repairer publishes repaired sessions, in the place of the damaged ones or as copies in another store.
+type Repairer struct {
+	Linter *Linter
+	To     store.Store // nil: in place
+}
+
+// Repair mends one object. What goes wrong with it is in the row; the error is the context's.
+func (r *Repairer) Repair(ctx context.Context, o store.Object) (RepairRow, error) {
+	row := RepairRow{RunID: r.Linter.RunID, Key: o.Key, ETag: o.ETag}
+	err := r.repair(ctx, o, &row)
+	if ctx.Err() != nil {
+		return row, ctx.Err()
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, store.ErrChanged), errors.Is(err, store.ErrGone):
+		row.Outcome, row.Error = Changed, err.Error()
+	case errors.Is(err, errRefused):
+		row.Outcome, row.Error = Refused, err.Error()
+	default:
+		row.Outcome, row.Error = Unreadable, err.Error()
+	}
+	return row, nil
+}
+
+var errRefused = errors.New("not repaired")
+
+func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) error {
+	if o.ETag == "" { // nothing could tell whether it is still the object that was linted
+		return fmt.Errorf("%w: the store tells no ETag of it", errRefused)
+	}
+	if done, err := r.madeBefore(ctx, o); done || err != nil {
+		row.Outcome, row.To = Repaired, r.address(o.Key)
+		return err
+	}
+	dir, err := os.MkdirTemp("", ".hist-fleet-repair-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	damaged := filepath.Join(dir, path.Base(o.Key))
+	if err := r.fetch(ctx, o, damaged); err != nil {
+		return err
+	}
+	mended := filepath.Join(dir, "mended")
+	rep, err := r.mend(ctx, o.Key, damaged, mended)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	row.fill(rep)
+	if len(rep.Edits) == 0 {
+		row.Outcome = Nothing
+		return nil
+	}
+	return r.publish(ctx, o, row, damaged, mended)
+}
+
+// madeBefore says whether an earlier try has published this very repair.
+func (r *Repairer) madeBefore(ctx context.Context, o store.Object) (bool, error) {
+	_, meta, err := r.target().Head(ctx, o.Key)
+	if errors.Is(err, store.ErrGone) && r.To != nil {
+		return false, nil
+	}
+	return err == nil && metaOf(meta) == o.ETag, err
+}
+
+func metaOf(meta map[string]string) string {
+	for k, v := range meta {
+		if strings.EqualFold(k, madeFrom) {
+			return v
+		}
+	}
+	return ""
+}
+
+func (r *Repairer) target() store.Store {
+	if r.To != nil {
+		return r.To
+	}
+	return r.Linter.Store
+}
+
+func (r *Repairer) address(key string) string { return r.target().URL() + "/" + key }
+
+// fetch copies the object to a file, under its own base name: that tells repair what the session is called.
+func (r *Repairer) fetch(ctx context.Context, o store.Object, to string) error {
+	body, err := r.Linter.Store.Get(ctx, o.Key, o.ETag)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, body)
+	return errors.Join(err, f.Close())
+}
+
+// mend repairs a file into another. An object that is named as compressed stays so.
+func (r *Repairer) mend(ctx context.Context, key, damaged, mended string) (rep *repair.Report, err error) {
+	src, err := source.Open(damaged)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	out, err := os.OpenFile(mended, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	var to io.Writer = out
+	if strings.HasSuffix(key, ".zst") {
+		enc, err := zstd.NewWriter(out)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, enc.Close()) }()
+		to = enc
+	}
+	return repair.Do(ctx, repair.Job{Source: src, Lint: r.Linter.LintOptions(key), Mode: repair.ToStream, Stream: to})
+}
+
+func (row *RepairRow) fill(rep *repair.Report) {
+	row.Edits = len(rep.Edits)
+	seen := map[string]bool{}
+	for _, e := range rep.Edits {
+		if !seen[e.Fix] {
+			seen[e.Fix] = true
+			row.Fixes = append(row.Fixes, e.Fix)
+		}
+	}
+	for _, l := range rep.Left {
+		if l.Impact != "notes" {
+			row.Left++
+		}
+	}
+}
+
+// publish writes the repaired object where it belongs. In place the damaged one is kept first, and replaced only if it
+// is still the one that was read.
+func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, damaged, mended string) error {
+	cond := store.Condition{Match: o.ETag}
+	if r.To == nil {
+		original := Private + "originals/" + o.ETag + "/" + o.Key
+		err := putFile(ctx, r.Linter.Store, original, damaged, store.Condition{Absent: true}, nil)
+		if err != nil && !errors.Is(err, store.ErrChanged) { // an earlier try kept it already
+			return fmt.Errorf("keeping the original: %w", err)
+		}
+		row.Original = r.Linter.Store.URL() + "/" + original
+	} else {
+		cond = store.Condition{Absent: true}
+		if older, meta, err := r.To.Head(ctx, o.Key); err == nil && metaOf(meta) != "" {
+			cond = store.Condition{Match: older.ETag} // a repair of what the object was before
+		}
+	}
+	err := putFile(ctx, r.target(), o.Key, mended, cond, map[string]string{madeFrom: o.ETag})
+	if err != nil {
+		// The write may have happened though its answer was lost.
+		if made, _ := r.madeBefore(ctx, o); !made {
+			if r.To != nil && errors.Is(err, store.ErrChanged) {
+				return fmt.Errorf("%w: %s is there and is no repair of hist-fleet's", errRefused, r.address(o.Key))
+			}
+			return err
+		}
+	}
+	row.Outcome, row.To = Repaired, r.address(o.Key)
+	return nil
+}
+
+func putFile(ctx context.Context, to store.Store, key, path string, cond store.Condition, meta map[string]string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return to.Put(ctx, key, f, info.Size(), cond, meta)
+}

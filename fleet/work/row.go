@@ -1,0 +1,61 @@
+package work
+
+import "time"
+
+// SessionRow is what is known of one object after it was linted: one row each, healthy ones too, so that shares can be
+// counted. No column holds a word of a conversation.
+type SessionRow struct {
+	RunID         string    `parquet:"run_id,dict" json:"run_id"`
+	Store         string    `parquet:"store,dict" json:"store"` // the address that keys are relative to
+	Key           string    `parquet:"key" json:"key"`
+	ETag          string    `parquet:"etag" json:"etag"`
+	StoredBytes   int64     `parquet:"stored_bytes" json:"stored_bytes"`
+	Modified      time.Time `parquet:"modified,timestamp(millisecond)" json:"modified"`
+	Bytes         int64     `parquet:"bytes" json:"bytes"` // uncompressed
+	Agent         string    `parquet:"agent,dict" json:"agent"`
+	ClientVersion string    `parquet:"client_version,dict" json:"client_version"`
+	ThreadID      string    `parquet:"thread_id" json:"thread_id"`
+	Owner         string    `parquet:"owner,dict" json:"owner"`     // what --owner found in the key
+	Started       string    `parquet:"started,dict" json:"started"` // the day that the key names, "" if it names none
+	Records       int64     `parquet:"records" json:"records"`
+	Items         int64     `parquet:"items" json:"items"`           // of the model's history, once mended
+	ItemsSeen     int64     `parquet:"items_seen" json:"items_seen"` // that the client reads as the file is
+	Findings      int64     `parquet:"findings" json:"findings"`
+	Worst         string    `parquet:"worst,dict" json:"worst"` // impact, "" without a finding
+	Outcome       string    `parquet:"outcome,dict" json:"outcome"`
+	Error         string    `parquet:"error" json:"error"`
+	HistVersion   string    `parquet:"hist_version,dict" json:"hist_version"`
+	ConfigHash    string    `parquet:"config_hash,dict" json:"config_hash"`
+	LintMillis    int64     `parquet:"lint_ms" json:"lint_ms"`
+}
+
+// The outcomes of an object.
+const (
+	Linted     = "linted"     // read to its end
+	Cached     = "cached"     // unchanged since an earlier run, whose row this is
+	Changed    = "changed"    // not the object any more that was planned
+	Unreadable = "unreadable" // the error says why
+)
+
+// FindingRow is one finding.
+type FindingRow struct {
+	RunID         string `parquet:"run_id,dict" json:"run_id"`
+	Key           string `parquet:"key,dict" json:"key"`
+	Rule          string `parquet:"rule,dict" json:"rule"`
+	Impact        string `parquet:"impact,dict" json:"impact"`
+	Fix           string `parquet:"fix,dict" json:"fix"`
+	Record        string `parquet:"record,dict" json:"record"`
+	Line          int64  `parquet:"line" json:"line"`     // 1-based, 0 for the session as a whole
+	Offset        int64  `parquet:"offset" json:"offset"` // 0-based byte of the uncompressed session
+	Count         int64  `parquet:"count" json:"count"`
+	Message       string `parquet:"message" json:"message"`
+	ClientVersion string `parquet:"client_version,dict" json:"client_version"`
+}
+
+// Result is what came of one object.
+type Result struct {
+	Session  SessionRow
+	Findings []FindingRow
+	// Transient: it could not be read because the store did not answer; another try may help.
+	Transient bool
+}

@@ -1,0 +1,179 @@
+// Package work does the one thing that is done to every session of a fleet: an object in, rows out.
+//
+// An object that can't be read, is gone or has changed is a row that says so, never an error: one bad object must not
+// fail the thousand others of its shard. Never here: which objects there are, where rows go, who runs what.
+package work
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/fleet/store"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+	"github.com/hist-cli/hist/repair"
+)
+
+// Options is what decides about the findings and the columns of a row; rows of other options are not taken over.
+type Options struct {
+	ForCodex string `json:"for_codex,omitempty"` // judge by this version of the client, "" is the newest
+	Provider string `json:"provider,omitempty"`  // judge by this API, "" is the session's own
+	Owner    string `json:"owner,omitempty"`     // a regular expression whose first group is an owner's name in a key
+}
+
+// Hash stands for the options.
+func (o Options) Hash() string {
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // three strings
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Linter lints the objects of one store in one run.
+type Linter struct {
+	Store   store.Store
+	RunID   string
+	Version string // hist's
+	options Options
+	owner   *regexp.Regexp
+}
+
+// NewLinter checks the options.
+func NewLinter(s store.Store, runID, version string, options Options) (*Linter, error) {
+	l := &Linter{Store: s, RunID: runID, Version: version, options: options}
+	if options.Owner == "" {
+		return l, nil
+	}
+	var err error
+	if l.owner, err = regexp.Compile(options.Owner); err != nil {
+		return nil, fmt.Errorf("--owner: %w", err)
+	}
+	if l.owner.NumSubexp() < 1 {
+		return nil, fmt.Errorf("--owner %q: want a group in parentheses around the owner's name", options.Owner)
+	}
+	return l, nil
+}
+
+// IsSession says whether an object's key is one of a session file.
+func IsSession(key string) bool {
+	if strings.HasPrefix(key, Private) || strings.Contains(key, "/"+Private) {
+		return false
+	}
+	return strings.HasSuffix(key, ".jsonl") || strings.HasSuffix(key, ".jsonl.zst")
+}
+
+// Private is the folder of a store in which hist-fleet keeps what is its own: originals above all.
+const Private = ".hist/"
+
+// Lint reads one object. The context's end is the only thing that leaves it without a row.
+func (l *Linter) Lint(ctx context.Context, o store.Object) (res Result, err error) {
+	begun := time.Now()
+	res.Session = l.row(o)
+	row := &res.Session
+	defer func() {
+		if p := recover(); p != nil {
+			res.Findings = nil
+			row.Outcome, row.Error = Unreadable, fmt.Sprintf("hist failed on it, which is a bug of hist's: %v %s", p, firstFrame(debug.Stack()))
+		}
+		row.LintMillis = time.Since(begun).Milliseconds()
+	}()
+	found, err := l.read(ctx, o)
+	if ctx.Err() != nil {
+		return res, ctx.Err()
+	}
+	if err != nil {
+		row.Outcome, row.Error = Unreadable, err.Error()
+		if errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrGone) {
+			row.Outcome = Changed
+		}
+		res.Transient = errors.Is(err, store.ErrUnavailable)
+		return res, nil
+	}
+	l.fill(&res, found)
+	return res, nil
+}
+
+// row is what is known before the object is read.
+func (l *Linter) row(o store.Object) SessionRow {
+	row := SessionRow{
+		RunID: l.RunID, Store: l.Store.URL(), Key: o.Key, ETag: o.ETag, StoredBytes: o.Size, Modified: o.Modified.UTC(), Outcome: Linted,
+		HistVersion: l.Version, ConfigHash: l.options.Hash(),
+	}
+	if l.owner != nil {
+		if m := l.owner.FindStringSubmatch(o.Key); m != nil {
+			row.Owner = m[1]
+		}
+	}
+	row.Started, _, _ = strings.Cut(NameOf(o.Key).Time, "T")
+	return row
+}
+
+// NameOf reads the name of an object as that of a session file. A store is no agent's home: no client looks for sessions in
+// it, so that a name which a client would not find is no damage.
+func NameOf(key string) lint.Name { return repair.NameOf(path.Base(key), false) }
+
+// LintOptions is how an object is linted.
+func (l *Linter) LintOptions(key string) lint.Options {
+	// One processor: objects are linted side by side.
+	return lint.Options{Name: NameOf(key), ForCodex: l.options.ForCodex, Provider: l.options.Provider, Processors: 1}
+}
+
+// read lints the object as it comes from the store; nothing is kept of it.
+func (l *Linter) read(ctx context.Context, o store.Object) (*lint.Result, error) {
+	body, err := l.Store.Get(ctx, o.Key, o.ETag)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	stream := source.Once(body)
+	defer stream.Close()
+	r, err := stream.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	res, err := lint.Session(ctx, r, l.LintOptions(o.Key))
+	if err != nil {
+		return nil, err
+	}
+	return res, res.Summary.Partial
+}
+
+func (l *Linter) fill(res *Result, found *lint.Result) {
+	row, sum := &res.Session, found.Summary
+	row.Bytes, row.Records, row.Items, row.ItemsSeen = sum.Bytes, sum.Records, sum.Items, sum.Seen
+	row.ClientVersion, row.ThreadID = sum.Header.Version, sum.Header.ID
+	row.Findings = int64(len(found.Findings))
+	worst := lint.Notes
+	for _, f := range found.Findings {
+		worst = max(worst, f.Impact)
+		res.Findings = append(res.Findings, FindingRow{
+			RunID: l.RunID, Key: row.Key, Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Record: f.Record,
+			Line: f.Pos.Line, Offset: f.Offset, Count: max(1, f.Count), Message: f.Message, ClientVersion: row.ClientVersion,
+		})
+	}
+	if row.Findings > 0 {
+		row.Worst = worst.String()
+	}
+}
+
+// firstFrame names the function that a panic came from.
+func firstFrame(stack []byte) string {
+	for line := range strings.Lines(string(stack)) {
+		if strings.Contains(line, "github.com/hist-cli/hist/") && !strings.Contains(line, "fleet/work.(*Linter).Lint") {
+			return "in " + strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
