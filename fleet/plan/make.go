@@ -122,7 +122,7 @@ func (req Request) previous(ctx context.Context) (*earlier, error) {
 		return nil, nil // other rules, or other sessions: all is to be read
 	}
 	err = e.sessions(ctx, req.Out, func(_ int, row work.SessionRow) error {
-		if row.Outcome == work.Linted || row.Outcome == work.Cached {
+		if row.Outcome == work.Linted || row.Outcome == work.Cached || row.Outcome == work.Unclaimed {
 			e.same[id128(row.Key, row.ETag)] = false
 		}
 		return nil
@@ -180,7 +180,9 @@ func (e *earlier) carry(ctx context.Context, out store.Store, p *Plan, spool *sp
 		var order []string
 		err := sink.Sessions(ctx, out, e.run.SessionsKey(i, len(e.plan.Parts)), func(row work.SessionRow) error {
 			if e.same[id128(row.Key, row.ETag)] {
-				row.Outcome, row.RunID = work.Cached, p.RunID
+				if row.RunID = p.RunID; row.Outcome == work.Linted {
+					row.Outcome = work.Cached
+				}
 				rows[row.Key] = &work.Result{Session: row}
 				order = append(order, row.Key)
 			}

@@ -34,6 +34,7 @@ const (
 	Linted     = "linted"     // read to its end
 	Cached     = "cached"     // unchanged since an earlier run, whose row this is
 	Changed    = "changed"    // not the object any more that was planned
+	Unclaimed  = "unclaimed"  // no agent that hist knows wrote it
 	Unreadable = "unreadable" // the error says why
 )
 

@@ -20,7 +20,6 @@ import (
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
-	"github.com/hist-cli/hist/repair"
 )
 
 // Options is what decides about the findings and the columns of a row; rows of other options are not taken over.
@@ -94,8 +93,11 @@ func (l *Linter) Lint(ctx context.Context, o store.Object) (res Result, err erro
 	}
 	if err != nil {
 		row.Outcome, row.Error = Unreadable, err.Error()
-		if errors.Is(err, store.ErrChanged) || errors.Is(err, store.ErrGone) {
+		switch {
+		case errors.Is(err, store.ErrChanged), errors.Is(err, store.ErrGone):
 			row.Outcome = Changed
+		case errors.Is(err, lint.ErrUnclaimed):
+			row.Outcome = Unclaimed
 		}
 		res.Transient = errors.Is(err, store.ErrUnavailable)
 		return res, nil
@@ -121,7 +123,7 @@ func (l *Linter) row(o store.Object) SessionRow {
 
 // NameOf reads the name of an object as that of a session file. A store is no agent's home: no client looks for sessions in
 // it, so that a name which a client would not find is no damage.
-func NameOf(key string) lint.Name { return repair.NameOf(path.Base(key), false) }
+func NameOf(key string) lint.Name { return lint.NameOf(path.Base(key), false) }
 
 // LintOptions is how an object is linted.
 func (l *Linter) LintOptions(key string) lint.Options {
@@ -153,7 +155,7 @@ func (l *Linter) read(ctx context.Context, o store.Object) (*lint.Result, error)
 func (l *Linter) fill(res *Result, found *lint.Result) {
 	row, sum := &res.Session, found.Summary
 	row.Bytes, row.Records, row.Items, row.ItemsSeen = sum.Bytes, sum.Records, sum.Items, sum.Seen
-	row.ClientVersion, row.ThreadID = sum.Header.Version, sum.Header.ID
+	row.Agent, row.ClientVersion, row.ThreadID = sum.Agent, sum.Header.Version, sum.Header.ID
 	row.Findings = int64(len(found.Findings))
 	worst := lint.Notes
 	for _, f := range found.Findings {

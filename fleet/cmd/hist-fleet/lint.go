@@ -233,8 +233,8 @@ func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 // verdict ends a run with its numbers and the exit code.
 func (e *env) verdict(d *done, reached bool) error {
 	damaged := d.Worst["blocks"] + d.Worst["loses"] + d.Worst["rejects"]
-	fmt.Fprintf(e.err, "%s, %d damaged, %d unreadable, %d changed meanwhile, %d unchanged since an earlier run\n",
-		count(d.Rows, "session", "sessions"), damaged, d.Outcomes[work.Unreadable], d.Outcomes[work.Changed], d.Outcomes[work.Cached])
+	fmt.Fprintf(e.err, "%s, %d damaged, %d unreadable, %d changed meanwhile, %d of no known agent, %d unchanged since an earlier run\n",
+		count(d.Rows, "session", "sessions"), damaged, d.Outcomes[work.Unreadable], d.Outcomes[work.Changed], d.Outcomes[work.Unclaimed], d.Outcomes[work.Cached])
 	switch {
 	case d.Rows == 0:
 		return &codeError{exitIO, fmt.Errorf("no session was found")}
