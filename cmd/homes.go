@@ -14,15 +14,16 @@ import (
 
 // homes are the agents' homes that the linted sessions lie in.
 type homes struct {
-	mu   sync.Mutex
-	open map[string]*lint.Home
-	all  map[string]bool           // those that were asked for as a whole
-	lost map[string][]lint.Finding // by the session's path: threads that were begun in its place
-	told map[string]bool           // what could not be read of them, so that it is told once and not for every session
+	mu     sync.Mutex
+	open   map[string]*lint.Home
+	all    map[string]bool           // those that were asked for as a whole
+	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place
+	copies *copies
+	told   map[string]bool // what could not be read of them, so that it is told once and not for every session
 }
 
 func newHomes() *homes {
-	return &homes{open: map[string]*lint.Home{}, all: map[string]bool{}, told: map[string]bool{}}
+	return &homes{open: map[string]*lint.Home{}, all: map[string]bool{}, copies: newCopies(), told: map[string]bool{}}
 }
 
 // compare looks at the heads and tails of all sessions of each home that was asked for as a whole, to tell of each what

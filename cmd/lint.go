@@ -41,7 +41,8 @@ type linted struct {
 	prints []string // the findings' fingerprints
 	// How many findings the config or the baseline left out, and how many the config made less weighty.
 	ignored, known, lowered int64
-	beside                  bool // not a session but what its client keeps beside it
+	beside                  bool   // not a session but what its client keeps beside it
+	repaired                string // the thread that is its repaired copy, "" if there is none
 }
 
 // lintRun is one call of the command.
@@ -228,5 +229,6 @@ func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress
 		return r
 	}
 	r.err = homes.look(ctx, &r)
+	homes.copies.settle(ctx, &r)
 	return r
 }

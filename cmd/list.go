@@ -113,7 +113,7 @@ func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
 		}
 	}
 	if text := c.String("since"); text != "" {
-		if w.since, err = since(text, now); err != nil {
+		if w.since, err = since("--since", text, now); err != nil {
 			return w, err
 		}
 	}
@@ -129,7 +129,7 @@ func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
 }
 
 // since reads how long ago, or when.
-func since(text string, now time.Time) (time.Time, error) {
+func since(flag, text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if d, err := time.ParseDuration(days + "h"); err == nil {
 			return now.Add(-24 * d), nil
@@ -143,7 +143,7 @@ func since(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usage("--since is %q; it takes a time ago, such as 90m, 24h or 7d, or a date such as 2026-11-01", text)
+	return time.Time{}, usage("%s is %q; it takes a time ago, such as 90m, 24h or 7d, or a date such as 2026-11-01", flag, text)
 }
 
 func (w wanted) session(s *glance.Session) bool {

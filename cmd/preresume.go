@@ -26,8 +26,9 @@ func preResumeCommand(e *env) *cli.Command {
 		Name: "pre-resume", Usage: "say, before a resume, whether and how a session can be resumed", ArgsUsage: "ID|PATH|--last [--exec -- COMMAND ...]",
 		Description: describe("Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Large sessions are looked at by head and tail only. Every answer is logged: hist list --decisions."),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "last", Usage: "the session of Codex's home that was changed last", DisableDefaultText: true},
-			&cli.StringFlag{Name: "cwd", Usage: "with --last: the one that works in this `DIRECTORY`; with --card: where you work now"},
+			&cli.BoolFlag{Name: "last", Usage: "the session that codex resume --last would take here", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "all", Usage: "with --last: whatever directory it works in", DisableDefaultText: true},
+			&cli.StringFlag{Name: "cwd", Usage: "with --last: in this `DIRECTORY` instead; with --card: where you work now"},
 			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before going on", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "markdown", Usage: "the card as Markdown", DisableDefaultText: true},
@@ -140,10 +141,13 @@ func (p *preRun) flags() error {
 	if err := clientVersion(c.String("for-codex")); err != nil {
 		return err
 	}
-	if dir := c.String("cwd"); dir != "" {
-		if !c.Bool("last") && !c.Bool("card") {
-			return usage("--cwd is for --last and --card")
-		}
+	if c.String("cwd") != "" && !c.Bool("last") && !c.Bool("card") {
+		return usage("--cwd is for --last and --card")
+	}
+	if c.Bool("all") && (!c.Bool("last") || c.String("cwd") != "") {
+		return usage("--all is for --last, and excludes --cwd")
+	}
+	if dir := c.String("cwd"); dir != "" || c.Bool("last") && !c.Bool("all") {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return err
@@ -208,7 +212,7 @@ func (p *preRun) find() (target, error) {
 	if g == nil {
 		where := "in " + root
 		if p.cwd != "" {
-			where += " that works in " + p.cwd
+			where += " that works in " + p.cwd + "; --all takes the last one of all directories"
 		}
 		err := fmt.Errorf("no session %s", where)
 		return target{}, p.instead(preresume.Missing(err.Error()), err)

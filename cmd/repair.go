@@ -28,6 +28,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, don't ask before the whole home is repaired", DisableDefaultText: true},
 			&cli.StringFlag{Name: "only", Usage: "make fixes of these `KINDS` only, parted by commas: exact, recovered, stand-in, set-aside"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "mend what this `RULE` finds only, its notes too; may be given more than once"},
 			&cli.BoolFlag{Name: "tidy", Usage: "mend notes that have a fix, too", DisableDefaultText: true},
@@ -36,6 +37,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "for-codex", Usage: "repair for this `VERSION` of the client (the newest is the default)"},
 			providerFlag(),
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell byte offsets and renumbered lines, too", DisableDefaultText: true},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object a session)"},
 			&cli.StringFlag{Name: "html", Usage: "write the report as one page for a browser to `FILE`, too, which must not exist"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, words of the conversation included", DisableDefaultText: true},
@@ -80,6 +82,11 @@ func (e *env) repair(c *cli.Context) error {
 	}
 	r.bar = e.newProgress(list, passesOfRepair)
 	defer r.bar.end()
+	if len(operands) == 0 {
+		if list, err = r.agreed(c.Context, list); err != nil {
+			return err
+		}
+	}
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
 			// What was repaired before can be taken back.

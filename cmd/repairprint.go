@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -22,6 +24,8 @@ type reportPrinter struct {
 	json    bool
 	diff    bool
 	content bool
+	verbose bool
+	width   int              // of the terminal, in columns; 0: it is none
 	page    string           // file for the HTML report, "" for none
 	reports []*repair.Report // for the page
 }
@@ -35,7 +39,7 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &reportPrinter{w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), page: c.String("html")}
+	p := &reportPrinter{w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), verbose: c.Bool("verbose"), width: widthOf(to), page: c.String("html")}
 	switch f := c.String("format"); f {
 	case "text":
 	case "json":
@@ -82,7 +86,7 @@ func (p *reportPrinter) end(ctx context.Context, run *runs.Run) error {
 		}
 	}
 	if run != nil && !p.json && len(run.Manifest.Files) > 0 {
-		fmt.Fprintf(p.w, "undo: hist undo %s\n", run.Manifest.Run)
+		fmt.Fprintf(p.w, "undo:   hist undo %s\n", run.Manifest.Run)
 	}
 	return p.w.Flush()
 }
@@ -98,13 +102,12 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	}
 	for _, l := range rep.Left {
 		if l.Impact != "notes" {
-			fmt.Fprintf(p.w, "  line %d: left as it is: %s [%s]\n", l.Line, oneLine(l.Reason), l.Rule)
+			fmt.Fprintln(p.w, folded(fmt.Sprintf("  line %d: left as it is: %s [%s]", l.Line, oneLine(l.Reason), l.Rule), p.width, 4))
 		}
 	}
 	t := rep.Totals
 	fmt.Fprintf(p.w, "  records: %d read, %d untouched, %d edited, %d added, %d set aside\n", t.Read, t.Untouched, t.Edited, t.Added, t.SetAside)
-	h := rep.History
-	fmt.Fprintf(p.w, "  history the agent will see: %d of %d items before, %d of %d after\n", h.Before, h.Items, h.After, h.Items)
+	fmt.Fprintln(p.w, folded("  "+historyWords(rep.History), p.width, 4))
 	if rep.Proof != "" {
 		fmt.Fprintf(p.w, "  untouched lines: SHA-256 %s, the same before and after\n", rep.Proof[:16]+"…")
 	}
@@ -112,7 +115,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		fmt.Fprintf(p.w, "  set aside: %s\n", oneLine(rep.Aside))
 	}
 	for _, n := range rep.Notes {
-		fmt.Fprintf(p.w, "  %s\n", oneLine(n))
+		fmt.Fprintln(p.w, folded("  "+oneLine(n), p.width, 4))
 	}
 	switch {
 	case rep.Mode == repair.DryRun.String():
@@ -134,11 +137,33 @@ func (p *reportPrinter) text(rep *repair.Report) {
 
 // resume tells the command that resumes the repaired session.
 func (p *reportPrinter) resume(rep *repair.Report) {
-	fmt.Fprintf(p.w, "  resume: %s", p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
+	fmt.Fprintf(p.w, "resume: %s", p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
 	if !found(rep.Target) {
 		fmt.Fprint(p.w, " (once the file lies in sessions/ of Codex's home)")
 	}
 	fmt.Fprintln(p.w)
+}
+
+// historyWords tells in words what the model will have of a session's history.
+func historyWords(h repair.History) string {
+	lost := h.Items - h.After
+	text := fmt.Sprintf("the model will have all %d items of the history", h.Items)
+	if lost > 0 {
+		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
+	}
+	if h.Before < h.After {
+		text += fmt.Sprintf("; without the repair it has %d", h.Before)
+	}
+	switch told := min(h.Told, lost); {
+	case lost <= 0:
+	case told == lost:
+		text += fmt.Sprintf("; %d %s lost, and the model is told so", lost, map[bool]string{true: "is", false: "are"}[lost == 1])
+	case told > 0:
+		text += fmt.Sprintf("; %d are lost, and the model is told so of %d", lost, told)
+	default:
+		text += fmt.Sprintf("; %d %s lost", lost, map[bool]string{true: "is", false: "are"}[lost == 1])
+	}
+	return text
 }
 
 // found says whether the agent finds a session where it lies: not outside its home, nor in its archive.
@@ -147,29 +172,52 @@ func found(path string) bool {
 	return home != "" && strings.HasPrefix(path, filepath.Join(home, "sessions")+string(filepath.Separator))
 }
 
+// fixWords say what a repair promises, as a user would.
+var fixWords = map[string]string{
+	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "its content is lost; a placeholder tells the model so",
+	lint.SetAside.String(): "taken out of the session, and kept in the run's record",
+}
+
 func (p *reportPrinter) edit(e *repair.Entry) {
+	if e.Rule == repair.Renumber && !p.verbose {
+		return // it follows from the others
+	}
 	where := ""
-	if e.Line > 0 { // renumbering tells its lines in words
+	switch {
+	case e.Line > 0 && p.verbose: // renumbering tells its lines in words
 		where = fmt.Sprintf("line %d, byte %d → line %d, byte %d: ", e.Line, e.Offset, e.LineAfter, e.OffsetAfter)
+	case e.Line > 0:
+		where = fmt.Sprintf("line %d: ", e.Line)
 	}
 	rules := strings.Join(append([]string{e.Rule}, e.Also...), ", ")
-	fmt.Fprintf(p.w, "  %s%s [%s]\n", where, oneLine(e.Reason), rules)
-	fix := e.Fix
+	fmt.Fprintln(p.w, folded(fmt.Sprintf("  %s%s [%s]", where, oneLine(e.Reason), rules), p.width, 4))
+	fix := cmp.Or(fixWords[e.Fix], e.Fix)
 	if e.From != "" {
 		fix += " from " + oneLine(e.From)
 	}
-	fmt.Fprintf(p.w, "    %s\n", p.st.dim.Sprint(e.Impact+"; "+fix))
+	if p.verbose {
+		fix = e.Impact + "; " + e.Fix + ": " + fix
+	}
+	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(fix, p.width-4, 4)))
 	if len(e.Before) == 1 && len(e.After) == 1 {
-		before, after := repair.Mark(p.shown(e.Before[0]), p.shown(e.After[0]), shownBytes)
+		before, after := repair.Mark(p.shown(e.Before[0]), p.shown(e.After[0]), p.room())
 		fmt.Fprintf(p.w, "    %s %s\n    %s %s\n", p.st.removed.Sprint("-"), p.paint(before), p.st.added.Sprint("+"), p.paint(after))
 		return
 	}
 	for _, x := range e.Before {
-		fmt.Fprintf(p.w, "    %s %s\n", p.st.removed.Sprint("-"), repair.Clip(p.shown(x), shownBytes))
+		fmt.Fprintf(p.w, "    %s %s\n", p.st.removed.Sprint("-"), repair.Clip(p.shown(x), p.room()))
 	}
 	for _, x := range e.After {
-		fmt.Fprintf(p.w, "    %s %s\n", p.st.added.Sprint("+"), repair.Clip(p.shown(x), shownBytes))
+		fmt.Fprintf(p.w, "    %s %s\n", p.st.added.Sprint("+"), repair.Clip(p.shown(x), p.room()))
 	}
+}
+
+// room is how much of a changed line is printed, in characters.
+func (p *reportPrinter) room() int {
+	if p.width > 0 {
+		return max(20, p.width-8)
+	}
+	return shownBytes
 }
 
 // shown is a changed line as the user may see it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
@@ -80,6 +82,47 @@ func isTerminal(w io.Writer) bool {
 
 func colorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "color", Value: "auto", Usage: "colour the output: `WHEN` is auto, always or never (NO_COLOR and CLICOLOR are heeded)"}
+}
+
+// widthOf is how many columns a terminal has; 0 if it is none.
+func widthOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// folded breaks a line between words where a terminal of this width would break it anywhere; what follows is indented.
+// A word that is longer than a line stays whole: a path can be copied. With no width the line stays as it is.
+func folded(line string, width, indent int) string {
+	if width < 2*indent+20 {
+		return line
+	}
+	var b strings.Builder
+	at, first := 0, true
+	start := len(line) - len(strings.TrimLeft(line, " "))
+	b.WriteString(line[:start])
+	at = start
+	for _, word := range strings.Fields(line[start:]) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case first:
+		case at+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at, first = at+n, false
+	}
+	return b.String()
 }
 
 // count is a number with its noun.

@@ -14,7 +14,10 @@ import (
 func undoCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "undo", Usage: "take a repair back, byte for byte", ArgsUsage: "[RUN]",
-		Description:  describe("RUN is the id that repair printed, or its beginning; without it the newest repair is taken back. A session that has\nmoved on since is left alone."),
+		Description: describe("RUN is the id that repair printed, or its beginning; without it the newest repair is taken back. A session that has\nmoved on since is left alone."),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},
+		},
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
@@ -33,7 +36,18 @@ func (e *env) undo(c *cli.Context) error {
 		}
 		return err
 	}
-	done, err := run.Undo(c.Context, repair.Claims{HomeOf: homeOf})
+	claims := repair.Claims{HomeOf: homeOf}
+	if c.Bool("dry-run") {
+		would, err := run.Preview(c.Context, claims)
+		for _, u := range would {
+			fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
+				runs.Restored: "the original would come back", runs.Removed: "the copy would go", runs.Already: "nothing left to do",
+				runs.RowsBack: "what its client's database held of it would come back",
+			}[u.Action])
+		}
+		return asInUse(err)
+	}
+	done, err := run.Undo(c.Context, claims)
 	for _, u := range done {
 		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
 			runs.Restored: "the original is back", runs.Removed: "the copy is gone", runs.Already: "nothing left to do",
@@ -43,6 +57,11 @@ func (e *env) undo(c *cli.Context) error {
 			fmt.Fprintf(e.out, "  %s\n", oneLine(u.Note))
 		}
 	}
+	return asInUse(err)
+}
+
+// asInUse gives the error of a file that is in use its exit code.
+func asInUse(err error) error {
 	if errors.Is(err, home.ErrBusy) {
 		return &exitError{ExitInUse, err}
 	}

@@ -98,12 +98,20 @@ func homeExample(t *testing.T, root string, r *lint.Rule) string {
 		t.Fatal(err)
 	}
 	t.Setenv("CODEX_HOME", dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if r.Name == "repaired" {
+		run("repair", "--yes")
+	}
 	found, _ := run("lint", "--notes", "--rule", r.Name)
+	found = copyID.ReplaceAllString(found, "${1}01a1ee00-0000-7000-8000-000000000001")
 	if !strings.Contains(found, "["+r.Name+"]") {
 		t.Errorf("the example of %s does not show it:\n%s", r.Name, found)
 	}
 	return fmt.Sprintf("\n```console\n$ hist lint --notes --rule %s\n%s```\n", r.Name, cut(strings.ReplaceAll(found, dir, "~/.codex")))
 }
+
+// copyID is the id of a repaired copy, which is another one each time.
+var copyID = regexp.MustCompile(`(repaired as |codex resume )[0-9a-f-]{36}`)
 
 // place puts the example of a rule into a directory of its own, goes there and returns the session's path.
 func place(t *testing.T, root, rule string) string {

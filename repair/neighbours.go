@@ -107,6 +107,9 @@ func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (claim run
 	if err == nil && (f.Mode == runs.InPlace || f.Mode == runs.View) && c.home(f) != "" && name.RolloutID != "" {
 		claim.Note, err = viewBack(ctx, r, f, c.home(f), name.RolloutID)
 	}
+	if err == nil && f.Mode == runs.NewThread {
+		claim.Note = delist(ctx, c.home(f), f, name.ThreadID)
+	}
 	claim.Release = func() {
 		guard.Release()
 		unlock()

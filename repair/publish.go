@@ -271,6 +271,7 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	if w.Mode == InPlace && compressed {
 		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")
 	}
+	w.enlist(ctx)
 	rep := w.report(run)
 	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
 		rep.Notes = append(rep.Notes, "the session was repaired, but this report could not be kept: "+kept.Error())

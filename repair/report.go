@@ -33,11 +33,15 @@ type Report struct {
 	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
 }
 
+// Renumber stands in the place of a rule for the lines whose ordinals follow what was added and removed.
+const Renumber = "renumber"
+
 // History is how many items the agent will see.
 type History struct {
 	Items  int64 `json:"items"`
 	Before int64 `json:"before"`
 	After  int64 `json:"after"`
+	Told   int64 `json:"told,omitempty"` // of those that are lost: in their places stands a note to the model
 }
 
 // Entry is one edit: why, where, and what changed.
@@ -106,7 +110,7 @@ func (w *job) report(run *runs.Run) *Report {
 	}
 	if count, first, last := w.rw.renumbered(); count > 0 {
 		rep.Edits = append(rep.Edits, Entry{
-			Rule: "renumber", Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: first, Lines: count,
+			Rule: Renumber, Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: first, Lines: count,
 			Reason: fmt.Sprintf("the ordinals from line %d to line %d of the copy (%d) follow the records added and removed", first, last, count),
 		})
 	}
@@ -152,7 +156,7 @@ func (w *job) history() History {
 		}
 	}
 	after := w.copied.Summary
-	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders)}
+	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders}
 	// A compaction that the client could not read has brought more before than it should.
 	h.Items = max(after.Items+gone+after.Lost, h.Before, h.After)
 	return h

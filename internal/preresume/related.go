@@ -12,17 +12,14 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 )
 
-// Last finds the session of a home that was changed last, and that works in a directory if one is given; nil if there
-// is none. Archived sessions and those of sub-agents do not count.
-func Last(ctx context.Context, homeDir, cwd string) (*glance.Session, error) {
-	return find(ctx, homeDir, func(g *glance.Session) bool { return cwd == "" || works(g, cwd) })
-}
-
-// find finds the session that was changed last among those that are wanted, and that no sub-agent wrote.
-func find(ctx context.Context, homeDir string, wanted func(*glance.Session) bool) (*glance.Session, error) {
+// find finds the session that was changed, or begun, last among those that are wanted, and that no sub-agent wrote.
+func find(ctx context.Context, homeDir string, begun bool, wanted func(*glance.Session) bool) (*glance.Session, error) {
 	files, err := newest(ctx, homeDir)
 	if err != nil {
 		return nil, err
+	}
+	if begun {
+		slices.SortStableFunc(files, func(a, b file) int { return strings.Compare(b.name.Time, a.name.Time) })
 	}
 	for _, f := range files {
 		g, err := glance.Look(ctx, f.path, glance.Options{})
@@ -42,15 +39,12 @@ func find(ctx context.Context, homeDir string, wanted func(*glance.Session) bool
 // Replaceable finds the newest thread that works in a directory and whose last turn failed, never ended or got no answer:
 // the one that a new thread there would be begun in the place of. It is nil if there is none.
 func Replaceable(ctx context.Context, homeDir, cwd string) (*Lost, error) {
-	g, err := find(ctx, homeDir, func(g *glance.Session) bool { return works(g, cwd) && glance.WentWrong(g) })
+	g, err := find(ctx, homeDir, false, func(g *glance.Session) bool { return works(g, cwd) && glance.WentWrong(g) })
 	if g == nil || err != nil {
 		return nil, err
 	}
 	return &Lost{Thread: g.Thread, Path: g.Path, State: string(g.Turn.State), Last: stamp(g.Turn.Last), Resume: g.Agent.Resume(g.Thread)}, nil
 }
-
-// works says whether a session works in a directory, or began there.
-func works(g *glance.Session, cwd string) bool { return g.CWD == cwd || g.Header.CWD == cwd }
 
 // file is a session's file and when it was changed.
 type file struct {

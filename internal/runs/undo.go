@@ -68,6 +68,38 @@ func (c Claim) still() error {
 // error in the midst of the changes comes with what was done; a second call goes on from there. nil claims nothing: the
 // caller knows that nobody uses the files.
 func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
+	steps, err := r.steps(ctx, claims)
+	if err != nil {
+		return nil, err
+	}
+	var done []Undone
+	for _, u := range steps {
+		note, err := u.claimed(ctx, r, claims)
+		if err != nil {
+			return done, fmt.Errorf("undoing run %s: %w", r.Manifest.Run, r.withOriginal(u.file, err))
+		}
+		done = append(done, Undone{u.path(), u.action, note})
+		u.file.Undone = true
+		if err := r.record(u.index, true); err != nil {
+			return done, err
+		}
+	}
+	r.Manifest.UndoneAt = time.Now().UTC()
+	return done, r.note(entry{UndoneAt: r.Manifest.UndoneAt}, true)
+}
+
+// Preview says what Undo would do, or why it would not, and changes nothing.
+func (r *Run) Preview(ctx context.Context, claims Claims) ([]Undone, error) {
+	steps, err := r.steps(ctx, claims)
+	var would []Undone
+	for _, u := range steps {
+		would = append(would, Undone{Path: u.path(), Action: u.action})
+	}
+	return would, err
+}
+
+// steps checks every file of the run and decides what is to be done about it.
+func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 	if !r.Manifest.UndoneAt.IsZero() {
 		return nil, fmt.Errorf("run %s: %w, on %s", r.Manifest.Run, ErrUndone, r.Manifest.UndoneAt.Format(time.RFC3339))
 	}
@@ -104,20 +136,7 @@ func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 	if !published {
 		return nil, fmt.Errorf("run %s: %w", r.Manifest.Run, ErrNothing)
 	}
-	var done []Undone
-	for _, u := range steps {
-		note, err := u.claimed(ctx, r, claims)
-		if err != nil {
-			return done, fmt.Errorf("undoing run %s: %w", r.Manifest.Run, r.withOriginal(u.file, err))
-		}
-		done = append(done, Undone{u.path(), u.action, note})
-		u.file.Undone = true
-		if err := r.record(u.index, true); err != nil {
-			return done, err
-		}
-	}
-	r.Manifest.UndoneAt = time.Now().UTC()
-	return done, r.note(entry{UndoneAt: r.Manifest.UndoneAt}, true)
+	return steps, nil
 }
 
 // pending says whether something of the file is to be taken back. What the client's database held may be gone from

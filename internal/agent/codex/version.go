@@ -18,6 +18,13 @@ func After(version string, major, minor int) bool {
 	return ok && (a > major || a == major && b > minor)
 }
 
+// Newer says whether a version comes after another by its first two numbers; one that can't be read never does.
+func Newer(version, than string) bool {
+	a, b, ok := readVersion(version)
+	x, y, known := readVersion(than)
+	return ok && (!known || a > x || a == x && b > y)
+}
+
 func readVersion(version string) (major, minor int, ok bool) {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 || version == unknownVersion {

@@ -40,6 +40,12 @@ var (
 			`Told where a thread's last turn failed, never ended or got no answer, and within half an hour the same prompt was asked again in an empty thread, in the same directory and by the same kind of client. ` +
 			`The old thread is whole: resume it.`,
 	}
+	Repaired = &Rule{
+		Name: "repaired", Family: "store", Impact: Notes, Fix: NoFix, Home: true,
+		Title: "a damaged session of which a repaired copy stands",
+		Text: `Repair leaves the original as it is and makes a copy that resumes. As long as the original has the bytes that were repaired, and the copy is there, what is wrong with the original matters no more: ` +
+			`this note stands in the place of its findings and names the copy. If the original changes, if the copy is removed, or if the repair is taken back, its findings are told again.`,
+	}
 	InUse = &Rule{
 		Name: "in-use", Family: "store", Impact: Notes, Fix: NoFix, Home: true,
 		Title: "somebody uses the session now",
@@ -47,6 +53,6 @@ var (
 	}
 	// StoreRules are the rules about what lies beside a session.
 	StoreRules = []*Rule{
-		ProjectionStale, IndexMissing, IndexStale, DuplicateThread, BrokenLineage, ContextLost, InUse,
+		ProjectionStale, IndexMissing, IndexStale, DuplicateThread, BrokenLineage, ContextLost, Repaired, InUse,
 	}
 )

@@ -1,0 +1,254 @@
+package cmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/runs"
+)
+
+func runsCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "runs", Usage: "list the records of repairs, show one, or remove old ones", ArgsUsage: "[list | show RUN | prune]",
+		Description: describe("Each repair leaves a record from which hist undo takes it back. prune removes those that are older than --older-than,\n" +
+			"with the originals that they keep: those repairs can't be taken back any more."),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "older-than", Usage: "prune: records older than this `TIME`: 90m, 24h, 30d, or from before a date such as 2026-11-01"},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "prune: remove nothing, only say what would go", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "prune: don't ask", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "list and show: print one JSON object", DisableDefaultText: true},
+		},
+		OnUsageError: onUsageError, Action: e.runs,
+	}
+}
+
+func (e *env) runs(c *cli.Context) error {
+	what := c.Args().First()
+	if what != "prune" && (c.IsSet("older-than") || c.Bool("dry-run") || c.Bool("yes")) {
+		return usage("--older-than, --dry-run and --yes are for hist runs prune")
+	}
+	switch {
+	case what == "" || what == "list" && c.NArg() == 1:
+		return e.listRuns(c)
+	case what == "show" && c.NArg() == 2:
+		return e.showRun(c, c.Args().Get(1))
+	case what == "show":
+		return usage("show takes one run; hist runs lists them")
+	case what == "prune" && c.NArg() == 1:
+		if c.Bool("json") {
+			return usage("--json is for list and show")
+		}
+		return e.pruneRuns(c)
+	}
+	return usage("runs takes list, show RUN or prune, not %q%s", what, meant(what, []string{"list", "show", "prune"}))
+}
+
+// runState is what can still be done about a run, in words.
+func runState(m *runs.Manifest) string {
+	published, undone := 0, 0
+	for _, f := range m.Files {
+		if f.Published {
+			published++
+		}
+		if f.Undone {
+			undone++
+		}
+	}
+	switch {
+	case !m.UndoneAt.IsZero():
+		return "taken back"
+	case published == 0:
+		return "changed nothing"
+	case undone > 0:
+		return "taken back in part"
+	}
+	return "can be taken back"
+}
+
+// listedRun is the documented form of a run in a list.
+type listedRun struct {
+	Run     string      `json:"run"`
+	Started string      `json:"started"`
+	Version string      `json:"hist"`
+	State   string      `json:"state"`
+	Bytes   int64       `json:"bytes"`
+	Files   []runs.File `json:"files"`
+}
+
+func aboutRun(m *runs.Manifest) listedRun {
+	return listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: runState(m), Bytes: sizeOfRun(m.Run), Files: m.Files}
+}
+
+// sizeOfRun is how many bytes a record takes, as far as it can be read.
+func sizeOfRun(id string) (size int64) {
+	root, err := runs.Dir()
+	if err != nil {
+		return 0
+	}
+	filepath.WalkDir(filepath.Join(root, id), func(_ string, d fs.DirEntry, err error) error { //nolint:errcheck // what can't be read isn't counted
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size
+}
+
+func (e *env) listRuns(c *cli.Context) error {
+	list, bad := runs.List()
+	w := bufio.NewWriter(e.out)
+	var err error
+	if c.Bool("json") {
+		out := struct {
+			Schema string      `json:"schema"`
+			Runs   []listedRun `json:"runs"`
+		}{"hist.runs/1", []listedRun{}}
+		for i := range list {
+			out.Runs = append(out.Runs, aboutRun(&list[i]))
+		}
+		err = format.Write(w, out)
+	} else {
+		err = runTable(w, list, time.Now())
+	}
+	if err := errors.Join(err, w.Flush()); err != nil {
+		return fmt.Errorf("writing the list: %w", err)
+	}
+	if bad != nil {
+		return &exitError{ExitIO, bad}
+	}
+	return nil
+}
+
+func runTable(w io.Writer, list []runs.Manifest, now time.Time) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "no repair is on record")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "RUN\tAGE\tSESSIONS\tSIZE\tSTATE")
+	for i := range list {
+		m := &list[i]
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), len(m.Files), bytesOf(sizeOfRun(m.Run)), runState(m))
+	}
+	return t.Flush()
+}
+
+func (e *env) showRun(c *cli.Context, id string) error {
+	run, err := runs.Load(id)
+	if err != nil {
+		if errors.Is(err, runs.ErrBadID) {
+			return usage("%w", err)
+		}
+		return err
+	}
+	m := &run.Manifest
+	w := bufio.NewWriter(e.out)
+	if c.Bool("json") {
+		if err := format.Write(w, struct {
+			Schema string `json:"schema"`
+			listedRun
+		}{"hist.run/1", aboutRun(m)}); err != nil {
+			return fmt.Errorf("writing the run: %w", err)
+		}
+		return w.Flush()
+	}
+	fmt.Fprintf(w, "%s  %s, by hist %s; %s\n", m.Run, m.Started.Local().Format(time.DateTime), oneLine(m.Version), runState(m))
+	for i := range m.Files {
+		f := &m.Files[i]
+		fmt.Fprintf(w, "  %s\n    ", oneLine(f.Source))
+		switch f.Mode {
+		case runs.InPlace:
+			fmt.Fprint(w, "replaced in place")
+		case runs.NewThread:
+			fmt.Fprintf(w, "copied as a new thread to %s", oneLine(f.Target))
+		default:
+			fmt.Fprintf(w, "copied to %s", oneLine(f.Target))
+		}
+		fmt.Fprintf(w, "; %s before, %s after\n", bytesOf(f.SizeBefore), bytesOf(f.SizeAfter))
+	}
+	fmt.Fprintf(w, "record: %s\n", oneLine(run.Path()))
+	if runState(m) == "can be taken back" {
+		fmt.Fprintf(w, "undo:   hist undo %s\n", m.Run)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing the run: %w", err)
+	}
+	return nil
+}
+
+// pruneRuns removes old records. One of a repair that could be taken back holds what undo needs, perhaps the only copy of
+// an original: that is said, and asked.
+func (e *env) pruneRuns(c *cli.Context) error {
+	if c.String("older-than") == "" {
+		return usage("prune wants to know how old: --older-than 30d")
+	}
+	before, err := since("--older-than", c.String("older-than"), time.Now())
+	if err != nil {
+		return err
+	}
+	list, bad := runs.List()
+	var old []runs.Manifest
+	var size int64
+	live := 0
+	for i := range list {
+		if !list[i].Started.Before(before) {
+			continue
+		}
+		old = append(old, list[i])
+		size += sizeOfRun(list[i].Run)
+		if runState(&list[i]) == "can be taken back" {
+			live++
+		}
+	}
+	if len(old) == 0 {
+		fmt.Fprintln(e.out, "no record is that old")
+		return bad
+	}
+	if err := runTable(e.out, old, time.Now()); err != nil {
+		return fmt.Errorf("writing the list: %w", err)
+	}
+	if c.Bool("dry-run") {
+		fmt.Fprintf(e.out, "%s, %s, would be removed (dry run)\n", count(int64(len(old)), "record", "records"), bytesOf(size))
+		return bad
+	}
+	if !c.Bool("yes") {
+		if !e.asks() {
+			return usage("--yes removes these records, with the originals that they keep")
+		}
+		question := fmt.Sprintf("Remove %s?", count(int64(len(old)), "record", "records"))
+		if live > 0 {
+			question = fmt.Sprintf("Remove %s? %d of these repairs can't be taken back then.", count(int64(len(old)), "record", "records"), live)
+		}
+		yes, err := e.agreed(question)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			fmt.Fprintln(e.out, "nothing was removed")
+			return nil
+		}
+	}
+	root, err := runs.Dir()
+	if err != nil {
+		return err
+	}
+	for i := range old {
+		if err := os.RemoveAll(filepath.Join(root, old[i].Run)); err != nil {
+			return fmt.Errorf("removing a record: %w", err)
+		}
+	}
+	fmt.Fprintf(e.out, "removed %s, %s\n", count(int64(len(old)), "record", "records"), bytesOf(size))
+	return bad
+}

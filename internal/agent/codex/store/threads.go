@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+)
+
+// Thread is a client's own row of one of its threads.
+type Thread struct {
+	ID       string // in lower case
+	Path     string // of its rollout, absolute
+	CWD      string
+	Title    string // the name that a user gave, else what the client shows in its place: the first prompt
+	Source   string // what began it, such as cli or exec
+	Version  string // of the client that began it
+	Updated  time.Time
+	Archived bool
+}
+
+// wanted are the columns that Threads needs; optional those that came later (0.145 and after).
+var (
+	wanted   = []string{"id", "rollout_path", "cwd", "title", "source", "cli_version", "updated_at", "archived"}
+	optional = []string{"updated_at_ms", "name"}
+)
+
+// Threads reads a home's list of threads. It is nil if there is none.
+func Threads(ctx context.Context, home string) ([]Thread, error) {
+	db, path, err := open(ctx, home, stateFile, readOnly)
+	if db == nil || err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	has, err := columns(ctx, db, path, "threads")
+	if err != nil {
+		return nil, err
+	}
+	list := slices.Clone(wanted)
+	for _, c := range wanted {
+		if !slices.Contains(has, c) {
+			return nil, fmt.Errorf("%s: %w: no threads.%s", path, ErrSchema, c)
+		}
+	}
+	for _, c := range optional {
+		if slices.Contains(has, c) {
+			list = append(list, c)
+		} else {
+			list = append(list, "NULL")
+		}
+	}
+	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+" FROM threads")
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer rows.Close()
+	var threads []Thread
+	for rows.Next() {
+		var t Thread
+		var seconds, archived int64
+		var millis sql.NullInt64
+		var name sql.NullString
+		if err := rows.Scan(&t.ID, &t.Path, &t.CWD, &t.Title, &t.Source, &t.Version, &seconds, &archived, &millis, &name); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		t.ID, t.Archived, t.Updated = strings.ToLower(t.ID), archived != 0, time.Unix(seconds, 0).UTC()
+		if millis.Int64 > 0 {
+			t.Updated = time.UnixMilli(millis.Int64).UTC()
+		}
+		if name.String != "" {
+			t.Title = name.String
+		}
+		threads = append(threads, t)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return threads, nil
+}
+
+// LastIsListed says whether the newest client that has written to a list of threads takes the last one from it, rather
+// than the one whose file was changed last. The bounds lie between those of the measured versions: 0.114 and 0.153 do,
+// 0.130 and 0.145 do not.
+func LastIsListed(threads []Thread) bool {
+	newest := ""
+	for _, t := range threads {
+		if newest == "" || codex.Newer(t.Version, newest) {
+			newest = t.Version
+		}
+	}
+	return newest != "" && (codex.Before(newest, 0, 130) || !codex.Before(newest, 0, 146))
+}
+
+// known are all columns of the list of threads in the clients that were measured (0.114 to 0.169). A row is added to no
+// other list: what another column means nobody here knows.
+var known = strings.Fields(`id rollout_path created_at updated_at source model_provider cwd title sandbox_policy approval_mode tokens_used
+	has_user_event archived archived_at git_sha git_branch git_origin_url cli_version first_user_message agent_nickname agent_role memory_mode
+	model reasoning_effort agent_path created_at_ms updated_at_ms thread_source preview recency_at recency_at_ms history_mode name is_pinned
+	thread_section_id section_position section_entered_at_ms project_id originator daybreak_enabled creator_user_id creator_account_id
+	attached_thread_parent_id`)
+
+// Enlist adds to a home's list of threads a copy of a thread, made now: with the row of the one that it is a copy of,
+// under an id and with a file of its own, neither archived nor pinned. Then the client offers it where it lists threads,
+// and resumes it as the last one. It says whether it did: a home without such a list, or in which the original is not
+// listed, is left alone. ErrSchema: the list has another form than the known ones.
+func Enlist(ctx context.Context, home, original, copied, path string, now time.Time) (bool, error) {
+	db, file, err := open(ctx, home, stateFile, readWrite)
+	if db == nil || err != nil {
+		return false, err
+	}
+	defer db.Close()
+	has, err := columns(ctx, db, file, "threads")
+	if err != nil {
+		return false, err
+	}
+	for _, c := range wanted {
+		if !slices.Contains(has, c) {
+			return false, fmt.Errorf("%s: %w: no threads.%s", file, ErrSchema, c)
+		}
+	}
+	var values []string
+	var args []any
+	for _, c := range has {
+		value := "?"
+		switch c {
+		case "id":
+			args = append(args, copied)
+		case "rollout_path":
+			args = append(args, path)
+		case "created_at", "updated_at", "recency_at":
+			args = append(args, now.Unix())
+		case "created_at_ms", "updated_at_ms", "recency_at_ms":
+			args = append(args, now.UnixMilli())
+		case "archived", "is_pinned":
+			value = "0"
+		case "archived_at":
+			value = "NULL"
+		default:
+			if !slices.Contains(known, c) {
+				return false, fmt.Errorf("%s: %w: threads.%s", file, ErrSchema, c)
+			}
+			value = `"` + c + `"`
+		}
+		values = append(values, value)
+	}
+	quoted := `"` + strings.Join(has, `", "`) + `"`
+	res, err := db.ExecContext(ctx, "INSERT INTO threads ("+quoted+") SELECT "+strings.Join(values, ", ")+" FROM threads WHERE lower(id) = ?", append(args, strings.ToLower(original))...)
+	if err != nil {
+		return false, fmt.Errorf("writing %s: %w", file, err)
+	}
+	n, err := res.RowsAffected()
+	return n == 1, err
+}
+
+// Delist takes the row of a copy whose file is gone out of a home's list of threads.
+func Delist(ctx context.Context, home, copied, path string) error {
+	db, file, err := open(ctx, home, stateFile, readWrite)
+	if db == nil || err != nil {
+		return err
+	}
+	defer db.Close()
+	has, err := columns(ctx, db, file, "threads")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(has, "id") || !slices.Contains(has, "rollout_path") {
+		return nil
+	}
+	if _, err := db.ExecContext(ctx, "DELETE FROM threads WHERE id = ? AND rollout_path = ?", copied, path); err != nil {
+		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	return nil
+}

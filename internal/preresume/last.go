@@ -1,0 +1,60 @@
+package preresume
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/glance"
+)
+
+// Last finds the session that the home's client means by --last: the last one of a directory, or of all if none is
+// given; nil if there is none. Archived sessions and those of sub-agents do not count.
+//
+// Clients differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the first take the
+// session that was begun last; others the one whose file was changed last; 0.114 and those from 0.153 on the one that
+// was updated last in their list of threads, in which a file that they have not written themselves does not stand.
+func Last(ctx context.Context, homeDir, cwd string) (*glance.Session, error) {
+	threads, err := store.Threads(ctx, homeDir)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	// A list that can't be read, or has a form that is not known, leaves the files.
+	wanted := func(g *glance.Session) bool { return cwd == "" || works(g, cwd) }
+	if store.LastIsListed(threads) {
+		return lastListed(ctx, threads, wanted)
+	}
+	return find(ctx, homeDir, threads == nil && err == nil, wanted)
+}
+
+// lastListed finds the last of the threads in a client's list.
+func lastListed(ctx context.Context, threads []store.Thread, wanted func(*glance.Session) bool) (*glance.Session, error) {
+	slices.SortStableFunc(threads, func(a, b store.Thread) int { return b.Updated.Compare(a.Updated) })
+	for _, t := range threads {
+		if t.Archived || strings.Contains(t.Source, "subagent") {
+			continue
+		}
+		g, err := glance.Look(ctx, t.Path, glance.Options{})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			continue // it is not there any more, or its own answer says why it can't be read
+		}
+		if wanted(g) {
+			return g, nil
+		}
+	}
+	return nil, nil
+}
+
+// works says whether a session works in a directory, or began there.
+func works(g *glance.Session, cwd string) bool {
+	if g.CWD == cwd || g.Header.CWD == cwd {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(cwd) // clients write the directory that links lead to
+	return err == nil && (g.CWD == real || g.Header.CWD == real)
+}

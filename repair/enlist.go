@@ -1,0 +1,44 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/runs"
+)
+
+// enlist puts the copy into the client's list of threads, so that the client offers it, and means it by the last one.
+// A copy that is not listed is as good: the client resumes it by its id, and lists it then.
+func (w *job) enlist(ctx context.Context) {
+	if w.Mode != NewThread || w.Home == "" {
+		return
+	}
+	threads, err := store.Threads(ctx, w.Home)
+	if err == nil && !store.LastIsListed(threads) {
+		return // the client looks at the files themselves
+	}
+	listed := false
+	if err == nil {
+		listed, err = store.Enlist(ctx, w.Home, w.lockedThread(), w.thread, w.target, time.Now())
+	}
+	switch {
+	case err != nil:
+		w.notes = append(w.notes, fmt.Sprintf("the client does not list the copy until it is resumed by its id: %v", err))
+	case !listed:
+		w.notes = append(w.notes, "the client does not list the copy until it is resumed by its id, as it does not list the original")
+	}
+}
+
+// delist takes a copy that is removed out of the client's list of threads. What keeps it from that is told only: a row
+// whose file is gone does no harm.
+func delist(ctx context.Context, homeDir string, f *runs.File, thread string) (note string) {
+	if homeDir == "" {
+		return ""
+	}
+	if err := store.Delist(ctx, homeDir, thread, f.Target); err != nil {
+		return fmt.Sprintf("the client's list of threads may still name it: %v", err)
+	}
+	return ""
+}
