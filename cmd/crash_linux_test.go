@@ -108,7 +108,7 @@ func (h *crashHome) view(t *testing.T) (rows int) {
 // TestRepairKilled kills `hist repair --in-place` after each of its steps. Afterwards the session is the old one or the
 // new one, whole; of the new one there is no stale view; and both a second repair and an undo settle what is left.
 func TestRepairKilled(t *testing.T) {
-	repair := []string{"repair", "--in-place"}
+	repair := []string{"repair", "--in-place", "--yes"}
 	whole := newCrashHome(t)
 	counted := filepath.Join(t.TempDir(), "steps")
 	if code, out, _ := whole.hist(t, []string{dieAt + "=0", countSteps + "=" + counted}, repair...); code != ExitOK {
@@ -144,7 +144,7 @@ func TestRepairKilled(t *testing.T) {
 // settle repairs once more, or takes back what was done, and looks at the session and for what is left lying about.
 func (h *crashHome) settle(t *testing.T, how string, isNew bool, after []byte) {
 	t.Helper()
-	want, args := after, []string{"repair", "--in-place"}
+	want, args := after, []string{"repair", "--in-place", "--yes"}
 	if how == "undo" {
 		want, args = h.before, []string{"undo"}
 	}
