@@ -19,6 +19,8 @@ type Case struct {
 	Lost int    // items of the model's history that nothing in the file tells any more; -1: some may be lost
 	// Words: the damage has changed the words of one item, or taken the instructions in the header with it.
 	Words bool
+	// Beside: the damaged call stood beside others, and nothing tells its place among them any more.
+	Beside bool
 	// Dead: no repair makes a session of it.
 	Dead bool
 }
@@ -28,7 +30,7 @@ type line struct {
 	raw     []byte
 	kind    string // payload type of an item or event, else the type
 	item    bool   // a response_item
-	id      string // call_id
+	id      string // call_id; none for a note, which a script sends beside its output
 	ordinal int64  // -1: none
 }
 
@@ -60,6 +62,7 @@ func parse(clean []byte) []line {
 			Type    string
 			Payload struct {
 				Type   string
+				Name   string
 				CallID string `json:"call_id"`
 			}
 		}
@@ -69,6 +72,9 @@ func parse(clean []byte) []line {
 		l := line{raw: raw, kind: r.Payload.Type, item: r.Type == "response_item", id: r.Payload.CallID, ordinal: -1}
 		if l.kind == "" {
 			l.kind = r.Type
+		}
+		if strings.HasSuffix(l.kind, "_output") && r.Payload.Name != "" {
+			l.id = ""
 		}
 		if r.Ordinal != nil {
 			l.ordinal = *r.Ordinal
@@ -288,6 +294,7 @@ func (b *breaker) pair(i int, name func(string) string) {
 		b.add(name("twice"), "duplicate-call", 0, b.with(i, i+1, l.raw, l.raw)...)
 		if b.paginated() {
 			b.add(name("dropped-renumbered"), "output-without-call", lost, renumbered(b.with(i, i+1))...)
+			b.cases[len(b.cases)-1].Beside = b.besideCall(i)
 		}
 		if l.kind == "function_call" {
 			b.arguments(i, name)
@@ -313,6 +320,19 @@ func (b *breaker) pair(i int, name func(string) string) {
 		swapped = append(swapped, b.lines[k].raw)
 	}
 	b.add(name("swapped"), "output-before-call", 0, swapped...)
+}
+
+// besideCall says whether the item before or behind the one at i belongs to a call: several may have run side by side.
+func (b *breaker) besideCall(i int) bool {
+	for _, step := range []int{-1, 1} {
+		j := i + step
+		for ; j >= 0 && j < len(b.lines) && !b.lines[j].item; j += step {
+		}
+		if j >= 0 && j < len(b.lines) && b.lines[j].id != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *breaker) arguments(i int, name func(string) string) {
@@ -379,8 +399,10 @@ func (b *breaker) lostWith(i int) int {
 		return 1
 	case strings.HasSuffix(l.kind, "_output"):
 		return 0 // a stand-in takes its place
-	case has("item_completed", `"id":"`+l.id+`"`, "CommandExecution"):
-		return 0
+	case has(`"`+l.id+`"`) && !has(`"`+l.id+`"`, "ImageView"):
+		return 0 // an event tells the call
+	case bytes.Contains(l.raw, []byte(`"name":"exec"`)):
+		return 0 // a script: its text is gone, what it ran and said is not
 	}
 	return 2 // the output goes with the call
 }

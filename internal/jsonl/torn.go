@@ -17,6 +17,10 @@ type TornEnd struct {
 	Closers       []byte // what closes everything open, the string itself not counted
 	Member        int    // bytes up to the end of the last whole member or element; 0 if there is none
 	MemberClosers []byte // what closes what is open there
+	// Object is the number of bytes up to the end of the last whole object in the innermost array that is open at the
+	// cut; 0 if there is none. ObjectClosers closes what is open there.
+	Object        int
+	ObjectClosers []byte
 }
 
 // WalkTorn follows the brackets and strings of a JSON text that ends too early. It trusts what it reads: whether
@@ -27,8 +31,12 @@ func WalkTorn(raw []byte) TornEnd {
 	value := false // the next string is a value: it stands behind a colon, or in an array
 	depth := 0     // of what is open behind the last whole member: no more has been closed since
 	whole := func(at int) { end.Member, depth = at, len(open) }
+	objects := 0 // depth of the array that end.Object is in
 	closed := func() TornEnd {
 		end.MemberClosers = reversed(open[:depth])
+		if end.Object > 0 {
+			end.ObjectClosers = reversed(open[:objects])
+		}
 		return end
 	}
 	for i := 0; i < len(raw); {
@@ -36,12 +44,21 @@ func WalkTorn(raw []byte) TornEnd {
 		case '{', '[':
 			open = append(open, c+2) // '{'+2 == '}', '['+2 == ']'
 			value = c == '['
+			if c == '[' {
+				end.Object = 0
+			}
 		case '}', ']':
 			if len(open) == 0 {
 				return TornEnd{}
 			}
 			open = open[:len(open)-1]
 			whole(i + 1)
+			switch {
+			case c == '}' && len(open) > 0 && open[len(open)-1] == ']':
+				end.Object, objects = i+1, len(open)
+			case len(open) < objects:
+				end.Object = 0
+			}
 		case ':':
 			value = true
 		case ',':

@@ -24,7 +24,8 @@ func repeats(torn, whole []byte) bool {
 }
 
 // closeTorn closes a record that was cut where nothing false is said by it: inside the text of an output or a
-// message, which is marked as cut, or behind everything that the record needs. It returns nil if neither is so.
+// message, or behind the last whole part of one, which are marked as cut, or behind everything that the record needs. It
+// returns nil if none is so.
 func (f *Normalizer) closeTorn(raw []byte) []byte {
 	if !jsonl.LooksTorn(raw) {
 		return nil
@@ -33,6 +34,12 @@ func (f *Normalizer) closeTorn(raw []byte) []byte {
 	if cut.InText {
 		text := append(jsonl.TrimPartial(raw), jsonl.AppendQuote(nil, CutMark)[1:]...)
 		if closed := append(text, cut.Closers...); f.honest(closed, true) {
+			return closed
+		}
+	}
+	if before, last := bytes.CutSuffix(raw[:cut.Object], []byte(`"}`)); last {
+		text := append(append(bytes.Clone(before), jsonl.AppendQuote(nil, CutMark)[1:]...), '}')
+		if closed := append(text, cut.ObjectClosers...); f.honest(closed, true) {
 			return closed
 		}
 	}

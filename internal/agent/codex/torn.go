@@ -3,6 +3,8 @@ package codex
 import (
 	"bytes"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -21,11 +23,31 @@ func (Decoder) Complete(rec *session.Record) bool {
 		return IsString(rec, FieldName) && IsString(rec, FieldInput) && IsString(rec, FieldCallID)
 	case "response_item/function_call_output", "response_item/custom_tool_call_output":
 		output := Field(rec, FieldOutput)
-		return IsString(rec, FieldCallID) && len(output) > 2
+		return IsString(rec, FieldCallID) && len(output) > 2 && wholeParts(output)
 	case "event_msg/task_complete", "event_msg/turn_aborted":
 		return IsString(rec, FieldTurnID) && (rec.Type != "event_msg/turn_aborted" || IsString(rec, FieldReason))
 	}
 	return false
+}
+
+// wholeParts says whether every part of an output that is a list has its content, and not only its type.
+func wholeParts(output []byte) bool {
+	if output[0] != '[' {
+		return true
+	}
+	whole := true
+	gjson.ParseBytes(output).ForEach(func(_, part gjson.Result) bool {
+		content := 0
+		part.ForEach(func(key, _ gjson.Result) bool {
+			if key.Str != "type" && key.Str != "detail" {
+				content++
+			}
+			return true
+		})
+		whole = content > 0 && part.Get("type").Str != ""
+		return whole
+	})
+	return whole
 }
 
 // textKey stands before the words of a part of a content.
