@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,11 +15,15 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
 // configName is the file that is looked for in the working directory and above it.
 const configName = ".hist.toml"
+
+// maxConfig is how large a config file may be, in bytes.
+const maxConfig = 1 << 20
 
 // config is what a config file says: a table for each command that has settings.
 type config struct {
@@ -89,7 +92,7 @@ func loadConfig(c *cli.Context) (*config, error) {
 	case c.Bool("no-config"):
 		return &config{}, nil
 	case c.IsSet("config"):
-		return readConfig(c.Context, path)
+		return readConfig(path)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -97,10 +100,7 @@ func loadConfig(c *cli.Context) (*config, error) {
 	}
 	for _, path := range configPaths(dir) {
 		if _, err := os.Lstat(path); err == nil {
-			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-				return nil, fmt.Errorf("reading the config %s: it is no regular file; --no-config reads none", path)
-			}
-			return readConfig(c.Context, path)
+			return readConfig(path)
 		}
 	}
 	return &config{}, nil
@@ -124,10 +124,10 @@ func configPaths(dir string) []string {
 	return append(paths, filepath.Join(base, "hist", "config.toml"))
 }
 
-func readConfig(ctx context.Context, path string) (*config, error) {
-	text, err := readFile(ctx, path)
+func readConfig(path string) (*config, error) {
+	text, err := source.Small(path, maxConfig)
 	if err != nil {
-		return nil, fmt.Errorf("reading the config %s: %w", path, plain(err))
+		return nil, fmt.Errorf("reading the config %s: %w; --no-config reads none", path, plain(err))
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
 	conf := &config{path: path}
@@ -163,25 +163,6 @@ func (c *config) check(text []byte) error {
 
 func wrongSetting(rule string) string {
 	return fmt.Sprintf("%s = takes a text: off, blocks, loses, rejects or notes", rule)
-}
-
-// readFile reads a file that may be a pipe which nobody writes to: when ctx is done it is waited for no longer.
-func readFile(ctx context.Context, path string) ([]byte, error) {
-	type read struct {
-		text []byte
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		text, err := os.ReadFile(path)
-		done <- read{text, err}
-	}()
-	select {
-	case r := <-done:
-		return r.text, r.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // configError names the place of what is wrong in a config file, and what may have been meant.

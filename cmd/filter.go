@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/baseline"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -53,13 +53,16 @@ func newFilter(c *cli.Context) (*filter, error) {
 	case c.IsSet("write-baseline"):
 		f.save = baseline.File{}
 	case c.IsSet("baseline"):
-		f.known, err = readBaseline(c.Context, c.String("baseline"))
+		f.known, err = readBaseline(c.String("baseline"))
 	}
 	return f, err
 }
 
-func readBaseline(ctx context.Context, path string) (baseline.File, error) {
-	text, err := readFile(ctx, path)
+// maxBaseline is how large a baseline may be, in bytes: some 300 000 findings.
+const maxBaseline = 32 << 20
+
+func readBaseline(path string) (baseline.File, error) {
+	text, err := source.Small(path, maxBaseline)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the baseline %s: there is no such file; --write-baseline makes it", path)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/preresume"
 )
@@ -94,10 +95,10 @@ func words(w *bufio.Writer, a *preresume.Answer) {
 		line("effects unknown", "%s", strings.Join(calls, ", "))
 	}
 	for _, r := range a.Related {
-		line(strings.ReplaceAll(r.Relation, "_", " "), "%s", strings.TrimSpace(r.Thread+"  "+strings.Join(r.Resume, " ")))
+		line(strings.ReplaceAll(r.Relation, "_", " "), "%s", strings.TrimSpace(r.Thread+"  "+format.Command(r.Resume...)))
 	}
 	if l := a.Replaceable; l != nil && l.Thread != a.Thread {
-		line("left behind", "%s (%s)  %s", l.Thread, l.State, strings.Join(l.Resume, " "))
+		line("left behind", "%s (%s)  %s", l.Thread, l.State, format.Command(l.Resume...))
 	}
 	if a.Error != nil {
 		line("the error", "%s [%s]", a.Error.Meaning, orUnknown(a.Error.Rule))
@@ -113,13 +114,21 @@ func words(w *bufio.Writer, a *preresume.Answer) {
 	}
 	switch {
 	case a.Next == preresume.RepairThenResume:
-		line("next", "hist repair --in-place %s", a.Thread)
+		line("next", "%s", format.Command("hist", "repair", "--in-place", repairOperand(a)))
 	case len(a.Before) > 0:
-		line("next", "%s", strings.Join(a.Before, " "))
+		line("next", "%s", format.Command(a.Before...))
 	}
 	if len(a.Resume) > 0 {
-		line("resume", "%s", strings.Join(a.Resume, " "))
+		line("resume", "%s", format.Command(a.Resume...))
 	}
+}
+
+// repairOperand names a session for a command: by its id, or by its file if it has no proper one.
+func repairOperand(a *preresume.Answer) string {
+	if home.IsID(a.Thread) || a.Path == "" {
+		return a.Thread
+	}
+	return a.Path
 }
 
 func orUnknown(s string) string {

@@ -137,7 +137,11 @@ func (p *reportPrinter) text(rep *repair.Report) {
 
 // resume tells the command that resumes the repaired session.
 func (p *reportPrinter) resume(rep *repair.Report) {
-	fmt.Fprintf(p.w, "resume: %s", p.st.bold.Sprint(strings.Join(rep.Resume, " ")))
+	if len(rep.Resume) == 0 {
+		fmt.Fprintln(p.w, "resume: its id is none that its client takes, so that no command resumes it")
+		return
+	}
+	fmt.Fprintf(p.w, "resume: %s", p.st.bold.Sprint(format.Command(rep.Resume...)))
 	if !found(rep.Target) {
 		fmt.Fprint(p.w, " (once the file lies in sessions/ of Codex's home)")
 	}

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -55,7 +56,7 @@ type pageFinding struct{ Mark, Impact, Message string }
 const maxListed = 100
 
 func newPage(w io.Writer) *page {
-	return &page{w: w, t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
+	return &page{w: format.HTML(w), t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
 }
 
 func (p *page) begin(s *shown) error {

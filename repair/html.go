@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -22,14 +23,14 @@ func HTML(w io.Writer, reports []*Report, content bool) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"title":   ruleTitle,
 		"visible": visible,
-		"join":    strings.Join,
+		"command": func(words []string) string { return format.Command(words...) },
 		"lines":   func(e Entry) changedLines { return e.lines(content) },
 		"percent": func(part, whole int64) int64 { return part * 100 / max(whole, 1) },
 	}).Parse(pageText)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, struct {
+	return page.Execute(format.HTML(w), struct {
 		Run     string
 		Content bool
 		Reports []*Report

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 )
@@ -117,7 +118,7 @@ func (w *job) report(run *runs.Run) *Report {
 	return rep
 }
 
-// resume is the command that resumes the session or its copy.
+// resume is the command that resumes the session or its copy; nil if its client takes no such id.
 func (w *job) resume() []string { return w.agent.Resume(w.thread) }
 
 // entry tells a change under its weightiest rule.
@@ -187,6 +188,9 @@ func (r *Report) keep(run *runs.Run, name string) error {
 
 // JSON is the report in its documented form, without words of the conversation.
 func (r *Report) JSON() ([]byte, error) {
-	b, err := json.MarshalIndent(r, "", "  ")
-	return append(b, '\n'), err
+	var b bytes.Buffer
+	enc := json.NewEncoder(format.JSON(&b))
+	enc.SetIndent("", "  ")
+	err := enc.Encode(r)
+	return b.Bytes(), err
 }

@@ -45,7 +45,8 @@ type Agent interface {
 	// NewLinks keeps one session's ties right in a repair.
 	NewLinks(about session.Info) Links
 
-	// Resume is the command that goes on with a thread, word by word.
+	// Resume is the command that goes on with a thread, word by word; nil if no client takes such an id: it is printed to
+	// be pasted into a shell.
 	Resume(thread string) []string
 	// Explain finds what the text of an error means with which a resume failed; nil if nothing is known.
 	Explain(text string) *Meaning

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -60,15 +61,15 @@ func Append(d Decision) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making room for the log of decisions: %w", err)
 	}
-	line, err := json.Marshal(d)
-	if err != nil {
+	var line bytes.Buffer
+	if err := format.Write(&line, d); err != nil {
 		return fmt.Errorf("writing the log of decisions: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing the log of decisions: %w", err)
 	}
-	_, err = f.Write(append(line, '\n'))
+	_, err = f.Write(line.Bytes())
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the log of decisions: %w", err)
 	}

@@ -75,7 +75,7 @@ func Printable(s string) string {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || r == '\ufeff' {
+		if r == '\r' || r == unicode.ReplacementChar || hidden(r) {
 			return '·'
 		}
 		return r

@@ -7,7 +7,7 @@ import (
 
 // Write writes a value as one line of JSON.
 func Write(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(JSON(w))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
@@ -38,7 +38,7 @@ type document struct {
 	count int
 }
 
-func newJSON(w io.Writer, about About) Printer { return &document{w: w, about: about} }
+func newJSON(w io.Writer, about About) Printer { return &document{w: JSON(w), about: about} }
 
 type documentHead struct {
 	Schema  string `json:"schema"`

@@ -11,7 +11,7 @@ type junit struct {
 	began bool
 }
 
-func newJUnit(w io.Writer, _ About) Printer { return &junit{w: w} }
+func newJUnit(w io.Writer, _ About) Printer { return &junit{w: XML(w)} }
 
 type suite struct {
 	XMLName  xml.Name   `xml:"testsuite"`

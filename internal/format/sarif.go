@@ -24,7 +24,7 @@ const (
 )
 
 func newSARIF(w io.Writer, about About) Printer {
-	p := &sarif{w: w, about: about, rules: map[string]int{}}
+	p := &sarif{w: JSON(w), about: about, rules: map[string]int{}}
 	for i, r := range about.Rules {
 		p.rules[r.Name] = i
 	}

@@ -27,11 +27,11 @@ func Lost(list []*Session) map[string][]lint.Finding {
 				continue
 			}
 			if Replaced(lost, fresh) && fresh.First != "" && fresh.First == lost.Turn.Prompt.Text {
-				found[lost.Path] = append(found[lost.Path], lint.Finding{
-					Rule: rule, Impact: rule.Impact, Fix: rule.Fix,
-					Message: fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context: %s brings it back",
-						lost.Thread, lost.Turn.State, fresh.Thread, strings.Join(lost.Agent.Resume(lost.Thread), " ")),
-				})
+				message := fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context", lost.Thread, lost.Turn.State, fresh.Thread)
+				if command := lost.Agent.Resume(lost.Thread); command != nil {
+					message += ": " + strings.Join(command, " ") + " brings it back"
+				}
+				found[lost.Path] = append(found[lost.Path], lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message})
 			}
 			break
 		}

@@ -135,7 +135,7 @@ type Lost struct {
 	Path   string   `json:"path"`
 	State  string   `json:"state"` // of its last turn
 	Last   string   `json:"last_record,omitempty"`
-	Resume []string `json:"resume"`
+	Resume []string `json:"resume,omitempty"`
 }
 
 // OK says whether the session can be resumed now.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -369,4 +370,37 @@ func TestPathsThatAreNotText(t *testing.T) {
 		t.Error(err)
 	}
 	holds(t, a, before)
+}
+
+// TestJournalGrowsByTheFile: a run of many files writes for the last one what it writes for the first.
+func TestJournalGrowsByTheFile(t *testing.T) {
+	dir := state(t)
+	a := put(t, filepath.Join(dir, "a.jsonl"), before)
+	r := begin(t)
+	manifest, err := os.Stat(filepath.Join(r.Path(), manifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int64
+	for i := range 40 {
+		if err := copied(t, r, a, filepath.Join(dir, fmt.Sprintf("copy%02d.jsonl", i))); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(r.Path(), journalName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, info.Size())
+	}
+	for i := range sizes[:39] {
+		if grown := sizes[i+1] - sizes[i]; grown > sizes[0]+10 {
+			t.Errorf("file %d: %d bytes, the first one %d", i+2, grown, sizes[0])
+		}
+	}
+	if now, err := os.Stat(filepath.Join(r.Path(), manifestName)); err != nil || !os.SameFile(manifest, now) || !now.ModTime().Equal(manifest.ModTime()) {
+		t.Error("the manifest was written anew")
+	}
+	if m := onDisk(t, r); len(m.Files) != 40 || !m.Files[39].Published {
+		t.Errorf("%d files", len(m.Files))
+	}
 }

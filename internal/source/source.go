@@ -219,18 +219,26 @@ func regular(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	what, hint := "something else", ""
-	switch m := info.Mode(); {
-	case m.IsDir():
-		what = "a directory"
-	case m&fs.ModeNamedPipe != 0:
-		what, hint = "a named pipe", "; name - and redirect it to standard input to read it"
-	case m&fs.ModeSocket != 0:
-		what = "a socket"
-	case m&fs.ModeDevice != 0:
-		what, hint = "a device", "; name - and redirect it to standard input to read it"
+	hint := ""
+	if info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
+		hint = "; name - and redirect it to standard input to read it"
 	}
-	return fmt.Errorf("%s: %w: it is %s%s", path, ErrNotRegular, what, hint)
+	return fmt.Errorf("%s: %w: it is %s%s", path, ErrNotRegular, kind(info.Mode()), hint)
+}
+
+// kind is what a file is that is not a regular one.
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something else"
 }
 
 // explain names the path once and turns what the system says about links into words.

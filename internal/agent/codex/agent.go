@@ -90,12 +90,21 @@ func (Agent) IsHeader(line []byte) bool {
 	return gjson.GetBytes(line, "type").String() == "session_meta"
 }
 
-// Resume is `codex resume THREAD`.
-func (Agent) Resume(thread string) []string { return []string{"codex", "resume", thread} }
+// Resume is `codex resume THREAD`; nil if the client takes no such id.
+func (Agent) Resume(thread string) []string { return onThread("resume", thread) }
 
-// Unarchive is `codex unarchive THREAD`.
+// Unarchive is `codex unarchive THREAD`; nil if the client takes no such id.
 func (Agent) Unarchive(thread string) (command []string, why string) {
-	return []string{"codex", "unarchive", thread}, "it lies in the archive, from which clients from 0.145 on do not resume"
+	return onThread("unarchive", thread), "it lies in the archive, from which clients from 0.145 on do not resume"
+}
+
+// onThread is a command of the client about a thread. It is printed to be pasted into a shell, so that it names nothing
+// but an id.
+func onThread(command, thread string) []string {
+	if !home.IsID(thread) {
+		return nil
+	}
+	return []string{"codex", command, thread}
 }
 
 // TooOld tells of clients before 0.145 (measured with 0.79.0 and 0.114.0).

@@ -12,10 +12,15 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
+
+	"github.com/hist-cli/hist/internal/source"
 )
 
 // ErrSchema: a database is not in a form that this version knows; it was left alone.
 var ErrSchema = errors.New("unknown form of the database")
+
+// maxConfig is how large a client's config.toml may be, in bytes.
+const maxConfig = 4 << 20
 
 // Dir returns the directory of a home's databases: $CODEX_SQLITE_HOME, sqlite_home in config.toml, or the home.
 func Dir(home string) string {
@@ -26,7 +31,7 @@ func Dir(home string) string {
 		Home string `toml:"sqlite_home"`
 	}
 	// A config that can't be read is the client's business; then the databases lie where they lie by default.
-	text, err := os.ReadFile(filepath.Join(home, "config.toml"))
+	text, err := source.Small(filepath.Join(home, "config.toml"), maxConfig)
 	if err == nil && toml.Unmarshal(text, &config) == nil && config.Home != "" {
 		if filepath.IsAbs(config.Home) {
 			return config.Home

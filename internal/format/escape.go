@@ -1,0 +1,82 @@
+package format
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// hidden says whether a terminal, an editor or a browser would obey a character or not show it: control characters
+// other than white space, those that turn the direction of text, and line ends that few take for such.
+func hidden(r rune) bool {
+	switch r {
+	case '\n', '\t', '\r':
+		return false
+	case '\ufeff', '\u2028', '\u2029':
+		return true
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// JSON returns a writer in which hidden characters of JSON text are written as JSON escapes, which mean the same.
+func JSON(w io.Writer) io.Writer {
+	return &escaping{w: w, as: func(r rune) string {
+		if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
+			return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+		}
+		return fmt.Sprintf(`\u%04x`, r)
+	}}
+}
+
+// XML returns a writer in which hidden characters are written as references, which mean the same.
+func XML(w io.Writer) io.Writer {
+	return &escaping{w: w, as: func(r rune) string { return fmt.Sprintf("&#x%X;", r) }}
+}
+
+// HTML returns a writer in which a dot stands for each hidden character: a browser obeys references, too.
+func HTML(w io.Writer) io.Writer {
+	return &escaping{w: w, as: func(rune) string { return "·" }}
+}
+
+// escaping replaces hidden characters in what goes through it.
+type escaping struct {
+	w    io.Writer
+	as   func(rune) string
+	rest []byte // the beginning of a character whose end is to come
+	out  []byte // used again
+}
+
+func (e *escaping) Write(b []byte) (int, error) {
+	text := b
+	if len(e.rest) > 0 {
+		text = append(e.rest, b...)
+		e.rest = nil
+	}
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || hidden(r) }) {
+		if _, err := e.w.Write(text); err != nil {
+			return 0, err
+		}
+		return len(b), nil
+	}
+	e.out = e.out[:0]
+	for len(text) > 0 {
+		if !utf8.FullRune(text) {
+			e.rest = bytes.Clone(text)
+			break
+		}
+		r, size := utf8.DecodeRune(text)
+		if hidden(r) {
+			e.out = append(e.out, e.as(r)...)
+		} else {
+			e.out = append(e.out, text[:size]...)
+		}
+		text = text[size:]
+	}
+	if _, err := e.w.Write(e.out); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

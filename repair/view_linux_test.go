@@ -1,0 +1,164 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// viewed puts a damaged session into a home whose client has read all of it, and returns its rollout id and its rows.
+func viewed(t *testing.T, offset int64) (home, path, id, rows string) {
+	t.Helper()
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	home, path, text := inHome(t)
+	id, err := store.RolloutID(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if offset == 0 {
+		offset = int64(len(text))
+	}
+	db, err := sql.Open("sqlite", filepath.Join(home, "thread_history_1.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range []string{
+		"CREATE TABLE thread_turns (thread_id TEXT, turn_id TEXT)",
+		"CREATE TABLE thread_items (thread_id TEXT, turn_id TEXT, item_id TEXT, item_json TEXT)",
+		"CREATE TABLE thread_history_projection_state (thread_id TEXT PRIMARY KEY, next_rollout_byte_offset INTEGER, next_rollout_ordinal INTEGER)",
+		"INSERT INTO thread_items VALUES ('" + id + "', 't', 'i', 'an answer that only this database holds')",
+		fmt.Sprintf("INSERT INTO thread_history_projection_state VALUES ('%s', %d, 9)", id, offset),
+	} {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return home, path, id, rowsOf(t, home, id)
+}
+
+func rowsOf(t *testing.T, home, id string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := store.Save(t.Context(), home, id, &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// What the client's database alone holds is kept before it is cleared, and an undo brings it back.
+func TestRowsAreKept(t *testing.T) {
+	for name, offset := range map[string]int64{"a repair": 0, "of the view alone": 1 << 40} {
+		t.Run(name, func(t *testing.T) {
+			home, path, id, before := viewed(t, offset)
+			text := mustRead(t, path)
+			if offset > 0 { // nothing else is to be mended
+				text = text[:bytes.IndexByte(text, '\n')+1]
+				put(t, path, text)
+			}
+			rep, err := repairInPlace(t, home, path)
+			if err != nil || rep.Run == "" || len(rep.Edits) == 0 {
+				t.Fatalf("%+v, %v", rep, err)
+			}
+			if rows := rowsOf(t, home, id); rows != "" {
+				t.Errorf("left:\n%s", rows)
+			}
+			if err := undo(t, rep.Run); err != nil {
+				t.Fatal(err)
+			}
+			if rows := rowsOf(t, home, id); rows != before {
+				t.Errorf("after the undo:\n%s\nwant:\n%s", rows, before)
+			}
+			if now := mustRead(t, path); !bytes.Equal(now, text) {
+				t.Error("the session is not what it was")
+			}
+		})
+	}
+}
+
+func opened(t *testing.T, path string) *source.Source {
+	t.Helper()
+	src, err := source.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
+}
+
+func mustRead(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Rows that were cleared for a repair which then fails come back at once, and its run is thrown away.
+func TestRowsComeBackAfterAFailure(t *testing.T) {
+	home, path, id, before := viewed(t, 0)
+	run, err := runs.New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &job{Job: Job{Home: home, Source: opened(t, path)}, plan: &Plan{Reproject: true}}
+	f := &runs.File{}
+	if err := w.keepRows(t.Context(), run, f); err != nil {
+		t.Fatal(err)
+	}
+	guard, err := w.settleView(t.Context(), f)
+	guard.Release()
+	if err != nil || rowsOf(t, home, id) != "" {
+		t.Fatalf("not cleared: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.giveBack(ended, run, f); err != nil {
+		t.Error(err)
+	}
+	if rows := rowsOf(t, home, id); rows != before {
+		t.Errorf("given back:\n%s\nwant:\n%s", rows, before)
+	}
+	if _, err := os.Stat(run.Path()); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the run is still there")
+	}
+}
+
+// A client that has read on since its rows were kept is not robbed of what it read.
+func TestRowsThatChangedMeanwhile(t *testing.T) {
+	home, path, id, _ := viewed(t, 0)
+	run, err := runs.New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &job{Job: Job{Home: home, Source: opened(t, path), Lint: lint.Options{}}, plan: &Plan{Reproject: true}}
+	f := &runs.File{}
+	if err := w.keepRows(t.Context(), run, f); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(home, "thread_history_1.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("INSERT INTO thread_items VALUES (?, 't', 'j', 'a new one')", id); err != nil {
+		t.Fatal(err)
+	}
+	now := rowsOf(t, home, id)
+	guard, err := w.settleView(t.Context(), f)
+	guard.Release()
+	if !errors.Is(err, store.ErrRows) || rowsOf(t, home, id) != now {
+		t.Errorf("%v:\n%s", err, rowsOf(t, home, id))
+	}
+}
