@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -159,7 +160,7 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 		if !f.Framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && history.RolledBack(f.Pos) {
 			continue // whatever a rolled-back turn holds is no damage
 		}
-		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !history.Counts(f.Pos) {
+		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !sent(history, &f) {
 			f.Impact, f.Edits, f.Lost, f.Unseen = Notes, nil, 0, 0
 			if !f.Framing { // the normalizer mends its own
 				f.Fix, f.Source = NoFix, ""
@@ -169,4 +170,9 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 		kept = append(kept, f)
 	}
 	return kept
+}
+
+// sent says whether what a finding is about is still sent to the model. A fault of a line's framing is about all records on it.
+func sent(history check.History, f *Finding) bool {
+	return history.Counts(f.Pos) || f.Framing && history.Counts(session.Pos{Line: f.Pos.Line, Part: math.MaxInt})
 }

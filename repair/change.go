@@ -32,16 +32,6 @@ func excerpt(line []byte) Excerpt {
 	return Excerpt{Text: bytes.Clone(line[:min(len(line), keptBytes)]), Size: len(line)}
 }
 
-// losesBytes says whether the change replaces what nothing in the copy holds any more.
-func (c *Change) losesBytes() bool {
-	for _, f := range c.By {
-		if f.Fix == lint.StandIn || f.Fix == lint.SetAside {
-			return true
-		}
-	}
-	return false
-}
-
 // differ notes where in the session the copy begins to differ.
 func (r *Rewrite) differ(offset int64) {
 	if !r.differs {
@@ -95,6 +85,17 @@ func (c *Change) add(f *lint.Finding) {
 	c.By = append(c.By, f)
 }
 
+// span is a range of lines of the copy.
+type span struct{ count, first, last int64 }
+
+func (s *span) add(line int64) {
+	if s.count == 0 {
+		s.first = line
+	}
+	s.count++
+	s.last = line
+}
+
 // flush ends the change in hand.
 func (r *Rewrite) flush() {
 	if r.pending != nil {
@@ -105,8 +106,8 @@ func (r *Rewrite) flush() {
 
 // renumbered is how many lines the copy has other ties in than the session, and the first and the last of them.
 func (r *Rewrite) renumbered() (count, first, last int64) {
-	if r.links == nil { // nothing was written
-		return 0, 0, 0
+	if r.links == nil { // it was not written in one pass, or not at all
+		return r.tied.count, r.tied.first, r.tied.last
 	}
 	return r.links.Changed()
 }

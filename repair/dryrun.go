@@ -10,20 +10,7 @@ import (
 )
 
 func (w *job) dryRun(ctx context.Context) (*Report, error) {
-	rw := w.newRewrite(nil)
-	rw.Header = nil
-	pipe, done := w.verifyAhead(ctx)
-	err := rw.Run(ctx, pipe)
-	pipe.CloseWithError(err)
-	res := <-done
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
-	}
-	if res.err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, res.err)
-	}
-	w.copied = res.result
-	if err := nothingLeft(w.copied, w.Choice); err != nil && !w.plan.Empty() {
+	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
 		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
 	}
 	if w.as() == InPlace {
@@ -32,6 +19,23 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 		}
 	}
 	return w.report(nil), nil
+}
+
+// try makes the copy and looks at it, and keeps nothing.
+func (w *job) try(ctx context.Context) error {
+	pipe, done := w.verifyAhead(ctx)
+	err := w.rewrite(ctx, pipe, nil)
+	pipe.CloseWithError(err)
+	res := <-done
+	if err != nil {
+		return err
+	}
+	if res.err != nil || w.plan.Empty() {
+		w.copied = res.result
+		return res.err
+	}
+	w.copied = res.result
+	return nothingLeft(w.copied, w.Choice)
 }
 
 // as is the mode, or the one that a dry run tries.
@@ -67,10 +71,19 @@ func (w *job) stream(ctx context.Context) (*Report, error) {
 	}
 	defer os.Remove(spool.Name())
 	defer spool.Close()
-	if err := w.fill(ctx, spool, nil); err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
-	}
-	if err := w.verify(ctx, spool.Name(), false); err != nil {
+	err = w.attempt(ctx, "", func() error {
+		if _, err := spool.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if err := spool.Truncate(0); err != nil {
+			return err
+		}
+		if err := w.fill(ctx, spool, nil); err != nil {
+			return err
+		}
+		return w.verify(ctx, spool.Name(), false)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
 	}
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -15,25 +16,50 @@ import (
 
 // evidence reads the record that a reference names. A file that is not UTF-8 has other offsets than its text, so
 // there the record is looked for by its place.
-func (w *job) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
-	if w.found.Summary.Encoding == normalize.UTF8 {
-		raw, err := w.Source.Extract(ctx, []source.Ref{{Offset: ref.Offset, Length: ref.Size}})
+func evidence(ctx context.Context, dec session.Decoder, from *source.Source, enc normalize.Encoding, ref lint.Ref) ([]byte, error) {
+	if enc == normalize.UTF8 {
+		raw, err := from.Extract(ctx, []source.Ref{{Offset: ref.Offset, Length: ref.Size}})
 		if err != nil {
 			return nil, err
 		}
-		return w.pick(bytes.NewReader(raw[0]), session.Pos{Line: 1, Part: ref.Pos.Part})
+		return pick(dec, bytes.NewReader(raw[0]), session.Pos{Line: 1, Part: ref.Pos.Part}, ref.Offset > 0)
 	}
-	r, err := w.Source.Reader(ctx)
+	r, err := from.Reader(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return w.pick(r, ref.Pos)
+	return pick(dec, r, ref.Pos, false)
 }
 
-// pick returns the record at a place in a text.
-func (w *job) pick(text io.Reader, at session.Pos) ([]byte, error) {
-	framer := normalize.New(text, normalize.Options{Decoder: w.agent.Decoder(), Mend: func(*lint.Finding) bool { return true }})
+// maxTwice bounds how many members of one record that are named twice are looked at.
+const maxTwice = 64
+
+// lastOfTwo takes the first of two members with one name out of a record that is read, as its client would read it.
+func lastOfTwo(dec session.Decoder, record []byte) []byte {
+	scanner := jsonl.NewScanner(dec.Shape())
+	spans := make([]jsonl.Span, dec.Paths())
+	for range maxTwice {
+		v := scanner.Scan(record, spans)
+		if v.Duplicate < 0 {
+			break
+		}
+		cut, _, ok := session.FirstOfTwo(record, v.Duplicate)
+		if !ok {
+			break
+		}
+		shorter, err := session.Apply(record, []lint.Cut{cut})
+		if err != nil {
+			break
+		}
+		record = shorter
+	}
+	return record
+}
+
+// pick returns the record at a place in a text, which is a file from its start or from inside of it.
+func pick(dec session.Decoder, text io.Reader, at session.Pos, inside bool) ([]byte, error) {
+	framer := normalize.New(text, normalize.Options{Decoder: dec, Inside: inside, Mend: func(*lint.Finding) bool { return true }})
 	for {
 		rec, err := framer.Next()
 		if errors.Is(err, io.EOF) {

@@ -64,6 +64,7 @@ type job struct {
 	found  *lint.Result
 	plan   *Plan
 	rw     *Rewrite
+	passes *settled // nil as long as one pass seems to do
 	copied *lint.Result
 	notes  []string                          // what else was done, or left alone
 	before func() (sha256 string, err error) // of the source's bytes; nil until hashSource
@@ -77,6 +78,7 @@ type job struct {
 // session byte for byte. After an error nothing is published and the source is as it was.
 func Do(ctx context.Context, j Job) (*Report, error) {
 	w := &job{Job: j}
+	defer func() { w.passes.close() }()
 	w.Lint.Mend = j.Choice.Allows
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -90,6 +92,16 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		}
 		defer release()
 	}
+	rep, err := w.do(ctx)
+	if errors.Is(err, errNothing) {
+		w.leaveAll()
+		return w.do(ctx)
+	}
+	return rep, err
+}
+
+// do carries out the plan in the job's mode.
+func (w *job) do(ctx context.Context) (*Report, error) {
 	switch {
 	case w.Mode == DryRun:
 		return w.dryRun(ctx)
@@ -103,10 +115,17 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 	return w.publish(ctx)
 }
 
+// leaveAll leaves a session as it is of which a repair would leave no record.
+func (w *job) leaveAll() {
+	w.plan = Choose(w.found.Findings, Choice{Rules: []string{""}})
+	w.rw, w.copied = nil, nil
+	w.notes = append(w.notes, "nothing in it can be read as a record: it was left as it is, for a repair would leave an empty file")
+}
+
 // look lints the session and plans its repair.
 func (w *job) look(ctx context.Context) error {
 	var err error
-	if w.found, err = w.lint(ctx); err != nil {
+	if w.found, err = lint.Source(ctx, w.Source, w.Lint); err != nil {
 		return err
 	}
 	w.agent = all.Named(w.found.Summary.Agent)
@@ -116,9 +135,7 @@ func (w *job) look(ctx context.Context) error {
 	if err := w.lookBeside(ctx); err != nil {
 		return fmt.Errorf("%s: %w", w.Source.Path, err)
 	}
-	if w.plan, err = Choose(w.found.Findings, w.Choice); err != nil {
-		return fmt.Errorf("%s: %w", w.Source.Path, err)
-	}
+	w.plan = Choose(w.found.Findings, w.Choice)
 	if w.as() == InPlace || w.Mode == ToStream {
 		w.plan.dropRenames()
 	}
@@ -131,8 +148,11 @@ func (w *job) look(ctx context.Context) error {
 	return nil
 }
 
-func (w *job) lint(ctx context.Context) (*lint.Result, error) {
-	return lint.Source(ctx, w.Source, w.Lint)
+// lintOf lints a text that the agent has written.
+func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, error) {
+	opts := w.Lint
+	opts.Agent = w.agent.Name()
+	return lint.Source(ctx, src, opts)
 }
 
 // dropRenames takes out of the plan what only a file of another name would mend.
@@ -174,14 +194,20 @@ func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
 
 // newRewrite prepares one pass of the plan.
 func (w *job) newRewrite(aside io.Writer) *Rewrite {
-	rw := &Rewrite{Plan: w.plan, From: w.Source, Agent: w.agent, Session: w.found.Summary.Header, Aside: aside, Evidence: w.evidence}
-	if re, ok := w.agent.(agent.Reidentifier); ok && w.Mode == NewThread {
-		old := w.found.Summary.Header
+	w.rw = pass{w.Source, w.found, w.plan}.rewrite(w.agent, aside)
+	if w.Mode == NewThread {
+		w.reidentify(w.rw, w.found)
+	}
+	return w.rw
+}
+
+// reidentify has the header of the session that was found made that of the copy's own thread.
+func (w *job) reidentify(rw *Rewrite, found *lint.Result) {
+	if re, ok := w.agent.(agent.Reidentifier); ok {
+		old := found.Summary.Header
 		rw.Header = func(line []byte) []byte { return re.Reidentify(line, old, w.thread) }
 		rw.IsHeader = re.IsHeader
 	}
-	w.rw = rw
-	return rw
 }
 
 // copyOptions is how the copy is linted: like the source, under the name that it has.

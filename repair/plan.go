@@ -2,7 +2,6 @@ package repair
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -76,8 +75,9 @@ func (e *edits) end(tail bool) int {
 // newlineRule is about what follows the last record: no line is mended for it.
 const newlineRule = "no-final-newline"
 
-// Choose makes the plan for the findings of one session. It fails if two edits want the same bytes.
-func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
+// Choose makes the plan for the findings of one session. A finding whose edits want bytes that another one's edits have
+// is left out of it: whether it still stands, the copy tells.
+func Choose(findings []lint.Finding, choice Choice) *Plan {
 	p := &Plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}}
 	for i := range findings {
 		if choice.Allows(&findings[i]) {
@@ -86,7 +86,9 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 			p.Rest = append(p.Rest, findings[i])
 		}
 	}
+	p.readLines()
 	p.leaveLines()
+	p.dropCollisions()
 	p.concern(findings)
 	for i := range p.Mend {
 		f := &p.Mend[i]
@@ -101,12 +103,52 @@ func Choose(findings []lint.Finding, choice Choice) (*Plan, error) {
 			p.add(e, f)
 		}
 	}
-	for at, e := range p.edits {
-		if _, err := session.Apply(make([]byte, farthest(e.cuts)), e.cuts); err != nil && !e.removed {
-			return nil, fmt.Errorf("%s: %w", at, err)
+	return p
+}
+
+// dropCollisions takes findings out of the plan until no two edits want the same bytes of one record.
+func (p *Plan) dropCollisions() {
+	type wanted struct {
+		cuts []lint.Cut
+		by   []int // whose they are, by index in Mend
+	}
+	at := map[session.Pos]*wanted{}
+	gone := map[session.Pos]bool{}
+	for i := range p.Mend {
+		for _, e := range p.Mend[i].Edits {
+			switch e.Op {
+			case lint.Remove:
+				gone[e.At] = true
+			case lint.Splice:
+				if at[e.At] == nil {
+					at[e.At] = &wanted{}
+				}
+				for _, c := range e.Cuts {
+					at[e.At].cuts = append(at[e.At].cuts, c)
+					at[e.At].by = append(at[e.At].by, i)
+				}
+			}
 		}
 	}
-	return p, nil
+	dropped := map[int]bool{}
+	for pos, w := range at {
+		if gone[pos] || len(w.cuts) == 1 {
+			continue
+		}
+		for _, c := range session.Colliding(w.cuts) {
+			dropped[w.by[c]] = true
+		}
+	}
+	if len(dropped) == 0 {
+		return
+	}
+	kept := p.Mend[:0]
+	for i, f := range p.Mend {
+		if !dropped[i] {
+			kept = append(kept, f)
+		}
+	}
+	p.Mend = kept
 }
 
 // concern notes which lines are not just to be copied.
@@ -134,6 +176,35 @@ func (p *Plan) plain(behind int64) (until int64) {
 	return p.lines[i]
 }
 
+// readLines makes a repair that numbers records anew mend the lines, too, that it would otherwise leave because nothing on
+// them is sent any more: a record that lint has read has a number.
+func (p *Plan) readLines() {
+	if !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool {
+		return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool { return e.Op == lint.Renumber })
+	}) {
+		return
+	}
+	kept := p.Rest[:0]
+	for _, f := range p.Rest {
+		if unsent := f.Framing && f.Impact == lint.Notes && f.Rule.Impact != lint.Notes; unsent {
+			f.Impact = f.Rule.Impact
+			if p.choice.Allows(&f) {
+				f.Impact = lint.Notes
+				p.Mend = append(p.Mend, f)
+				continue
+			}
+			f.Impact = lint.Notes
+		}
+		kept = append(kept, f)
+	}
+	p.Rest = kept
+	sortFindings(p.Mend)
+}
+
+func sortFindings(list []lint.Finding) {
+	slices.SortStableFunc(list, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+}
+
 // leaveLines keeps a line whole or not at all: where one fault of its framing is not to be mended, none is, and what
 // other rules would change of its records stays as it is, too. Nor is a hole closed, or numbered over, by which alone a
 // loss is known that is not to be mended.
@@ -159,7 +230,7 @@ func (p *Plan) leaveLines() {
 		}
 	}
 	p.Mend = kept
-	slices.SortStableFunc(p.Rest, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+	sortFindings(p.Rest)
 }
 
 // touchesLeft says whether a finding's mend is one of a line that is left as it is.
@@ -168,16 +239,9 @@ func (p *Plan) touchesLeft(f *lint.Finding) bool {
 		return f.Count == 0 && f.Rule.Name != newlineRule && p.leave[f.Pos.Line]
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
-		return p.leave[e.At.Line] && (e.Op == lint.Splice || e.Op == lint.Remove) || p.numbered && e.Op == lint.Renumber
+		changes := e.Op == lint.Splice || e.Op == lint.Remove || e.At.Part > 0 // the line is left as one dead record
+		return p.leave[e.At.Line] && changes || p.numbered && e.Op == lint.Renumber
 	})
-}
-
-func farthest(cuts []lint.Cut) int {
-	n := 0
-	for _, c := range cuts {
-		n = max(n, c.End)
-	}
-	return n
 }
 
 func (p *Plan) add(e lint.Edit, by *lint.Finding) {

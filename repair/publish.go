@@ -36,6 +36,16 @@ func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 		_, err = io.Copy(to, r)
 		return err
 	}
+	return w.rewrite(ctx, to, aside)
+}
+
+// rewrite writes the mended session, in one pass or by all that were found to be needed.
+func (w *job) rewrite(ctx context.Context, to, aside io.Writer) (err error) {
+	if w.passes != nil {
+		w.hashSource(ctx, sum.New(), 0)
+		w.rw, err = w.passes.write(ctx, w.agent, w.Source, to, aside)
+		return err
+	}
 	rw := w.newRewrite(aside)
 	rw.Differs = func(same *sum.Sum, size int64) { w.hashSource(ctx, same, size) }
 	return rw.Run(ctx, to)
@@ -131,7 +141,9 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if w.Source.Real == "" { // a stream has no original to go back to
-		err := publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, publish.Checks{Content: func(tmp string) error { return w.verify(ctx, tmp, false) }})
+		err := w.attempt(ctx, filepath.Dir(t.Path), func() error {
+			return publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, publish.Checks{Content: func(tmp string) error { return w.verify(ctx, tmp, false) }})
+		})
 		rep := w.report(nil)
 		rep.Target = t.Path
 		return rep, err
@@ -207,6 +219,17 @@ func archived(dir, homeDir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// setAside makes the file of what leaves the session. One that an earlier attempt at the same copy has left goes.
+func (w *job) setAside(run *runs.Run, f *runs.File) (aside io.WriteCloser, err error) {
+	if f.SetAside != "" {
+		if err := os.Remove(filepath.Join(run.Path(), f.SetAside)); err != nil {
+			return nil, err
+		}
+	}
+	aside, f.SetAside, err = run.SetAside(filepath.Base(w.Source.Real) + ".set-aside")
+	return aside, err
+}
+
 // into writes and records one copy. The file's entry comes with every error.
 func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, *runs.File, error) {
 	f := &runs.File{
@@ -220,12 +243,7 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 			return nil, f, err
 		}
 	}
-	aside, rel, err := run.SetAside(filepath.Base(w.Source.Real) + ".set-aside")
-	if err != nil {
-		return nil, f, err
-	}
-	defer aside.Close()
-	f.SetAside = rel
+	var aside io.WriteCloser
 	compressed := strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed)
 	var guard *home.Guard
 	defer func() { guard.Release() }()
@@ -261,7 +279,13 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		guard, err = w.settleView(ctx, f)
 		return err
 	}
-	err = run.Publish(ctx, f, t, fill, publish.Checks{Content: check, Last: last})
+	err = w.attempt(ctx, filepath.Dir(t.Path), func() error {
+		if aside, err = w.setAside(run, f); err != nil {
+			return err
+		}
+		defer aside.Close()
+		return run.Publish(ctx, f, t, fill, publish.Checks{Content: check, Last: last})
+	})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		return nil, f, err
 	}

@@ -25,6 +25,7 @@ type Report struct {
 	Mode    string   `json:"mode"`
 	Thread  string   `json:"thread"` // id of the thread that the repaired session resumes as
 	Resume  []string `json:"resume,omitempty"`
+	Fix     string   `json:"fix,omitempty"` // the weakest of all edits
 	Edits   []Entry  `json:"edits"`
 	Totals  Totals   `json:"totals"`
 	Proof   string   `json:"untouched_sha256,omitempty"` // over all untouched lines, the same in source and copy
@@ -109,6 +110,7 @@ func (w *job) report(run *runs.Run) *Report {
 			rep.Edits = append(rep.Edits, c.entry())
 		}
 	}
+	rep.Fix = weakestOf(w.rw.Changes)
 	if count, first, last := w.rw.renumbered(); count > 0 {
 		rep.Edits = append(rep.Edits, Entry{
 			Rule: Renumber, Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: first, Lines: count,
@@ -121,7 +123,7 @@ func (w *job) report(run *runs.Run) *Report {
 // resume is the command that resumes the session or its copy; nil if its client takes no such id.
 func (w *job) resume() []string { return w.agent.Resume(w.thread) }
 
-// entry tells a change under its weightiest rule.
+// entry tells a change under its weightiest rule, and with the weakest fix of all.
 func (c *Change) entry() Entry {
 	main := c.By[0]
 	for _, f := range c.By {
@@ -130,7 +132,7 @@ func (c *Change) entry() Entry {
 		}
 	}
 	e := Entry{
-		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: main.Fix.String(), Reason: main.Message, From: main.Source,
+		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: weakest(c.By).String(), Reason: main.Message, From: main.Source,
 		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before, After: c.After,
 	}
 	for _, f := range c.By {
@@ -139,6 +141,26 @@ func (c *Change) entry() Entry {
 		}
 	}
 	return e
+}
+
+// weakest is the fix that promises least.
+func weakest(by []*lint.Finding) lint.Fix {
+	fix := lint.NoFix
+	for _, f := range by {
+		fix = max(fix, f.Fix)
+	}
+	return fix
+}
+
+func weakestOf(changes []Change) string {
+	fix := lint.NoFix
+	for i := range changes {
+		fix = max(fix, weakest(changes[i].By))
+	}
+	if fix == lint.NoFix {
+		return ""
+	}
+	return fix.String()
 }
 
 // history counts what the agent saw and will see. What is known to be lost counts as an item that it should see.

@@ -51,6 +51,9 @@ type Rewrite struct {
 	pending *Change // the change in hand; neighbours are told together
 	open    bool    // the line just written lacks its newline yet
 	skipped int64   // bytes that were copied without a look
+	kept    int64   // the last line of the session whose bytes were set aside as a whole
+	tied    span    // lines with other ties, if several passes were made
+	lines   lineMap // lines of the copy that stand in the session
 }
 
 // Totals counts records.
@@ -125,6 +128,8 @@ func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 		r.Totals.Untouched += lines
 		r.Proof.lines(r.out.bytes, block)
 		r.skipped += int64(len(block))
+		r.lines.add(r.out.lines+1, behind+1, lines)
+		behind += lines
 		return r.out.block(block, lines)
 	})
 }
@@ -145,18 +150,15 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 	}
 	switch {
 	case e.removed:
-		r.remove(rec, e)
+		if err := r.remove(rec, e); err != nil {
+			return err
+		}
 	case rec.Drop:
 		if err := r.setAside(rec); err != nil {
 			return err
 		}
 	default:
 		if err := r.keep(rec, e); err != nil {
-			return err
-		}
-	}
-	if e.removed && !e.moved {
-		if err := r.aside(rec); err != nil {
 			return err
 		}
 	}
@@ -191,14 +193,17 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 	if !edited && bytes.Equal(line, rec.Raw) {
 		r.Totals.Untouched++
 		r.flush()
+		from, more := r.out.lines+1, int64(0)
 		if rec.Kind == session.Unreadable { // several lines that might have been joined are left as they are
-			r.out.lines += int64(bytes.Count(line, newline))
+			more = int64(bytes.Count(line, newline))
+			r.out.lines += more
 		}
-		from := r.out.bytes
+		r.lines.add(from, rec.Pos.Line, 1+more)
+		at := r.out.bytes
 		if r.open {
-			from += int64(len(newline))
+			at += int64(len(newline))
 		}
-		r.Proof.line(from, line, !rec.Open)
+		r.Proof.line(at, line, !rec.Open)
 		return r.write(line, !rec.Open)
 	}
 	r.differ(rec.Offset)
@@ -207,15 +212,16 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		c := r.change(rec, e.by)
 		if rec.Pos.Part == 0 {
 			c.Before = append(c.Before, excerpt(rec.Original))
-			if c.losesBytes() {
-				if err := r.aside(rec); err != nil {
-					return err
-				}
+		}
+		if r.loses(rec, e) {
+			if err := r.aside(rec); err != nil {
+				return err
 			}
 		}
 		c.After = append(c.After, excerpt(line))
 	} else {
 		r.flush() // only its number changed: told as one range
+		r.lines.add(r.out.lines+1, rec.Pos.Line, 1)
 	}
 	r.Proof.touched(r.open)
 	return r.write(line, !rec.Open || edited)
@@ -255,16 +261,19 @@ func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
 		return c.Literal, nil
 	}
 	line, err := r.evidence(ctx, *c.From)
+	if c.Build != nil {
+		line = lastOfTwo(r.Agent.Decoder(), line)
+	}
 	switch {
 	case err != nil:
 		return nil, err
 	case c.Join != nil:
-		records := [][]byte{line}
+		records := [][]byte{lastOfTwo(r.Agent.Decoder(), line)}
 		for _, ref := range c.More {
 			if line, err = r.evidence(ctx, ref); err != nil {
 				return nil, err
 			}
-			records = append(records, line)
+			records = append(records, lastOfTwo(r.Agent.Decoder(), line))
 		}
 		line, err = c.Join(records)
 	case c.Build != nil:
@@ -289,7 +298,7 @@ func (r *Rewrite) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
 	return line, nil
 }
 
-func (r *Rewrite) remove(rec *session.Record, e *edits) {
+func (r *Rewrite) remove(rec *session.Record, e *edits) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
 	c.Before = append(c.Before, excerpt(rec.Original))
@@ -297,6 +306,31 @@ func (r *Rewrite) remove(rec *session.Record, e *edits) {
 	if !e.moved {
 		r.Totals.SetAside++
 	}
+	if !e.moved || r.loses(rec, e) {
+		return r.aside(rec)
+	}
+	return nil
+}
+
+// loses says whether what becomes of a record may lack bytes of its line: by a mend of the line that does more than
+// rearrange or decode them, or by an edit of the record that is not one of those, or takes bytes out.
+func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
+	for i := r.Plan.atLine(rec.Pos.Line); i < len(r.Plan.Mend) && r.Plan.Mend[i].Pos.Line == rec.Pos.Line; i++ {
+		if f := &r.Plan.Mend[i]; f.Framing && f.Fix != lint.Exact {
+			return true
+		}
+	}
+	for _, f := range e.by {
+		if f.Fix == lint.StandIn || f.Fix == lint.SetAside {
+			return true
+		}
+	}
+	for _, c := range e.cuts {
+		if was := bytes.Trim(rec.Raw[c.Start:c.End], " \t\r\n,"); !bytes.Contains(c.New, was) {
+			return true
+		}
+	}
+	return false
 }
 
 // setAside drops a dead line.
@@ -313,22 +347,31 @@ func (r *Rewrite) setAside(rec *session.Record) error {
 	return r.aside(rec)
 }
 
-// aside keeps the bytes that leave the session, under a line that says where they stood.
+// aside keeps the bytes that leave the session: of a dead piece its own, else the whole line that the record stands on,
+// once.
 func (r *Rewrite) aside(rec *session.Record) error {
-	if r.Aside == nil {
+	if r.kept == rec.Pos.Line {
 		return nil
 	}
 	raw := rec.Raw
 	if rec.Kind != session.Unreadable {
-		raw = rec.Original
+		raw, r.kept = rec.Original, rec.Pos.Line
 	}
-	if _, err := fmt.Fprintf(r.Aside, "# line %d, byte %d, %d bytes\n", rec.Pos.Line, rec.Offset, len(raw)); err != nil {
+	return keepAside(r.Aside, raw, rec.Pos.Line, rec.Offset)
+}
+
+// keepAside writes bytes of a session under a line that says where they stood; to nil, nothing.
+func keepAside(to io.Writer, raw []byte, line, offset int64) error {
+	if to == nil {
+		return nil
+	}
+	if _, err := fmt.Fprintf(to, "# line %d, byte %d, %d bytes\n", line, offset, len(raw)); err != nil {
 		return err
 	}
-	if _, err := r.Aside.Write(raw); err != nil {
+	if _, err := to.Write(raw); err != nil {
 		return err
 	}
-	_, err := r.Aside.Write(newline)
+	_, err := to.Write(newline)
 	return err
 }
 

@@ -12,6 +12,9 @@ import (
 // ErrVerify: the copy is not what the plan promised; nothing was published.
 var ErrVerify = errors.New("the repaired copy failed its check")
 
+// errNothing is the ErrVerify of a copy without a record.
+var errNothing = fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
+
 // Verify lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy,
 // and an ErrVerify if a finding is left that the plan's choice would mend, or if a line is not what it was.
 func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, opts lint.Options) (*lint.Result, error) {
@@ -35,17 +38,30 @@ func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, o
 // nothingLeft is an ErrVerify if a copy, as lint sees it, still has what the choice would mend, or nothing else.
 func nothingLeft(copied *lint.Result, choice Choice) error {
 	if copied.Summary.Records == 0 {
-		return fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
+		return errNothing
 	}
-	again, err := Choose(copied.Findings, choice)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrVerify, err)
+	if f := fixable(Choose(copied.Findings, choice)); f != nil {
+		return &unsettledError{f}
 	}
-	for i := range again.Mend {
-		if f := &again.Mend[i]; f.Rename == "" && !f.Reproject {
-			return fmt.Errorf("%w: line %d still has %s (%s); a first repair with --output and --rule of a single rule may leave less in the way",
-				ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
+	return nil
+}
+
+// fixable is a finding that a plan mends in the text, nil if there is none.
+func fixable(p *Plan) *lint.Finding {
+	for i := range p.Mend {
+		if f := &p.Mend[i]; f.Rename == "" && !f.Reproject {
+			return f
 		}
 	}
 	return nil
 }
+
+// unsettledError is the ErrVerify of a copy that has something left to mend.
+type unsettledError struct{ left *lint.Finding }
+
+func (e *unsettledError) Error() string {
+	return fmt.Sprintf("%v: line %d still has %s (%s); a first repair with --output and --rule of a single rule may leave less in the way",
+		ErrVerify, e.left.Pos.Line, e.left.Rule.Name, e.left.Message)
+}
+
+func (e *unsettledError) Unwrap() error { return ErrVerify }

@@ -115,6 +115,13 @@ type Links interface {
 	Changed() (count, first, last int64)
 }
 
+// Comparer is Links that can tell a line that Keep has changed from one that was changed otherwise. Without it such a line
+// counts as edited where a repair takes several passes.
+type Comparer interface {
+	// Same says whether two lines differ in nothing but what Keep changes.
+	Same(was, is []byte) bool
+}
+
 // Reidentifier is an agent whose session says inside which thread it is.
 type Reidentifier interface {
 	// Reidentify makes a header that of a new thread, forked from the old one.

@@ -92,12 +92,14 @@ func (f *Normalizer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, 
 	if v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0 {
 		return piece{}, false
 	}
-	if report {
-		for _, m := range mends {
+	p := piece{raw: out, mended: len(mends) > 0}
+	for _, m := range mends {
+		p.fix = max(p.fix, m.fix)
+		if report {
 			f.report(m.rule, m.at, m.fix, m.text)
 		}
 	}
-	return piece{raw: out, mended: len(mends) > 0}, true
+	return p, true
 }
 
 // wholeRecord says whether raw is, or can be mended to be, exactly one record of the agent.
@@ -136,7 +138,7 @@ func (f *Normalizer) join(raw []byte) []byte {
 		}
 		for _, candidate := range [][]byte{escapeControls(text), plain} {
 			if p, ok := f.wholeRecord(candidate); ok {
-				f.report(SplitRecord, len(raw), finding.Exact, fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
+				f.report(SplitRecord, len(raw), max(finding.Exact, p.fix), fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
 				f.line.size, f.rec.Size = size, size
 				f.line.Terminated, f.line.Raw = next.Terminated, text
 				f.ahead = f.ahead[i+1:]
@@ -174,6 +176,7 @@ func (f *Normalizer) unglue(raw []byte) []piece {
 			fix = max(fix, finding.Recovered)
 		default:
 			whole++
+			fix = max(fix, p.fix)
 		}
 	}
 	switch {

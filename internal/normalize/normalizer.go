@@ -60,6 +60,8 @@ type Options struct {
 	Mend func(*finding.Finding) bool
 	// Live: somebody writes the file now, so a last line without its end is no damage.
 	Live bool
+	// Inside: the text does not begin where its file does, so nothing at its start tells how the file is encoded.
+	Inside bool
 	// Scanners is how many goroutines scan ahead in a long session; 0: none. With any the Normalizer must be closed.
 	Scanners int
 }
@@ -71,14 +73,18 @@ type piece struct {
 	dead   bool
 	torn   bool
 	mended bool
-	drop   bool // dead, and not to be kept
+	drop   bool        // dead, and not to be kept
+	fix    finding.Fix // how its characters were mended; zero if they were right
 }
 
 // New reads the session in r. It looks at the first bytes to tell UTF-16 from UTF-8.
 func New(r io.Reader, opts Options) *Normalizer {
-	enc, r := decodeText(r)
+	enc := UTF8
+	if !opts.Inside {
+		enc, r = Text(r)
+	}
 	return &Normalizer{
-		opts: opts, dec: opts.Decoder, encoding: enc,
+		opts: opts, started: opts.Inside, dec: opts.Decoder, encoding: enc,
 		lines:   jsonl.NewReader(r),
 		scanner: jsonl.NewScanner(opts.Decoder.Shape()),
 		spans:   make([]jsonl.Span, opts.Decoder.Paths()),

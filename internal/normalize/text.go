@@ -28,9 +28,9 @@ const (
 
 var utf8BOM = []byte("\ufeff")
 
-// decodeText looks at the first bytes of r and returns a reader that gives UTF-8. The readers lines are cut from
+// Text looks at the first bytes of r and returns a reader that gives UTF-8. The readers lines are cut from
 // look ahead in files, so a UTF-8 file is handed on as it is.
-func decodeText(r io.Reader) (Encoding, io.Reader) {
+func Text(r io.Reader) (Encoding, io.Reader) {
 	head := make([]byte, 4)
 	var n int
 	if ra, ok := r.(io.ReaderAt); ok {
@@ -68,7 +68,7 @@ func Head(r io.Reader) ([]byte, io.Reader) {
 	}
 	head = head[:n]
 	if sniff(head) != UTF8 {
-		_, text := decodeText(bytes.NewReader(head))
+		_, text := Text(bytes.NewReader(head))
 		head, _ = io.ReadAll(text)
 	}
 	return head, r

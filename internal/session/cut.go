@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -14,30 +15,89 @@ type Cut struct {
 	Element bool
 }
 
-// Apply makes all cuts in raw. Cuts at one place keep their order; two that overlap are an error, and raw is unchanged.
+// Apply makes all cuts in raw. Cuts at one place keep their order, and those within bytes that another one takes out are
+// moot. Two that overlap otherwise are an error, and raw is unchanged.
 func Apply(raw []byte, cuts []Cut) ([]byte, error) {
 	sorted := slices.Clone(cuts)
-	slices.SortStableFunc(sorted, func(a, b Cut) int { return a.Start - b.Start })
+	slices.SortStableFunc(sorted, compare)
 	out := make([]byte, 0, len(raw)+64)
-	at, gone := 0, 0 // what is done of raw, and up to where an element that is gone has reached
+	at, done := 0, overlap{} // what is done of raw
+	var prev *Cut
 	for i, c := range sorted {
-		if c.End <= gone && c.End > c.Start {
+		switch done.next(c) {
+		case moot:
 			continue
-		}
-		if c.Start < at || c.End < c.Start || c.End > len(raw) {
+		case collides:
 			return nil, fmt.Errorf("two edits want the bytes around %d of one record", c.Start)
 		}
-		if i > 0 && c.adds() && sorted[i-1].adds() && sorted[i-1].Start == c.Start && sorted[i-1].New[len(sorted[i-1].New)-1] != ',' {
+		if c.End < c.Start || c.End > len(raw) {
+			return nil, fmt.Errorf("an edit wants the bytes around %d of a record of %d bytes", c.Start, len(raw))
+		}
+		c.Start, c.End = max(c.Start, at), max(c.End, at) // a comma may have gone with the element in front of it
+		if prev != nil && c.adds() && prev.adds() && prev.Start == c.Start && prev.New[len(prev.New)-1] != ',' {
 			out = append(out, ',') // both are members of an object that had none
 		}
 		out = append(append(out, raw[at:c.Start]...), c.New...)
-		at = c.End
+		at, prev = c.End, &sorted[i]
 		if c.Element {
-			gone = c.End
 			out, at = dropComma(out, raw, at)
 		}
 	}
 	return append(out, raw[at:]...), nil
+}
+
+// Colliding returns the indexes of the cuts of one record that Apply would refuse for the sake of the others.
+func Colliding(cuts []Cut) (indexes []int) {
+	order := make([]int, len(cuts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return compare(cuts[a], cuts[b]) })
+	var done overlap
+	for _, i := range order {
+		if done.next(cuts[i]) == collides {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
+}
+
+// compare puts what is added at a place in front of what is cut there, and a longer cut in front of those within it.
+func compare(a, b Cut) int {
+	if a.Start != b.Start || a.Start == a.End || b.Start == b.End {
+		return cmp.Or(a.Start-b.Start, min(a.End-a.Start, 1)-min(b.End-b.Start, 1))
+	}
+	return b.End - a.End
+}
+
+// overlap follows how far the cuts of a record have reached, in their order.
+type overlap struct {
+	last Cut
+	gone int // up to where bytes are taken out
+}
+
+type verdict uint8
+
+const (
+	fits     verdict = iota
+	moot             // its bytes are gone, or it is a cut that was made already
+	collides         // it wants bytes that another one has replaced
+)
+
+func (o *overlap) next(c Cut) verdict {
+	switch {
+	case c.Start < o.gone && c.End <= o.gone:
+		return moot
+	case c.Start < o.last.End && c.Start == o.last.Start && c.End == o.last.End && bytes.Equal(c.New, o.last.New):
+		return moot
+	case c.Start < o.last.End:
+		return collides
+	}
+	if c.End > c.Start && len(trimLeft(c.New)) == 0 {
+		o.gone = c.End
+	}
+	o.last = c
+	return fits
 }
 
 // adds says whether a cut only adds a member.

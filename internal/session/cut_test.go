@@ -30,7 +30,32 @@ func TestApplyElements(t *testing.T) {
 			t.Errorf("%v\ngave %s (%v)\nwant %s", cuts, got, err, want)
 		}
 	}
-	if _, err := Apply([]byte(raw), []Cut{inside, {Start: inside.Start, End: inside.End + 1}}); err == nil {
-		t.Error("two cuts of the same bytes")
+}
+
+// TestOverlaps: what lies within bytes that another cut takes out is moot; two that want to write the same bytes collide.
+func TestOverlaps(t *testing.T) {
+	const raw = `{"a":"one","b":"two"}`
+	value, member := Cut{Start: 5, End: 10, New: []byte(`"1"`)}, Cut{Start: 1, End: 11}
+	add := Cut{Start: 1, End: 1, New: []byte(`"c":3,`)}
+	for _, c := range []struct {
+		want string
+		cuts []Cut
+	}{
+		{`{"b":"two"}`, []Cut{value, member}},
+		{`{"b":"two"}`, []Cut{member, value}},
+		{`{"c":3,"b":"two"}`, []Cut{member, add, value}},
+		{`{"a":"1","b":"two"}`, []Cut{value, value}},
+		{`{          "b":"two"}`, []Cut{value, {Start: 1, End: 11, New: []byte("          ")}}},
+		{"", []Cut{value, {Start: 5, End: 10, New: []byte(`"2"`)}}},
+		{"", []Cut{value, {Start: 4, End: 11, New: []byte(`:"2",`)}}},
+		{"", []Cut{member, {Start: 10, End: 12, New: []byte(`,`)}}},
+	} {
+		got, err := Apply([]byte(raw), c.cuts)
+		if string(got) != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%v\ngave %s (%v)\nwant %s", c.cuts, got, err, c.want)
+		}
+		if n := len(Colliding(c.cuts)); n > 0 != (c.want == "") {
+			t.Errorf("%v: %d collide", c.cuts, n)
+		}
 	}
 }

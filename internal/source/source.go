@@ -96,22 +96,30 @@ func Open(path string) (*Source, error) {
 // Stdin copies r into a temporary file in spoolDir ("": the system's) so that it can be read more than once. The file
 // is readable by the owner only and gone after Close, on Unix even after a crash.
 func Stdin(r io.Reader, spoolDir string) (*Source, error) {
-	f, err := os.CreateTemp(spoolDir, ".hist-stdin-*.tmp") // mode 0600
+	return spool(r, spoolDir, "stdin", "standard input")
+}
+
+// Spool is Stdin for what a program makes itself.
+func Spool(r io.Reader, spoolDir string) (*Source, error) {
+	return spool(r, spoolDir, "spool", "a passing copy")
+}
+
+func spool(r io.Reader, dir, name, what string) (*Source, error) {
+	f, err := os.CreateTemp(dir, ".hist-"+name+"-*.tmp") // mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("making a temporary file for standard input: %w", err)
+		return nil, fmt.Errorf("making a temporary file for %s: %w", what, err)
 	}
-	s := &Source{Path: "-", Name: "stdin", spool: f, purge: os.Remove(f.Name()) != nil}
+	s := &Source{Path: "-", Name: name, spool: f, purge: os.Remove(f.Name()) != nil}
 	if s.size, err = io.Copy(f, r); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("copying standard input to a temporary file in %s (point TMPDIR to a larger disk if it is full): %w",
-			filepath.Dir(f.Name()), err)
+		return nil, fmt.Errorf("copying %s to a temporary file in %s (point TMPDIR to a larger disk if it is full): %w", what, filepath.Dir(f.Name()), err)
 	}
 	if s.Info, err = f.Stat(); err == nil {
 		err = s.sniff(io.NewSectionReader(f, 0, s.size))
 	}
 	if err != nil {
 		s.Close()
-		return nil, fmt.Errorf("reading standard input back: %w", err)
+		return nil, fmt.Errorf("reading %s back: %w", what, err)
 	}
 	return s, nil
 }

@@ -95,13 +95,18 @@ func KeptOutput(compacted []byte, callID string) []byte {
 	var found []byte
 	stamp := gjson.GetBytes(compacted, "timestamp").String()
 	gjson.GetBytes(compacted, "payload.replacement_history").ForEach(func(_, item gjson.Result) bool {
-		if item.Get("call_id").String() == callID && item.Get("output").Exists() && item.Get("name").String() == "" {
+		if item.Get("call_id").String() == callID && HoldsOutput(item) {
 			found = record(stamp, nil, "response_item", rawJSON(item.Raw))
 			return false
 		}
 		return true
 	})
 	return found
+}
+
+// HoldsOutput says whether an item of a compacted history is an output.
+func HoldsOutput(item gjson.Result) bool {
+	return item.Get("output").Exists() && strings.HasSuffix(item.Get("type").String(), "_output") && !item.Get("name").Exists()
 }
 
 // Note writes a message to the model that keeps the text of an output whose call is gone.

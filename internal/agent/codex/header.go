@@ -1,13 +1,16 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -191,7 +194,26 @@ func record(timestamp string, ordinal *int64, kind string, payload any) []byte {
 	if err != nil {
 		panic("codex: " + err.Error()) // only strings and raw JSON that has been scanned come here
 	}
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
+	return plainSeparators([]byte(strings.TrimSuffix(b.String(), "\n")))
+}
+
+// plainSeparators writes the two line separators of Unicode as the client does, which Go's encoder escapes: a text that
+// stands in the file twice is known by its bytes.
+func plainSeparators(line []byte) []byte {
+	out := line[:0]
+	for {
+		at := bytes.Index(line, []byte(`\u202`))
+		if at < 0 || at+6 > len(line) {
+			return append(out, line...)
+		}
+		last := line[at+5]
+		if plain := last == '8' || last == '9'; plain && !jsonl.Escaped(line, at) {
+			out = utf8.AppendRune(append(out, line[:at]...), 0x2028+rune(last-'8'))
+		} else {
+			out = append(out, line[:at+6]...)
+		}
+		line = line[at+6:]
+	}
 }
 
 // Stamp returns a record's time stamp, "" if it has none.

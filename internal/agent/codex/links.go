@@ -1,7 +1,8 @@
 package codex
 
 import (
-	"fmt"
+	"bytes"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 )
@@ -17,6 +18,7 @@ type numberer struct {
 	inserted int64 // records inserted since the last one kept
 	removed  int64 // records and dead lines removed since
 	renumber bool
+	began    bool // a record with a number has come
 	changed  span
 }
 
@@ -31,36 +33,62 @@ type span struct {
 	first, last int64 // lines in the copy
 }
 
+func (s *span) add(line int64) {
+	if s.count == 0 {
+		s.first = line
+	}
+	s.count++
+	s.last = line
+}
+
 // Keep returns the line of a record that stays, with the ordinal it gets.
 func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	if !n.on {
 		return line, nil
 	}
 	value := gjson.GetBytes(line, "ordinal")
-	if value.Type != gjson.Number && !n.renumber {
+	o, err := strconv.ParseInt(value.Raw, 10, 64)
+	good := err == nil && o >= 0
+	header := (n.renumber || good && o != n.original+1) && Agent{}.IsHeader(line)
+	switch {
+	case n.renumber && !header:
+	case !value.Exists() || value.Type == gjson.Null:
 		return line, nil
+	case !good: // lint takes it for the number that is due here
+		n.original++
+		n.out++
+		return line, nil
+	case header && n.began && o != n.original+1:
+		return line, nil // one that stands in the wrong place tells nothing of the sequence
 	}
-	o := value.Int()
+	n.began = true
+	if n.original+1 < n.base && o < n.base {
+		n.inserted, n.removed = 0, 0
+		n.original = max(n.original, o)
+		n.out = n.original
+		return line, nil // what a sub-agent inherited keeps its numbers, whatever came and went there
+	}
+	if o < n.base && !n.renumber {
+		return line, nil // a copy of it stands among the sub-agent's own records
+	}
 	if n.renumber {
-		n.shift = n.out + 1 - o
+		n.shift = max(n.out+1, n.base) - o
 	} else {
 		gap := max(0, o-n.original-1)
 		n.shift += n.inserted - min(gap, n.inserted+n.removed)
 	}
 	n.inserted, n.removed = 0, 0
 	n.original, n.out = o, o+n.shift
-	if n.shift == 0 && value.Type == gjson.Number {
+	if n.shift == 0 && good {
 		return line, nil
 	}
-	if o < n.base {
-		return nil, fmt.Errorf("a repair would renumber what this sub-agent inherited (ordinal %d of %d); nothing was changed", o, n.base)
-	}
-	if n.changed.count == 0 {
-		n.changed.first = copyLine
-	}
-	n.changed.count++
-	n.changed.last = copyLine
+	n.changed.add(copyLine)
 	return SetOrdinal(line, n.out), nil
+}
+
+// Same says whether two lines differ in nothing but what Keep changes.
+func (n *numberer) Same(was, is []byte) bool {
+	return n.on && bytes.Equal(SetOrdinal(was, gjson.GetBytes(is, "ordinal").Int()), is)
 }
 
 // Steady says whether the records to come keep their numbers.

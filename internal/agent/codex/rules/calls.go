@@ -242,7 +242,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	outputs := map[string]bool{} // that the history keeps, by their call_ids
 	if len(c.open) > 0 {
 		kept.ForEach(func(_, item gjson.Result) bool {
-			if item.Get("output").Exists() && !item.Get("name").Exists() {
+			if codex.HoldsOutput(item) {
 				outputs[item.Get("call_id").String()] = true
 			}
 			return true

@@ -54,6 +54,9 @@ func (c *callChecker) evidence(rec *session.Record) {
 		}
 	}
 	if !seen && len(c.loose) < 1<<16 {
+		if _, err := codex.CallFrom(string(rec.CallID), "", "", rec.Raw); err != nil {
+			ev.tells &^= codex.TellsCall
+		}
 		c.loose[c.key(session.NoFamily, rec.CallID)] = ev
 	}
 }

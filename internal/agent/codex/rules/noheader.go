@@ -35,6 +35,9 @@ func (c *headerChecker) known() codex.Known {
 func (c *headerChecker) busiestID() string {
 	best := ""
 	for id := range c.ids {
+		if _, err := uuid.Parse(id); err != nil {
+			continue
+		}
 		if n := c.named(id); n > c.named(best) || n == c.named(best) && id < best {
 			best = id
 		}

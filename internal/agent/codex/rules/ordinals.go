@@ -50,16 +50,15 @@ var (
 
 // ordinalChecker follows the numbers of a paginated session.
 type ordinalChecker struct {
-	run      *run
-	prev     session.Ordinal
-	at       Ref   // of the record that prev belongs to
-	dead     int64 // unreadable lines since: each may own a number
-	missing  int64 // records without a number at the tail, since the last with one,
-	first    Ref   // and the first of them
-	legacy   bool
-	renumber bool // an edit renumbers from here on already
-	float    bool // token counts with fractions stand just before
-	seenAny  bool
+	run     *run
+	prev    session.Ordinal
+	at      Ref   // of the record that prev belongs to
+	dead    int64 // unreadable lines since: each may own a number
+	missing int64 // records without a number at the tail, since the last with one,
+	first   Ref   // and the first of them
+	legacy  bool
+	float   bool // token counts with fractions stand just before
+	seenAny bool
 }
 
 func (c *ordinalChecker) Record(rec *session.Record) {
@@ -151,18 +150,17 @@ func (c *ordinalChecker) signature(rec *session.Record) string {
 }
 
 func (c *ordinalChecker) sequence(rule *Rule, rec *session.Record, message string) {
-	var edits []Edit
-	if !c.renumber {
-		edits = []Edit{{At: rec.Pos, Op: Renumber}}
+	f := Finding{
+		Rule: rule, Impact: Notes, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message,
+		Edits: []Edit{{At: rec.Pos, Op: Renumber}},
 	}
-	impact := Notes
 	if c.run.olderThan(0, 154) {
-		impact = Loses
+		f.Impact = Loses
 	}
-	c.renumber = true
-	c.run.report(Finding{
-		Rule: rule, Impact: impact, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits,
-	})
+	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
+		f.Fix, f.Edits = NoFix, nil
+	}
+	c.run.report(f)
 }
 
 // flushMissing reports the records without a number that were met: in the middle a note, at the end a refusal.
@@ -175,6 +173,9 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 		Rule: ruleOrdinalMissing, Impact: Notes, Fix: Exact, Pos: first.Pos, Offset: first.Offset, Count: c.missing,
 		Message: fmt.Sprintf("%d records without an ordinal in the middle; clients from 0.154 on do not show them", c.missing),
 		Edits:   []Edit{{At: first.Pos, Op: Renumber}},
+	}
+	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
+		f.Fix, f.Edits = NoFix, nil
 	}
 	if tail {
 		f.Impact = Blocks

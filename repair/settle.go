@@ -1,0 +1,145 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// A mend can bring to light what it had hidden: with a copy gone, two items of one id are neighbours; with a line
+// closed, its call has no output. Then the copy is linted and mended again, and once more, until nothing is left to mend.
+
+// maxPasses bounds that. Three is the most that random damage has needed.
+const maxPasses = 12
+
+// pass is one round of it: a text, what lint says of it, and what is done about it.
+type pass struct {
+	src   *source.Source
+	found *lint.Result
+	plan  *Plan
+}
+
+func (p pass) rewrite(who agent.Agent, aside io.Writer) *Rewrite {
+	return &Rewrite{
+		Plan: p.plan, From: p.src, Agent: who, Session: p.found.Summary.Header, Aside: aside,
+		Evidence: func(ctx context.Context, ref lint.Ref) ([]byte, error) {
+			return evidence(ctx, who.Decoder(), p.src, p.found.Summary.Encoding, ref)
+		},
+	}
+}
+
+// settled is a session after all passes.
+type settled struct {
+	text    *source.Source
+	lines   lineMap  // of the text, in the session
+	changes []Change // of all passes; their lines are the session's
+	read    int64    // records
+	header  session.Info
+}
+
+func (s *settled) close() {
+	if s != nil && s.text != nil {
+		s.text.Close()
+	}
+}
+
+// attempt makes a copy by one pass and, if that leaves something to mend, by as many as it takes.
+func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) error {
+	err := do()
+	var left *unsettledError
+	if !errors.As(err, &left) {
+		return err
+	}
+	if err := w.settle(ctx, spoolDir, left); err != nil {
+		return err
+	}
+	return do()
+}
+
+// settle repeats lint and repair until nothing is left to mend, and makes of all plans the one that is reported.
+func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
+	s := settled{header: w.found.Summary.Header}
+	p := pass{w.Source, w.found, w.plan}
+	var mended []lint.Finding
+	for n := 0; p.plan == w.plan || fixable(p.plan) != nil; n++ {
+		if n == maxPasses {
+			p.src.Close()
+			return left
+		}
+		if err := s.add(ctx, p, p.rewrite(w.agent, nil), spoolDir); err != nil {
+			return err
+		}
+		mended = append(mended, p.plan.Mend...)
+		found, err := w.lintOf(ctx, s.text)
+		if err != nil {
+			s.close()
+			return err
+		}
+		if found.Summary.Records == 0 {
+			s.close()
+			return errNothing
+		}
+		p = pass{s.text, found, Choose(found.Findings, w.Choice)}
+	}
+	if w.Mode == NewThread {
+		rw := pass{p.src, p.found, Choose(nil, w.Choice)}.rewrite(w.agent, nil)
+		w.reidentify(rw, p.found)
+		if err := s.add(ctx, p, rw, spoolDir); err != nil {
+			return err
+		}
+	}
+	for i := range p.plan.Rest {
+		p.plan.Rest[i].Pos.Line = s.lines.session(p.plan.Rest[i].Pos.Line)
+	}
+	w.plan.Mend, w.plan.Rest, w.passes = mended, p.plan.Rest, &s
+	return nil
+}
+
+// add runs one more pass over the text of the one before.
+func (s *settled) add(ctx context.Context, p pass, rw *Rewrite, spoolDir string) error {
+	pr, pw := io.Pipe()
+	go func() { pw.CloseWithError(rw.Run(ctx, pw)) }()
+	text, err := source.Spool(pr, spoolDir)
+	pr.CloseWithError(err)
+	first := s.text == nil
+	s.close()
+	if err != nil {
+		return err
+	}
+	if s.text = text; first {
+		s.lines, s.changes, s.read = rw.lines, rw.Changes, rw.Totals.Read
+		return nil
+	}
+	for _, c := range rw.Changes {
+		c.Line = s.lines.session(c.Line)
+		s.changes = append(s.changes, c)
+	}
+	s.lines = s.lines.then(rw.lines)
+	return nil
+}
+
+// write writes the text and tells what it makes of the session: what lines of it are untouched, and by what all others
+// are replaced. Those are set aside, whatever became of them. The result holds the report, and has no plan.
+func (s *settled) write(ctx context.Context, who agent.Agent, src *source.Source, to, aside io.Writer) (*Rewrite, error) {
+	slices.SortStableFunc(s.changes, func(a, b Change) int { return int(a.Line - b.Line) })
+	c, err := newComparison(ctx, s, who, src, to, aside)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	for _, run := range s.lines {
+		if err := c.hunk(run.from, run.copied); err != nil {
+			return nil, err
+		}
+		if err := c.same(ctx, run.n); err != nil {
+			return nil, err
+		}
+	}
+	return c.rw, c.end()
+}
