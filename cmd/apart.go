@@ -3,12 +3,11 @@ package cmd
 import (
 	"bufio"
 	"os"
-	"path/filepath"
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/lint"
 )
 
 // apart refuses to write two things to one file, and to replace what is read, or a session.
@@ -81,7 +80,7 @@ func (e *env) stdin() (os.FileInfo, bool) {
 
 // isSession says whether a file that is no device has the name of one, or begins like one.
 func isSession(path string, info os.FileInfo) bool {
-	if _, ok := home.ParseName(filepath.Base(path)); ok {
+	if lint.NameOf(path, false).Canonical {
 		return true
 	}
 	if !info.Mode().IsRegular() {

@@ -11,7 +11,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/baseline"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -129,7 +128,7 @@ func threadOf(r *linted) string {
 		return strings.ToLower(id)
 	}
 	base := filepath.Base(r.target.path)
-	if name, ok := home.ParseName(base); ok {
+	if name := lint.NameOf(base, false); name.Canonical {
 		return name.ThreadID
 	}
 	return base

@@ -13,8 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -90,7 +91,7 @@ func (e *env) preResume(c *cli.Context) error {
 	if c.Bool("exec") && (answer.OK() || c.Bool("force")) {
 		return p.exec(answer)
 	}
-	if p.c.Bool("card") && home.Asking(answer.Thread) {
+	if p.c.Bool("card") && all.Asking(answer.Thread) {
 		return nil // the agent has its card: nothing was to be decided, and that its session is in use is no news to it
 	}
 	p.keep()
@@ -196,7 +197,7 @@ func (p *preRun) find() (target, error) {
 		}
 		return t, nil
 	}
-	root, err := home.Default()
+	root, err := all.Homed()[0].DefaultHome()
 	if err != nil {
 		return target{}, err
 	}
@@ -274,7 +275,7 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	}
 	run, err := p.repairInPlace(t)
 	switch {
-	case errors.Is(err, home.ErrBusy), errors.Is(err, source.ErrChanged):
+	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrChanged):
 		before.Verdict, before.Next, before.Reason = preresume.InUse, preresume.RetryLater, err.Error()
 		return before, nil
 	case err != nil && p.c.Context.Err() != nil:

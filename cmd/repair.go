@@ -12,7 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -215,7 +216,7 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Canceled
-	case errors.Is(err, home.ErrBusy), errors.Is(err, source.ErrChanged), errors.Is(err, source.ErrLeased):
+	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrChanged), errors.Is(err, source.ErrLeased):
 		r.codes[ExitInUse] = true
 	default:
 		r.codes[ExitIO] = true
@@ -245,7 +246,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
 	if opts.Live && r.mode != repair.DryRun {
 		// A copy of a session that is being written would be torn where the writer stands.
-		busy, err := home.InUse(src.Real, t.home, opts.Name.ThreadID)
+		busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
 		if err == nil && busy != nil {
 			return nil, fmt.Errorf("%s: %w", t.path, busy)
 		}

@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -34,7 +35,7 @@ const freshFor = 3 * time.Second
 // targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it is
 // the agent's home. Each operand that leads to nothing is a target with an error.
 func targets(ctx context.Context, operands []string) ([]target, error) {
-	root, err := home.Default()
+	homes, err := defaultHomes()
 	if err != nil {
 		return nil, err
 	}
@@ -43,28 +44,50 @@ func targets(ctx context.Context, operands []string) ([]target, error) {
 	}
 	var list []target
 	if len(operands) == 0 {
-		for _, dir := range home.Sessions(root) {
-			list = append(list, walk(ctx, dir)...)
+		for _, h := range homes {
+			for _, dir := range h.agent.Sessions(h.dir) {
+				list = append(list, below(ctx, dir)...)
+			}
 		}
 		if len(list) == 0 {
+			root := homes[0].dir
 			list = append(list, target{path: root, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME", root)})
 		}
 	}
 	for _, op := range operands {
-		list = append(list, find(ctx, root, op)...)
+		list = append(list, find(ctx, homes, op)...)
 	}
 	return list, ctx.Err()
 }
 
+// agentHome is where one agent keeps its sessions.
+type agentHome struct {
+	agent agent.Homed
+	dir   string
+}
+
+// defaultHomes are the agents' homes of this user, whether they exist or not.
+func defaultHomes() ([]agentHome, error) {
+	var list []agentHome
+	for _, a := range all.Homed() {
+		dir, err := a.DefaultHome()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, agentHome{a, dir})
+	}
+	return list, nil
+}
+
 // find looks up one operand.
-func find(ctx context.Context, root, operand string) []target {
+func find(ctx context.Context, homes []agentHome, operand string) []target {
 	if operand == "-" {
 		return []target{{path: "-"}}
 	}
 	info, err := os.Stat(operand)
 	switch {
 	case err == nil && info.IsDir():
-		list := walk(ctx, operand)
+		list := below(ctx, operand)
 		if len(list) == 0 {
 			list = append(list, target{path: operand, err: fmt.Errorf("%s: no session files (*.jsonl, *.jsonl.zst) in this directory", operand)})
 		}
@@ -74,16 +97,41 @@ func find(ctx context.Context, root, operand string) []target {
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
 		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, plain(err))}}
 	}
-	paths, err := home.Find(ctx, root, operand)
-	name := ""
-	if errors.Is(err, home.ErrBadID) || errors.Is(err, home.ErrNoSession) {
-		var id string
-		if id, err = idOfName(root, operand, err); err == nil {
-			name = operand
-			paths, err = home.Find(ctx, root, id)
+	var list []target
+	for _, h := range homes {
+		found := h.find(ctx, operand)
+		if found[0].err == nil {
+			return found
+		}
+		if list == nil || !errors.Is(found[0].err, errNotHere) {
+			list = found
 		}
 	}
-	if several, ok := errors.AsType[*home.AmbiguousError](err); ok {
+	return list
+}
+
+// errNotHere: a home has no session that an operand could name.
+var errNotHere = errors.New("no such session")
+
+// notHere is an errNotHere in the words of the search.
+type notHere struct{ error }
+
+// Is makes errors.Is(err, errNotHere) true.
+func (notHere) Is(target error) bool { return target == errNotHere }
+
+// find looks up a session's id or a thread's name in one home. There is at least one target, with an error if nothing
+// is found.
+func (h agentHome) find(ctx context.Context, operand string) []target {
+	paths, err := h.agent.Find(ctx, h.dir, operand)
+	name := ""
+	if errors.Is(err, agent.ErrBadID) || errors.Is(err, agent.ErrNoSession) {
+		var id string
+		if id, err = h.idOfName(operand, err); err == nil {
+			name = operand
+			paths, err = h.agent.Find(ctx, h.dir, id)
+		}
+	}
+	if several, ok := errors.AsType[*agent.AmbiguousError](err); ok {
 		err = candidates(ctx, several)
 	}
 	if err != nil {
@@ -94,14 +142,14 @@ func find(ctx context.Context, root, operand string) []target {
 	}
 	var list []target
 	for _, p := range paths {
-		list = append(list, target{path: p, home: root, name: name})
+		list = append(list, target{path: p, home: h.dir, name: name})
 	}
 	return list
 }
 
 // idOfName returns the id of the thread that users named so. Without one the error is that of the search by id.
-func idOfName(root, name string, byID error) (string, error) {
-	ids, err := home.Named(root, name)
+func (h agentHome) idOfName(name string, byID error) (string, error) {
+	ids, err := h.agent.Named(h.dir, name)
 	switch {
 	case err != nil:
 		return "", err
@@ -109,17 +157,17 @@ func idOfName(root, name string, byID error) (string, error) {
 		return "", fmt.Errorf("%s is the name of several threads, give one of their ids:\n  %s", name, strings.Join(ids, "\n  "))
 	case len(ids) == 1:
 		return ids[0], nil
-	case errors.Is(byID, home.ErrBadID):
-		return "", fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one, nor a thread's name", name)
+	case errors.Is(byID, agent.ErrBadID):
+		return "", notHere{fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one, nor a thread's name", name)}
 	}
-	return "", byID
+	return "", notHere{byID}
 }
 
 // maxCandidates is how many sessions are offered for an id that fits several.
 const maxCandidates = 10
 
 // candidates is an error that tells the sessions an id may mean by what a person knows of them.
-func candidates(ctx context.Context, several *home.AmbiguousError) error {
+func candidates(ctx context.Context, several *agent.AmbiguousError) error {
 	text := fmt.Sprintf("%s begins the ids of %d sessions; give more of it", several.ID, len(several.Paths))
 	paths := several.Paths
 	if len(paths) > maxCandidates {
@@ -141,11 +189,11 @@ func candidates(ctx context.Context, several *home.AmbiguousError) error {
 func segments(paths []string) bool {
 	seen := map[string]bool{}
 	for _, p := range paths {
-		n, _ := home.ParseName(filepath.Base(p))
-		if seen[n.RolloutID] {
+		id := lint.NameOf(p, true).FileID
+		if seen[id] {
 			return false
 		}
-		seen[n.RolloutID] = true
+		seen[id] = true
 	}
 	return true
 }
@@ -159,10 +207,10 @@ func plain(err error) error {
 	return err
 }
 
-// walk finds the sessions below a directory. What can't be looked at is a target with an error.
-func walk(ctx context.Context, dir string) []target {
+// below finds the sessions below a directory. What can't be looked at is a target with an error.
+func below(ctx context.Context, dir string) []target {
 	var list []target
-	err := home.Walk(ctx, dir, func(e home.Entry) error {
+	err := walk.Walk(ctx, dir, func(e walk.Entry) error {
 		switch {
 		case e.Err != nil:
 			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, plain(e.Err))})
@@ -200,13 +248,15 @@ func homeOf(path string) string {
 	if dir := homeAbove(real); dir != "" {
 		return dir
 	}
-	root, err := home.Default()
+	homes, err := defaultHomes()
 	if err != nil {
 		return ""
 	}
-	for _, dir := range home.Sessions(root) {
-		if to, err := filepath.EvalSymlinks(dir); err == nil && inside(real, to) {
-			return root
+	for _, h := range homes {
+		for _, dir := range h.agent.Sessions(h.dir) {
+			if to, err := filepath.EvalSymlinks(dir); err == nil && inside(real, to) {
+				return h.dir
+			}
 		}
 	}
 	return ""
@@ -228,10 +278,9 @@ func homeAbove(path string) string {
 	if err != nil {
 		return ""
 	}
-	for dir := filepath.Dir(abs); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		base := filepath.Base(dir)
-		if base == "sessions" || base == "archived_sessions" {
-			return filepath.Dir(dir)
+	for _, a := range all.Homed() {
+		if dir := a.HomeAbove(abs); dir != "" {
+			return dir
 		}
 	}
 	return ""
@@ -246,7 +295,7 @@ func options(src *source.Source, t target, forCodex string) lint.Options {
 	opts.Name = lint.NameOf(src.Real, t.home != "")
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
-	if busy, err := home.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {
+	if busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {
 		opts.Live = true
 	}
 	return opts
@@ -260,8 +309,7 @@ func siblingVersion(path string) string {
 	}
 	slices.Reverse(entries) // names begin with the time
 	for _, e := range entries {
-		n, ok := home.ParseName(e.Name())
-		if !ok || n.Compressed || e.Name() == filepath.Base(path) || !e.Type().IsRegular() {
+		if !lint.NameOf(e.Name(), true).Canonical || filepath.Ext(e.Name()) == ".zst" || e.Name() == filepath.Base(path) || !e.Type().IsRegular() {
 			continue
 		}
 		if v := headerVersion(filepath.Join(filepath.Dir(path), e.Name())); v != "" {

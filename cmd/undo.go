@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/repair"
 )
@@ -62,7 +62,7 @@ func (e *env) undo(c *cli.Context) error {
 
 // asInUse gives the error of a file that is in use its exit code.
 func asInUse(err error) error {
-	if errors.Is(err, home.ErrBusy) {
+	if errors.Is(err, inuse.ErrBusy) {
 		return &exitError{ExitInUse, err}
 	}
 	return err

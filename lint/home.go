@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // Home compares the sessions of an agent's home with what its client keeps beside them. It only reads, and waits for
@@ -54,7 +55,7 @@ type rollouts struct {
 func listRollouts(ctx context.Context, dir string) (rollouts, error) {
 	r := rollouts{map[string]string{}, map[string][]string{}}
 	for _, root := range home.Sessions(dir) {
-		err := home.Walk(ctx, root, func(e home.Entry) error {
+		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			name, ok := home.ParseName(filepath.Base(e.Path))
 			if e.Err != nil || !ok {
 				return nil // told when the file itself is linted

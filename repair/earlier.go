@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -32,8 +30,7 @@ func (w *job) earlier(ctx context.Context) (*Report, error) {
 			if f.SHA256Before != sha || !w.stands(ctx, f.Target) {
 				continue
 			}
-			name, _ := home.ParseName(filepath.Base(f.Target))
-			w.thread = name.ThreadID
+			w.thread = lint.NameOf(f.Target, true).ThreadID
 			rep := w.report(nil)
 			rep.Run, rep.Target, rep.Resume, rep.Left = m.Run, f.Target, w.resume(), nil
 			rep.Notes = append(rep.Notes, fmt.Sprintf("run %s made this copy; no other was made", m.Run))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 )
@@ -75,7 +76,7 @@ func (c Claims) home(f *runs.File) string {
 	return c.HomeOf(f.Target)
 }
 
-// Check refuses a file that somebody uses (home.ErrBusy), and one whose bytes, as they are now, other sessions rely on.
+// Check refuses a file that somebody uses (inuse.ErrBusy), and one whose bytes, as they are now, other sessions rely on.
 func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	name, _ := home.ParseName(filepath.Base(f.Target))
 	busy, err := home.InUse(f.Target, c.home(f), name.ThreadID)
@@ -100,7 +101,7 @@ func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (claim run
 			return claim, fmt.Errorf("%s: %w", f.Target, err)
 		}
 	}
-	guard, busy, err := home.Hold(f.Target)
+	guard, busy, err := inuse.Hold(f.Target)
 	if err == nil && busy != nil {
 		err = fmt.Errorf("%s: %w", f.Target, busy)
 	}
@@ -116,7 +117,7 @@ func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (claim run
 	}
 	claim.Still = func() error {
 		if guard.Broken() {
-			return fmt.Errorf("%s: %w", f.Target, home.ErrBusy)
+			return fmt.Errorf("%s: %w", f.Target, inuse.ErrBusy)
 		}
 		return nil
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/sum"
@@ -102,7 +104,7 @@ func (w *job) lock() (release func(), err error) {
 		w.notes = append(w.notes, "the file has other names (hard links): they keep the session as it was")
 	}
 	id := w.lockedThread()
-	busy, err := home.InUse(w.Source.Real, w.Home, id)
+	busy, err := all.InUse(w.Source.Real, w.Home, id)
 	if err == nil && busy != nil {
 		err = busy
 	}
@@ -245,7 +247,7 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	}
 	var aside io.WriteCloser
 	compressed := strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed)
-	var guard *home.Guard
+	var guard *inuse.Guard
 	defer func() { guard.Release() }()
 	fill := func(to io.Writer) error {
 		if err := w.fillAs(ctx, to, aside, compressed); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -60,7 +61,7 @@ func TestUndoRefusesWhatIsInUse(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if err := undo(t, rep.Run); !errors.Is(err, home.ErrBusy) {
+				if err := undo(t, rep.Run); !errors.Is(err, inuse.ErrBusy) {
 					t.Errorf("undone while it was in use: %v", err)
 				}
 				if after, err := os.ReadFile(rep.Target); err != nil || !bytes.Equal(before, after) {
@@ -127,7 +128,7 @@ func TestOpenedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := meet()
-	if _, err := repairInPlace(t, dir, path); !errors.Is(err, home.ErrBusy) {
+	if _, err := repairInPlace(t, dir, path); !errors.Is(err, inuse.ErrBusy) {
 		t.Errorf("repaired although it was opened: %v", err)
 	}
 	closed()
@@ -142,7 +143,7 @@ func TestOpenedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed = meet()
-	if err := undo(t, rep.Run); !errors.Is(err, home.ErrBusy) {
+	if err := undo(t, rep.Run); !errors.Is(err, inuse.ErrBusy) {
 		t.Errorf("undone although it was opened: %v", err)
 	}
 	closed()

@@ -7,9 +7,9 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -27,7 +27,7 @@ func (w *job) reproject(ctx context.Context) (*Report, error) {
 	if err != nil || f.Rows == "" {
 		return w.report(nil), errors.Join(err, discard(run))
 	}
-	var guard *home.Guard
+	var guard *inuse.Guard
 	defer func() { guard.Release() }()
 	err = run.Beside(f, func() (err error) {
 		guard, err = w.settleView(ctx, &f)
@@ -83,8 +83,8 @@ func (w *job) staleView(ctx context.Context, rolloutID string) (bool, error) {
 
 // settleView makes sure that the session is nobody else's, and then clears the client's view of it where that would
 // be wrong. Until the guard is released nobody can open the file.
-func (w *job) settleView(ctx context.Context, f *runs.File) (*home.Guard, error) {
-	guard, busy, err := home.Hold(w.Source.Real)
+func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error) {
+	guard, busy, err := inuse.Hold(w.Source.Real)
 	switch {
 	case err != nil:
 		return nil, err
@@ -98,7 +98,7 @@ func (w *job) settleView(ctx context.Context, f *runs.File) (*home.Guard, error)
 		return guard, err
 	}
 	if guard.Broken() {
-		return guard, home.ErrBusy
+		return guard, inuse.ErrBusy
 	}
 	return guard, nil
 }

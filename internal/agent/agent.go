@@ -1,12 +1,14 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -140,6 +142,29 @@ type Archiver interface {
 type Dated interface {
 	// TooOld says why the client of a version can't read a session, "" if it can.
 	TooOld(version string, about session.Info, compressed bool) string
+}
+
+// Homed is an agent that keeps its sessions in a home of its own.
+type Homed interface {
+	Agent
+	// DefaultHome is the home's absolute path, whether it exists or not.
+	DefaultHome() (string, error)
+	// Sessions are the directories of a home that hold sessions and exist, the live one first.
+	Sessions(home string) []string
+	// Live is the directory of a home that sessions are resumed from, "" if it is not there.
+	Live(home string) string
+	// HomeAbove is the home that an absolute path lies in, told by the names of the folders above it; "" if in none.
+	HomeAbove(path string) string
+	// Find returns the files of the sessions in a home that an id, or the beginning of one, names. Named returns the ids
+	// of the threads that users named so.
+	Find(ctx context.Context, home, id string) ([]string, error)
+	Named(home, name string) ([]string, error)
+	// InUse says who uses a session, nil if nobody is known to. Asking says whether the agent that works in a thread has
+	// run this process.
+	InUse(path, home, thread string) (*inuse.Busy, error)
+	Asking(thread string) bool
+	// Lock takes a thread's lock until release is called; the error is inuse.ErrBusy if somebody else has it.
+	Lock(home, thread string) (release func(), err error)
 }
 
 // ErrUnclaimed: no agent that hist knows wrote this.

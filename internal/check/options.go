@@ -27,6 +27,7 @@ type Name struct {
 	Base      string // the file's name without folders; "" if there is none (stdin)
 	Canonical bool   // the client's own form
 	ThreadID  string // from the name, "" if it has none
+	FileID    string // what tells several files of one thread apart
 	Time      string // from the name, local, "2006-01-02T15-04-05"
 	InHome    bool   // the file lies where the client looks for sessions
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/inuse"
 )
 
 // Holder is who has a session open, for a caller that must tell its own orphan from somebody's terminal. What is not
@@ -21,7 +21,7 @@ type Holder struct {
 	Lock    string `json:"lock,omitempty"` // the lock file that it holds
 }
 
-func holder(busy *home.Busy) *Holder {
+func holder(busy *inuse.Busy) *Holder {
 	if busy == nil || busy.PID == 0 && busy.Lock == "" {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )
@@ -34,7 +34,7 @@ func (a *Answer) fixable(found []lint.Finding) {
 var outside = map[string]bool{"index-stale": true, "broken-lineage": true}
 
 // judge comes to a verdict. What stands in the way for certain comes before what the error of a failed resume says.
-func (a *Answer) judge(req Request, busy *home.Busy) {
+func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	g := a.session
 	switch {
 	case busy != nil:

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
@@ -38,7 +38,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 		return nil, err
 	}
 	a := about(g, req.Content)
-	busy, err := home.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
+	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	if err != nil {
 		return nil, err
 	}

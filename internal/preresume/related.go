@@ -3,13 +3,14 @@ package preresume
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/walk"
+	"github.com/hist-cli/hist/lint"
 )
 
 // find finds the session that was changed, or begun, last among those that are wanted, and that no sub-agent wrote.
@@ -49,20 +50,20 @@ func Replaceable(ctx context.Context, homeDir, cwd string) (*Lost, error) {
 // file is a session's file and when it was changed.
 type file struct {
 	path    string
-	name    home.FileName
+	name    lint.Name
 	changed time.Time
 }
 
 // newest lists the live sessions of a home, the one that was changed last first.
 func newest(ctx context.Context, homeDir string) ([]file, error) {
 	var files []file
-	root := filepath.Join(homeDir, "sessions")
-	if _, err := os.Stat(root); err != nil {
+	root := all.LiveSessions(homeDir)
+	if root == "" {
 		return nil, nil
 	}
-	err := home.Walk(ctx, root, func(e home.Entry) error {
-		name, ok := home.ParseName(filepath.Base(e.Path))
-		if e.Err != nil || e.Hidden || !ok {
+	err := walk.Walk(ctx, root, func(e walk.Entry) error {
+		name := lint.NameOf(e.Path, true)
+		if e.Err != nil || e.Hidden || !name.Canonical {
 			return nil
 		}
 		if info, err := os.Stat(e.Path); err == nil {

@@ -3,9 +3,12 @@ package all
 
 import (
 	"bytes"
+	"path/filepath"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
 	codex "github.com/hist-cli/hist/internal/agent/codex/rules"
+	"github.com/hist-cli/hist/internal/inuse"
 )
 
 // Agents are all agents, the one first that a file without anything in it is taken for.
@@ -18,6 +21,42 @@ func Names() []string {
 		names = append(names, a.Name())
 	}
 	return names
+}
+
+// Homed are the agents that have homes.
+func Homed() []agent.Homed {
+	var list []agent.Homed
+	for _, a := range Agents {
+		if h, ok := a.(agent.Homed); ok {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// InUse says who uses a session, asking the agent whose home it lies in, or else whose file name it has.
+func InUse(path, home, thread string) (*inuse.Busy, error) {
+	for _, h := range Homed() {
+		if abs, err := filepath.Abs(path); err == nil && home != "" && h.HomeAbove(abs) == home || h.Claims(filepath.Base(path), nil) {
+			return h.InUse(path, home, thread)
+		}
+	}
+	return Homed()[0].InUse(path, home, thread)
+}
+
+// Asking says whether the agent that works in a thread has run this process.
+func Asking(thread string) bool {
+	return slices.ContainsFunc(Homed(), func(h agent.Homed) bool { return h.Asking(thread) })
+}
+
+// LiveSessions is the directory of a home that sessions are resumed from, "" if it is not there.
+func LiveSessions(home string) string {
+	for _, h := range Homed() {
+		if dir := h.Live(home); dir != "" {
+			return dir
+		}
+	}
+	return ""
 }
 
 // Named is the agent of that name, nil if there is none.

@@ -61,7 +61,7 @@ func bareHead(head []byte) bool {
 func (Agent) ReadName(base string) check.Name {
 	n := check.Name{Base: base}
 	if p, ok := home.ParseName(base); ok {
-		n.Canonical, n.ThreadID, n.Time = true, p.ThreadID, p.Time
+		n.Canonical, n.ThreadID, n.FileID, n.Time = true, p.ThreadID, p.RolloutID, p.Time
 	}
 	return n
 }

@@ -7,23 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hist-cli/hist/internal/inuse"
 )
 
-// ErrBusy: somebody uses the session right now. Every *Busy is one.
-var ErrBusy = errors.New("the session is in use")
+// ErrBusy: somebody uses the session right now.
+var ErrBusy = inuse.ErrBusy
 
 // Busy says who or what is using a session.
-type Busy struct {
-	Reason string // a clause: "process 4711 has the file open"
-	PID    int    // of the process in the way, 0 if not known
-	Lock   string // the lock file that it holds, "" if it is not known by a lock
-}
-
-// Error names the reason.
-func (b *Busy) Error() string { return ErrBusy.Error() + ": " + b.Reason }
-
-// Is makes errors.Is(b, ErrBusy) true.
-func (b *Busy) Is(target error) bool { return target == ErrBusy }
+type Busy = inuse.Busy
 
 // InUse looks whether somebody uses the rollout file at path, and returns nil if nobody does. It asks for Codex's
 // migration journal and staged files, whether the agent of threadID has run this process, for the writer's lock of
@@ -50,7 +42,7 @@ func InUse(path, home, threadID string) (*Busy, error) {
 			return b, err
 		}
 	}
-	return opened(real)
+	return inuse.Opened(real)
 }
 
 // threadVar names the thread to the commands that an agent runs (measured with 0.114.0, 0.145.0 and 0.169.0; 0.79.0 does

@@ -3,35 +3,24 @@ package home
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // What callers of Find must tell apart; test with errors.Is.
 var (
-	// ErrBadID: the text cannot be a thread id or the beginning of one.
-	ErrBadID = errors.New("not a session id")
-	// ErrNoSession: no file carries the id in its name.
-	ErrNoSession = errors.New("no session with this id")
-	// ErrAmbiguous: several threads begin with the id.
-	ErrAmbiguous = errors.New("several sessions begin with this id")
+	ErrBadID     = agent.ErrBadID
+	ErrNoSession = agent.ErrNoSession
+	ErrAmbiguous = agent.ErrAmbiguous
 )
 
 // AmbiguousError is ErrAmbiguous, and says which.
-type AmbiguousError struct {
-	ID    string
-	Paths []string // one a thread
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s: %v (%d of them): give more of it", e.ID, ErrAmbiguous, len(e.Paths))
-}
-
-// Is says that it is ErrAmbiguous.
-func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
+type AmbiguousError = agent.AmbiguousError
 
 // minPrefix is how many hexadecimal digits of an id must be given.
 const minPrefix = 8
@@ -53,7 +42,7 @@ func Find(ctx context.Context, home, id string) ([]string, error) {
 	var unread error
 	threads := map[string]bool{}
 	for _, root := range Sessions(home) {
-		err := Walk(ctx, root, func(e Entry) error {
+		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil {
 				unread = cmp.Or(unread, e.Err)
 				return nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hist-cli/hist/internal/inuse"
 )
 
 const (
@@ -149,7 +151,7 @@ func lockCoordination(dir string) (*os.File, error) {
 		}
 		if time.Now().After(deadline) {
 			f.Close()
-			b := &Busy{PID: holder(name), Lock: name, Reason: "a client has held " + name + " for a while; try again when it is done"}
+			b := &Busy{PID: inuse.Holder(name), Lock: name, Reason: "a client has held " + name + " for a while; try again when it is done"}
 			return nil, b
 		}
 	}
@@ -168,7 +170,7 @@ func lockMaintenance(home string) (*os.File, error) {
 	if err := tryLock(f, false); err != nil {
 		f.Close()
 		if errors.Is(err, errLocked) {
-			return nil, &Busy{PID: holder(name), Lock: name, Reason: "Codex is compressing or migrating sessions (" + name + "); try again later"}
+			return nil, &Busy{PID: inuse.Holder(name), Lock: name, Reason: "Codex is compressing or migrating sessions (" + name + "); try again later"}
 		}
 		return nil, fmt.Errorf("taking Codex's maintenance lock %s: %w", name, err)
 	}
@@ -180,7 +182,7 @@ func threadLock(home, threadID string) string {
 }
 
 func writerBusy(name string) *Busy {
-	b := &Busy{PID: holder(name), Lock: name}
+	b := &Busy{PID: inuse.Holder(name), Lock: name}
 	who := "a client"
 	if b.PID == os.Getpid() { // we have the file open, and cannot see who has it locked
 		b.PID = 0

@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // The test binary plays the other process when HIST_TEST_PLAY is set: it says "ready" and stays until stdin ends.
@@ -42,7 +45,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(b, err)
 	case "walk":
 		fmt.Println("ready")
-		Walk(ctx, arg, func(e Entry) error { fmt.Println(filepath.Base(e.Path), e.Err != nil); return nil })
+		walk.Walk(ctx, arg, func(e walk.Entry) error { fmt.Println(filepath.Base(e.Path), e.Err != nil); return nil })
 	}
 }
 
@@ -148,7 +151,7 @@ func asNobody(t *testing.T, dir string) {
 
 func TestHold(t *testing.T) {
 	_, path := codexHome(t)
-	g, b, err := Hold(path)
+	g, b, err := inuse.Hold(path)
 	if g == nil || b != nil || err != nil {
 		t.Skip("no leases here", b, err)
 	}
@@ -164,7 +167,7 @@ func TestHold(t *testing.T) {
 	g.Release()
 	g.Release()
 
-	g, _, _ = Hold(path)
+	g, _, _ = inuse.Hold(path)
 	done := make(chan struct{})
 	go func() {
 		if f, err := os.Open(path); err == nil { // waits
@@ -179,7 +182,7 @@ func TestHold(t *testing.T) {
 	}
 	g.Release()
 	<-done
-	var none *Guard
+	var none *inuse.Guard
 	none.Release()
 	if none.Broken() {
 		t.Error("no guard is broken")

@@ -9,6 +9,7 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // Dependant is a rollout that continues another one's bytes.
@@ -22,7 +23,7 @@ type Dependant struct {
 func Dependants(ctx context.Context, home, rolloutID string) ([]Dependant, error) {
 	var found []Dependant
 	for _, root := range codexhome.Sessions(home) {
-		err := codexhome.Walk(ctx, root, func(e codexhome.Entry) error {
+		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil || e.Hidden {
 				return nil
 			}

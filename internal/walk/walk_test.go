@@ -1,4 +1,4 @@
-package home
+package walk
 
 import (
 	"context"
@@ -133,54 +133,5 @@ func TestWalkStops(t *testing.T) {
 		if err == nil || want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
-	}
-}
-
-func TestFind(t *testing.T) {
-	const day = "sessions/2026/11/20/"
-	first := "rollout-2026-11-20T10-00-00-" + idA
-	old := day + first + ".jsonl"
-	reverted := "sessions/2026/11/21/rollout-2026-11-21T09-00-00-" + idA + "_" + idC + ".jsonl"
-	root := tree(t, old, reverted, day+first+".jsonl.zst",
-		day+"rollout-2026-11-20T11-00-00-"+idB+".jsonl.zst", "archived_sessions/rollout-2026-11-20T11-00-00-"+idB+".jsonl",
-		"archived_sessions/nested/rollout-2025-01-01T00-00-00-"+idC+".jsonl",
-		day+"notes-"+idA+".jsonl", "elsewhere/rollout-2026-11-20T10-00-00-"+idA+".jsonl")
-	for _, c := range []struct {
-		id   string
-		want []string
-		err  error
-	}{
-		{idA, []string{reverted, old}, nil},
-		{strings.ToUpper(idA), []string{reverted, old}, nil},
-		{idB, []string{day + "rollout-2026-11-20T11-00-00-" + idB + ".jsonl.zst", "archived_sessions/rollout-2026-11-20T11-00-00-" + idB + ".jsonl"}, nil},
-		{"0199ffff", []string{"archived_sessions/nested/rollout-2025-01-01T00-00-00-" + idC + ".jsonl"}, nil},
-		{"0199ffff-", []string{"archived_sessions/nested/rollout-2025-01-01T00-00-00-" + idC + ".jsonl"}, nil},
-		{idA[:35], nil, ErrAmbiguous},
-		{"019a0000", nil, ErrAmbiguous},
-		{"019a000", nil, ErrBadID},
-		{"", nil, ErrBadID},
-		{"../sessions", nil, ErrBadID},
-		{"019a0000/", nil, ErrBadID},
-		{idA + "0", nil, ErrBadID},
-		{"\x1b[31m019a0000", nil, ErrBadID},
-		{"ffffffff", nil, ErrNoSession},
-	} {
-		got, err := Find(ctx, root, c.id)
-		if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
-			t.Errorf("%q: %v", c.id, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "\x1b") {
-			t.Errorf("%q: a control character in the error", c.id)
-		}
-		want := []string(nil)
-		for _, w := range c.want {
-			want = append(want, filepath.Join(root, w))
-		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%q:\ngot  %v\nwant %v", c.id, got, want)
-		}
-	}
-	if _, err := Find(ctx, t.TempDir(), idA); !errors.Is(err, ErrNoSession) {
-		t.Error(err)
 	}
 }

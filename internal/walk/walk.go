@@ -1,4 +1,6 @@
-package home
+// Package walk finds the session files below a directory, whichever agent wrote them: *.jsonl and *.jsonl.zst. It follows
+// symbolic links, enters no directory twice, and opens no file.
+package walk
 
 import (
 	"context"
@@ -17,7 +19,7 @@ var ErrLoop = errors.New("symbolic links go in a circle")
 // Entry is one thing that a walk met.
 type Entry struct {
 	Path   string // below root, spelled as root is
-	Hidden bool   // X.jsonl.zst beside X.jsonl: Codex reads the plain file only
+	Hidden bool   // X.jsonl.zst beside X.jsonl: agents read the plain file only
 	Err    error  // Path could not be looked into, the walk goes on; Path may be a directory
 }
 
@@ -136,6 +138,12 @@ func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
+
+// nameSuffix and zstSuffix end the names of session files.
+const (
+	nameSuffix = ".jsonl"
+	zstSuffix  = ".zst"
+)
 
 func isSession(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, zstSuffix), nameSuffix)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package home
+package inuse
 
 // Guard would hold a file's lease; there are none on this system.
 type Guard struct{}
@@ -14,6 +14,8 @@ func (*Guard) Broken() bool { return false }
 // Release does nothing here.
 func (*Guard) Release() {}
 
-func opened(string) (*Busy, error) { return nil, nil }
+// Opened says whether any process has a file open; here that is not known.
+func Opened(string) (*Busy, error) { return nil, nil }
 
-func holder(string) int { return 0 }
+// Holder returns the id of a process that has the file open; here that is not known.
+func Holder(string) int { return 0 }

@@ -1,4 +1,4 @@
-package home
+package inuse
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ type Guard struct {
 func Hold(path string) (*Guard, *Busy, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking whether %s is open: %w", path, bare(err))
+		return nil, nil, fmt.Errorf("looking whether %s is open: %w", path, plain(err))
 	}
 	for try := 1; ; try++ {
 		err = setLease(f, unix.F_WRLCK)
@@ -46,7 +46,7 @@ func Hold(path string) (*Guard, *Busy, error) {
 		return &Guard{f: f}, nil, nil
 	}
 	f.Close()
-	pid := holder(path)
+	pid := Holder(path)
 	if errors.Is(err, unix.EAGAIN) || pid != 0 {
 		return nil, openBusy(pid), nil
 	}
@@ -84,8 +84,8 @@ func setLease(f *os.File, kind int) error {
 	})
 }
 
-// opened says whether any process has the file at path open.
-func opened(path string) (*Busy, error) {
+// Opened says whether any process has the file at path open.
+func Opened(path string) (*Busy, error) {
 	g, busy, err := Hold(path)
 	g.Release()
 	return busy, err
@@ -101,8 +101,8 @@ func openBusy(pid int) *Busy {
 	return &Busy{PID: pid, Reason: fmt.Sprintf("process %d has the file open", pid)}
 }
 
-// holder returns the id of a process that has the file open, another one rather than this; 0 if none can be seen.
-func holder(path string) int {
+// Holder returns the id of a process that has the file open, another one rather than this; 0 if none can be seen.
+func Holder(path string) int {
 	want, err := os.Stat(path)
 	if err != nil {
 		return 0
@@ -131,4 +131,25 @@ func holder(path string) int {
 		}
 	}
 	return found
+}
+
+// plain takes the path out of an error whose sentence names it already.
+func plain(err error) error {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// control runs do with the file's descriptor.
+func control(f *os.File, do func(fd int) error) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	if err := raw.Control(func(fd uintptr) { inner = do(int(fd)) }); err != nil {
+		return err
+	}
+	return inner
 }

@@ -1,0 +1,30 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What callers of Homed.Find must tell apart; test with errors.Is.
+var (
+	// ErrBadID: the text cannot be a thread id or the beginning of one.
+	ErrBadID = errors.New("not a session id")
+	// ErrNoSession: no file carries the id in its name.
+	ErrNoSession = errors.New("no session with this id")
+	// ErrAmbiguous: several threads begin with the id.
+	ErrAmbiguous = errors.New("several sessions begin with this id")
+)
+
+// AmbiguousError is ErrAmbiguous, and says which.
+type AmbiguousError struct {
+	ID    string
+	Paths []string // one a thread
+}
+
+// Error asks for more of the id.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s: %v (%d of them): give more of it", e.ID, ErrAmbiguous, len(e.Paths))
+}
+
+// Is says that it is ErrAmbiguous.
+func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
