@@ -116,7 +116,7 @@ func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles) err
 
 // exampleOf reads a rule's example and the name that its file is taken to have.
 func exampleOf(rule string) ([]byte, lint.Name, error) {
-	dir := "codex/rules/" + rule
+	dir := fixtures.RuleDir(rule)
 	text, err := fixtures.Rules.ReadFile(dir + "/bad.jsonl")
 	if err != nil {
 		return nil, lint.Name{}, err

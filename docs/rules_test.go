@@ -13,13 +13,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	files "github.com/hist-cli/hist/fixtures"
 	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 
 const head = `# Rules: %s
 
-The examples are real: each is ` + "`fixtures/codex/rules/RULE/bad.jsonl`" + ` linted and repaired, or the home in ` + "`bad.txtar`" + `, with lines
+The examples are real: each is ` + "`fixtures/AGENT/rules/RULE/bad.jsonl`" + ` linted and repaired, or the home in ` + "`bad.txtar`" + `, with lines
 longer than %d characters cut here. This page is made from the rules by ` + "`go test ./docs -update`" + `.
 `
 
@@ -116,7 +117,7 @@ var copyID = regexp.MustCompile(`(repaired as |codex resume )[0-9a-f-]{36}`)
 // place puts the example of a rule into a directory of its own, goes there and returns the session's path.
 func place(t *testing.T, root, rule string) string {
 	t.Helper()
-	dir := filepath.Join(root, "fixtures/codex/rules", rule)
+	dir := filepath.Join(root, "fixtures", filepath.FromSlash(files.RuleDir(rule)))
 	text, err := os.ReadFile(filepath.Join(dir, "bad.jsonl"))
 	if err != nil {
 		text = enlarge(t, read(t, filepath.Join(dir, "bad.generate")))

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	recorded "github.com/hist-cli/hist/fixtures"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -33,7 +34,7 @@ func TestRuleFixtures(t *testing.T) {
 			continue // TestHomeFixtures
 		}
 		t.Run(rule.Name, func(t *testing.T) {
-			dir := filepath.Join(fixtures, "codex", "rules", rule.Name)
+			dir := ruleDir(rule.Name)
 			bad := sessions(t, dir, "bad")
 			if len(bad) == 0 {
 				t.Fatalf("rule %s has no fixture bad*.jsonl or bad*.generate in %s", rule.Name, dir)
@@ -52,9 +53,23 @@ func TestRuleFixtures(t *testing.T) {
 	}
 }
 
+// ruleDir is the directory of a rule's fixtures; one that does not exist if there is none.
+func ruleDir(rule string) string {
+	dir := recorded.RuleDir(rule)
+	if dir == "" {
+		dir = "codex/rules/" + rule
+	}
+	return filepath.Join(fixtures, filepath.FromSlash(dir))
+}
+
 // TestNoStrayFixtures finds what no test reads: directories of no rule, golden files and sidecars of no session.
 func TestNoStrayFixtures(t *testing.T) {
-	dir := filepath.Join(fixtures, "codex", "rules")
+	for _, agent := range recorded.Agents {
+		strayFixtures(t, filepath.Join(fixtures, agent, "rules"))
+	}
+}
+
+func strayFixtures(t *testing.T, dir string) {
 	for _, entry := range entries(t, dir) {
 		if FindRule(entry) == nil {
 			t.Errorf("%s: there is no rule of that name", filepath.Join(dir, entry))
@@ -79,8 +94,10 @@ func TestNoStrayFixtures(t *testing.T) {
 // TestHealthyFixtures lints fixtures/codex/healthy: shapes that were once taken for damage. None yields a finding, not even
 // a note.
 func TestHealthyFixtures(t *testing.T) {
-	for _, shape := range entries(t, filepath.Join(fixtures, "codex", "healthy")) {
-		silent(t, shape, filepath.Join(fixtures, "codex", "healthy", shape, "session.jsonl"), true)
+	for _, agent := range recorded.Agents {
+		for _, shape := range entries(t, filepath.Join(fixtures, agent, "healthy")) {
+			silent(t, shape, filepath.Join(fixtures, agent, "healthy", shape, "session.jsonl"), true)
+		}
 	}
 }
 

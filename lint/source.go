@@ -11,6 +11,7 @@ import (
 
 // Source lints a session that is open. The errors are Session's, with the file's path, and what kept it from being read.
 func Source(ctx context.Context, src *source.Source, opts Options) (*Result, error) {
+	opts.Path = src.Real
 	in, err := src.Reader(ctx)
 	if err != nil {
 		return nil, err
@@ -41,6 +42,12 @@ func NameOf(path string, inHome bool) Name {
 	n := Name{Base: filepath.Base(path)}
 	if a := all.ByName(n.Base); a != nil {
 		n = a.ReadName(n.Base)
+	} else {
+		for _, a := range all.Agents { // a name that means something to one agent only
+			if named := a.ReadName(n.Base); named.ThreadID != "" {
+				n = named
+			}
+		}
 	}
 	n.InHome = inHome
 	return n

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
 // TestRuleFixtures repairs every damaged fixture and compares the copy with its golden file. The laws of repair hold
 // for each: what is left is only what has no fix, and a second repair changes nothing.
 func TestRuleFixtures(t *testing.T) {
-	paths, err := filepath.Glob("../fixtures/codex/rules/*/bad*.jsonl")
+	paths, err := filepath.Glob("../fixtures/*/rules/*/bad*.jsonl")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d fixtures: %v", len(paths), err)
 	}
@@ -26,7 +26,7 @@ func TestRuleFixtures(t *testing.T) {
 		if !ok {
 			continue
 		}
-		t.Run(strings.TrimPrefix(filepath.ToSlash(stem), "../fixtures/codex/rules/"), func(t *testing.T) {
+		t.Run(strings.TrimPrefix(filepath.ToSlash(stem), "../fixtures/"), func(t *testing.T) {
 			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // TestMovedComesFirst: no byte of a copy differs from its session before the place where it is said to begin to. What
 // forks and a client's view rely on hangs on that, for changed numbers as for changed words.
 func TestMovedComesFirst(t *testing.T) {
-	paths, err := filepath.Glob("../fixtures/codex/rules/*/bad*.jsonl")
+	paths, err := filepath.Glob("../fixtures/*/rules/*/bad*.jsonl")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d fixtures: %v", len(paths), err)
 	}

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/claude"
 	codex "github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
 // Agents are all agents, the one first that a file without anything in it is taken for.
-var Agents = []agent.Agent{codex.Agent{}}
+var Agents = []agent.Agent{codex.Agent{}, claude.Agent{}}
 
 // Names are the agents' names.
 func Names() []string {

@@ -1,0 +1,206 @@
+package claude
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Agent is Claude Code.
+type Agent struct{}
+
+// Name is "claude".
+func (Agent) Name() string { return "claude" }
+
+// marks are members that a session of Claude Code has in its lines, each list of words one sign. Inside of a text their
+// quotes would be escaped.
+var marks = [][]string{
+	{`"parentUuid"`, `"sessionId"`}, {`"parentUuid"`, `"isSidechain"`}, {`"parentUuid"`, `"uuid"`, `"message"`},
+	{`"type":"summary"`, `"leafUuid"`}, {`"type":"queue-operation"`, `"sessionId"`}, {`"type":"last-prompt"`},
+	{`"type":"file-history-snapshot"`, `"messageId"`},
+}
+
+// Claims takes a session by what only this client's records have; its name, a mere uuid, tells nothing.
+func (Agent) Claims(_ string, head []byte) bool {
+	if bytes.Contains(head, []byte(`"parts":[`)) && !bytes.Contains(head, []byte(`"content":`)) {
+		return false // of another client, whose records look alike
+	}
+	for _, words := range marks {
+		all := true
+		for _, w := range words {
+			all = all && bytes.Contains(head, []byte(w))
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// extension ends the name of a session's file.
+const extension = ".jsonl"
+
+// ReadName reads a session's name: its id, or that of a sub-agent.
+func (Agent) ReadName(base string) check.Name {
+	n := check.Name{Base: base}
+	if id := strings.TrimSuffix(base, extension); id != base && IsID(id) {
+		n.Canonical, n.ThreadID = true, strings.ToLower(id)
+	}
+	return n
+}
+
+// NewName is a session's file name.
+func (Agent) NewName(_ time.Time, thread string) string {
+	if !IsID(thread) {
+		return ""
+	}
+	return thread + extension
+}
+
+// IsID says whether a text is a session's id.
+func IsID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if c != '-' {
+				return false
+			}
+		} else if !strings.ContainsRune("0123456789abcdefABCDEF", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Decoder is Decoder.
+func (Agent) Decoder() session.Decoder { return Decoder{} }
+
+// NewHistory settles what is sent once the checker has seen the whole tree.
+func (Agent) NewHistory() check.History { return &History{} }
+
+// NewLinks keeps nothing: the edits themselves say who hangs on whom.
+func (Agent) NewLinks(session.Info) agent.Links { return links{} }
+
+// Rules are Claude Code's own rules.
+func (Agent) Rules() []*finding.Rule { return Rules }
+
+// Resume is `claude --resume SESSION`.
+func (Agent) Resume(thread string) []string { return []string{"claude", "--resume", thread} }
+
+// NewCheckers makes the one checker that sees the whole tree.
+func (Agent) NewCheckers(run *check.Run) []check.Checker {
+	o := run.Options()
+	opts := Options{For: o.ForClaude, Live: o.Live, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	if o.Path != "" {
+		opts.Beside = OpenBeside(o.Path)
+		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); IsID(id) {
+			opts.Session = id
+		}
+	}
+	if o.Name.ThreadID != "" {
+		opts.Session = o.Name.ThreadID
+	}
+	c := &adapter{run: run}
+	c.Checker = New(opts, run.Report)
+	if h, ok := run.History().(*History); ok {
+		h.of = c.Checker
+	}
+	return []check.Checker{c}
+}
+
+// adapter lets the driver's run know what the checker has found out.
+type adapter struct {
+	*Checker
+	run *check.Run
+}
+
+// End settles the session.
+func (a *adapter) End() {
+	a.Checker.End()
+	s := a.Summary
+	id := a.opts.Session
+	if id == "" {
+		id = s.Session
+	}
+	a.run.SetHeader(session.Info{ID: id, SessionID: s.Session, CWD: s.Cwd, Version: s.Version, Branch: s.Branch}, a.first.Pos)
+	if a.run.Records() == 0 && !a.run.Options().Fresh && !a.stray() {
+		a.run.Report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
+			Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork"})
+	}
+	// No measured client minds how deep an object is.
+	a.run.Withdraw(func(f *finding.Finding) bool {
+		return f.Rule == normalize.TooDeep
+	})
+}
+
+// stray says whether an empty file is what a resume leaves beside the session that it took up.
+func (a *adapter) stray() bool { return a.opts.Beside != nil && a.opts.Beside.Stray() }
+
+// Settle gives what the normalizer found the meaning that it has for this client.
+func (a *adapter) Settle(f *finding.Finding) {
+	if !f.Framing {
+		return
+	}
+	switch f.Rule {
+	case normalize.BOM:
+		if f.Impact == finding.Blocks && !strings.Contains(f.Message, "UTF-16") {
+			f.Impact = finding.Loses
+			f.Message = "a byte order mark stands in front of the first record: versions up to 2.1.2 lose that record"
+		}
+	case normalize.NoFinalNewline:
+		f.Impact = a.worst(finding.Loses, finding.Loses, finding.Notes)
+		f.Message = "the last record lacks its newline: versions up to 2.1.215 glue their next record to it, and the resume after that forgets everything; newer ones add it"
+	case normalize.InvalidUTF8, normalize.LoneSurrogate:
+		if a.worst(finding.Rejects, finding.Notes, finding.Notes) == finding.Rejects && f.Rule == normalize.LoneSurrogate {
+			f.Impact = finding.Rejects
+			f.Message = "an escaped surrogate lacks its other half: versions up to 2.1.100 send it, and the API refuses it; newer ones send U+FFFD"
+		}
+	}
+}
+
+// History is what of a session is sent, as the checker has found out.
+type History struct {
+	of *Checker
+}
+
+// Add does nothing: the checker sees each record itself.
+func (h *History) Add(*session.Record, bool) {}
+
+// End does nothing.
+func (h *History) End() {}
+
+// Counts says whether a record may be sent: all but those on branches that were left, in front of a compaction, or of the
+// client's bookkeeping. What can't be read counts.
+func (h *History) Counts(at session.Pos) bool {
+	return h.of == nil || h.of.counts(at)
+}
+
+// RolledBack is for turns that the file itself says are gone; a tree leaves them on a branch.
+func (h *History) RolledBack(session.Pos) bool { return false }
+
+// Items are the content blocks that are sent.
+func (h *History) Items() (seen, mended int64) {
+	if h.of == nil {
+		return 0, 0
+	}
+	return h.of.Summary.Seen, h.of.Summary.Items
+}
+
+// links ties nothing together.
+type links struct{}
+
+func (links) Steady() bool                              { return true }
+func (links) Keep(line []byte, _ int64) ([]byte, error) { return line, nil }
+func (links) Insert(line []byte) []byte                 { return line }
+func (links) Remove([]byte)                             {}
+func (links) Renumber()                                 {}
+func (links) Changed() (count, first, last int64)       { return 0, 0, 0 }

@@ -1,0 +1,212 @@
+package claude
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// The limits of the search beside a session: files looked into, bytes of each, and lost records looked for.
+const (
+	maxFiles   = 200
+	maxFile    = 64 << 20
+	maxLookups = 32
+	maxOutput  = 30_000         // bytes of an output that are put back
+	nearest    = 10 * 60 * 1000 // milliseconds between a prompt and its answer
+	strayTime  = time.Hour
+)
+
+// mark begins every text of hist's own: it is no source.
+var mark = []byte("[hist: ")
+
+// folder is what lies beside a session: forks and copies in the same folder, the outputs and sub-agents that the client
+// keeps apart, and the prompts that were typed.
+type folder struct {
+	path    string // of the session
+	session string // its id
+	lookups int
+	used    map[string]bool
+}
+
+// OpenBeside looks beside the session in a file.
+func OpenBeside(path string) Beside {
+	return &folder{path: path, session: strings.TrimSuffix(filepath.Base(path), extension), used: map[string]bool{}}
+}
+
+// others are the other sessions of the folder.
+func (f *folder) others() []string {
+	dir := filepath.Dir(f.path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), extension) && e.Name() != filepath.Base(f.path) && !strings.HasPrefix(e.Name(), "agent-") {
+			if list = append(list, filepath.Join(dir, e.Name())); len(list) == maxFiles {
+				break
+			}
+		}
+	}
+	return list
+}
+
+// Stray says whether another session of the folder was written after an empty file was left there.
+func (f *folder) Stray() bool {
+	mine, err := os.Stat(f.path)
+	if err != nil {
+		return false
+	}
+	for _, path := range f.others() {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 && !info.ModTime().Before(mine.ModTime().Add(-strayTime)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Record finds a record by its uuid in another session of the folder.
+func (f *folder) Record(uuid string) (line []byte, source string) {
+	if f.lookups++; f.lookups > maxLookups {
+		return nil, ""
+	}
+	for _, path := range f.others() {
+		if line := findLine(path, []byte(`"`+uuid+`"`), func(l []byte) bool {
+			return gjson.GetBytes(l, "uuid").String() == uuid && !bytes.Contains(l, mark)
+		}); line != nil {
+			return line, "the same record in " + filepath.Base(path)
+		}
+	}
+	return nil, ""
+}
+
+// findLine returns the first line of a file that holds some bytes and is a record that fits, nil if there is none or the
+// file can't be read.
+func findLine(path string, words []byte, fits func([]byte) bool) []byte {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	scanner := jsonl.NewScanner(shape)
+	spans := make([]jsonl.Span, fieldCount)
+	in := jsonl.NewReader(io.LimitReader(file, maxFile))
+	for {
+		l, err := in.Next()
+		if err != nil {
+			return nil
+		}
+		if bytes.Contains(l.Raw, words) {
+			if v := scanner.Scan(l.Raw, spans); v.Fault == jsonl.None && v.Object && fits(l.Raw) {
+				return bytes.Clone(l.Raw)
+			}
+		}
+	}
+}
+
+// Output finds what the client keeps of a call's output outside of the session: a sub-agent's last answer.
+func (f *folder) Output(callID string) (text, source string) {
+	dir := filepath.Join(strings.TrimSuffix(f.path, extension), "subagents")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", ""
+	}
+	for _, e := range entries {
+		base, ok := strings.CutSuffix(e.Name(), ".meta.json")
+		if !ok {
+			continue
+		}
+		meta, err := readSmall(filepath.Join(dir, e.Name()))
+		if err != nil || gjson.GetBytes(meta, "toolUseId").String() != callID {
+			continue
+		}
+		if text := lastAnswer(filepath.Join(dir, base+extension)); text != "" {
+			return text, "the sub-agent's own file, " + base + extension
+		}
+	}
+	return "", ""
+}
+
+// lastAnswer is the last text that the model said in a sub-agent's file.
+func lastAnswer(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	last := ""
+	scanner := jsonl.NewScanner(shape)
+	spans := make([]jsonl.Span, fieldCount)
+	in := jsonl.NewReader(io.LimitReader(file, maxFile))
+	for {
+		l, err := in.Next()
+		if err != nil {
+			break
+		}
+		if v := scanner.Scan(l.Raw, spans); v.Fault != jsonl.None || gjson.GetBytes(l.Raw, "type").String() != "assistant" {
+			continue
+		}
+		gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
+			if b.Get("type").String() == "text" {
+				last = b.Get("text").String()
+			}
+			return true
+		})
+	}
+	if len(last) > maxOutput {
+		last = strings.ToValidUTF8(last[:maxOutput], "") + "\n[hist: cut here]"
+	}
+	return last
+}
+
+// Prompt finds what was typed in this session nearest to a time.
+func (f *folder) Prompt(when int64) (text, source string) {
+	home := filepath.Dir(filepath.Dir(filepath.Dir(f.path)))
+	file, err := os.Open(filepath.Join(home, "history.jsonl"))
+	if err != nil {
+		return "", ""
+	}
+	defer file.Close()
+	best := int64(nearest)
+	in := bufio.NewScanner(io.LimitReader(file, maxFile))
+	in.Buffer(nil, 4<<20)
+	for in.Scan() {
+		l := in.Bytes()
+		if !bytes.Contains(l, []byte(f.session)) || !gjson.ValidBytes(l) || gjson.GetBytes(l, "sessionId").String() != f.session {
+			continue
+		}
+		words, at := gjson.GetBytes(l, "display").String(), gjson.GetBytes(l, "timestamp").Int()
+		if d := when - at; words != "" && d >= 0 && d < best && !f.used[words] {
+			best, text = d, words
+		}
+	}
+	if text == "" {
+		return "", ""
+	}
+	f.used[text] = true
+	return text, "history.jsonl"
+}
+
+var errLarge = errors.New("too large")
+
+// readSmall reads a file of the client's that is never large.
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > 1<<20 {
+		return nil, fmt.Errorf("%s: %w", path, errLarge)
+	}
+	return os.ReadFile(path)
+}

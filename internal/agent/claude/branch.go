@@ -1,0 +1,347 @@
+package claude
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// tipOf is the record that the newest client begins at, given what the last last-prompt record names.
+func (c *Checker) tipOf(leaf string) *node {
+	start := c.byUUID[leaf]
+	if start == nil || start.dropped != nil {
+		var last *node
+		for _, n := range c.nodes {
+			if !n.side && n.dropped == nil && !unread(n) {
+				last = n
+			}
+		}
+		return c.newestBelow(last)
+	}
+	return c.newestBelow(start)
+}
+
+// newestBelow is the last record in the file that hangs on one and stands behind it, itself if there is none.
+func (c *Checker) newestBelow(n *node) *node {
+	if n == nil {
+		return nil
+	}
+	best := n
+	c.below(n, func(m *node) bool {
+		if m.index > best.index && !m.side && m.dropped == nil && !unread(m) && !c.besideCall(m) {
+			best = m
+		}
+		return true
+	})
+	return best
+}
+
+// besideCall says whether a record is an output off the path that the client collects with its call.
+func (c *Checker) besideCall(m *node) bool {
+	return m.role == roleResult && m.up != nil && len(c.kids[m]) == 0 && len(c.kids[m.up]) > 1
+}
+
+// hung is what a record hangs on once all is mended.
+func hung(n *node) *node { return n.up }
+
+// reach are the records that the newest client sends when it begins at a tip: its path, and what belongs to the answers on it.
+func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) map[*node]bool {
+	sent := map[*node]bool{}
+	answers := map[string]bool{}
+	calls := map[string]bool{}
+	for p := tip; p != nil && !sent[p]; p = up(p) {
+		sent[p] = true
+		if p.role == roleAssistant && p.msg != "" && !p.filler && !p.synthetic {
+			answers[p.msg] = true
+		}
+	}
+	for _, n := range all {
+		if n.role == roleAssistant && answers[n.msg] && n.msg != "" && n.dropped == nil && !n.side {
+			sent[n] = true
+		}
+		if sent[n] {
+			for _, id := range n.ids(blockCall) {
+				calls[id] = true
+			}
+		}
+	}
+	for _, n := range all {
+		if n.role != roleResult || n.dropped != nil || n.side {
+			continue
+		}
+		for _, id := range n.ids(blockResult) {
+			if calls[id] {
+				sent[n] = true
+			}
+		}
+	}
+	return sent
+}
+
+// sentAfter are the records that are sent once all is mended.
+func (c *Checker) sentAfter() map[*node]bool {
+	sent := c.reach(c.tipOf(c.leaf), hung, c.all())
+	for _, n := range c.nodes {
+		if n.dropped != nil || !n.sent() && sent[n.up] {
+			sent[n] = true
+		}
+	}
+	return sent
+}
+
+// count is how many content blocks the records hold that are sent.
+func count(sent map[*node]bool) (blocks int64) {
+	for n := range sent {
+		if n.sent() && !n.filler && n.dropped == nil {
+			blocks += int64(len(n.blocks))
+		}
+	}
+	return blocks
+}
+
+// seen counts the blocks that the newest client sends of the file as it is.
+func (c *Checker) seen() int64 {
+	read := slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || unread(n) })
+	ids := map[string]*node{}
+	for _, n := range read {
+		ids[n.uuid] = n
+	}
+	byTime := slices.SortedStableFunc(slices.Values(read), func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	up := func(n *node) *node {
+		if n.parent == "" {
+			return nil
+		}
+		if p := ids[n.parent]; p != nil {
+			return p
+		}
+		until, _ := slices.BinarySearchFunc(byTime, n.when, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
+		if i := until - 1; i >= 0 && n.when != 0 && byTime[i].when >= n.when-healTime && byTime[i] != n && byTime[i].when != 0 {
+			return byTime[i]
+		}
+		return nil
+	}
+	tip := ids[c.leaf]
+	for i := len(read) - 1; i >= 0 && tip == nil; i-- {
+		if !read[i].side {
+			tip = read[i]
+		}
+	}
+	// What hangs on the leaf and stands behind it goes on from there.
+	if tip != nil {
+		on := map[*node]bool{tip: true}
+		for _, n := range read[slices.Index(read, tip)+1:] {
+			if on[up(n)] && !n.side {
+				on[n] = true
+				if n.role != roleResult {
+					tip = n
+				}
+			}
+		}
+	}
+	return count(c.reach(tip, up, read))
+}
+
+// maxBranches is how many branches are mended: a file with more is nobody's conversation.
+const maxBranches = 100
+
+// branches mends branches that nothing explains.
+func (c *Checker) branches() {
+	tip := c.tipOf(c.leaf)
+	if tip == nil {
+		return
+	}
+	for range maxBranches { // each round mends one branch
+		sent := c.reach(tip, hung, c.all())
+		head, end := c.lostBranch(sent, tip)
+		if head == nil {
+			return
+		}
+		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "two records follow the same one, and no rewind explains it: the client sends one side only, and forgets this one"}})
+		head.branchDone = true
+		tip = c.behind(d, head, end, tip)
+	}
+}
+
+// lostBranch finds a branch that holds answers and is not sent: its first record and its last.
+func (c *Checker) lostBranch(sent map[*node]bool, tip *node) (head, end *node) {
+	for _, n := range c.nodes {
+		if n.side || sent[n] || n.dropped != nil || n.branchDone || n.up == nil || !sent[n.up] || n.role == roleResult {
+			continue
+		}
+		last, answered := c.branchEnd(n)
+		if answered && !c.explained(n, last, sent, tip) {
+			return n, last
+		}
+		n.branchDone = true
+	}
+	return nil, nil
+}
+
+// branchEnd is the last record below one, and whether the model has answered there.
+func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
+	last = n
+	c.below(n, func(m *node) bool {
+		if m.side || m.dropped != nil {
+			return false
+		}
+		if m.role == roleAssistant && m.sent() && !m.filler {
+			answered = true
+		}
+		if m.index > last.index {
+			last = m
+		}
+		return true
+	})
+	return last, answered
+}
+
+// explained says whether a branch was left on purpose: the client has noted a rewind, or is one that does not note them
+// and the branch was over before the other began.
+func (c *Checker) explained(head, end *node, sent map[*node]bool, tip *node) bool {
+	var winner *node // the branch that is sent instead
+	for p := tip; p != nil; p = p.up {
+		if p.up == head.up {
+			winner = p
+		}
+	}
+	if winner == nil {
+		return true
+	}
+	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
+		return true
+	}
+	for p := tip; p != nil && p != head.up; p = p.up {
+		if p.isPrompt() && c.rewound(p) {
+			return true
+		}
+	}
+	if c.rewound(head) {
+		return true
+	}
+	overlap := end.when != 0 && winner.when != 0 && end.when > winner.when && tip.when >= head.when
+	if known := end.when != 0 && tip.when != 0; known && (head.index > winner.index && end.when < winner.when || head.index < winner.index && tip.when < head.when) {
+		return false // who comes later in the file was written earlier: that is no rewind
+	}
+	if before(c.written, "2.1.215") {
+		return !overlap || head.role == roleAssistant && !head.isPrompt()
+	}
+	return false
+}
+
+// behind hangs one branch behind the other; it returns the tip of what there is then.
+func (c *Checker) behind(d *draft, head, end, tip *node) *node {
+	var winner *node
+	for p := tip; p != nil && p != head.up; p = p.up {
+		winner = p
+	}
+	fork := head.up
+	if winner == nil {
+		c.hang(head, tip, d)
+		return end
+	}
+	var next *node // the first prompt on the side that is sent that came after the branch was over
+	for p := tip; p != nil && p != fork; p = p.up {
+		if p.isPrompt() && p != winner && end.when != 0 && p.when > end.when {
+			next = p
+		}
+	}
+	switch {
+	case end.index < winner.index && c.complete(end): // one side after the other
+		c.hang(winner, end, d)
+		return tip
+	case next != nil:
+		c.hang(head, next.up, d)
+		c.hang(next, end, d)
+		return tip
+	case head.when < winner.when && end.when < tip.when && winner.isPrompt() && head.isPrompt():
+		c.hang(winner, end, d)
+		return tip
+	}
+	c.hang(head, tip, d)
+	if c.byUUID[c.leaf] != nil && !under(end, c.byUUID[c.leaf]) {
+		c.pointAt(d, end)
+	}
+	return end
+}
+
+// complete says whether a turn may follow a record: no call is open there.
+func (c *Checker) complete(n *node) bool {
+	for _, id := range n.ids(blockCall) {
+		if len(c.results()[id]) == 0 {
+			return false
+		}
+	}
+	return n.role != roleResult
+}
+
+// wrongLeaf reports where the newest client begins at a record that leaves out what follows.
+func (c *Checker) wrongLeaf() {
+	tip := c.tipOf(c.leaf)
+	if tip == nil || c.pointed {
+		return
+	}
+	full := c.deepest(tip)
+	if full == tip || full == nil {
+		return
+	}
+	sent, all := c.reach(tip, hung, c.all()), c.reach(full, hung, c.all())
+	lost := false
+	for n := range all {
+		lost = lost || n.sent() && !n.filler && !sent[n]
+	}
+	if !lost {
+		return
+	}
+	d := c.add(&draft{about: full, always: true, Finding: finding.Finding{Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the client begins before this record: what follows is not sent"}})
+	c.pointAt(d, full)
+}
+
+// deepest follows what hangs on a record to its end, whatever the order of the file.
+func (c *Checker) deepest(n *node) *node {
+	for steps := 0; steps <= len(c.nodes); steps++ {
+		var next *node
+		for _, m := range c.kids[n] {
+			if m.side || m.dropped != nil || unread(m) || c.besideCall(m) {
+				continue
+			}
+			if next == nil || m.when > next.when {
+				next = m
+			}
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}
+
+// pointAt adds a last-prompt record that names where the conversation ends.
+func (c *Checker) pointAt(d *draft, n *node) {
+	c.leaf, c.pointed = n.uuid, true
+	prompt := ""
+	for _, t := range c.told {
+		if t.last {
+			prompt = t.text
+		}
+	}
+	line := []byte(`{"type":"last-prompt","lastPrompt":`)
+	line = jsonl.AppendQuote(line, prompt)
+	line = append(line, `,"leafUuid":"`+n.uuid+`","sessionId":`...)
+	line = append(jsonl.AppendQuote(line, c.beside.session), '}')
+	d.Edits = append(d.Edits, finding.Edit{At: c.last.Pos, Op: finding.After, New: finding.Content{Literal: line}})
+}
+
+// order notes records that stand in front of their parents.
+func (c *Checker) order() {
+	for _, n := range c.nodes {
+		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && n.relinked == nil && n.hasMessage() {
+			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record stands in front of its parent"}})
+			return
+		}
+	}
+}

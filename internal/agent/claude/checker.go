@@ -1,0 +1,292 @@
+package claude
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Options say what is known beside the session's bytes.
+type Options struct {
+	For      string // the version of the client that will resume the session; "" is the one that wrote it, and the newest known
+	Session  string // the id that the file is named for, "" if it tells none
+	Beside   Beside // what else holds parts of the session; nil: nothing
+	Live     bool   // somebody writes it now: an unfinished end is no damage
+	SubAgent bool   // the file is a sub-agent's own: all its records say so
+}
+
+// Beside is where content that a session has lost may still be.
+type Beside interface {
+	// Record returns the record with a uuid from a fork or a copy of the session, and words for where it was; nil if none has it.
+	Record(uuid string) (line []byte, source string)
+	// Output returns what is kept of a tool's output outside the session: the words, and words for where they were.
+	Output(callID string) (text, source string)
+	// Prompt returns what the user typed nearest to a time (milliseconds since 1970) in this session.
+	Prompt(when int64) (text, source string)
+	// Stray says whether the session, if it is empty, is only what a resume of another one left.
+	Stray() bool
+}
+
+// Checker looks at a session's records one by one, and tells at the end what is wrong with them.
+type Checker struct {
+	opts   Options
+	report func(finding.Finding)
+
+	nodes                []*node // in the order of the file
+	byUUID               map[string]*node
+	dead                 []session.Pos // unreadable lines
+	beside               setting
+	written              string // the newest version that wrote a record
+	told                 []told // where prompts are told a second time
+	leaf                 string // as the last last-prompt record names it
+	leafAt               finding.Ref
+	snapshots            []string      // the prompts for which the client has kept files
+	queued               []session.Pos // where prompts came in
+	rewinds              []session.Pos // where the client has noted a rewind
+	first                finding.Ref
+	other                map[int64]bool // lines of bookkeeping on which the normalizer found something
+	last                 finding.Ref    // of the last readable record
+	sessions             map[string]int
+	proof                proof
+	found                []*draft
+	added                []*node         // records of hist's own
+	heard                map[string]bool // ids of the calls so far; true where what was given to them must be had from their results
+	sentLines, leftLines map[int64]bool
+	sentSet              map[*node]bool
+	pointed              bool              // a last-prompt record was added
+	kids                 map[*node][]*node // what hangs on a record, once it is known
+	byTime               []*node
+	rewinders            map[*node]bool     // the prompts that began anew from an older record
+	namers               map[string][]*node // records by the ids that they name
+	callMap              map[string]*node
+	resultMap            map[string][]*node
+	Summary              Summary
+}
+
+// Summary is what is known of the session as a whole.
+type Summary struct {
+	Version string // the newest that wrote a record
+	Cwd     string
+	Branch  string
+	Session string // the id that its records name
+	// Seen is the number of content blocks that the client sends of the file as it is, Items of it mended.
+	Seen, Items int64
+}
+
+// told is a prompt's text outside its own record.
+type told struct {
+	text   string
+	source string
+	at     session.Pos
+	late   bool // it stands behind the prompt, not in front
+	last   bool
+}
+
+// draft is a finding whose edits are not all known yet.
+type draft struct {
+	finding.Finding
+	about  *node
+	always bool // counts wherever it stands
+}
+
+// New returns a checker that reports to the given function.
+func New(opts Options, report func(finding.Finding)) *Checker {
+	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, other: map[int64]bool{}, heard: map[string]bool{}, proof: newProof()}
+}
+
+// Record takes the next logical record.
+func (c *Checker) Record(rec *session.Record) {
+	if rec.Kind == session.Unreadable {
+		if !rec.Blank {
+			c.dead = append(c.dead, rec.Pos)
+		}
+		return
+	}
+	c.last = finding.RefOf(rec)
+	if c.first.Pos.Line == 0 {
+		c.first = c.last
+	}
+	if inTree(rec) {
+		c.beside.take(rec)
+		if v := string(text(rec, fieldVersion)); v != "" && (c.written == "" || before(c.written, v)) {
+			c.written = v
+		}
+		n := newNode(rec)
+		n.side = n.side && !c.opts.SubAgent
+		n.index = len(c.nodes)
+		c.noteCalls(rec, n)
+		c.nodes = append(c.nodes, n)
+		return
+	}
+	if rec.Mended {
+		c.other[rec.Pos.Line] = true
+	}
+	c.bookkeeping(rec)
+}
+
+// bookkeeping reads the records outside the tree that tell something about it.
+func (c *Checker) bookkeeping(rec *session.Record) {
+	switch string(text(rec, fieldType)) {
+	case "last-prompt":
+		if isTrue(rec, fieldExplicit) {
+			c.rewinds = append(c.rewinds, rec.Pos)
+		}
+		if leaf := text(rec, fieldLeaf); len(leaf) > 0 && !zeros(leaf) {
+			c.leaf, c.leafAt = string(leaf), finding.RefOf(rec)
+		}
+		if t := decoded(rec, fieldLastPrompt); t != "" && !strings.HasSuffix(t, "…") && !strings.HasSuffix(t, "...") {
+			c.told = append(c.told, told{text: t, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
+		}
+	case "file-history-snapshot":
+		c.snapshots = append(c.snapshots, string(text(rec, fieldMessageRef)))
+	case "queue-operation":
+		c.queued = append(c.queued, rec.Pos)
+		if string(text(rec, fieldOperation)) == "enqueue" {
+			if t := decoded(rec, fieldPlainContent); t != "" {
+				c.told = append(c.told, told{text: t, source: "the queue-operation record of this file", at: rec.Pos})
+			}
+		}
+	case "api-request-blob":
+		c.proof.blob(rec)
+		if t, ok := promptOfBlob(field(rec, fieldMessage)); ok {
+			c.told = append(c.told, told{text: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
+		}
+	case "api-request":
+		c.proof.request(rec)
+	}
+}
+
+func zeros(id []byte) bool { return len(bytes.Trim(id, "0-")) == 0 }
+
+// End settles what could not be known before, and reports.
+func (c *Checker) End() {
+	c.Summary = Summary{Version: c.written, Cwd: c.beside.cwd, Branch: c.beside.branch, Session: c.beside.session}
+	if c.noConversation() {
+		return
+	}
+	c.Summary.Seen = c.seen()
+	c.duplicates()
+	c.identify()
+	c.adopt()
+	c.link()
+	c.ending()
+	c.pair()
+	c.drops()
+	c.branches()
+	c.wrongLeaf()
+	c.order()
+	c.relink()
+	c.settle()
+}
+
+// noConversation reports a file that no client resumes.
+func (c *Checker) noConversation() bool {
+	if c.last.Pos.Line == 0 {
+		return true // the normalizer tells of empty files
+	}
+	side := 0
+	for _, n := range c.nodes {
+		if n.hasMessage() && !n.side {
+			return false
+		}
+		if n.side {
+			side++
+		}
+	}
+	message := "the file holds no message: the client finds no conversation in it"
+	if side > 0 {
+		message = "all records are a sub-agent's: the client finds no conversation in the file"
+	}
+	c.report(finding.Finding{Rule: ruleNoConversation, Impact: finding.Blocks, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message})
+	return true
+}
+
+// add keeps a finding about a record.
+func (c *Checker) add(d *draft) *draft {
+	if d.Pos.Line == 0 {
+		d.Pos, d.Offset = d.about.ref.Pos, d.about.ref.Offset
+	}
+	d.On, d.Record, d.IDs = d.about.ref, d.about.typ, d.about.uuid
+	c.found = append(c.found, d)
+	return d
+}
+
+// oldTarget says whether a client without the five-second rule will read the session.
+func (c *Checker) oldTarget() bool {
+	if c.opts.For != "" {
+		return before(c.opts.For, "2.1.100")
+	}
+	return c.written != "" && before(c.written, "2.1.100")
+}
+
+// middleTarget says whether a client up to 2.1.215 will.
+func (c *Checker) middleTarget() bool {
+	v := c.opts.For
+	if v == "" {
+		v = c.written
+	}
+	return v != "" && before(v, "2.1.216")
+}
+
+// newTarget says whether the newest client will: unless another is named, it may always be the one.
+func (c *Checker) newTarget() bool { return c.opts.For == "" || !before(c.opts.For, "2.1.216") }
+
+// counts says whether what stands at a place is, or may be, sent.
+func (c *Checker) counts(at session.Pos) bool {
+	if c.sentLines == nil {
+		c.sentLines = map[int64]bool{}
+		for n := range c.sentSet {
+			if n.new == nil {
+				c.sentLines[n.ref.Pos.Line] = true
+			}
+		}
+		c.leftLines = map[int64]bool{}
+		for _, n := range c.nodes {
+			if !c.sentLines[n.ref.Pos.Line] {
+				c.leftLines[n.ref.Pos.Line] = true
+			}
+		}
+	}
+	return c.sentLines[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line]
+}
+
+// worst is the impact of a fault on the clients that may read the session.
+func (c *Checker) worst(old, middle, newest finding.Impact) finding.Impact {
+	worst := finding.Notes
+	if c.oldTarget() {
+		worst = max(worst, old)
+	}
+	if c.middleTarget() {
+		worst = max(worst, middle)
+	}
+	if c.newTarget() {
+		worst = max(worst, newest)
+	}
+	return worst
+}
+
+// settle reports what was found. A loss in what is not sent any more is only noted.
+func (c *Checker) settle() {
+	sent := c.sentAfter()
+	c.sentSet = sent
+	c.Summary.Items = count(sent)
+	slices.SortStableFunc(c.found, func(a, b *draft) int {
+		switch {
+		case a.Pos.Less(b.Pos):
+			return -1
+		case b.Pos.Less(a.Pos):
+			return 1
+		}
+		return 0
+	})
+	for _, d := range c.found {
+		if d.Impact != finding.Notes && !d.always && !sent[d.about] {
+			d.Impact, d.Fix, d.Edits, d.Lost, d.Source = finding.Notes, finding.NoFix, nil, 0, ""
+			d.Message += " (in a part of the history that is no longer sent)"
+		}
+		c.report(d.Finding)
+	}
+}

@@ -1,0 +1,93 @@
+package clienttest
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Items returns what a request tells the model of the conversation, one string an item: texts, thinking, calls and their
+// results. What the client adds of its own (reminders, fillers) and the measuring prompt are left out.
+func Items(request []byte) []string {
+	var items []string
+	gjson.GetBytes(request, "messages").ForEach(func(_, m gjson.Result) bool {
+		role := m.Get("role").String()
+		if role == "system" {
+			return true
+		}
+		content := m.Get("content")
+		if content.Type == gjson.String {
+			items = addText(items, role, content.String())
+			return true
+		}
+		content.ForEach(func(_, b gjson.Result) bool {
+			switch b.Get("type").String() {
+			case "text":
+				items = addText(items, role, b.Get("text").String())
+			case "thinking":
+				items = append(items, "thinking "+b.Get("thinking").String()+b.Get("signature").String())
+			case "redacted_thinking":
+				items = append(items, "redacted "+b.Get("data").String())
+			case "tool_use":
+				items = append(items, "call "+b.Get("id").String()+" "+b.Get("name").String()+" "+Canonical(b.Get("input")))
+			case "tool_result":
+				items = append(items, "result "+b.Get("tool_use_id").String()+" "+resultText(b.Get("content")))
+			default:
+				items = append(items, b.Get("type").String()+" "+b.Get("source.data").String())
+			}
+			return true
+		})
+		return true
+	})
+	return items
+}
+
+// addText adds a text unless the client made it.
+func addText(items []string, role, text string) []string {
+	trimmed := strings.TrimSpace(text)
+	for _, own := range []string{"<system-reminder>", "No response requested.", "(no content)", "Caveat:", Prompt} {
+		if strings.HasPrefix(trimmed, own) {
+			return items
+		}
+	}
+	if trimmed == "" {
+		return items
+	}
+	return append(items, "text "+role+" "+trimmed)
+}
+
+func resultText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.String()
+	}
+	var b strings.Builder
+	content.ForEach(func(_, c gjson.Result) bool {
+		b.WriteString(c.Get("text").String() + c.Get("source.data").String())
+		return true
+	})
+	return b.String()
+}
+
+// Canonical is a JSON value with sorted keys, so that equal ones are equal strings.
+func Canonical(v gjson.Result) string {
+	return v.Get("@ugly|@pretty:{\"sortKeys\":true,\"indent\":\"\",\"width\":0}").Raw
+}
+
+// Share is the part of the items in whole that part holds, each as often as it stands there.
+func Share(part, whole []string) float64 {
+	if len(whole) == 0 {
+		return 1
+	}
+	left := map[string]int{}
+	for _, item := range part {
+		left[item]++
+	}
+	kept := 0
+	for _, item := range whole {
+		if left[item] > 0 {
+			left[item]--
+			kept++
+		}
+	}
+	return float64(kept) / float64(len(whole))
+}

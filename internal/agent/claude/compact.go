@@ -1,0 +1,62 @@
+package claude
+
+import "github.com/hist-cli/hist/internal/finding"
+
+// addBoundary writes the mark of a compaction again, in front of its summary.
+func (c *Checker) addBoundary(summary *node, id string, d *draft) {
+	if d == nil {
+		d = c.add(&draft{about: summary, Finding: finding.Finding{Impact: finding.Loses, Fix: finding.Exact}})
+	}
+	d.Rule = ruleLostBoundary
+	d.Message = "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
+	p := c.before(summary)
+	more := object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
+		"compactMetadata": object{"trigger": "auto", "preTokens": 0}}
+	if p != nil {
+		more["logicalParentUuid"] = p.uuid
+	}
+	n := c.insert(d, made{uuid: id, when: summary.when, typ: "system", more: more}, summary, finding.Before)
+	c.hang(summary, n, d)
+}
+
+// lostSummaryBefore mends what hangs on a compaction's lost summary.
+func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
+	boundary := p
+	for boundary != nil && boundary.role == roleLink {
+		boundary = boundary.up
+	}
+	if boundary == nil || boundary.role != roleBoundary || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink {
+		return false
+	}
+	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the summary of the compaction is not in the file: the model is sent nothing of what was compacted"}})
+	if c.restored(d, id, p, n) {
+		return true
+	}
+	if words, source := c.summaryOf(boundary); source != "" {
+		d.Fix, d.Source = finding.Recovered, source
+		c.insert(d, made{uuid: id, parent: p.uuid, when: n.when, typ: "user", message: object{"role": "user", "content": words}}, n, finding.Before)
+		return true
+	}
+	if before := c.byUUID[boundary.ref2]; before != nil {
+		c.hang(n, before, d)
+		return true
+	}
+	if before := c.before(boundary); before != nil {
+		c.hang(n, before, d)
+		return true
+	}
+	d.Impact, d.Fix = finding.Loses, finding.NoFix
+	c.hang(n, p, d)
+	return true
+}
+
+// summaryOf is the summary as the client kept it of its next request.
+func (c *Checker) summaryOf(boundary *node) (words, source string) {
+	for _, t := range c.told {
+		if t.late && !t.last && boundary.ref.Pos.Less(t.at) {
+			return t.text, t.source
+		}
+	}
+	return "", ""
+}

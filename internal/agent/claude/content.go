@@ -1,0 +1,403 @@
+package claude
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/image"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// fault is one thing that is wrong with a record's content, and its mend, whatever else is found.
+type fault struct {
+	rule    *finding.Rule
+	message string
+	at      int // byte of the record
+	fix     finding.Fix
+	source  string
+	cuts    []finding.Cut
+	drop    bool // the record says nothing without it: it is taken out
+	// impacts of clients before 2.1.100, up to 2.1.215, and of the newest
+	old, middle, newest finding.Impact
+	lost                int64
+}
+
+// What stands in for content that is gone, and says so to the model.
+const (
+	noWords      = "(no output)"
+	lostPrompt   = "[hist: a prompt stood here; its text was lost from the session file]"
+	emptyPrompt  = "[hist: this prompt is empty in the session file]"
+	lostResult   = "[hist: the output of this call was lost from the session file; its outcome is unknown. Check the state before running it again.]"
+	lostInput    = "[hist: what this call was given was lost from the session file]"
+	lostToolName = "unknown_tool"
+)
+
+func (n *node) fault(f fault) { n.faults = append(n.faults, f) }
+
+func (n *node) badMessage(rec *session.Record) {
+	f := fault{rule: ruleBadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
+		old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses}
+	f.at, n.emptySpan = rec.Spans[fieldMessage].Start, rec.Spans[fieldContent]
+	n.fault(f)
+}
+
+// checkText looks at a message that is one string.
+func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
+	words, _ := jsonl.Unquote(span.Of(rec.Raw))
+	if strings.TrimSpace(words) != "" {
+		return
+	}
+	n.empty, n.emptySpan = true, span
+	n.fault(fault{rule: ruleEmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, lost: 1})
+}
+
+// checkBlocks looks at the blocks of a message.
+func (n *node) checkBlocks(rec *session.Record) {
+	if len(n.blocks) == 0 {
+		n.empty, n.emptySpan = true, rec.Spans[fieldContent]
+		n.fault(fault{rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[fieldContent].Start,
+			fix: finding.SetAside, drop: true, old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes, lost: 1})
+		return
+	}
+	dropped, kept := 0, 0
+	var gone []int // faults that take a block out
+	for i := range n.blocks {
+		before := len(n.faults)
+		if n.checkBlock(rec, &n.blocks[i]) {
+			dropped++
+			for at := before; at < len(n.faults); at++ {
+				gone = append(gone, at)
+			}
+		} else if n.blocks[i].kind != blockThinking {
+			kept++
+		}
+	}
+	if dropped == len(n.blocks) {
+		n.empty, n.emptySpan = true, rec.Spans[fieldContent]
+		for _, at := range gone {
+			n.faults[at].cuts, n.faults[at].drop = nil, true
+		}
+	}
+}
+
+// checkBlock looks at one block; it says whether its mend takes the whole block out.
+func (n *node) checkBlock(rec *session.Record, b *block) bool {
+	raw := b.span.Of(rec.Raw)
+	v := gjson.ParseBytes(raw)
+	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
+		n.fault(fault{rule: rule, message: message, at: b.span.Start, fix: finding.SetAside, old: old, middle: old, newest: newest,
+			cuts: []finding.Cut{{Start: b.span.Start, End: b.span.End, Element: true}}})
+		return true
+	}
+	kind := v.Get("type")
+	switch {
+	case !v.IsObject():
+		return out(ruleBadBlock, "a content block is no object", finding.Blocks, finding.Notes)
+	case kind.String() == "":
+		return n.typeless(rec, b, v, out)
+	}
+	switch b.kind {
+	case blockText:
+		words := v.Get("text")
+		if words.Type != gjson.String || strings.TrimSpace(words.String()) == "" {
+			newest := finding.Notes // the newest client drops it
+			out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
+			n.faults[len(n.faults)-1].fix = finding.Exact
+			return true
+		}
+	case blockThinking:
+		if kind.String() == "thinking" {
+			switch sig := v.Get("signature"); {
+			case sig.Type != gjson.String || sig.String() == "":
+				return out(ruleBadThinking, "a thinking block has no signature", finding.Rejects, finding.Rejects)
+			case v.Get("thinking").Type != gjson.String:
+				return out(ruleBadThinking, "a thinking block has no text member", finding.Rejects, finding.Rejects)
+			}
+		}
+	case blockCall:
+		n.checkCall(b, v)
+	case blockResult:
+		n.checkResult(rec, b, v)
+	case blockOther:
+		if kind.String() == "image" {
+			n.checkImage(rec, b.span.Start, v, "")
+			return false
+		}
+		if !knownBlock(kind.String()) && !newerThanKnown(n.version) {
+			return out(ruleBadBlock, fmt.Sprintf("a content block of the unknown type %q", clip(kind.String())), finding.Rejects, finding.Rejects)
+		}
+	}
+	n.extraKeys(b, v)
+	return false
+}
+
+// typeless gives a block the type that its members tell.
+func (n *node) typeless(_ *session.Record, b *block, v gjson.Result, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
+	kind := ""
+	switch {
+	case v.Get("tool_use_id").Exists():
+		kind = "tool_result"
+	case v.Get("input").Exists() && v.Get("name").Exists():
+		kind = "tool_use"
+	case v.Get("thinking").Exists():
+		kind = "thinking"
+	case v.Get("text").Type == gjson.String && strings.TrimSpace(v.Get("text").String()) != "":
+		kind = "text"
+	default:
+		return out(ruleBadBlock, "a content block has no type", finding.Rejects, finding.Loses)
+	}
+	member := `"type":"` + kind + `",`
+	cut := finding.Cut{Start: b.span.Start + 1, End: b.span.Start + 1, New: []byte(member)}
+	if t := v.Get("type"); t.Exists() {
+		cut = finding.Cut{Start: b.span.Start + t.Index, End: b.span.Start + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
+	}
+	switch kind {
+	case "tool_use":
+		b.kind, b.name = blockCall, v.Get("name").String()
+		b.id, b.value = idOf(v.Get("id"), b.span.Start)
+	case "tool_result":
+		b.kind = blockResult
+		b.id, b.value = idOf(v.Get("tool_use_id"), b.span.Start)
+		if n.role == roleUser {
+			n.role = roleResult
+		}
+	}
+	n.fault(fault{rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.Start, fix: finding.Exact,
+		cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Loses, newest: finding.Loses})
+	return false
+}
+
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,200}$`)
+var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// checkCall looks at a call's name and input. What mends the name and the input is settled when its result is known.
+func (n *node) checkCall(b *block, v gjson.Result) {
+	if !toolName.MatchString(b.name) {
+		n.fault(fault{rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.Start, fix: finding.StandIn,
+			cuts: []finding.Cut{setMember(b.span, v, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+	}
+	input := v.Get("input")
+	if input.IsObject() {
+		return
+	}
+	f := fault{rule: ruleBadInput, message: "the call's input is no object", at: b.span.Start, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
+	if inner := gjson.Parse(input.String()); input.Type == gjson.String && gjson.Valid(input.String()) && inner.IsObject() {
+		f.fix = finding.Exact
+		f.cuts = []finding.Cut{setRaw(b.span, v, "input", []byte(input.String()))}
+	} else {
+		f.fix, f.lost = finding.StandIn, 1
+		note := object{"note": lostInput}
+		if input.Type == gjson.String && input.String() != "" {
+			note = object{"input": input.String()}
+		}
+		f.cuts = []finding.Cut{setRaw(b.span, v, "input", note.json())}
+	}
+	n.fault(f)
+}
+
+// checkResult looks at what a tool answered.
+func (n *node) checkResult(rec *session.Record, b *block, v gjson.Result) {
+	content := v.Get("content")
+	words, source := noWords, ""
+	fix := finding.StandIn
+	if told := gjson.ParseBytes(field(rec, fieldToolResult)); told.Type == gjson.String && strings.TrimSpace(told.String()) != "" {
+		words, source, fix = strings.TrimPrefix(told.String(), "Error: "), "the tool's structured result", finding.Recovered
+	} else if out := told.Get("stderr").String() + told.Get("stdout").String(); strings.TrimSpace(out) != "" {
+		words, source, fix = out, "the tool's structured result", finding.Recovered
+	}
+	bad := func(message string, cut finding.Cut) {
+		n.fault(fault{rule: ruleBadResult, message: message, at: b.span.Start, fix: fix, source: source, cuts: []finding.Cut{cut},
+			old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+	}
+	if v.Get("is_error").Bool() && (!content.Exists() || content.Type == gjson.Null || content.Type == gjson.String && content.String() == "" || content.IsArray() && len(content.Array()) == 0) {
+		bad("an error without words", setMember(b.span, v, "content", words))
+		return
+	}
+	if !content.IsArray() {
+		return
+	}
+	content.ForEach(func(_, c gjson.Result) bool {
+		at := b.span.Start + c.Index
+		c = gjson.Parse(c.Raw)
+		switch c.Get("type").String() {
+		case "text":
+			if t := c.Get("text"); t.Type != gjson.String || strings.TrimSpace(t.String()) == "" {
+				bad("an empty text in a tool's output", setMember(jsonl.Span{Start: at, End: at + len(c.Raw)}, c, "text", words))
+			}
+		case "image":
+			n.checkImage(rec, at, c, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
+		}
+		return true
+	})
+}
+
+const (
+	maxImage  = 5 << 20 // bytes, of an image's text
+	maxPixels = 8000    // on a side
+)
+
+var imageTypes = []string{"jpeg", "png", "gif", "webp"}
+
+// checkImage looks at an image block that begins at a byte of the record; copy is the second copy of a tool's image.
+func (n *node) checkImage(rec *session.Record, at int, v gjson.Result, copied string) {
+	source := v.Get("source")
+	if source.Get("type").String() != "base64" {
+		return
+	}
+	media, data := source.Get("media_type").String(), source.Get("data").String()
+	problem := imageProblem(media, data)
+	if problem == "" {
+		return
+	}
+	f := fault{rule: ruleBadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
+	if len(data) > maxImage {
+		f.newest = finding.Blocks
+	}
+	span := jsonl.Span{Start: at, End: at + len(v.Raw)}
+	mediaSpan, dataSpan := source.Get("media_type"), source.Get("data")
+	real := realType(data)
+	switch {
+	case real != "" && imageProblem("image/"+real, data) == "" && mediaSpan.Index > 0:
+		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is "+real
+		f.cuts = []finding.Cut{within(at, mediaSpan, `"image/`+real+`"`)}
+	case copied != "" && copied != data && imageProblem("image/"+realType(copied), copied) == "" && dataSpan.Index > 0:
+		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
+		whole := object{"type": "image", "source": object{"type": "base64", "media_type": "image/" + realType(copied), "data": copied}}
+		f.cuts = []finding.Cut{{Start: span.Start, End: span.End, New: whole.json()}}
+	default:
+		words := fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", clip(media), len(data)/4*3, problem)
+		f.cuts = []finding.Cut{{Start: span.Start, End: span.End, New: object{"type": "text", "text": words}.json()}}
+	}
+	_ = rec
+	n.fault(f)
+}
+
+// within is the cut of a member of an object that is a member of the block that begins at a byte of the record.
+func within(at int, member gjson.Result, value string) finding.Cut {
+	start := at + member.Index
+	return finding.Cut{Start: start, End: start + len(member.Raw), New: []byte(value)}
+}
+
+// imageProblem says what keeps the API from taking an image, "" if nothing does.
+func imageProblem(media, data string) string {
+	kind, ok := strings.CutPrefix(media, "image/")
+	switch {
+	case !ok || !slices.Contains(imageTypes, kind):
+		return "its type is none of those that it takes"
+	case data == "":
+		return "it is empty"
+	case len(data) > maxImage:
+		return "it is over 5 MB"
+	}
+	v := image.Check([]byte("data:" + media + ";base64," + data))
+	switch {
+	case v.Real == "" && v.Fault != "":
+		return v.Fault
+	case v.Real != "" && v.Real != kind:
+		return "its data is of another type"
+	}
+	if w, h := dimensions(data); w > maxPixels || h > maxPixels {
+		return fmt.Sprintf("it is %d by %d pixels, and no side may be over %d", w, h, maxPixels)
+	}
+	return ""
+}
+
+func realType(data string) string {
+	if data == "" {
+		return ""
+	}
+	return image.Check([]byte("data:image/png;base64," + data)).Real
+}
+
+// dimensions reads the size of a PNG from its first bytes, 0 for anything else.
+func dimensions(data string) (width, height int) {
+	head, err := base64.StdEncoding.DecodeString(data[:min(len(data), 32)/4*4])
+	if err != nil || len(head) < 24 || !strings.HasPrefix(string(head), "\x89PNG") {
+		return 0, 0
+	}
+	be := func(b []byte) int { return int(b[0])<<24 | int(b[1])<<16 | int(b[2])<<8 | int(b[3]) }
+	return be(head[16:20]), be(head[20:24])
+}
+
+var blockTypes = []string{
+	"text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result", "server_tool_use",
+	"mcp_tool_use", "mcp_tool_result", "search_result", "container_upload", "tool_reference", "compaction",
+}
+
+func knownBlock(kind string) bool {
+	return slices.Contains(blockTypes, kind) || strings.HasSuffix(kind, "_tool_result") || strings.HasSuffix(kind, "_tool_use")
+}
+
+// blockKeys are the members of the blocks whose members the API has published.
+var blockKeys = map[string][]string{
+	"text":        {"type", "text", "citations", "cache_control", "parsed_output"},
+	"thinking":    {"type", "thinking", "signature"},
+	"tool_use":    {"type", "id", "name", "input", "cache_control", "caller"},
+	"tool_result": {"type", "tool_use_id", "content", "is_error", "cache_control"},
+	"image":       {"type", "source", "cache_control"},
+}
+
+// extraKeys reports members that the API refuses.
+func (n *node) extraKeys(b *block, v gjson.Result) {
+	known, ok := blockKeys[v.Get("type").String()]
+	if !ok || newerThanKnown(n.version) {
+		return
+	}
+	raw := []byte(v.Raw)
+	v.ForEach(func(k, _ gjson.Result) bool {
+		if slices.Contains(known, k.String()) {
+			return true
+		}
+		cut := session.DropMember(raw, "", gjsonPath(k.String()))
+		if cut.End == 0 {
+			return true
+		}
+		cut.Start += b.span.Start
+		cut.End += b.span.Start
+		n.fault(fault{rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(k.String())),
+			at: b.span.Start + k.Index, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+		return true
+	})
+}
+
+// gjsonPath is a key as gjson wants it in a path.
+func gjsonPath(key string) string {
+	var b strings.Builder
+	for _, c := range key {
+		if strings.ContainsRune(`.*?|#@\!{}[]()=<>%"`, c) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// setMember is the cut that gives a block's member a text.
+func setMember(block jsonl.Span, v gjson.Result, key, value string) finding.Cut {
+	return setRaw(block, v, key, jsonl.AppendQuote(nil, value))
+}
+
+// setRaw is the cut that gives a block's member a JSON value.
+func setRaw(block jsonl.Span, v gjson.Result, key string, value []byte) finding.Cut {
+	cut := session.SetMember([]byte(v.Raw), "", key, value)
+	cut.Start += block.Start
+	cut.End += block.Start
+	return cut
+}
+
+// clip shortens a name from the file to what a message can show.
+func clip(s string) string {
+	if len(s) > 40 {
+		s = s[:40]
+	}
+	return strings.ToValidUTF8(s, "?")
+}

@@ -1,0 +1,145 @@
+package claude
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/agent/claude/clienttest"
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const fixtures = "../../../fixtures/claude"
+
+// recording is the session of a scenario, its times laid as in life, and its id.
+func recording(t testing.TB, version, scenario string) (clienttest.Session, string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(fixtures, version, scenario, "*.jsonl"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no recording %s/%s: %v", version, scenario, err)
+	}
+	data, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clienttest.Retime(clienttest.Lines(data)), strings.TrimSuffix(filepath.Base(paths[0]), extension)
+}
+
+// harmless are damages that no client minds and that leave no trace which a sound session could not have, too.
+var harmless = []string{
+	"no_bookkeeping", "lost_last_prompt", "progress_at_end", "progress_between", "session_id_all_other", "timestamp_missing", "sidechain_one",
+	"timestamp_bad_one", "unknown_record", "no_tool_use_result", "empty_object_line", "synthetic_tail", "deep_3000", "lost_last",
+	"lost_attachment", "messages_only", "empty", "last_prompt_dangling",
+}
+
+// TestDamagesAreNamedAndMended: every damage is named, a mended session has nothing left to mend, and mending it again
+// changes nothing.
+func TestDamagesAreNamedAndMended(t *testing.T) {
+	for _, version := range []string{"1.0.128", "2.1.2", "2.1.330"} {
+		s, _ := recording(t, version, "resumed")
+		if found := lintBytes(t, s.Bytes(), Options{}); len(found) > 0 {
+			t.Errorf("%s: findings in a healthy session: %v", version, found)
+		}
+		for _, d := range clienttest.Damages() {
+			data := d.Do(s)
+			if data == nil {
+				continue
+			}
+			t.Run(version+"/"+d.Name, func(t *testing.T) {
+				found := lintBytes(t, data, Options{})
+				if version != "2.1.330" && (d.Name == "branch_at_end" || d.Name == "branch_in_middle") {
+					t.Skip("the client does not note rewinds: this may be one")
+				}
+				if len(found) == 0 && !slices.Contains(harmless, d.Name) && !bytes.Equal(data, s.Bytes()) {
+					t.Error("the damage is not named")
+				}
+				fixed := mend(t, data, found)
+				left := lintBytes(t, fixed, Options{})
+				for i := range left {
+					if allowed(&left[i]) {
+						t.Errorf("left: %s on %v: %s", left[i].Rule.Name, left[i].Pos, left[i].Message)
+					}
+				}
+				if again := mend(t, fixed, left); !bytes.Equal(again, fixed) {
+					t.Error("a second repair changes the session")
+				}
+			})
+		}
+	}
+}
+
+// sound are scenarios in which nothing went wrong.
+var sound = []string{
+	"clean", "resumed", "resumed2", "continued", "fork", "compact", "compact_auto", "thinking", "redacted", "image", "todo", "tool_error", "subagent",
+	"subagent_bg", "background", "bigout", "checkpoint", "interactive_rewind", "http_400", "http_429", "http_500", "http_529",
+}
+
+// TestRecordings lints what real clients wrote: sound sessions yield nothing, not even a note, the others what their
+// golden file lists.
+func TestRecordings(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(fixtures, "[0-9]*", "*", "*.jsonl"))
+	if err != nil || len(paths) < 100 {
+		t.Fatalf("%d recordings: %v", len(paths), err)
+	}
+	var all strings.Builder
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scenario := filepath.Base(filepath.Dir(path))
+		name := filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + scenario
+		for _, f := range lintBytes(t, data, Options{}) {
+			if slices.Contains(sound, scenario) {
+				t.Errorf("%s: a finding in a sound session: %s on %v: %s", name, f.Rule.Name, f.Pos, f.Message)
+			}
+			fmt.Fprintf(&all, "%s %v: %s %s %s\n", name, f.Pos, f.Rule.Name, f.Impact, f.Fix)
+		}
+	}
+	golden := filepath.Join(fixtures, "findings.out")
+	if *update {
+		if err := os.WriteFile(golden, []byte(all.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != all.String() {
+		t.Errorf("%s is another now (%v):\n%s", golden, err, all.String())
+	}
+}
+
+// TestVersions: what a damage does hangs on the client that will read the session.
+func TestVersions(t *testing.T) {
+	s, _ := recording(t, "2.1.330", "resumed")
+	damages := map[string]func(clienttest.Session) []byte{}
+	for _, d := range clienttest.Damages() {
+		damages[d.Name] = d.Do
+	}
+	for _, c := range []struct {
+		damage, version, rule string
+		want                  finding.Impact
+	}{
+		{"dangling_parent", "", "broken-parent", finding.Notes},
+		{"dangling_parent", "2.1.2", "broken-parent", finding.Loses},
+		{"empty_text", "", "empty-text", finding.Notes},
+		{"empty_text", "2.1.2", "empty-text", finding.Rejects},
+		{"content_null", "2.1.215", "bad-message", finding.Blocks},
+		{"content_null", "2.1.330", "bad-message", finding.Loses},
+		{"parent_cycle", "1.0.128", "parent-cycle", finding.Blocks},
+		{"output_twice", "2.1.2", "duplicate-result", finding.Rejects},
+		{"output_twice", "", "duplicate-result", finding.Notes},
+	} {
+		found := lintBytes(t, damages[c.damage](s), Options{For: c.version})
+		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Rule.Name == c.rule })
+		if i < 0 || found[i].Impact != c.want {
+			t.Errorf("%s for %q: want %s %s, found %v", c.damage, c.version, c.rule, c.want, found)
+		}
+	}
+}

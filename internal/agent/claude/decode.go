@@ -1,0 +1,131 @@
+package claude
+
+import (
+	"bytes"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Decoder reads session files of every version.
+type Decoder struct{}
+
+// Shape is the fields that Decode wants.
+func (Decoder) Shape() *jsonl.Shape { return shape }
+
+// Paths is the number of fields in Shape.
+func (Decoder) Paths() int { return fieldCount }
+
+// Starts is how records begin: the conversation's with their parent, the others with their type. Content blocks begin
+// with a type, too, so those are spelt out.
+func (Decoder) Starts() [][]byte { return starts }
+
+var starts = startList(
+	"user", "assistant", "system", "attachment", "progress", "summary", "queue-operation", "last-prompt", "api-request",
+	"api-request-blob", "api-request-shape", "file-history-snapshot", "file-history-delta", "mode", "permission-mode",
+	"tools-used", "atis-latch", "cost-state", "custom-title", "agent-name", "ai-title", "tag", "pr-link",
+)
+
+func startList(types ...string) [][]byte {
+	list := [][]byte{[]byte(`{"parentUuid":`), []byte(`{"uuid":"`), []byte(`{"parentUuid" :`), []byte(`{"parentUuid": `)}
+	for _, t := range types {
+		list = append(list, []byte(`{"type":"`+t+`"`))
+	}
+	return list
+}
+
+// Envelope says whether the object has what only a record has: a parent, an id of its own or of the session, or a type of
+// the client's bookkeeping.
+func (Decoder) Envelope(rec *session.Record) bool {
+	if len(field(rec, fieldParent)) > 0 || len(field(rec, fieldSession)) > 0 || len(text(rec, fieldUUID)) > 0 {
+		return true
+	}
+	switch string(text(rec, fieldType)) {
+	case "summary", "last-prompt", "file-history-snapshot", "file-history-delta", "custom-title":
+		return true
+	}
+	return false
+}
+
+// Complete says whether a record that was cut, and closed behind its last whole member, still tells a message.
+func (Decoder) Complete(rec *session.Record) bool {
+	return len(field(rec, fieldContent)) > 2 && len(text(rec, fieldRole)) > 0 && len(field(rec, fieldParent)) > 0
+}
+
+// TextCut says whether the byte of rec.Raw at offset at lies in the words of a message or of a tool's output.
+func (Decoder) TextCut(rec *session.Record, at int) bool {
+	span := rec.Spans[fieldContent]
+	if at < span.Start || at >= span.End || len(text(rec, fieldRole)) == 0 || len(field(rec, fieldParent)) == 0 {
+		return false
+	}
+	raw := field(rec, fieldContent)
+	if raw[0] == '"' {
+		return true
+	}
+	head := rec.Raw[span.Start:at]
+	words := max(bytes.LastIndex(head, []byte(`"text":"`)), bytes.LastIndex(head, []byte(`"content":"`)))
+	other := max(bytes.LastIndex(head, []byte(`"data":"`)), bytes.LastIndex(head, []byte(`"input":`)),
+		bytes.LastIndex(head, []byte(`"signature":"`)), bytes.LastIndex(head, []byte(`"thinking":"`)), bytes.LastIndex(head, []byte(`"type":`)))
+	return words > other
+}
+
+// Decode fills rec from its fields. A line with several content blocks is named for its first.
+func (Decoder) Decode(rec *session.Record) {
+	rec.Kind, rec.Family, rec.Type = session.Other, session.NoFamily, ""
+	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
+	rec.Model, rec.Boundary, rec.Answer = false, false, false
+	rec.Ordinal = session.Ordinal{}
+	typ := string(text(rec, fieldType))
+	rec.Type = typ
+	switch typ {
+	case "user", "assistant":
+		decodeMessage(rec)
+	case "system":
+		if sub := text(rec, fieldSubtype); len(sub) > 0 {
+			rec.Type = "system/" + string(sub)
+		}
+		switch rec.Type {
+		case "system/compact_boundary":
+			rec.Kind = session.Compaction
+		case "system/turn_duration":
+			rec.Kind = session.TurnEnd
+		}
+	case "attachment":
+		rec.Kind = session.Context
+	}
+}
+
+// decodeMessage reads the records that the model sees.
+func decodeMessage(rec *session.Record) {
+	rec.Role = text(rec, fieldRole)
+	rec.TurnID = text(rec, fieldPromptID)
+	if len(field(rec, fieldMessage)) == 0 {
+		return
+	}
+	rec.Kind = session.Message
+	if isTrue(rec, fieldAPIError) {
+		rec.Kind = session.TurnEnd
+		return
+	}
+	side := isTrue(rec, fieldSidechain)
+	rec.Model = !side && !isTrue(rec, fieldAPIError)
+	if rec.Type == "assistant" {
+		rec.Answer = rec.Model
+		rec.ID = text(rec, fieldMessageID)
+	}
+	switch string(text(rec, fieldBlockType)) {
+	case "tool_use":
+		rec.CallID = text(rec, fieldBlockID)
+		rec.Kind, rec.Family, rec.Type = session.Call, session.Function, rec.Type+"/tool_use"
+	case "tool_result":
+		rec.CallID = text(rec, fieldResultID)
+		rec.Kind, rec.Family, rec.Type = session.Output, session.Function, rec.Type+"/tool_result"
+	case "thinking":
+		rec.Type += "/thinking"
+	default:
+		rec.Boundary = rec.Type == "user" && rec.Model && !isTrue(rec, fieldMeta) && !isTrue(rec, fieldSummary)
+	}
+	if len(rec.CallID) == 0 {
+		rec.Kind, rec.Family = session.Message, session.NoFamily
+	}
+}

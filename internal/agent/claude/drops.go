@@ -1,0 +1,63 @@
+package claude
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// drops reports what is wrong with the content of records.
+func (c *Checker) drops() {
+	for _, n := range c.nodes {
+		if n.side || n.synthetic {
+			continue
+		}
+		for i := range n.faults {
+			c.content(n, &n.faults[i])
+		}
+	}
+}
+
+// content reports one fault of a record's content with its mend.
+func (c *Checker) content(n *node, f *fault) {
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: f.rule, Impact: c.worst(f.old, f.middle, f.newest), Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
+		Offset: n.ref.Offset + int64(f.at), Pos: n.ref.Pos,
+	}})
+	if n.dropped != nil {
+		return
+	}
+	switch {
+	case len(f.cuts) > 0:
+		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: f.cuts})
+	case d.Impact == finding.Notes:
+		d.Fix = finding.NoFix // no client is troubled by it
+	case n.isPrompt() && n.emptySpan.End > 0:
+		c.refill(n, d)
+	case f.drop:
+		c.drop(n, d)
+	}
+}
+
+// refill puts an empty prompt's words back, or says that they are gone.
+func (c *Checker) refill(n *node, d *draft) {
+	words, source := "", ""
+	if p := c.promptBeforeRecord(n); p != n {
+		words, source = c.promptBetween(p, n)
+	}
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	if source == "" {
+		words, d.Fix, d.Lost = emptyPrompt, finding.StandIn, 1
+	}
+	value := jsonl.AppendQuote(nil, words)
+	d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: n.emptySpan.Start, End: n.emptySpan.End, New: value}}})
+}
+
+// promptBeforeRecord is the last record with a message in front of one, nil if it is the first.
+func (c *Checker) promptBeforeRecord(n *node) *node {
+	for i := n.index - 1; i >= 0; i-- {
+		if m := c.nodes[i]; m.hasMessage() && !m.side {
+			return m
+		}
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package claude
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+func sortedKeys(m map[string]gjson.Result) []string { return slices.Sorted(maps.Keys(m)) }
+
+// duplicates takes later copies of a record out of the count, and gives records of their own that share an id.
+func (c *Checker) duplicates() {
+	kept := c.nodes[:0:0]
+	var copies *draft
+	for _, n := range c.nodes {
+		other := c.byUUID[n.uuid]
+		switch {
+		case n.uuid == "" || other == nil:
+			c.byUUID[n.uuid] = n
+			kept = append(kept, n)
+		case other.sum == n.sum:
+			if copies == nil {
+				copies = c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleDuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
+					Message: "this record stands in the file already, byte for byte"}})
+			}
+			copies.Count++
+			copies.Edits = append(copies.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
+		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage():
+			// A replay: the client uses the last. Where it stands in the tree is the earlier one's place.
+			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleDuplicateRecord, Impact: finding.Notes,
+				Message: "the same message was written before, with other details: the client uses this copy"}})
+			other.replaced = true
+			c.byUUID[n.uuid] = n
+			kept = append(kept, n)
+		default:
+			c.reused(n)
+			kept = append(kept, n)
+		}
+	}
+	delete(c.byUUID, "")
+	c.nodes = slices.DeleteFunc(kept, func(n *node) bool { return n.replaced })
+	for i, n := range c.nodes {
+		n.index = i
+	}
+}
+
+// reused gives a record that has another one's id its own.
+func (c *Checker) reused(n *node) {
+	n.wrongID = true
+	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "another record has the same id: the client reads this one in its place, and what hangs on it loses its past"}})
+	n.named = d
+}
+
+// identify gives an id to records that have none of their own: the one that what follows names, else a new one.
+func (c *Checker) identify() {
+	missing := c.danglers()
+	for i, n := range c.nodes {
+		if n.typeLost && !n.side {
+			c.missingType(n)
+		}
+		if n.uuid != "" && !n.wrongID {
+			continue
+		}
+		old := n.uuid
+		if id := c.wanted(i, missing); id != "" {
+			n.uuid = id
+			delete(missing, id)
+		} else {
+			n.uuid = newID("record", old, n.parent, n.ref.Pos.String())
+		}
+		c.byUUID[n.uuid] = n
+		d := n.named
+		if d == nil {
+			d = c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleMissingUUID, Impact: finding.Loses, Fix: finding.Exact,
+				Message: "the record has no id: the client skips it, and what stands above it is lost"}})
+		}
+		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan, n.start, "uuid", n.uuid)}})
+		if n.wrongID { // what follows it in the file hangs on it
+			for _, later := range c.naming(old) {
+				if later.index > i {
+					later.rename(old, n.uuid, d)
+				}
+			}
+		}
+	}
+}
+
+// naming are the records that name another as their parent or as the record with their call.
+func (c *Checker) naming(id string) []*node {
+	if c.namers == nil {
+		c.namers = map[string][]*node{}
+		for _, n := range c.nodes {
+			c.namers[n.parent] = append(c.namers[n.parent], n)
+			if n.source != "" && n.source != n.parent {
+				c.namers[n.source] = append(c.namers[n.source], n)
+			}
+		}
+	}
+	return c.namers[id]
+}
+
+// rename makes a record name another's new id.
+func (n *node) rename(old, id string, d *draft) {
+	if n.parent == old {
+		n.parent, n.relinked = id, d
+	}
+	if n.source == old {
+		n.source = id
+	}
+}
+
+// member is the cut that gives a member at the top of a record a text; start is where the record's object begins.
+func member(span jsonl.Span, start int, key, value string) finding.Cut {
+	quoted := jsonl.AppendQuote(nil, value)
+	if span.End > span.Start {
+		return finding.Cut{Start: span.Start, End: span.End, New: quoted}
+	}
+	return finding.Cut{Start: start + 1, End: start + 1, New: append(append([]byte(`"`+key+`":`), quoted...), ',')}
+}
+
+// missingType gives a message that lost it the type that its role tells.
+func (c *Checker) missingType(n *node) {
+	typ := "user"
+	if n.role == roleAssistant {
+		typ = "assistant"
+	}
+	c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the record holds a message, but its type is none that the client reads",
+		Edits:   []finding.Edit{{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan, n.start, "type", typ)}}}}})
+}
+
+// danglers are the ids that are named as parents and that no record has, each with the first record that names it.
+func (c *Checker) danglers() map[string]int {
+	missing := map[string]int{}
+	for i, n := range c.nodes {
+		if n.parent != "" && c.byUUID[n.parent] == nil {
+			if _, ok := missing[n.parent]; !ok {
+				missing[n.parent] = i
+			}
+		}
+	}
+	return missing
+}
+
+// wanted is the missing id that fits the record at i: the next record that hangs on nothing follows at once, or is the
+// output of its call.
+func (c *Checker) wanted(i int, missing map[string]int) string {
+	n := c.nodes[i]
+	calls := n.ids(blockCall)
+	for j := i + 1; j < len(c.nodes) && j < i+maxSiblings; j++ {
+		m := c.nodes[j]
+		first, ok := missing[m.parent]
+		if !ok || first != j {
+			continue
+		}
+		if j == i+1 || len(calls) > 0 && slices.ContainsFunc(m.ids(blockResult), func(id string) bool { return slices.Contains(calls, id) }) || n.role == roleResult {
+			return m.parent
+		}
+	}
+	return ""
+}
+
+// maxSiblings is how many records may stand between a call and its output, or between an output and what hangs on it.
+const maxSiblings = 256

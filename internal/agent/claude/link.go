@@ -1,0 +1,333 @@
+package claude
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// healTime is how long before a record whose parent is missing another may have been written, in milliseconds, for clients
+// from 2.1.100 on to take it for the parent (measured: 4.9 s yes, 5.1 s no).
+const healTime = 5000
+
+// link hangs every record on what it stands behind, and reports those whose own word for it is wrong.
+func (c *Checker) link() {
+	for _, n := range c.nodes {
+		n.up = c.byUUID[n.parent]
+	}
+	c.byTime = slices.SortedStableFunc(slices.Values(c.nodes), func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	c.cycles()
+	c.kids = map[*node][]*node{}
+	for _, n := range c.nodes {
+		if n.up != nil {
+			c.kids[n.up] = append(c.kids[n.up], n)
+		}
+	}
+	waiting := map[string][]*node{} // by the missing parent that they name
+	for _, n := range c.nodes {
+		if n.parent != "" && n.up == nil && !n.side {
+			waiting[n.parent] = append(waiting[n.parent], n)
+		}
+	}
+	first := c.firstOfTree()
+	for _, n := range c.nodes {
+		switch {
+		case n.side || n.up != nil || n.role == roleBoundary:
+		case n.parent == "" && (n == first || c.rewound(n)):
+		case n.parent == "":
+			c.parentless(n)
+		case waiting[n.parent] != nil:
+			children := waiting[n.parent]
+			delete(waiting, n.parent)
+			c.lostParent(n.parent, children)
+		}
+	}
+	c.unknownLinks()
+}
+
+// firstOfTree is the record that the conversation begins with: the first of the file if it has no parent, else the oldest
+// that has none.
+func (c *Checker) firstOfTree() *node {
+	var root *node
+	for i, n := range c.nodes {
+		if n.side {
+			continue
+		}
+		if root == nil && (n.parent == "" || c.byUUID[n.parent] == nil) && i == c.firstIndex() {
+			return n
+		}
+		if n.parent == "" && n.role != roleBoundary && (root == nil || n.when < root.when) {
+			root = n
+		}
+	}
+	return root
+}
+
+func (c *Checker) firstIndex() int {
+	for i, n := range c.nodes {
+		if !n.side {
+			return i
+		}
+	}
+	return -1
+}
+
+// adopt takes records for the conversation's own that say they are a sub-agent's, but that it hangs on.
+func (c *Checker) adopt() {
+	for _, n := range c.nodes {
+		if n.side {
+			continue
+		}
+		for p := c.byUUID[n.parent]; p != nil && p.side; p = c.byUUID[p.parent] {
+			p.side = false
+		}
+	}
+}
+
+// ending notes that the record is lost with which the session is said to end.
+func (c *Checker) ending() {
+	if c.leaf == "" || c.byUUID[c.leaf] != nil || c.opts.Live || len(c.nodes) == 0 {
+		return
+	}
+	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{Rule: ruleLostEnd, Impact: finding.Notes,
+		Message: "the record that the session is said to end with is not in the file: the client begins at the last one that is"}})
+	d.Pos, d.Offset, d.On = c.leafAt.Pos, c.leafAt.Offset, c.leafAt
+}
+
+// cycles cuts every circle of parents at its first record in the file: its parent is the one that stands behind it.
+func (c *Checker) cycles() {
+	done := make([]int32, len(c.nodes)) // 0 not seen, else the walk that saw it
+	for i, start := range c.nodes {
+		walk := int32(i + 1)
+		n := start
+		for n != nil && done[n.index] == 0 {
+			done[n.index] = walk
+			n = n.up
+		}
+		if n == nil || done[n.index] != walk {
+			continue
+		}
+		first := n
+		for m := n.up; m != n; m = m.up {
+			if m.index < first.index {
+				first = m
+			}
+		}
+		first.up = nil
+		message := "the record is its own ancestor"
+		if first.parent == first.uuid {
+			message = "the record is its own parent"
+		}
+		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: ruleParentCycle, Impact: c.worst(finding.Blocks, finding.Loses, finding.Loses), Fix: finding.Exact, Message: message}})
+		if c.healed(first) == c.before(first) {
+			d.Impact = c.worst(finding.Blocks, finding.Notes, finding.Notes)
+		}
+		c.hang(first, c.before(first), d)
+		first.parent = "" // whatever it named, it is not asked again
+	}
+}
+
+// rewound says whether the client has noted a rewind behind this record and in front of the next prompt.
+func (c *Checker) rewound(n *node) bool {
+	if c.rewinders == nil {
+		c.rewinders = map[*node]bool{}
+		var last *node
+		at := 0
+		for _, m := range c.nodes {
+			for ; at < len(c.rewinds) && c.rewinds[at].Less(m.ref.Pos); at++ {
+				c.rewinders[last] = true
+			}
+			if m.isPrompt() && !m.side {
+				last = m
+			}
+		}
+		if at < len(c.rewinds) {
+			c.rewinders[last] = true
+		}
+	}
+	return c.rewinders[n]
+}
+
+// hang makes p the parent of n, for the sake of a finding.
+func (c *Checker) hang(n, p *node, d *draft) {
+	if c.kids != nil {
+		if n.up != nil {
+			c.kids[n.up] = slices.DeleteFunc(c.kids[n.up], func(m *node) bool { return m == n })
+		}
+		if p != nil {
+			c.kids[p] = append(c.kids[p], n)
+		}
+	}
+	n.up, n.relinked = p, d
+}
+
+// before is what a record most likely hung on: the record of its answer or of its call that stands before it, else the last
+// record of the tree before it in the file.
+func (c *Checker) before(n *node) *node {
+	if p := c.callOf(n); p != nil && p != n {
+		return p
+	}
+	var last *node
+	for i := n.index - 1; i >= 0; i-- {
+		m := c.nodes[i]
+		if m.side != n.side || m.dropped != nil || under(m, n) {
+			continue
+		}
+		if last == nil {
+			last = m
+		}
+		if n.msg == "" || m.msg == n.msg {
+			if m.msg == n.msg && n.msg != "" {
+				return m
+			}
+			break
+		}
+		if m.sent() {
+			break
+		}
+	}
+	return last
+}
+
+// under says whether m hangs, over whatever, on n.
+func under(m, n *node) bool {
+	for steps := 0; m != nil && steps < 1<<20; steps++ {
+		if m == n {
+			return true
+		}
+		if m.index < n.index && m.up != nil && m.up.index < m.index {
+			return false // from here on it only goes up in the file
+		}
+		m = m.up
+	}
+	return false
+}
+
+// callOf is the record whose call a record answers, nil if it answers none.
+func (c *Checker) callOf(n *node) *node {
+	if n.role != roleResult {
+		return nil
+	}
+	ids := n.ids(blockResult)
+	for i := n.index - 1; i >= 0 && i > n.index-maxSiblings; i-- {
+		m := c.nodes[i]
+		if m.role == roleAssistant && !m.side && slices.ContainsFunc(m.ids(blockCall), func(id string) bool { return slices.Contains(ids, id) }) {
+			return m
+		}
+	}
+	return nil
+}
+
+// healed is the parent that clients from 2.1.100 on choose for a record whose own is missing, nil for none.
+func (c *Checker) healed(n *node) *node {
+	if n.when == 0 {
+		return nil
+	}
+	until, _ := slices.BinarySearchFunc(c.byTime, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
+	for i := until - 1; i >= 0 && c.byTime[i].when >= n.when-healTime; i-- {
+		if m := c.byTime[i]; m != n && !m.side && !under(m, n) {
+			return m
+		}
+	}
+	return nil
+}
+
+// impactOf is what the clients do with a record whose parent is missing and should be p.
+func (c *Checker) impactOf(n, p *node) finding.Impact {
+	if c.healed(n) == p {
+		return c.worst(finding.Loses, finding.Notes, finding.Notes)
+	}
+	return finding.Loses
+}
+
+// parentless mends a record in the middle that names no parent.
+func (c *Checker) parentless(n *node) {
+	if n.relinked != nil {
+		return
+	}
+	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "a record in the middle of the session has no parent: the client forgets everything above it"}})
+	p := c.before(n)
+	if n.summary { // the mark that stood in front of it is gone, and its id with it
+		c.addBoundary(n, newID("boundary", n.uuid), d)
+		return
+	}
+	c.hang(n, p, d)
+}
+
+// lostParent mends the records that name a parent which is not in the file: what was lost is written again where it is
+// known what it was, else they are hung on what stands before them.
+func (c *Checker) lostParent(id string, children []*node) {
+	n := children[0]
+	p := c.before(n)
+	switch {
+	case n.summary:
+		c.addBoundary(n, id, nil)
+	case c.lostCallBefore(id, children):
+	case n.role == roleResult && c.callOf(n) != nil:
+		c.broken(id, children, c.callOf(n))
+	case c.lostResultBefore(id, children, p):
+	case c.lostSummaryBefore(id, n, p):
+	case c.lostPromptBefore(id, children, p):
+	default:
+		c.broken(id, children, p)
+	}
+	for _, m := range children {
+		if p := c.byUUID[id]; m.up == nil && p != nil { // what was lost is there again
+			m.up = p
+			c.kids[p] = append(c.kids[p], m)
+		}
+	}
+}
+
+// broken hangs records whose parent is missing on another.
+func (c *Checker) broken(_ string, children []*node, p *node) {
+	for _, n := range children {
+		to := p
+		if n != children[0] {
+			to = c.before(n)
+			if under(to, n) {
+				to = p
+			}
+		}
+		d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
+			Message: "the record hangs on one that is not in the file"}})
+		switch {
+		case to == nil:
+			d.Impact, d.Message = finding.Notes, d.Message+"; nothing stands before it"
+			d.Fix = finding.NoFix
+		case d.Impact == finding.Notes:
+			d.Message += "; the client takes the one before it by the time"
+		default:
+			d.Message += ": the client forgets everything above it"
+		}
+		if to != nil {
+			c.hang(n, to, d)
+		}
+	}
+}
+
+// unknownLinks hangs what follows a record that no client reads on what stands before that.
+func (c *Checker) unknownLinks() {
+	for _, n := range c.nodes {
+		if n.side || n.up == nil || !unread(n.up) {
+			continue
+		}
+		bad := n.up
+		p := bad.up
+		for p != nil && unread(p) {
+			p = p.up
+		}
+		d := c.add(&draft{about: bad, Finding: finding.Finding{Rule: ruleUnknownLink, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "the chain leads through a record of the type " + quoteType(bad.typ) + ", which the client does not read: it forgets everything above"}})
+		c.hang(n, p, d)
+	}
+}
+
+func quoteType(t string) string { return `"` + clip(t) + `"` }
+
+// unread says whether a record is a link that no measured client follows: progress records they do.
+func unread(n *node) bool {
+	return n.role == roleOther && n.typ != "progress" && !newerThanKnown(n.version)
+}

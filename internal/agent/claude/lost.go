@@ -1,0 +1,378 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// insert puts a record of hist's own into the tree, in front of or behind the record beside it in the file.
+func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
+	n := &node{
+		ref: beside.ref, typ: m.typ, uuid: m.uuid, parent: m.parent, when: m.when, source: m.source, new: &m,
+		index: beside.index, up: c.byUUID[m.parent],
+	}
+	switch {
+	case m.typ == "system":
+		n.role = roleBoundary
+	case m.typ == "assistant":
+		n.role = roleAssistant
+	default:
+		n.role = roleUser
+	}
+	gjson.ParseBytes(m.message.json()).Get("content").ForEach(func(_, b gjson.Result) bool {
+		switch b.Get("type").String() {
+		case "tool_use":
+			n.blocks = append(n.blocks, block{kind: blockCall, id: b.Get("id").String(), name: b.Get("name").String()})
+		case "tool_result":
+			n.blocks = append(n.blocks, block{kind: blockResult, id: b.Get("tool_use_id").String()})
+			n.role = roleResult
+		default:
+			n.blocks = append(n.blocks, block{kind: blockText})
+		}
+		return true
+	})
+	c.byUUID[n.uuid] = n
+	c.added = append(c.added, n)
+	if n.up != nil {
+		c.kids[n.up] = append(c.kids[n.up], n)
+	}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: m.json(c.beside)}})
+	return n
+}
+
+// restored puts a lost record back from a fork or a copy of the session; false if none has it.
+func (c *Checker) restored(d *draft, id string, parent *node, beside *node) bool {
+	if c.opts.Beside == nil {
+		return false
+	}
+	line, source := c.opts.Beside.Record(id)
+	if line == nil {
+		return false
+	}
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	n := nodeOf(line)
+	n.ref, n.index, n.new = beside.ref, beside.index, &made{}
+	n.up = c.byUUID[n.parent]
+	if n.up == nil && parent != nil {
+		line = withParent(line, n, parent.uuid)
+		n.up = parent
+	}
+	c.byUUID[id] = n
+	c.added = append(c.added, n)
+	if n.up != nil {
+		c.kids[n.up] = append(c.kids[n.up], n)
+	}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
+	return true
+}
+
+// lostCallBefore mends an output that hangs on a call which is not in the file.
+func (c *Checker) lostCallBefore(id string, children []*node) bool {
+	n := children[0]
+	orphan := c.orphanFrom(n, id)
+	if orphan == nil {
+		return false
+	}
+	p := c.before(n)
+	d := c.add(&draft{about: orphan, Finding: finding.Finding{Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the call that this output answers is not in the file: the client drops the output, too"}})
+	if c.oldTarget() {
+		d.Impact = finding.Rejects
+	}
+	if !c.restored(d, id, p, n) {
+		c.rebuildCall(d, orphan, id, p, n)
+	}
+	return true
+}
+
+// orphanFrom is the output, among a record and what follows it of the same answer, whose call is not in the file; only one
+// that names the missing record or hangs on it counts.
+func (c *Checker) orphanFrom(n *node, id string) *node {
+	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
+		m := c.nodes[i]
+		if m.side {
+			continue
+		}
+		if m.role == roleResult {
+			if (m.source == id || m.source == "") && !c.anyCall(m) {
+				return m
+			}
+			continue
+		}
+		if m.role == roleAssistant && m.msg != n.msg || m.isPrompt() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// anyCall says whether a call that a record answers is in the file.
+func (c *Checker) anyCall(m *node) bool {
+	return slices.ContainsFunc(m.ids(blockResult), func(id string) bool { return c.calls()[id] != nil })
+}
+
+// calls are the records with calls, by the calls' ids.
+func (c *Checker) calls() map[string]*node {
+	if c.callMap == nil {
+		c.callMap = map[string]*node{}
+		for _, n := range c.nodes {
+			for _, id := range n.ids(blockCall) {
+				if !n.side && c.callMap[id] == nil {
+					c.callMap[id] = n
+				}
+			}
+		}
+	}
+	return c.callMap
+}
+
+// results are the records with outputs, by the ids of the calls that they answer.
+func (c *Checker) results() map[string][]*node {
+	if c.resultMap == nil {
+		c.resultMap = map[string][]*node{}
+		for _, n := range c.nodes {
+			for _, id := range n.ids(blockResult) {
+				if !n.side {
+					c.resultMap[id] = append(c.resultMap[id], n)
+				}
+			}
+		}
+	}
+	return c.resultMap
+}
+
+// rebuildCall writes a lost call again as far as its output tells it.
+func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node) {
+	callID := result.ids(blockResult)[0]
+	name, input, known := c.callFrom(result)
+	msg := "msg_" + newID("message", id)[:8] + "hist"
+	if p != nil && p.role == roleAssistant && p.msg != "" && p.stop != "end_turn" && !p.synthetic && !p.filler {
+		msg = p.msg // a part of the same answer
+	} else if next := c.sameAnswer(beside, id); next != "" {
+		msg = next
+	}
+	when := result.when
+	parent := ""
+	if p != nil {
+		parent = p.uuid
+		if p.when != 0 {
+			when = p.when + 1
+		}
+	}
+	if known {
+		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
+	}
+	m := made{uuid: id, parent: parent, when: when, typ: "assistant", message: object{
+		"id": msg, "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "stop_sequence": nil,
+		"usage":   object{"input_tokens": 0, "output_tokens": 0},
+		"content": []any{object{"type": "tool_use", "id": callID, "name": name, "input": input}},
+	}}
+	n := c.insert(d, m, beside, finding.Before)
+	n.msg = msg
+	c.calls()[callID] = n
+}
+
+// sameAnswer is the id of the answer that a record which hangs on the missing one is a part of.
+func (c *Checker) sameAnswer(n *node, id string) string {
+	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
+		if m := c.nodes[i]; m.parent == id && m.role == roleAssistant {
+			return m.msg
+		}
+	}
+	return ""
+}
+
+// lostResultBefore mends records that hang on a lost output of a call before them.
+func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
+	n := children[0]
+	call, callID := c.openCall(p, n)
+	if call == nil || n.msg != "" && n.msg == call.msg {
+		return false
+	}
+	d := c.add(&draft{about: call, Finding: finding.Finding{Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the output of this call is not in the file, and what follows hangs on it: the client forgets everything above"}})
+	if !c.restored(d, id, call, n) {
+		c.insertResult(d, call, callID, id, n, finding.Before)
+	}
+	return true
+}
+
+// openCall is the last call without an output in the answer that p belongs to or follows.
+func (c *Checker) openCall(p, until *node) (*node, string) {
+	for i := until.index - 1; i >= 0 && i > until.index-maxSiblings; i-- {
+		m := c.nodes[i]
+		if m.side || m.synthetic {
+			continue
+		}
+		if m.isPrompt() {
+			return nil, ""
+		}
+		if m.role != roleAssistant {
+			continue
+		}
+		ids := m.ids(blockCall)
+		for j := len(ids) - 1; j >= 0; j-- {
+			if len(c.results()[ids[j]]) == 0 && !c.claimed(ids[j]) {
+				return m, ids[j]
+			}
+		}
+		if p == nil || m.msg != c.nodes[until.index-1].msg && len(ids) == 0 {
+			return nil, ""
+		}
+	}
+	return nil, ""
+}
+
+// claimed says whether an output with another id hangs on the call: it is the same pair.
+func (c *Checker) claimed(callID string) bool {
+	call := c.calls()[callID]
+	if call == nil {
+		return false
+	}
+	for i := call.index + 1; i < len(c.nodes) && i < call.index+maxSiblings; i++ {
+		m := c.nodes[i]
+		if m.role == roleResult && (m.source == call.uuid || m.source == "" && m.parent == call.uuid) && !c.anyCall(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// insertResult writes a call's output again as far as it is known.
+func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *node, op finding.Op) *node {
+	words, source := c.outputOf(call, callID)
+	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
+	if source == "" {
+		block["content"], block["is_error"] = lostResult, true
+	} else {
+		d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	}
+	when := call.when
+	if when != 0 {
+		when++
+	}
+	m := made{uuid: id, parent: call.uuid, when: when, typ: "user", source: call.uuid,
+		message: object{"role": "user", "content": []any{block}}}
+	n := c.insert(d, m, beside, op)
+	c.results()[callID] = append(c.results()[callID], n)
+	return n
+}
+
+// outputOf is what is still known of a call's output.
+func (c *Checker) outputOf(_ *node, callID string) (words, source string) {
+	if c.opts.Beside != nil {
+		return c.opts.Beside.Output(callID)
+	}
+	return "", ""
+}
+
+// lostPromptBefore mends records that hang on a lost prompt: an answer, or what the client adds to a prompt, behind a
+// finished answer or at the very beginning.
+func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
+	n := children[0]
+	if n.role == roleUser || n.role == roleResult || n.filler || n.synthetic || n.summary {
+		return false
+	}
+	before := p
+	for before != nil && before.role == roleLink { // what the client adds does not end a turn
+		before = before.up
+	}
+	if before != nil && (before.role != roleAssistant || before.msg == n.msg && n.msg != "" || before.filler && n.role == roleLink) {
+		return false
+	}
+	if before != nil && !c.turnEnded(id, before, n) {
+		return false
+	}
+	if p != nil && p.role == roleLink && p.attachment != "" && before == nil {
+		return false // of what was added to the first prompt one record is gone
+	}
+	if n.role == roleLink && n.attachment == "" {
+		return false
+	}
+	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleLostPrompt, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the prompt that this answers is not in the file: the client forgets it and everything above"}})
+	if p == nil {
+		d.Message = "the first prompt is not in the file: the client begins without it"
+	}
+	if c.restored(d, id, p, n) {
+		return true
+	}
+	words, source := c.promptBetween(p, n)
+	if source == "" {
+		words = lostPrompt
+	} else {
+		d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	}
+	m := made{uuid: id, when: n.when, typ: "user", message: object{"role": "user", "content": words}}
+	if m.when != 0 {
+		m.when--
+	}
+	if p != nil {
+		m.parent = p.uuid
+	}
+	c.insert(d, m, n, finding.Before)
+	return true
+}
+
+// pause is how long nothing happens, in milliseconds, where somebody is thought to have typed, if nothing else tells.
+const pause = 30_000
+
+// turnEnded says whether a prompt stood between the end of an answer and a record that hangs on something lost.
+func (c *Checker) turnEnded(id string, p, n *node) bool {
+	if slices.Contains(c.snapshots, id) || p.stop == "end_turn" || p.stop == "stop_sequence" {
+		return true
+	}
+	if p.stop != "" {
+		return false
+	}
+	for _, at := range c.queued {
+		if p.ref.Pos.Less(at) && at.Less(n.ref.Pos) {
+			return true
+		}
+	}
+	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
+}
+
+// promptBetween finds the words of a prompt that stood between two records.
+func (c *Checker) promptBetween(p, n *node) (words, source string) {
+	from := int64(0)
+	if p != nil {
+		from = p.ref.Pos.Line
+	}
+	until := c.nextPrompt(n)
+	var last *told
+	for i := range c.told {
+		t := &c.told[i]
+		switch {
+		case t.at.Line <= from || t.at.Line >= until:
+		case !t.late && t.at.Line < n.ref.Pos.Line:
+			last = t // the newest in front of it
+		case t.late && last == nil:
+			last = t
+		}
+	}
+	if last != nil {
+		source = last.source
+		if c.proof.proves("user", object{"c": last.text}.json()[5:len(object{"c": last.text}.json())-1]) {
+			source += ", proved by the hash of the request"
+		}
+		return last.text, source
+	}
+	if c.opts.Beside != nil {
+		return c.opts.Beside.Prompt(n.when)
+	}
+	return "", ""
+}
+
+// nextPrompt is the line of the next prompt behind a record.
+func (c *Checker) nextPrompt(n *node) int64 {
+	for _, m := range c.nodes[n.index+1:] {
+		if m.isPrompt() && !m.side {
+			return m.ref.Pos.Line
+		}
+	}
+	return 1 << 62
+}

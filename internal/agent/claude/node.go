@@ -1,0 +1,230 @@
+package claude
+
+import (
+	"bytes"
+	"hash/maphash"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// role is what a record is in the conversation.
+type role uint8
+
+const (
+	roleOther     role = iota // a link of the chain that the model is not shown, of a type that no version reads
+	roleUser                  // a prompt, or text that the client added for the user
+	roleResult                // what tools answered
+	roleAssistant             // what the model said
+	roleLink                  // system and attachment records: links of the chain
+	roleBoundary              // where a compaction begins
+)
+
+// node is one record of the tree, without its content.
+type node struct {
+	ref    finding.Ref
+	typ    string // as it stands there
+	uuid   string
+	parent string // "" for none
+	role   role
+	when   int64  // milliseconds since 1970; 0 if the record has no readable time
+	msg    string // id of the API's message that the record is a part of
+	source string // uuid of the record with the call, as the result names it
+	prompt string // id of the turn
+	ref2   string // logicalParentUuid of a boundary
+	sum    uint64 // of the record's bytes
+
+	parentSpan jsonl.Span // of the value; zero if the key is missing
+	uuidSpan   jsonl.Span
+	blocks     []block
+	index      int // among all nodes, in the order of the file
+	version    string
+	side       bool   // a sub-agent's
+	synthetic  bool   // never sent: what the client said about an error
+	meta       bool   // text that the client made
+	summary    bool   // the summary of a compaction
+	filler     bool   // "No response requested."
+	typeLost   bool   // the record has no type that a client reads, though it holds a message
+	stop       string // why the model stopped, as it stands there
+	kept       bool   // compaction metadata names messages that were kept
+	noMessage  bool   // the record has no message, or one without content
+	empty      bool   // nothing in it is sent
+	toolResult bool   // it has a toolUseResult
+	attachment string
+	faults     []fault
+	message    uint64 // the sum of the message's bytes
+
+	start      int        // where the record's object begins in its line
+	typeSpan   jsonl.Span // of the type's value
+	rebuilt    rebuilt    // what the result tells of its call, where that may be needed
+	parentWas  string     // as it stands in the file
+	up         *node      // what the record hangs on once all is mended, nil at a root
+	relinked   *draft     // the finding for which it was hung elsewhere
+	replaced   bool       // a later copy is read in its place
+	mended     bool       // the client can not read the line as it is
+	named      *draft     // the finding that gives it another id
+	wrongID    bool
+	branchDone bool       // the branch that begins here has been looked at
+	emptySpan  jsonl.Span // the content of a message with no words in it
+	dropped    *draft     // the finding that takes it out
+	new        *made      // the record is hist's own
+}
+
+// block is one content block.
+type block struct {
+	kind  blockKind
+	id    string     // of the call, or of the call that a result answers
+	name  string     // of the tool
+	span  jsonl.Span // of the block in the record
+	value jsonl.Span // of the id in the record, quotes included; zero if it is missing
+}
+
+type blockKind uint8
+
+const (
+	blockText blockKind = iota
+	blockCall
+	blockResult
+	blockThinking
+	blockOther
+)
+
+// hasMessage says whether the record is one that holds content of the conversation.
+func (n *node) hasMessage() bool {
+	return n.role == roleUser || n.role == roleResult || n.role == roleAssistant
+}
+
+// sent says whether a client sends the record when it is on the path.
+func (n *node) sent() bool { return n.hasMessage() && !n.synthetic && !n.noMessage }
+
+// isPrompt says whether the record is something that the user said.
+func (n *node) isPrompt() bool { return n.role == roleUser && !n.meta && !n.summary }
+
+// callIDs returns the ids of the blocks of one kind.
+func (n *node) ids(kind blockKind) []string {
+	var ids []string
+	for i := range n.blocks {
+		if n.blocks[i].kind == kind {
+			ids = append(ids, n.blocks[i].id)
+		}
+	}
+	return ids
+}
+
+// inTree says whether a record belongs to the tree: it names a parent, or is of a type that does.
+func inTree(rec *session.Record) bool {
+	if len(field(rec, fieldParent)) > 0 {
+		return true
+	}
+	switch string(text(rec, fieldType)) {
+	case "user", "assistant":
+		return true
+	case "system", "attachment":
+		return len(text(rec, fieldUUID)) > 0
+	}
+	return false
+}
+
+var nodeSeed = maphash.MakeSeed()
+
+// newNode reads a record of the tree.
+func newNode(rec *session.Record) *node {
+	n := &node{
+		ref: finding.RefOf(rec), typ: string(text(rec, fieldType)), uuid: string(text(rec, fieldUUID)),
+		parent: string(text(rec, fieldParent)), parentWas: string(text(rec, fieldParent)), msg: string(text(rec, fieldMessageID)), source: string(text(rec, fieldSource)),
+		prompt: string(text(rec, fieldPromptID)), ref2: string(text(rec, fieldLogicalParent)), sum: maphash.Bytes(nodeSeed, rec.Raw),
+		parentSpan: rec.Spans[fieldParent], uuidSpan: rec.Spans[fieldUUID], version: string(text(rec, fieldVersion)),
+		side: isTrue(rec, fieldSidechain), synthetic: isTrue(rec, fieldAPIError), meta: isTrue(rec, fieldMeta),
+		summary: isTrue(rec, fieldSummary), toolResult: len(field(rec, fieldToolResult)) > 0,
+		attachment: string(text(rec, fieldAttachment)), typeSpan: rec.Spans[fieldType],
+		start: max(bytes.IndexByte(rec.Raw, '{'), 0), mended: rec.Mended, message: maphash.Bytes(nodeSeed, field(rec, fieldMessage)),
+	}
+	if t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp))); err == nil {
+		n.when = t.UnixMilli()
+	}
+	n.stop = string(text(rec, fieldStopReason))
+	n.setRole(rec)
+	if n.hasMessage() {
+		n.readMessage(rec)
+	}
+	return n
+}
+
+func (n *node) setRole(rec *session.Record) {
+	switch n.typ {
+	case "user":
+		n.role = roleUser
+	case "assistant":
+		n.role = roleAssistant
+	case "attachment":
+		n.role = roleLink
+	case "system":
+		n.role = roleLink
+		if string(text(rec, fieldSubtype)) == "compact_boundary" {
+			n.role = roleBoundary
+			n.kept = gjson.GetBytes(field(rec, fieldCompact), "preservedMessages").Exists() ||
+				gjson.GetBytes(field(rec, fieldCompact), "preservedSegment").Exists()
+		}
+	default: // a client reads only what has a type that it knows
+		switch string(text(rec, fieldRole)) {
+		case "user":
+			n.role, n.typeLost = roleUser, true
+		case "assistant":
+			n.role, n.typeLost = roleAssistant, true
+		}
+	}
+}
+
+// readMessage notes the blocks of a message, and what is wrong with them.
+func (n *node) readMessage(rec *session.Record) {
+	content := rec.Spans[fieldContent]
+	raw := field(rec, fieldContent)
+	switch {
+	case len(raw) == 0 || raw[0] != '"' && raw[0] != '[':
+		n.noMessage, n.empty = true, true
+		n.badMessage(rec)
+		return
+	case raw[0] == '"':
+		n.blocks = []block{{kind: blockText, span: content}}
+		n.checkText(rec, content, true)
+		return
+	}
+	results := 0
+	gjson.ParseBytes(raw).ForEach(func(_, b gjson.Result) bool {
+		at := content.Start + b.Index
+		b = gjson.Parse(b.Raw) // its members' places count from its own start
+		blk := block{kind: blockOther, span: jsonl.Span{Start: at, End: at + len(b.Raw)}}
+		switch b.Get("type").String() {
+		case "text":
+			blk.kind = blockText
+		case "thinking", "redacted_thinking":
+			blk.kind = blockThinking
+		case "tool_use":
+			blk.kind, blk.name = blockCall, b.Get("name").String()
+			blk.id, blk.value = idOf(b.Get("id"), at)
+		case "tool_result":
+			blk.kind = blockResult
+			results++
+			blk.id, blk.value = idOf(b.Get("tool_use_id"), at)
+		}
+		n.blocks = append(n.blocks, blk)
+		return true
+	})
+	if results > 0 && n.role == roleUser {
+		n.role = roleResult
+	}
+	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == "<synthetic>" && !n.synthetic
+	n.checkBlocks(rec)
+}
+
+func idOf(v gjson.Result, block int) (string, jsonl.Span) {
+	if !v.Exists() || v.Index == 0 {
+		return "", jsonl.Span{}
+	}
+	at := block + v.Index
+	return v.String(), jsonl.Span{Start: at, End: at + len(v.Raw)}
+}

@@ -1,0 +1,28 @@
+package claude
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Newest is the newest version that has been measured.
+const Newest = "2.1.330"
+
+// before says whether version a is older than b; what is no version is not.
+func before(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := 0; i < len(x) && i < len(y); i++ {
+		m, errM := strconv.Atoi(x[i])
+		n, errN := strconv.Atoi(y[i])
+		if errM != nil || errN != nil {
+			return false
+		}
+		if m != n {
+			return m < n
+		}
+	}
+	return false
+}
+
+// newerThanKnown says whether a record was written by a client that nobody has measured.
+func newerThanKnown(version string) bool { return before(Newest, version) }

@@ -1,0 +1,236 @@
+package claude
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Words reads what records say.
+type Words struct{}
+
+// Words is Words.
+func (Agent) Words() agent.Words { return Words{} }
+
+// Title is "Claude Code".
+func (Agent) Title() string { return "Claude Code" }
+
+// Time is when a record was written.
+func (Words) Time(rec *session.Record) time.Time {
+	t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp)))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// blockOf is the first content block of a kind.
+func blockOf(rec *session.Record, kind string) gjson.Result {
+	var found gjson.Result
+	gjson.ParseBytes(field(rec, fieldContent)).ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == kind {
+			found = b
+		}
+		return !found.Exists()
+	})
+	return found
+}
+
+// Tool is the tool's name.
+func (Words) Tool(rec *session.Record) string { return blockOf(rec, "tool_use").Get("name").String() }
+
+// Asked is what the tool was given: its command or file, else all of it.
+func (Words) Asked(rec *session.Record) string {
+	in := blockOf(rec, "tool_use").Get("input")
+	for _, key := range []string{"command", "file_path", "pattern", "url", "query", "description"} {
+		if v := in.Get(key); v.Type == gjson.String {
+			return v.String()
+		}
+	}
+	return in.Raw
+}
+
+// Calls is for calls that a provider runs itself: here they are blocks of their own kind.
+func (Words) Calls(*session.Record) bool { return false }
+
+// Got is what the tool answered.
+func (Words) Got(rec *session.Record) string {
+	return plainText(blockOf(rec, "tool_result").Get("content"))
+}
+
+// plainText is the words of a content, blocks one a line.
+func plainText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.String()
+	}
+	var parts []string
+	content.ForEach(func(_, b gjson.Result) bool {
+		switch b.Get("type").String() {
+		case "text":
+			parts = append(parts, b.Get("text").String())
+		case "thinking":
+			parts = append(parts, b.Get("thinking").String())
+		}
+		return true
+	})
+	return strings.Join(parts, "\n")
+}
+
+// Outcome is how a call came out.
+func (Words) Outcome(rec *session.Record) session.Outcome {
+	b := blockOf(rec, "tool_result")
+	words := plainText(b.Get("content"))
+	o := session.Outcome{State: session.Succeeded}
+	switch {
+	case strings.HasPrefix(words, "[hist: "):
+		o.State = session.StoodIn
+	case string(text(rec, fieldDenial)) != "" || strings.HasPrefix(words, "[Tool call interrupted"):
+		o.State = session.Aborted
+	case b.Get("is_error").Bool():
+		o.State = session.Failed
+	case gjson.GetBytes(field(rec, fieldToolResult), "backgroundTaskId").String() != "":
+		o.State = session.Running
+	}
+	if ms := gjson.GetBytes(field(rec, fieldToolResult), "totalDurationMs"); ms.Exists() {
+		o.Took = time.Duration(ms.Int()) * time.Millisecond
+	}
+	return o
+}
+
+// Message is the words of a message.
+func (Words) Message(rec *session.Record) (words string, images int) {
+	content := gjson.ParseBytes(field(rec, fieldContent))
+	content.ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").String() == "image" {
+			images++
+		}
+		return true
+	})
+	return plainText(content), images
+}
+
+// Place is for records that set where a turn runs: each record here says it of itself.
+func (Words) Place(rec *session.Record) (cwd, model string) {
+	return decoded(rec, fieldCwd), gjson.GetBytes(rec.Raw, "attachment.identity.modelId").String()
+}
+
+// Ending reads an API error, an interruption, or the duration of a turn.
+func (Words) Ending(rec *session.Record) session.Ending {
+	switch {
+	case isTrue(rec, fieldAPIError):
+		words, _ := Words{}.Message(rec)
+		name := gjson.GetBytes(rec.Raw, "error").String()
+		if name == "" {
+			name = "api_error"
+		}
+		return session.Ending{Error: name, Message: words}
+	case string(text(rec, fieldSubtype)) == "turn_duration":
+		return session.Ending{Took: time.Duration(gjson.GetBytes(rec.Raw, "durationMs").Int()) * time.Millisecond}
+	}
+	return session.Ending{Aborted: true, Reason: "interrupted"}
+}
+
+// Class sorts an API error by its words.
+func (Words) Class(name, message string) session.Class {
+	all := strings.ToLower(name + " " + message)
+	for _, c := range []struct {
+		words []string
+		class session.Class
+	}{
+		{[]string{"prompt is too long", "usage limit", "credit balance", "quota"}, session.Limit},
+		{[]string{"401", "403", "authentication", "invalid api key", "/login", "oauth", "permission_error"}, session.Auth},
+		{[]string{"429", "rate_limit", "overloaded", "529", "500", "502", "503", "504", "server_error", "connection", "timeout", "timed out", "interrupted", "incomplete"}, session.Transient},
+		{[]string{"400", "invalid_request"}, session.BadRequest},
+	} {
+		for _, w := range c.words {
+			if strings.Contains(all, w) {
+				return c.class
+			}
+		}
+	}
+	return session.Unknown
+}
+
+// TurnsBack is for records that take turns back: a rewind leaves a branch instead.
+func (Words) TurnsBack(*session.Record) int { return 0 }
+
+// Script is for tools that run others.
+func (Words) Script(*session.Record) bool { return false }
+
+// Within is for what such tools ran.
+func (Words) Within(*session.Record) (tool, asked string, ok bool) { return "", "", false }
+
+// Era: no version says where a turn begins.
+func (Words) Era(string) agent.Era { return agent.Era{Turns: true} }
+
+// TurnMark is a record that says nothing: a prompt begins a turn.
+func (Words) TurnMark() []byte { return []byte(`{"type":"mode","mode":"normal","sessionId":""}`) }
+
+// About reads who a session is from the records in its first bytes.
+func (Agent) About(head []byte) agent.About {
+	var a agent.About
+	scanner := jsonl.NewScanner(shape)
+	rec := session.Record{Spans: make([]jsonl.Span, fieldCount)}
+	readable := false
+	for line := range bytes.Lines(head) {
+		rec.Raw = bytes.TrimSpace(line)
+		if v := scanner.Scan(rec.Raw, rec.Spans); v.Fault != jsonl.None || !v.Object {
+			continue
+		}
+		readable = true
+		if id := decoded(&rec, fieldSession); id != "" && a.Info.ID == "" {
+			a.Info.ID, a.Info.SessionID = id, id
+		}
+		if !inTree(&rec) || isTrue(&rec, fieldSidechain) {
+			continue
+		}
+		a.Info.CWD, a.Info.Version, a.Info.Branch = decoded(&rec, fieldCwd), decoded(&rec, fieldVersion), decoded(&rec, fieldBranch)
+		a.Info.Source = decoded(&rec, fieldEntrypoint)
+		a.Created = Words{}.Time(&rec)
+		return a
+	}
+	switch {
+	case len(bytes.TrimSpace(head)) == 0:
+		a.Fault = "the file is empty"
+	case !readable:
+		a.Fault = "no record can be read"
+	}
+	return a
+}
+
+// meanings are what errors of a resume and of its first request say, told by words in lower case.
+var meanings = []agent.Meaning{
+	{Words: "no conversation found with session id", Rule: "no-conversation", Text: "no project folder has a file of that name with a readable message in it", Same: agent.Never, Verdict: agent.Incompatible},
+	{Words: "is already in use", Text: "a session with that id exists: resume it instead of naming it for a new one", Same: agent.Now, Verdict: agent.Incompatible},
+	{Words: "cannot be modified", Rule: "bad-thinking", Text: "a thinking block is not what the API gave", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "signature", Rule: "bad-thinking", Text: "a thinking block's signature is missing or another account's", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "tool_use ids were found without", Rule: "lost-result", Text: "a call has no output in the message behind it", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "tool use concurrency", Rule: "lost-result", Text: "a call has no output in the message behind it", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "unexpected tool_use_id", Rule: "lost-call", Text: "an output answers no call of the message before it", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "ids must be unique", Rule: "duplicate-call-id", Text: "two calls have one id", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "non-empty", Rule: "empty-text", Text: "a text block is empty", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "non-whitespace", Rule: "empty-text", Text: "a text block is white space", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "could not process image", Rule: "bad-picture", Text: "the API can't read an image", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "exceeds api limit", Rule: "bad-picture", Text: "an image is too large", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "no low surrogate", Rule: "lone-surrogate", Text: "a text was cut in the middle of a character", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "overloaded", Text: "the API had no room for the request: the same session can be tried again", Same: agent.Later, Verdict: agent.Incompatible},
+	{Words: "rate_limit", Text: "too many requests: the same session can be tried again", Same: agent.Later, Verdict: agent.Incompatible},
+	{Words: "prompt is too long", Text: "the history is longer than the model takes: compact it", Same: agent.Never, Verdict: agent.Incompatible},
+}
+
+// Explain finds what the text of an error means.
+func (Agent) Explain(text string) *agent.Meaning {
+	text = strings.ToLower(text)
+	for i := range meanings {
+		if strings.Contains(text, meanings[i].Words) {
+			return &meanings[i]
+		}
+	}
+	return nil
+}
