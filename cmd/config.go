@@ -29,6 +29,8 @@ const maxConfig = 1 << 20
 type config struct {
 	Lint    lintConfig    `toml:"lint"`
 	Restart restartConfig `toml:"restart"`
+	// NoTitles keeps titles, which are words of the conversation, from terminals and lists.
+	NoTitles bool `toml:"no_titles"`
 
 	path string // "" if there is none
 	dir  string // where the file lies; paths in it are meant from there
@@ -71,7 +73,7 @@ func (s *setting) UnmarshalText(text []byte) error {
 	}
 	var err error
 	if s.impact, err = lint.ParseImpact(string(text)); err != nil {
-		return fmt.Errorf("%q is no impact; a rule takes off, blocks, loses, rejects or notes", text)
+		return fmt.Errorf("%q is no impact; a rule takes off, blocks, loses, rejects, shows or notes", text)
 	}
 	return nil
 }

@@ -20,8 +20,11 @@ func lintCommand(e *env) *cli.Command {
 		Description: describe("Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in $CODEX_HOME or ~/.codex. Without either, all sessions there."),
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, parted by commas: " + formatNames + "; NAME=FILE writes to a file"},
-			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects or notes"},
+			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, tell of each finding the byte, the record, the impact and the fix, too", DisableDefaultText: true},
+			noTitlesFlag(),
+			lastFlag(),
 			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
 			&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
 			providerFlag(),
@@ -64,7 +67,11 @@ func (e *env) lint(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.targets, err = targets(c.Context, c.Args().Slice()); err != nil {
+	operands, err := operandsOf(c)
+	if err != nil {
+		return err
+	}
+	if l.targets, err = targets(c.Context, operands); err != nil {
 		return err
 	}
 	if err := l.apart(outputs); err != nil {
@@ -101,8 +108,8 @@ func (l *lintRun) flags() ([]outputTo, error) {
 		return nil, err
 	}
 	outputs, err := parseOutputs(l.c.String("format"))
-	if err == nil && !slices.ContainsFunc(outputs, func(o outputTo) bool { return o.format == "text" }) {
-		for _, only := range []string{"notes", "show-content"} {
+	if err == nil && !slices.ContainsFunc(outputs, func(o outputTo) bool { return forPeople(o.format) }) {
+		for _, only := range []string{"notes", "show-content", "verbose"} {
 			if l.c.Bool(only) {
 				return nil, usage("--%s is for text; the other formats have all notes and never words of the conversation", only)
 			}

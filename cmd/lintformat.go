@@ -16,7 +16,7 @@ import (
 )
 
 // formatNames are the formats of findings, as the help lists them.
-const formatNames = "text, json, jsonl, sarif, junit or github"
+const formatNames = "text, lines, grouped, json, jsonl, sarif, junit or github"
 
 // outputTo is one format and where it goes.
 type outputTo struct {
@@ -27,6 +27,12 @@ type outputTo struct {
 // namesIn takes the names out of a list in words.
 func namesIn(names string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(names, func(r rune) bool { return r == ' ' || r == ',' }), func(s string) bool { return s == "or" })
+}
+
+// forPeople says whether a format is text: grouped by session on a terminal, or one line a finding, as editors and
+// other programs read it.
+func forPeople(format string) bool {
+	return format == "text" || format == "lines" || format == "grouped"
 }
 
 // toBaseline is the output that --write-baseline asks for.
@@ -102,7 +108,7 @@ func (o outputTo) mode() fs.FileMode {
 	if info, err := os.Stat(o.file); err == nil {
 		return info.Mode().Perm()
 	}
-	if o.format == "text" {
+	if forPeople(o.format) {
 		return 0o600
 	}
 	return 0o644
@@ -111,12 +117,16 @@ func (o outputTo) mode() fs.FileMode {
 // with adds a printer and goes on to the other outputs.
 func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	buf := bufio.NewWriter(w)
-	if name == "text" {
+	if forPeople(name) {
 		st, err := styled(l.c, w)
 		if err != nil {
 			return err
 		}
-		l.printers = append(l.printers, &textPrinter{w: buf, st: st, notes: l.c.Bool("notes"), content: l.c.Bool("show-content")})
+		p := &textPrinter{w: buf, st: st, notes: l.c.Bool("notes"), content: l.c.Bool("show-content"), verbose: l.c.Bool("verbose"), operands: l.c.Args().Slice()}
+		if name == "grouped" || name == "text" && isTerminal(w) {
+			p.group = &grouping{width: widthOf(w), ctx: l.c.Context, titles: newTitles(l.c, l.filter.config)}
+		}
+		l.printers = append(l.printers, p)
 		return l.open(rest)
 	}
 	dir, err := os.Getwd()

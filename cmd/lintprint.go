@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -17,17 +18,23 @@ type lintPrinter interface {
 	end() error
 }
 
-// textPrinter is for people.
+// textPrinter is for people: with a grouping session by session, else one line a finding.
 type textPrinter struct {
 	w        *bufio.Writer
 	st       *styles
+	group    *grouping // nil: one line a finding
+	operands []string  // as the user gave them, to tell what to type next
 	notes    bool
 	content  bool
+	verbose  bool
 	sessions int64
-	counts   [4]int64
+	damaged  int64 // sessions with more than notes
+	mendable int64 // findings that are more than notes and have a fix
+	counts   [5]int64
 	ignored  int64
 	lowered  int64
 	known    int64
+	rule     string // of a finding, to say how to ask what it means
 }
 
 func (p *textPrinter) session(r linted) error {
@@ -40,43 +47,80 @@ func (p *textPrinter) session(r linted) error {
 	p.ignored += r.ignored
 	p.lowered += r.lowered
 	p.known += r.known
+	damaged, headed := false, false
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		p.counts[f.Impact]++
-		if f.Impact == lint.Notes && !p.notes {
+		if f.Impact != lint.Notes {
+			damaged = true
+			p.rule = cmp.Or(p.rule, f.Rule.Name)
+			if f.Fix != lint.NoFix {
+				p.mendable++
+			}
+		} else if !p.notes {
 			continue
 		}
+		if p.group != nil && !headed {
+			p.group.head(p, &r)
+			headed = true
+		}
 		p.finding(r, f)
+	}
+	if damaged && !r.beside {
+		p.damaged++
 	}
 	return p.w.Flush()
 }
 
 func (p *textPrinter) finding(r linted, f *lint.Finding) {
-	at, detail := oneLine(apartFromCommands(r.target.path))+":", ""
-	if f.Pos.Line > 0 { // otherwise it is about the file as a whole
-		at += fmt.Sprintf("%d:", f.Pos.Line)
-		detail = fmt.Sprintf("byte %d", f.Offset)
-	}
-	fmt.Fprintf(p.w, "%s %s [%s]\n", p.st.path.Sprint(at), oneLine(f.Message), p.st.impact[f.Impact].Sprint(f.Rule.Name))
-	if f.Record != "" {
-		detail += ", " + f.Record
-	}
-	if detail != "" {
-		detail += "; "
-	}
-	detail += f.Impact.String() + "; fix: " + f.Fix.String()
-	if f.Source != "" {
-		detail += " from " + f.Source
-	}
+	rule := "[" + p.st.impact[f.Impact].Sprint(f.Rule.Name) + "]"
+	message := oneLine(f.Message)
 	if f.Count > 1 {
-		detail += fmt.Sprintf("; %d times, this is the first", f.Count)
+		message += fmt.Sprintf(" (%d times, this is the first)", f.Count)
 	}
-	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(oneLine(detail)))
+	if p.group != nil {
+		at := ""
+		if f.Pos.Line > 0 {
+			at = fmt.Sprintf("line %d: ", f.Pos.Line)
+		}
+		// Folded without colour, whose bytes take no room.
+		text := folded("  "+at+message+" ["+f.Rule.Name+"]", p.group.width, 4)
+		fmt.Fprintln(p.w, strings.TrimSuffix(text, "["+f.Rule.Name+"]")+rule)
+	} else {
+		at := oneLine(apartFromCommands(r.target.path)) + ":"
+		if f.Pos.Line > 0 { // otherwise it is about the file as a whole
+			at += fmt.Sprintf("%d:", f.Pos.Line)
+		}
+		fmt.Fprintf(p.w, "%s %s %s\n", p.st.path.Sprint(at), message, rule)
+	}
+	if p.verbose {
+		fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(oneLine(details(f))))
+	}
 	if p.content && f.Pos.Line > 0 {
 		if text, mark := window(r.src, f.Offset); text != "" {
 			fmt.Fprintf(p.w, "    %s%s%s\n", text[:mark], p.st.marked.Sprint(text[mark:min(mark+1, len(text))]), text[min(mark+1, len(text)):])
 		}
 	}
+}
+
+// details are what is told of a finding to those who want to know all.
+func details(f *lint.Finding) string {
+	var parts []string
+	if f.Pos.Line > 0 {
+		parts = append(parts, fmt.Sprintf("byte %d", f.Offset))
+	}
+	if f.Record != "" {
+		parts = append(parts, f.Record)
+	}
+	text := strings.Join(parts, ", ")
+	if text != "" {
+		text += "; "
+	}
+	text += f.Impact.String() + "; fix: " + f.Fix.String()
+	if f.Source != "" {
+		text += " from " + f.Source
+	}
+	return text
 }
 
 // apartFromCommands is a path that no CI server takes for a command at the beginning of a line.
@@ -113,20 +157,10 @@ func (p *textPrinter) end() error {
 	if p.sessions == 0 {
 		return p.w.Flush() // what kept them from being read has been told
 	}
-	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects]
-	line := count(p.sessions, "session", "sessions") + ": "
-	if found == 0 {
-		line += "nothing is damaged"
-	} else {
-		line += count(found, "finding", "findings")
-		sep := " ("
-		for _, i := range []lint.Impact{lint.Blocks, lint.Loses, lint.Rejects} {
-			if p.counts[i] > 0 {
-				line += fmt.Sprintf("%s%d %s", sep, p.counts[i], p.st.impact[i].Sprint(i))
-				sep = ", "
-			}
-		}
-		line += ")"
+	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects] + p.counts[lint.Shows]
+	line := count(p.sessions, "session", "sessions") + ": nothing is damaged"
+	if found > 0 {
+		line = p.damage(found)
 	}
 	if n := p.counts[lint.Notes]; n > 0 {
 		line += ", " + count(n, "note", "notes")
@@ -143,6 +177,48 @@ func (p *textPrinter) end() error {
 	if p.known > 0 {
 		line += fmt.Sprintf(", %d known by the baseline", p.known)
 	}
+	if p.group != nil {
+		line = folded(line, p.group.width, 2)
+	}
 	fmt.Fprintln(p.w, line)
+	if p.group != nil && found > 0 {
+		p.next()
+	}
 	return p.w.Flush()
+}
+
+// damage tells in words how much is damaged, and how much of it can be mended.
+func (p *textPrinter) damage(found int64) string {
+	line := "1 session is damaged"
+	switch {
+	case p.damaged == 0: // only what lies beside sessions
+		line = count(p.sessions, "session", "sessions")
+	case p.sessions > 1:
+		line = fmt.Sprintf("%d of %d sessions %s damaged", p.damaged, p.sessions, map[bool]string{true: "is", false: "are"}[p.damaged == 1])
+	}
+	switch {
+	case p.mendable == found && found == 1:
+		return line + ": 1 finding, which can be mended"
+	case p.mendable == found:
+		return line + fmt.Sprintf(": %d findings, all of which can be mended", found)
+	case found == 1:
+		return line + ": 1 finding, which can't be mended"
+	}
+	return line + fmt.Sprintf(": %d of %d findings can be mended", p.mendable, found)
+}
+
+// next says what to type next.
+func (p *textPrinter) next() {
+	what := ""
+	for _, o := range p.operands {
+		what += " " + quoteOperand(o)
+	}
+	line := func(command, does string) { fmt.Fprintf(p.w, "  %-34s %s\n", command, p.st.dim.Sprint(does)) }
+	if p.mendable > 0 && p.damaged > 0 {
+		line("hist repair -n"+what, "shows what a repair would change")
+		line("hist repair"+what, "makes copies that resume")
+	}
+	if p.rule != "" {
+		line("hist explain "+p.rule, "says what that means")
+	}
 }

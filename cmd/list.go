@@ -29,7 +29,11 @@ func listCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},
 			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; several are parted by commas"},
 			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), ", ")},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
+			&cli.IntFlag{Name: "limit", Usage: "at most so `MANY`, the newest (20 on a terminal, otherwise all)", DefaultText: "20 on a terminal"},
+			&cli.BoolFlag{Name: "health", Usage: "lint each session that is listed, up to 24 MiB, and say how it is; done on a terminal", DisableDefaultText: true},
+			noTitlesFlag(),
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell size, branch and model, too", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "decisions", Usage: "list instead what pre-resume was asked and what it answered", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.list,
@@ -56,6 +60,11 @@ func (e *env) list(c *cli.Context) error {
 		if c.IsSet("state") {
 			return usage("--state and --decisions exclude each other")
 		}
+		for _, only := range []string{"limit", "health", "verbose"} {
+			if c.IsSet(only) {
+				return usage("--%s is for sessions, and excludes --decisions", only)
+			}
+		}
 		return e.listDecisions(c, want)
 	}
 	list, err := targets(c.Context, c.Args().Slice())
@@ -75,8 +84,17 @@ func (e *env) list(c *cli.Context) error {
 			paths = append(paths, t.path)
 		}
 	}
+	homes := map[string]string{}
+	for _, t := range list {
+		homes[t.path] = t.home
+	}
+	conf, err := loadConfig(c)
+	if err != nil {
+		return err
+	}
+	table := newListTable(c, e, conf, homes)
 	var found []*glance.Session
-	for _, r := range glance.Many(c.Context, paths, glance.Options{}) {
+	for _, r := range glance.Many(c.Context, paths, glance.Options{Content: !c.Bool("json") && !table.titles.off}) {
 		if r.Err != nil {
 			unread = true
 			e.complain(r.Err.Error())
@@ -88,11 +106,15 @@ func (e *env) list(c *cli.Context) error {
 		return err
 	}
 	slices.SortStableFunc(found, func(a, b *glance.Session) int { return b.Modified.Compare(a.Modified) })
+	more := 0
+	if table.limit > 0 && len(found) > table.limit {
+		more, found = len(found)-table.limit, found[:table.limit]
+	}
 	w := bufio.NewWriter(e.out)
 	if c.Bool("json") {
-		err = listJSON(w, found)
+		err = listJSON(w, found, table)
 	} else {
-		err = listTable(w, found, time.Now())
+		err = table.write(w, found, more, time.Now())
 	}
 	if err := errors.Join(err, w.Flush()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
@@ -151,29 +173,6 @@ func (w wanted) session(s *glance.Session) bool {
 		(len(w.states) == 0 || slices.Contains(w.states, string(s.Turn.State)))
 }
 
-func listTable(w io.Writer, list []*glance.Session, now time.Time) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	if len(list) > 0 {
-		fmt.Fprintln(t, "AGE\tLAST TURN\tRESUMES\tSIZE\tTHREAD\tDIRECTORY\tBRANCH\tMODEL")
-	}
-	for _, s := range list {
-		resumes := "yes"
-		if s.Obstacle() != "" {
-			resumes = "no"
-		}
-		state := string(s.Turn.State)
-		if s.Turn.Class != "" {
-			state += " (" + string(s.Turn.Class) + ")"
-		}
-		thread := s.Thread
-		if thread == "" {
-			thread = filepath.Base(s.Path)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", age(now.Sub(s.Modified)), state, resumes, bytesOf(s.Size), oneLine(thread), oneLine(s.CWD), oneLine(s.Header.Branch), oneLine(s.Model))
-	}
-	return t.Flush()
-}
-
 // age tells a time ago in one unit.
 func age(d time.Duration) string {
 	switch {
@@ -220,6 +219,9 @@ type listed struct {
 	Turn      lastTurn `json:"last_turn"`
 	Resumable bool     `json:"resumable"`
 	Obstacle  string   `json:"obstacle,omitempty"`
+	Health    string   `json:"health,omitempty"` // with --health
+	Repaired  string   `json:"repaired_as,omitempty"`
+	CopyOf    string   `json:"copy_of,omitempty"`
 }
 
 // lastTurn is the documented form of how a session's last turn stands.
@@ -245,7 +247,7 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func listJSON(w io.Writer, list []*glance.Session) error {
+func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
 	out := struct {
 		Schema   string   `json:"schema"`
 		Sessions []listed `json:"sessions"`
@@ -255,6 +257,7 @@ func listJSON(w io.Writer, list []*glance.Session) error {
 		out.Sessions = append(out.Sessions, listed{
 			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
+			Health: table.healthOf(s), Repaired: table.repaired(s), CopyOf: table.copies.original(s.Path),
 		})
 	}
 	return format.Write(w, out)

@@ -22,7 +22,7 @@ func (p *preRun) show(a *preresume.Answer) error {
 			return fmt.Errorf("writing the answer: %w", err)
 		}
 	} else {
-		words(w, a)
+		words(w, a, widthOf(p.out()))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
@@ -48,9 +48,9 @@ func (e *env) brief(a *preresume.Answer) {
 	fmt.Fprintln(e.err, "hist: "+oneLine(text))
 }
 
-func words(w *bufio.Writer, a *preresume.Answer) {
+func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "  %-14s %s\n", name, oneLine(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(w, folded(fmt.Sprintf("  %-14s %s", name, oneLine(fmt.Sprintf(format, args...))), width, 18))
 	}
 	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
 	if a.Thread != "" {

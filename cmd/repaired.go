@@ -54,6 +54,25 @@ func (c *copies) of(ctx context.Context, real string, size int64) string {
 	return ""
 }
 
+// original is the thread that a session is the repaired copy of, "" if it is none.
+func (c *copies) original(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return ""
+	}
+	for source, files := range c.by() {
+		for _, f := range files {
+			if name, ok := home.ParseName(filepath.Base(source)); ok && f.Target == real {
+				return name.ThreadID
+			}
+		}
+	}
+	return ""
+}
+
 // settle makes a note of the findings of a session that was repaired into a copy: what is wrong with it matters no more.
 func (c *copies) settle(ctx context.Context, r *linted) {
 	if r.src == nil || r.src.Real == "" || r.result == nil {

@@ -116,7 +116,7 @@ func flagValues(command, flag string) []string {
 	}
 	switch flag {
 	case "fail-on":
-		return []string{"blocks", "loses", "rejects", "notes"}
+		return []string{"blocks", "loses", "rejects", "shows", "notes"}
 	case "rule":
 		return ruleNames()
 	case "provider":

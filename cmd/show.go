@@ -22,6 +22,7 @@ func showCommand(e *env) *cli.Command {
 		Name: "show", Usage: "show a session's turns, calls and findings in the order of time", ArgsUsage: "PATH|ID",
 		Description: describe("Tells what happened in a session: turns, prompts, answers, tool calls and how they came out, and at their\nplace the findings of lint. PATH is a file (.jsonl, .jsonl.zst), or - for standard input; ID is a thread's id."),
 		Flags: []cli.Flag{
+			lastFlag(),
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, or jsonl (one JSON object an entry)"},
 			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and what calls were given and gave back", DisableDefaultText: true},
@@ -43,27 +44,31 @@ type shown struct {
 	path     string
 	summary  lint.Summary
 	findings []lint.Finding
-	counts   [4]int64 // findings by impact
+	counts   [5]int64 // findings by impact
 }
 
 func (e *env) show(c *cli.Context) error {
-	if c.NArg() != 1 {
-		return usage("show takes one session: a file, - for standard input, or a session's id")
+	operands, err := operandsOf(c)
+	if err != nil {
+		return err
 	}
-	if info, err := os.Stat(c.Args().First()); err == nil && info.IsDir() {
-		return usage("%s is a directory; show takes one session", c.Args().First())
+	if len(operands) != 1 {
+		return usage("show takes one session: a file, - for standard input, a session's id, or --last")
+	}
+	if info, err := os.Stat(operands[0]); err == nil && info.IsDir() {
+		return usage("%s is a directory; show takes one session", operands[0])
 	}
 	print, err := e.showPrinter(c)
 	if err != nil {
 		return err
 	}
-	list, err := targets(c.Context, c.Args().Slice())
+	list, err := targets(c.Context, operands)
 	if err != nil {
 		return err
 	}
 	if path := c.String("html"); path != "" {
 		if len(list) > 1 {
-			return usage("%s names several files, give one of them, such as the newest, %s", c.Args().First(), list[0].path)
+			return usage("%s names several files, give one of them, such as the newest, %s", operands[0], list[0].path)
 		}
 		return writePage(c.Context, path, func(w io.Writer) error { return e.showOne(c, list[0], newPage(w)) })
 	}

@@ -220,7 +220,7 @@ func (p *timelinePrinter) end() error {
 
 // verdict counts the findings.
 func (s *shown) verdict() string {
-	found := s.counts[lint.Blocks] + s.counts[lint.Loses] + s.counts[lint.Rejects]
+	found := s.counts[lint.Blocks] + s.counts[lint.Loses] + s.counts[lint.Rejects] + s.counts[lint.Shows]
 	line := "nothing is damaged"
 	if found > 0 {
 		line = count(found, "finding", "findings")

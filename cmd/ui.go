@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -46,7 +47,7 @@ func newStyles(on bool) *styles {
 	return &styles{
 		on: on, path: make(color.Bold), bold: make(color.Bold), dim: make(color.Faint),
 		impact: map[lint.Impact]*color.Color{
-			lint.Blocks: make(color.FgRed, color.Bold), lint.Rejects: make(color.FgMagenta), lint.Loses: make(color.FgYellow), lint.Notes: make(color.FgCyan),
+			lint.Blocks: make(color.FgRed, color.Bold), lint.Rejects: make(color.FgMagenta), lint.Loses: make(color.FgYellow), lint.Shows: make(color.FgBlue), lint.Notes: make(color.FgCyan),
 		},
 		added: make(color.FgGreen), removed: make(color.FgRed), marked: make(color.Bold, color.Underline),
 	}
@@ -100,30 +101,25 @@ func widthOf(w io.Writer) int {
 // folded breaks a line between words where a terminal of this width would break it anywhere; what follows is indented.
 // A word that is longer than a line stays whole: a path can be copied. With no width the line stays as it is.
 func folded(line string, width, indent int) string {
-	if width < 2*indent+20 {
+	if width < 2*indent+20 || utf8.RuneCountInString(line) <= width {
 		return line
 	}
 	var b strings.Builder
-	at, first := 0, true
-	start := len(line) - len(strings.TrimLeft(line, " "))
-	b.WriteString(line[:start])
-	at = start
-	for _, word := range strings.Fields(line[start:]) {
+	at := 0
+	for _, word := range wordForm.FindAllString(line, -1) {
 		n := utf8.RuneCountInString(word)
-		switch {
-		case first:
-		case at+1+n > width:
+		if bare := strings.TrimLeft(word, " "); at > indent && at+n > width {
 			b.WriteString("\n" + strings.Repeat(" ", indent))
-			at = indent
-		default:
-			b.WriteByte(' ')
-			at++
+			word, at, n = bare, indent, utf8.RuneCountInString(bare)
 		}
 		b.WriteString(word)
-		at, first = at+n, false
+		at += n
 	}
 	return b.String()
 }
+
+// wordForm is a word with the spaces before it.
+var wordForm = regexp.MustCompile(` *[^ ]+`)
 
 // count is a number with its noun.
 func count(n int64, one, many string) string {

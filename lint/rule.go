@@ -46,6 +46,7 @@ type (
 // The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
 const (
 	Notes   = finding.Notes
+	Shows   = finding.Shows
 	Loses   = finding.Loses
 	Rejects = finding.Rejects
 	Blocks  = finding.Blocks

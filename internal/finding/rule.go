@@ -8,12 +8,13 @@ type Impact uint8
 // The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
 const (
 	Notes   Impact = iota // nothing is lost; worth knowing
+	Shows                 // the model is sent all of the history, but the client shows it wrongly
 	Loses                 // the client resumes but drops or replaces part of the history
 	Rejects               // the client resumes, the model API refuses what it sends
 	Blocks                // the client refuses to resume
 )
 
-var impactNames = [...]string{"notes", "loses", "rejects", "blocks"}
+var impactNames = [...]string{"notes", "shows", "loses", "rejects", "blocks"}
 
 // String is the impact's name, as it is printed and as --fail-on takes it.
 func (i Impact) String() string { return impactNames[i] }
@@ -25,7 +26,7 @@ func ParseImpact(s string) (Impact, error) {
 			return Impact(i), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown impact %q: want blocks, loses, rejects or notes", s)
+	return 0, fmt.Errorf("unknown impact %q: want blocks, loses, rejects, shows or notes", s)
 }
 
 // AtLeast says whether i reaches the threshold t; loses and rejects are equal.

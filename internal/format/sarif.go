@@ -56,8 +56,11 @@ func (p *sarif) frame() (head, tail []byte, err error) {
 
 // level is how heavy SARIF takes an impact.
 func level(impact string) string {
-	if impact == "notes" {
+	switch impact {
+	case "notes":
 		return "note"
+	case "shows":
+		return "warning"
 	}
 	return "error"
 }

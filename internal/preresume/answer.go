@@ -102,6 +102,7 @@ type Counts struct {
 	Blocks  int `json:"blocks"`
 	Loses   int `json:"loses"`
 	Rejects int `json:"rejects"`
+	Shows   int `json:"shows"`
 	Notes   int `json:"notes"`
 }
 

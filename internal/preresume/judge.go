@@ -13,13 +13,13 @@ import (
 
 // weight is what the findings come to.
 type weight struct {
-	mendable, stuck, refused int // more than notes: with a fix; that block and have none; that the API refuses and have none
+	mendable, stuck, refused int // what concerns the model: with a fix; that block and have none; that the API refuses and have none
 }
 
 func (a *Answer) fixable(found []lint.Finding) {
 	for i := range found {
 		switch f := &found[i]; {
-		case f.Impact == lint.Notes:
+		case f.Impact == lint.Notes, f.Impact == lint.Shows: // neither keeps a resume from being whole
 		case f.Fix != lint.NoFix:
 			a.weight.mendable++
 		case f.Impact == lint.Blocks:
@@ -95,6 +95,7 @@ func (a *Answer) damage() string {
 		{a.Counts.Blocks, "that keep the client from resuming"},
 		{a.Counts.Loses, "that lose history"},
 		{a.Counts.Rejects, "that the model API refuses"},
+		{a.Counts.Shows, "that only the display shows"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))

@@ -198,6 +198,8 @@ func (a *Answer) tell(found []lint.Finding) {
 			a.Counts.Loses++
 		case lint.Rejects:
 			a.Counts.Rejects++
+		case lint.Shows:
+			a.Counts.Shows++
 		}
 		if len(a.Findings) < maxFindings {
 			a.Findings = append(a.Findings, Finding{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Offset, f.Message})

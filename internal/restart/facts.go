@@ -24,7 +24,7 @@ type facts struct {
 	stale   map[int64]bool
 	sandbox []string // messages of findings
 	unsaved bool
-	counts  [4]int // findings by impact
+	counts  [5]int // findings by impact
 	cwd     string // as of the newest settings
 }
 
@@ -187,5 +187,5 @@ func (f *facts) finish() {
 
 // damaged is how many findings are more than notes.
 func (f *facts) damaged() int {
-	return f.counts[lint.Loses] + f.counts[lint.Rejects] + f.counts[lint.Blocks]
+	return f.counts[lint.Shows] + f.counts[lint.Loses] + f.counts[lint.Rejects] + f.counts[lint.Blocks]
 }

@@ -2,7 +2,7 @@ package rules
 
 var (
 	ProjectionStale = &Rule{
-		Name: "projection-stale", Family: "store", Impact: Loses, Fix: Exact, Home: true,
+		Name: "projection-stale", Family: "store", Impact: Shows, Fix: Exact, Home: true,
 		Title: "the client's view of the session points where nothing begins",
 		Text: `Of a paginated session the client keeps a view in thread_history_1.sqlite: how many bytes it has read, and which turn begins where. After a change of the file by anybody else it is not built again: ` +
 			`turns stay listed that are gone, or the view is stuck past the end of the file (measured with 0.169.0). What the model is sent does not hang on it. ` +

@@ -10,9 +10,9 @@ import (
 
 var (
 	ruleOpenTurn = &Rule{
-		Name: "open-turn", Family: "turns", Impact: Loses, Fix: Exact, Always: true,
+		Name: "open-turn", Family: "turns", Impact: Shows, Fix: Exact, Always: true,
 		Title: "a turn that neither completed nor was aborted",
-		Text: `A killed client leaves its turn open. In a paginated session it is shown as in progress for ever; in a legacy one nothing hangs on it, and it is only noted. ` +
+		Text: `A killed client leaves its turn open. Codex shows a paginated session as still working on it; the model is sent the same history either way. In a legacy session nothing hangs on it, and it is only noted. ` +
 			`Repair closes it behind its last record with the turn_aborted record that the client itself writes for an interrupted turn.`,
 	}
 	ruleTruncatedTurn = &Rule{
@@ -187,13 +187,14 @@ func (c *turnChecker) openTurn() {
 	if t.parent {
 		return // the parent's turn was running when the sub-agent was made
 	}
+	// The model is sent the same with and without its end (measured): this is about what the client shows.
 	f := Finding{
-		Rule: ruleOpenTurn, Impact: Loses, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
+		Rule: ruleOpenTurn, Impact: Shows, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
 		Edits: []Edit{{At: t.last, Op: After, Tail: true, New: Content{Literal: codex.NewTurnAborted(t.id, string(t.stamp))}}},
 	}
 	if c.run.paginated {
-		f.Message += ": it is shown in progress for ever"
+		f.Message += ": Codex shows it as still running"
 	}
 	c.run.report(f)
 }
