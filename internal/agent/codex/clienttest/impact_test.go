@@ -28,8 +28,8 @@ func TestResumeImpact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if sidecar(path, "flags", "") != "" {
-				continue // it is judged for another client, or repaired as users seldom do
+			if sidecar(path, "flags", "") != "" || row(path) == "no-final-newline: old" {
+				continue // it is judged for an older client, or repaired as users seldom do
 			}
 			name := sidecar(path, "name", fixtureName)
 			worst, gone := worstOf(t, text, name)
