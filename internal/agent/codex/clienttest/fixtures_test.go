@@ -90,7 +90,9 @@ func cell(t *testing.T, bin Binary, path string) string {
 		return before.String()
 	}
 	after := resumedAs(t, bin, repaired, name)
-	if after.aborted > 0 || after.refused && newForm[row(path)] != bin.Version {
+	// Clients from before code mode do not read the outputs of its scripts, which are lists.
+	script := bytes.Contains(text, []byte(`"name":"exec"`)) && versionLess(bin.Version, "0.145.0")
+	if after.aborted > 0 && !script || after.refused && newForm[row(path)] != bin.Version {
 		t.Errorf("%s: after the repair: %s", path, after)
 	}
 	return before.String() + " → " + after.String()

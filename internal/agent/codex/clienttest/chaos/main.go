@@ -95,6 +95,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	sum := b.all(ctx, o, versions, stderr)
 	sum.print(stdout)
+	if !sum.good() {
+		return 1
+	}
 	return 0
 }
 

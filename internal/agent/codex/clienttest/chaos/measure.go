@@ -63,13 +63,14 @@ func (o *outcome) unnamed() bool {
 	return before < said && len(o.Findings) == 0
 }
 
-// worse lists what the repair has taken from the model, or told it twice.
+// worse lists what the repair has taken from the model, or told it twice. What a command printed may be told twice: by
+// the call that began it, and by the one that waited for its end.
 func (o *outcome) worse() (out []string) {
 	for _, e := range o.Said {
 		if e.Before > 0 && e.After == 0 {
 			out = append(out, fmt.Sprintf("%s %s is sent no more", e.Kind, e.Token))
 		}
-		if e.After > max(e.Before, 1) {
+		if e.After > max(e.Before, 1) && e.Kind != "output" {
 			out = append(out, fmt.Sprintf("%s %s is sent %d times", e.Kind, e.Token, e.After))
 		}
 	}

@@ -84,6 +84,17 @@ func (s *summary) add(o *outcome) {
 	}
 }
 
+// good says whether every session was measured, every damage named, nothing worse than before, and the model is sent
+// no less than without the repair.
+func (s *summary) good() bool {
+	for _, o := range s.bad {
+		if len(o.worse()) > 0 || o.unnamed() {
+			return false
+		}
+	}
+	return s.failed == 0 && s.all.after >= s.all.before
+}
+
 func (s *summary) print(w io.Writer) {
 	worse, unnamed, short := 0, 0, 0
 	for _, o := range s.bad {
