@@ -66,6 +66,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return fail(fmt.Errorf("%w: %s", err, out))
 		}
 	}
+	var err error
+	if o.hist, err = filepath.Abs(o.hist); err != nil { // it is run in other directories
+		return fail(err)
+	}
 	if o.keep != "" {
 		if err := os.MkdirAll(o.keep, 0o700); err != nil {
 			return fail(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
@@ -27,7 +28,7 @@ type outcome struct {
 	Said     []told   `json:"said"`
 	Before   string   `json:"before"` // "resumed", or why it is not
 	After    string   `json:"after"`
-	Swapped  bool     `json:"swapped"` // the repair put out of order what was in order
+	Swapped  string   `json:"swapped,omitempty"` // what the repair put out of order
 	Case     string   `json:"case,omitempty"`
 }
 
@@ -77,8 +78,8 @@ func (o *outcome) worse() (out []string) {
 	if o.Before == "resumed" && o.After != "resumed" {
 		out = append(out, "it does not resume any more")
 	}
-	if o.Swapped {
-		out = append(out, "the order is another")
+	if o.Swapped != "" {
+		out = append(out, o.Swapped)
 	}
 	return out
 }
@@ -119,7 +120,9 @@ func (b bench) measure(ctx context.Context, h *clienttest.Home, o *outcome, said
 	for i, e := range said {
 		o.Said[i].Before, o.Said[i].After = found(first, e), found(second, e)
 	}
-	o.Swapped = inOrder(first, said) && !inOrder(second, said)
+	if swapped(first, said) == "" {
+		o.Swapped = swapped(second, said)
+	}
 	said1, stood, _, after := o.shares()
 	if b.keep == "" || after >= min(said1, stood) && len(o.worse()) == 0 && !o.unnamed() {
 		return nil
@@ -145,25 +148,26 @@ func (b bench) sent(ctx context.Context, h *clienttest.Home, o *outcome, how *st
 	return items(res.Requests[0].Body)
 }
 
-// inOrder says whether prompts, answers, and calls come in the order in which they were said. Outputs may come in
-// another one: tools run side by side.
-func inOrder(input []sentItem, said []Element) bool {
-	last := -1
+// swapped names the first prompt, answer or call that does not come in the order in which they were said. Outputs may
+// come in another one, and calls beside each other: tools run side by side.
+func swapped(input []sentItem, said []Element) string {
+	last, before := -1, Element{}
 	for _, e := range said {
 		if e.Kind == "output" || e.Kind == "note" || e.Kind == "summary" {
 			continue
 		}
-		for i, it := range input {
-			if it.is(e) {
-				if i < last {
-					return false
-				}
-				last = i
-				break
-			}
+		i := slices.IndexFunc(input, func(it sentItem) bool { return it.is(e) })
+		if i < 0 {
+			continue
+		}
+		if i < last && (e.Kind != "call" || before.Kind != "call") {
+			return fmt.Sprintf("%s %s comes before %s %s", e.Kind, e.Token, before.Kind, before.Token)
+		}
+		if i > last {
+			last, before = i, e
 		}
 	}
-	return true
+	return ""
 }
 
 // run runs hist in a home.

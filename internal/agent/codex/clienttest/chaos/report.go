@@ -113,10 +113,17 @@ func (s *summary) print(w io.Writer) {
 		fmt.Fprintf(w, "  %-32s %s\n", name, s.by[name])
 	}
 	slices.SortFunc(s.bad, func(a, b *outcome) int { return b.gap() - a.gap() })
-	for _, o := range s.bad {
+	for i, o := range s.bad {
+		if i == mostShown {
+			fmt.Fprintf(w, "\n… and %d more\n", len(s.bad)-i)
+			break
+		}
 		o.print(w)
 	}
 }
+
+// mostShown is how many sessions are told one by one, the worst first.
+const mostShown = 40
 
 func (o *outcome) gap() int {
 	_, stands, _, after := o.shares()
