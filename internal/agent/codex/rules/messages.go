@@ -34,12 +34,42 @@ type messageChecker struct {
 	agent  *told       // an answer's event whose item has not come yet
 	answer session.Pos // the newest answer's item
 	text   textSum     // of its text
+	copies copies      // of the events that show messages
 }
 
 // textSum stands for a text as it is in the file, quotes included; the zero value for none.
 type textSum struct {
 	size int
 	hash uint64
+}
+
+// copies knows the newest records again by their bytes: a doubled block shows no message that is not there.
+type copies struct {
+	seen map[uint64]bool
+	ring []uint64
+	next int
+}
+
+// maxCopies is how many records are known again.
+const maxCopies = 1024
+
+// has says whether the record has been seen, and remembers it.
+func (c *copies) has(sum uint64) bool {
+	if c.seen[sum] {
+		return true
+	}
+	if c.seen == nil {
+		c.seen = map[uint64]bool{}
+	}
+	if len(c.ring) < maxCopies {
+		c.ring = append(c.ring, sum)
+	} else {
+		delete(c.seen, c.ring[c.next])
+		c.ring[c.next] = sum
+		c.next = (c.next + 1) % maxCopies
+	}
+	c.seen[sum] = true
+	return false
 }
 
 func newMessageChecker(s *run) *messageChecker {
@@ -75,9 +105,10 @@ func (c *messageChecker) End() { c.resolveAgent(session.Pos{Line: 1 << 62}) }
 func (c *messageChecker) event(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
 	t := &told{refOf(rec), name}
+	again := tells&(codex.TellsUser|codex.TellsAgent) != 0 && c.copies.has(maphash.Bytes(c.seed, rec.Raw))
 	switch {
 	case tells&codex.TellsUser != 0:
-		if !c.matches(codex.ShownText(rec)) {
+		if !again && !c.matches(codex.ShownText(rec)) {
 			if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil {
 				c.lost(h, t, "prompt")
 			}
@@ -85,7 +116,9 @@ func (c *messageChecker) event(rec *session.Record) {
 		c.user, c.shown = c.user[:0], rec.Pos
 	case tells&codex.TellsAgent != 0:
 		c.resolveAgent(rec.Pos)
-		c.agent = t
+		if !again {
+			c.agent = t
+		}
 	}
 }
 
@@ -137,6 +170,9 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 // lastAnswer compares what the end of a turn repeats as its last answer with the last item.
 func (c *messageChecker) lastAnswer(rec *session.Record) {
 	text := codex.Field(rec, codex.FieldLastMessage)
+	if c.copies.has(maphash.Bytes(c.seed, rec.Raw)) {
+		return
+	}
 	if len(text) < 3 || text[0] != '"' || c.sum(text) == c.text || c.shown.Less(c.answer) && c.text.size == 0 {
 		return
 	}
