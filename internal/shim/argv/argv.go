@@ -1,0 +1,233 @@
+// Package argv reads a command line of Codex as the client reads it: which session it names, if any, and how an
+// app-server is reached.
+//
+// In: the arguments behind the program's name. Out: a Command. It is told by a table of the client's options that take a
+// value (tables.go), and guesses at nothing: where an option is unknown, only a UUID counts as a session. Never here: a
+// look at a file. It imports next to nothing, since it runs before everything else in a process that is to become the
+// client.
+package argv
+
+import "strings"
+
+// Kind is what a command line is, as far as a program in front of the client must know.
+type Kind int
+
+// The kinds.
+const (
+	Other   Kind = iota // nothing to look at
+	Session             // a session is resumed or forked
+	Server              // an app-server
+)
+
+// Command is what a command line asks for.
+type Command struct {
+	Kind Kind
+
+	Session string // Session: an id, a name, or "--last"
+	Dir     string // Session: of -C, "" without one
+	All     bool   // Session: --all: whichever directory the session works in
+	Chat    bool   // Session: an interactive command, whose --last means interactive sessions only
+
+	Listen string // Server: the value of --listen, "" without one
+	At     int    // Server: the index of the argument that holds it
+}
+
+// Parse reads the arguments behind the program's name.
+func Parse(args []string) Command {
+	p := parser{args: args, takes: global}
+	switch p.command(commands) {
+	case "resume", "fork":
+		return p.session(chat, true)
+	case "exec", "e":
+		p.takes = exec
+		switch p.command(execCommands) {
+		case "resume", "fork":
+			return p.session(execResume, false)
+		}
+	case "app-server":
+		return p.server()
+	}
+	return p.guess()
+}
+
+// parser walks along a command line.
+type parser struct {
+	args  []string
+	at    int // of the next argument
+	takes table
+
+	word    string // the positional argument that next found, "" at the end
+	rest    bool   // "--" was passed
+	unknown bool   // an option that no table has was passed: what follows it may be its value
+	asked   bool   // for help or the version
+	remote  bool   // the sessions are those of a server elsewhere
+
+	cmd   Command
+	words []string
+}
+
+// next goes on to the next positional argument, past options and their values.
+func (p *parser) next() {
+	for p.word = ""; p.at < len(p.args); {
+		a := p.args[p.at]
+		p.at++
+		switch {
+		case p.rest || a == "-" || !strings.HasPrefix(a, "-"):
+			p.word = a
+			return
+		case a == "--":
+			p.rest = true
+		case strings.HasPrefix(a, "--"):
+			p.long(a)
+		default:
+			p.short(a)
+		}
+	}
+}
+
+// command goes on to a subcommand, which may stand behind a prompt (measured); "" if there is none.
+func (p *parser) command(known map[string]bool) string {
+	for p.next(); p.word != "" && !p.rest; p.next() {
+		if known[p.word] {
+			return p.word
+		}
+	}
+	return ""
+}
+
+// long takes an option such as --model o3, --model=o3 or --last.
+func (p *parser) long(a string) {
+	name, value, given := strings.Cut(a, "=")
+	n, known := p.takes[name]
+	switch {
+	case !known:
+		p.unknown = true
+	case n == flag:
+		p.option(name, "", p.at-1)
+	case given:
+		p.option(name, value, p.at-1)
+	default:
+		p.values(name, n)
+	}
+}
+
+// short takes options such as -m o3, -mo3, -m=o3, or several flags in one.
+func (p *parser) short(a string) {
+	for i := 1; i < len(a); i++ {
+		name := "-" + a[i:i+1]
+		n, known := p.takes[name]
+		switch {
+		case !known:
+			p.unknown = true
+			return
+		case n == flag:
+			p.option(name, "", p.at-1)
+		case i+1 < len(a):
+			p.option(name, strings.TrimPrefix(a[i+1:], "="), p.at-1)
+			return
+		default:
+			p.values(name, n)
+			return
+		}
+	}
+}
+
+// values takes an option's value from the arguments behind it, and of an option that takes many all up to the next one.
+func (p *parser) values(name string, n number) {
+	for p.at < len(p.args) {
+		p.at++
+		p.option(name, p.args[p.at-1], p.at-1)
+		if n == one || p.at == len(p.args) || strings.HasPrefix(p.args[p.at], "-") && p.args[p.at] != "-" {
+			return
+		}
+	}
+}
+
+func (p *parser) option(name, value string, at int) {
+	switch name {
+	case "--help", "-h", "--version", "-V":
+		p.asked = true
+	case "--remote":
+		p.remote = true
+	case "--cd", "-C":
+		p.cmd.Dir = value
+	case "--last":
+		p.cmd.Session = "--last"
+	case "--all":
+		p.cmd.All = true
+	case "--listen":
+		p.cmd.Listen, p.cmd.At = value, at
+	case "--stdio":
+		p.cmd.Listen, p.cmd.At = "stdio://", at
+	case "--print-startup-config":
+		p.asked = true
+	}
+}
+
+// session reads what stands behind resume or fork.
+func (p *parser) session(takes table, interactive bool) Command {
+	if p.unknown {
+		return p.guess()
+	}
+	p.takes = takes
+	for p.next(); p.word != ""; p.next() {
+		p.words = append(p.words, p.word)
+	}
+	switch {
+	case p.asked || p.remote:
+		return Command{}
+	case p.unknown:
+		return p.guess()
+	case p.cmd.Session == "" && len(p.words) > 0:
+		p.cmd.Session = p.words[0]
+	}
+	if p.cmd.Session == "" {
+		return Command{} // the client lets the user choose
+	}
+	p.cmd.Kind, p.cmd.Chat = Session, interactive
+	return p.cmd
+}
+
+// guess finds a session on a command line with options that nobody here knows: a UUID behind a word that wants one.
+func (p *parser) guess() Command {
+	if !p.unknown || p.asked || p.remote {
+		return Command{}
+	}
+	wanted := false
+	for _, a := range p.args {
+		switch {
+		case a == "resume" || a == "fork":
+			wanted = true
+		case wanted && IsID(a):
+			return Command{Kind: Session, Session: a, Dir: p.cmd.Dir}
+		}
+	}
+	return Command{}
+}
+
+// server reads what stands behind app-server. A relay hands everything on, so that an unknown option is no reason against
+// one; a subcommand is.
+func (p *parser) server() Command {
+	p.takes = server
+	p.next()
+	if p.asked || p.word != "" && (!p.unknown || tools[p.word]) {
+		return Command{}
+	}
+	p.cmd.Kind = Server
+	return p.cmd
+}
+
+// IsID says whether a text is a UUID in its usual form.
+func IsID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i] | 0x20 // letters in lower case; digits and "-" as they are
+		switch dash := i == 8 || i == 13 || i == 18 || i == 23; {
+		case dash && s[i] != '-', !dash && (s[i] < '0' || s[i] > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,88 @@
+package front
+
+import (
+	"os"
+	"strconv"
+	"strings"
+)
+
+// The environment that the shim heeds.
+const (
+	ClientVar  = "HIST_CODEX"        // the real client
+	ModeVar    = "HIST_SHIM"         // off, check, or repair
+	RejoinVar  = "HIST_SHIM_REJOIN"  // 1: a new thread becomes the lost one
+	TimeoutVar = "HIST_SHIM_TIMEOUT" // for one look
+
+	// seenVar holds the process that has become a client already and the programs that it has been: the process's id and
+	// paths, parted by the list separator. Children inherit it, so that the id decides whether it counts.
+	seenVar = "HIST_SHIM_SEEN"
+)
+
+// Name is the name under which hist is the shim; RelayName that under which it is a relay of one.
+const (
+	Name      = "codex"
+	RelayName = "hist-shim-relay"
+)
+
+// Mode is what the shim does about a session.
+type Mode string
+
+// The modes.
+const (
+	Off    Mode = "off"    // nothing
+	Check  Mode = "check"  // look, never repair
+	Repair Mode = "repair" // look, and repair what a repair mends
+)
+
+// ModeOf reads the mode from the environment. What is not known is the default: to look, and repair.
+func ModeOf() Mode {
+	switch m := Mode(os.Getenv(ModeVar)); m {
+	case Off, Check:
+		return m
+	}
+	return Repair
+}
+
+// Timeout is how long one look may take, as hist's own --timeout takes it.
+func Timeout() string {
+	if text := os.Getenv(TimeoutVar); text != "" {
+		return text
+	}
+	return "2s"
+}
+
+// Question is the command line of hist that looks at a session for the shim. The session comes last.
+func Question(via string, more ...string) []string {
+	args := []string{"hist", "pre-resume", "--timeout", Timeout(), "--via", via}
+	if ModeOf() == Repair {
+		args = append(args, "--repair")
+	}
+	return append(args, more...)
+}
+
+// seen returns the programs that this process, or the one that started it, has been or has tried to be.
+func seen() (paths []string, own bool) {
+	list := strings.Split(os.Getenv(seenVar), string(os.PathListSeparator))
+	switch list[0] {
+	case strconv.Itoa(os.Getpid()):
+		return list[1:], true
+	case strconv.Itoa(os.Getppid()):
+		return list[1:], false
+	}
+	return nil, false
+}
+
+// remember sets the variable that seen reads.
+func remember(paths ...string) {
+	list := append([]string{strconv.Itoa(os.Getpid())}, paths...)
+	os.Setenv(seenVar, strings.Join(list, string(os.PathListSeparator))) //nolint:errcheck // no name and value that it refuses
+}
+
+// base is the last element of a path, without .exe.
+func base(path string) string {
+	path = path[strings.LastIndexAny(path, `/`+string(os.PathSeparator))+1:]
+	return strings.TrimSuffix(path, ".exe")
+}
+
+// Invoked says whether the process was started as the shim.
+func Invoked(args []string) bool { return len(args) > 0 && base(args[0]) == Name }

@@ -1,0 +1,69 @@
+package front
+
+import (
+	"os"
+	"strings"
+)
+
+// Find returns the client behind the shim: the one that HIST_CODEX names, else the next codex in PATH that is not a shim.
+// It returns all programs that must not be tried again, too.
+//
+// A copy of hist in PATH is another file than this one, and another version of it has another content: none can be told
+// from a client by looking at it. So a process remembers what it has been. If what it becomes is a shim again, that one
+// goes on to the next, and no two of them run each other for ever.
+func Find() (client string, tried []string, found bool) {
+	tried, own := seen()
+	if self, err := os.Executable(); err == nil {
+		tried = append(tried, self)
+	}
+	client, found = find(tried)
+	if !found && !own {
+		// It was the client itself that ran codex, which leads to the shim: the client that runs may be run once more.
+		tried = tried[max(0, len(tried)-1):]
+		client, found = find(tried)
+	}
+	return client, tried, found
+}
+
+func find(tried []string) (string, bool) {
+	if path := os.Getenv(ClientVar); path != "" && !isOneOf(path, tried) {
+		return path, true
+	}
+	for dir := range strings.SplitSeq(os.Getenv("PATH"), string(os.PathListSeparator)) {
+		for _, name := range executables {
+			path := dir + string(os.PathSeparator) + name
+			if dir == "" { // the working directory
+				path = name
+			}
+			if runnable(path) && !isOneOf(path, tried) {
+				return path, true
+			}
+		}
+	}
+	return "", false
+}
+
+// isOneOf says whether a path leads to the same file as one of others.
+func isOneOf(path string, others []string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	for _, o := range others {
+		if there, err := os.Stat(o); err == nil && os.SameFile(info, there) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsShim says whether the program at path is hist, this one or another: it is what this process runs, or a link to a
+// program called hist.
+func IsShim(path string) bool {
+	self, err := os.Executable()
+	if err == nil && isOneOf(path, []string{self}) {
+		return true
+	}
+	to, err := os.Readlink(path)
+	return err == nil && base(to) == "hist"
+}

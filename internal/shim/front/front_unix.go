@@ -1,0 +1,114 @@
+//go:build unix
+
+package front
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/hist-cli/hist/internal/shim/argv"
+)
+
+// executables are the names that a client may have in a directory of PATH.
+var executables = []string{Name}
+
+func init() {
+	if Invoked(os.Args) {
+		os.Exit(Main(os.Args[1:]))
+	}
+}
+
+// Exit codes of the shell for a command that can't be run.
+const (
+	exitCannot   = 126
+	exitNoClient = 127
+)
+
+// Main becomes the client. It returns only if there is none, with the exit code.
+func Main(args []string) int {
+	client, tried, found := Find()
+	if !found {
+		say("there is no client behind this shim: neither " + ClientVar + " nor PATH leads to one")
+		return exitNoClient
+	}
+	if ModeOf() != Off {
+		switch c := argv.Parse(args); c.Kind {
+		case argv.Session:
+			look(c)
+		case argv.Server:
+			args = serve(c, args)
+		}
+	}
+	remember(append(tried, client)...)
+	err := syscall.Exec(client, append([]string{os.Args[0]}, args...), os.Environ())
+	say("running " + client + ": " + err.Error())
+	if errors.Is(err, syscall.ENOENT) {
+		return exitNoClient
+	}
+	return exitCannot
+}
+
+// say tells why no client runs: the only words of the shim's own.
+func say(text string) { os.Stderr.WriteString("hist shim: " + text + "\n") } //nolint:errcheck // there is nobody else to tell
+
+func runnable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// look has hist look at a session, and repair it, before the client reads it. What hist says, and whether it could be
+// asked at all, keeps nobody from running the client.
+func look(c argv.Command) {
+	args := Question("argv", "--quiet", "--caller", "codex")
+	dir := c.Dir
+	switch {
+	case c.Session != "--last":
+		args = append(args, "--", c.Session)
+	case c.All:
+		args = append(args, "--last")
+	default:
+		args = append(args, "--last", "--cwd", ".")
+	}
+	if c.Session == "--last" && c.Chat {
+		args = append(args, "--interactive")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return
+	}
+	defer null.Close()
+	child, err := os.StartProcess(self, args, &os.ProcAttr{Dir: dir, Files: []*os.File{null, null, os.Stderr}})
+	if err != nil {
+		return
+	}
+	wait(child)
+}
+
+// serve puts a relay between the caller of an app-server and the client, if it is reached in a way that a relay can stand
+// in. It returns the arguments for the client.
+func serve(c argv.Command, args []string) []string {
+	path, isSocket := strings.CutPrefix(c.Listen, "unix://")
+	switch {
+	case c.Listen == "" || c.Listen == "stdio://":
+		if err := relayStdio(); err != nil {
+			note("", "no relay: "+err.Error())
+		}
+	case isSocket && path != "":
+		inner, err := relaySocket(path)
+		if err != nil {
+			note(path, "no relay: "+err.Error())
+			return args
+		}
+		args = append([]string{}, args...)
+		args[c.At] = strings.Replace(args[c.At], c.Listen, "unix://"+inner, 1)
+	case c.Listen != "off":
+		note(c.Listen, "not watched: only stdio and unix://PATH are")
+	}
+	return args
+}

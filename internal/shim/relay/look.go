@@ -1,0 +1,153 @@
+package relay
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/shim/front"
+)
+
+// asker has hist look at sessions, and keeps the log.
+type asker struct {
+	log func(decisions.Decision)
+	run func(ctx context.Context, args []string) error
+
+	later   chan func()
+	pending sync.WaitGroup
+}
+
+// maxLater is how many lines of the log may wait to be written; what comes beyond it is not logged.
+const maxLater = 64
+
+func newAsker() *asker {
+	a := &asker{
+		log:   func(d decisions.Decision) { decisions.Append(d) }, //nolint:errcheck // nobody is there to be told
+		run:   runHist,
+		later: make(chan func(), maxLater),
+	}
+	go func() {
+		for do := range a.later {
+			do()
+			a.pending.Done()
+		}
+	}()
+	return a
+}
+
+// eventually does something behind the messages' back.
+func (a *asker) eventually(do func()) {
+	a.pending.Add(1)
+	select {
+	case a.later <- do:
+	default:
+		a.pending.Done()
+	}
+}
+
+// goodbye is how long the relay stays for its log when all else is done.
+const goodbye = 500 * time.Millisecond
+
+// finish waits for the log to be written, for a moment.
+func (a *asker) finish() {
+	done := make(chan struct{})
+	go func() {
+		a.pending.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(goodbye):
+	}
+}
+
+// look has hist look at the thread that a message names, and repair it. It returns when that is done, or when it took too
+// long. hist writes the log itself, if it can.
+func (a *asker) look(r *request, caller string) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout())
+	defer cancel()
+	err := a.run(ctx, front.Question(r.Method, "--quiet", "--caller", caller, "--", r.Params.Thread))
+	if err == nil {
+		return
+	}
+	why := "hist could not look: " + err.Error()
+	if ctx.Err() != nil {
+		why = "hist took too long to look"
+	}
+	a.eventually(func() {
+		a.decided(decisions.Decision{Via: r.Method, Caller: caller, Asked: []string{r.Params.Thread}, Used: r.Params.Thread, Why: why, Millis: time.Since(began).Milliseconds()})
+	})
+}
+
+// started logs that a new thread was begun, and which one could have been used instead: lost, if it is known, else what
+// hist finds in the directory.
+func (a *asker) started(r *request, caller, lost, used, why string) {
+	a.eventually(func() {
+		if lost == "" && r.Params.CWD != "" {
+			ctx, cancel := context.WithTimeout(context.Background(), timeout())
+			defer cancel()
+			args := []string{"hist", "pre-resume", "--quiet", "--timeout", front.Timeout(), "--via", threadStart, "--caller", caller, "--last", "--cwd", r.Params.CWD}
+			if a.run(ctx, args) == nil {
+				return
+			}
+		}
+		d := decisions.Decision{Via: threadStart, Caller: caller, CWD: r.Params.CWD, Asked: []string{}, Used: used, Why: why}
+		if lost != "" {
+			d.Available = &lost
+		}
+		a.decided(d)
+	})
+}
+
+func (a *asker) decided(d decisions.Decision) {
+	var id [6]byte
+	rand.Read(id[:]) // never fails
+	d.ID, d.Time = hex.EncodeToString(id[:]), time.Now().UTC().Truncate(time.Second)
+	a.log(d)
+}
+
+// timeout is how long one look may take.
+func timeout() time.Duration {
+	d, err := time.ParseDuration(front.Timeout())
+	if err != nil || d < 0 {
+		d = 2 * time.Second
+	}
+	return d
+}
+
+// grace is how long a hist that took too long has to end by itself.
+const grace = 500 * time.Millisecond
+
+// maxVerdict is the highest exit code by which hist answers; a higher one says that it failed.
+const maxVerdict = 4
+
+// runHist runs this program as hist. That it has an answer, whichever, is no error.
+func runHist(ctx context.Context, args []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(ctx, self, args[1:]...)
+	c.Args[0] = "hist"
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = grace
+	err = c.Run()
+	if ended, ok := err.(*exec.ExitError); ok && ended.Exited() && ended.ExitCode() <= maxVerdict && ctx.Err() == nil { //nolint:errorlint // as Run returns it
+		return nil
+	}
+	return err
+}
+
+// Note writes a line to the log and nothing else: that something was not watched, and why.
+func Note(asked, why string) {
+	a := newAsker()
+	a.decided(decisions.Decision{Via: "argv", Caller: front.Name, Asked: strings.Fields(asked), Why: why})
+}

@@ -1,0 +1,211 @@
+package relay
+
+import (
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/shim/argv"
+)
+
+// again is how long one look at a thread serves.
+const again = 10 * time.Second
+
+// maxKnown bounds what is remembered of threads and of requests. Beyond it all is forgotten, which costs a look too many.
+const maxKnown = 1024
+
+// server is what is known of one app-server, by whichever connection.
+type server struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	open   map[string]bool // threads
+	looked map[string]time.Time
+}
+
+func newServer() *server {
+	return &server{now: time.Now, open: map[string]bool{}, looked: map[string]time.Time{}}
+}
+
+// wants says whether a thread is to be looked at now, and remembers that it is.
+func (s *server) wants(thread string) bool {
+	if !argv.IsID(thread) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, ok := s.looked[thread]; s.open[thread] || ok && s.now().Sub(last) < again {
+		return false
+	}
+	if len(s.looked) >= maxKnown {
+		clear(s.looked)
+	}
+	s.looked[thread] = s.now()
+	return true
+}
+
+func (s *server) opened(thread string) {
+	if thread == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open) >= maxKnown {
+		clear(s.open)
+	}
+	s.open[thread] = true
+}
+
+func (s *server) closed(thread string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, thread)
+}
+
+// conn is what is known of one caller's connection.
+type conn struct {
+	server *server
+	rejoin bool // a lost thread may take the place of a new one
+
+	mu      sync.Mutex
+	caller  string
+	pending map[string]*request // requests for a thread, by id, until they are answered
+	threads map[string]*thread
+	failed  string // the thread whose turn failed last; "" once another turn has begun
+	own     bool   // the caller goes back to failed threads by itself
+	joining *joining
+}
+
+// thread is what a connection has seen of a thread.
+type thread struct {
+	cwd    string // as the caller gave it, else as the client answered
+	failed time.Time
+	gone   bool // given up by the caller, or closed
+}
+
+func newConn(s *server) *conn {
+	return &conn{server: s, pending: map[string]*request{}, threads: map[string]*thread{}}
+}
+
+// step is what is to be done about a message from the caller.
+type step struct {
+	look  *request // a thread to look at first
+	start *request // a new thread
+}
+
+// up takes in a message on its way to the client.
+func (c *conn) up(message []byte) (s step) {
+	r := readRequest(message)
+	if r == nil {
+		return s
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.threads[r.Params.Thread]
+	switch {
+	case r.Method == initialize:
+		c.caller = r.caller()
+	case leaving[r.Method]:
+		if t != nil {
+			t.gone = true
+		}
+	case r.Method == turnStart || r.Method == "thread/resume":
+		c.own = c.own || t != nil && !t.failed.IsZero()
+	}
+	if opening[r.Method] && len(r.ID) > 0 {
+		if len(c.pending) >= maxKnown {
+			clear(c.pending)
+		}
+		c.pending[string(r.ID)] = r
+	}
+	switch {
+	case r.Method == threadStart:
+		s.start = r
+	case r.fromFile() && c.server.wants(r.Params.Thread):
+		s.look = r
+	}
+	return s
+}
+
+// down takes in a message that has been handed on to the caller.
+func (c *conn) down(message []byte) {
+	method := gjson.GetBytes(message, "method")
+	if !method.Exists() {
+		c.answered(message)
+		return
+	}
+	switch method.String() {
+	case "thread/started":
+		c.server.opened(gjson.GetBytes(message, "params.thread.id").String())
+	case "thread/closed", "thread/archived", "thread/deleted":
+		id := gjson.GetBytes(message, "params.threadId").String()
+		c.server.closed(id)
+		c.mu.Lock()
+		if t := c.threads[id]; t != nil {
+			t.gone = true
+		}
+		c.mu.Unlock()
+	case "thread/status/changed":
+		c.status(gjson.GetBytes(message, "params.threadId").String(), gjson.GetBytes(message, "params.status.type").String())
+	case "turn/started":
+		c.mu.Lock()
+		if t := c.threads[gjson.GetBytes(message, "params.threadId").String()]; t != nil {
+			t.failed = time.Time{}
+		}
+		c.failed = ""
+		c.mu.Unlock()
+	}
+}
+
+// answered takes in an answer, if it is one to a request for a thread.
+func (c *conn) answered(message []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending) == 0 {
+		return
+	}
+	id := gjson.GetBytes(message, "id").Raw
+	r := c.pending[id]
+	if r == nil {
+		return
+	}
+	delete(c.pending, id)
+	result := gjson.GetManyBytes(message, "result.thread.id", "result.cwd")
+	name := result[0].String()
+	if name == "" {
+		return // refused
+	}
+	c.server.opened(name)
+	cwd := r.Params.CWD
+	if cwd == "" && r.Method != threadStart {
+		cwd = result[1].String()
+	}
+	if len(c.threads) >= maxKnown {
+		clear(c.threads)
+	}
+	c.threads[name] = &thread{cwd: cwd}
+}
+
+func (c *conn) status(id, status string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.threads[id]
+	switch {
+	case status == "notLoaded":
+		c.server.closed(id)
+		if t != nil {
+			t.gone = true
+		}
+	case status == "systemError" && t != nil:
+		t.failed = c.server.now()
+		c.failed = id
+	}
+}
+
+// name is how the caller calls itself.
+func (c *conn) name() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.caller
+}

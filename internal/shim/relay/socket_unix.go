@@ -1,0 +1,211 @@
+//go:build unix
+
+package relay
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hist-cli/hist/internal/decisions"
+)
+
+// socket is a relay at the name of a socket, of which the client listens at another.
+type socket struct {
+	path, inner string
+	server      *server
+	asker       *asker
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+}
+
+// Pauses of the relay at a socket.
+const (
+	bindPause  = 2 * time.Millisecond   // between two looks whether the client listens
+	deadPause  = 250 * time.Millisecond // the same, when the process that was started has ended
+	dialPause  = 5 * time.Millisecond
+	dialsAgain = 200 // a client makes the socket's name before it listens
+)
+
+// runSocket relays until the client has ended.
+func runSocket(path, inner string, client int) {
+	s := &socket{path: path, inner: inner, server: newServer(), asker: newAsker(), conns: map[net.Conn]bool{}}
+	ended := make(chan struct{})
+	go func() { awaitEnd(client); close(ended) }()
+	for !isSocket(inner) {
+		select {
+		case <-ended:
+			return // it never listened
+		case <-time.After(bindPause):
+		}
+	}
+	listener, err := s.listen()
+	if err != nil {
+		// Nothing is watched then, but whoever connects finds the client.
+		os.Symlink(inner, path) //nolint:errcheck // then there is somebody else's file, as there would be for the client
+		s.asker.decided(decisions.Decision{Via: "argv", Asked: []string{path}, Why: "not watched: " + err.Error()})
+		<-ended
+		s.awaitSilence()
+		removeLink(path, inner)
+		return
+	}
+	mine, err := os.Lstat(path)
+	if err != nil {
+		mine = nil
+	}
+	go s.accept(listener)
+	<-ended
+	s.awaitSilence()
+	s.end(listener, mine)
+	s.asker.finish()
+}
+
+// listen takes the socket's name. A dead socket of that name is replaced, as the client would.
+func (s *socket) listen() (*net.UnixListener, error) {
+	old := syscall.Umask(0o177)
+	defer syscall.Umask(old)
+	address := &net.UnixAddr{Name: s.path, Net: "unix"}
+	l, err := net.ListenUnix("unix", address)
+	if errors.Is(err, syscall.EADDRINUSE) && dead(s.path) {
+		if err := os.Remove(s.path); err != nil {
+			return nil, err
+		}
+		l, err = net.ListenUnix("unix", address)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	return l, nil
+}
+
+// isSocket says whether a name, or what it leads to, is a socket.
+func isSocket(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&fs.ModeSocket != 0
+}
+
+// dead says whether the file at path is what is left of a server: a socket, or a link to one, where nobody listens.
+func dead(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&(fs.ModeSocket|fs.ModeSymlink) == 0 {
+		return false
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+		return false
+	}
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+}
+
+// awaitSilence returns when nobody listens any more where the client did: the process that was started may have been a
+// launcher, whose end the client outlives.
+func (s *socket) awaitSilence() {
+	for {
+		c, err := net.Dial("unix", s.inner)
+		if err != nil {
+			return
+		}
+		c.Close()
+		time.Sleep(deadPause)
+	}
+}
+
+// end leaves the socket's name as the client has left its own: gone, or dead if the client was killed.
+func (s *socket) end(l *net.UnixListener, mine fs.FileInfo) {
+	l.Close()
+	_, err := os.Lstat(s.inner)
+	killed := err == nil
+	if killed {
+		os.Remove(s.inner) //nolint:errcheck // what is left is dead
+	}
+	if there, err := os.Lstat(s.path); err == nil && !killed && mine != nil && os.SameFile(there, mine) {
+		os.Remove(s.path) //nolint:errcheck // the same
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.Close()
+	}
+}
+
+// removeLink takes away the link that stood for the relay.
+func removeLink(path, inner string) {
+	if to, err := os.Readlink(path); err == nil && to == inner {
+		os.Remove(path) //nolint:errcheck // nobody needs it
+	}
+}
+
+func (s *socket) accept(l *net.UnixListener) {
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(dialPause) // out of descriptors, as a rule
+			continue
+		}
+		go s.serve(c)
+	}
+}
+
+// serve relays one connection until both sides have ended, or one has gone.
+func (s *socket) serve(caller *net.UnixConn) {
+	defer caller.Close()
+	client, err := s.dial()
+	if err != nil {
+		return // the caller sees what it would see of a client that has ended
+	}
+	defer client.Close()
+	s.mu.Lock()
+	s.conns[caller] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, caller)
+		s.mu.Unlock()
+	}()
+	c := newConn(s.server)
+	var both sync.WaitGroup
+	both.Go(func() {
+		newFrames(caller, client, true, func(text []byte) { s.seen(c, text) }).run() //nolint:errcheck // one has gone, whichever
+		client.CloseWrite()                                                          //nolint:errcheck // it may have gone
+		caller.CloseRead()                                                           //nolint:errcheck // the same
+	})
+	both.Go(func() {
+		newFrames(client, caller, false, c.down).run() //nolint:errcheck // one has gone, whichever
+		caller.CloseWrite()                            //nolint:errcheck // it may have gone
+		client.CloseRead()                             //nolint:errcheck // the same
+	})
+	both.Wait()
+}
+
+// dial reaches the client, which may have made its socket a moment ago and not listen yet.
+func (s *socket) dial() (*net.UnixConn, error) {
+	for try := 1; ; try++ {
+		c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: s.inner, Net: "unix"})
+		if err == nil || try == dialsAgain || !errors.Is(err, syscall.ECONNREFUSED) {
+			return c, err
+		}
+		time.Sleep(dialPause)
+	}
+}
+
+// seen deals with a message from a caller before it is handed on.
+func (s *socket) seen(c *conn, text []byte) {
+	step := c.up(text)
+	switch {
+	case step.look != nil:
+		s.asker.look(step.look, c.name())
+	case step.start != nil:
+		lost, why := c.lost(step.start)
+		s.asker.started(step.start, c.name(), lost, decisions.New, why)
+	}
+}

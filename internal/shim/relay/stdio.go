@@ -1,0 +1,185 @@
+package relay
+
+import (
+	"bytes"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hist-cli/hist/internal/decisions"
+)
+
+// chunk is how much is read at once, in bytes.
+const chunk = 256 << 10
+
+// stdio is a relay between two pairs of pipes.
+type stdio struct {
+	conn  *conn
+	asker *asker
+
+	callerIn, clientOut io.ReadCloser
+	callerOut, clientIn io.WriteCloser
+
+	writing sync.Mutex // held while a message is written to clientIn, however many writes it takes
+	within  bool       // toClient has written the beginning of a message
+}
+
+// toClient hands the caller's messages on to the client, until one of them has gone.
+func (s *stdio) toClient() {
+	defer s.callerIn.Close()
+	defer s.clientIn.Close()
+	buf := make([]byte, chunk)
+	var held []byte // a message whose end has not come
+	long := false   // within one that is too long
+	for {
+		n, err := s.callerIn.Read(buf)
+		seen := len(held)
+		data := append(held, buf[:n]...)
+		from, at := 0, 0
+		for {
+			i := bytes.IndexByte(data[max(at, seen):], '\n')
+			if i < 0 {
+				break
+			}
+			end := max(at, seen) + i + 1
+			if long {
+				long = false
+			} else if next, ok := s.message(data[from:at], data[at:end]); !ok {
+				return
+			} else if next {
+				from = end
+			}
+			at = end
+		}
+		rest := data[at:]
+		if long || len(rest) > maxMessage || err != nil {
+			long, at, rest = err == nil && (long || len(rest) > 0), len(data), nil
+		}
+		if !s.send(data[from:at]) || err != nil {
+			return
+		}
+		held = append(held[:0], rest...)
+	}
+}
+
+func (s *stdio) send(data []byte) bool {
+	if len(data) == 0 {
+		return true
+	}
+	if !s.within {
+		s.writing.Lock()
+	}
+	_, err := s.clientIn.Write(data)
+	if s.within = data[len(data)-1] != '\n'; !s.within {
+		s.writing.Unlock()
+	}
+	return err == nil
+}
+
+// message deals with a message from the caller. What stands before it, and was not handed on yet, goes out before hist
+// looks. sent says that the message has gone out, too; ok is false if the client has gone.
+func (s *stdio) message(before, line []byte) (sent, ok bool) {
+	step := s.conn.up(line)
+	switch {
+	case step.look != nil:
+		if !s.send(before) {
+			return false, false
+		}
+		s.asker.look(step.look, s.conn.name())
+		return true, s.send(line)
+	case step.start != nil:
+		return true, s.send(before) && s.begin(step.start, line)
+	}
+	return false, true
+}
+
+// begin hands on a request for a new thread, or goes on with the lost one in its place.
+func (s *stdio) begin(start *request, line []byte) bool {
+	lost, why := s.conn.lost(start)
+	if why == "" {
+		if rewritten, j := s.conn.join(start, line, lost); j != nil {
+			if !s.send(rewritten) {
+				return false
+			}
+			if s.joined(j, line) {
+				s.asker.started(start, s.conn.name(), lost, lost, "its last turn failed on this connection just before")
+				return true
+			}
+			why = "the client would not resume the lost thread"
+		} else {
+			why = "the request is of an unknown form"
+		}
+	}
+	s.asker.started(start, s.conn.name(), lost, decisions.New, why)
+	return s.send(line)
+}
+
+// joined waits for the client's answer about a lost thread. A client that takes too long is not waited for: should it
+// refuse after that, the caller's own request goes out then.
+func (s *stdio) joined(j *joining, line []byte) bool {
+	select {
+	case ok := <-j.answer:
+		return ok
+	case <-time.After(timeout()):
+	}
+	line = bytes.Clone(line)
+	resend := func() {
+		s.writing.Lock()
+		defer s.writing.Unlock()
+		s.clientIn.Write(line) //nolint:errcheck // a client that has gone is noticed elsewhere
+	}
+	return s.conn.late(j, resend) || <-j.answer
+}
+
+// toCaller hands the client's messages on to the caller, until one of them has gone. Nothing stands between a read and its
+// write, but while the client is asked for a lost thread.
+func (s *stdio) toCaller() {
+	defer s.callerOut.Close()
+	defer s.clientOut.Close()
+	defer s.conn.giveUp()
+	buf := make([]byte, chunk)
+	var seen lines
+	var held []byte
+	for {
+		n, err := s.clientOut.Read(buf)
+		out := buf[:n]
+		if len(held) > 0 || s.conn.joinPending() {
+			out, held = s.withoutRefusal(append(held, out...), &seen, err != nil)
+		}
+		if len(out) > 0 {
+			if _, err := s.callerOut.Write(out); err != nil {
+				return
+			}
+			seen.feed(out, s.conn.down)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// withoutRefusal takes the client's refusal to resume a lost thread out of what it says. It returns what can go out now,
+// and the beginning of a message that may be it.
+func (s *stdio) withoutRefusal(data []byte, seen *lines, last bool) (out, held []byte) {
+	if seen.within() { // the rest of a message that has gone out in part
+		i := bytes.IndexByte(data, '\n') + 1
+		if i == 0 {
+			return data, nil
+		}
+		out, data = append(out, data[:i]...), data[i:]
+	}
+	for s.conn.joinPending() {
+		i := bytes.IndexByte(data, '\n') + 1
+		if i == 0 && !last && len(data) <= maxMessage {
+			return out, bytes.Clone(data)
+		}
+		if i == 0 {
+			break
+		}
+		if !s.conn.refused(data[:i]) {
+			out = append(out, data[:i]...)
+		}
+		data = data[i:]
+	}
+	return append(out, data...), nil
+}
