@@ -15,6 +15,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/shim/front"
+	"github.com/hist-cli/hist/internal/shim/relay"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -77,6 +79,9 @@ type env struct {
 
 // Main runs the command line and returns the exit code. The first of args is the program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == front.RelayName {
+		return relay.Main(args[1:])
+	}
 	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	// With somebody who asks for the signal, a reader that has gone is an error of the write, and what is under way is tidied.
@@ -132,7 +137,7 @@ func newApp(e *env) *cli.App {
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
-		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), undoCommand(e), runsCommand(e), preResumeCommand(e), listCommand(e), showCommand(e), explainCommand(e), completionCommand(e), manCommand(e)},
+		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), undoCommand(e), runsCommand(e), preResumeCommand(e), shimCommand(e), listCommand(e), showCommand(e), explainCommand(e), completionCommand(e), manCommand(e)},
 		ExitErrHandler:  func(*cli.Context, error) {},
 		OnUsageError:    onUsageError,
 		CommandNotFound: func(*cli.Context, string) {},

@@ -281,16 +281,23 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 			Decisions []decisions.Decision `json:"decisions"`
 		}{"hist.decisions/1", chosen})
 	} else {
-		t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-		for _, d := range chosen {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), oneLine(d.CWD), oneLine(cmp.Or(strings.TrimSpace(d.Via+" "+strings.Join(d.Asked, " ")), "-")), cmp.Or(oneLine(d.Caller), "-"), became(d))
-		}
-		err = t.Flush()
+		err = decisionTable(w, chosen)
 	}
 	if err := errors.Join(err, w.Flush()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
 	return nil
+}
+
+// decisionTable prints decisions a line each.
+func decisionTable(w io.Writer, list []decisions.Decision) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, d := range list {
+		asked := oneLine(strings.TrimSpace(d.Via + " " + strings.Join(d.Asked, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), oneLine(d.CWD), cmp.Or(asked, "-"), cmp.Or(oneLine(d.Caller), "-"), became(d))
+	}
+	return t.Flush()
 }
 
 // threads tells which thread was there to be resumed, and which was used.

@@ -30,6 +30,7 @@ func preResumeCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "last", Usage: "the session that codex resume --last would take here", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "all", Usage: "with --last: whatever directory it works in", DisableDefaultText: true},
 			&cli.StringFlag{Name: "cwd", Usage: "with --last: in this `DIRECTORY` instead; with --card: where you work now"},
+			&cli.BoolFlag{Name: "interactive", Usage: "with --last: none that codex exec began", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before going on", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "markdown", Usage: "the card as Markdown", DisableDefaultText: true},
@@ -133,6 +134,9 @@ func (p *preRun) flags() error {
 	if c.Bool("force") && !c.Bool("exec") {
 		return usage("--force is for --exec")
 	}
+	if c.Bool("interactive") && !c.Bool("last") {
+		return usage("--interactive is for --last")
+	}
 	if c.Bool("markdown") && !c.Bool("card") {
 		return usage("--markdown is for --card")
 	}
@@ -201,7 +205,7 @@ func (p *preRun) find() (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	g, err := preresume.Last(ctx, root, p.cwd)
+	g, err := preresume.Last(ctx, root, p.cwd, p.c.Bool("interactive"))
 	if err != nil {
 		return target{}, err
 	}
@@ -349,7 +353,13 @@ func (p *preRun) note(a *preresume.Answer) {
 	if a.Thread != "" {
 		p.log.Available = &a.Thread
 	}
-	if p.log.Via != "" {
+	switch {
+	case p.log.Via == viaStart:
+		p.log.Used, p.log.Available = decisions.New, nil
+		if p.lost != nil {
+			p.log.Available, p.log.Why = &p.lost.Thread, "a new thread was begun, though the last turn of this one went wrong ("+p.lost.State+")"
+		}
+	case p.log.Via != "":
 		p.log.Used = a.Thread
 	}
 }
@@ -360,6 +370,9 @@ func (p *preRun) warn(t target, a *preresume.Answer) {
 		a.Warning = fmt.Sprintf("codex finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", dir)
 	}
 }
+
+// viaStart is the method by which a new thread is begun: the question is then which one could have been taken up instead.
+const viaStart = "thread/start"
 
 // keep writes the log's line. An answer is worth more than its line in a log: that it can't be written is only said.
 func (p *preRun) keep() {

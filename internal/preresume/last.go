@@ -11,18 +11,21 @@ import (
 )
 
 // Last finds the session that the home's client means by --last: the last one of a directory, or of all if none is
-// given; nil if there is none. Archived sessions and those of sub-agents do not count.
+// given; nil if there is none. Archived sessions and those of sub-agents do not count, and with interactive none that a
+// command began that runs one turn and ends: codex resume passes over those, codex exec resume does not.
 //
 // Clients differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the first take the
 // session that was begun last; others the one whose file was changed last; 0.114 and those from 0.153 on the one that
 // was updated last in their list of threads, in which a file that they have not written themselves does not stand.
-func Last(ctx context.Context, homeDir, cwd string) (*glance.Session, error) {
+func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.Session, error) {
 	threads, err := store.Threads(ctx, homeDir)
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	// A list that can't be read, or has a form that is not known, leaves the files.
-	wanted := func(g *glance.Session) bool { return cwd == "" || works(g, cwd) }
+	wanted := func(g *glance.Session) bool {
+		return (cwd == "" || works(g, cwd)) && !(interactive && g.Header.Source == "exec")
+	}
 	if store.LastIsListed(threads) {
 		return lastListed(ctx, threads, wanted)
 	}

@@ -26,7 +26,7 @@ type Command struct {
 	Session string // Session: an id, a name, or "--last"
 	Dir     string // Session: of -C, "" without one
 	All     bool   // Session: --all: whichever directory the session works in
-	Chat    bool   // Session: an interactive command, whose --last means interactive sessions only
+	Chat    bool   // Session: an interactive command, whose --last means sessions that were begun interactively
 
 	Listen string // Server: the value of --listen, "" without one
 	At     int    // Server: the index of the argument that holds it
@@ -60,6 +60,7 @@ type parser struct {
 	rest    bool   // "--" was passed
 	unknown bool   // an option that no table has was passed: what follows it may be its value
 	asked   bool   // for help or the version
+	any     bool   // sessions of any origin count
 	remote  bool   // the sessions are those of a server elsewhere
 
 	cmd   Command
@@ -153,6 +154,8 @@ func (p *parser) option(name, value string, at int) {
 		p.cmd.Dir = value
 	case "--last":
 		p.cmd.Session = "--last"
+	case "--include-non-interactive":
+		p.any = true
 	case "--all":
 		p.cmd.All = true
 	case "--listen":
@@ -184,7 +187,7 @@ func (p *parser) session(takes table, interactive bool) Command {
 	if p.cmd.Session == "" {
 		return Command{} // the client lets the user choose
 	}
-	p.cmd.Kind, p.cmd.Chat = Session, interactive
+	p.cmd.Kind, p.cmd.Chat = Session, interactive && !p.any
 	return p.cmd
 }
 

@@ -16,16 +16,17 @@ func Find() (client string, tried []string, found bool) {
 	if self, err := os.Executable(); err == nil {
 		tried = append(tried, self)
 	}
-	client, found = find(tried)
+	client, found = Next(tried)
 	if !found && !own {
 		// It was the client itself that ran codex, which leads to the shim: the client that runs may be run once more.
 		tried = tried[max(0, len(tried)-1):]
-		client, found = find(tried)
+		client, found = Next(tried)
 	}
 	return client, tried, found
 }
 
-func find(tried []string) (string, bool) {
+// Next returns the first program that may be the client and is none of those that were tried.
+func Next(tried []string) (client string, found bool) {
 	if path := os.Getenv(ClientVar); path != "" && !isOneOf(path, tried) {
 		return path, true
 	}

@@ -42,7 +42,11 @@ func Main(args []string) int {
 		}
 	}
 	remember(append(tried, client)...)
-	err := syscall.Exec(client, append([]string{os.Args[0]}, args...), os.Environ())
+	name := os.Args[0]
+	if strings.Contains(name, "/") {
+		name = client // a program may look beside itself for its parts
+	}
+	err := syscall.Exec(client, append([]string{name}, args...), os.Environ())
 	say("running " + client + ": " + err.Error())
 	if errors.Is(err, syscall.ENOENT) {
 		return exitNoClient
@@ -67,9 +71,9 @@ func look(c argv.Command) {
 	case c.Session != "--last":
 		args = append(args, "--", c.Session)
 	case c.All:
-		args = append(args, "--last")
+		args = append(args, "--last", "--all")
 	default:
-		args = append(args, "--last", "--cwd", ".")
+		args = append(args, "--last")
 	}
 	if c.Session == "--last" && c.Chat {
 		args = append(args, "--interactive")

@@ -56,6 +56,5 @@ func runStdio() {
 	case <-up:
 	case <-deaf: // the client has ended; a caller that goes on writing is to learn it
 	}
-	os.Stdin.Close()
 	a.finish()
 }

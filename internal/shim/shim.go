@@ -1,0 +1,190 @@
+// Package shim puts hist in front of the client, takes it away again, and says how it stands.
+//
+// In: a directory of PATH. Out: a link called codex to hist in it. What hist does under that name is for package front,
+// what it does between a caller and an app-server for package relay. Never here: a session, or a client that is run for
+// more than its version.
+package shim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/hist-cli/hist/internal/shim/front"
+)
+
+// ErrForeign: what stands at the shim's place is not a shim.
+var ErrForeign = errors.New("it is not a shim of hist's")
+
+// name is the file name of the shim.
+func name() string {
+	if runtime.GOOS == "windows" {
+		return front.Name + ".exe"
+	}
+	return front.Name
+}
+
+// Install makes a shim in a directory, which it makes if need be: a link to this program, or a copy of it where there are
+// no links. A shim that is there already is made anew. It returns the shim's path; the error is ErrForeign if something
+// else has it.
+func Install(dir string) (string, error) {
+	path := filepath.Join(dir, name())
+	self, err := os.Executable()
+	if err != nil {
+		return path, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return path, err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		if err := Remove(dir); err != nil {
+			return path, err
+		}
+	}
+	if err := os.Symlink(self, path); err == nil {
+		return path, nil
+	}
+	return path, copyTo(path, self)
+}
+
+// copyTo makes a copy of a program, which is there whole or not at all.
+func copyTo(path, self string) (err error) {
+	in, err := os.Open(self)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.CreateTemp(filepath.Dir(path), ".hist-shim-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(out.Name()) //nolint:errcheck // the first error counts
+		}
+	}()
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Chmod(0o755), out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(out.Name(), path)
+}
+
+// Remove takes the shim out of a directory. The error is ErrForeign if what is there is none, fs.ErrNotExist if there is
+// nothing.
+func Remove(dir string) error {
+	path := filepath.Join(dir, name())
+	if _, err := os.Lstat(path); err != nil {
+		return err
+	}
+	if !Is(path) {
+		return fmt.Errorf("%s: %w", path, ErrForeign)
+	}
+	return os.Remove(path)
+}
+
+// Is says whether the program at path is a shim: this program or a link to hist, or a copy of this program.
+func Is(path string) bool {
+	if front.IsShim(path) {
+		return true
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	same, err := sameContent(self, path)
+	return err == nil && same
+}
+
+func sameContent(a, b string) (bool, error) {
+	var files [2]*os.File
+	var sizes [2]int64
+	for i, path := range []string{a, b} {
+		f, err := os.Open(path)
+		if err != nil {
+			return false, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return false, err
+		}
+		files[i], sizes[i] = f, info.Size()
+	}
+	if sizes[0] != sizes[1] {
+		return false, nil
+	}
+	var blocks [2][64 << 10]byte
+	for {
+		n, err := io.ReadFull(files[0], blocks[0][:])
+		m, _ := io.ReadFull(files[1], blocks[1][:])
+		if n != m || string(blocks[0][:n]) != string(blocks[1][:m]) {
+			return false, nil
+		}
+		if err != nil { // the end, at the same place in both
+			return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF), nil
+		}
+	}
+}
+
+// Reached is the codex that a command line finds first in PATH; "" if there is none.
+func Reached() string {
+	path, err := exec.LookPath(front.Name)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return ""
+	}
+	return path
+}
+
+// Status is how the shim stands.
+type Status struct {
+	Reached string // the codex that PATH leads to, "" if there is none
+	Shim    bool   // it is a shim
+	Client  string // the client behind the shim, "" if there is none
+	Version string // the client's, "" if it does not say
+	Mode    front.Mode
+	Rejoin  bool
+}
+
+// Look says how the shim stands for the caller's PATH.
+func Look(ctx context.Context) Status {
+	s := Status{Reached: Reached(), Mode: front.ModeOf(), Rejoin: os.Getenv(front.RejoinVar) == "1"}
+	s.Shim = s.Reached != "" && Is(s.Reached)
+	for tried := []string{}; ; {
+		client, found := front.Next(tried)
+		if !found {
+			return s
+		}
+		if !Is(client) {
+			s.Client, s.Version = client, versionOf(ctx, client)
+			return s
+		}
+		tried = append(tried, client)
+	}
+}
+
+// versionTime is how long a client may take to say its version.
+const versionTime = 5 * time.Second
+
+func versionOf(ctx context.Context, client string) string {
+	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, client, "--version")
+	c.WaitDelay = time.Second
+	out, err := c.Output()
+	if err != nil {
+		return ""
+	}
+	words := strings.Fields(string(out))
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
