@@ -85,23 +85,25 @@ func says(t *testing.T, out string, wanted ...string) {
 
 const killedID = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
 
-func TestShellHook(t *testing.T) {
+// TestShimHook: whoever starts codex, the session is looked at first, and the client is run.
+func TestShimHook(t *testing.T) {
 	for _, c := range []struct{ args, asked string }{
 		{"exec resume " + killedID + " more", killedID},
-		{"resume --last", killedID},
+		{"resume -c model=o3 " + killedID, killedID},
+		{"exec resume --last", killedID},
 		{"resume --some-flag " + killedID, killedID},
 		{"exec resume", ""},
+		{"-p resume exec hello", ""},
 		{"exec hello", ""},
 		{"--version", ""},
 	} {
 		p := newHookPlace(t)
-		out := p.run(t, filepath.Join(p.root, "docs/hooks/codex"), strings.Fields(c.args)...)
+		shim := filepath.Join(p.work, "shim")
+		says(t, p.run(t, "sh", "-c", "hist shim install "+shim), "installed "+shim+"/codex\n", "before ")
+		out := p.run(t, filepath.Join(shim, "codex"), strings.Fields(c.args)...)
 		says(t, out, "client: "+c.args+"\n")
-		if asked := strings.Contains(out, "resumable: "); asked != (c.asked != "") {
-			t.Errorf("%s: hist was asked: %v:\n%s", c.args, asked, out)
-		}
-		if c.asked != "" {
-			says(t, out, c.asked, "repaired ")
+		if asked := strings.Contains(out, "repaired thread "+killedID); asked != (c.asked != "") {
+			t.Errorf("%s: the session was repaired: %v:\n%s", c.args, asked, out)
 		}
 	}
 }

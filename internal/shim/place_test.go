@@ -42,14 +42,14 @@ func TestMain(m *testing.M) {
 
 // place is a home with a shim in front of the client that the tests play.
 type place struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	bin  string
 	env  []string
 	shim string
 }
 
-func newPlace(t *testing.T, role string, more ...string) *place {
+func newPlace(t testing.TB, role string, more ...string) *place {
 	t.Helper()
 	bin, err := build()
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *place) log(wanted string) string {
 
 // running is a client behind the shim, with pipes to it.
 type running struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader

@@ -7,7 +7,7 @@
 // client.
 package argv
 
-import "strings"
+import "github.com/hist-cli/hist/internal/shim/text"
 
 // Kind is what a command line is, as far as a program in front of the client must know.
 type Kind int
@@ -73,12 +73,12 @@ func (p *parser) next() {
 		a := p.args[p.at]
 		p.at++
 		switch {
-		case p.rest || a == "-" || !strings.HasPrefix(a, "-"):
+		case p.rest || a == "-" || !text.HasPrefix(a, "-"):
 			p.word = a
 			return
 		case a == "--":
 			p.rest = true
-		case strings.HasPrefix(a, "--"):
+		case text.HasPrefix(a, "--"):
 			p.long(a)
 		default:
 			p.short(a)
@@ -87,9 +87,9 @@ func (p *parser) next() {
 }
 
 // command goes on to a subcommand, which may stand behind a prompt (measured); "" if there is none.
-func (p *parser) command(known map[string]bool) string {
+func (p *parser) command(known string) string {
 	for p.next(); p.word != "" && !p.rest; p.next() {
-		if known[p.word] {
+		if has(known, p.word) {
 			return p.word
 		}
 	}
@@ -98,8 +98,8 @@ func (p *parser) command(known map[string]bool) string {
 
 // long takes an option such as --model o3, --model=o3 or --last.
 func (p *parser) long(a string) {
-	name, value, given := strings.Cut(a, "=")
-	n, known := p.takes[name]
+	name, value, given := text.Cut(a, '=')
+	n, known := p.takes.find(name)
 	switch {
 	case !known:
 		p.unknown = true
@@ -116,7 +116,7 @@ func (p *parser) long(a string) {
 func (p *parser) short(a string) {
 	for i := 1; i < len(a); i++ {
 		name := "-" + a[i:i+1]
-		n, known := p.takes[name]
+		n, known := p.takes.find(name)
 		switch {
 		case !known:
 			p.unknown = true
@@ -124,7 +124,7 @@ func (p *parser) short(a string) {
 		case n == flag:
 			p.option(name, "", p.at-1)
 		case i+1 < len(a):
-			p.option(name, strings.TrimPrefix(a[i+1:], "="), p.at-1)
+			p.option(name, text.TrimPrefix(a[i+1:], "="), p.at-1)
 			return
 		default:
 			p.values(name, n)
@@ -138,7 +138,7 @@ func (p *parser) values(name string, n number) {
 	for p.at < len(p.args) {
 		p.at++
 		p.option(name, p.args[p.at-1], p.at-1)
-		if n == one || p.at == len(p.args) || strings.HasPrefix(p.args[p.at], "-") && p.args[p.at] != "-" {
+		if n == one || p.at == len(p.args) || text.HasPrefix(p.args[p.at], "-") && p.args[p.at] != "-" {
 			return
 		}
 	}
@@ -213,7 +213,7 @@ func (p *parser) guess() Command {
 func (p *parser) server() Command {
 	p.takes = server
 	p.next()
-	if p.asked || p.word != "" && (!p.unknown || tools[p.word]) {
+	if p.asked || p.word != "" && (!p.unknown || has(tools, p.word)) {
 		return Command{}
 	}
 	p.cmd.Kind = Server

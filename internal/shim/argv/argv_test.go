@@ -129,7 +129,7 @@ func TestTablesAreTheClients(t *testing.T) {
 		for _, c := range []struct {
 			command string
 			takes   table
-		}{{"", global}, {"resume", chat}, {"fork", chat}, {"exec", execResume.with(exec)}, {"exec resume", execResume}, {"exec fork", execResume}, {"app-server", server}} {
+		}{{"", global}, {"resume", chat}, {"fork", chat}, {"exec", exec}, {"exec resume", execResume}, {"exec fork", execResume}, {"app-server", server}} {
 			run := osexec.Command(bin.Path, append(strings.Fields(c.command), "--help")...)
 			run.Env = append(run.Environ(), "CODEX_HOME="+t.TempDir())
 			out, err := run.Output()
@@ -150,7 +150,7 @@ func TestTablesAreTheClients(t *testing.T) {
 					want = one
 				}
 				for _, name := range m[1:3] {
-					if n, known := c.takes[name]; name != "" && (!known || n != want) {
+					if n, known := c.takes.find(name); name != "" && (!known || n != want) {
 						t.Errorf("%s %s: %s takes %d, the table says %d (%v)", version, c.command, name, want, n, known)
 					}
 				}

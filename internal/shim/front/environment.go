@@ -2,8 +2,8 @@ package front
 
 import (
 	"os"
-	"strconv"
-	"strings"
+
+	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // The environment that the shim heeds.
@@ -45,8 +45,8 @@ func ModeOf() Mode {
 
 // Timeout is how long one look may take, as hist's own --timeout takes it.
 func Timeout() string {
-	if text := os.Getenv(TimeoutVar); text != "" {
-		return text
+	if limit := os.Getenv(TimeoutVar); limit != "" {
+		return limit
 	}
 	return "2s"
 }
@@ -62,11 +62,11 @@ func Question(via string, more ...string) []string {
 
 // seen returns the programs that this process, or the one that started it, has been or has tried to be.
 func seen() (paths []string, own bool) {
-	list := strings.Split(os.Getenv(seenVar), string(os.PathListSeparator))
+	list := text.Split(os.Getenv(seenVar), os.PathListSeparator)
 	switch list[0] {
-	case strconv.Itoa(os.Getpid()):
+	case text.Itoa(os.Getpid()):
 		return list[1:], true
-	case strconv.Itoa(os.Getppid()):
+	case text.Itoa(os.Getppid()):
 		return list[1:], false
 	}
 	return nil, false
@@ -74,14 +74,16 @@ func seen() (paths []string, own bool) {
 
 // remember sets the variable that seen reads.
 func remember(paths ...string) {
-	list := append([]string{strconv.Itoa(os.Getpid())}, paths...)
-	os.Setenv(seenVar, strings.Join(list, string(os.PathListSeparator))) //nolint:errcheck // no name and value that it refuses
+	value := text.Itoa(os.Getpid())
+	for _, path := range paths {
+		value += string(os.PathListSeparator) + path
+	}
+	os.Setenv(seenVar, value) //nolint:errcheck // no name and value that it refuses
 }
 
 // base is the last element of a path, without .exe.
 func base(path string) string {
-	path = path[strings.LastIndexAny(path, `/`+string(os.PathSeparator))+1:]
-	return strings.TrimSuffix(path, ".exe")
+	return text.TrimSuffix(text.Base(path, '/', os.PathSeparator), ".exe")
 }
 
 // Invoked says whether the process was started as the shim.

@@ -2,7 +2,8 @@ package front
 
 import (
 	"os"
-	"strings"
+
+	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // Find returns the client behind the shim: the one that HIST_CODEX names, else the next codex in PATH that is not a shim.
@@ -30,7 +31,7 @@ func Next(tried []string) (client string, found bool) {
 	if path := os.Getenv(ClientVar); path != "" && !isOneOf(path, tried) {
 		return path, true
 	}
-	for dir := range strings.SplitSeq(os.Getenv("PATH"), string(os.PathListSeparator)) {
+	for _, dir := range text.Split(os.Getenv("PATH"), os.PathListSeparator) {
 		for _, name := range executables {
 			path := dir + string(os.PathSeparator) + name
 			if dir == "" { // the working directory

@@ -5,10 +5,10 @@ package front
 import (
 	"errors"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/hist-cli/hist/internal/shim/argv"
+	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // executables are the names that a client may have in a directory of PATH.
@@ -43,7 +43,7 @@ func Main(args []string) int {
 	}
 	remember(append(tried, client)...)
 	name := os.Args[0]
-	if strings.Contains(name, "/") {
+	if text.Base(name, '/') != name {
 		name = client // a program may look beside itself for its parts
 	}
 	err := syscall.Exec(client, append([]string{name}, args...), os.Environ())
@@ -55,7 +55,7 @@ func Main(args []string) int {
 }
 
 // say tells why no client runs: the only words of the shim's own.
-func say(text string) { os.Stderr.WriteString("hist shim: " + text + "\n") } //nolint:errcheck // there is nobody else to tell
+func say(words string) { os.Stderr.WriteString("hist shim: " + words + "\n") } //nolint:errcheck // there is nobody else to tell
 
 func runnable(path string) bool {
 	info, err := os.Stat(path)
@@ -97,7 +97,7 @@ func look(c argv.Command) {
 // serve puts a relay between the caller of an app-server and the client, if it is reached in a way that a relay can stand
 // in. It returns the arguments for the client.
 func serve(c argv.Command, args []string) []string {
-	path, isSocket := strings.CutPrefix(c.Listen, "unix://")
+	path, isSocket := text.CutPrefix(c.Listen, "unix://")
 	switch {
 	case c.Listen == "" || c.Listen == "stdio://":
 		if err := relayStdio(); err != nil {
@@ -110,7 +110,7 @@ func serve(c argv.Command, args []string) []string {
 			return args
 		}
 		args = append([]string{}, args...)
-		args[c.At] = strings.Replace(args[c.At], c.Listen, "unix://"+inner, 1)
+		args[c.At] = text.TrimSuffix(args[c.At], c.Listen) + "unix://" + inner
 	case c.Listen != "off":
 		note(c.Listen, "not watched: only stdio and unix://PATH are")
 	}

@@ -5,9 +5,10 @@ package front
 import (
 	"errors"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // The descriptors that a relay for stdio is started with, behind the caller's own streams.
@@ -70,7 +71,7 @@ func startRelay(files []*os.File, args ...string) error {
 		return err
 	}
 	defer keepFromRelay()()
-	args = append([]string{RelayName}, append(args, strconv.Itoa(os.Getpid()))...)
+	args = append([]string{RelayName}, append(args, text.Itoa(os.Getpid()))...)
 	_, err = os.StartProcess(self, args, &os.ProcAttr{Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
 	return err
 }

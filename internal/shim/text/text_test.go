@@ -1,0 +1,26 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// FuzzAsStrings: the functions are those of package strings.
+func FuzzAsStrings(f *testing.F) {
+	f.Add("a=b=c", "a", 123)
+	f.Add("", "", 0)
+	f.Add("/usr/bin/codex.exe", ".exe", 10)
+	f.Fuzz(func(t *testing.T, s, part string, n int) {
+		after, found := strings.CutPrefix(s, part)
+		gotAfter, gotFound := CutPrefix(s, part)
+		before, rest, cut := strings.Cut(s, "=")
+		gotBefore, gotRest, gotCut := Cut(s, '=')
+		if HasPrefix(s, part) != strings.HasPrefix(s, part) || gotAfter != after || gotFound != found || TrimPrefix(s, part) != strings.TrimPrefix(s, part) ||
+			TrimSuffix(s, part) != strings.TrimSuffix(s, part) || gotBefore != before || gotRest != rest || gotCut != cut ||
+			!slices.Equal(Split(s, ':'), strings.Split(s, ":")) || Base(s, '/', '\\') != s[strings.LastIndexAny(s, `/\`)+1:] || n >= 0 && Itoa(n) != strconv.Itoa(n) {
+			t.Errorf("%q %q %d", s, part, n)
+		}
+	})
+}
