@@ -31,7 +31,7 @@ func operandsOf(c *cli.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := preresume.Last(c.Context, root, dir)
+	s, err := preresume.Last(c.Context, root, dir, false)
 	if err != nil {
 		return nil, err
 	}

@@ -54,45 +54,13 @@ func Main(args []string) int {
 	return exitCannot
 }
 
-// say tells why no client runs: the only words of the shim's own.
-func say(words string) { os.Stderr.WriteString("hist shim: " + words + "\n") } //nolint:errcheck // there is nobody else to tell
-
 func runnable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// look has hist look at a session, and repair it, before the client reads it. What hist says, and whether it could be
-// asked at all, keeps nobody from running the client.
-func look(c argv.Command) {
-	args := Question("argv", "--quiet", "--caller", "codex")
-	dir := c.Dir
-	switch {
-	case c.Session != "--last":
-		args = append(args, "--", c.Session)
-	case c.All:
-		args = append(args, "--last", "--all")
-	default:
-		args = append(args, "--last")
-	}
-	if c.Session == "--last" && c.Chat {
-		args = append(args, "--interactive")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return
-	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return
-	}
-	defer null.Close()
-	child, err := os.StartProcess(self, args, &os.ProcAttr{Dir: dir, Files: []*os.File{null, null, os.Stderr}})
-	if err != nil {
-		return
-	}
-	wait(child)
-}
+// endSignal asks a process to end.
+const endSignal = syscall.SIGTERM
 
 // serve puts a relay between the caller of an app-server and the client, if it is reached in a way that a relay can stand
 // in. It returns the arguments for the client.

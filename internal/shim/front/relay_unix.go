@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/hist-cli/hist/internal/shim/text"
 )
@@ -95,20 +94,4 @@ func note(asked, why string) {
 	}
 	defer null.Close()
 	startRelay([]*os.File{null, null, null}, "note", asked, why) //nolint:errcheck // nobody is there to be told
-}
-
-// patience is how long the shim waits for hist beyond the time that hist was given.
-const patience = 3 * time.Second
-
-// wait waits for hist to have looked. One that takes too long is asked to end, which leaves the session as it was.
-func wait(child *os.Process) {
-	limit, err := time.ParseDuration(Timeout())
-	if err != nil || limit < 0 {
-		limit = 0
-	}
-	end := time.AfterFunc(limit+patience, func() { child.Signal(syscall.SIGTERM) }) //nolint:errcheck // it may have ended
-	kill := time.AfterFunc(limit+2*patience, func() { child.Signal(os.Kill) })      //nolint:errcheck // the same
-	child.Wait()                                                                    //nolint:errcheck // whatever came of it, the client is run
-	end.Stop()
-	kill.Stop()
 }

@@ -1,0 +1,76 @@
+package front
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/hist-cli/hist/internal/shim/argv"
+)
+
+// executables are the names that a client may have in a directory of PATH.
+var executables = []string{Name + ".exe"}
+
+func init() {
+	if Invoked(os.Args) {
+		os.Exit(Main(os.Args[1:]))
+	}
+}
+
+// Exit codes of the shell for a command that can't be run.
+const (
+	exitCannot   = 126
+	exitNoClient = 127
+)
+
+// Main runs the client and returns its exit code: on Windows no process becomes another one. A job ends both together.
+func Main(args []string) int {
+	client, tried, found := Find()
+	if !found {
+		say("there is no client behind this shim: neither " + ClientVar + " nor PATH leads to one")
+		return exitNoClient
+	}
+	if ModeOf() != Off {
+		if c := argv.Parse(args); c.Kind == argv.Session {
+			look(c)
+		}
+	}
+	remember(append(tried, client)...)
+	joinJob()
+	child, err := os.StartProcess(client, append([]string{client}, args...), &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err != nil {
+		say("running " + client + ": " + err.Error())
+		return exitCannot
+	}
+	state, err := child.Wait()
+	if err != nil {
+		say("waiting for " + client + ": " + err.Error())
+		return exitCannot
+	}
+	return state.ExitCode()
+}
+
+// joinJob puts this process into a job that ends its processes when the last handle goes, which is this process's own.
+func joinJob() {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE},
+	}
+	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
+		return
+	}
+	windows.AssignProcessToJobObject(job, windows.CurrentProcess()) //nolint:errcheck // then the client may outlive a shim that is killed
+}
+
+func runnable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// endSignal asks a process to end; on Windows there is only one way.
+const endSignal = syscall.SIGKILL
