@@ -292,7 +292,7 @@ func options(src *source.Source, t target, forCodex string) lint.Options {
 	if src.Real == "" {
 		return opts
 	}
-	opts.Name = lint.NameOf(src.Real, t.home != "")
+	opts.Name, opts.Home = lint.NameOf(src.Real, t.home != ""), t.home
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
 	if busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {

@@ -80,7 +80,7 @@ func lintHome(t *testing.T, archive string) (list string, found []Finding) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res := lintOpened(t, src)
+		res := lintOpened(t, src, dir)
 		show(path, res.Findings, nil)
 		beside, err := h.Session(ctx, src, res)
 		show(path, beside, err)
@@ -94,14 +94,9 @@ func lintHome(t *testing.T, archive string) (list string, found []Finding) {
 	return b.String(), found
 }
 
-func lintOpened(t *testing.T, src *source.Source) *Result {
+func lintOpened(t *testing.T, src *source.Source, home string) *Result {
 	t.Helper()
-	r, err := src.Reader(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	res, err := Session(context.Background(), r, Options{Name: nameOf(src.Name)})
+	res, err := Source(context.Background(), src, Options{Name: nameOf(src.Name), Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,17 @@ type Summary struct {
 // ends the reading too early (a read error, a broken compressed stream) is in Summary.Partial, with all findings up to
 // there.
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
+	return read(ctx, r, opts, &beside{})
+}
+
+// beside is what an agent's home keeps of a session: asked for in a first pass, and used in a second.
+type beside struct {
+	home string
+	kept check.Kept // nil if nothing is
+	lost []check.Lost
+}
+
+func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result, error) {
 	a, r, err := wrote(r, opts)
 	if err != nil {
 		return nil, err
@@ -52,6 +63,12 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	defer in.Close()
 	run := check.NewRun(opts, a.NewHistory(), in.Offset)
 	checkers := a.NewCheckers(run)
+	var lost *lostFeed
+	if k, ok := a.(agent.Keeper); ok && home.home != "" && home.kept == nil {
+		home.kept = k.Kept(ctx, home.home, opts.Name.Base)
+	} else if home.kept != nil {
+		lost = newLostFeed(run, home.kept, a.Decoder(), home.lost)
+	}
 	var partial error
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -64,10 +81,19 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 			partial = ended(run, err)
 			break
 		}
+		switch {
+		case lost != nil:
+			lost.before(rec, checkers)
+		case home.kept != nil:
+			home.kept.See(rec)
+		}
 		for _, c := range checkers {
 			c.Record(rec)
 		}
 		run.Done(rec)
+	}
+	if lost != nil {
+		lost.before(nil, checkers)
 	}
 	run.History().End()
 	for _, c := range checkers {

@@ -9,15 +9,31 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// Source lints a session that is open. The errors are Session's, with the file's path, and what kept it from being read.
+// Source lints a session that is open, with what opts.Home keeps of it: where the file has lost records that are still
+// there, it is read a second time. The errors are Session's, with the file's path, and what kept it from being read.
 func Source(ctx context.Context, src *source.Source, opts Options) (*Result, error) {
 	opts.Path = src.Real
+	home := &beside{}
+	if !opts.Live {
+		home.home = opts.Home
+	}
+	res, err := pass(ctx, src, opts, home)
+	if err != nil || home.kept == nil || res.Summary.Partial != nil {
+		return res, err
+	}
+	if home.lost = home.kept.Missing(ctx, res.Summary.Header); len(home.lost) == 0 {
+		return res, nil
+	}
+	return pass(ctx, src, opts, home)
+}
+
+func pass(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
 	in, err := src.Reader(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	res, err := Session(ctx, in, opts)
+	res, err := read(ctx, in, opts, home)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("%s: %w", src.Path, err)
 	}

@@ -17,6 +17,9 @@ import (
 // evidence reads the record that a reference names. A file that is not UTF-8 has other offsets than its text, so
 // there the record is looked for by its place.
 func evidence(ctx context.Context, dec session.Decoder, from *source.Source, enc normalize.Encoding, ref lint.Ref) ([]byte, error) {
+	if ref.Pos.Lost > 0 {
+		return []byte(ref.Text), nil
+	}
 	if enc == normalize.UTF8 {
 		raw, err := from.Extract(ctx, []source.Ref{{Offset: ref.Offset, Length: ref.Size}})
 		if err != nil {

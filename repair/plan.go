@@ -60,16 +60,29 @@ type edits struct {
 type insertion struct {
 	content lint.Content
 	by      *lint.Finding
-	tail    bool
+	order   int
 }
 
-// end is where among what is inserted behind the record the next goes: at the end, but in front of what closes a turn.
-func (e *edits) end(tail bool) int {
-	n := len(e.after)
-	for !tail && n > 0 && e.after[n-1].tail {
-		n--
+// behind plans an insertion behind the record. What was lost there keeps its order, with what goes in front of it and
+// behind it; what closes a turn comes last where it stands.
+func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
+	if !slices.Contains(e.by, by) {
+		e.by = append(e.by, by)
 	}
-	return n
+	order := 4 * edit.At.Lost
+	switch {
+	case edit.Op == lint.Before:
+		order--
+	case edit.Op == lint.After && edit.Tail:
+		order += 2
+	case edit.Op == lint.After:
+		order++
+	}
+	at := len(e.after)
+	for at > 0 && e.after[at-1].order > order {
+		at--
+	}
+	e.after = slices.Insert(e.after, at, insertion{edit.New, by, order})
 }
 
 // newlineRule is about what follows the last record: no line is mended for it.
@@ -245,10 +258,16 @@ func (p *Plan) touchesLeft(f *lint.Finding) bool {
 }
 
 func (p *Plan) add(e lint.Edit, by *lint.Finding) {
-	at := p.edits[e.At]
+	place := e.At
+	place.Lost = 0
+	at := p.edits[place]
 	if at == nil {
 		at = &edits{}
-		p.edits[e.At] = at
+		p.edits[place] = at
+	}
+	if e.At.Lost > 0 {
+		at.behind(e, by)
+		return
 	}
 	if !slices.Contains(at.by, by) {
 		at.by = append(at.by, by)
@@ -266,7 +285,7 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 		}
 		at.before = append(at.before, insertion{content: e.New, by: by})
 	case lint.After:
-		at.after = slices.Insert(at.after, at.end(e.Tail), insertion{e.New, by, e.Tail})
+		at.behind(e, by)
 	case lint.Renumber:
 		at.renumber = true
 	}

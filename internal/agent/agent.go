@@ -167,6 +167,13 @@ type Homed interface {
 	Lock(home, thread string) (release func(), err error)
 }
 
+// Keeper is an agent whose home keeps a second time what its sessions hold.
+type Keeper interface {
+	// Kept is what the home in a directory keeps of the session in a file of that name; nil if that is nothing. It only
+	// reads, and takes what it does not know for nothing.
+	Kept(ctx context.Context, home, base string) check.Kept
+}
+
 // ErrUnclaimed: no agent that hist knows wrote this.
 var ErrUnclaimed = errors.New("no agent that hist knows wrote this")
 

@@ -62,6 +62,22 @@ func (h *Holes) record(rec *session.Record) {
 	h.prev, h.end = rec.Pos, rec.Offset+rec.Size
 }
 
+// Restored says that n lost records are put back behind a record: they fill as many holes there, and what else is missing
+// there is looked for behind the last of them.
+func (h *Holes) Restored(behind, last session.Pos, n int) {
+	kept := h.list[:0]
+	for _, one := range h.list {
+		if !one.dead && one.At == behind {
+			if n--; n >= 0 {
+				continue
+			}
+			one.At = last
+		}
+		kept = append(kept, one)
+	}
+	h.list = kept
+}
+
 func (h *Holes) add(one Hole) {
 	if len(h.list) == maxHoles {
 		h.list = append(h.list[:0], h.list[1:]...)

@@ -401,8 +401,8 @@ func (b *breaker) lostWith(i int) int {
 		return 0 // a stand-in takes its place
 	case has(`"`+l.id+`"`) && !has(`"`+l.id+`"`, "ImageView"):
 		return 0 // an event tells the call
-	case bytes.Contains(l.raw, []byte(`"name":"exec"`)):
-		return 0 // a script: its text is gone, what it ran and said is not
+	case bytes.Contains(l.raw, []byte(`"name":"exec"`)), bytes.Contains(l.raw, []byte(`"name":"wait"`)):
+		return 0 // a script, or a wait for one: its text is gone, what it ran and said is not
 	}
 	return 2 // the output goes with the call
 }

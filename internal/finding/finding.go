@@ -44,6 +44,7 @@ const (
 	Before             // insert a record in front of it
 	After              // insert a record behind it; several at one place keep the order in which they are planned
 	Renumber           // from this record on, ordinals go up one by one from the record before
+	Restore            // put a record back where At says that it was lost
 )
 
 // Edit is one change of one logical record.
@@ -77,9 +78,15 @@ type Ref struct {
 	Pos    session.Pos
 	Offset int64 // bytes, of the physical line in the uncompressed file
 	Size   int64 // bytes of the physical line or lines, newlines included
+	// Text is the record itself, where the file has lost it and something beside the file keeps it; then Pos.Lost is not 0.
+	Text string
 }
 
 // RefOf is where a record stands.
 func RefOf(rec *session.Record) Ref {
-	return Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}
+	ref := Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}
+	if rec.Pos.Lost > 0 {
+		ref.Text = string(rec.Raw)
+	}
+	return ref
 }

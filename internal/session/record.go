@@ -48,11 +48,20 @@ const (
 type Pos struct {
 	Line int64 // 1-based
 	Part int   // 0-based
+	// Lost counts what the file has lost behind this record and something else still tells of, in its order; 0 for the
+	// record itself.
+	Lost int
 }
 
 // Less says whether p comes before q in the file.
 func (p Pos) Less(q Pos) bool {
-	return p.Line < q.Line || p.Line == q.Line && p.Part < q.Part
+	switch {
+	case p.Line != q.Line:
+		return p.Line < q.Line
+	case p.Part != q.Part:
+		return p.Part < q.Part
+	}
+	return p.Lost < q.Lost
 }
 
 // String prints the position as a user counts it.

@@ -119,3 +119,26 @@ func Note(rec []byte) []byte {
 	return newMessage(gjson.GetBytes(rec, "timestamp").String(), "user", "",
 		[]part{{Type: "input_text", Text: "[hist: the tool call that this output answered was lost from the session]\n" + text}})
 }
+
+// ByUser says whether an event tells of a command that the user ran: the model never called for it.
+func ByUser(rec *session.Record) bool {
+	p := gjson.GetBytes(rec.Raw, "payload")
+	source := first(p.Get("item.source").String(), p.Get("source").String())
+	return source == "user_shell" || source == "userShell"
+}
+
+// OutputTypeOf is the payload type of the output of a call that an event tells: of a patch, that of a custom tool.
+func OutputTypeOf(rec *session.Record) string {
+	if rec.Type == "event_msg/patch_apply_end" || string(Text(rec, FieldItemType)) == "FileChange" {
+		return "custom_tool_call_output"
+	}
+	return "function_call_output"
+}
+
+// CallType is the payload type of the call that an output answers.
+func CallType(outputType string) string {
+	if outputType == "custom_tool_call_output" {
+		return "custom_tool_call"
+	}
+	return "function_call"
+}

@@ -136,9 +136,9 @@ func nestedResult(event []byte) (string, error) {
 	return fmt.Sprintf("[%s%s]\n%s", name, nestedAsked(event), text), nil
 }
 
-// ScriptOutput says whether an output of a custom tool is that of a script.
+// ScriptOutput says whether an output is that of a script, or of a call that waited for one.
 func ScriptOutput(rec *session.Record) bool {
-	return rec.Family == session.Custom && !rec.Note && scriptOutput.MatchString(outputHead(Field(rec, FieldOutput)))
+	return (rec.Family == session.Custom || rec.Family == session.Function) && !rec.Note && scriptOutput.MatchString(outputHead(Field(rec, FieldOutput)))
 }
 
 var scriptOutput = regexp.MustCompile(`^Script (completed|failed|terminated|running with cell ID \S+)\n`)
@@ -146,8 +146,12 @@ var scriptOutput = regexp.MustCompile(`^Script (completed|failed|terminated|runn
 // scriptHead begins a script that stands for one that was lost.
 const scriptHead = "// [hist: the session file was damaged here; this call's script is lost, its output is not]\n"
 
-// ScriptFrom writes the call of a script of which only the output is left, and the events of what it ran.
-func ScriptFrom(callID, stamp string, events [][]byte) []byte {
+// ScriptFrom writes the call of a script of which only the output, of that payload type, is left, and the events of what it
+// ran.
+func ScriptFrom(callID, outputType, stamp string, events [][]byte) []byte {
+	if outputType != "custom_tool_call_output" {
+		return newFunctionCall(stamp, callID, waitTool, `{"hist_note":"[hist: the session file was damaged here; what this call asked is lost, its output is not]"}`)
+	}
 	var text strings.Builder
 	text.WriteString(scriptHead)
 	for _, event := range events {
@@ -203,3 +207,12 @@ func nestedAsked(event []byte) string {
 	}
 	return ""
 }
+
+// LostScript is the tool of a script of which nothing is left but what it ran: its id is lost as well, and is made of
+// where it stood.
+func LostScript(line int64, nth int) Tool {
+	return Tool{Type: "custom_tool_call", Name: scriptTool, CallID: fmt.Sprintf("call_hist_%d_%d", line, nth)}
+}
+
+// StampOf is the time stamp of a record.
+func StampOf(record []byte) string { return gjson.GetBytes(record, "timestamp").String() }

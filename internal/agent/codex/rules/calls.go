@@ -74,6 +74,8 @@ type callChecker struct {
 	asked  map[uint64]*openCall // open calls by what they ask for
 	args   argumentChecker
 	runs   scripts
+	lost   []lostCall
+	begun  session.Pos    // of the turn in hand
 	notes  []*earlyOutput // notes of scripts whose call has not been seen
 }
 
@@ -109,11 +111,14 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.closeGroup(rec.Pos)
 	case session.TurnStart:
 		c.closeGroup(rec.Pos)
+		c.settleLost(rec.Pos)
 		c.runs.forget()
+		c.begun = rec.Pos
 		c.turn++
 		c.ended = false
 	case session.TurnEnd:
 		c.closeGroup(rec.Pos)
+		c.settleLost(rec.Pos)
 		c.ended = true
 	case session.Compaction:
 		c.compaction(rec)
@@ -149,6 +154,10 @@ func (c *callChecker) call(rec *session.Record) {
 		c.shell = open.tool.Name
 	}
 	if out, ok := c.early[key]; ok {
+		if open.script != nil { // what it ran stands in front of it, too
+			c.runs.loose = nil
+			c.runs.drop(open.script)
+		}
 		delete(c.early, key)
 		out.call = open
 		c.late = append(c.late, out)
@@ -238,6 +247,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 // compaction ends the story of all calls before it. Those that its replacement history keeps may yet be answered.
 func (c *callChecker) compaction(rec *session.Record) {
 	c.closeGroup(rec.Pos)
+	c.settleLost(rec.Pos)
 	kept := gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement))
 	outputs := map[string]bool{} // that the history keeps, by their call_ids
 	if len(c.open) > 0 {
@@ -279,6 +289,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 
 func (c *callChecker) End() {
 	c.closeGroup(session.Pos{Line: 1 << 62})
+	c.settleLost(session.Pos{Line: 1 << 62})
 	for key, open := range c.cut {
 		if !c.past[key] || open.evidence != nil {
 			c.open[key] = open

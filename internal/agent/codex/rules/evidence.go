@@ -31,6 +31,10 @@ func (c *callChecker) evidence(rec *session.Record) {
 		return
 	}
 	if codex.Nested(rec) {
+		if n := rec.Ordinal; rec.Pos.Lost > 0 && n.Value != c.runs.number+1 {
+			c.lostScript(rec.Pos) // between the results of one script nothing else is written
+		}
+		c.runs.number = rec.Ordinal.Value
 		if tells&codex.TellsOutput != 0 {
 			c.runs.ran(rec, &told{refOf(rec), name})
 		}
@@ -52,6 +56,9 @@ func (c *callChecker) evidence(rec *session.Record) {
 		if _, ok := c.answered(key); ok {
 			seen = true
 		}
+	}
+	if !seen {
+		c.only(rec, ev)
 	}
 	if !seen && len(c.loose) < 1<<16 {
 		if _, err := codex.CallFrom(string(rec.CallID), "", "", rec.Raw); err != nil {

@@ -23,7 +23,12 @@ type told struct {
 }
 
 // source names it in a report.
-func (t *told) source() string { return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line) }
+func (t *told) source() string {
+	if t.ref.Pos.Lost > 0 {
+		return keptSource
+	}
+	return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line)
+}
 
 // messageChecker looks for messages of which only the event is left, next to a hole.
 type messageChecker struct {
@@ -32,6 +37,9 @@ type messageChecker struct {
 	user   []textSum   // of the texts of the prompts' items that no event has shown yet
 	shown  session.Pos // the newest event that showed a prompt, or the turn's start
 	agent  *told       // an answer's event whose item has not come yet
+	said   textSum     // its text
+	begun  bool        // the session has events that begin turns
+	open   bool        // the turn in hand has not ended
 	answer session.Pos // the newest answer's item
 	text   textSum     // of its text
 	copies copies      // of the events that show messages
@@ -92,15 +100,33 @@ func (c *messageChecker) Record(rec *session.Record) {
 	case session.Call, session.Output, session.Compaction:
 		c.resolveAgent(rec.Pos)
 	case session.TurnStart:
-		c.resolveAgent(rec.Pos)
-		c.shown = rec.Pos
+		c.cutAgent(rec.Pos)
+		c.shown, c.begun, c.open = rec.Pos, true, true
 	case session.TurnEnd:
 		c.resolveAgent(rec.Pos)
 		c.lastAnswer(rec)
+		c.open = false
 	}
 }
 
-func (c *messageChecker) End() { c.resolveAgent(session.Pos{Line: 1 << 62}) }
+func (c *messageChecker) End() {
+	if end := (session.Pos{Line: 1 << 62}); c.run.opts.Live {
+		c.resolveAgent(end)
+	} else {
+		c.cutAgent(end)
+	}
+}
+
+// cutAgent settles an answer's event behind which the session breaks off, or goes on in a turn that begins while the one
+// before it has not ended: the client writes the event first, so the item was never written. Before 0.100 nothing ends
+// a turn, and only the end of the file tells.
+func (c *messageChecker) cutAgent(at session.Pos) {
+	if c.agent != nil && c.agent.ref.Pos.Lost == 0 && (c.open || !c.begun) && c.run.holes.First(c.agent.ref.Pos, at) == nil {
+		c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
+		c.agent = nil
+	}
+	c.resolveAgent(at)
+}
 
 func (c *messageChecker) event(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
@@ -109,7 +135,9 @@ func (c *messageChecker) event(rec *session.Record) {
 	switch {
 	case tells&codex.TellsUser != 0:
 		if !again && !c.matches(codex.ShownText(rec)) {
-			if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil {
+			if rec.Pos.Lost > 0 {
+				c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "prompt")
+			} else if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil {
 				c.lost(h, t, "prompt")
 			}
 		}
@@ -117,7 +145,7 @@ func (c *messageChecker) event(rec *session.Record) {
 	case tells&codex.TellsAgent != 0:
 		c.resolveAgent(rec.Pos)
 		if !again {
-			c.agent = t
+			c.agent, c.said = t, c.sum(codex.ShownText(rec))
 		}
 	}
 }
@@ -143,6 +171,9 @@ func (c *messageChecker) message(rec *session.Record) {
 			c.user = append(c.user, c.sum(codex.FirstText(rec)))
 		}
 	case string(rec.Role) == "assistant":
+		if text := c.sum(codex.FirstText(rec)); c.agent != nil && c.agent.ref.Pos.Lost > 0 && !rec.Torn && text != c.said {
+			c.resolveAgent(rec.Pos) // it is another answer's item
+		}
 		c.answer = rec.Pos
 		c.text = c.sum(codex.FirstText(rec))
 		if rec.Torn && c.agent != nil {
@@ -159,7 +190,12 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 	if c.agent == nil {
 		return
 	}
-	if h := c.run.holes.First(c.agent.ref.Pos, at); h != nil {
+	if c.agent.ref.Pos.Lost > 0 {
+		if c.said != c.text || c.text.size == 0 {
+			c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
+			c.answer, c.text = c.agent.ref.Pos, c.said
+		}
+	} else if h := c.run.holes.First(c.agent.ref.Pos, at); h != nil {
 		c.lost(h, c.agent, "answer")
 		c.answer = c.agent.ref.Pos
 		c.text = textSum{}
@@ -183,6 +219,15 @@ func (c *messageChecker) lastAnswer(rec *session.Record) {
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
 		c.lost(h, &told{refOf(rec), "task_complete"}, "answer")
 	}
+}
+
+// lostAt reports a message that was lost without leaving a hole.
+func (c *messageChecker) lostAt(edit Edit, t *told, what string) {
+	edit.New = Content{From: &t.ref, Build: codex.MessageFrom}
+	c.run.report(Finding{
+		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
+		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []Edit{edit},
+	})
 }
 
 func (c *messageChecker) lost(h *check.Hole, t *told, what string) {

@@ -13,6 +13,7 @@ type script struct {
 	text string // "" if it is too long to be kept
 	ran  []told // what it ran since the newest output of it, oldest first
 	call *openCall
+	last int64 // ordinal of the newest of these, or of the call
 }
 
 // scripts follows the scripts of the turn in hand.
@@ -20,6 +21,7 @@ type scripts struct {
 	open    []*script          // those that an open call runs or waits for, in the order of their calls
 	running map[string]*script // those that were answered "running", by their id
 	loose   []told             // what a script ran whose call has not been seen
+	number  int64              // of the newest of these
 }
 
 // What is kept: so many scripts of a turn, so many bytes of each, so many results.
@@ -46,7 +48,7 @@ func (s *scripts) begin(rec *session.Record, open *openCall) *script {
 	default:
 		return nil
 	}
-	one.call = open
+	one.call, one.last = open, rec.Ordinal.Value
 	s.open = append(s.open, one)
 	return one
 }
@@ -58,12 +60,7 @@ func (s *scripts) answered(open *openCall, rec *session.Record) {
 		return
 	}
 	one.call, one.ran = nil, nil
-	for i := range s.open {
-		if s.open[i] == one {
-			s.open = append(s.open[:i], s.open[i+1:]...)
-			break
-		}
-	}
+	s.drop(one)
 	if id := codex.StillRunning(rec); id != "" && len(s.running) < maxScripts {
 		if s.running == nil {
 			s.running = map[string]*script{}
@@ -72,19 +69,29 @@ func (s *scripts) answered(open *openCall, rec *session.Record) {
 	}
 }
 
+// drop takes a script from those that are open.
+func (s *scripts) drop(one *script) {
+	for i := range s.open {
+		if s.open[i] == one {
+			s.open = append(s.open[:i], s.open[i+1:]...)
+			return
+		}
+	}
+}
+
 // ran notes the event of what a script ran: the one that holds it, else the first that is open (scripts run one after
 // the other), else the only one that runs unattended.
 func (s *scripts) ran(rec *session.Record, t *told) {
 	var owner *script
 	for _, one := range s.open {
-		if one.text != "" && codex.Runs(one.text, rec) {
+		if one.text != "" && codex.Runs(one.text, rec) && (rec.Pos.Lost == 0 || len(one.ran) == 0 || one.next(rec)) {
 			owner = one
 			break
 		}
 	}
 	switch {
 	case owner != nil:
-	case len(s.open) > 0:
+	case len(s.open) > 0 && (rec.Pos.Lost == 0 || s.open[0].next(rec)):
 		owner = s.open[0]
 	case len(s.running) == 1:
 		for _, owner = range s.running {
@@ -93,8 +100,14 @@ func (s *scripts) ran(rec *session.Record, t *told) {
 		s.loose = append(s.loose, *t)
 	}
 	if owner != nil && len(owner.ran) < maxRan {
-		owner.ran = append(owner.ran, *t)
+		owner.ran, owner.last = append(owner.ran, *t), rec.Ordinal.Value
 	}
+}
+
+// next says whether a result follows the script's newest: between them nothing else is written, and behind the call only
+// what its tokens were.
+func (s *script) next(rec *session.Record) bool {
+	return rec.Ordinal.Value == s.last+1 || len(s.ran) == 0 && rec.Ordinal.Value == s.last+2
 }
 
 // forget ends the story of the scripts of a turn. What still runs may be waited for in the next.
@@ -103,15 +116,15 @@ func (s *scripts) forget() { s.open, s.loose = nil, nil }
 // placeScript puts a call in front of a script's output, and of what the script ran, that says what is known of it.
 func (c *callChecker) placeScript(out *earlyOutput) Edit {
 	id, at := out.callID, out.ref.Pos
-	content := Content{Literal: codex.ScriptFrom(id, out.stamp, nil)}
+	content := Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, nil)}
 	if len(out.ran) > 0 {
 		at = out.ran[0].ref.Pos
 		content.From = &out.ran[0].ref
 		for _, t := range out.ran[1:] {
 			content.More = append(content.More, t.ref)
 		}
-		stamp := out.stamp
-		content.Join = func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, stamp, records), nil }
+		stamp, kind := out.stamp, out.kind
+		content.Join = func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, kind, stamp, records), nil }
 	}
 	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
 		return h.Insert(content)
@@ -121,7 +134,7 @@ func (c *callChecker) placeScript(out *earlyOutput) Edit {
 
 // source names what tells of the script's results.
 func (s *script) source() string {
-	if len(s.ran) == 1 {
+	if len(s.ran) == 1 || s.ran[len(s.ran)-1].ref.Pos.Lost > 0 {
 		return s.ran[0].source()
 	}
 	var lines []string

@@ -53,6 +53,6 @@ var (
 	}
 	// StoreRules are the rules about what lies beside a session.
 	StoreRules = []*Rule{
-		ProjectionStale, IndexMissing, IndexStale, DuplicateThread, BrokenLineage, ContextLost, Repaired, InUse,
+		ProjectionStale, ruleLostRecords, IndexMissing, IndexStale, DuplicateThread, BrokenLineage, ContextLost, Repaired, InUse,
 	}
 )

@@ -44,6 +44,7 @@ const (
 	Before   = finding.Before
 	After    = finding.After
 	Renumber = finding.Renumber
+	Restore  = finding.Restore
 )
 
 func refOf(rec *session.Record) Ref { return finding.RefOf(rec) }

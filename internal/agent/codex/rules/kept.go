@@ -1,0 +1,147 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleLostRecords = &Rule{
+	Name: "lost-records", Family: "store", Impact: Loses, Fix: Recovered, Home: true,
+	Title: "records that the file has lost and the client's own database still holds",
+	Text: `Of a paginated session the client keeps what it shows in thread_history_1.sqlite: prompts, answers, commands with their outputs, and how turns ended, each with the number of the record it was made of. ` +
+		`After a cut, or a block that was overwritten, that may be the only copy; the client never reads it back into the history. Repair writes those records again in the place that their number and time name. ` +
+		`Nothing is taken from there where the file has another record under such a number and nothing is damaged, nor where the times do not fit: then the database tells of another course of events.`,
+}
+
+// keptSource names the database in a report.
+const keptSource = "thread_history_1.sqlite"
+
+// maxKeptText is how many bytes of lost records are held at most.
+const maxKeptText = 64 << 20
+
+// kept is what a home's database says of a session, while it is compared with the file.
+type kept struct {
+	home, rollout string
+	store.Kept
+	items      map[[2]string]int // by turn and id
+	seen       []bool            // the items that the file holds, too
+	begun      map[string]bool   // turns that begin, or end, in the file
+	ended      map[string]bool
+	misordered bool // an item stands under another number there
+}
+
+// Kept is what a home keeps of a session, nil if that is nothing, or in a form that is not known.
+func (Agent) Kept(ctx context.Context, dir, base string) check.Kept {
+	name, ok := home.ParseName(base)
+	if !ok {
+		return nil
+	}
+	all, err := store.ReadKept(ctx, dir, name.RolloutID)
+	if err != nil || len(all.Items)+len(all.Turns) == 0 {
+		return nil // what can't be read of the home is told when it is compared with the session
+	}
+	k := &kept{
+		home: dir, rollout: name.RolloutID, Kept: all, items: make(map[[2]string]int, len(all.Items)), seen: make([]bool, len(all.Items)),
+		begun: map[string]bool{}, ended: map[string]bool{},
+	}
+	for i, item := range all.Items {
+		k.items[[2]string{item.Turn, item.ID}] = i
+	}
+	return k
+}
+
+// Finding is what is said of lost records.
+func (k *kept) Finding() Finding {
+	return Finding{Rule: ruleLostRecords, Impact: Loses, Fix: Recovered, Source: keptSource}
+}
+
+// Time is when a record was written.
+func (k *kept) Time(rec *session.Record) time.Time { return codex.Time(rec) }
+
+// See notes what the file holds.
+func (k *kept) See(rec *session.Record) {
+	switch {
+	case rec.Kind == session.TurnStart:
+		k.begun[string(rec.TurnID)] = true
+	case rec.Kind == session.TurnEnd:
+		k.ended[string(rec.TurnID)] = true
+	case rec.Type == "event_msg/item_completed":
+		i, ok := k.items[[2]string{string(rec.TurnID), string(rec.CallID)}]
+		if !ok || k.seen[i] {
+			return
+		}
+		k.seen[i] = true
+		if rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value != k.Items[i].Ordinal {
+			k.misordered = true
+		}
+	}
+}
+
+// Missing are the records that the file lacks, in their order. Where the file numbers otherwise than the database, none
+// has a place that is known.
+func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
+	if k.misordered || !h.Paginated() {
+		return nil
+	}
+	var items []store.KeptItem
+	for i, item := range k.Items {
+		if !k.seen[i] && item.Ordinal >= max(h.BaseOrdinal, h.SubagentStart) {
+			items = append(items, item)
+		}
+	}
+	items, err := store.KeptText(ctx, k.home, k.rollout, items, maxKeptText)
+	if err != nil {
+		return nil
+	}
+	var out []check.Lost
+	answers := map[string]string{} // texts of the lost answers, by id
+	for _, item := range items {
+		place := codex.KeptPlace{Thread: h.ID, Turn: item.Turn, At: item.At, Ordinal: item.Ordinal}
+		if line := codex.EventFromKept(place, []byte(item.JSON)); line != nil {
+			out = append(out, check.Lost{Ordinal: item.Ordinal, At: item.At, Line: line, Begun: item.Begun})
+			answers[item.ID] = codex.KeptAnswer([]byte(item.JSON))
+		}
+	}
+	for _, t := range k.Turns {
+		place := codex.KeptPlace{Thread: h.ID, Turn: t.ID, At: k.after(t.Ordinal, t.Started), Ordinal: t.Ordinal}
+		if !k.begun[t.ID] && t.Ordinal > 0 && t.Started.Unix() > 0 {
+			out = append(out, check.Lost{Ordinal: t.Ordinal, At: place.At, Line: codex.NewTurnStarted(place)})
+		}
+		if k.ended[t.ID] || t.End < 0 || t.Completed.Unix() <= 0 {
+			continue
+		}
+		place.At, place.Ordinal = k.after(t.End, t.Completed), t.End
+		end := codex.KeptEnd{Status: t.Status, Error: t.Error, Last: answers[t.Final], Started: t.Started, Took: t.Took}
+		if line := codex.NewTurnEnded(place, end); line != nil {
+			out = append(out, check.Lost{Ordinal: t.End, At: place.At, Line: line})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	return out
+}
+
+// after is a time that is kept in whole seconds, but not before that of the item in front of the record with a number.
+func (k *kept) after(ordinal int64, at time.Time) time.Time {
+	i, _ := slices.BinarySearchFunc(k.Items, ordinal, func(item store.KeptItem, n int64) int { return cmp.Compare(item.Ordinal, n) })
+	if i > 0 && k.Items[i-1].At.After(at) && k.Items[i-1].At.Sub(at) < time.Second {
+		return k.Items[i-1].At
+	}
+	return at
+}
+
+// Lost shows a checker a record that the file has lost.
+func (c *callChecker) Lost(rec *session.Record) { c.Record(rec) }
+
+// Lost: see callChecker's.
+func (c *messageChecker) Lost(rec *session.Record) { c.Record(rec) }
+
+// Lost: see callChecker's.
+func (c *turnChecker) Lost(rec *session.Record) { c.Record(rec) }

@@ -1,0 +1,132 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleLostCall = &Rule{
+	Name: "lost-call", Family: "calls", Impact: Loses, Fix: Recovered,
+	Title: "a tool call of which only the event is left",
+	Text: `Call and output are both lost, and the model knows nothing of what was done. Where records are known to be missing around an event that tells what was run and what came of it ` +
+		`(or where the client's database tells it), repair writes both again. Of a script in code mode the text is lost for good: the call says so, and the output holds what its tools returned.`,
+}
+
+// lostCall is an event of a call that has not been seen.
+type lostCall struct {
+	*evidence
+	callID string
+	kind   string // payload type that its output would have
+	from   session.Pos
+}
+
+// maxLostCalls is how many are kept of a turn.
+const maxLostCalls = 1 << 12
+
+// only keeps an event that tells call and output, until the end of its turn shows whether both are missing.
+func (c *callChecker) only(rec *session.Record, ev *evidence) {
+	if ev.tells&codex.TellsOutput == 0 || ev.tells&codex.TellsCall == 0 || len(c.lost) >= maxLostCalls || codex.ByUser(rec) {
+		return
+	}
+	c.lost = append(c.lost, lostCall{ev, string(rec.CallID), codex.OutputTypeOf(rec), c.begun})
+}
+
+// settleLost reports the calls that are known only by their event, up to a place.
+func (c *callChecker) settleLost(to session.Pos) {
+	for _, l := range c.lost {
+		if !c.known(l.callID) {
+			c.lostCall(l, to)
+		}
+	}
+	c.lost = c.lost[:0]
+	c.lostScript(to)
+}
+
+// known says whether a call, or an output, with this id has been seen.
+func (c *callChecker) known(callID string) bool {
+	for family := session.Function; family <= session.Search; family++ {
+		key := c.key(family, []byte(callID))
+		if c.open[key] != nil || c.early[key] != nil || c.cut[key] != nil || c.past[key] {
+			return true
+		}
+		if _, ok := c.answered(key); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// around are the edits that put a call in front of an event and its output behind it. Without a hole for each, an event
+// of the file is no proof that they ever stood there: nil then.
+func (c *callChecker) around(first, last *told, from, to session.Pos, call, output Content) []Edit {
+	if first.ref.Pos.Lost > 0 && last.ref.Pos.Lost > 0 {
+		return []Edit{{At: first.ref.Pos, Op: Before, New: call}, {At: last.ref.Pos, Op: After, New: output}}
+	}
+	front := c.run.holes.Newest(from, first.ref.Pos)
+	if front == nil {
+		return nil
+	}
+	behind := c.run.holes.First(last.ref.Pos, to)
+	if behind == nil {
+		return nil
+	}
+	return []Edit{front.Insert(call), behind.Insert(output)}
+}
+
+func (c *callChecker) lostCall(l lostCall, to session.Pos) {
+	id, kind, shell := l.callID, l.kind, c.shell
+	tool := codex.Tool{Type: codex.CallType(kind), Name: first(shell, "exec_command"), CallID: id}
+	if kind == "custom_tool_call_output" {
+		tool.Name = "apply_patch"
+	}
+	edits := c.around(&l.told, &l.told, l.from, to,
+		Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.CallFrom(id, kind, shell, record) }},
+		Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }})
+	if edits == nil {
+		return
+	}
+	c.report(Finding{
+		Rule: ruleLostCall, Impact: Loses, Fix: Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
+		Message: fmt.Sprintf("call %s and its output are lost: the model is not told of what this event shows", clip([]byte(id), 40)),
+		Edits:   edits, On: l.ref, IDs: id, Hole: l.ref.Pos.Lost == 0,
+	})
+}
+
+// lostScript reports a script of which only the events of what it ran are left.
+func (c *callChecker) lostScript(to session.Pos) {
+	ran := c.runs.loose
+	c.runs.loose = nil
+	if len(ran) == 0 {
+		return
+	}
+	one := &script{ran: ran}
+	open := &openCall{tool: codex.LostScript(ran[0].ref.Pos.Line, ran[0].ref.Pos.Lost)}
+	call, output := Content{}, Content{}
+	one.output(&output, open)
+	call.From, call.More = output.From, output.More
+	id := open.tool.CallID
+	call.Join = func(records [][]byte) ([]byte, error) {
+		return codex.ScriptFrom(id, "custom_tool_call_output", codex.StampOf(records[0]), records), nil
+	}
+	edits := c.around(&ran[0], &ran[len(ran)-1], c.begun, to, call, output)
+	if edits == nil {
+		return
+	}
+	c.report(Finding{
+		Rule: ruleLostCall, Impact: Loses, Fix: StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
+		Message: "the call of a script and its output are lost: the model is not told of what these events show",
+		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
+	})
+}
+
+// first is the first text that is not empty.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

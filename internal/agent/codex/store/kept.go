@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// KeptItem is a row of thread_items: an item of a turn as the client shows it, made of one record of the rollout.
+type KeptItem struct {
+	ID, Turn string
+	Ordinal  int64 // of that record
+	At       time.Time
+	Begun    bool   // At is when it began: clients before 0.160 do not keep when it was completed
+	JSON     string // "" unless it was asked for
+}
+
+// KeptTurn is a row of thread_turns.
+type KeptTurn struct {
+	ID                 string
+	Status             string // completed, interrupted, failed, inProgress
+	Error              string // JSON, "" if there is none
+	Ordinal, End       int64  // of the records that begin and end it; End is -1 as long as none does
+	Started, Completed time.Time
+	Took               time.Duration
+	Final              string // id of its last answer, "" if it has none
+}
+
+// Kept is what the projection keeps of a rollout.
+type Kept struct {
+	Items []KeptItem // by ordinal
+	Turns []KeptTurn // by ordinal
+}
+
+// keptColumns are what is read of the projection; a database that lacks one is in a form that is not known.
+var keptColumns = map[string][]string{
+	"thread_items": {"thread_id", "turn_id", "item_id", "rollout_ordinal", "created_at_ms", "item_json"},
+	"thread_turns": {"thread_id", "turn_id", "rollout_ordinal", "status", "error_json", "started_at", "completed_at", "duration_ms", "final_agent_item_id"},
+}
+
+// laterColumns came with later clients (0.150, 0.160), and what stands for each where it is missing.
+var laterColumns = []struct{ table, name, without string }{
+	{"thread_items", "updated_at_ordinal", "0"},
+	{"thread_items", "completed_at_ms", "NULL"},
+	{"thread_turns", "rollout_end_ordinal", "NULL"},
+}
+
+// maxKept is how many items of a rollout are looked at: an index of them is held.
+const maxKept = 1 << 18
+
+// ReadKept reads what the projection keeps of a rollout, without the items' text. It is empty if there is none, or more
+// than is looked at; the error may be ErrSchema.
+func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
+	db, path, err := open(ctx, home, historyFile, readOnly)
+	if db == nil || err != nil {
+		return k, err
+	}
+	defer db.Close()
+	later := map[string]string{}
+	for table, want := range keptColumns {
+		has, err := columns(ctx, db, path, table)
+		if err != nil {
+			return k, err
+		}
+		for _, c := range laterColumns {
+			if c.table != table {
+				continue
+			}
+			if later[c.name] = c.name; !slices.Contains(has, c.name) {
+				later[c.name] = c.without
+			}
+		}
+		for _, c := range want {
+			if !slices.Contains(has, c) {
+				return k, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
+			}
+		}
+	}
+	err = query(ctx, db, path, func(rows *sql.Rows) error {
+		var i KeptItem
+		var ms int64
+		if err := rows.Scan(&i.ID, &i.Turn, &i.Ordinal, &ms, &i.Begun); err != nil {
+			return err
+		}
+		i.At = time.UnixMilli(ms).UTC()
+		k.Items = append(k.Items, i)
+		return nil
+	}, `SELECT item_id, turn_id, max(rollout_ordinal, `+later["updated_at_ordinal"]+`) AS at,
+		coalesce(`+later["completed_at_ms"]+`, created_at_ms), `+later["completed_at_ms"]+` IS NULL FROM thread_items WHERE thread_id = ? ORDER BY at LIMIT ?`, rolloutID, maxKept+1)
+	if err != nil || len(k.Items) > maxKept {
+		return Kept{}, err
+	}
+	err = query(ctx, db, path, func(rows *sql.Rows) error {
+		var t KeptTurn
+		var started, completed, ms int64
+		if err := rows.Scan(&t.ID, &t.Status, &t.Error, &t.Ordinal, &t.End, &started, &completed, &ms, &t.Final); err != nil {
+			return err
+		}
+		t.Started, t.Completed, t.Took = time.Unix(started, 0).UTC(), time.Unix(completed, 0).UTC(), time.Duration(ms)*time.Millisecond
+		k.Turns = append(k.Turns, t)
+		return nil
+	}, `SELECT turn_id, status, coalesce(error_json, ''), rollout_ordinal, coalesce(`+later["rollout_end_ordinal"]+`, -1), coalesce(started_at, 0),
+		coalesce(completed_at, 0), coalesce(duration_ms, 0), coalesce(final_agent_item_id, '') FROM thread_turns WHERE thread_id = ? ORDER BY rollout_ordinal`, rolloutID)
+	return k, err
+}
+
+// KeptText fills in the text of items, as long as all of it is not longer than most bytes. It returns those that it could.
+func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, most int) ([]KeptItem, error) {
+	db, path, err := open(ctx, home, historyFile, readOnly)
+	if db == nil || err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	var out []KeptItem
+	for _, i := range items {
+		err := query(ctx, db, path, func(rows *sql.Rows) error { return rows.Scan(&i.JSON) },
+			"SELECT item_json FROM thread_items WHERE thread_id = ? AND turn_id = ? AND item_id = ?", rolloutID, i.Turn, i.ID)
+		if err != nil {
+			return nil, err
+		}
+		if most -= len(i.JSON); most < 0 {
+			break
+		}
+		i.JSON = strings.Clone(i.JSON)
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// query calls do for each row.
+func query(ctx context.Context, db *sql.DB, path string, do func(*sql.Rows) error, text string, args ...any) error {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading %s: %w", path, err)
+	}
+	return nil
+}

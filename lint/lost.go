@@ -1,0 +1,126 @@
+package lint
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// slack is how far the times of a record and of what was made of it may be apart: the client writes turns' in seconds.
+const slack = 2 * time.Second
+
+// lostFeed puts lost records in their places while the session is read.
+type lostFeed struct {
+	run     *check.Run
+	kept    check.Kept
+	decoder session.Decoder
+	rest    []check.Lost
+	scanner *jsonl.Scanner
+	rec     session.Record
+	prev    session.Pos // the last line, dead or not
+	end     int64       // bytes, the offset behind it
+	at      time.Time   // of the last readable record
+	dead    bool        // lines without a record stand behind that
+	ordinal int64       // its number
+	block   *Finding    // the lost records in hand
+}
+
+func newLostFeed(run *check.Run, kept check.Kept, decoder session.Decoder, lost []check.Lost) *lostFeed {
+	f := &lostFeed{run: run, kept: kept, decoder: decoder, rest: lost, scanner: jsonl.NewScanner(decoder.Shape()), ordinal: -1}
+	f.rec.Spans = make([]jsonl.Span, decoder.Paths())
+	return f
+}
+
+// before takes what was lost in front of a record; rec is nil at the end of the session.
+func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) {
+	if rec != nil && (rec.Kind == session.Unreadable || rec.Ordinal.State != session.GoodOrdinal) {
+		f.pass(rec)
+		return
+	}
+	for len(f.rest) > 0 {
+		one := &f.rest[0]
+		if rec != nil && one.Ordinal > rec.Ordinal.Value && !(f.dead && f.at.Before(one.At) && one.At.Before(f.kept.Time(rec))) {
+			break
+		}
+		if f.fits(one, rec) {
+			f.take(one, checkers)
+		}
+		f.rest = f.rest[1:]
+	}
+	f.flush()
+	if rec != nil {
+		f.pass(rec)
+	}
+}
+
+// fits says whether a lost record belongs behind the last record and in front of the next. Under the number of a record
+// that is there it was lost only where something is damaged: the client went on from there.
+func (f *lostFeed) fits(one *check.Lost, next *session.Record) bool {
+	free := next == nil || one.Ordinal < next.Ordinal.Value // no record has its number
+	switch {
+	case one.Ordinal <= f.ordinal, !free && !f.dead:
+		return false
+	case one.At.Add(slack).Before(f.at) && !(one.Begun && free):
+		return false
+	case next == nil:
+		return true
+	}
+	return !one.At.After(f.kept.Time(next).Add(slack))
+}
+
+func (f *lostFeed) pass(rec *session.Record) {
+	f.prev, f.end = rec.Pos, rec.Offset+rec.Size
+	if rec.Kind == session.Unreadable {
+		f.dead = true
+		return
+	}
+	f.dead = false
+	if at := f.kept.Time(rec); !at.IsZero() {
+		f.at = at
+	}
+	if rec.Ordinal.State == session.GoodOrdinal {
+		f.ordinal = rec.Ordinal.Value
+	}
+}
+
+// take shows a lost record to those that ask what becomes of calls, messages and turns.
+func (f *lostFeed) take(one *check.Lost, checkers []check.Checker) {
+	spans := f.rec.Spans
+	if !f.scanner.Scan(one.Line, spans).Object {
+		return
+	}
+	f.prev.Lost++
+	f.rec = session.Record{Pos: f.prev, Offset: f.end, Raw: one.Line, Spans: spans}
+	f.decoder.Decode(&f.rec)
+	if f.block == nil {
+		block := f.kept.Finding()
+		block.Pos, block.Offset = f.prev, f.end
+		f.block = &block
+	}
+	f.block.Edits = append(f.block.Edits, finding.Edit{At: f.prev, Op: finding.Restore, New: finding.Content{Literal: one.Line}})
+	for _, c := range checkers {
+		if r, ok := c.(check.Restorer); ok {
+			r.Lost(&f.rec)
+		}
+	}
+}
+
+// flush reports the lost records that stood together.
+func (f *lostFeed) flush() {
+	if f.block == nil {
+		return
+	}
+	behind := f.prev
+	behind.Lost = 0
+	f.run.Holes().Restored(behind, f.prev, len(f.block.Edits))
+	f.block.Message = fmt.Sprintf("%d records that stood here are lost; its client's database still holds what they told", len(f.block.Edits))
+	if len(f.block.Edits) == 1 {
+		f.block.Message = "a record that stood here is lost; its client's database still holds what it told"
+	}
+	f.run.Report(*f.block)
+	f.block = nil
+}
