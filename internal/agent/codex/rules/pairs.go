@@ -48,7 +48,7 @@ var (
 	}
 	callRules = []*Rule{
 		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
-		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostCall,
+		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair,
 	}
 )
 

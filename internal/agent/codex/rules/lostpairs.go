@@ -7,8 +7,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleLostCall = &Rule{
-	Name: "lost-call", Family: "calls", Impact: Loses, Fix: Recovered,
+var ruleLostPair = &Rule{
+	Name: "lost-pair", Family: "calls", Impact: Loses, Fix: Recovered,
 	Title: "a tool call of which only the event is left",
 	Text: `Call and output are both lost, and the model knows nothing of what was done. Where records are known to be missing around an event that tells what was run and what came of it ` +
 		`(or where the client's database tells it), repair writes both again. Of a script in code mode the text is lost for good: the call says so, and the output holds what its tools returned.`,
@@ -88,7 +88,7 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 		return
 	}
 	c.report(Finding{
-		Rule: ruleLostCall, Impact: Loses, Fix: Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
+		Rule: ruleLostPair, Impact: Loses, Fix: Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
 		Message: fmt.Sprintf("call %s and its output are lost: the model is not told of what this event shows", clip([]byte(id), 40)),
 		Edits:   edits, On: l.ref, IDs: id, Hole: l.ref.Pos.Lost == 0,
 	})
@@ -115,7 +115,7 @@ func (c *callChecker) lostScript(to session.Pos) {
 		return
 	}
 	c.report(Finding{
-		Rule: ruleLostCall, Impact: Loses, Fix: StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
+		Rule: ruleLostPair, Impact: Loses, Fix: StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
 		Message: "the call of a script and its output are lost: the model is not told of what these events show",
 		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
 	})
