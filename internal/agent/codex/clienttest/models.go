@@ -20,3 +20,6 @@ func CodeModelFor(version string) string {
 	}
 	return "gpt-6-sol"
 }
+
+// HasFront says whether a client can be driven as [Home.App] does.
+func HasFront(version string) bool { return !versionLess(version, "0.114.0") }

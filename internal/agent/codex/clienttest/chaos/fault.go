@@ -65,6 +65,7 @@ func somePlan(seed uint64, versions []string, faulty bool) plan {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	at := rng.IntN(len(versions))
 	p := plan{Seed: seed, Code: clienttest.CodeModelFor(versions[at]) != "" && seed%2 == 0, Compact: -1}
+	p.Front = rng.IntN(3) == 0 && clienttest.HasFront(versions[at])
 	turns := rng.IntN(4) + 3
 	for turn := range turns {
 		if turn > 0 && at+1 < len(versions) && rng.IntN(100) < 6 && faulty {

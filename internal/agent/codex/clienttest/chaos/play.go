@@ -20,6 +20,7 @@ type plan struct {
 	Code     bool     `json:"code"`     // code mode
 	Faults   []fault  `json:"faults"`   // turn by turn
 	Compact  int      `json:"compact"`  // the turn that begins with a compaction, or -1
+	Front    bool     `json:"front"`    // the client is a front end's: one process for many turns
 }
 
 // player plays a plan in a home.
@@ -31,6 +32,7 @@ type player struct {
 	path  string // of the session, as soon as there is one
 	id    string
 	log   []string // what happened, turn by turn
+	front front
 
 	mu      sync.Mutex
 	replies [][]step
@@ -48,6 +50,7 @@ func newPlayer(h *clienttest.Home, p plan) *player {
 
 // play plays all turns, or as many as the client will.
 func (p *player) play(ctx context.Context) error {
+	defer p.front.close()
 	w := &writer{rng: p.rng, code: p.Code}
 	for turn, version := range p.Versions {
 		bin, err := clienttest.Find(version)
@@ -72,7 +75,10 @@ func (p *player) play(ctx context.Context) error {
 			p.log = append(p.log, lastLine(res.Stderr))
 			break // it does not go on by itself
 		}
-		p.after(turn)
+		if p.Faults[turn].Kind == "power" {
+			p.front.close()
+			p.powerLost()
+		}
 	}
 	return ctx.Err()
 }
@@ -121,6 +127,8 @@ func (p *player) turn(ctx context.Context, prompt string, w *writer) clienttest.
 		defer wg.Wait()
 	}
 	switch {
+	case p.Front:
+		return p.frontTurn(ctx, &h, prompt)
 	case p.id == "" && f.stops():
 		if f.Kind == "kill" || f.Kind == "power" {
 			return h.ExecKill(ctx, prompt, f.when())
@@ -199,11 +207,8 @@ func asksForSummary(input []sentItem) bool {
 	return last.Type == "message" && last.Role == "user" && !strings.Contains(last.Text, "[[p-") && !strings.Contains(last.Text, `"text":"<`)
 }
 
-// after does what happens to the session between two runs.
-func (p *player) after(turn int) {
-	if p.Faults[turn].Kind != "power" || p.path == "" {
-		return
-	}
+// powerLost takes from the session what had not reached the disk.
+func (p *player) powerLost() {
 	data, err := os.ReadFile(p.path)
 	if err != nil {
 		return
