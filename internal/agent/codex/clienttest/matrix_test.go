@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,9 @@ func (s *tally) check(t *testing.T, bin Binary, c damage.Case, name string, whol
 	}
 }
 
+// codeMode says whether a session has scripts that call tools.
+func codeMode(text []byte) bool { return bytes.Contains(text, []byte(`"name":"exec"`)) }
+
 // resumeText has the client resume a session in a fresh home.
 func resumeText(t *testing.T, bin Binary, text []byte, name string) Result {
 	t.Helper()
@@ -109,6 +113,10 @@ func resumeText(t *testing.T, bin Binary, text []byte, name string) Result {
 	id, err := h.AddSession(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if model := CodeModelFor(bin.Version); codeMode(text) && model != "" {
+		// With another model the client asks for a summary first.
+		h.Config = append(h.Config, fmt.Sprintf("model=%q", model))
 	}
 	res := h.Resume(t.Context(), id, Prompt)
 	if blocked := h.Server.Blocked(); len(blocked) > 0 {
