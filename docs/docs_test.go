@@ -171,16 +171,16 @@ func options(help string) []string {
 	return slices.Compact(names)
 }
 
-// TestFlags compares the commands and flags that the README lists with those that there are.
+// TestFlags compares the commands and flags that docs/commands.md lists with those that there are.
 func TestFlags(t *testing.T) {
 	atRoot(t)
-	readme := read(t, "README.md")
+	readme := read(t, "docs/commands.md")
 	top, _ := run("--help")
 	_, list, _ := strings.Cut(top, "COMMANDS:\n")
 	list, _, _ = strings.Cut(list, "OPTIONS:\n")
-	everywhere := firstColumn(section(t, readme, "### Everywhere"))
+	everywhere := firstColumn(section(t, readme, "## Everywhere"))
 	if want := options(top); !slices.Equal(everywhere, want) {
-		t.Errorf("hist has the flags %v, the README lists %v", want, everywhere)
+		t.Errorf("hist has the flags %v, docs/commands.md lists %v", want, everywhere)
 	}
 	var commands []string
 	for _, m := range inCommands.FindAllStringSubmatch(list, -1) {
@@ -188,8 +188,8 @@ func TestFlags(t *testing.T) {
 		commands = append(commands, name)
 		help, _ := run(name, "--help")
 		want := slices.DeleteFunc(options(help), func(f string) bool { return slices.Contains(everywhere, f) })
-		if got := firstColumn(section(t, readme, "### hist "+name)); !slices.Equal(got, want) {
-			t.Errorf("hist %s has the flags %v, the README lists %v", name, want, got)
+		if got := firstColumn(section(t, readme, "## hist "+name)); !slices.Equal(got, want) {
+			t.Errorf("hist %s has the flags %v, docs/commands.md lists %v", name, want, got)
 		}
 	}
 	var listed []string
@@ -197,15 +197,15 @@ func TestFlags(t *testing.T) {
 		listed = append(listed, m[1])
 	}
 	if len(commands) < 4 || !slices.Equal(listed, commands) {
-		t.Errorf("the commands are %v, the README lists %v", commands, listed)
+		t.Errorf("the commands are %v, docs/commands.md lists %v", commands, listed)
 	}
 }
 
-// TestExitCodes compares the README's table with what every command's help ends with.
+// TestExitCodes compares the table of docs/commands.md with what every command's help ends with.
 func TestExitCodes(t *testing.T) {
 	atRoot(t)
 	var rows strings.Builder
-	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]+) \| (.*) \|$`).FindAllStringSubmatch(read(t, "README.md"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]+) \| (.*) \|$`).FindAllStringSubmatch(read(t, "docs/commands.md"), -1) {
 		fmt.Fprintf(&rows, "%-3s %s\n", m[1], m[2])
 	}
 	for _, args := range [][]string{{"--help"}, {"lint", "--help"}, {"repair", "--help"}, {"undo", "--help"}, {"show", "--help"}, {"explain", "--help"}} {
@@ -216,12 +216,12 @@ func TestExitCodes(t *testing.T) {
 			want.WriteString(m[1] + "\n")
 		}
 		if rows.String() != want.String() {
-			t.Errorf("hist %s:\n%sthe README:\n%s", strings.Join(args, " "), want.String(), rows.String())
+			t.Errorf("hist %s:\n%sdocs/commands.md:\n%s", strings.Join(args, " "), want.String(), rows.String())
 		}
 	}
 }
 
-// TestFindingFields compares the fields that the README lists with those of all findings in the fixtures.
+// TestFindingFields compares the fields that docs/commands.md lists with those of all findings in the fixtures.
 func TestFindingFields(t *testing.T) {
 	atRoot(t)
 	out, _ := run("lint", "--format", "jsonl", "fixtures/codex/rules")
@@ -243,8 +243,8 @@ func TestFindingFields(t *testing.T) {
 		want = append(want, name)
 	}
 	slices.Sort(want)
-	if got := firstColumn(section(t, read(t, "README.md"), "### Findings as JSON")); !slices.Equal(got, want) {
-		t.Errorf("findings have the fields %v, the README lists %v", want, got)
+	if got := firstColumn(section(t, read(t, "docs/commands.md"), "## Findings as JSON")); !slices.Equal(got, want) {
+		t.Errorf("findings have the fields %v, docs/commands.md lists %v", want, got)
 	}
 }
 
