@@ -71,6 +71,7 @@ func (e *env) list(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(t target) bool { return all.Part(t.path) })
 	unread := false
 	paths := make([]string, 0, len(list))
 	for _, t := range list {

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
@@ -143,7 +146,7 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 	}
 	fmt.Fprintf(p.w, "resume: %s", p.st.bold.Sprint(format.Command(rep.Resume...)))
 	if !found(rep.Target) {
-		fmt.Fprint(p.w, " (once the file lies in sessions/ of Codex's home)")
+		fmt.Fprint(p.w, where(rep.Resume))
 	}
 	fmt.Fprintln(p.w)
 }
@@ -275,4 +278,14 @@ func hunkRange(line int64, n int) string {
 		return fmt.Sprintf("%d,0", line-1)
 	}
 	return fmt.Sprintf("%d,%d", line, n)
+}
+
+// where says where a copy must lie to be resumed, by the program that resumes it.
+func where(resume []string) string {
+	for _, a := range all.Agents {
+		if h, ok := a.(agent.Homed); ok && slices.Equal(a.Resume(resume[len(resume)-1]), resume) {
+			return fmt.Sprintf(" (once the file lies in %s of %s's home)", h.Folder(), a.Title())
+		}
+	}
+	return ""
 }

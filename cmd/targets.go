@@ -232,7 +232,7 @@ func isHome(dir, home string) bool {
 		return false
 	}
 	abs, err := filepath.Abs(dir)
-	return err == nil && (abs == home || abs == filepath.Join(home, "sessions"))
+	return err == nil && (abs == home || abs == all.LiveSessions(home))
 }
 
 // homeOf returns the agent's home that a path lies in, told by the directories the agent makes there: those that the path

@@ -132,6 +132,12 @@ type Reidentifier interface {
 	IsHeader(line []byte) bool
 }
 
+// Parter is an agent that keeps parts of a session in files of their own.
+type Parter interface {
+	// Part says whether a file is one: a sub-agent's conversation, which belongs to the session that began it.
+	Part(path string) bool
+}
+
 // Archiver is an agent with an archive, from which it does not resume.
 type Archiver interface {
 	// Unarchive is the command that takes a thread out of it, and why that is needed.
@@ -153,6 +159,8 @@ type Homed interface {
 	Sessions(home string) []string
 	// Live is the directory of a home that sessions are resumed from, "" if it is not there.
 	Live(home string) string
+	// Folder is where in a home sessions are resumed from, for sentences: "sessions/".
+	Folder() string
 	// HomeAbove is the home that an absolute path lies in, told by the names of the folders above it; "" if in none.
 	HomeAbove(path string) string
 	// Find returns the files of the sessions in a home that an id, or the beginning of one, names. Named returns the ids

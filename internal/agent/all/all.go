@@ -60,6 +60,14 @@ func LiveSessions(home string) string {
 	return ""
 }
 
+// Part says whether a file holds a part of a session that lies elsewhere.
+func Part(path string) bool {
+	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
+		p, ok := a.(agent.Parter)
+		return ok && p.Part(path)
+	})
+}
+
 // Named is the agent of that name, nil if there is none.
 func Named(name string) agent.Agent {
 	for _, a := range Agents {

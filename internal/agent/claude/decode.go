@@ -91,7 +91,10 @@ func (Decoder) Decode(rec *session.Record) {
 			rec.Kind = session.TurnEnd
 		}
 	case "attachment":
-		rec.Kind = session.Context
+		switch string(text(rec, fieldAttachment)) {
+		case "environment", "model":
+			rec.Kind = session.Context
+		}
 	}
 }
 

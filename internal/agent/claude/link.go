@@ -219,18 +219,27 @@ func (c *Checker) callOf(n *node) *node {
 	return nil
 }
 
-// healed is the parent that clients from 2.1.100 on choose for a record whose own is missing, nil for none.
+// healed is the parent that clients from 2.1.100 on choose for a record whose own is missing: the newest that was written
+// in the time before it. It is nil if there is none, or if two were written in the same millisecond.
 func (c *Checker) healed(n *node) *node {
 	if n.when == 0 {
 		return nil
 	}
+	var best *node
 	until, _ := slices.BinarySearchFunc(c.byTime, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
 	for i := until - 1; i >= 0 && c.byTime[i].when >= n.when-healTime; i-- {
-		if m := c.byTime[i]; m != n && !m.side && !under(m, n) {
-			return m
+		m := c.byTime[i]
+		switch {
+		case m == n || m.side || under(m, n):
+		case best == nil:
+			best = m
+		case m.when == best.when:
+			return nil
+		default:
+			return best
 		}
 	}
-	return nil
+	return best
 }
 
 // impactOf is what the clients do with a record whose parent is missing and should be p.

@@ -24,6 +24,9 @@ func (Agent) Live(dir string) string {
 	return live
 }
 
+// Folder is "sessions/".
+func (Agent) Folder() string { return "sessions/" }
+
 // HomeAbove is what holds the sessions or archived_sessions that a path lies in.
 func (Agent) HomeAbove(path string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

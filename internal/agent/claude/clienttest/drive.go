@@ -16,7 +16,7 @@ import (
 const Prompt = "hist measures this resume"
 
 // Deadline is how long one run of the client may take.
-const Deadline = 25 * time.Second
+const Deadline = 90 * time.Second
 
 // Home is a config directory of its own, a working directory, and a stand-in API for one client.
 type Home struct {
