@@ -111,6 +111,7 @@ func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	}
 	c := &adapter{run: run}
 	c.Checker = New(opts, run.Report)
+	c.Amend = run.AmendFraming
 	if h, ok := run.History().(*History); ok {
 		h.of = c.Checker
 	}

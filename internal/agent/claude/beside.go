@@ -68,7 +68,7 @@ func (f *folder) Stray() bool {
 		return false
 	}
 	for _, path := range f.others() {
-		if info, err := os.Stat(path); err == nil && info.Size() > 0 && !info.ModTime().Before(mine.ModTime().Add(-strayTime)) {
+		if info, err := os.Stat(path); err == nil && info.Size() > mine.Size() && !info.ModTime().Before(mine.ModTime().Add(-strayTime)) {
 			return true
 		}
 	}

@@ -34,6 +34,8 @@ type Beside interface {
 type Checker struct {
 	opts   Options
 	report func(finding.Finding)
+	// Amend lets the finding of the normalizer in a line take edits; nil: they are findings of their own.
+	Amend func(line int64, change func(*finding.Finding))
 
 	nodes                []*node // in the order of the file
 	byUUID               map[string]*node
@@ -47,6 +49,7 @@ type Checker struct {
 	queued               []session.Pos // where prompts came in
 	rewinds              []session.Pos // where the client has noted a rewind
 	first                finding.Ref
+	records              int
 	other                map[int64]bool // lines of bookkeeping on which the normalizer found something
 	last                 finding.Ref    // of the last readable record
 	sessions             map[string]int
@@ -92,6 +95,15 @@ type draft struct {
 	always bool // counts wherever it stands
 }
 
+// follows says whether a finding about a record that was cut only tells what the cut has taken of it.
+func (d *draft) follows() bool {
+	switch d.Rule {
+	case ruleMissingType, ruleMissingUUID, ruleLostBranch, ruleWrongLeaf, ruleBrokenParent:
+		return true
+	}
+	return false
+}
+
 // New returns a checker that reports to the given function.
 func New(opts Options, report func(finding.Finding)) *Checker {
 	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, other: map[int64]bool{}, heard: map[string]bool{}, proof: newProof()}
@@ -105,6 +117,7 @@ func (c *Checker) Record(rec *session.Record) {
 		}
 		return
 	}
+	c.records++
 	c.last = finding.RefOf(rec)
 	if c.first.Pos.Line == 0 {
 		c.first = c.last
@@ -200,8 +213,22 @@ func (c *Checker) noConversation() bool {
 	if side > 0 {
 		message = "all records are a sub-agent's: the client finds no conversation in the file"
 	}
-	c.report(finding.Finding{Rule: ruleNoConversation, Impact: finding.Blocks, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message})
+	impact := finding.Blocks
+	if side == 0 && c.stub() {
+		impact = finding.Notes
+		message = "only bookkeeping: a resume of another session has left the file"
+	}
+	c.report(finding.Finding{Rule: ruleNoConversation, Impact: impact, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message})
 	return true
+}
+
+// maxStub is how many records of bookkeeping an older client leaves in a file of its own when it takes a session up.
+const maxStub = 2
+
+// stub says whether the file is what an older client leaves beside the session that it has taken up: next to nothing, in a
+// folder with another session, and none of it words of a conversation.
+func (c *Checker) stub() bool {
+	return c.records <= maxStub && len(c.told) == 0 && len(c.dead) == 0 && c.opts.Beside != nil && c.opts.Beside.Stray()
 }
 
 // add keeps a finding about a record.
@@ -283,6 +310,11 @@ func (c *Checker) settle() {
 		return 0
 	})
 	for _, d := range c.found {
+		if d.about.torn && c.Amend != nil && d.follows() { // it is one damage: the line was cut
+			edits := d.Edits
+			c.Amend(d.about.ref.Pos.Line, func(f *finding.Finding) { f.Edits = append(f.Edits, edits...) })
+			continue
+		}
 		if d.Impact != finding.Notes && !d.always && !sent[d.about] {
 			d.Impact, d.Fix, d.Edits, d.Lost, d.Source = finding.Notes, finding.NoFix, nil, 0, ""
 			d.Message += " (in a part of the history that is no longer sent)"

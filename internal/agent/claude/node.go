@@ -66,6 +66,7 @@ type node struct {
 	relinked   *draft     // the finding for which it was hung elsewhere
 	replaced   bool       // a later copy is read in its place
 	mended     bool       // the client can not read the line as it is
+	torn       bool       // hist has closed it where its line was cut
 	named      *draft     // the finding that gives it another id
 	wrongID    bool
 	branchDone bool       // the branch that begins here has been looked at
@@ -141,7 +142,7 @@ func newNode(rec *session.Record) *node {
 		side: isTrue(rec, fieldSidechain), synthetic: isTrue(rec, fieldAPIError), meta: isTrue(rec, fieldMeta),
 		summary: isTrue(rec, fieldSummary), toolResult: len(field(rec, fieldToolResult)) > 0,
 		attachment: string(text(rec, fieldAttachment)), typeSpan: rec.Spans[fieldType],
-		start: max(bytes.IndexByte(rec.Raw, '{'), 0), mended: rec.Mended, message: maphash.Bytes(nodeSeed, field(rec, fieldMessage)),
+		start: max(bytes.IndexByte(rec.Raw, '{'), 0), mended: rec.Mended, torn: rec.Torn, message: maphash.Bytes(nodeSeed, field(rec, fieldMessage)),
 	}
 	if t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp))); err == nil {
 		n.when = t.UnixMilli()

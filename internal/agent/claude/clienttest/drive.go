@@ -86,6 +86,8 @@ func (h *Home) Run(ctx context.Context, args ...string) (Result, error) {
 	full := append(append([]string(nil), h.Bin.Command...), args...)
 	cmd := exec.CommandContext(ctx, full[0], full[1:]...)
 	cmd.Dir, cmd.Env = h.Work, h.env()
+	setGroup(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = 2 * time.Second
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
