@@ -146,6 +146,9 @@ func TestBehaviourPage(t *testing.T) {
 		fmt.Fprintf(&page, "%d damages of a session that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair.\n\n| damage | as it is | repaired |\n|---|---|---|\n%s", len(rows), 100*sum[0]/n, 100*sum[1]/n, table.String())
 	}
 	path := "../../../docs/claude-behaviour.md"
+	if measured, err := filepath.Glob(results("*")); err != nil || len(measured) == 0 {
+		t.Skip("nothing is measured")
+	}
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)
