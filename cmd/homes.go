@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/lint"
 )
@@ -15,7 +16,7 @@ import (
 // homes are the agents' homes that the linted sessions lie in.
 type homes struct {
 	mu     sync.Mutex
-	open   map[string]*lint.Home
+	open   map[string]beside.Home
 	all    map[string]bool           // those that were asked for as a whole
 	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place
 	copies *copies
@@ -23,7 +24,7 @@ type homes struct {
 }
 
 func newHomes() *homes {
-	return &homes{open: map[string]*lint.Home{}, all: map[string]bool{}, copies: newCopies(), told: map[string]bool{}}
+	return &homes{open: map[string]beside.Home{}, all: map[string]bool{}, copies: newCopies(), told: map[string]bool{}}
 }
 
 // compare looks at the heads and tails of all sessions of each home that was asked for as a whole, to tell of each what
@@ -49,11 +50,11 @@ func (h *homes) compare(ctx context.Context, list []target) {
 }
 
 // of returns the home of a target.
-func (h *homes) of(ctx context.Context, t target) *lint.Home {
+func (h *homes) of(ctx context.Context, t target) beside.Home {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open[t.home] == nil {
-		h.open[t.home] = lint.OpenHome(ctx, t.home)
+		h.open[t.home] = beside.Open(ctx, t.home)
 	}
 	return h.open[t.home]
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
@@ -23,7 +23,7 @@ func operandsOf(c *cli.Context) ([]string, error) {
 	if len(operands) > 0 {
 		return nil, usage("--last and %s both name a session; give one of them", operands[0])
 	}
-	root, err := home.Default()
+	root, err := all.Homed()[0].DefaultHome()
 	if err != nil {
 		return nil, err
 	}

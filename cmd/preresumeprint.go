@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/google/uuid"
+
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/preresume"
 )
@@ -125,7 +126,7 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 
 // repairOperand names a session for a command: by its id, or by its file if it has no proper one.
 func repairOperand(a *preresume.Answer) string {
-	if home.IsID(a.Thread) || a.Path == "" {
+	if len(a.Thread) == 36 && uuid.Validate(a.Thread) == nil || a.Path == "" {
 		return a.Thread
 	}
 	return a.Path

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 )
@@ -37,8 +36,8 @@ func newCopies() *copies {
 func (c *copies) of(ctx context.Context, real string, size int64) string {
 	hash := ""
 	for _, f := range c.by()[real] {
-		name, ok := home.ParseName(filepath.Base(f.Target))
-		if _, err := os.Stat(f.Target); !ok || err != nil || f.SizeBefore != size {
+		name := lint.NameOf(f.Target, true)
+		if _, err := os.Stat(f.Target); !name.Canonical || err != nil || f.SizeBefore != size {
 			continue
 		}
 		if hash == "" {
@@ -65,7 +64,7 @@ func (c *copies) original(path string) string {
 	}
 	for source, files := range c.by() {
 		for _, f := range files {
-			if name, ok := home.ParseName(filepath.Base(source)); ok && f.Target == real {
+			if name := lint.NameOf(source, true); name.Canonical && f.Target == real {
 				return name.ThreadID
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
@@ -48,7 +49,7 @@ func (w *job) lookBeside(ctx context.Context) error {
 	if w.Home == "" {
 		return nil
 	}
-	found, err := lint.OpenHome(ctx, w.Home).Session(ctx, w.Source, w.found)
+	found, err := homes.Open(ctx, w.Home).Session(ctx, w.Source, w.found)
 	if err != nil && w.Mode != InPlace && ctx.Err() == nil {
 		w.notes = append(w.notes, "not compared with what its client keeps beside it: "+err.Error())
 		return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
@@ -131,7 +132,7 @@ func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
 	}
 	found := res.Findings
 	if req.Home != "" {
-		beside, err := lint.OpenHome(ctx, req.Home).Session(ctx, req.Source, res)
+		beside, err := homes.Open(ctx, req.Home).Session(ctx, req.Source, res)
 		if err != nil {
 			return found, fmt.Errorf("%w: %w", errBeside, err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
@@ -57,7 +58,7 @@ func beside(t *testing.T, h *Home, path string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := lint.OpenHome(t.Context(), h.Codex)
+	in := homes.Open(t.Context(), h.Codex)
 	var names []string
 	add := func(found []lint.Finding, err error) {
 		t.Helper()

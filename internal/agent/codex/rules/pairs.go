@@ -4,24 +4,14 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleCallWithoutOutput = &Rule{
-		Name: "call-without-output", Family: "calls", Impact: Loses, Fix: Recovered,
-		Title: "a tool call without its output",
-		Text: `The client tells the model "aborted", although the tool may have finished: the agent believes a finished command failed, and runs it again. ` +
-			`Repair looks for the output in the events that carry it too, and puts it in the place where the client would have written it. Only if nothing is left ` +
-			`it writes a stand-in that says so: outcome unknown, check before repeating.`,
-	}
-	ruleOutputWithoutCall = &Rule{
-		Name: "output-without-call", Family: "calls", Impact: Loses, Fix: Recovered,
-		Title: "an output whose call is gone",
-		Text: `The client drops the output ("Orphan function call output for call id"), and the model has never heard of either. Repair rebuilds the call from an event that names its command ` +
-			`or arguments. If there is none the output is set aside, or with --keep-orphans kept as a note to the model.`,
-	}
-	ruleKindMismatch = &Rule{
+	ruleCallWithoutOutput = check.CallWithoutOutput
+	ruleOutputWithoutCall = check.OutputWithoutCall
+	ruleKindMismatch      = &Rule{
 		Name: "kind-mismatch", Family: "calls", Impact: Loses, Fix: Exact,
 		Title: "an output of the wrong kind for its call",
 		Text:  `The client pairs each kind of call with its own kind of output: a custom_tool_call_output does not answer a function_call. It drops the output and tells the model "aborted". Repair gives the output the kind that its call wants.`,
@@ -31,17 +21,9 @@ var (
 		Title: "an output that stands before its call",
 		Text:  `The client sends both in that order, which the model API may refuse. Repair moves the output behind the call.`,
 	}
-	ruleDuplicateOutput = &Rule{
-		Name: "duplicate-output", Family: "calls", Impact: Rejects, Fix: SetAside,
-		Title: "two outputs for one call",
-		Text:  `The client sends both, which the model API may refuse. Repair keeps the one that an event of the same call confirms, else the first, and sets the other aside.`,
-	}
-	ruleDuplicateCall = &Rule{
-		Name: "duplicate-call", Family: "calls", Impact: Rejects, Fix: SetAside,
-		Title: "two calls with one call_id",
-		Text:  `The client sends both, which the model API may refuse. It happens when a cut stream is tried again. Repair keeps the first and sets the other aside.`,
-	}
-	ruleReplayedCall = &Rule{
+	ruleDuplicateOutput = check.DuplicateOutput
+	ruleDuplicateCall   = check.DuplicateCall
+	ruleReplayedCall    = &Rule{
 		Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix,
 		Title: "the same call again after one that got no answer",
 		Text:  `After a cut stream the client may ask the model again from a history that lacks the call it has just run. The tool may have run twice.`,

@@ -5,16 +5,12 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleOpenTurn = &Rule{
-		Name: "open-turn", Family: "turns", Impact: Shows, Fix: Exact, Always: true,
-		Title: "a turn that neither completed nor was aborted",
-		Text: `A killed client leaves its turn open. Codex shows a paginated session as still working on it; the model is sent the same history either way. In a legacy session nothing hangs on it, and it is only noted. ` +
-			`Repair closes it behind its last record with the turn_aborted record that the client itself writes for an interrupted turn.`,
-	}
+	ruleOpenTurn      = check.OpenTurn
 	ruleTruncatedTurn = &Rule{
 		Name: "truncated-turn", Family: "turns", Impact: Notes, Fix: NoFix,
 		Title: "the last turn stopped before the model answered",
@@ -25,12 +21,8 @@ var (
 		Title: "a turn that ended with an error",
 		Text:  `The provider was at capacity, the stream broke, a limit was reached. The session itself is healthy: resume the same thread, a new one would lose the context.`,
 	}
-	ruleUnansweredPrompt = &Rule{
-		Name: "unanswered-prompt", Family: "turns", Impact: Notes, Fix: NoFix,
-		Title: "the last prompt got no answer",
-		Text:  `Nothing the model said or did follows the last prompt. It is in the history and will be sent with the next one.`,
-	}
-	ruleTurnMismatch = &Rule{
+	ruleUnansweredPrompt = check.UnansweredPrompt
+	ruleTurnMismatch     = &Rule{
 		Name: "turn-mismatch", Family: "turns", Impact: Notes, Fix: NoFix,
 		Title: "the end of a turn that never began, or a second end",
 		Text:  `Harmless by itself; a rollback that counts turns may count one too few or too many.`,

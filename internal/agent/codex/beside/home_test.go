@@ -1,7 +1,9 @@
-package lint
+package beside
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,13 +12,18 @@ import (
 
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/lint"
 )
+
+var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
+
+const fixtures = "../../../../fixtures"
 
 // TestHomeFixtures lints the homes in fixtures/codex/rules: those called bad*.txtar show the rule, and what else their golden
 // file lists; those called ok*.txtar show nothing.
 func TestHomeFixtures(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
-	for _, rule := range Rules {
+	for _, rule := range lint.Rules {
 		if !rule.Home || rule.Name == "context-lost" || rule.Name == "repaired" { // internal/glance tells the first, cmd the other
 			continue
 		}
@@ -36,7 +43,7 @@ func TestHomeFixtures(t *testing.T) {
 					return
 				}
 				bad++
-				if !slices.ContainsFunc(found, func(f Finding) bool { return f.Rule == rule }) {
+				if !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule == rule }) {
 					t.Errorf("no finding of rule %s; got:\n%s", rule.Name, got)
 				}
 				golden(t, filepath.Join(dir, stem(name)+".out"), got)
@@ -49,7 +56,7 @@ func TestHomeFixtures(t *testing.T) {
 }
 
 // lintHome lints a home as the command does, and fails if that leaves anything behind in it.
-func lintHome(t *testing.T, archive string) (list string, found []Finding) {
+func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -60,15 +67,15 @@ func lintHome(t *testing.T, archive string) (list string, found []Finding) {
 	}
 	before := files(t, dir)
 	ctx := context.Background()
-	h := OpenHome(ctx, dir)
+	h := Open(ctx, dir)
 	var b strings.Builder
-	show := func(path string, more []Finding, err error) {
+	show := func(path string, more []lint.Finding, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(more) > 0 {
-			b.WriteString(strings.TrimPrefix(path, dir) + "\n" + strings.ReplaceAll(listed(&Result{Findings: more}), dir, "$HOME"))
+			b.WriteString(strings.TrimPrefix(path, dir) + "\n" + strings.ReplaceAll(listed(&lint.Result{Findings: more}), dir, "$HOME"))
 			found = append(found, more...)
 		}
 	}
@@ -94,9 +101,9 @@ func lintHome(t *testing.T, archive string) (list string, found []Finding) {
 	return b.String(), found
 }
 
-func lintOpened(t *testing.T, src *source.Source, home string) *Result {
+func lintOpened(t *testing.T, src *source.Source, home string) *lint.Result {
 	t.Helper()
-	res, err := Source(context.Background(), src, Options{Name: nameOf(src.Name), Home: home})
+	res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,4 +123,56 @@ func files(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return list
+}
+
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range list {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func stem(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// listed prints findings one a line, with all that a reader must agree to.
+func listed(result *lint.Result) string {
+	var b strings.Builder
+	for _, f := range result.Findings {
+		fmt.Fprintf(&b, "%d:%d %s %s %s: %s", f.Pos.Line, f.Offset, f.Rule.Name, f.Impact, f.Fix, f.Message)
+		if f.Count > 1 {
+			fmt.Fprintf(&b, " (%d times)", f.Count)
+		}
+		if f.Source != "" {
+			fmt.Fprintf(&b, " [%s]", f.Source)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// golden compares got with the golden file, or rewrites that.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update and read what it says)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: findings differ\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
 }

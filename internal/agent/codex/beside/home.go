@@ -1,4 +1,7 @@
-package lint
+// Package beside compares the sessions of a Codex home with what the client keeps beside them: its databases, its list of
+// threads, the other files of a thread. In comes a home and what lint found in a session; out come findings. It stands
+// above lint, which is why it is not part of the agent.
+package beside
 
 import (
 	"context"
@@ -18,6 +21,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
+	"github.com/hist-cli/hist/lint"
 )
 
 // Home compares the sessions of an agent's home with what its client keeps beside them. It only reads, and waits for
@@ -28,8 +32,8 @@ type Home struct {
 	index func() (map[string]string, error)
 }
 
-// OpenHome returns the home at dir; what it needs of it is read when it is first asked for.
-func OpenHome(ctx context.Context, dir string) *Home {
+// Open returns the home at dir; what it needs of it is read when it is first asked for.
+func Open(ctx context.Context, dir string) *Home {
 	return &Home{
 		dir:   dir,
 		files: sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
@@ -74,7 +78,7 @@ func listRollouts(ctx context.Context, dir string) (rollouts, error) {
 }
 
 // Session lists what is wrong between one session of the home and its neighbours. res is what Session found in it.
-func (h *Home) Session(ctx context.Context, src *source.Source, res *Result) ([]Finding, error) {
+func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error) {
 	name, ok := home.ParseName(filepath.Base(src.Real))
 	if !ok {
 		return nil, nil // nothing can point to it
@@ -84,7 +88,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *Result) ([]
 		return nil, err
 	}
 	if busy != nil {
-		return []Finding{ofFile(rules.InUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
+		return []lint.Finding{ofFile(rules.InUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
 	}
 	projection, err := h.projection(ctx, src, res, name.RolloutID)
 	if err != nil {
@@ -99,12 +103,12 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *Result) ([]
 }
 
 // ofFile is a finding about a file as a whole.
-func ofFile(rule *Rule, message string) Finding {
-	return Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message}
+func ofFile(rule *lint.Rule, message string) lint.Finding {
+	return lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message}
 }
 
 // projection compares the client's view of a rollout with the file.
-func (h *Home) projection(ctx context.Context, src *source.Source, res *Result, rolloutID string) ([]Finding, error) {
+func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
 	view, ok, err := store.Projected(ctx, h.dir, rolloutID)
 	if _, err = known(view, err); err != nil || !ok {
 		return nil, err
@@ -120,7 +124,7 @@ func (h *Home) projection(ctx context.Context, src *source.Source, res *Result, 
 	}
 	f := ofFile(rules.ProjectionStale, fault)
 	f.Reproject = true
-	return []Finding{f}, nil
+	return []lint.Finding{f}, nil
 }
 
 // lineHead is how many bytes of a line are read for its ordinal and its turn, which the client writes behind the time.
@@ -166,7 +170,7 @@ func misplaced(ctx context.Context, src *source.Source, view store.Projection, s
 }
 
 // lineage follows the history_base of a fork.
-func (h *Home) lineage(ctx context.Context, res *Result, rolloutID string) ([]Finding, error) {
+func (h *Home) lineage(ctx context.Context, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
 	if res.Summary.Header.BaseThread == "" {
 		return nil, nil
 	}
@@ -181,27 +185,27 @@ func (h *Home) lineage(ctx context.Context, res *Result, rolloutID string) ([]Fi
 	f := ofFile(rules.BrokenLineage, b.What)
 	f.Pos = session.Pos{Line: 1}
 	if !b.Refused {
-		f.Impact = Loses
+		f.Impact = lint.Loses
 	}
-	return []Finding{f}, nil
+	return []lint.Finding{f}, nil
 }
 
 // moved looks whether the client's list of threads has a session elsewhere. Of a reverted thread, which has several
 // files, it names one.
-func (h *Home) moved(src *source.Source, name home.FileName) ([]Finding, error) {
+func (h *Home) moved(src *source.Source, name home.FileName) ([]lint.Finding, error) {
 	index, err := h.index()
 	listed := index[name.ThreadID]
 	if err != nil || listed == "" || exists(listed) {
 		return nil, err
 	}
 	f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads has this session at %s, where nothing is: it does not find it; move it there", listed))
-	f.Impact = Blocks
-	return []Finding{f}, nil
+	f.Impact = lint.Blocks
+	return []lint.Finding{f}, nil
 }
 
 // Listed lists what is wrong between one session of the home and the home as a whole: other files of its thread, and
 // the client's list of threads.
-func (h *Home) Listed(src *source.Source) ([]Finding, error) {
+func (h *Home) Listed(src *source.Source) ([]lint.Finding, error) {
 	name, ok := home.ParseName(filepath.Base(src.Real))
 	if !ok {
 		return nil, nil
@@ -222,7 +226,7 @@ func (h *Home) Listed(src *source.Source) ([]Finding, error) {
 const maxDuplicates = 3
 
 // duplicates tells that several files carry a session's thread: once for all of them, at the first.
-func duplicates(src *source.Source, name home.FileName, files rollouts) []Finding {
+func duplicates(src *source.Source, name home.FileName, files rollouts) []lint.Finding {
 	if first := files.read[name.RolloutID]; first == "" || !samePath(first, src.Real) {
 		return nil
 	}
@@ -236,17 +240,17 @@ func duplicates(src *source.Source, name home.FileName, files rollouts) []Findin
 	case n == 0:
 		return nil
 	case n == 1:
-		return []Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s carries the same thread %s", others[0], name.ThreadID))}
+		return []lint.Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s carries the same thread %s", others[0], name.ThreadID))}
 	case n > maxDuplicates:
 		others = append(others[:maxDuplicates:maxDuplicates], fmt.Sprintf("%d more", n-maxDuplicates))
 	}
 	last := len(others) - 1
-	return []Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s and %s carry the same thread %s", strings.Join(others[:last], ", "), others[last], name.ThreadID))}
+	return []lint.Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s and %s carry the same thread %s", strings.Join(others[:last], ", "), others[last], name.ThreadID))}
 }
 
 // Index is where the client's list of threads lies, and what is wrong with it that concerns no session of the home:
 // threads whose file is nowhere.
-func (h *Home) Index() (path string, found []Finding, err error) {
+func (h *Home) Index() (path string, found []lint.Finding, err error) {
 	path = store.IndexPath(h.dir)
 	index, err := h.index()
 	if err != nil || index == nil {

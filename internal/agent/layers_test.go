@@ -1,0 +1,113 @@
+package agent_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/hist-cli/hist/"
+
+// imports lists, by package folder below the root, what its files import of this module; tests are left out.
+func imports(t *testing.T, root string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root {
+			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+				return filepath.SkipDir // another module
+			}
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		dir = filepath.ToSlash(dir)
+		for _, i := range f.Imports {
+			if name, quoted := strconv.Unquote(i.Path.Value); quoted == nil && strings.HasPrefix(name, module) {
+				found[dir] = append(found[dir], strings.TrimPrefix(name, module))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// below says whether a package is the named one or lies below it.
+func below(pkg, dir string) bool { return pkg == dir || strings.HasPrefix(pkg, dir+"/") }
+
+// agents are the folders of agents.
+func agents(t *testing.T) []string {
+	t.Helper()
+	list, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		if e.IsDir() && !slices.Contains([]string{"all", "homes", "agenttest"}, e.Name()) {
+			names = append(names, "internal/agent/"+e.Name())
+		}
+	}
+	return names
+}
+
+// knowAgents are the packages outside of an agent's folder that may import it: the lists, and what is made for tests and
+// figures of one agent's sessions.
+var knowAgents = []string{"internal/agent/all", "internal/agent/homes", "internal/bench", "internal/corpus", "internal/damage", "internal/testhome"}
+
+// owed are the packages that still reach into Codex's home or store for what no interface offers yet: the client's own list of
+// threads, and the rows of its databases that a repair in place
+// keeps and clears.
+var owed = map[string][]string{
+	"cmd":                  {"internal/agent/codex/store"},
+	"repair":               {"internal/agent/codex/home", "internal/agent/codex/store"},
+	"internal/preresume":   {"internal/agent/codex/store"},
+	"internal/agent/homes": {"internal/agent/codex/beside"},
+	"lint":                 {"internal/agent/codex/rules"},
+}
+
+// TestLayers: nobody but the lists knows an agent, agents do not know each other, and no arrow runs back.
+func TestLayers(t *testing.T) {
+	order := []string{"internal/session", "internal/finding", "internal/normalize", "internal/check", "internal/agent", "lint", "repair", "cmd"}
+	rank := func(pkg string) int { return slices.Index(order, pkg) }
+	all := imports(t, "../..")
+	if len(all["cmd"]) == 0 || len(all["internal/agent/codex/rules"]) == 0 {
+		t.Fatal("the packages were not found")
+	}
+	for pkg, used := range all {
+		for _, u := range used {
+			for _, a := range agents(t) {
+				if below(u, a) && !below(pkg, a) && !slices.Contains(knowAgents, pkg) && !slices.Contains(owed[pkg], u) {
+					t.Errorf("%s imports %s: only an agent's own folder knows it", pkg, u)
+				}
+			}
+			if from, to := rank(pkg), rank(u); from >= 0 && to > from {
+				t.Errorf("%s imports %s: the arrow runs back", pkg, u)
+			}
+		}
+	}
+	for pkg, list := range owed {
+		for _, u := range list {
+			if !slices.Contains(all[pkg], u) {
+				t.Errorf("%s does not import %s any more: take it off the list", pkg, u)
+			}
+		}
+	}
+}
