@@ -43,8 +43,9 @@ var ErrForeign = errors.New("it belongs to another user: in place it would chang
 
 // Job is one session to repair.
 type Job struct {
-	Source  *source.Source
-	Lint    lint.Options // Name and what is known beside the bytes; Mend is the job's
+	Path    string         // of the session; for callers that have not opened it themselves
+	Source  *source.Source // the same, open; it stays so
+	Lint    lint.Options   // Name and what is known beside the bytes; Mend is the job's
 	Choice  Choice
 	Mode    Mode
 	Instead Mode      // DryRun: the mode that is tried
@@ -53,7 +54,8 @@ type Job struct {
 	Home    string    // the agent's home, for its locks; "" if the file lies in none
 	// Records gives the manifests of earlier runs, newest first; nil: a copy is made whatever they say.
 	Records func() []runs.Manifest
-	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream.
+	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream. nil
+	// opens one where the command keeps them.
 	Begin func() (*runs.Run, error)
 }
 
@@ -77,6 +79,20 @@ type job struct {
 // Do repairs one session. With nothing to mend it writes nothing, except that ToFile and ToStream still copy the
 // session byte for byte. After an error nothing is published and the source is as it was.
 func Do(ctx context.Context, j Job) (*Report, error) {
+	if j.Source == nil {
+		src, err := source.Open(j.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer src.Close()
+		j.Source = src
+		if j.Lint.Name.Base == "" {
+			j.Lint.Name = lint.NameOf(j.Path, j.Home != "")
+		}
+	}
+	if j.Begin == nil {
+		j.Begin = func() (*runs.Run, error) { return runs.New("") }
+	}
 	w := &job{Job: j}
 	defer func() { w.passes.close() }()
 	w.Lint.Mend = j.Choice.Allows

@@ -29,10 +29,10 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	own := ownItem(rec)
 	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] != '[' && raw[0] != 'n' {
 		c.run.report(own.finding(ruleUnreadableRecord, NoFix, 0, "the client can't read this compaction, and sends all that was before it again: its replacement_history is no list"))
-		own.none()
+		own.ignore()
 		return
 	}
-	if c.sealed.goes(c.held, rec) {
+	if c.sealed.strips(c.held, rec) {
 		c.strip(own)
 		return
 	}
@@ -64,7 +64,7 @@ func (c *itemChecker) compaction(rec *session.Record) {
 	}
 	if own.Refused && !some { // it stays what the client skips
 		c.base = before
-		own.none()
+		own.ignore()
 	}
 	c.last = 0
 }
@@ -73,7 +73,8 @@ func (c *itemChecker) compaction(rec *session.Record) {
 // it nothing of that.
 const emptyBetterSkipped = "; it holds no other history, so that is as well"
 
-// strip takes a compaction for what it will be: gone. The client still reads it.
+// strip notes the encrypted items of a compaction that the repair will take out. The rules that come later ignore the
+// compaction; the count of what the client reads now does not.
 func (c *itemChecker) strip(own item) {
 	n := int64(0)
 	c.held.Each(own.Record, func(held *session.Record, at int) {
@@ -81,7 +82,7 @@ func (c *itemChecker) strip(own item) {
 		c.sealed.add(item{Record: held, owner: own.Record, at: at})
 	})
 	c.run.history.SetSeen(n)
-	own.none()
+	own.ignore()
 }
 
 // message looks at a compaction's message.

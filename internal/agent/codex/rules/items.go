@@ -42,8 +42,8 @@ func (it item) splice(cut Cut) Edit {
 	return Edit{At: it.owner.Pos, Op: Splice, Cuts: []Cut{cut}}
 }
 
-// none makes the item one that takes no part in the model's history.
-func (it item) none() {
+// ignore makes the item one that takes no part in the model's history.
+func (it item) ignore() {
 	it.Kind, it.Family = session.Other, session.NoFamily
 	it.Model, it.Boundary, it.Answer = false, false, false
 }

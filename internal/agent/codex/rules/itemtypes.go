@@ -33,7 +33,7 @@ func (c *itemChecker) readable(it item) bool {
 		f.Lost = 1 // what becomes of a call or an output is told by those that pair them
 	}
 	c.run.report(f)
-	it.none()
+	it.ignore()
 	return false
 }
 

@@ -38,17 +38,17 @@ var (
 // keptItems is how many of the newest items of a history are kept, at least.
 const keptItems = 1 << 10
 
-// keptEmpty is the same of items with nothing in them.
+// keptEmpty is how many of the newest empty items are kept, at least.
 const keptEmpty = 1 << 12
 
 // refusals looks for items that the API has refused, in the words that the client recorded.
 type refusals struct {
-	run    *run
-	seed   maphash.Seed
-	items  []keptItem  // the newest, oldest first
-	empty  []emptyItem // the newest items with nothing in them
-	found  []Finding   // what the newest error is about, with no answer since
-	hollow *hollow     // the same, where it is about all that is empty
+	run          *run
+	seed         maphash.Seed
+	items        []keptItem    // the newest, oldest first
+	empty        []emptyItem   // the newest items with nothing in them
+	found        []Finding     // what the newest error is about, with no answer since
+	refusedEmpty *emptyRefusal // the same, where it is about all that is empty
 }
 
 // keptItem is what is known of an item of the history.
@@ -67,12 +67,12 @@ type emptyItem struct {
 	member, kind string
 }
 
-// add takes an item of the history into account. One that goes for another reason is none.
-func (r *refusals) add(it item, goes bool) {
-	if it.Answer && !goes {
-		r.found, r.hollow = nil, nil
+// add takes an item of the history into account, unless another rule drops it.
+func (r *refusals) add(it item, dropped bool) {
+	if it.Answer && !dropped {
+		r.found, r.refusedEmpty = nil, nil
 	}
-	if goes || r.run.opts.StripEncrypted && codex.IsString(it.Record, codex.FieldEncrypted) {
+	if dropped || r.run.opts.StripEncrypted && codex.IsString(it.Record, codex.FieldEncrypted) {
 		return
 	}
 	if len(r.items) >= 2*keptItems {
@@ -109,18 +109,18 @@ func (r *refusals) turnEnd(rec *session.Record) {
 		return
 	}
 	if m := unreasoned.FindSubmatch(told); m != nil {
-		r.hollow = nil
+		r.refusedEmpty = nil
 		r.found = r.unreasoned(m[1], m[2])
 	} else if m := unfollowed.FindSubmatch(told); m != nil {
-		r.hollow = nil
+		r.refusedEmpty = nil
 		r.found = r.unfollowed(m[1])
 	} else if m := emptied.FindSubmatch(told); m != nil {
-		r.found, r.hollow = nil, &hollow{string(m[1]), string(m[2]), rec.Pos}
+		r.found, r.refusedEmpty = nil, &emptyRefusal{string(m[1]), string(m[2]), rec.Pos}
 	}
 }
 
-// hollow is a refusal of empty items: by which words, and where it is recorded.
-type hollow struct {
+// emptyRefusal is a refusal of empty items: by which words, and where it is recorded.
+type emptyRefusal struct {
 	member, kind string
 	at           session.Pos
 }
@@ -142,7 +142,7 @@ func (r *refusals) End() {
 		}
 	}
 	for _, e := range r.empty {
-		if h := r.hollow; h != nil && e.member == h.member && e.kind == h.kind && e.Pos.Less(h.at) && r.run.history.Counts(e.Pos) {
+		if h := r.refusedEmpty; h != nil && e.member == h.member && e.kind == h.kind && e.Pos.Less(h.at) && r.run.history.Counts(e.Pos) {
 			r.run.report(e.Finding)
 		}
 	}

@@ -53,8 +53,8 @@ func (s *sealedItems) add(it item) {
 // compact begins a compaction. What was before it is not sent any more.
 func (s *sealedItems) compact() { s.older = 0 }
 
-// goes says whether a compaction has to go because it holds something encrypted. What was before it is sent then.
-func (s *sealedItems) goes(held *codex.Held, rec *session.Record) bool {
+// strips says whether a compaction is to be set aside because it holds something encrypted. What was before it is sent then.
+func (s *sealedItems) strips(held *codex.Held, rec *session.Record) bool {
 	sealed := false
 	if s.run.opts.StripEncrypted {
 		held.Each(rec, func(it *session.Record, _ int) {
