@@ -21,7 +21,8 @@ type stdio struct {
 	callerOut, clientIn io.WriteCloser
 
 	writing sync.Mutex // held while a message is written to clientIn, however many writes it takes
-	within  bool       // toClient has written the beginning of a message
+	settled settled
+	within  bool // toClient has written the beginning of a message
 }
 
 // toClient hands the caller's messages on to the client, until one of them has gone.
@@ -95,6 +96,7 @@ func (s *stdio) message(before, line []byte) (sent, ok bool) {
 
 // begin hands on a request for a new thread, or goes on with the lost one in its place.
 func (s *stdio) begin(start *request, line []byte) bool {
+	s.settled.wait()
 	lost, why := s.conn.lost(start)
 	if why == "" {
 		if rewritten, j := s.conn.join(start, line, lost); j != nil {
@@ -147,10 +149,15 @@ func (s *stdio) toCaller() {
 			out, held = s.withoutRefusal(append(held, out...), &seen, err != nil)
 		}
 		if len(out) > 0 {
-			if _, err := s.callerOut.Write(out); err != nil {
+			s.settled.begin()
+			_, werr := s.callerOut.Write(out)
+			if werr == nil {
+				seen.feed(out, s.conn.down)
+			}
+			s.settled.end()
+			if werr != nil {
 				return
 			}
-			seen.feed(out, s.conn.down)
 		}
 		if err != nil {
 			return
