@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -29,6 +30,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
 			providerFlag(),
 			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, words of the conversation included", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "no-cache", Usage: "lint anew what has not changed since it was linted, and keep nothing of it", DisableDefaultText: true},
 			colorFlag(),
 		}, configFlags(), baselineFlags()),
 		OnUsageError: onUsageError, Action: e.lint,
@@ -56,6 +58,7 @@ type lintRun struct {
 	targets   []target
 	filter    *filter
 	printers  []lintPrinter
+	cache     *lintcache.Cache
 	silenced  int64 // findings that the config left out or made less weighty
 	failed    bool  // a finding reached the threshold
 	unread    bool  // something could not be read
@@ -125,15 +128,20 @@ func (l *lintRun) flags() ([]outputTo, error) {
 func (l *lintRun) set(opts *lint.Options) {
 	l.filter.config.apply(opts)
 	opts.Provider = l.c.String("provider")
+	opts.Processors = max(1, runtime.GOMAXPROCS(0)/len(l.targets))
 }
 
 // run lints all targets and shows what is found.
 func (l *lintRun) run() error {
+	if !l.c.Bool("no-cache") && !l.c.Bool("show-content") {
+		l.cache = lintcache.Open(Version())
+		defer l.cache.Close()
+	}
 	in := newHomes()
 	in.compare(l.c.Context, l.targets)
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
-	for slot := range lintAll(l.c.Context, l.env, l.targets, in, bar, l.set, l.c.String("for-codex")) {
+	for slot := range l.all(in, bar) {
 		r := <-slot
 		bar.clear()
 		if err := l.show(r); err != nil {
@@ -194,41 +202,38 @@ func knownRules(names []string) error {
 	return nil
 }
 
-// lintAll lints the targets side by side, one a processor. What comes out is in the targets' order.
-func lintAll(ctx context.Context, e *env, list []target, in *homes, bar *progress, set func(*lint.Options), forCodex string) <-chan chan linted {
+// all lints the targets side by side, one a processor. What comes out is in the targets' order.
+func (l *lintRun) all(in *homes, bar *progress) <-chan chan linted {
 	processors := runtime.GOMAXPROCS(0)
 	slots := make(chan chan linted, processors)
 	go func() {
 		defer close(slots)
-		for _, t := range list {
+		for _, t := range l.targets {
 			one := make(chan linted, 1)
 			slots <- one
 			go func() {
-				one <- e.lintOne(ctx, t, in, bar, func(o *lint.Options) {
-					set(o)
-					o.Processors = max(1, processors/len(list))
-				}, forCodex)
+				one <- l.one(l.c.Context, t, in, bar)
 			}()
 		}
 	}()
 	return slots
 }
 
-// lintOne lints one session. With an error there may still be a result, of the part that could be read.
-func (e *env) lintOne(ctx context.Context, t target, homes *homes, bar *progress, set func(*lint.Options), forCodex string) linted {
+// one lints one session. With an error there may still be a result, of the part that could be read.
+func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress) linted {
 	r := linted{target: t, err: t.err}
 	if t.err != nil {
 		return r
 	}
 	if t.path == "-" {
-		r.src = source.Once(e.in)
+		r.src = source.Once(l.env.in)
 	} else if r.src, r.err = source.Open(t.path); r.err != nil {
 		return r
 	}
 	defer bar.begin(r.src)()
-	opts := options(r.src, t, forCodex)
-	set(&opts)
-	if r.result, r.err = lint.Source(ctx, r.src, opts); r.err != nil {
+	opts := options(r.src, t, l.c.String("for-codex"))
+	l.set(&opts)
+	if r.result, r.err = l.cache.Lint(ctx, r.src, opts); r.err != nil {
 		return r
 	}
 	if p := r.result.Summary.Partial; p != nil {

@@ -48,10 +48,11 @@ var manSections = []struct {
 		{"~/.codex/sessions, ~/.codex/archived_sessions", "the sessions of Codex"},
 		{configName, "the config: the nearest from the working directory upwards, otherwise ~/.config/hist/config.toml; see docs/config.md"},
 		{"~/.local/state/hist/runs", "the records of repairs, from which hist undo restores"},
+		{"~/.cache/hist", "what hist lint found in sessions that have not changed since; hist cache clean removes it"},
 	}},
 	{"ENVIRONMENT", [][2]string{
 		{"CODEX_HOME", "the home of Codex, in the place of ~/.codex"},
-		{"XDG_CONFIG_HOME, XDG_STATE_HOME", "in the place of ~/.config and ~/.local/state"},
+		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "in the place of ~/.config, ~/.local/state and ~/.cache"},
 		{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether the output is coloured, where --color is auto"},
 	}},
 }

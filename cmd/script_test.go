@@ -16,6 +16,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) != "hist" { // tests leave the user's cache alone
+		os.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "hist-test-cache"))
+	}
 	testscript.Main(m, map[string]func(){
 		"hist": func() {
 			watchSteps()

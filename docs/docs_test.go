@@ -22,6 +22,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what is generated: the rule pages, and what follows each `$ hist` line")
 
+// The user's cache is left alone.
+var _ = os.Setenv("XDG_CACHE_HOME", filepath.Join(os.TempDir(), "hist-test-cache"))
+
 // run runs hist in the working directory and returns what it prints and its exit code.
 func run(args ...string) (string, int) {
 	var out bytes.Buffer

@@ -182,6 +182,13 @@ type Keeper interface {
 	Kept(ctx context.Context, home, base string) check.Kept
 }
 
+// Bounded is an agent of which it is known what its findings hang on: a session's own bytes, and a few files of its home.
+// What is found by it may be kept, and told again as long as none of them changes.
+type Bounded interface {
+	// HangsOn are those files of a home, whether they are there or not; none where there is no home.
+	HangsOn(home string) []string
+}
+
 // ErrUnclaimed: no agent that hist knows wrote this.
 var ErrUnclaimed = errors.New("no agent that hist knows wrote this")
 

@@ -84,7 +84,12 @@ func Printable(s string) string {
 
 // OneLine is Printable without line breaks.
 func OneLine(s string) string {
-	return strings.NewReplacer("\n", "·", "\t", "·").Replace(Printable(s))
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return '·'
+		}
+		return r
+	}, Printable(s))
 }
 
 // place is where a finding is, in words.

@@ -31,6 +31,9 @@ var (
 	ErrNewer = errors.New("the run was recorded by a newer version of hist")
 )
 
+// secondOf is how much of a run's id says when it began.
+const secondOf = len("20060102T150405Z")
+
 const manifestName = "manifest.json"
 
 var (
@@ -166,7 +169,7 @@ func newest() (*Run, error) {
 			continue
 		}
 		for _, b := range bad {
-			if b.run > r.Manifest.Run {
+			if b.run[:secondOf] >= r.Manifest.Run[:secondOf] { // in one second it can't be told which was first
 				return nil, fmt.Errorf("a newer run can't be read; to undo the one before it, say hist undo %s: %w", r.Manifest.Run, b)
 			}
 		}

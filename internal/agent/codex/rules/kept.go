@@ -58,6 +58,14 @@ func (Agent) Kept(ctx context.Context, dir, base string) check.Kept {
 	return k
 }
 
+// HangsOn is the database that Kept reads.
+func (Agent) HangsOn(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	return store.HistoryFiles(dir)
+}
+
 // Finding is what is said of lost records.
 func (k *kept) Finding() Finding {
 	return Finding{Rule: ruleLostRecords, Impact: Loses, Fix: Recovered, Source: keptSource}

@@ -5,11 +5,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 )
 
 // historyFile is the database of the projection (client 0.145 to 0.169).
 const historyFile = "thread_history_1.sqlite"
+
+// HistoryFiles are the files of the projection's database, whether they are there or not.
+func HistoryFiles(home string) []string {
+	path := filepath.Join(Dir(home), historyFile)
+	return []string{path, path + "-wal"}
+}
 
 // Projection is what a client has read of a rollout.
 type Projection struct {

@@ -1,0 +1,40 @@
+package cmd
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/lintcache"
+)
+
+func cacheCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "cache", Usage: "say what the cache of hist lint holds, or remove it", ArgsUsage: "[status | clean]",
+		Description:  describe("hist lint keeps what it found in sessions that have not changed since. clean removes that, of all versions of hist:\nnothing is lost but time."),
+		OnUsageError: onUsageError, Action: e.cache,
+	}
+}
+
+func (e *env) cache(c *cli.Context) error {
+	what := c.Args().First()
+	switch {
+	case c.NArg() > 1:
+		return usage("cache takes status or clean, one at a time")
+	case what == "" || what == "status":
+		s, err := lintcache.Look(Version())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.out, "%s: %s in %s; this hist knows %s\n", oneLine(s.Dir), count(s.Bytes, "byte", "bytes"), count(int64(s.Files), "file", "files"), count(int64(s.Own), "session", "sessions"))
+		return nil
+	case what == "clean":
+		bytes, err := lintcache.Clean()
+		if err != nil {
+			return fmt.Errorf("removing the cache: %w", err)
+		}
+		fmt.Fprintf(e.out, "%s removed\n", count(bytes, "byte", "bytes"))
+		return nil
+	}
+	return usage("cache takes status or clean, not %q%s", what, meant(what, []string{"status", "clean"}))
+}

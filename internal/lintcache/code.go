@@ -1,0 +1,143 @@
+package lintcache
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
+)
+
+var errCode = errors.New("not a coded result")
+
+// coder writes values to b, or reads them from it, in the same order: what is written is what is read.
+type coder struct {
+	b       []byte
+	reading bool
+	bad     bool
+}
+
+func (c *coder) num(n *int64) {
+	if !c.reading {
+		c.b = binary.AppendVarint(c.b, *n)
+		return
+	}
+	v, size := binary.Varint(c.b)
+	if size <= 0 {
+		c.bad, c.b, size = true, nil, 0
+	}
+	*n, c.b = v, c.b[size:]
+}
+
+func (c *coder) text(s *string) {
+	n := int64(len(*s))
+	c.num(&n)
+	if !c.reading {
+		c.b = append(c.b, *s...)
+		return
+	}
+	if n < 0 || n > int64(len(c.b)) {
+		c.bad, c.b, n = true, nil, 0
+	}
+	*s, c.b = string(c.b[:n]), c.b[n:]
+}
+
+func (c *coder) flag(f *bool) {
+	n := int64(0)
+	if *f {
+		n = 1
+	}
+	c.num(&n)
+	*f = n == 1
+}
+
+func (c *coder) small(n *int) {
+	v := int64(*n)
+	c.num(&v)
+	*n = int(v)
+}
+
+// byteOf codes a value of one byte.
+func byteOf[T ~uint8](c *coder, v *T) {
+	n := int64(*v)
+	c.num(&n)
+	if n < 0 || n > math.MaxUint8 {
+		c.bad = true
+	}
+	*v = T(n)
+}
+
+func (c *coder) pos(p *session.Pos) {
+	c.num(&p.Line)
+	c.small(&p.Part)
+	c.small(&p.Lost)
+}
+
+// result codes all of a result but the edits, which a lint does not show.
+func (c *coder) result(r *lint.Result) {
+	s := &r.Summary
+	for _, n := range []*int64{&s.Bytes, &s.Records, &s.Seen, &s.Items, &s.Lost, &s.Header.BaseOrdinal, &s.Header.BaseOffset, &s.Header.SubagentStart} {
+		c.num(n)
+	}
+	h := &s.Header
+	for _, t := range []*string{&s.Agent, &h.ID, &h.SessionID, &h.CWD, &h.Version, &h.Provider, &h.Source, &h.Commit, &h.Branch, &h.Mode, &h.ForkedFrom, &h.BaseThread} {
+		c.text(t)
+	}
+	byteOf(c, &s.Encoding)
+	count := len(r.Findings)
+	c.small(&count)
+	if c.reading {
+		if count < 0 || count > len(c.b) {
+			c.bad, count = true, 0
+		}
+		if count > 0 {
+			r.Findings = make([]lint.Finding, count)
+		}
+	}
+	for i := range r.Findings {
+		c.finding(&r.Findings[i])
+	}
+}
+
+func (c *coder) finding(f *lint.Finding) {
+	name := ""
+	if !c.reading {
+		name = f.Rule.Name
+	}
+	c.text(&name)
+	if c.reading {
+		if f.Rule = lint.FindRule(name); f.Rule == nil {
+			c.bad = true
+		}
+	}
+	byteOf(c, &f.Impact)
+	byteOf(c, &f.Fix)
+	c.pos(&f.Pos)
+	c.pos(&f.On.Pos)
+	for _, n := range []*int64{&f.Offset, &f.Count, &f.On.Offset, &f.On.Size, &f.Lost, &f.Unseen} {
+		c.num(n)
+	}
+	for _, t := range []*string{&f.Record, &f.Message, &f.Source, &f.IDs, &f.Rename} {
+		c.text(t)
+	}
+	for _, b := range []*bool{&f.Reproject, &f.Hole, &f.Framing} {
+		c.flag(b)
+	}
+}
+
+func encode(r *lint.Result) []byte {
+	var c coder
+	c.result(r)
+	return c.b
+}
+
+func decode(text []byte) (*lint.Result, error) {
+	c := coder{b: text, reading: true}
+	var r lint.Result
+	c.result(&r)
+	if c.bad || len(c.b) > 0 {
+		return nil, errCode
+	}
+	return &r, nil
+}
