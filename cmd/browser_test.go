@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,6 +88,20 @@ func TestPageInBrowser(t *testing.T) {
 			const before = open(); press("e"); const after = open(); press("e");
 			return [at, before, after, open()].join(" ")`, "Turn 2 true,true false,false true,true", nil},
 		{"link to a finding", `location.hash = "#finding-2"; return document.querySelector("#finding-2").closest(".turn").open + " " + document.querySelectorAll("nav a").length`, "true 3", nil},
+		{"search and filters", `const search = document.getElementById("search");
+			const left = () => document.querySelectorAll(".turn li:not(.gone)").length + "/" + document.querySelectorAll(".turn:not(.gone)").length;
+			const all = left();
+			search.value = "carried on"; search.dispatchEvent(new Event("input")); const found = left();
+			search.value = ""; search.dispatchEvent(new Event("input"));
+			document.querySelector("[data-show=finding]").click(); const findings = left();
+			document.querySelector("[data-show=failed]").click(); const failures = left();
+			document.querySelector("[data-show=all]").click();
+			return [all, found, findings, failures, left() === all, document.querySelector("[aria-pressed=true]").textContent].join(" ")`, "12/2 1/1 4/2 6/2 true All", nil},
+		{"next finding", `dispatchEvent(new KeyboardEvent("keydown", {key: "n"})); const first = document.activeElement.id;
+			document.getElementById("next").click(); return first + " " + document.activeElement.id`, "finding-1 finding-2", nil},
+		{"head", `const card = document.querySelector(".card"); return [card.querySelector("h1").textContent, card.querySelector(".badge").textContent, document.getElementById("resume").textContent].join("; ")`,
+			"list the files please; 3 findings, 1 note; codex resume 01a1fa85-bfc3-74d1-9684-43a82083e7d1", nil},
+		{"prompts and answers stand open", `return [...document.querySelectorAll("[data-kind=words] pre")].filter(p => !p.closest("details:not(.turn)")).map(p => p.textContent).join("|")`, "list the files please|please go on|Carried on.", nil},
 		{"reached by keyboard", `const focusable = [...document.querySelectorAll("a, summary, pre")]; return focusable.every(e => e.tabIndex >= 0) + " " + document.querySelector("a").className`, "true skip", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -93,6 +109,82 @@ func TestPageInBrowser(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestPagesAccessible has axe-core look at both pages, wide and narrow, light and dark. $HIST_AXE is its script, of the
+// package axe-core on npm; without it the test is skipped.
+func TestPagesAccessible(t *testing.T) {
+	axe, err := os.ReadFile(os.Getenv("HIST_AXE"))
+	if err != nil {
+		t.Skip("no axe-core: npm install axe-core, and set HIST_AXE to its axe.min.js")
+	}
+	killed, err := filepath.Glob("../fixtures/codex/0.169.0/kill_in_tool_resumed0/*.jsonl")
+	if err != nil || len(killed) != 1 {
+		t.Fatal(killed, err)
+	}
+	report := filepath.Join(t.TempDir(), "repair.html")
+	var out bytes.Buffer
+	args := []string{"hist", "repair", "-n", "--html", report, killed[0], "../fixtures/codex/rules/nul-bytes/bad.jsonl", "../fixtures/codex/rules/nul-bytes/ok.jsonl"}
+	if code := Main(args, strings.NewReader(""), &out, &out); code != ExitOK {
+		t.Fatalf("exit code %d: %s", code, out.String())
+	}
+	repaired, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The page of a report allows no script; only here one is let in.
+	repaired = bytes.Replace(repaired, []byte("default-src 'none'"), []byte("default-src 'none'; script-src 'unsafe-inline'"), 1)
+	run := `document.querySelectorAll("details").forEach(d => { d.open = true; });
+		axe.run().then(r => { document.title = "axe: " + JSON.stringify(r.violations.map(v => [v.id, v.nodes.length])); });
+		return "axe has not answered"`
+	for name, page := range map[string][]byte{"timeline": pageOf(t, killed[0]), "report": repaired} {
+		page = bytes.Replace(page, []byte("</body>"), append(append([]byte("<script>"), axe...), "</script></body>"...), 1)
+		for _, flags := range [][]string{{"--window-size=1200,900"}, {"--window-size=390,900", "--force-dark-mode", "--blink-settings=preferredColorScheme=0"}} {
+			if got := browse(t, page, run, append(flags, "--virtual-time-budget=10000")...); got != "axe: []" {
+				t.Errorf("%s, %s: %s", name, flags[0], got)
+			}
+		}
+	}
+}
+
+// TestVeryLargePage: a page stays one that a browser opens, however long the session is: what went wrong and what
+// was said last is told, the rest is counted.
+func TestVeryLargePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes a large session")
+	}
+	path := filepath.Join(t.TempDir(), "large.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	put := func(kind, payload string) {
+		fmt.Fprintf(w, `{"timestamp":"2026-11-20T10:00:00.000Z","type":%q,"payload":%s}`+"\n", kind, payload)
+	}
+	put("session_meta", `{"id":"019a0000-0000-7000-8000-000000000001","timestamp":"2026-11-20T10:00:00.000Z","cwd":"/w","originator":"x","cli_version":"0.114.0"}`)
+	for turn := range 1000 {
+		put("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}`)
+		for i := range 60 {
+			put("response_item", fmt.Sprintf(`{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"c%d_%d"}`, turn, i))
+			if turn != 998 || i != 30 { // one call of the last but one turn has no output
+				put("response_item", fmt.Sprintf(`{"type":"function_call_output","call_id":"c%d_%d","output":"Exit code: 0\nOutput:\n%s"}`, turn, i, strings.Repeat("y", 1000)))
+			}
+		}
+		put("response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}`)
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	page := string(pageOf(t, path))
+	if len(page) > 9<<20 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	for _, want := range []string{"c998_30", "entries are not in this page", "Turn 1000</b>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
 	}
 }
 

@@ -27,8 +27,8 @@ func TestReportInBrowser(t *testing.T) {
 		name, want string
 		flags      []string
 	}{
-		{"wide and light", "rgb(246, 247, 249) rgb(245, 181, 181) true", []string{"--window-size=1100,900"}},
-		{"narrow and dark", "rgb(20, 23, 28) rgb(138, 47, 54) true", []string{"--window-size=500,900", "--force-dark-mode", "--blink-settings=preferredColorScheme=0"}},
+		{"wide and light", "rgb(252, 252, 250) rgb(245, 181, 181) true", []string{"--window-size=1100,900"}},
+		{"narrow and dark", "rgb(23, 25, 27) rgb(138, 47, 54) true", []string{"--window-size=500,900", "--force-dark-mode", "--blink-settings=preferredColorScheme=0"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := browse(t, page, look, tc.flags...); got != tc.want {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/timeline"
@@ -45,6 +47,9 @@ type shown struct {
 	summary  lint.Summary
 	findings []lint.Finding
 	counts   [5]int64 // findings by impact
+	modified time.Time
+	title    string   // "" if no words of the conversation are to be shown
+	resume   []string // the command that resumes it
 }
 
 func (e *env) show(c *cli.Context) error {
@@ -109,6 +114,12 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	}
 	defer r.src.Close()
 	s := &shown{path: t.path, summary: r.result.Summary, findings: r.result.Findings}
+	if g, err := glance.Look(c.Context, t.path, glance.Options{Content: true}); err == nil && t.path != "-" {
+		s.modified, s.resume = g.Modified, []string{"codex", "resume", g.Thread}
+		if c.Bool("show-content") {
+			s.title = clip((&titles{byHome: map[string]map[string]string{}}).of(c.Context, g, t.home), maxTitle)
+		}
+	}
 	for i := range s.findings {
 		s.counts[s.findings[i].Impact]++
 	}

@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/session"
@@ -24,6 +26,7 @@ type page struct {
 	turn         *pageTurn
 	marks        map[*lint.Finding]string
 	turns, calls int64
+	spent        int // bytes, about, that have been written
 	err          error
 }
 
@@ -35,11 +38,14 @@ type pageTurn struct {
 	Bad     bool // open it: something in it went wrong
 	Calls   string
 	Entries []pageEntry
+	LeftOut string // what of it the page does not have
+	left    int
 }
 
 // pageEntry is one line of a turn.
 type pageEntry struct {
 	Mark, Class, Time, Stamp string
+	Kind                     string // what the page's filters know it as: words, call, failed or finding
 	Name, How                string
 	Line                     int64
 	Bad                      bool
@@ -73,7 +79,20 @@ func (p *page) begin(s *shown) error {
 	for i := range facts {
 		facts[i][1] = oneLine(facts[i][1])
 	}
-	p.write("head", map[string]any{"Path": oneLine(s.path), "Facts": facts, "Verdict": s.verdict(), "Findings": listed})
+	h := s.summary.Header
+	where := oneLine(h.CWD)
+	if !s.modified.IsZero() {
+		where = strings.TrimLeft(where+", last changed "+s.modified.UTC().Format("2006-01-02 15:04 UTC"), ", ")
+	}
+	resume := ""
+	if h.ID != "" && s.path != "-" {
+		resume = format.Command(s.resume...)
+	}
+	damaged := s.counts[lint.Blocks]+s.counts[lint.Loses]+s.counts[lint.Rejects]+s.counts[lint.Shows] > 0
+	p.write("head", map[string]any{
+		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": where, "Resume": resume, "Damaged": damaged,
+		"Facts": facts, "Verdict": s.verdict(), "Findings": listed,
+	})
 	return p.err
 }
 
@@ -100,6 +119,12 @@ func (p *page) entry(e *timeline.Entry) error {
 	}
 	line := p.line(e)
 	p.turn.Bad = p.turn.Bad || line.Bad
+	full := p.spent > maxPage && !line.Bad && line.Kind != "words" || p.spent > 2*maxPage || len(p.turn.Entries) >= maxEntries
+	if full && line.Kind != "finding" {
+		p.turn.left++
+		return p.err
+	}
+	p.spent += line.size()
 	p.turn.Entries = append(p.turn.Entries, line)
 	return p.err
 }
@@ -109,21 +134,40 @@ func (p *page) line(e *timeline.Entry) pageEntry {
 	l := pageEntry{Class: "plain", Time: clock(e.Time), Stamp: day(e.Time), Name: oneLine(describeEntry(e)), Line: e.Pos.Line}
 	switch e.Kind {
 	case timeline.Prompt, timeline.Answer:
-		l.Name, l.How = e.Kind.String(), length(e)
+		l.Name, l.How, l.Kind = e.Kind.String(), length(e), "words"
 	case timeline.Call:
 		l.Class, l.Name, l.How = callClass(e), oneLine(callName(e)), outcome(e)
-		l.Bad = l.Class == "loses"
+		l.Bad, l.Kind = l.Class == "loses", "call"
+		if l.Class == "loses" || l.Class == "failed" {
+			l.Kind = "failed"
+		}
 	case timeline.Finding:
 		l.Class, l.Mark = e.Finding.Impact.String(), p.marks[e.Finding]
 		l.Name, l.How = l.Class, oneLine(findingLine(e.Finding))
-		l.Bad = e.Finding.Impact != lint.Notes
+		l.Bad, l.Kind = e.Finding.Impact != lint.Notes, "finding"
 	}
-	for _, b := range []pageBlock{{"text", e.Text}, {"given", e.Asked}, {"given back", e.Got}} {
+	for _, b := range []pageBlock{{"", e.Text}, {"input", e.Asked}, {"output", e.Got}} {
 		if b.Text != "" {
 			l.Blocks = append(l.Blocks, pageBlock{b.Title, printable(b.Text)})
 		}
 	}
 	return l
+}
+
+// A page of a very long session would open in no browser: behind maxPage bytes it has only prompts, answers and what went
+// wrong, behind twice that only findings, and of a turn at most maxEntries entries. What is left out is counted at its place.
+const (
+	maxPage    = 6 << 20
+	maxEntries = 5000
+)
+
+// size is about how many bytes an entry takes in the page.
+func (l *pageEntry) size() int {
+	n := 160 + len(l.Name) + len(l.How)
+	for _, b := range l.Blocks {
+		n += 60 + len(b.Text)
+	}
+	return n
 }
 
 // callClass is how a call's outcome is coloured.
@@ -149,6 +193,9 @@ func findingLine(f *lint.Finding) string {
 func (p *page) flush(last bool) {
 	if p.turn == nil {
 		return
+	}
+	if n := p.turn.left; n > 0 {
+		p.turn.LeftOut = count(int64(n), "entry is", "entries are") + " not in this page, which would be too large; hist show tells them in the terminal."
 	}
 	p.write("turn", map[string]any{"Turn": p.turn, "Open": last || p.turn.Bad})
 	p.turn = nil

@@ -2,6 +2,7 @@ package repair
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -30,11 +31,43 @@ func HTML(w io.Writer, reports []*Report, content bool) error {
 	if err != nil {
 		return err
 	}
+	var told, healthy []*Report
+	for _, r := range reports {
+		if len(r.Edits) == 0 && len(r.Left) == 0 {
+			healthy = append(healthy, r)
+		} else {
+			told = append(told, r)
+		}
+	}
+	if len(reports) == 1 {
+		told, healthy = reports, nil
+	}
 	return page.Execute(format.HTML(w), struct {
-		Run     string
-		Content bool
-		Reports []*Report
-	}{runOf(reports), content, reports})
+		Run, Summary  string
+		Content       bool
+		Told, Healthy []*Report
+	}{runOf(reports), summary(reports), content, told, healthy})
+}
+
+// summary is what became of all sessions, in one sentence.
+func summary(reports []*Report) string {
+	mended, left := 0, 0
+	for _, r := range reports {
+		if len(r.Edits) > 0 {
+			mended++
+		}
+		if r.Unrepaired() {
+			left++
+		}
+	}
+	text := fmt.Sprintf("%d of %d sessions had something to mend", mended, len(reports))
+	if len(reports) == 1 {
+		text = map[bool]string{true: "The session had something to mend", false: "Nothing of the session was mended"}[mended == 1]
+	}
+	if left > 0 {
+		text += fmt.Sprintf("; in %d something is left as it is", left)
+	}
+	return text + "."
 }
 
 // runOf is the run that all of the reports are of, "" if nothing was recorded.
