@@ -12,7 +12,10 @@ import (
 )
 
 // setGroup gives the client a process group of its own.
-func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func setGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
+}
 
 // killGroup kills what is left of the client's process group.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
