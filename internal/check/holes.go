@@ -62,12 +62,16 @@ func (h *Holes) record(rec *session.Record) {
 	h.prev, h.end = rec.Pos, rec.Offset+rec.Size
 }
 
-// Restored says that n lost records are put back behind a record: they fill as many holes there, and what else is missing
-// there is looked for behind the last of them.
+// Restored says that n lost records are put back behind a line: they fill as many jumps in the ordinals there, and what
+// else is missing there is looked for behind the last of them.
 func (h *Holes) Restored(behind, last session.Pos, n int) {
 	kept := h.list[:0]
 	for _, one := range h.list {
-		if !one.dead && one.At == behind {
+		switch {
+		case one.At != behind:
+		case one.dead:
+			one.At, one.dead = last, false // an unreadable line may have hidden any number of records
+		default:
 			if n--; n >= 0 {
 				continue
 			}
