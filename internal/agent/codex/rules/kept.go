@@ -35,7 +35,8 @@ type kept struct {
 	seen       []bool            // the items that the file holds, too
 	begun      map[string]bool   // turns that begin, or end, in the file
 	ended      map[string]bool
-	misordered bool // an item stands under another number there
+	searches   map[string]bool // ids of the searches that the file has
+	misordered bool            // an item stands under another number there
 }
 
 // Kept is what a home keeps of a session, nil if that is nothing, or in a form that is not known.
@@ -50,7 +51,7 @@ func (Agent) Kept(ctx context.Context, dir, base string) check.Kept {
 	}
 	k := &kept{
 		home: dir, rollout: name.RolloutID, Kept: all, items: make(map[[2]string]int, len(all.Items)), seen: make([]bool, len(all.Items)),
-		begun: map[string]bool{}, ended: map[string]bool{},
+		begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{},
 	}
 	for i, item := range all.Items {
 		k.items[[2]string{item.Turn, item.ID}] = i
@@ -81,6 +82,8 @@ func (k *kept) See(rec *session.Record) {
 		k.begun[string(rec.TurnID)] = true
 	case rec.Kind == session.TurnEnd:
 		k.ended[string(rec.TurnID)] = true
+	case rec.Type == "response_item/web_search_call":
+		k.searches[string(rec.ID)] = true
 	case rec.Type == "event_msg/item_completed":
 		i, ok := k.items[[2]string{string(rec.TurnID), string(rec.CallID)}]
 		if !ok || k.seen[i] {
@@ -116,6 +119,9 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 		if line := codex.EventFromKept(place, []byte(item.JSON)); line != nil {
 			out = append(out, check.Lost{Ordinal: item.Ordinal, At: item.At, Line: line, Begun: item.Begun})
 			answers[item.ID] = codex.KeptAnswer([]byte(item.JSON))
+		}
+		if line := codex.SearchFromKept(place, []byte(item.JSON)); line != nil && !k.searches[item.ID] {
+			out = append(out, check.Lost{Ordinal: item.Ordinal + 1, At: item.At, Line: line, Begun: item.Begun})
 		}
 	}
 	for _, t := range k.Turns {
