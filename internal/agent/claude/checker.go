@@ -59,8 +59,10 @@ type Checker struct {
 	heard                map[string]bool // ids of the calls so far; true where what was given to them must be had from their results
 	sentLines, leftLines map[int64]bool
 	sentSet              map[*node]bool
-	pointed              bool              // a last-prompt record was added
-	kids                 map[*node][]*node // what hangs on a record, once it is known
+	pointed              bool                          // a last-prompt record was added
+	copies               map[session.Pos][]session.Pos // where a record stands again, byte for byte
+	namedBy              map[string]int                // how many records name an id as their parent
+	kids                 map[*node][]*node             // what hangs on a record, once it is known
 	byTime               []*node
 	rewinders            map[*node]bool     // the prompts that began anew from an older record
 	namers               map[string][]*node // records by the ids that they name
@@ -106,7 +108,7 @@ func (d *draft) follows() bool {
 
 // New returns a checker that reports to the given function.
 func New(opts Options, report func(finding.Finding)) *Checker {
-	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, other: map[int64]bool{}, heard: map[string]bool{}, proof: newProof()}
+	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, heard: map[string]bool{}, proof: newProof()}
 }
 
 // Record takes the next logical record.
@@ -310,6 +312,9 @@ func (c *Checker) settle() {
 		return 0
 	})
 	for _, d := range c.found {
+		if d.Impact != finding.Notes && len(c.copies) > 0 {
+			c.alone(d)
+		}
 		if d.about.torn && c.Amend != nil && d.follows() { // it is one damage: the line was cut
 			edits := d.Edits
 			c.Amend(d.about.ref.Pos.Line, func(f *finding.Finding) { f.Edits = append(f.Edits, edits...) })

@@ -29,6 +29,7 @@ func (c *Checker) duplicates() {
 			}
 			copies.Count++
 			copies.Edits = append(copies.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
+			c.copies[other.ref.Pos] = append(c.copies[other.ref.Pos], n.ref.Pos)
 		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage():
 			// A replay: the client uses the last. Where it stands in the tree is the earlier one's place.
 			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleDuplicateRecord, Impact: finding.Notes,
@@ -45,6 +46,18 @@ func (c *Checker) duplicates() {
 	c.nodes = slices.DeleteFunc(kept, func(n *node) bool { return n.replaced })
 	for i, n := range c.nodes {
 		n.index = i
+	}
+}
+
+// alone takes the copies of a record that an edit changes out with it: they would be other records with its id.
+func (c *Checker) alone(d *draft) {
+	for _, e := range d.Edits {
+		if e.Op != finding.Splice && e.Op != finding.Remove {
+			continue
+		}
+		for _, at := range c.copies[e.At] {
+			d.Edits = append(d.Edits, finding.Edit{At: at, Op: finding.Remove})
+		}
 	}
 }
 

@@ -24,6 +24,10 @@ func (c *Checker) link() {
 			c.kids[n.up] = append(c.kids[n.up], n)
 		}
 	}
+	c.namedBy = map[string]int{}
+	for _, n := range c.nodes {
+		c.namedBy[n.parent]++
+	}
 	waiting := map[string][]*node{} // by the missing parent that they name
 	for _, n := range c.nodes {
 		if n.parent != "" && n.up == nil && !n.side {
@@ -34,6 +38,7 @@ func (c *Checker) link() {
 	for _, n := range c.nodes {
 		switch {
 		case n.side || n.up != nil || n.role == roleBoundary:
+		case !n.hasMessage() && c.namedBy[n.uuid] == 0: // nothing hangs on it: nothing is lost with it
 		case n.parent == "" && (n == first || c.rewound(n)):
 		case n.parent == "":
 			c.parentless(n)
@@ -149,8 +154,21 @@ func (c *Checker) rewound(n *node) bool {
 	return c.rewinders[n]
 }
 
+// leads says whether the way from p to its root comes by n.
+func leads(p, n *node) bool {
+	for ; p != nil; p = p.up {
+		if p == n {
+			return true
+		}
+	}
+	return false
+}
+
 // hang makes p the parent of n, for the sake of a finding.
 func (c *Checker) hang(n, p *node, d *draft) {
+	if leads(p, n) {
+		return // it would hang on itself
+	}
 	if c.kids != nil {
 		if n.up != nil {
 			c.kids[n.up] = slices.DeleteFunc(c.kids[n.up], func(m *node) bool { return m == n })

@@ -39,6 +39,7 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	if n.up != nil {
 		c.kids[n.up] = append(c.kids[n.up], n)
 	}
+	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: m.json(c.beside)}})
 	return n
 }
@@ -54,17 +55,18 @@ func (c *Checker) restored(d *draft, id string, parent *node, beside *node) bool
 	}
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n := nodeOf(line)
-	n.ref, n.index, n.new = beside.ref, beside.index, &made{}
+	n.ref, n.index, n.new = beside.ref, beside.index, &made{parent: n.parent}
 	n.up = c.byUUID[n.parent]
 	if n.up == nil && parent != nil {
 		line = withParent(line, n, parent.uuid)
-		n.up = parent
+		n.up, n.new.parent = parent, parent.uuid
 	}
 	c.byUUID[id] = n
 	c.added = append(c.added, n)
 	if n.up != nil {
 		c.kids[n.up] = append(c.kids[n.up], n)
 	}
+	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
 	return true
 }

@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"hash/maphash"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -44,6 +45,7 @@ type node struct {
 	index      int // among all nodes, in the order of the file
 	version    string
 	side       bool   // a sub-agent's
+	foreign    bool   // said by a model of another maker: its ids are not the API's
 	synthetic  bool   // never sent: what the client said about an error
 	meta       bool   // text that the client made
 	summary    bool   // the summary of a compaction
@@ -73,6 +75,13 @@ type node struct {
 	emptySpan  jsonl.Span // the content of a message with no words in it
 	dropped    *draft     // the finding that takes it out
 	new        *made      // the record is hist's own
+	edit       placed
+}
+
+// placed is where the edit stands that inserts a record of hist's own.
+type placed struct {
+	in *draft
+	at int
 }
 
 // block is one content block.
@@ -148,6 +157,8 @@ func newNode(rec *session.Record) *node {
 		n.when = t.UnixMilli()
 	}
 	n.stop = string(text(rec, fieldStopReason))
+	model := string(text(rec, fieldModel))
+	n.foreign = model != "" && model[0] != '<' && !strings.Contains(model, "claude")
 	n.setRole(rec)
 	if n.hasMessage() {
 		n.readMessage(rec)

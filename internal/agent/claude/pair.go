@@ -161,7 +161,7 @@ func (c *Checker) badCallIDs() {
 		}
 		for i := range n.blocks {
 			b := &n.blocks[i]
-			if b.kind != blockCall || callID.MatchString(b.id) {
+			if b.kind != blockCall || n.foreign || callID.MatchString(b.id) {
 				continue
 			}
 			old, id := b.id, fresh(b.id, n.uuid)

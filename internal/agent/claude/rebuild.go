@@ -79,6 +79,18 @@ func withParent(line []byte, n *node, parent string) []byte {
 
 // relink adds the edits by which records hang on their new parents.
 func (c *Checker) relink() {
+	for _, n := range c.added {
+		if n.up == nil || n.up.uuid == n.new.parent || n.edit.in == nil {
+			continue
+		}
+		n.new.parent = n.up.uuid // what it was to hang on has left
+		content := &n.edit.in.Edits[n.edit.at].New
+		if n.new.uuid != "" {
+			content.Literal = n.new.json(c.beside)
+		} else {
+			content.Literal = withParent(content.Literal, nodeOf(content.Literal), n.up.uuid)
+		}
+	}
 	for _, n := range c.nodes {
 		if n.relinked == nil || n.dropped != nil {
 			continue

@@ -1,0 +1,66 @@
+package claude
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// line is a record of the tree with as little as a client needs.
+func line(typ, uuid, parent, message, more string) string {
+	p := "null"
+	if parent != "" {
+		p = `"` + parent + `"`
+	}
+	return fmt.Sprintf(`{"parentUuid":%s,"type":%q,"message":%s,"uuid":%q%s}`, p, typ, message, uuid, more)
+}
+
+func said(id, text string) string {
+	return `{"id":"` + id + `","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"` + text + `"}],"stop_reason":"end_turn"}`
+}
+
+func asked(text string) string { return `{"role":"user","content":"` + text + `"}` }
+
+// TestLegalShapes: what clients write when nothing goes wrong yields no finding, not even a note.
+func TestLegalShapes(t *testing.T) {
+	turn := []string{line("user", "u1", "", asked("one"), ""), line("assistant", "a1", "u1", said("m1", "yes"), "")}
+	at := func(s string) string { return `,"timestamp":"2026-11-20T10:` + s + `.000Z","version":"2.1.330"` }
+	for name, lines := range map[string][]string{
+		"as little as possible": turn,
+		"a progress record as a link": append(turn[:2:2],
+			`{"type":"progress","uuid":"p1","parentUuid":"a1","data":{}}`, line("user", "u2", "p1", asked("two"), ""), line("assistant", "a2", "u2", said("m2", "yes"), "")),
+		"an unknown record of bookkeeping": append(turn[:2:2], `{"type":"something-new","sessionId":"s","x":{"uuid":1}}`),
+		"a record of a newer client as a link": append(turn[:2:2],
+			`{"type":"something-new","uuid":"p1","parentUuid":"a1","version":"9.0.0"}`, line("user", "u2", "p1", asked("two"), `,"version":"9.0.0"`)),
+		"a rewind that the client notes": append(turn[:2:2],
+			line("user", "u2", "a1", asked("two"), at("05:00")), line("assistant", "a2", "u2", said("m2", "no"), at("05:08")),
+			line("user", "u3", "a1", asked("two, but better"), at("06:00")), `{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
+			line("assistant", "a3", "u3", said("m3", "ok"), at("06:08"))),
+		"a rewind to the beginning": append(turn[:2:2],
+			line("user", "u3", "", asked("anew"), at("06:00")), `{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
+			line("assistant", "a3", "u3", said("m3", "ok"), at("06:08"))),
+		"a rewind before they were noted": append(turn[:2:2],
+			line("user", "u2", "a1", asked("two"), `,"timestamp":"2026-01-20T10:05:00.000Z","version":"2.0.29"`), line("assistant", "a2", "u2", said("m2", "no"), `,"timestamp":"2026-01-20T10:05:08.000Z","version":"2.0.29"`),
+			line("user", "u3", "a1", asked("two, but better"), `,"timestamp":"2026-01-20T10:06:00.000Z","version":"2.0.29"`), line("assistant", "a3", "u3", said("m3", "ok"), `,"timestamp":"2026-01-20T10:06:08.000Z","version":"2.0.29"`)),
+		"a prompt that was taken back at once": append(turn[:2:2],
+			line("user", "u2", "a1", asked("tow"), at("05:00")), line("user", "u3", "a1", asked("two"), at("05:09")), line("assistant", "a3", "u3", said("m3", "ok"), at("05:15"))),
+		"a system record that nothing hangs on": append(turn[:2:2], `{"type":"system","subtype":"informational","uuid":"s1","parentUuid":null,"content":"hello"}`),
+		"thinking whose text is kept back": append(turn[:1:1],
+			line("assistant", "a1", "u1", `{"id":"m1","role":"assistant","model":"claude-opus-5-5","content":[{"type":"thinking","thinking":"","signature":"c2ln"}]}`, ""),
+			line("assistant", "a2", "a1", said("m1", "yes"), "")),
+		"ids of another maker's model": append(turn[:1:1],
+			line("assistant", "a1", "u1", `{"id":"m1","role":"assistant","model":"kimi-k3","content":[{"type":"tool_use","id":"functions.Bash:0","name":"Bash","input":{}}]}`, ""),
+			line("user", "r1", "a1", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"functions.Bash:0","content":"ok"}]}`, ""), line("assistant", "a2", "r1", said("m2", "yes"), "")),
+		"summaries of other sessions in front": append([]string{`{"type":"summary","summary":"another","leafUuid":"x1"}`}, turn...),
+		"an API error between": append(turn[:2:2],
+			line("user", "u2", "a1", asked("two"), ""), line("assistant", "e1", "u2", `{"id":"x","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error: 529"}]}`, `,"isApiErrorMessage":true`),
+			line("user", "u3", "e1", asked("again"), ""), line("assistant", "a3", "u3", said("m3", "ok"), "")),
+		"an image by its address":          {line("user", "u1", "", `{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}},{"type":"text","text":"what is it"}]}`, ""), turn[1]},
+		"another maker's file name inside": append(turn[:2:2], line("user", "u2", "a1", asked("see {\\\"parentUuid\\\":\\\"zz\\\"}"), "")),
+	} {
+		text := []byte(strings.Join(lines, "\n") + "\n")
+		for _, f := range lintBytes(t, text, Options{}) {
+			t.Errorf("%s: %s %s on %v: %s", name, f.Rule.Name, f.Impact, f.Pos, f.Message)
+		}
+	}
+}
