@@ -24,6 +24,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, tell of each finding the byte, the record, the impact and the fix, too", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, by the client's version and by month instead of naming them", DisableDefaultText: true},
 			noTitlesFlag(),
 			lastFlag(),
 			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
@@ -112,7 +113,7 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	}
 	outputs, err := parseOutputs(l.c.String("format"))
 	if err == nil && !slices.ContainsFunc(outputs, func(o outputTo) bool { return forPeople(o.format) }) {
-		for _, only := range []string{"notes", "show-content", "verbose"} {
+		for _, only := range []string{"notes", "show-content", "verbose", "statistics"} {
 			if l.c.Bool(only) {
 				return nil, usage("--%s is for text; the other formats have all notes and never words of the conversation", only)
 			}

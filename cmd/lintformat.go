@@ -117,6 +117,10 @@ func (o outputTo) mode() fs.FileMode {
 // with adds a printer and goes on to the other outputs.
 func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	buf := bufio.NewWriter(w)
+	if forPeople(name) && l.c.Bool("statistics") {
+		l.printers = append(l.printers, newStats(buf, l.c.Bool("notes")))
+		return l.open(rest)
+	}
 	if forPeople(name) {
 		st, err := styled(l.c, w)
 		if err != nil {
