@@ -58,8 +58,21 @@ func StillRunning(rec *session.Record) string {
 	return ""
 }
 
-// Runs says whether a script holds the command, or the arguments, that an event tells.
-func Runs(script string, rec *session.Record) bool {
+// Likeness is how sure it is that a script made a call.
+type Likeness uint8
+
+// How sure.
+const (
+	Unlike Likeness = iota // nothing of the call stands in the script
+	Alike                  // the tool's name does, or so short a command that another script may hold it, too
+	Same                   // the command, the arguments or the files stand in it
+)
+
+// sureText is how long a text must be, in bytes, to be a script's own.
+const sureText = 8
+
+// Runs says how sure it is that a script made the call that an event tells.
+func Runs(script string, rec *session.Record) Likeness {
 	item := gjson.GetBytes(rec.Raw, "payload.item")
 	if !item.Exists() {
 		item = gjson.GetBytes(rec.Raw, "payload")
@@ -68,21 +81,65 @@ func Runs(script string, rec *session.Record) bool {
 	case command.IsArray():
 		words := command.Array()
 		if len(words) == 0 {
-			return false
+			return Unlike
 		}
-		return holdsText(script, words[len(words)-1].String())
+		return likeness(script, words[len(words)-1].String())
 	case item.Get("changes").IsObject():
-		held := false
+		best := Unlike
 		item.Get("changes").ForEach(func(path, _ gjson.Result) bool {
 			name := path.String()
-			held = strings.Contains(script, name[strings.LastIndexAny(name, `/\`)+1:])
-			return held
+			best = max(best, likeness(script, name[strings.LastIndexAny(name, `/\`)+1:]))
+			return best < Same
 		})
-		return held
-	case item.Get("tool").Exists():
-		return strings.Contains(script, item.Get("tool").String())
+		return best
 	}
-	return false
+	if inv := item.Get("invocation"); inv.Exists() {
+		item = inv
+	}
+	if !strings.Contains(script, item.Get("tool").String()) {
+		return Unlike
+	}
+	held, asked := Alike, 0
+	item.Get("arguments").ForEach(func(_, v gjson.Result) bool {
+		if v.Type == gjson.String {
+			if asked++; !holdsText(script, v.String()) {
+				held = Unlike
+			}
+		}
+		return held > Unlike
+	})
+	if held == Alike && asked > 0 {
+		return Same
+	}
+	return held
+}
+
+// likeness looks for a text in a script, or for its longer words where the script writes it in another way.
+func likeness(script, text string) Likeness {
+	if holdsText(script, text) {
+		if len(text) < sureText {
+			return Alike
+		}
+		return Same
+	}
+	like := Unlike
+	for _, word := range strings.FieldsFunc(text, notInWord) {
+		switch {
+		case len(word) < sureText-2:
+		case !strings.Contains(script, word):
+			return Unlike
+		case len(word) >= sureText:
+			like = Same
+		default:
+			like = max(like, Alike)
+		}
+	}
+	return like
+}
+
+// notInWord parts words that no string literal writes in another way.
+func notInWord(r rune) bool {
+	return r >= 0x80 || !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
 // holdsText says whether a text stands in a script, as it is or in a string literal.

@@ -128,6 +128,9 @@ func (c *callChecker) placeCall(told session.Pos, out *earlyOutput, content Cont
 	if out.ref.Pos.Less(told) {
 		at = out.ref.Pos
 	}
+	if at.Lost > 0 {
+		return Edit{At: at, Op: Before, New: content}
+	}
 	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
 		return h.Insert(content)
 	}

@@ -84,7 +84,11 @@ func (s *scripts) drop(one *script) {
 func (s *scripts) ran(rec *session.Record, t *told) {
 	var owner *script
 	for _, one := range s.open {
-		if one.text != "" && codex.Runs(one.text, rec) && (rec.Pos.Lost == 0 || len(one.ran) == 0 || one.next(rec)) {
+		if one.text == "" {
+			continue
+		}
+		like := codex.Runs(one.text, rec)
+		if like == codex.Same || like == codex.Alike && (rec.Pos.Lost == 0 || len(one.ran) == 0 || one.next(rec)) {
 			owner = one
 			break
 		}
@@ -126,7 +130,7 @@ func (c *callChecker) placeScript(out *earlyOutput) Edit {
 		stamp, kind := out.stamp, out.kind
 		content.Join = func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, kind, stamp, records), nil }
 	}
-	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
+	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil && at.Lost == 0 {
 		return h.Insert(content)
 	}
 	return Edit{At: at, Op: Before, New: content}
