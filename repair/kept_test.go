@@ -147,7 +147,7 @@ func TestEveryByteIsKept(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d took several passes", several, n)
-	if several == 0 {
+	if several == 0 && !testing.Short() { // a few hundred may hold none: one in some thousand takes several
 		t.Error("no repair took several passes: that way was not tried")
 	}
 }

@@ -47,7 +47,7 @@ func itemTells(rec *session.Record) (Tells, string) {
 	case "AgentMessage":
 		return TellsAgent, "item_completed AgentMessage"
 	case "CommandExecution":
-		return finished(rec, IsString(rec, FieldItemOutput)) | TellsCall, "item_completed CommandExecution"
+		return finished(rec, IsString(rec, FieldItemOutput) || rec.Torn) | TellsCall, "item_completed CommandExecution"
 	case "McpToolCall":
 		return finished(rec, true) | TellsCall, "item_completed McpToolCall"
 	case "DynamicToolCall":

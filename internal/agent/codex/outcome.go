@@ -237,3 +237,6 @@ func NoNetwork(rec *session.Record) (no, known bool) {
 	}
 	return false, false
 }
+
+// CutOff says whether a turn's end tells that it was cut off.
+func CutOff(rec *session.Record) bool { return rec.Type == "event_msg/turn_aborted" }

@@ -26,6 +26,33 @@ func (Decoder) Complete(rec *session.Record) bool {
 		return IsString(rec, FieldCallID) && len(output) > 2 && wholeParts(output)
 	case "event_msg/task_complete", "event_msg/turn_aborted":
 		return IsString(rec, FieldTurnID) && (rec.Type != "event_msg/turn_aborted" || IsString(rec, FieldReason))
+	case "event_msg/agent_message":
+		return IsString(rec, FieldMessage)
+	case "event_msg/exec_command_end":
+		return IsString(rec, FieldCallID) && IsString(rec, FieldAggregated)
+	case "event_msg/patch_apply_end":
+		return IsString(rec, FieldCallID) && gjson.GetBytes(rec.Raw, "payload.stdout").Type == gjson.String
+	case "event_msg/item_completed":
+		return completeItem(rec)
+	}
+	return false
+}
+
+// completeItem says whether an event that was cut behind its item's content still tells it: such events are the longest
+// records, and may be the only copy.
+func completeItem(rec *session.Record) bool {
+	if !IsString(rec, FieldTurnID) || !IsString(rec, FieldItemID) {
+		return false
+	}
+	switch item := gjson.GetBytes(rec.Raw, "payload.item"); item.Get("type").String() {
+	case "AgentMessage":
+		return IsString(rec, FieldItemText)
+	case "CommandExecution":
+		return item.Get("command").IsArray() && (IsString(rec, FieldItemOutput) || item.Get("stdout").Type == gjson.String)
+	case "FileChange":
+		return item.Get("changes").IsObject() && item.Get("status").Exists()
+	case "McpToolCall":
+		return item.Get("arguments").Exists() && item.Get("result").IsObject()
 	}
 	return false
 }
@@ -67,6 +94,21 @@ func (Decoder) TextCut(rec *session.Record, at int) bool {
 			return false
 		}
 		field = FieldContent
+	case "event_msg/agent_message":
+		field = FieldMessage
+	case "event_msg/exec_command_end":
+		field = FieldAggregated
+	case "event_msg/item_completed":
+		switch string(Text(rec, FieldItemType)) {
+		case "AgentMessage":
+			field = FieldItemText
+		case "CommandExecution":
+			if field = FieldItemOutput; !IsString(rec, FieldItemOutput) {
+				return inStdout(rec, at)
+			}
+		default:
+			return false
+		}
 	default:
 		return false
 	}
@@ -81,4 +123,11 @@ func (Decoder) TextCut(rec *session.Record, at int) bool {
 		return text > image && text > bytes.LastIndex(head, []byte(`"type":`))
 	}
 	return true
+}
+
+// inStdout says whether a place lies in what a command wrote: the client puts it in front of the same text with what the
+// command complained of.
+func inStdout(rec *session.Record, at int) bool {
+	out := gjson.GetBytes(rec.Raw, "payload.item.stdout")
+	return out.Type == gjson.String && out.Index < at && at < out.Index+len(out.Raw)
 }

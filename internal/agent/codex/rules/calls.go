@@ -261,7 +261,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	for key, open := range c.open {
 		if open.evidence == nil && outputs[open.tool.CallID] {
 			open.evidence = &evidence{
-				told: told{refOf(rec), "compacted history"}, tells: codex.TellsOutput,
+				told: told{ref: refOf(rec), name: "compacted history"}, tells: codex.TellsOutput,
 				build: func(tool codex.Tool, record []byte) ([]byte, error) {
 					if out := codex.KeptOutput(record, tool.CallID); out != nil {
 						return out, nil

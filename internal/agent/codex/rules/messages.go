@@ -13,13 +13,15 @@ var ruleLostMessage = &Rule{
 	Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered,
 	Title: "a prompt or an answer that only an event still shows",
 	Text: `Each message stands in the file twice: as the item the model is sent, and as the event that people are shown. Where a record is known to be missing (a dead line, a jump in the ordinals) ` +
-		`and an event shows a message without its item, the model has lost that message. Repair writes it again from the event. Without such a hole nothing is taken for lost.`,
+		`and an event shows a message without its item, the model has lost that message. Repair writes it again from the event. ` +
+		`The client writes an answer's event first: where the session breaks off behind it, or goes on although its turn has not ended, the item was never written. Without any of these nothing is taken for lost.`,
 }
 
 // told is an event that shows a message.
 type told struct {
 	ref  Ref
 	name string
+	torn bool // its line had been cut: what it tells was never written a second time, or is lost with the rest
 }
 
 // source names it in a report.
@@ -103,6 +105,9 @@ func (c *messageChecker) Record(rec *session.Record) {
 		c.cutAgent(rec.Pos)
 		c.shown, c.begun, c.open = rec.Pos, true, true
 	case session.TurnEnd:
+		if codex.CutOff(rec) {
+			c.cutAgent(rec.Pos)
+		}
 		c.resolveAgent(rec.Pos)
 		c.lastAnswer(rec)
 		c.open = false
@@ -130,7 +135,7 @@ func (c *messageChecker) cutAgent(at session.Pos) {
 
 func (c *messageChecker) event(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
-	t := &told{refOf(rec), name}
+	t := &told{refOf(rec), name, rec.Torn}
 	again := tells&(codex.TellsUser|codex.TellsAgent) != 0 && c.copies.has(maphash.Bytes(c.seed, rec.Raw))
 	switch {
 	case tells&codex.TellsUser != 0:
@@ -167,6 +172,9 @@ func (c *messageChecker) matches(text []byte) bool {
 func (c *messageChecker) message(rec *session.Record) {
 	switch {
 	case rec.Boundary:
+		if !c.begun {
+			c.cutAgent(rec.Pos)
+		}
 		if len(c.user) < maxUnshown {
 			c.user = append(c.user, c.sum(codex.FirstText(rec)))
 		}
@@ -195,6 +203,9 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 			c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
 			c.answer, c.text = c.agent.ref.Pos, c.said
 		}
+	} else if c.agent.torn {
+		c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
+		c.answer, c.text = c.agent.ref.Pos, textSum{}
 	} else if h := c.run.holes.First(c.agent.ref.Pos, at); h != nil {
 		c.lost(h, c.agent, "answer")
 		c.answer = c.agent.ref.Pos
@@ -217,7 +228,7 @@ func (c *messageChecker) lastAnswer(rec *session.Record) {
 		from = c.answer
 	}
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
-		c.lost(h, &told{refOf(rec), "task_complete"}, "answer")
+		c.lost(h, &told{ref: refOf(rec), name: "task_complete"}, "answer")
 	}
 }
 
