@@ -328,6 +328,7 @@ func TestLoadAndList(t *testing.T) {
 		}
 	}
 	// Without a name the newest is meant, not the one before it.
+	os.WriteFile(filepath.Join(empty.Path(), manifestName), []byte("{"), 0o600)
 	if _, err := Load(""); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), second.Manifest.Run) {
 		t.Error(err)
 	}
