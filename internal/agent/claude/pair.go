@@ -364,12 +364,13 @@ func (c *Checker) late() {
 		for _, k := range c.children(m) {
 			c.hang(k, m.up, d)
 		}
-		for _, k := range c.children(end) {
+		next := c.children(end)
+		c.hang(m, end, d) // first: until then it hangs on what is to follow it
+		for _, k := range next {
 			if k != m && !(k.role == roleAssistant && k.msg == call.msg) {
 				c.hang(k, m, d)
 			}
 		}
-		c.hang(m, end, d)
 	}
 }
 
