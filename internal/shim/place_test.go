@@ -220,7 +220,7 @@ func relayOf(client int) int {
 		fields := strings.Fields(string(text[i+1:]))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		if len(fields) > 1 && fields[1] == strconv.Itoa(client) && strings.HasPrefix(string(command), "hist-shim-relay") {
+		if len(fields) > 1 && fields[1] == strconv.Itoa(client) && strings.HasPrefix(string(command), "hist-shim-relay") && !strings.Contains(string(command), "\x00note\x00") {
 			return pid
 		}
 	}
