@@ -12,5 +12,5 @@
 //
 // Four things are told of each session: the share of the truth that is sent before and after the repair, and that
 // still stands anywhere in the home; whether lint named the damage, if anything was missing; and whether the repair
-// made anything worse. It exits with 1 if anything was worse or nameless, and with 2 if nothing could be measured. With -keep, what falls short is kept with all that is needed to play it again.
+// made anything worse. It exits with 1 if anything was worse, or what still stands had no name, and with 2 if nothing could be measured. With -keep, what falls short is kept with all that is needed to play it again.
 package main

@@ -148,19 +148,19 @@ func (b bench) sent(ctx context.Context, h *clienttest.Home, o *outcome, how *st
 	return items(res.Requests[0].Body)
 }
 
-// swapped names the first prompt, answer or call that does not come in the order in which they were said. Outputs may
-// come in another one, and calls beside each other: tools run side by side.
+// swapped names the first prompt or answer that does not come in the order in which they were said. What tools do may
+// come in another one: they run side by side, and go on behind the answer.
 func swapped(input []sentItem, said []Element) string {
 	last, before := -1, Element{}
 	for _, e := range said {
-		if e.Kind == "output" || e.Kind == "note" || e.Kind == "summary" {
+		if e.Kind != "prompt" && e.Kind != "answer" {
 			continue
 		}
 		i := slices.IndexFunc(input, func(it sentItem) bool { return it.is(e) })
 		if i < 0 {
 			continue
 		}
-		if i < last && (e.Kind != "call" || before.Kind != "call") {
+		if i < last {
 			return fmt.Sprintf("%s %s comes before %s %s", e.Kind, e.Token, before.Kind, before.Token)
 		}
 		if i > last {

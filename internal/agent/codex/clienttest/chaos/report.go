@@ -84,11 +84,13 @@ func (s *summary) add(o *outcome) {
 	}
 }
 
-// good says whether every session was measured, every damage named, nothing worse than before, and the model is sent
-// no less than without the repair.
+// good says whether every session was measured, nothing is worse than before, all damage is named that anything in the
+// home still tells of, and the model is sent no less than without the repair. Lines that are gone from a session without
+// ordinals leave nothing behind.
 func (s *summary) good() bool {
 	for _, o := range s.bad {
-		if len(o.worse()) > 0 || o.unnamed() {
+		_, stands, before, _ := o.shares()
+		if len(o.worse()) > 0 || o.unnamed() && stands > before {
 			return false
 		}
 	}
