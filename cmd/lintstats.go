@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -43,7 +45,7 @@ func (p *statsPrinter) session(r linted) error {
 		return nil
 	}
 	month := "unknown"
-	if name := lint.NameOf(r.target.path, false); name.Canonical && len(name.Time) >= len("2026-11") {
+	if name, ok := home.ParseName(filepath.Base(r.target.path)); ok && len(name.Time) >= len("2026-11") {
 		month = name.Time[:len("2026-11")]
 	}
 	count := func(in map[string]*tally, key string) {

@@ -235,3 +235,17 @@ func TestHugeLine(t *testing.T) {
 	}
 	alone(t, path)
 }
+
+// A finding for each of very many lines would take hundreds of times their length.
+func TestManyDeadLines(t *testing.T) {
+	path := repeated(t, header, "1\nx\n", 1, "")
+	for _, args := range [][]string{{"lint", path}, {"repair", "--dry-run", path}} {
+		c := child(t, args...)
+		if code, out := exitCode(t, c); !strings.Contains(out, "up to line") {
+			t.Fatalf("%s: exit %d: %.300s", args[0], code, out)
+		}
+		if got := peak(t, c); got > margin && !withRace() {
+			t.Errorf("%s: %d MiB resident for 4 MiB of dead lines", args[0], got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -186,12 +187,15 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 		if !f.Framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && history.RolledBack(f.Pos) {
 			continue // whatever a rolled-back turn holds is no damage
 		}
-		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !sent(history, &f) {
+		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !f.More && !sent(history, &f) {
 			f.Impact, f.Edits, f.Lost, f.Unseen = Notes, nil, 0, 0
 			if !f.Framing { // the normalizer mends its own
 				f.Fix, f.Source = NoFix, ""
 			}
 			f.Message += " (in a part of the history that is no longer sent)"
+		}
+		if f.Through > f.Pos.Line {
+			f.Message += fmt.Sprintf("; so are the lines behind it, up to line %d", f.Through)
 		}
 		kept = append(kept, f)
 	}

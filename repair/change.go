@@ -17,6 +17,9 @@ type Change struct {
 	AfterAt   int64
 	Before    []Excerpt // lines as they were; none where something was added
 	After     []Excerpt
+	More      int64 // lines, of very many, that are in neither
+
+	has map[*lint.Finding]bool // those in By
 }
 
 // Excerpt is a line, or as much of its head as a report shows.
@@ -68,21 +71,32 @@ func (r *Rewrite) change(rec *session.Record, by []*lint.Finding) *Change {
 	for _, f := range by {
 		r.pending.add(f)
 	}
-	for i := r.Plan.atLine(rec.Pos.Line); i < len(r.Plan.Mend) && r.Plan.Mend[i].Pos.Line == rec.Pos.Line; i++ {
-		if f := &r.Plan.Mend[i]; f.Framing {
-			r.pending.add(f)
-		}
+	for _, f := range r.Plan.faults(rec.Pos.Line) {
+		r.pending.add(f)
 	}
 	return r.pending
 }
 
 func (c *Change) add(f *lint.Finding) {
-	for _, have := range c.By {
-		if have == f {
-			return
-		}
+	if c.has == nil {
+		c.has = map[*lint.Finding]bool{}
 	}
-	c.By = append(c.By, f)
+	if !c.has[f] {
+		c.has[f] = true
+		c.By = append(c.By, f)
+	}
+}
+
+// maxShown is how many lines of one change are kept for the report, on each side.
+const maxShown = 1 << 10
+
+// show keeps as much of a line as a report shows; of very many, their number.
+func (c *Change) show(to *[]Excerpt, line []byte) {
+	if len(*to) < maxShown {
+		*to = append(*to, excerpt(line))
+	} else {
+		c.More++
+	}
 }
 
 // span is a range of lines of the copy.

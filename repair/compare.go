@@ -128,7 +128,7 @@ func (c *comparison) hunk(was, is int64) error {
 	var gone, came int64
 	for !c.was.ended && c.was.line.Number < was {
 		c.rw.differ(c.was.line.Offset)
-		ch.Before = append(ch.Before, excerpt(c.was.line.Raw))
+		ch.show(&ch.Before, c.was.line.Raw)
 		if len(bytes.Trim(c.was.line.Raw, "\x00 \t\r")) > 0 {
 			gone++
 			if err := keepAside(c.rw.Aside, c.was.line.Raw, c.was.line.Number, c.was.line.Offset); err != nil {
@@ -142,7 +142,7 @@ func (c *comparison) hunk(was, is int64) error {
 	for !c.is.ended && c.is.line.Number < is {
 		c.rw.differ(c.was.line.Offset)
 		came++
-		ch.After = append(ch.After, excerpt(c.is.line.Raw))
+		ch.show(&ch.After, c.is.line.Raw)
 		c.rw.Proof.touched(c.rw.open)
 		if err := c.put(); err != nil {
 			return err

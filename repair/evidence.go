@@ -14,25 +14,76 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// evidence reads the record that a reference names. A file that is not UTF-8 has other offsets than its text, so
-// there the record is looked for by its place.
-func evidence(ctx context.Context, dec session.Decoder, from *source.Source, enc normalize.Encoding, ref lint.Ref) ([]byte, error) {
+// witness reads the records that references name.
+type witness struct {
+	dec   session.Decoder
+	src   *source.Source
+	enc   normalize.Encoding
+	asked int            // how often
+	plain *source.Source // the text of a source that can't be read at a place, nil as long as it is asked for little
+
+	offset  int64 // of the line read last
+	records [][]byte
+}
+
+// fewRefs is how many records of a source that can only be read from its start are looked for one by one. For more of
+// them its text is written to a temporary file first.
+const fewRefs = 4
+
+// record reads the record that a reference names.
+func (w *witness) record(ctx context.Context, ref lint.Ref) ([]byte, error) {
 	if ref.Pos.Lost > 0 {
 		return []byte(ref.Text), nil
 	}
-	if enc == normalize.UTF8 {
-		raw, err := from.Extract(ctx, []source.Ref{{Offset: ref.Offset, Length: ref.Size}})
-		if err != nil {
+	w.asked++
+	if w.records == nil || w.offset != ref.Offset {
+		if err := w.line(ctx, ref); err != nil {
 			return nil, err
 		}
-		return pick(dec, bytes.NewReader(raw[0]), session.Pos{Line: 1, Part: ref.Pos.Part}, ref.Offset > 0)
 	}
-	r, err := from.Reader(ctx)
+	if ref.Pos.Part >= len(w.records) {
+		return nil, fmt.Errorf("the record at %s is not there any more", ref.Pos)
+	}
+	return bytes.Clone(w.records[ref.Pos.Part]), nil
+}
+
+// line reads all records of the line that a reference is about.
+func (w *witness) line(ctx context.Context, ref lint.Ref) (err error) {
+	from := w.src
+	if w.enc != normalize.UTF8 || w.src.Compressed && w.asked > fewRefs {
+		if err := w.unpack(ctx); err != nil {
+			return err
+		}
+		from = w.plain
+	}
+	raw, err := from.Extract(ctx, []source.Ref{{Offset: ref.Offset, Length: ref.Size}})
 	if err != nil {
-		return nil, err
+		return err
+	}
+	w.offset = ref.Offset
+	w.records, err = recordsOf(w.dec, raw[0], ref.Offset > 0)
+	return err
+}
+
+// unpack writes the text of the source to a temporary file, once.
+func (w *witness) unpack(ctx context.Context) error {
+	if w.plain != nil {
+		return nil
+	}
+	r, err := w.src.Reader(ctx)
+	if err != nil {
+		return err
 	}
 	defer r.Close()
-	return pick(dec, r, ref.Pos, false)
+	_, text := normalize.Text(r)
+	w.plain, err = source.Spool(text, "")
+	return err
+}
+
+func (w *witness) close() {
+	if w.plain != nil {
+		w.plain.Close()
+	}
 }
 
 // maxTwice bounds how many members of one record that are named twice are looked at.
@@ -60,19 +111,17 @@ func lastOfTwo(dec session.Decoder, record []byte) []byte {
 	return record
 }
 
-// pick returns the record at a place in a text, which is a file from its start or from inside of it.
-func pick(dec session.Decoder, text io.Reader, at session.Pos, inside bool) ([]byte, error) {
-	framer := normalize.New(text, normalize.Options{Decoder: dec, Inside: inside, Mend: func(*lint.Finding) bool { return true }})
+// recordsOf returns the records of the first line of a text, which is a file from its start or from inside of it.
+func recordsOf(dec session.Decoder, text []byte, inside bool) (records [][]byte, err error) {
+	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: dec, Inside: inside, Mend: func(*lint.Finding) bool { return true }})
 	for {
-		rec, err := framer.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the record at %s is not there any more", at)
+		rec, err := in.Next()
+		if errors.Is(err, io.EOF) || err == nil && rec.Pos.Line > 1 {
+			return records, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		if rec.Pos == at {
-			return bytes.Clone(rec.Raw), nil
-		}
+		records = append(records, bytes.Clone(rec.Raw))
 	}
 }

@@ -35,10 +35,13 @@ type Plan struct {
 
 	choice   Choice
 	edits    map[session.Pos]*edits
-	leave    map[int64]bool // lines whose framing faults are not mended
-	lines    []int64        // lines that a finding or an edit is about, sorted
-	numbered bool           // ordinals are left as they are
-	folded   bool           // findings stand for others, about lines that are not known
+	leave    map[int64]bool            // lines whose framing faults are not mended
+	leaveRow rows                      // the same of lines in a row
+	framing  map[int64][]*lint.Finding // chosen faults of a line's framing
+	mendRow  rows                      // those of lines in a row
+	lines    []int64                   // lines that a finding or an edit is about, sorted
+	numbered bool                      // ordinals are left as they are
+	folded   bool                      // findings stand for others, about lines that are not known
 	// Newline: a missing newline at the end is added.
 	newline bool
 	// Reproject: the client is made to build its view of the session anew.
@@ -91,7 +94,7 @@ const newlineRule = "no-final-newline"
 // Choose makes the plan for the findings of one session. A finding whose edits want bytes that another one's edits have
 // is left out of it: whether it still stands, the copy tells.
 func Choose(findings []lint.Finding, choice Choice) *Plan {
-	p := &Plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}}
+	p := &Plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}, framing: map[int64][]*lint.Finding{}}
 	for i := range findings {
 		if choice.Allows(&findings[i]) {
 			p.Mend = append(p.Mend, findings[i])
@@ -105,6 +108,13 @@ func Choose(findings []lint.Finding, choice Choice) *Plan {
 	p.concern(findings)
 	for i := range p.Mend {
 		f := &p.Mend[i]
+		switch {
+		case !f.Framing:
+		case f.Through > 0:
+			p.mendRow.add(f)
+		default:
+			p.framing[f.Pos.Line] = append(p.framing[f.Pos.Line], f)
+		}
 		if f.Rule.Name == newlineRule {
 			p.newline = true
 		}
@@ -224,7 +234,11 @@ func sortFindings(list []lint.Finding) {
 func (p *Plan) leaveLines() {
 	for i := range p.Rest {
 		f := &p.Rest[i]
-		if f.Framing && f.Fix != lint.NoFix && f.Count == 0 && f.Rule.Name != newlineRule {
+		switch {
+		case !f.Framing || f.Fix == lint.NoFix || f.Rule.Name == newlineRule:
+		case f.Through > 0:
+			p.leaveRow.add(f)
+		case f.Count == 0:
 			p.leave[f.Pos.Line] = true
 		}
 		if f.Hole {
@@ -269,7 +283,7 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 		at.behind(e, by)
 		return
 	}
-	if !slices.Contains(at.by, by) {
+	if n := len(at.by); n == 0 || at.by[n-1] != by { // a finding's edits come together
 		at.by = append(at.by, by)
 	}
 	switch e.Op {
@@ -306,6 +320,9 @@ func (p *Plan) mend(f *lint.Finding) bool {
 	if p.leave[f.Pos.Line] {
 		return false
 	}
+	if p.leaveRow.of(f.Rule, f.Pos.Line) != nil {
+		return false
+	}
 	if f.Rule.Tidy { // folded into one finding, so asked for as a whole
 		return p.choice.Allows(f)
 	}
@@ -315,15 +332,47 @@ func (p *Plan) mend(f *lint.Finding) bool {
 // chosen says whether a finding of this rule on this line is in the plan; its impact may have been judged by more
 // than the line alone.
 func (p *Plan) chosen(f *lint.Finding) bool {
-	for i := p.atLine(f.Pos.Line); i < len(p.Mend) && p.Mend[i].Pos.Line == f.Pos.Line; i++ {
-		if p.Mend[i].Rule == f.Rule {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.faults(f.Pos.Line), func(have *lint.Finding) bool { return have.Rule == f.Rule })
 }
 
-// atLine returns the index of the first chosen finding at or behind a line.
-func (p *Plan) atLine(line int64) int {
-	return sort.Search(len(p.Mend), func(i int) bool { return p.Mend[i].Pos.Line >= line })
+// faults are the chosen faults of a line's framing.
+func (p *Plan) faults(line int64) []*lint.Finding {
+	list := p.framing[line]
+	for i := range p.mendRow {
+		if f := p.mendRow.of(p.mendRow[i].rule, line); f != nil {
+			list = append(slices.Clip(list), f)
+		}
+	}
+	return list
+}
+
+// rows are findings that each stand for lines in a row, by rule and then by place. Few rules have them.
+type rows []ruleRows
+
+type ruleRows struct {
+	rule *lint.Rule
+	list []*lint.Finding
+}
+
+func (r *rows) add(f *lint.Finding) {
+	i := slices.IndexFunc(*r, func(have ruleRows) bool { return have.rule == f.Rule })
+	if i < 0 {
+		i = len(*r)
+		*r = append(*r, ruleRows{rule: f.Rule})
+	}
+	(*r)[i].list = append((*r)[i].list, f)
+}
+
+// of is the finding by a rule that stands for a line, nil if there is none.
+func (r rows) of(rule *lint.Rule, line int64) *lint.Finding {
+	for _, one := range r {
+		if one.rule != rule {
+			continue
+		}
+		i := sort.Search(len(one.list), func(i int) bool { return one.list[i].Pos.Line > line }) - 1
+		if i >= 0 && one.list[i].Covers(line) {
+			return one.list[i]
+		}
+	}
+	return nil
 }

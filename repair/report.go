@@ -135,6 +135,9 @@ func (c *Change) entry() Entry {
 		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: weakest(c.By).String(), Reason: main.Message, From: main.Source,
 		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before, After: c.After,
 	}
+	if c.More > 0 {
+		e.Reason += fmt.Sprintf("; %d more lines of this change are not shown", c.More)
+	}
 	for _, f := range c.By {
 		if f != main && f.Rule != main.Rule && !slices.Contains(e.Also, f.Rule.Name) {
 			e.Also = append(e.Also, f.Rule.Name)

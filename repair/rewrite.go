@@ -8,12 +8,16 @@ import (
 	"io"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
+
+// ErrTooLong: a line is too long to be copied.
+var ErrTooLong = errors.New("the line is too long")
 
 // Text is a session that can be read from its start as often as needed.
 type Text interface {
@@ -24,8 +28,6 @@ type Text interface {
 type Rewrite struct {
 	Plan *Plan
 	From Text
-	// Evidence reads the record that a reference names.
-	Evidence func(ctx context.Context, ref lint.Ref) ([]byte, error)
 	// Header changes the session's header last of all; nil leaves it. IsHeader tells one among the lines that are added.
 	Header   func(line []byte) []byte
 	IsHeader func(line []byte) bool
@@ -43,17 +45,18 @@ type Rewrite struct {
 	Proof   Proof
 	Totals  Totals
 
-	out     *counter
-	tee     *sum.Tee // what out writes to, if it hashes; else nil
-	links   agent.Links
-	differs bool    // the copy is not the session's bytes any more,
-	from    int64   // from this byte of the session on
-	pending *Change // the change in hand; neighbours are told together
-	open    bool    // the line just written lacks its newline yet
-	skipped int64   // bytes that were copied without a look
-	kept    int64   // the last line of the session whose bytes were set aside as a whole
-	tied    span    // lines with other ties, if several passes were made
-	lines   lineMap // lines of the copy that stand in the session
+	out      *counter
+	tee      *sum.Tee // what out writes to, if it hashes; else nil
+	evidence *witness
+	links    agent.Links
+	differs  bool    // the copy is not the session's bytes any more,
+	from     int64   // from this byte of the session on
+	pending  *Change // the change in hand; neighbours are told together
+	open     bool    // the line just written lacks its newline yet
+	skipped  int64   // bytes that were copied without a look
+	kept     int64   // the last line of the session whose bytes were set aside as a whole
+	tied     span    // lines with other ties, if several passes were made
+	lines    lineMap // lines of the copy that stand in the session
 }
 
 // Totals counts records.
@@ -73,6 +76,7 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer in.Close()
+	defer r.evidence.close()
 	r.out = &counter{w: w}
 	r.tee, _ = w.(*sum.Tee)
 	r.Proof = newProof(r.tee)
@@ -136,6 +140,9 @@ func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 
 // record writes what becomes of one logical record.
 func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
+	if rec.Passed > 0 {
+		return fmt.Errorf("%w: %d bytes, and none longer than %d is held; the session was left as it was", ErrTooLong, rec.Size, jsonl.MaxLine)
+	}
 	e := r.Plan.edits[rec.Pos]
 	if e == nil {
 		e = &edits{}
@@ -211,14 +218,14 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		r.Totals.Edited++
 		c := r.change(rec, e.by)
 		if rec.Pos.Part == 0 {
-			c.Before = append(c.Before, excerpt(rec.Original))
+			c.show(&c.Before, rec.Original)
 		}
 		if r.loses(rec, e) {
 			if err := r.aside(rec); err != nil {
 				return err
 			}
 		}
-		c.After = append(c.After, excerpt(line))
+		c.show(&c.After, line)
 	} else {
 		r.flush() // only its number changed: told as one range
 		r.lines.add(r.out.lines+1, rec.Pos.Line, 1)
@@ -249,7 +256,7 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	if alone && behind {
 		c.Line, c.Offset = rec.Pos.Line+1, rec.Offset+rec.Size
 	}
-	c.After = append(c.After, excerpt(line))
+	c.show(&c.After, line)
 	r.Proof.touched(r.open)
 	return r.write(line, true)
 }
@@ -260,7 +267,7 @@ func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
 	if c.From == nil {
 		return c.Literal, nil
 	}
-	line, err := r.evidence(ctx, *c.From)
+	line, err := r.told(ctx, *c.From)
 	if c.Build != nil {
 		line = lastOfTwo(r.Agent.Decoder(), line)
 	}
@@ -270,7 +277,7 @@ func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
 	case c.Join != nil:
 		records := [][]byte{lastOfTwo(r.Agent.Decoder(), line)}
 		for _, ref := range c.More {
-			if line, err = r.evidence(ctx, ref); err != nil {
+			if line, err = r.told(ctx, ref); err != nil {
 				return nil, err
 			}
 			records = append(records, lastOfTwo(r.Agent.Decoder(), line))
@@ -286,9 +293,9 @@ func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
 	return line, err
 }
 
-// evidence is the record that a reference names, as the plan leaves it.
-func (r *Rewrite) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
-	line, err := r.Evidence(ctx, ref)
+// told is the record that a reference names, as the plan leaves it.
+func (r *Rewrite) told(ctx context.Context, ref lint.Ref) ([]byte, error) {
+	line, err := r.evidence.record(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +308,7 @@ func (r *Rewrite) evidence(ctx context.Context, ref lint.Ref) ([]byte, error) {
 func (r *Rewrite) remove(rec *session.Record, e *edits) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
-	c.Before = append(c.Before, excerpt(rec.Original))
+	c.show(&c.Before, rec.Original)
 	r.links.Remove(rec.Raw)
 	if !e.moved {
 		r.Totals.SetAside++
@@ -315,8 +322,8 @@ func (r *Rewrite) remove(rec *session.Record, e *edits) error {
 // loses says whether what becomes of a record may lack bytes of its line: by a mend of the line that does more than
 // rearrange or decode them, or by an edit of the record that is not one of those, or takes bytes out.
 func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
-	for i := r.Plan.atLine(rec.Pos.Line); i < len(r.Plan.Mend) && r.Plan.Mend[i].Pos.Line == rec.Pos.Line; i++ {
-		if f := &r.Plan.Mend[i]; f.Framing && f.Fix != lint.Exact {
+	for _, f := range r.Plan.faults(rec.Pos.Line) {
+		if f.Fix != lint.Exact {
 			return true
 		}
 	}
@@ -337,7 +344,7 @@ func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
 func (r *Rewrite) setAside(rec *session.Record) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, nil)
-	c.Before = append(c.Before, excerpt(rec.Raw))
+	c.show(&c.Before, rec.Raw)
 	if rec.Blank {
 		r.Totals.Edited++
 		return nil

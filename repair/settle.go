@@ -28,9 +28,7 @@ type pass struct {
 func (p pass) rewrite(who agent.Agent, aside io.Writer) *Rewrite {
 	return &Rewrite{
 		Plan: p.plan, From: p.src, Agent: who, Session: p.found.Summary.Header, Aside: aside,
-		Evidence: func(ctx context.Context, ref lint.Ref) ([]byte, error) {
-			return evidence(ctx, who.Decoder(), p.src, p.found.Summary.Encoding, ref)
-		},
+		evidence: &witness{dec: who.Decoder(), src: p.src, enc: p.found.Summary.Encoding},
 	}
 }
 
@@ -75,7 +73,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 		if err := s.add(ctx, p, p.rewrite(w.agent, nil), spoolDir); err != nil {
 			return err
 		}
-		mended = append(mended, p.plan.Mend...)
+		mended = append(mended, slices.DeleteFunc(p.plan.Mend, func(f lint.Finding) bool { return f.More && !f.Framing })...)
 		found, err := w.lintOf(ctx, s.text)
 		if err != nil {
 			s.close()

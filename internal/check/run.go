@@ -44,6 +44,9 @@ type Run struct {
 
 	findings []finding.Finding
 	folded   map[*finding.Rule]int // where in findings the first of those stands that are folded
+	framing  []int                 // where in findings those stand that the normalizer mends
+	row      row
+	more     map[*finding.Rule]int // where in findings those stand that count what is not told singly any more
 
 	current  *session.Record // nil at the end
 	last     session.Pos     // of the last readable record, zero if there is none
@@ -55,7 +58,7 @@ type Run struct {
 
 // NewRun begins a session. offset tells how many bytes of it have been read.
 func NewRun(opts Options, history History, offset func() int64) *Run {
-	return &Run{opts: opts, history: history, offset: offset, folded: map[*finding.Rule]int{}}
+	return &Run{opts: opts, history: history, offset: offset, folded: map[*finding.Rule]int{}, more: map[*finding.Rule]int{}}
 }
 
 // Options is what is known of the session beside its bytes.
@@ -124,15 +127,24 @@ func (r *Run) Report(f finding.Finding) {
 		r.folded[f.Rule] = len(r.findings)
 		f.Count = 1
 	}
+	if r.inRow(&f) || r.tooMany(&f) {
+		return
+	}
+	if f.Framing {
+		r.framing = append(r.framing, len(r.findings))
+	}
 	r.findings = append(r.findings, f)
 }
 
 // AmendFraming lets a checker that knows more change what the normalizer found in a line; of several findings the
 // newest. Where there is none, change is not called.
 func (r *Run) AmendFraming(line int64, change func(*finding.Finding)) {
-	for i := len(r.findings) - 1; i >= 0; i-- {
-		if f := &r.findings[i]; f.Framing && f.Pos.Line == line {
+	for i := len(r.framing) - 1; i >= 0; i-- { // they come in the order of the file
+		f := &r.findings[r.framing[i]]
+		if f.Pos.Line == line {
 			change(f)
+		}
+		if f.Pos.Line <= line {
 			return
 		}
 	}
@@ -142,9 +154,15 @@ func (r *Run) AmendFraming(line int64, change func(*finding.Finding)) {
 func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return which(&f) })
 	clear(r.folded)
+	clear(r.more)
+	r.row, r.framing = row{}, r.framing[:0]
 	for i := range r.findings {
-		if rule := r.findings[i].Rule; rule.Tidy {
-			r.folded[rule] = i
+		f := &r.findings[i]
+		if f.Rule.Tidy {
+			r.folded[f.Rule] = i
+		}
+		if f.Framing {
+			r.framing = append(r.framing, i)
 		}
 	}
 }

@@ -13,6 +13,8 @@ type Finding struct {
 	Message string // what is wrong here; holds no text of the conversation
 	Source  string // where recovered content comes from, in words
 	Count   int64  // how often, when one finding stands for many; 0 means once
+	Through int64  // the last line that it stands for, if it stands for lines in a row; else 0
+	More    bool   // it counts further findings of its rule, and brings the edits of none
 	On      Ref    // the line it is about; zero if it is about none, or an earlier one
 	IDs     string // the ids of the record it is about, as they stand there; "" if it has none
 
@@ -32,6 +34,11 @@ type Finding struct {
 	Hole bool
 	// Framing: the mend lies in the normalizer and not in Edits.
 	Framing bool
+}
+
+// Covers says whether the finding is about a line, alone or as one of a row.
+func (f *Finding) Covers(line int64) bool {
+	return f.Pos.Line == line || f.Pos.Line < line && line <= f.Through
 }
 
 // Op is what an Edit does with the record it addresses.

@@ -74,6 +74,7 @@ type Rule struct {
 	Title  string // one line
 	Text   string // what the client does with it, what repair does
 	Tidy   bool   // harmless line by line: one finding a file counts them all
+	Rows   bool   // of many lines in a row that are dead by it, one finding counts all but the first
 	Always bool   // the loss does not depend on what is still sent to the model
 	Home   bool   // told by what lies beside the file: looked for when the session lies in an agent's home
 }

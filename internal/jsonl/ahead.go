@@ -102,7 +102,7 @@ func (a *Ahead) Next() (Line, *Scanned, error) {
 	a.next++
 	a.number++
 	line.Number, line.Offset = a.number, a.offset
-	a.offset += int64(len(line.Raw))
+	a.offset += int64(len(line.Raw)) + line.Passed
 	if line.Terminated {
 		a.offset++
 	}
@@ -195,7 +195,7 @@ func (a *Ahead) scan(s *Scanner) {
 func (b *batch) cut() {
 	b.lines = b.lines[:0]
 	if b.long {
-		b.lines, b.rest = append(b.lines, Line{Raw: b.text, Terminated: !b.open}), nil
+		b.lines, b.rest = append(b.lines, Line{Raw: b.text, Terminated: !b.open, Passed: b.passed}), nil
 		return
 	}
 	for len(b.rest) > 0 && len(b.lines) < scannedLines {

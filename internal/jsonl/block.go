@@ -46,9 +46,10 @@ func (r *Reader) more() bool {
 
 // block is a piece of a stream in whole lines.
 type block struct {
-	text []byte
-	long bool // it is one line, without its newline
-	open bool // the last line has no newline
+	text   []byte
+	long   bool  // it is one line, without its newline
+	open   bool  // the last line has no newline
+	passed int64 // bytes of the long line that were passed over
 }
 
 // block returns the lines that come next: as many as the buffer holds, or one
@@ -65,7 +66,7 @@ func (r *Reader) block(spare *[]byte) (block, error) {
 	case whole == 0 && r.err == nil:
 		line := r.long()
 		r.spill = nil
-		return block{text: line.Raw, long: true, open: !line.Terminated}, nil
+		return block{text: line.Raw, long: true, open: !line.Terminated, passed: line.Passed}, nil
 	case whole == 0:
 		whole = r.end
 	}

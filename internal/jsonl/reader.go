@@ -11,13 +11,19 @@ type Line struct {
 	Offset     int64  // of the first byte in the stream, 0-based
 	Raw        []byte // without the newline; valid until the next call of Next
 	Terminated bool   // false: the last line, without '\n'
+	Passed     int64  // bytes behind Raw that were not kept: the line is longer than MaxLine, and Raw is its head
 }
 
 // Sizes in bytes.
 const (
 	bufferSize = 1 << 18
 	keptSpill  = 4 << 20 // a larger spill buffer is dropped when ordinary lines follow
+	keptHead   = 1 << 16 // what is kept of a line longer than MaxLine
 )
+
+// MaxLine is the length in bytes of the longest line that is kept: a text of JavaScript's is no longer, and a file of a few
+// kilobytes may unpack to one of any length. Of a longer line the head is delivered, and the rest is passed over.
+const MaxLine = 512 << 20
 
 // A Reader cuts a stream into lines at '\n' and at nothing else. Lines have any
 // length and any content.
@@ -33,6 +39,8 @@ type Reader struct {
 
 	spill []byte // the line that does not fit into buf
 	probe []byte // what was looked at ahead
+
+	maxLine int // MaxLine, but in tests
 
 	number int64 // of the last line
 	offset int64 // of buf[start] in the stream
@@ -50,7 +58,7 @@ func NewReader(r io.Reader) *Reader {
 }
 
 func newReader(r io.Reader, size int) *Reader {
-	x := &Reader{r: r, buf: make([]byte, size)}
+	x := &Reader{r: r, buf: make([]byte, size), maxLine: MaxLine}
 	if at, ok := r.(io.ReaderAt); ok {
 		x.ahead = at
 		if seeker, ok := r.(io.Seeker); ok {

@@ -201,3 +201,37 @@ func TestReaderHugeLine(t *testing.T) {
 		}
 	}
 }
+
+// TestTooLong: of a line longer than the longest that is kept the head is delivered, with how much was passed over, and
+// the lines behind it are where they are; whether it can be measured ahead or not.
+func TestTooLong(t *testing.T) {
+	for _, size := range []int{1, 700, 999, 1000, 1001, 1500, 5000, 200000} {
+		for _, tail := range []string{"", "\n", "\nnext\n", "\nnext"} {
+			text := "first\n" + strings.Repeat("x", size) + tail
+			for name, in := range map[string]io.Reader{"file": strings.NewReader(text), "pipe": struct{ io.Reader }{strings.NewReader(text)}} {
+				r := newReader(in, 64)
+				r.maxLine = 1000
+				want := int64(0)
+				for n := 0; ; n++ {
+					l, err := r.Next()
+					if err == io.EOF {
+						break
+					}
+					if err != nil || l.Offset != want || l.Number != int64(n+1) {
+						t.Fatalf("%s, %d bytes: line %d at %d, want %d (%v)", name, size, l.Number, l.Offset, want, err)
+					}
+					if n == 1 && (int64(len(l.Raw))+l.Passed != int64(size) || (l.Passed > 0) != (size > 1000)) {
+						t.Fatalf("%s, %d bytes: %d kept, %d passed", name, size, len(l.Raw), l.Passed)
+					}
+					want += int64(len(l.Raw)) + l.Passed
+					if l.Terminated {
+						want++
+					}
+				}
+				if want != int64(len(text)) {
+					t.Errorf("%s, %d bytes, %q: lines end at %d of %d", name, size, tail, want, len(text))
+				}
+			}
+		}
+	}
+}

@@ -13,10 +13,18 @@ const (
 
 // long returns a line that fills the whole buffer without ending in it.
 func (r *Reader) long() Line {
-	r.room(len(r.buf) + r.measure())
+	size := len(r.buf) + r.measure()
+	tooLong := size > r.maxLine+1 // the newline was measured, too
+	if tooLong {
+		size = len(r.buf)
+	}
+	r.room(size)
 	r.spill = append(r.spill[:0], r.buf[:r.end]...)
 	r.start, r.end = 0, 0
 	for r.err == nil {
+		if tooLong || len(r.spill) > r.maxLine {
+			return r.pass()
+		}
 		// Straight into the spill buffer while it has room, in pieces whose
 		// rest fits into buf if a newline comes earlier than was measured.
 		have := len(r.spill)
@@ -26,7 +34,7 @@ func (r *Reader) long() Line {
 			if k := bytes.IndexByte(piece, '\n'); k >= 0 {
 				r.start, r.end = 0, copy(r.buf, piece[k+1:])
 				r.spill = r.spill[:have+k]
-				return r.line(r.spill, true)
+				return r.whole()
 			}
 			r.spill = r.spill[:have+n]
 			continue
@@ -43,10 +51,45 @@ func (r *Reader) long() Line {
 		r.grow(len(piece))
 		r.spill = append(r.spill, piece...)
 		if k >= 0 {
-			return r.line(r.spill, true)
+			return r.whole()
 		}
 	}
+	if len(r.spill) > r.maxLine {
+		return r.pass()
+	}
 	return r.line(r.spill, false)
+}
+
+// whole returns the line that the spill buffer holds, or the head of one that is a little too long.
+func (r *Reader) whole() Line {
+	if len(r.spill) <= r.maxLine {
+		return r.line(r.spill, true)
+	}
+	head := bytes.Clone(r.spill[:min(len(r.spill), keptHead, r.maxLine)])
+	return r.passed(head, int64(len(r.spill)-len(head)), true)
+}
+
+// pass returns the head of a line that is too long, and reads on to its end.
+func (r *Reader) pass() Line {
+	head := bytes.Clone(r.spill[:min(len(r.spill), keptHead, r.maxLine)])
+	passed := int64(len(r.spill) - len(head))
+	r.drop(0)
+	for r.err == nil {
+		n := r.read(r.buf)
+		if k := bytes.IndexByte(r.buf[:n], '\n'); k >= 0 {
+			r.start, r.end = k+1, n
+			return r.passed(head, passed+int64(k), true)
+		}
+		passed += int64(n)
+	}
+	return r.passed(head, passed, false)
+}
+
+func (r *Reader) passed(head []byte, passed int64, terminated bool) Line {
+	l := r.line(head, terminated)
+	l.Passed = passed
+	r.offset += passed
+	return l
 }
 
 // measure looks ahead for the end of the line and returns how many bytes behind

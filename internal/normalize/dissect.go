@@ -47,7 +47,7 @@ func (f *Normalizer) dissect(raw []byte) []piece {
 
 // mendLongText mends the characters of a long line that is otherwise one record: that takes a few times its length.
 func (f *Normalizer) mendLongText(raw []byte) (piece, bool) {
-	if len(raw) > maxMendText {
+	if len(raw) > maxMendText || manyControls(raw) {
 		return piece{}, false
 	}
 	v := f.scanner.Scan(raw, f.spans)
@@ -55,6 +55,19 @@ func (f *Normalizer) mendLongText(raw []byte) (piece, bool) {
 		return piece{}, false
 	}
 	return f.mendText(raw, v, true)
+}
+
+// manyControls says whether a text has so many control characters that it would grow far when they are escaped.
+func manyControls(raw []byte) bool {
+	most := len(raw) / 64
+	for _, c := range raw {
+		if c < ' ' {
+			if most--; most < 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mendText mends what is wrong with the characters of one record. It reports only if the result is a whole record.
@@ -124,7 +137,7 @@ func (f *Normalizer) join(raw []byte) []byte {
 	size := f.line.size
 	for i := 0; i < maxJoinLines; i++ {
 		next := f.peek(i)
-		if next == nil || len(text)+len(next.Raw) > maxJoinBytes || f.startsRecord(next.Raw) >= 0 {
+		if next == nil || next.Passed > 0 || len(text)+len(next.Raw) > maxJoinBytes || f.startsRecord(next.Raw) >= 0 {
 			return nil
 		}
 		text = append(append(text, '\n'), next.Raw...)

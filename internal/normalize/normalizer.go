@@ -22,7 +22,7 @@ const (
 const maxMend = 16 << 20
 
 // maxMendText is the length in bytes up to which the characters of a line are mended that is otherwise one record.
-const maxMendText = 256 << 20
+const maxMendText = 64 << 20
 
 // Normalizer turns the bytes of a session file into logical records. It mends what broke the framing: text encoding,
 // padding, records glued together, torn or spread over lines. The same bytes always give the same records, so that
@@ -149,7 +149,7 @@ func (f *Normalizer) unreadable() {
 	clear(f.spans)
 	f.rec = session.Record{
 		Pos: f.rec.Pos, Offset: f.rec.Offset, Size: f.rec.Size, Raw: f.rec.Raw, Spans: f.spans, Original: f.rec.Original,
-		Drop: f.rec.Drop, Open: f.rec.Open, Mended: f.rec.Mended, Kind: session.Unreadable,
+		Passed: f.rec.Passed, Drop: f.rec.Drop, Open: f.rec.Open, Mended: f.rec.Mended, Kind: session.Unreadable,
 		Blank: len(bytes.Trim(f.rec.Raw, "\x00 \t\r\n")) == 0,
 	}
 }
@@ -182,6 +182,14 @@ func (f *Normalizer) begin(line heldLine) {
 		f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long; clients load it slowly", len(raw)))
 	}
 	f.whole = false
+	f.rec.Passed = line.Passed
+	if line.Passed > 0 {
+		fault := f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long: none longer than %d is read, so it counts as unreadable", line.size, jsonl.MaxLine))
+		fault.Impact = finding.Loses
+		f.pieces = append(f.pieces[:0], piece{raw: raw, dead: true})
+		f.queue = f.pieces
+		return
+	}
 	if v := f.scan(raw); v.Fault == jsonl.None && v.Object && v.Surrogate < 0 {
 		f.verdict, f.whole = v, true
 		if n := len(raw); raw[n-1] == '\r' {

@@ -35,7 +35,7 @@ func (f *Normalizer) readLine() (heldLine, error) {
 		f.readErr = err
 		return heldLine{}, err
 	}
-	size := int64(len(line.Raw))
+	size := int64(len(line.Raw)) + line.Passed
 	if line.Terminated {
 		size++
 	}

@@ -25,7 +25,7 @@ var (
 		Text:  `An editor has written the file anew. The client can't read the first record, its header, and refuses ("failed to read session metadata"). Repair takes the mark off, and decodes UTF-16.`,
 	}
 	NULBytes = &finding.Rule{
-		Name: "nul-bytes", Family: "framing", Impact: finding.Loses, Fix: finding.Exact,
+		Name: "nul-bytes", Family: "framing", Rows: true, Impact: finding.Loses, Fix: finding.Exact,
 		Title: "a run of NUL bytes, as a power loss leaves them",
 		Text:  `The client skips a line with NULs in it. If a record hides among them it is lost; repair takes the NULs out, and what parses without them stays. NULs alone are only noted.`,
 	}
@@ -56,12 +56,12 @@ var (
 		Text:  `JSON allows no raw control character in a string; the client drops the record. Repair escapes it.`,
 	}
 	BadJSON = &finding.Rule{
-		Name: "bad-json", Family: "framing", Impact: finding.Loses, Fix: finding.SetAside,
+		Name: "bad-json", Family: "framing", Rows: true, Impact: finding.Loses, Fix: finding.SetAside,
 		Title: "a line that is no JSON",
 		Text:  `The client skips the line; what it held is lost, and a partner of it (the output of a call, the call of an output) with it. Repair keeps what can be read of it and sets the rest aside.`,
 	}
 	NotObject = &finding.Rule{
-		Name: "not-object", Family: "framing", Impact: finding.Loses, Fix: finding.SetAside,
+		Name: "not-object", Family: "framing", Rows: true, Impact: finding.Loses, Fix: finding.SetAside,
 		Title: "a line that is JSON but no object",
 		Text:  `A record is an object. The client skips anything else; repair sets it aside.`,
 	}

@@ -82,6 +82,7 @@ type Record struct {
 	Blank   bool         // an unreadable line without any content
 	Drop    bool         // an unreadable line that a repair sets aside
 	Open    bool         // no newline ends it
+	Passed  int64        // bytes of an unreadable line behind Raw, which are not kept: the line is too long
 	Torn    bool         // the record was closed by hist where its line had been cut
 	Refused bool         // the client can't read it, though it is JSON
 	// Original is the physical line or lines that Raw comes from, without the last newline.

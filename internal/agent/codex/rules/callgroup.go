@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -15,34 +13,47 @@ type callGroup struct {
 	sampled bool          // the model's answer that made these calls is complete: a further call is another answer's
 	over    bool          // a later answer has been completed
 	placed  *Edit         // where the last output that was missing has been put
+
+	answers int           // outputs that have come
+	first   int           // the calls before this place have an output
+	newest  []session.Pos // by place: the newest of the outputs before it; made when the group has ended
 }
 
 func (g *callGroup) last() session.Pos { return g.calls[len(g.calls)-1] }
 
 // unanswered is the first call of the group that has no output yet, zero if there is none.
 func (g *callGroup) unanswered() session.Pos {
-	for i, out := range g.outputs {
-		if out.Line == 0 {
-			return g.calls[i]
-		}
+	for g.first < len(g.calls) && g.outputs[g.first].Line > 0 {
+		g.first++
 	}
-	return session.Pos{}
+	if g.first == len(g.calls) {
+		return session.Pos{}
+	}
+	return g.calls[g.first]
+}
+
+// answer notes the output of the call at a place.
+func (g *callGroup) answer(place int, at session.Pos) {
+	g.outputs[place] = at
+	g.answers++
 }
 
 // anchor is the record behind which the output at a place belongs.
 func (g *callGroup) anchor(place int) session.Pos {
-	at := g.last()
-	for _, out := range g.outputs[:place] {
-		if at.Less(out) {
-			at = out
+	if len(g.newest) < len(g.outputs) {
+		g.newest = g.newest[:0]
+		at := g.last()
+		for _, out := range g.outputs {
+			g.newest = append(g.newest, at)
+			if at.Less(out) {
+				at = out
+			}
 		}
 	}
-	return at
+	return g.newest[place]
 }
 
-func (g *callGroup) answered() bool {
-	return slices.ContainsFunc(g.outputs, func(p session.Pos) bool { return p.Line > 0 })
-}
+func (g *callGroup) answered() bool { return g.answers > 0 }
 
 // sampled notes that the client has counted an answer's tokens, or begun its next request: the calls of one answer
 // stand together before that.

@@ -231,7 +231,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	}
 	c.runs.answered(open, rec)
 	if open.group.end == (session.Pos{}) {
-		open.group.outputs[open.place] = rec.Pos
+		open.group.answer(open.place, rec.Pos)
 	}
 	a := answered{call: open.sum, output: sum, at: rec.Pos, torn: rec.Torn}
 	if ev := open.evidence; ev != nil {
