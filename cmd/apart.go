@@ -44,7 +44,7 @@ func (l *lintRun) spared(file string) error {
 		its, err := os.Stat(other)
 		return err == nil && os.SameFile(info, its)
 	}
-	for _, t := range l.targets {
+	for _, t := range l.every {
 		if t.path == "-" {
 			if in, ok := l.env.stdin(); ok && os.SameFile(info, in) {
 				return usage("this would replace the session %s, which is standard input", file)

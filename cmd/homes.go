@@ -10,6 +10,7 @@ import (
 
 	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -91,10 +92,14 @@ func (h *homes) once(err error) error {
 }
 
 // whole yields what is wrong with the lists of threads of the homes that were asked for as a whole.
-func (h *homes) whole() []linted {
+// Each of them is one shard's.
+func (h *homes) whole(ctx context.Context, part shard.Shard) []linted {
 	var list []linted
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
-		path, found, err := h.open[dir].Index()
+		path, found, err := h.of(ctx, target{home: dir}).Index()
+		if !part.Owns(path) {
+			continue
+		}
 		if err != nil {
 			err = h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", dir, err))
 		}

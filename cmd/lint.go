@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -31,6 +33,8 @@ func lintCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
 			providerFlag(),
 			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, words of the conversation included", DisableDefaultText: true},
+			&cli.StringFlag{Name: "files-from", Usage: "lint also the sessions that this `FILE` names, one a line; - is standard input"},
+			&cli.StringFlag{Name: "shard", Usage: "lint only the `PART` I/N of all sessions, I from 0; auto/N takes I from the batch scheduler's variable"},
 			&cli.BoolFlag{Name: "no-cache", Usage: "lint anew what has not changed since it was linted, and keep nothing of it", DisableDefaultText: true},
 			colorFlag(),
 		}, configFlags(), baselineFlags()),
@@ -56,7 +60,9 @@ type lintRun struct {
 	env       *env
 	c         *cli.Context
 	threshold lint.Impact
-	targets   []target
+	every     []target // what was asked for
+	targets   []target // those of this shard
+	shard     shard.Shard
 	filter    *filter
 	printers  []lintPrinter
 	cache     *lintcache.Cache
@@ -75,8 +81,15 @@ func (e *env) lint(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.targets, err = targets(c.Context, operands); err != nil {
+	if operands, err = l.filesFrom(operands); err != nil {
 		return err
+	}
+	if l.every, err = targets(c.Context, operands); err != nil {
+		return err
+	}
+	l.targets = l.every
+	if l.shard != shard.Whole {
+		l.targets = slices.DeleteFunc(slices.Clone(l.every), func(t target) bool { return !l.shard.Owns(t.path) })
 	}
 	if err := l.apart(outputs); err != nil {
 		return err
@@ -111,6 +124,12 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	if _, err := styled(l.c, l.env.out); err != nil {
 		return nil, err
 	}
+	l.shard = shard.Whole
+	if l.c.IsSet("shard") {
+		if l.shard, err = shard.Parse(l.c.String("shard"), os.Getenv); err != nil {
+			return nil, usage("--%w", err)
+		}
+	}
 	outputs, err := parseOutputs(l.c.String("format"))
 	if err == nil && !slices.ContainsFunc(outputs, func(o outputTo) bool { return forPeople(o.format) }) {
 		for _, only := range []string{"notes", "show-content", "verbose", "statistics"} {
@@ -139,7 +158,7 @@ func (l *lintRun) run() error {
 		defer l.cache.Close()
 	}
 	in := newHomes()
-	in.compare(l.c.Context, l.targets)
+	in.compare(l.c.Context, l.every)
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
 	for slot := range l.all(in, bar) {
@@ -149,7 +168,7 @@ func (l *lintRun) run() error {
 			return err
 		}
 	}
-	for _, r := range in.whole() {
+	for _, r := range in.whole(l.c.Context, l.shard) {
 		if err := l.show(r); err != nil {
 			return err
 		}

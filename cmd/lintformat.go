@@ -16,7 +16,7 @@ import (
 )
 
 // formatNames are the formats of findings, as the help lists them.
-const formatNames = "text, lines, grouped, json, jsonl, sarif, junit or github"
+const formatNames = "text, lines, grouped, json, jsonl, sarif, junit, github or sessions"
 
 // outputTo is one format and where it goes.
 type outputTo struct {
@@ -157,6 +157,9 @@ func (p *machinePrinter) session(r linted) error {
 		return nil // all that its home tells of it is left out
 	}
 	s := &format.Session{Path: r.target.path, Err: r.err}
+	if !r.beside {
+		s.Row = rowOf(&r)
+	}
 	if r.result != nil {
 		for i := range r.result.Findings {
 			f := &r.result.Findings[i]

@@ -37,6 +37,7 @@ type Session struct {
 	Path     string
 	Findings []Finding
 	Err      error // why it could not be read, or not to its end
+	Row      *Row  // the session in numbers; nil for what lies beside sessions
 }
 
 // Rule is what a format tells of a rule.
@@ -57,7 +58,7 @@ type Printer interface {
 
 // printers make a printer by its format's name.
 var printers = map[string]func(io.Writer, About) Printer{
-	"json": newJSON, "jsonl": newJSONL, "sarif": newSARIF, "junit": newJUnit, "github": newGitHub,
+	"json": newJSON, "jsonl": newJSONL, "sarif": newSARIF, "junit": newJUnit, "github": newGitHub, "sessions": newRows,
 }
 
 // New makes the printer of that name; nil if there is none.
