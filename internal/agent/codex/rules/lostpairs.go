@@ -30,6 +30,9 @@ func (c *callChecker) only(rec *session.Record, ev *evidence) {
 	if ev.tells&codex.TellsOutput == 0 || ev.tells&codex.TellsCall == 0 || len(c.lost) >= maxLostCalls || codex.ByUser(rec) {
 		return
 	}
+	if _, err := codex.OutputFrom(codex.Tool{}, rec.Raw); err != nil {
+		return // it holds none after all
+	}
 	c.lost = append(c.lost, lostCall{ev, string(rec.CallID), codex.OutputTypeOf(rec), c.begun})
 }
 
