@@ -99,8 +99,10 @@ func TestPageInBrowser(t *testing.T) {
 			return [all, found, findings, failures, left() === all, document.querySelector("[aria-pressed=true]").textContent].join(" ")`, "12/2 1/1 4/2 6/2 true All", nil},
 		{"next finding", `dispatchEvent(new KeyboardEvent("keydown", {key: "n"})); const first = document.activeElement.id;
 			document.getElementById("next").click(); return first + " " + document.activeElement.id`, "finding-1 finding-2", nil},
-		{"head", `const card = document.querySelector(".card"); return [card.querySelector("h1").textContent, card.querySelector(".badge").textContent, document.getElementById("resume").textContent].join("; ")`,
-			"list the files please; 3 findings, 1 note; codex resume 01a1fa85-bfc3-74d1-9684-43a82083e7d1", nil},
+		{
+			"head", `const card = document.querySelector(".card"); return [card.querySelector("h1").textContent, card.querySelector(".badge").textContent, document.getElementById("resume").textContent].join("; ")`,
+			"list the files please; 3 findings, 1 note; codex resume 01a1fa85-bfc3-74d1-9684-43a82083e7d1", nil,
+		},
 		{"prompts and answers stand open", `return [...document.querySelectorAll("[data-kind=words] pre")].filter(p => !p.closest("details:not(.turn)")).map(p => p.textContent).join("|")`, "list the files please|please go on|Carried on.", nil},
 		{"reached by keyboard", `const focusable = [...document.querySelectorAll("a, summary, pre")]; return focusable.every(e => e.tabIndex >= 0) + " " + document.querySelector("a").className`, "true skip", nil},
 	} {

@@ -61,8 +61,19 @@ func TestCacheChangesNothing(t *testing.T) {
 	}
 	time.Sleep(2100 * time.Millisecond) // until the files rest
 	flags := [][]string{
-		{"-f", "json"}, {"-f", "jsonl"}, {"-f", "sarif"}, {"-f", "junit"}, {"-f", "github"}, {"--notes"}, {"--notes", "--show-content"}, {"--fail-on", "blocks"},
-		{"--for-codex", "0.114"}, {"--provider", "azure"}, {"--config", config}, {"--baseline", baseline}, {"--rule", "torn-tail"},
+		{"-f", "json"},
+		{"-f", "jsonl"},
+		{"-f", "sarif"},
+		{"-f", "junit"},
+		{"-f", "github"},
+		{"--notes"},
+		{"--notes", "--show-content"},
+		{"--fail-on", "blocks"},
+		{"--for-codex", "0.114"},
+		{"--provider", "azure"},
+		{"--config", config},
+		{"--baseline", baseline},
+		{"--rule", "torn-tail"},
 	}
 	if testing.Short() {
 		flags = flags[:3]
@@ -96,8 +107,11 @@ func TestCacheCommand(t *testing.T) {
 		code int
 		out  string
 	}{
-		{"cache", ExitOK, ": 0 bytes in 0 files; this hist knows 0 sessions\n"}, {"cache status", ExitOK, "0 bytes"}, {"cache clean", ExitOK, "0 bytes removed\n"},
-		{"cache clear", ExitUsage, "clean"}, {"cache status clean", ExitUsage, "one at a time"},
+		{"cache", ExitOK, ": 0 bytes in 0 files; this hist knows 0 sessions\n"},
+		{"cache status", ExitOK, "0 bytes"},
+		{"cache clean", ExitOK, "0 bytes removed\n"},
+		{"cache clear", ExitUsage, "clean"},
+		{"cache status clean", ExitUsage, "one at a time"},
 	} {
 		var out, errs bytes.Buffer
 		if code := Main(strings.Fields("hist "+c.args), strings.NewReader(""), &out, &errs); code != c.code || !strings.Contains(out.String()+errs.String(), c.out) {

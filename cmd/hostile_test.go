@@ -30,8 +30,10 @@ func hostileHome(t *testing.T, id string) (session string) {
 	}
 	var text bytes.Buffer
 	for i, r := range []map[string]any{
-		{"type": "session_meta", "payload": map[string]any{"id": id, "timestamp": "2026-11-18T09:30:00.000Z", "cwd": "/tmp/" + everyHidden, "originator": everyHidden, "cli_version": "0.114.0",
-			"source": everyHidden, "model_provider": everyHidden, "forked_from_id": everyHidden, "git": map[string]any{"branch": everyHidden, "commit_hash": everyHidden}}},
+		{"type": "session_meta", "payload": map[string]any{
+			"id": id, "timestamp": "2026-11-18T09:30:00.000Z", "cwd": "/tmp/" + everyHidden, "originator": everyHidden, "cli_version": "0.114.0",
+			"source": everyHidden, "model_provider": everyHidden, "forked_from_id": everyHidden, "git": map[string]any{"branch": everyHidden, "commit_hash": everyHidden},
+		}},
 		{"type": "turn_context", "payload": map[string]any{"turn_id": everyHidden, "cwd": everyHidden, "model": everyHidden, "approval_policy": "never", "sandbox_policy": map[string]any{"type": "danger-full-access"}}},
 		{"type": "event_msg", "payload": map[string]any{"type": "task_started", "turn_id": everyHidden}},
 		{"type": "response_item", "payload": map[string]any{"type": "message", "role": "user", "content": []any{map[string]any{"type": "input_text", "text": everyHidden}}}},

@@ -161,9 +161,13 @@ func (t *listTable) fit(rows []row) {
 		head string
 		of   func(row) string
 	}{
-		{"ID", func(r row) string { return r.id }}, {"AGE", func(r row) string { return r.age }},
-		{"HEALTH", func(r row) string { return r.health }}, {"LAST TURN", func(r row) string { return r.turn }},
-		{"SIZE", func(r row) string { return r.size }}, {"BRANCH", func(r row) string { return r.branch }}, {"MODEL", func(r row) string { return r.model }},
+		{"ID", func(r row) string { return r.id }},
+		{"AGE", func(r row) string { return r.age }},
+		{"HEALTH", func(r row) string { return r.health }},
+		{"LAST TURN", func(r row) string { return r.turn }},
+		{"SIZE", func(r row) string { return r.size }},
+		{"BRANCH", func(r row) string { return r.branch }},
+		{"MODEL", func(r row) string { return r.model }},
 	}
 	if !t.more {
 		columns = columns[:4]

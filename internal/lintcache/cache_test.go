@@ -192,9 +192,12 @@ func TestHomeChanges(t *testing.T) {
 		do   func() error
 		read bool
 	}{
-		{"cold", nil, true}, {"warm", nil, false},
+		{"cold", nil, true},
+		{"warm", nil, false},
 		{"a database", func() error { return os.WriteFile(filepath.Join(home, "thread_history_1.sqlite"), nil, 0o600) }, true},
-		{"it has just changed", nil, true}, {"at rest", func() error { old(t); return nil }, true}, {"warm again", nil, false},
+		{"it has just changed", nil, true},
+		{"at rest", func() error { old(t); return nil }, true},
+		{"warm again", nil, false},
 		{"a log of writes", func() error { return os.WriteFile(filepath.Join(home, "thread_history_1.sqlite-wal"), nil, 0o600) }, true},
 	} {
 		if step.do != nil {

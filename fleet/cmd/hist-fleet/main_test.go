@@ -234,11 +234,28 @@ func TestUsage(t *testing.T) {
 	fleettest.Put(t, fleettest.Open(t, dir), "a.jsonl", fleettest.Damaged(1))
 	r := planned(t, dir, "-o", t.TempDir())
 	for _, args := range [][]string{
-		{"plan"}, {"plan", dir}, {"plan", dir, "x", "-o", dir}, {"plan", dir, "-o", dir, "--shards", "0"}, {"plan", "ftp://x", "-o", dir},
-		{"plan", dir, "-o", dir, "--owner", "("}, {"plan", dir, "-o", dir, "--owner", "abc"}, {"nothing"}, {"lint", "--shards", "1", dir},
-		{"lint", dir, "--shard", "0/1"}, {"lint", r.String(), "--shard", "0/2"}, {"lint", r.String(), "--owner", "(x)"}, {"lint", dir, "--fail-on", "x"},
-		{"lint", dir, "--workers", "0"}, {"lint", r.String(), "--shard", "auto/1"}, {"check", dir}, {"check", r.String(), "--fail-on", "x"},
-		{"repair", dir}, {"repair", r.String()}, {"repair", r.String(), "--to", dir, "--in-place"}, {"repair", r.String(), "--in-place"}, {"repair", r.String(), "--to", dir},
+		{"plan"},
+		{"plan", dir},
+		{"plan", dir, "x", "-o", dir},
+		{"plan", dir, "-o", dir, "--shards", "0"},
+		{"plan", "ftp://x", "-o", dir},
+		{"plan", dir, "-o", dir, "--owner", "("},
+		{"plan", dir, "-o", dir, "--owner", "abc"},
+		{"nothing"},
+		{"lint", "--shards", "1", dir},
+		{"lint", dir, "--shard", "0/1"},
+		{"lint", r.String(), "--shard", "0/2"},
+		{"lint", r.String(), "--owner", "(x)"},
+		{"lint", dir, "--fail-on", "x"},
+		{"lint", dir, "--workers", "0"},
+		{"lint", r.String(), "--shard", "auto/1"},
+		{"check", dir},
+		{"check", r.String(), "--fail-on", "x"},
+		{"repair", dir},
+		{"repair", r.String()},
+		{"repair", r.String(), "--to", dir, "--in-place"},
+		{"repair", r.String(), "--in-place"},
+		{"repair", r.String(), "--to", dir},
 	} {
 		if a := call(t, args...); a.code != exitUsage || !strings.HasPrefix(a.err, "hist-fleet: ") || strings.Count(a.err, "\n") > 2 {
 			t.Errorf("%q: exit code %d\n%s", args, a.code, a.err)

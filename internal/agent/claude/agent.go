@@ -22,8 +22,12 @@ func (Agent) Name() string { return "claude" }
 // marks are members that a session of Claude Code has in its lines, each list of words one sign. Inside of a text their
 // quotes would be escaped.
 var marks = [][]string{
-	{`"parentUuid"`, `"sessionId"`}, {`"parentUuid"`, `"isSidechain"`}, {`"parentUuid"`, `"uuid"`, `"message"`},
-	{`"type":"summary"`, `"leafUuid"`}, {`"type":"queue-operation"`, `"sessionId"`}, {`"type":"last-prompt"`},
+	{`"parentUuid"`, `"sessionId"`},
+	{`"parentUuid"`, `"isSidechain"`},
+	{`"parentUuid"`, `"uuid"`, `"message"`},
+	{`"type":"summary"`, `"leafUuid"`},
+	{`"type":"queue-operation"`, `"sessionId"`},
+	{`"type":"last-prompt"`},
 	{`"type":"file-history-snapshot"`, `"messageId"`},
 }
 
@@ -134,8 +138,10 @@ func (a *adapter) End() {
 	}
 	a.run.SetHeader(session.Info{ID: id, SessionID: s.Session, CWD: s.Cwd, Version: s.Version, Branch: s.Branch}, a.first.Pos)
 	if a.run.Records() == 0 && !a.run.Options().Fresh && !a.stray() {
-		a.run.Report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
-			Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork"})
+		a.run.Report(finding.Finding{
+			Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
+			Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork",
+		})
 	}
 	// No measured client minds how deep an object is.
 	a.run.Withdraw(func(f *finding.Finding) bool {

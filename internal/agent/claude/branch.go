@@ -158,8 +158,10 @@ func (c *Checker) branches() {
 		if head == nil {
 			return
 		}
-		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "two records follow the same one, and no rewind explains it: the client sends one side only, and forgets this one"}})
+		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
+			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "two records follow the same one, and no rewind explains it: the client sends one side only, and forgets this one",
+		}})
 		head.branchDone = true
 		tip = c.behind(d, head, end, tip)
 	}
@@ -295,8 +297,10 @@ func (c *Checker) wrongLeaf() {
 	if !lost {
 		return
 	}
-	d := c.add(&draft{about: full, always: true, Finding: finding.Finding{Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the client begins before this record: what follows is not sent"}})
+	d := c.add(&draft{about: full, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the client begins before this record: what follows is not sent",
+	}})
 	c.pointAt(d, full)
 }
 

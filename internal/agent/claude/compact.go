@@ -10,8 +10,10 @@ func (c *Checker) addBoundary(summary *node, id string, d *draft) {
 	d.Rule = ruleLostBoundary
 	d.Message = "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
 	p := c.before(summary)
-	more := object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
-		"compactMetadata": object{"trigger": "auto", "preTokens": 0}}
+	more := object{
+		"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
+		"compactMetadata": object{"trigger": "auto", "preTokens": 0},
+	}
 	if p != nil {
 		more["logicalParentUuid"] = p.uuid
 	}
@@ -28,8 +30,10 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	if boundary == nil || boundary.role != roleBoundary || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink {
 		return false
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the summary of the compaction is not in the file: the model is sent nothing of what was compacted"}})
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the summary of the compaction is not in the file: the model is sent nothing of what was compacted",
+	}})
 	if c.restored(d, id, p, n) {
 		return true
 	}

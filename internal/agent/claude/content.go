@@ -42,8 +42,10 @@ const (
 func (n *node) fault(f fault) { n.faults = append(n.faults, f) }
 
 func (n *node) badMessage(rec *session.Record) {
-	f := fault{rule: ruleBadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
-		old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses}
+	f := fault{
+		rule: ruleBadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
+		old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses,
+	}
 	f.at, n.emptySpan = rec.Spans[fieldMessage].Start, rec.Spans[fieldContent]
 	n.fault(f)
 }
@@ -55,16 +57,20 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
 		return
 	}
 	n.empty, n.emptySpan = true, span
-	n.fault(fault{rule: ruleEmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
-		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, lost: 1})
+	n.fault(fault{
+		rule: ruleEmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, lost: 1,
+	})
 }
 
 // checkBlocks looks at the blocks of a message.
 func (n *node) checkBlocks(rec *session.Record) {
 	if len(n.blocks) == 0 {
 		n.empty, n.emptySpan = true, rec.Spans[fieldContent]
-		n.fault(fault{rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[fieldContent].Start,
-			fix: finding.SetAside, drop: true, old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes, lost: 1})
+		n.fault(fault{
+			rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[fieldContent].Start,
+			fix: finding.SetAside, drop: true, old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes, lost: 1,
+		})
 		return
 	}
 	dropped, kept := 0, 0
@@ -93,8 +99,10 @@ func (n *node) checkBlock(rec *session.Record, b *block) bool {
 	raw := b.span.Of(rec.Raw)
 	v := gjson.ParseBytes(raw)
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
-		n.fault(fault{rule: rule, message: message, at: b.span.Start, fix: finding.SetAside, old: old, middle: old, newest: newest,
-			cuts: []finding.Cut{{Start: b.span.Start, End: b.span.End, Element: true}}})
+		n.fault(fault{
+			rule: rule, message: message, at: b.span.Start, fix: finding.SetAside, old: old, middle: old, newest: newest,
+			cuts: []finding.Cut{{Start: b.span.Start, End: b.span.End, Element: true}},
+		})
 		return true
 	}
 	kind := v.Get("type")
@@ -170,19 +178,25 @@ func (n *node) typeless(_ *session.Record, b *block, v gjson.Result, out func(*f
 			n.role = roleResult
 		}
 	}
-	n.fault(fault{rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.Start, fix: finding.Exact,
-		cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Loses, newest: finding.Loses})
+	n.fault(fault{
+		rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.Start, fix: finding.Exact,
+		cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Loses, newest: finding.Loses,
+	})
 	return false
 }
 
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,200}$`)
-var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+var (
+	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,200}$`)
+	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+)
 
 // checkCall looks at a call's name and input. What mends the name and the input is settled when its result is known.
 func (n *node) checkCall(b *block, v gjson.Result) {
 	if !toolName.MatchString(b.name) {
-		n.fault(fault{rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.Start, fix: finding.StandIn,
-			cuts: []finding.Cut{setMember(b.span, v, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+		n.fault(fault{
+			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.Start, fix: finding.StandIn,
+			cuts: []finding.Cut{setMember(b.span, v, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		})
 	}
 	input := v.Get("input")
 	if input.IsObject() {
@@ -214,8 +228,10 @@ func (n *node) checkResult(rec *session.Record, b *block, v gjson.Result) {
 		words, source, fix = out, "the tool's structured result", finding.Recovered
 	}
 	bad := func(message string, cut finding.Cut) {
-		n.fault(fault{rule: ruleBadResult, message: message, at: b.span.Start, fix: fix, source: source, cuts: []finding.Cut{cut},
-			old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+		n.fault(fault{
+			rule: ruleBadResult, message: message, at: b.span.Start, fix: fix, source: source, cuts: []finding.Cut{cut},
+			old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		})
 	}
 	if v.Get("is_error").Bool() && (!content.Exists() || content.Type == gjson.Null || content.Type == gjson.String && content.String() == "" || content.IsArray() && len(content.Array()) == 0) {
 		bad("an error without words", setMember(b.span, v, "content", words))
@@ -257,8 +273,10 @@ func (n *node) checkImage(rec *session.Record, at int, v gjson.Result, copied st
 	if problem == "" {
 		return
 	}
-	f := fault{rule: ruleBadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
-		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
+	f := fault{
+		rule: ruleBadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+	}
 	if len(data) > maxImage {
 		f.newest = finding.Blocks
 	}
@@ -363,8 +381,10 @@ func (n *node) extraKeys(b *block, v gjson.Result) {
 		}
 		cut.Start += b.span.Start
 		cut.End += b.span.Start
-		n.fault(fault{rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(k.String())),
-			at: b.span.Start + k.Index, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+		n.fault(fault{
+			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(k.String())),
+			at: b.span.Start + k.Index, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		})
 		return true
 	})
 }

@@ -24,16 +24,20 @@ func (c *Checker) duplicates() {
 			kept = append(kept, n)
 		case other.sum == n.sum:
 			if copies == nil {
-				copies = c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleDuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
-					Message: "this record stands in the file already, byte for byte"}})
+				copies = c.add(&draft{about: n, always: true, Finding: finding.Finding{
+					Rule: ruleDuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
+					Message: "this record stands in the file already, byte for byte",
+				}})
 			}
 			copies.Count++
 			copies.Edits = append(copies.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
 			c.copies[other.ref.Pos] = append(c.copies[other.ref.Pos], n.ref.Pos)
 		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage():
 			// A replay: the client uses the last. Where it stands in the tree is the earlier one's place.
-			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleDuplicateRecord, Impact: finding.Notes,
-				Message: "the same message was written before, with other details: the client uses this copy"}})
+			c.add(&draft{about: n, always: true, Finding: finding.Finding{
+				Rule: ruleDuplicateRecord, Impact: finding.Notes,
+				Message: "the same message was written before, with other details: the client uses this copy",
+			}})
 			other.replaced = true
 			c.byUUID[n.uuid] = n
 			kept = append(kept, n)
@@ -64,8 +68,10 @@ func (c *Checker) alone(d *draft) {
 // reused gives a record that has another one's id its own.
 func (c *Checker) reused(n *node) {
 	n.wrongID = true
-	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "another record has the same id: the client reads this one in its place, and what hangs on it loses its past"}})
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "another record has the same id: the client reads this one in its place, and what hangs on it loses its past",
+	}})
 	n.named = d
 }
 
@@ -89,8 +95,10 @@ func (c *Checker) identify() {
 		c.byUUID[n.uuid] = n
 		d := n.named
 		if d == nil {
-			d = c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleMissingUUID, Impact: finding.Loses, Fix: finding.Exact,
-				Message: "the record has no id: the client skips it, and what stands above it is lost"}})
+			d = c.add(&draft{about: n, Finding: finding.Finding{
+				Rule: ruleMissingUUID, Impact: finding.Loses, Fix: finding.Exact,
+				Message: "the record has no id: the client skips it, and what stands above it is lost",
+			}})
 		}
 		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan, n.start, "uuid", n.uuid)}})
 		if n.wrongID { // what follows it in the file hangs on it
@@ -142,9 +150,11 @@ func (c *Checker) missingType(n *node) {
 	if n.role == roleAssistant {
 		typ = "assistant"
 	}
-	c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
+	c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the record holds a message, but its type is none that the client reads",
-		Edits:   []finding.Edit{{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan, n.start, "type", typ)}}}}})
+		Edits:   []finding.Edit{{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan, n.start, "type", typ)}}},
+	}})
 }
 
 // danglers are the ids that are named as parents and that no record has, each with the first record that names it.

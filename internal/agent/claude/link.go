@@ -95,8 +95,10 @@ func (c *Checker) ending() {
 	if c.leaf == "" || c.byUUID[c.leaf] != nil || c.opts.Live || len(c.nodes) == 0 {
 		return
 	}
-	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{Rule: ruleLostEnd, Impact: finding.Notes,
-		Message: "the record that the session is said to end with is not in the file: the client begins at the last one that is"}})
+	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{
+		Rule: ruleLostEnd, Impact: finding.Notes,
+		Message: "the record that the session is said to end with is not in the file: the client begins at the last one that is",
+	}})
 	d.Pos, d.Offset, d.On = c.leafAt.Pos, c.leafAt.Offset, c.leafAt
 }
 
@@ -273,8 +275,10 @@ func (c *Checker) parentless(n *node) {
 	if n.relinked != nil {
 		return
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "a record in the middle of the session has no parent: the client forgets everything above it"}})
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
+	}})
 	p := c.before(n)
 	if n.summary { // the mark that stood in front of it is gone, and its id with it
 		c.addBoundary(n, newID("boundary", n.uuid), d)
@@ -318,8 +322,10 @@ func (c *Checker) broken(_ string, children []*node, p *node) {
 				to = p
 			}
 		}
-		d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
-			Message: "the record hangs on one that is not in the file"}})
+		d := c.add(&draft{about: n, Finding: finding.Finding{
+			Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
+			Message: "the record hangs on one that is not in the file",
+		}})
 		switch {
 		case to == nil:
 			d.Impact, d.Message = finding.Notes, d.Message+"; nothing stands before it"
@@ -346,8 +352,10 @@ func (c *Checker) unknownLinks() {
 		for p != nil && unread(p) {
 			p = p.up
 		}
-		d := c.add(&draft{about: bad, Finding: finding.Finding{Rule: ruleUnknownLink, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the chain leads through a record of the type " + quoteType(bad.typ) + ", which the client does not read: it forgets everything above"}})
+		d := c.add(&draft{about: bad, Finding: finding.Finding{
+			Rule: ruleUnknownLink, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "the chain leads through a record of the type " + quoteType(bad.typ) + ", which the client does not read: it forgets everything above",
+		}})
 		c.hang(n, p, d)
 	}
 }

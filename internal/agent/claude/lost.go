@@ -79,8 +79,10 @@ func (c *Checker) lostCallBefore(id string, children []*node) bool {
 		return false
 	}
 	p := c.before(n)
-	d := c.add(&draft{about: orphan, Finding: finding.Finding{Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the call that this output answers is not in the file: the client drops the output, too"}})
+	d := c.add(&draft{about: orphan, Finding: finding.Finding{
+		Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the call that this output answers is not in the file: the client drops the output, too",
+	}})
 	if c.oldTarget() {
 		d.Impact = finding.Rejects
 	}
@@ -194,8 +196,10 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 	if call == nil || n.msg != "" && n.msg == call.msg {
 		return false
 	}
-	d := c.add(&draft{about: call, Finding: finding.Finding{Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the output of this call is not in the file, and what follows hangs on it: the client forgets everything above"}})
+	d := c.add(&draft{about: call, Finding: finding.Finding{
+		Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the output of this call is not in the file, and what follows hangs on it: the client forgets everything above",
+	}})
 	if !c.restored(d, id, call, n) {
 		c.insertResult(d, call, callID, id, n, finding.Before)
 	}
@@ -256,8 +260,10 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	if when != 0 {
 		when++
 	}
-	m := made{uuid: id, parent: call.uuid, when: when, typ: "user", source: call.uuid,
-		message: object{"role": "user", "content": []any{block}}}
+	m := made{
+		uuid: id, parent: call.uuid, when: when, typ: "user", source: call.uuid,
+		message: object{"role": "user", "content": []any{block}},
+	}
 	n := c.insert(d, m, beside, op)
 	c.results()[callID] = append(c.results()[callID], n)
 	return n
@@ -294,8 +300,10 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	if n.role == roleLink && n.attachment == "" {
 		return false
 	}
-	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleLostPrompt, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the prompt that this answers is not in the file: the client forgets it and everything above"}})
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleLostPrompt, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the prompt that this answers is not in the file: the client forgets it and everything above",
+	}})
 	if p == nil {
 		d.Message = "the first prompt is not in the file: the client begins without it"
 	}

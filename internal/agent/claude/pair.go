@@ -59,8 +59,10 @@ func (c *Checker) wrongResultIDs() {
 			if b.kind != blockCall || len(c.results()[b.id]) > 0 && c.calls()[b.id] == call {
 				continue
 			}
-			d := c.add(&draft{about: m, Finding: finding.Finding{Rule: ruleWrongResultID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
-				Message: "the output hangs on a call, but names another: the client drops both"}})
+			d := c.add(&draft{about: m, Finding: finding.Finding{
+				Rule: ruleWrongResultID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+				Message: "the output hangs on a call, but names another: the client drops both",
+			}})
 			old, id := m.blocks[0].id, b.id
 			if c.calls()[b.id] != call { // the call has another one's id, and its own is the one that the output names
 				d.about, id = call, old
@@ -115,8 +117,10 @@ func (c *Checker) sameCallID() {
 func (c *Checker) renamePair(n *node, b *block) {
 	old := b.id
 	id := fresh(old, n.uuid)
-	d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleDuplicateCallID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
-		Message: "an earlier call has the same id: the client drops this one with its output"}})
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleDuplicateCallID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+		Message: "an earlier call has the same id: the client drops this one with its output",
+	}})
 	d.Edits = append(d.Edits, renamed(n, b, id))
 	b.id = id
 	c.calls()[id] = n
@@ -165,8 +169,10 @@ func (c *Checker) badCallIDs() {
 				continue
 			}
 			old, id := b.id, fresh(b.id, n.uuid)
-			d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleBadCallID, Impact: finding.Rejects, Fix: finding.Exact,
-				Message: "the API does not take the call's id"}})
+			d := c.add(&draft{about: n, Finding: finding.Finding{
+				Rule: ruleBadCallID, Impact: finding.Rejects, Fix: finding.Exact,
+				Message: "the API does not take the call's id",
+			}})
 			d.Edits = append(d.Edits, renamed(n, b, id))
 			b.id = id
 			c.calls()[id] = n
@@ -234,8 +240,10 @@ func (c *Checker) orphans() {
 			continue
 		}
 		p := m.up
-		d := c.add(&draft{about: m, Finding: finding.Finding{Rule: ruleLostCall, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.StandIn, Lost: 1,
-			Message: "the call that this output answers is not in the file: the client drops the output, too"}})
+		d := c.add(&draft{about: m, Finding: finding.Finding{
+			Rule: ruleLostCall, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.StandIn, Lost: 1,
+			Message: "the call that this output answers is not in the file: the client drops the output, too",
+		}})
 		id := m.source
 		if id == "" || c.byUUID[id] != nil {
 			id = newID("call", m.uuid)
@@ -263,8 +271,10 @@ func (c *Checker) unanswered() {
 				c.unfinished(n)
 				continue
 			}
-			d := c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-				Message: "the output of this call is not in the file: the client drops the call, too"}})
+			d := c.add(&draft{about: n, Finding: finding.Finding{
+				Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+				Message: "the output of this call is not in the file: the client drops the call, too",
+			}})
 			c.answer(d, n, id, next)
 		}
 	}
@@ -338,8 +348,10 @@ func (c *Checker) twiceAnswered() {
 				if m.new != nil || m.dropped != nil || len(m.blocks) != 1 {
 					continue
 				}
-				d := c.add(&draft{about: m, Finding: finding.Finding{Rule: ruleDuplicateResult, Impact: c.worst(finding.Rejects, finding.Notes, finding.Notes), Fix: finding.SetAside,
-					Message: "the call has an output already"}})
+				d := c.add(&draft{about: m, Finding: finding.Finding{
+					Rule: ruleDuplicateResult, Impact: c.worst(finding.Rejects, finding.Notes, finding.Notes), Fix: finding.SetAside,
+					Message: "the call has an output already",
+				}})
 				if d.Impact != finding.Notes {
 					c.drop(m, d)
 				}
@@ -358,8 +370,10 @@ func (c *Checker) late() {
 		if call == nil || m.up == nil || call.side || c.rightPlace(m, call) {
 			continue
 		}
-		d := c.add(&draft{about: m, Finding: finding.Finding{Rule: ruleLateResult, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
-			Message: "the output stands behind what followed its call: the client makes up an error for the call"}})
+		d := c.add(&draft{about: m, Finding: finding.Finding{
+			Rule: ruleLateResult, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+			Message: "the output stands behind what followed its call: the client makes up an error for the call",
+		}})
 		end := c.answerEnd(call, m)
 		for _, k := range c.children(m) {
 			c.hang(k, m.up, d)

@@ -59,8 +59,10 @@ func EventFromKept(p KeptPlace, item []byte) []byte {
 			Status    string          `json:"status"`
 			Content   json.RawMessage `json:"content_items,omitempty"`
 			Success   json.RawMessage `json:"success,omitempty"`
-		}{"DynamicToolCall", v.Get("id").String(), v.Get("tool").String(), json.RawMessage(v.Get("arguments").Raw), snake(v.Get("status").String()),
-			json.RawMessage(v.Get("contentItems").Raw), json.RawMessage(v.Get("success").Raw)}
+		}{
+			"DynamicToolCall", v.Get("id").String(), v.Get("tool").String(), json.RawMessage(v.Get("arguments").Raw), snake(v.Get("status").String()),
+			json.RawMessage(v.Get("contentItems").Raw), json.RawMessage(v.Get("success").Raw),
+		}
 	}
 	if made == nil {
 		return nil
@@ -165,7 +167,8 @@ func keptCommand(v gjson.Result) any {
 		Exit     json.RawMessage `json:"exit_code,omitempty"`
 		Duration *keptDuration   `json:"duration,omitempty"`
 	}{
-		"CommandExecution", v.Get("id").String(), v.Get("processId").String(), script, cwd, []action{{"unknown", script[len(script)-1]}},
+		"CommandExecution", v.Get("id").String(), v.Get("processId").String(), script, cwd,
+		[]action{{"unknown", script[len(script)-1]}},
 		snake(v.Get("source").String()), snake(v.Get("status").String()), output, "", output, exit, durationOf(v),
 	}
 }

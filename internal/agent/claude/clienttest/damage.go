@@ -114,9 +114,11 @@ func isCall(l []byte) bool { return get(l, "message.content.0.type") == "tool_us
 func isResult(l []byte) bool {
 	return get(l, "message.content.0.type") == "tool_result"
 }
+
 func isText(l []byte) bool {
 	return get(l, "type") == "assistant" && get(l, "message.content.0.type") == "text"
 }
+
 func isTool(name string) func([]byte) bool {
 	return func(l []byte) bool { return isCall(l) && get(l, "message.content.0.name") == name }
 }
