@@ -29,7 +29,6 @@ type hapi struct {
 	token string
 	env   []string
 	home  string
-	logs  bytes.Buffer
 }
 
 func startHapi(t *testing.T, p *place, h *clienttest.Home) *hapi {

@@ -160,11 +160,11 @@ func TestNoWordsInTheLog(t *testing.T) {
 	r.until("turn/completed")
 	r.ask(`{"id":3,"method":"thread/start","params":{"cwd":"/x","baseInstructions":"SECRET-3"}}`)
 	r.ask(`{"id":4,"method":"thread/resume","params":{"threadId":"` + damaged + `","baseInstructions":"SECRET-4"}}`)
-	log := p.log(damaged)
+	p.log(damaged) // once it is there
 	run := p.command("exec", "resume", damaged, "SECRET-5")
 	run.Env = append(run.Env, "TESTCLIENT=info:0")
 	run.Run()
-	if log = p.log(`"via":"argv"`); strings.Contains(log, "SECRET") || strings.Contains(log, "list the files") {
+	if log := p.log(`"via":"argv"`); strings.Contains(log, "SECRET") || strings.Contains(log, "list the files") {
 		t.Error(log)
 	}
 }

@@ -52,7 +52,6 @@ type Checker struct {
 	records              int
 	other                map[int64]bool // lines of bookkeeping on which the normalizer found something
 	last                 finding.Ref    // of the last readable record
-	sessions             map[string]int
 	proof                proof
 	found                []*draft
 	added                []*node         // records of hist's own

@@ -37,7 +37,7 @@ func Find(version string) (Binary, error) {
 	if _, err := os.Stat(script); err == nil {
 		return Binary{version, []string{"node", script}}, nil
 	}
-	return Binary{}, fmt.Errorf("Claude Code %s is not in %s: npm install --prefix %s @anthropic-ai/claude-code@%s",
+	return Binary{}, fmt.Errorf("no Claude Code %s in %s: npm install --prefix %s @anthropic-ai/claude-code@%s",
 		version, Dir(), filepath.Join(Dir(), version), version)
 }
 

@@ -70,7 +70,7 @@ func TestRepairKeepsTheView(t *testing.T) {
 			t.Error("the session is not what it was")
 		}
 
-		rep = repairFile(t, h, path, repair.InPlace)
+		repairFile(t, h, path, repair.InPlace)
 		repaired := readAll(t, path)
 		sent(t, h, id)
 		continued := view(rows(t, h, path))
