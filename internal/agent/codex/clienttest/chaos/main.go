@@ -23,6 +23,7 @@ type options struct {
 	versions         string
 	hist, keep, base string
 	replay           string
+	strict           bool
 	most             time.Duration
 }
 
@@ -47,6 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.hist, "hist", "", "the program to repair with (default: built from here)")
 	flags.StringVar(&o.keep, "keep", "", "directory for the sessions that fall short")
 	flags.StringVar(&o.base, "homes", "", "directory for the homes (default: in the user's cache directory)")
+	flags.BoolVar(&o.strict, "strict", false, "exit 1 also if one session is worse than before, not named or not measured")
 	flags.StringVar(&o.replay, "replay", "", "measure one kept case again")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || o.jobs < 1 {
 		return 2
@@ -99,7 +101,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	sum := b.all(ctx, o, versions, stderr)
 	sum.print(stdout)
-	if !sum.good() {
+	if !sum.good() || o.strict && !sum.strict() {
 		return 1
 	}
 	return 0
