@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -45,7 +43,7 @@ func (p *statsPrinter) session(r linted) error {
 		return nil
 	}
 	month := "unknown"
-	if name, ok := home.ParseName(filepath.Base(r.target.path)); ok && len(name.Time) >= len("2026-11") {
+	if name := lint.NameOf(r.target.path, false); len(name.Time) >= len("2026-11") {
 		month = name.Time[:len("2026-11")]
 	}
 	count := func(in map[string]*tally, key string) {

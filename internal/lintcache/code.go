@@ -115,13 +115,13 @@ func (c *coder) finding(f *lint.Finding) {
 	byteOf(c, &f.Fix)
 	c.pos(&f.Pos)
 	c.pos(&f.On.Pos)
-	for _, n := range []*int64{&f.Offset, &f.Count, &f.On.Offset, &f.On.Size, &f.Lost, &f.Unseen} {
+	for _, n := range []*int64{&f.Offset, &f.Count, &f.Through, &f.On.Offset, &f.On.Size, &f.Lost, &f.Unseen} {
 		c.num(n)
 	}
 	for _, t := range []*string{&f.Record, &f.Message, &f.Source, &f.IDs, &f.Rename} {
 		c.text(t)
 	}
-	for _, b := range []*bool{&f.Reproject, &f.Hole, &f.Framing} {
+	for _, b := range []*bool{&f.More, &f.Reproject, &f.Hole, &f.Framing} {
 		c.flag(b)
 	}
 }
