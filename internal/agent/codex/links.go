@@ -49,9 +49,9 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	value := gjson.GetBytes(line, "ordinal")
 	o, err := strconv.ParseInt(value.Raw, 10, 64)
 	good := err == nil && o >= 0
-	header := (n.renumber || good && o != n.original+1) && Agent{}.IsHeader(line)
+	header := good && o != n.original+1 && Agent{}.IsHeader(line)
 	switch {
-	case n.renumber && !header:
+	case n.renumber && !header: // a header without a number needs one like any other record
 	case !value.Exists() || value.Type == gjson.Null:
 		return line, nil
 	case !good: // lint takes it for the number that is due here
