@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -123,6 +124,10 @@ func TestTheChildIsTheClient(t *testing.T) {
 		}
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL} {
+		// Whoever runs the tests may ignore a signal, as nohup does, and children inherit that; what is caught they don't.
+		caught := make(chan os.Signal, 1)
+		signal.Notify(caught, s)
+		defer signal.Stop(caught)
 		p := newPlace(t, "wait", "GOTRACEBACK=none")
 		cmd := p.command("app-server")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
