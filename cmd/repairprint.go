@@ -175,8 +175,17 @@ func historyWords(h repair.History) string {
 
 // found says whether the agent finds a session where it lies: not outside its home, nor in its archive.
 func found(path string) bool {
-	home := homeOf(path)
-	return home != "" && strings.HasPrefix(path, filepath.Join(home, "sessions")+string(filepath.Separator))
+	for _, a := range all.Homed() {
+		home := a.HomeAbove(path)
+		if home == "" {
+			continue
+		}
+		folder := a.Folder()[strings.LastIndexByte(a.Folder(), ' ')+1:]
+		if rest, err := filepath.Rel(home, path); err == nil && strings.HasPrefix(filepath.ToSlash(rest), folder) {
+			return true
+		}
+	}
+	return false
 }
 
 // fixWords say what a repair promises, as a user would.
