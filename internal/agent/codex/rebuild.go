@@ -122,15 +122,19 @@ func MessageFrom(evidence []byte) ([]byte, error) {
 		ev = ev.Get("item")
 		kind = ev.Get("type").String()
 	}
+	role, phase := "assistant", ev.Get("phase").String()
+	var parts []part
 	switch kind {
 	case "user_message":
-		return newMessage(stamp, "user", "", append([]part{{Type: "input_text", Text: ev.Get("message").String()}}, images(ev.Get("images"))...)), nil
+		role, phase = "user", ""
+		parts = append([]part{{Type: "input_text", Text: ev.Get("message").String()}}, images(ev.Get("images"))...)
 	case "agent_message":
-		return newMessage(stamp, "assistant", ev.Get("phase").String(), []part{{Type: "output_text", Text: ev.Get("message").String()}}), nil
+		parts = []part{{Type: "output_text", Text: ev.Get("message").String()}}
 	case "task_complete", "turn_complete":
-		return newMessage(stamp, "assistant", "", []part{{Type: "output_text", Text: ev.Get("last_agent_message").String()}}), nil
+		phase = ""
+		parts = []part{{Type: "output_text", Text: ev.Get("last_agent_message").String()}}
 	case "UserMessage":
-		var parts []part
+		role, phase = "user", ""
 		for _, c := range ev.Get("content").Array() {
 			switch c.Get("type").String() {
 			case "text":
@@ -139,15 +143,19 @@ func MessageFrom(evidence []byte) ([]byte, error) {
 				parts = append(parts, part{Type: "input_image", Image: c.Get("image_url").String()})
 			}
 		}
-		return newMessage(stamp, "user", "", parts), nil
 	case "AgentMessage":
-		var parts []part
 		for _, c := range ev.Get("content").Array() {
 			parts = append(parts, part{Type: "output_text", Text: c.Get("text").String()})
 		}
-		return newMessage(stamp, "assistant", ev.Get("phase").String(), parts), nil
+	default:
+		return nil, fmt.Errorf("a %s shows no message", kind)
 	}
-	return nil, fmt.Errorf("a %s shows no message", kind)
+	// The client can't read a part that has neither.
+	parts = slices.DeleteFunc(parts, func(p part) bool { return p.Text == "" && p.Image == "" })
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("this %s shows neither words nor an image", kind)
+	}
+	return newMessage(stamp, role, phase, parts), nil
 }
 
 type part struct {

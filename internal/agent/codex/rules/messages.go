@@ -140,19 +140,32 @@ func (c *messageChecker) event(rec *session.Record) {
 	switch {
 	case tells&codex.TellsUser != 0:
 		if !again && !c.matches(codex.ShownText(rec)) {
-			if rec.Pos.Lost > 0 {
-				c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "prompt")
-			} else if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil {
-				c.lost(h, t, "prompt")
-			}
+			c.lostPrompt(rec, t)
 		}
 		c.user, c.shown = c.user[:0], rec.Pos
 	case tells&codex.TellsAgent != 0:
 		c.resolveAgent(rec.Pos)
-		if !again {
-			c.agent, c.said = t, c.sum(codex.ShownText(rec))
+		if text := codex.ShownText(rec); !again && (len(text) > len(`""`) || shows(rec)) {
+			c.agent, c.said = t, c.sum(text)
 		}
 	}
+}
+
+// lostPrompt reports the prompt of an event whose item has not come, if one is known to be missing.
+func (c *messageChecker) lostPrompt(rec *session.Record, t *told) {
+	if rec.Pos.Lost > 0 {
+		if shows(rec) {
+			c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "prompt")
+		}
+	} else if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil && shows(rec) {
+		c.lost(h, t, "prompt")
+	}
+}
+
+// shows says whether an event holds anything that a message can be made of: damage may have taken its words.
+func shows(rec *session.Record) bool {
+	_, err := codex.MessageFrom(rec.Raw)
+	return err == nil
 }
 
 // maxUnshown is how many prompts are kept until an event shows them.
