@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
@@ -98,6 +99,10 @@ type stray struct {
 func newHeaderChecker(s *run) *headerChecker { return &headerChecker{run: s, ids: map[string]*int64{}} }
 
 func (c *headerChecker) Record(rec *session.Record) {
+	if rec.Kind == session.Unreadable && !c.run.paginated && !utf8.Valid(rec.Original) {
+		// A session without ordinals is read as text: one line that is none, and all of it is refused (measured).
+		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) { f.Impact = Blocks })
+	}
 	if rec.Kind == session.Unreadable {
 		if c.line == nil && c.torn == nil && bytes.Contains(rec.Raw, []byte("session_meta")) && len(rec.Raw) < maxHeader {
 			c.torn = bytes.Clone(rec.Raw)

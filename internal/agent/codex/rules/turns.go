@@ -121,6 +121,9 @@ func (c *turnChecker) start(rec *session.Record) {
 }
 
 func (c *turnChecker) end(rec *session.Record) {
+	if rec.Torn { // the model is not sent it
+		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) { f.Impact = min(f.Impact, Shows) })
+	}
 	t := &c.turn
 	id := string(rec.TurnID)
 	switch {
