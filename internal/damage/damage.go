@@ -19,7 +19,8 @@ type Case struct {
 	Lost int    // items of the model's history that nothing in the file tells any more; -1: some may be lost
 	// Words: the damage has changed the words of one item, or taken the instructions in the header with it.
 	Words bool
-	// Beside: the damaged call stood beside others, and nothing tells its place among them any more.
+	// Beside: the damaged call stood beside others, and nothing tells its place among them any more; or a list of tools
+	// is lost, which the client then puts in front of everything anew.
 	Beside bool
 	// Dead: no repair makes a session of it.
 	Dead bool
@@ -239,6 +240,7 @@ func (b *breaker) record(i int) {
 		rule = "torn-tail"
 	}
 	b.add(name("garbage"), "bad-json", b.lostWith(i), b.with(i, i+1, []byte("@@ garbage @@"))...)
+	b.cases[len(b.cases)-1].Beside = b.lines[i].kind == "additional_tools"
 	b.add(name("glued"), "glued-records", 0, b.with(i-1, i+1, append(bytes.Clone(b.lines[i-1].raw), l.raw...))...)
 	b.add(name("half"), rule, -1, b.with(i, i+1, half)...)
 	b.add(name("nul"), "nul-bytes", 0, b.with(i, i+1, append(make([]byte, 32), l.raw...))...)

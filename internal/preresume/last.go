@@ -1,6 +1,7 @@
 package preresume
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -32,9 +33,12 @@ func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.S
 	return find(ctx, homeDir, threads == nil && err == nil, wanted)
 }
 
-// lastListed finds the last of the threads in a client's list.
+// lastListed finds the last of the threads in a client's list: of two that were updated in one moment (0.114 counts in
+// seconds) clients take the one with the greater id (measured with 0.114.0 and 0.169.0), which began later.
 func lastListed(ctx context.Context, threads []store.Thread, wanted func(*glance.Session) bool) (*glance.Session, error) {
-	slices.SortStableFunc(threads, func(a, b store.Thread) int { return b.Updated.Compare(a.Updated) })
+	slices.SortFunc(threads, func(a, b store.Thread) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
+	})
 	for _, t := range threads {
 		if t.Archived || strings.Contains(t.Source, "subagent") {
 			continue
