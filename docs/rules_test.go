@@ -64,6 +64,24 @@ func TestRulePages(t *testing.T) {
 	}
 }
 
+// TestNoStrayTexts: every text of a rule belongs to one; that each rule has one, the program sees to at its start.
+func TestNoStrayTexts(t *testing.T) {
+	atRoot(t)
+	found := 0
+	err := filepath.WalkDir("internal", func(path string, _ os.DirEntry, err error) error {
+		if err == nil && filepath.Base(filepath.Dir(path)) == "texts" {
+			found++
+			if lint.FindRule(strings.TrimSuffix(filepath.Base(path), ".md")) == nil {
+				t.Errorf("%s belongs to no rule", path)
+			}
+		}
+		return err
+	})
+	if err != nil || found < len(lint.Rules) {
+		t.Errorf("%d texts were found for %d rules: %v", found, len(lint.Rules), err)
+	}
+}
+
 // example lints and repairs a rule's damaged session and shows what hist says.
 func example(t *testing.T, root string, r *lint.Rule) string {
 	t.Helper()

@@ -65,7 +65,7 @@ func ParseFix(s string) (Fix, error) {
 }
 
 // Rule is one kind of damage: its name, what it means and, as data, the documentation that is generated and executed
-// from it. Impact and Fix are the usual ones; a finding carries its own.
+// from it. Impact and Fix are the usual ones; a finding carries its own. Title and Text come from a page (Texts).
 type Rule struct {
 	Name   string // kebab-case, stable for ever
 	Family string // the page it is documented on

@@ -21,23 +21,9 @@ const (
 const shownOfOversize = 64 << 10
 
 var (
-	ruleOversizeCall = &Rule{
-		Name: "oversize-call", Family: "calls", Impact: Rejects, Fix: StandIn,
-		Title: "a call or an output that is longer than the API takes",
-		Text: `Arguments or input over 1 048 576 characters, or an output over 10 485 760, are refused ("string too long"), and as the whole history is sent each time, every later request fails. ` +
-			`Repair keeps head and tail of an output with a mark between, and a short note in place of arguments; the original is set aside, the id and its partner stay.`,
-	}
-	ruleBadArguments = &Rule{
-		Name: "bad-arguments", Family: "calls", Impact: Loses, Fix: Exact,
-		Title: "the arguments of a function call are no text, or no JSON",
-		Text: `The client wants arguments as a text: with an object in their place it drops the line and with it the output. A text that is no JSON is sent as it is, and the API may refuse it. ` +
-			`Repair makes a text of an object, closes what was torn, and writes {} with a note where neither helps.`,
-	}
-	ruleBadToolName = &Rule{
-		Name: "bad-tool-name", Family: "calls", Impact: Rejects, Fix: Exact,
-		Title: "a tool's name that the API refuses",
-		Text:  `Names are one to 64 letters, digits, _ and -. Repair takes out what does not belong where a clean name remains.`,
-	}
+	ruleOversizeCall = texts.Rule(Rule{Name: "oversize-call", Family: "calls", Impact: Rejects, Fix: StandIn})
+	ruleBadArguments = texts.Rule(Rule{Name: "bad-arguments", Family: "calls", Impact: Loses, Fix: Exact})
+	ruleBadToolName  = texts.Rule(Rule{Name: "bad-tool-name", Family: "calls", Impact: Rejects, Fix: Exact})
 )
 
 // argumentChecker looks at what a single call or output says.

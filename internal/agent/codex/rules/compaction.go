@@ -10,13 +10,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleBadCompaction = &Rule{
-	Name: "bad-compaction", Family: "items", Impact: Loses, Fix: Exact,
-	Title: "a compaction that the client can't read",
-	Text: `A compaction without a message, with a single item that the client can't read, or with replacement_history_metadata of another length than the history that it leaves, is skipped whole ` +
-		`("replacement_history_metadata has N entries for M history items"), and all that was before it is sent again (measured with 0.169.0; 0.145.0 does not look at the metadata). ` +
-		`Repair gives it an empty message, sets the item aside, and takes the metadata out; but a compaction that would hold no history then stays as it is.`,
-}
+var ruleBadCompaction = texts.Rule(Rule{Name: "bad-compaction", Family: "items", Impact: Loses, Fix: Exact})
 
 // heldItem is where an item of a compaction stands, and why it has to go.
 type heldItem struct {

@@ -15,20 +15,8 @@ import (
 )
 
 var (
-	ruleForeignReasoning = &Rule{
-		Name: "foreign-reasoning", Family: "items", Impact: Rejects, Fix: SetAside,
-		Title: "reasoning that another provider wrote",
-		Text: `OpenAI's models give their reasoning encrypted; models of other providers write it into content, and a session that is carried on with OpenAI then sends it: "Invalid 'input[7].content': array too long. Expected an array with maximum length 0". ` +
-			`Gateways seal it in a form of their own, which "could not be verified". Clients send both as they stand (measured). Repair empties the content, and sets the item aside if nothing that OpenAI encrypted is in it. docs/providers.md says for which providers.`,
-	}
-	ruleBadImage = &Rule{
-		Name: "bad-image", Family: "items", Impact: Notes, Fix: StandIn,
-		Title: "an image that the model API can't read",
-		Text: `The data of an image does not decode, is cut short (which a JPEG may be), or is no PNG, JPEG, GIF or WebP; it is larger than all images of a request may be; or its address is neither data nor one of the web. ` +
-			`Clients from 0.145 on put "image content omitted because it could not be processed" in the place of data that they can't read, whatever type its address names; older ones send it as it is, and all of them an address of another kind (measured with 0.79.0, 0.114.0, 0.145.0 and 0.169.0). ` +
-			`The API refuses every request with it ("Invalid image in your last message", "Expected a base64-encoded data URL with an image MIME type"): for such a version (--for-codex) it rejects, as does an address that names no type of image. Repair puts a text there that says what it was, or names the right type. ` +
-			`Otherwise it is noted, and mended with --tidy: the same for a type that is not the image's own, which OpenAI is not known to mind. Clients from 0.145 on leave out images of the web, too, which is noted. Only headers are looked at, whether the rest is base64, and whether it is all there.`,
-	}
+	ruleForeignReasoning = texts.Rule(Rule{Name: "foreign-reasoning", Family: "items", Impact: Rejects, Fix: SetAside})
+	ruleBadImage         = texts.Rule(Rule{Name: "bad-image", Family: "items", Impact: Notes, Fix: StandIn})
 )
 
 // sealed begins what OpenAI encrypts.

@@ -14,54 +14,15 @@ import (
 )
 
 var (
-	ruleNoHeader = &Rule{
-		Name: "no-header", Family: "header", Impact: Blocks, Fix: StandIn,
-		Title: "no readable session_meta anywhere",
-		Text: `The first record of a rollout says who the session is. Without it every client refuses: "failed to read session metadata", ` +
-			`"does not start with session metadata", or in old versions "failed to parse thread ID from rollout file". Repair rebuilds it: id and time ` +
-			`from the file's name, cwd from the first turn_context, the mode from the presence of ordinals.`,
-	}
-	ruleHeaderNotFirst = &Rule{
-		Name: "header-not-first", Family: "header", Impact: Blocks, Fix: Exact,
-		Title: "the session_meta is not the first record",
-		Text: `0.145.0 and 0.169.0 refuse a session whose header is not its first record ("does not start with session metadata"); 0.79.0 and 0.114.0 read on until they find it (measured). ` +
-			`Repair moves it to the front.`,
-	}
-	ruleBadHeader = &Rule{
-		Name: "bad-header", Family: "header", Impact: Blocks, Fix: Exact,
-		Title: "a member of the session_meta is missing or of the wrong type",
-		Text: `The client reads its header with a strict type: a missing id, timestamp, cwd, originator or cli_version, base_instructions as a plain text, ` +
-			`an unknown history_mode, or agent_role beside its old name agent_type make it unreadable, and with it the session. Repair mends the member alone.`,
-	}
-	ruleStrayHeader = &Rule{
-		Name: "stray-header", Family: "header", Impact: Loses, Fix: SetAside, Always: true,
-		Title: "a second session_meta in a paginated session",
-		Text: `The client reads a paginated session from its end and stops at the first session_meta it meets: all that stands above a second one is lost to the model (measured with 0.169.0; 0.145.0 sends all). ` +
-			`In a legacy session it is normal, and so is the inherited beginning of a sub-agent. Repair sets the record aside; what it updated goes into the first header.`,
-	}
-	ruleIncompletePrefix = &Rule{
-		Name: "incomplete-prefix", Family: "header", Impact: Blocks, Fix: NoFix,
-		Title: "a sub-agent's session ends inside what it inherits",
-		Text: `A sub-agent's paginated session begins with records copied from its parent, up to subagent_history_start_ordinal. One that ends before was being created when the client died; ` +
-			`it is refused ("paginated subagent rollout … is incomplete") and holds nothing of its own.`,
-	}
-	ruleIDMismatch = &Rule{
-		Name: "id-mismatch", Family: "header", Impact: Blocks, Fix: Exact,
-		Title: "the file's name, the header and the records disagree about the thread's id",
-		Text: `The client looks a thread up by its file's name and then takes the id from the header: another thread's session grows, or newer versions refuse ("rollout at … belongs to thread …"). ` +
-			`The id that most records carry wins, the file's name if they do not tell; the name itself is only changed on a copy.`,
-	}
-	ruleBadFileName = &Rule{
-		Name: "bad-file-name", Family: "header", Impact: Blocks, Fix: Exact,
-		Title: "a session file that the client's finder can't see",
-		Text:  `The client finds sessions by their names, rollout-<time>-<id>.jsonl; under any other name the session is not listed and not found by its id. A repaired copy gets the canonical name.`,
-	}
-	ruleBareFormat = &Rule{
-		Name: "bare-format", Family: "header", Impact: Blocks, Fix: Exact,
-		Title: "a session from before 0.32, whose records have no envelope",
-		Text:  `Until September 2025 a line was a bare item without timestamp, type and payload around it. Today's client reads none of it. Repair wraps every record, and makes the header from the first line.`,
-	}
-	headerRules = []*Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
+	ruleNoHeader         = texts.Rule(Rule{Name: "no-header", Family: "header", Impact: Blocks, Fix: StandIn})
+	ruleHeaderNotFirst   = texts.Rule(Rule{Name: "header-not-first", Family: "header", Impact: Blocks, Fix: Exact})
+	ruleBadHeader        = texts.Rule(Rule{Name: "bad-header", Family: "header", Impact: Blocks, Fix: Exact})
+	ruleStrayHeader      = texts.Rule(Rule{Name: "stray-header", Family: "header", Impact: Loses, Fix: SetAside, Always: true})
+	ruleIncompletePrefix = texts.Rule(Rule{Name: "incomplete-prefix", Family: "header", Impact: Blocks, Fix: NoFix})
+	ruleIDMismatch       = texts.Rule(Rule{Name: "id-mismatch", Family: "header", Impact: Blocks, Fix: Exact})
+	ruleBadFileName      = texts.Rule(Rule{Name: "bad-file-name", Family: "header", Impact: Blocks, Fix: Exact})
+	ruleBareFormat       = texts.Rule(Rule{Name: "bare-format", Family: "header", Impact: Blocks, Fix: Exact})
+	headerRules          = []*Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
 )
 
 // firstPlace is where a header belongs: unreadable lines in front of it would hide it.

@@ -10,20 +10,8 @@ import (
 )
 
 var (
-	ruleBadItemID = &Rule{
-		Name: "bad-item-id", Family: "items", Impact: Rejects, Fix: Exact,
-		Title: "an item's id that the model API refuses",
-		Text: `Clients from 0.144 on send the ids of items to the model API, if they are a prefix and a suffix with _ between (measured: 0.169.0 does, 0.145.0 for a paginated session). The API wants each kind's own prefix ("Expected an ID that begins with 'msg'"), at most 64 characters, and no others than letters, digits, _ and -. ` +
-			`Gateways and other providers give ids of other forms, and a compaction carries them on. Repair takes the id, which is optional, and leaves as many spaces; never the call_id. ` +
-			`Reasoning that OpenAI has not encrypted means nothing without its id: it is set aside. docs/providers.md says which providers look at ids.`,
-	}
-	ruleDuplicateItemID = &Rule{
-		Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact,
-		Title: "two items with one id",
-		Text: `Clients from 0.144 on send the ids of items to the model API, which refuses a history that names one twice ("Duplicate item found with id"). ` +
-			`Repair sets an exact copy aside; from a different item it takes the id, which is optional, and leaves as many spaces. Providers other than OpenAI ` +
-			`may number their items anew: there only an item that directly follows its twin is one.`,
-	}
+	ruleBadItemID       = texts.Rule(Rule{Name: "bad-item-id", Family: "items", Impact: Rejects, Fix: Exact})
+	ruleDuplicateItemID = texts.Rule(Rule{Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact})
 )
 
 // idPrefixes are how the ids of items begin: clients' own from 0.79 to 0.169, and what the API asks for in its errors, as

@@ -8,18 +8,8 @@ import (
 )
 
 var (
-	ruleLegacyShape = &Rule{
-		Name: "legacy-shape", Family: "items", Impact: Loses, Fix: Exact,
-		Title: "an item in a shape that the client does not read",
-		Text: `An output that is an object, or the timeout of a shell call that is written as 1000.0: the client skips the item, and with it what belongs to it; in a compaction it skips all of that (measured with 0.145.0 and 0.169.0). ` +
-			`Repair writes the same in the shape that is read. Events and settings in old shapes are no part of the model's history, and not reported.`,
-	}
-	ruleUnreadableRecord = &Rule{
-		Name: "unreadable-record", Family: "items", Impact: Loses, Fix: NoFix,
-		Title: "an item that the client can't read, though it is JSON",
-		Text: `The client reads items with a strict type. One that lacks a member, or has another type there, it skips without a word; what belongs to it is dropped, or answered "aborted" ` +
-			`(measured with 0.145.0 and 0.169.0). What is missing can't be invented: the item stays as it is. The sessions of a client newer than 0.169 are not judged, nor are events and settings.`,
-	}
+	ruleLegacyShape      = texts.Rule(Rule{Name: "legacy-shape", Family: "items", Impact: Loses, Fix: Exact})
+	ruleUnreadableRecord = texts.Rule(Rule{Name: "unreadable-record", Family: "items", Impact: Loses, Fix: NoFix})
 )
 
 // readable says whether the client reads an item, and reports it if not.

@@ -13,13 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleLostRecords = &Rule{
-	Name: "lost-records", Family: "store", Impact: Loses, Fix: Recovered, Home: true,
-	Title: "records that the file has lost and the client's own database still holds",
-	Text: `Of a paginated session the client keeps what it shows in thread_history_1.sqlite: prompts, answers, commands with their outputs, and how turns ended, each with the number of the record it was made of. ` +
-		`After a cut, or a block that was overwritten, that may be the only copy; the client never reads it back into the history. Repair writes those records again in the place that their number and time name. ` +
-		`Nothing is taken from there where the file has another record under such a number and nothing is damaged, nor where the times do not fit: then the database tells of another course of events.`,
-}
+var ruleLostRecords = texts.Rule(Rule{Name: "lost-records", Family: "store", Impact: Loses, Fix: Recovered, Home: true})
 
 // keptSource names the database in a report.
 const keptSource = "thread_history_1.sqlite"

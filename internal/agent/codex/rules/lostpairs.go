@@ -7,12 +7,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleLostPair = &Rule{
-	Name: "lost-pair", Family: "calls", Impact: Loses, Fix: Recovered,
-	Title: "a tool call of which only the event is left",
-	Text: `Call and output are both lost, and the model knows nothing of what was done. Where records are known to be missing around an event that tells what was run and what came of it ` +
-		`(or where the client's database tells it), repair writes both again. Of a script in code mode the text is lost for good: the call says so, and the output holds what its tools returned.`,
-}
+var ruleLostPair = texts.Rule(Rule{Name: "lost-pair", Family: "calls", Impact: Loses, Fix: Recovered})
 
 // lostCall is an event of a call that has not been seen.
 type lostCall struct {

@@ -9,13 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleLostMessage = &Rule{
-	Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered,
-	Title: "a prompt or an answer that only an event still shows",
-	Text: `Each message stands in the file twice: as the item the model is sent, and as the event that people are shown. Where a record is known to be missing (a dead line, a jump in the ordinals) ` +
-		`and an event shows a message without its item, the model has lost that message. Repair writes it again from the event. ` +
-		`The client writes an answer's event first: where the session breaks off behind it, or goes on although its turn has not ended, the item was never written. Without any of these nothing is taken for lost.`,
-}
+var ruleLostMessage = texts.Rule(Rule{Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered})
 
 // told is an event that shows a message.
 type told struct {

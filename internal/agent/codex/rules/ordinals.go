@@ -13,39 +13,13 @@ import (
 const ordinalAdvice = "the data is complete; clients from 0.154 on skip over it, older ones stop showing new turns"
 
 var (
-	ruleOrdinalMissing = &Rule{
-		Name: "ordinal-missing", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
-		Title: "a record of a paginated session without its ordinal",
-		Text: `An older client that knows no ordinals may have gone on writing a paginated session. If the last record lacks one, the client refuses to resume ` +
-			`("final paginated rollout record … is missing an ordinal"); repair numbers the tail. In the middle it is skipped by clients from 0.154 on, and only noted.`,
-	}
-	ruleOrdinalInvalid = &Rule{
-		Name: "ordinal-invalid", Family: "ordinals", Impact: Loses, Fix: Exact,
-		Title: "an ordinal that is no whole number",
-		Text:  `The client wants a plain non-negative integer: with 1.0, "8" or -1 the whole record is unreadable and drops out of the history. Repair writes the number that fits the sequence.`,
-	}
-	ruleOrdinalDuplicate = &Rule{
-		Name: "ordinal-duplicate", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
-		Title: "the same ordinal twice",
-		Text: `Clients from 0.145 to 0.153 reused numbers after resuming a session whose last records were token counts with fractions. Nothing is lost: ` +
-			`clients from 0.154 on skip over it and heal their view at the next resume. Repair leaves it alone unless told to resume with an older client (--for-codex) or to tidy.`,
-	}
-	ruleOrdinalGap = &Rule{
-		Name: "ordinal-gap", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
-		Title: "ordinals are missing between two records",
-		Text:  `Either records were taken out of the file, or numbers were skipped. Clients from 0.154 on skip over a gap, older ones stop showing new turns unless as many unreadable lines stand there. Repair leaves it alone unless told otherwise (--for-codex, --tidy).`,
-	}
-	ruleOrdinalBackward = &Rule{
-		Name: "ordinal-backward", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true,
-		Title: "ordinals step back",
-		Text:  `As with ordinal-duplicate, the data is complete and only the numbers repeat. Repair leaves it alone unless told otherwise (--for-codex, --tidy).`,
-	}
-	ruleOrdinalInLegacy = &Rule{
-		Name: "ordinal-in-legacy", Family: "ordinals", Impact: Notes, Fix: NoFix,
-		Title: "ordinals in a session whose header says legacy",
-		Text:  `The client ignores them and writes on without. Nothing is lost.`,
-	}
-	ordinalRules = []*Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy}
+	ruleOrdinalMissing   = texts.Rule(Rule{Name: "ordinal-missing", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
+	ruleOrdinalInvalid   = texts.Rule(Rule{Name: "ordinal-invalid", Family: "ordinals", Impact: Loses, Fix: Exact})
+	ruleOrdinalDuplicate = texts.Rule(Rule{Name: "ordinal-duplicate", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
+	ruleOrdinalGap       = texts.Rule(Rule{Name: "ordinal-gap", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
+	ruleOrdinalBackward  = texts.Rule(Rule{Name: "ordinal-backward", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
+	ruleOrdinalInLegacy  = texts.Rule(Rule{Name: "ordinal-in-legacy", Family: "ordinals", Impact: Notes, Fix: NoFix})
+	ordinalRules         = []*Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy}
 )
 
 // ordinalChecker follows the numbers of a paginated session.

@@ -11,24 +11,12 @@ import (
 var (
 	ruleCallWithoutOutput = check.CallWithoutOutput
 	ruleOutputWithoutCall = check.OutputWithoutCall
-	ruleKindMismatch      = &Rule{
-		Name: "kind-mismatch", Family: "calls", Impact: Loses, Fix: Exact,
-		Title: "an output of the wrong kind for its call",
-		Text:  `The client pairs each kind of call with its own kind of output: a custom_tool_call_output does not answer a function_call. It drops the output and tells the model "aborted". Repair gives the output the kind that its call wants.`,
-	}
-	ruleOutputBeforeCall = &Rule{
-		Name: "output-before-call", Family: "calls", Impact: Rejects, Fix: Exact,
-		Title: "an output that stands before its call",
-		Text:  `The client sends both in that order, which the model API may refuse. Repair moves the output behind the call.`,
-	}
-	ruleDuplicateOutput = check.DuplicateOutput
-	ruleDuplicateCall   = check.DuplicateCall
-	ruleReplayedCall    = &Rule{
-		Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix,
-		Title: "the same call again after one that got no answer",
-		Text:  `After a cut stream the client may ask the model again from a history that lacks the call it has just run. The tool may have run twice.`,
-	}
-	callRules = []*Rule{
+	ruleKindMismatch      = texts.Rule(Rule{Name: "kind-mismatch", Family: "calls", Impact: Loses, Fix: Exact})
+	ruleOutputBeforeCall  = texts.Rule(Rule{Name: "output-before-call", Family: "calls", Impact: Rejects, Fix: Exact})
+	ruleDuplicateOutput   = check.DuplicateOutput
+	ruleDuplicateCall     = check.DuplicateCall
+	ruleReplayedCall      = texts.Rule(Rule{Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix})
+	callRules             = []*Rule{
 		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
 		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair,
 	}

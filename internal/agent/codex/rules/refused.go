@@ -14,19 +14,8 @@ import (
 )
 
 var (
-	ruleReasoningOrder = &Rule{
-		Name: "reasoning-order", Family: "items", Impact: Rejects, Fix: Exact,
-		Title: "reasoning that does not stand in front of the item it belongs to",
-		Text: `The API knows which reasoning led to which message or call, and refuses a history that parts them: "Item 'msg_…' of type 'message' was provided without its required 'reasoning' item: 'rs_…'". ` +
-			`Clients have written the reasoning behind its message (0.144.2, openai/codex 33044). Which belongs to which only the API knows: hist speaks up where the client recorded the error and no answer came since. ` +
-			`Repair moves the reasoning in front of its item. Where it is gone it takes the item's id, which is optional, so that the API has nothing to ask for; reasoning without an item of its own is set aside.`,
-	}
-	ruleEmptyContent = &Rule{
-		Name: "empty-content", Family: "items", Impact: Rejects, Fix: SetAside,
-		Title: "a message or an output with nothing in it",
-		Text: `An API may refuse an empty list of contents, or an empty text ("Invalid 'input[7].content': empty array. Expected an array with minimum length 1, but got an empty array instead"). OpenAI's own does so with other lists; of contents it is not known, ` +
-			`and a tool may well print nothing. So hist speaks up only where the client recorded such an error and no answer came since, and about items with the member that it names. Repair sets the empty messages aside, and writes into outputs, and into what a compaction left, that it was empty.`,
-	}
+	ruleReasoningOrder = texts.Rule(Rule{Name: "reasoning-order", Family: "items", Impact: Rejects, Fix: Exact})
+	ruleEmptyContent   = texts.Rule(Rule{Name: "empty-content", Family: "items", Impact: Rejects, Fix: SetAside})
 )
 
 var (

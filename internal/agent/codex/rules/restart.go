@@ -16,24 +16,10 @@ import (
 )
 
 var (
-	ruleRestartGap = &Rule{
-		Name: "restart-gap", Family: "restart", Impact: Notes, Fix: NoFix,
-		Title: "the session goes on after a turn that was never ended",
-		Text: `The client, or the harness around it, was stopped in the middle of a turn and started again. The calls that had no output then may have done their work, in part or not at all: ` +
-			`check before repeating them. Nothing is said of clients before 0.100, which write nothing where a turn ends.`,
-	}
-	ruleStaleWake = &Rule{
-		Name: "stale-wake", Family: "restart", Impact: Notes, Fix: NoFix,
-		Title: "a wake message from before a restart, once more",
-		Text: `A harness that wakes its agent by messages (they begin with [WAKE]) may send those again that were waiting when it was restarted. One that repeats an earlier one word for word ` +
-			`brings nothing new: the newest prompt counts.`,
-	}
-	ruleMissingSave = &Rule{
-		Name: "missing-save", Family: "restart", Impact: Notes, Fix: NoFix,
-		Title: "the save at the end of the last turn did not happen",
-		Text:  `The two turns before the last one, and the last one not, called the tool by which this agent saves what it has learnt (add_memory). What the last turn found out is in this session only.`,
-	}
-	restartRules = []*Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
+	ruleRestartGap  = texts.Rule(Rule{Name: "restart-gap", Family: "restart", Impact: Notes, Fix: NoFix})
+	ruleStaleWake   = texts.Rule(Rule{Name: "stale-wake", Family: "restart", Impact: Notes, Fix: NoFix})
+	ruleMissingSave = texts.Rule(Rule{Name: "missing-save", Family: "restart", Impact: Notes, Fix: NoFix})
+	restartRules    = []*Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
 )
 
 // restartChecker looks for turns that were cut off by a restart, and for what comes again after it.

@@ -9,12 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleSandboxOnlyFailure = &Rule{
-	Name: "sandbox-only-failure", Family: "restart", Impact: Notes, Fix: NoFix,
-	Title: "commands failed on the network inside the sandbox while MCP tools worked",
-	Text: `The turn ran its commands in a sandbox without network; one of them could not connect or resolve a name, and none was repeated outside of it. Tools of MCP servers, which run outside, ` +
-		`worked in the same turn. So the failure says nothing about the service: try again outside of the sandbox before calling it down.`,
-}
+var ruleSandboxOnlyFailure = texts.Rule(Rule{Name: "sandbox-only-failure", Family: "restart", Impact: Notes, Fix: NoFix})
 
 // sandboxChecker follows commands and MCP calls of one turn.
 type sandboxChecker struct {

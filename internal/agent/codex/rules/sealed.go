@@ -9,14 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleUndecryptable = &Rule{
-	Name: "undecryptable", Family: "items", Impact: Rejects, Fix: NoFix,
-	Title: "encrypted items that the API can't decrypt",
-	Text: `Reasoning and compactions are encrypted for one account of one provider. After a change of either every request fails: "The encrypted content … could not be verified", code invalid_encrypted_content. ` +
-		`hist can't tell this from the items; it reports it where the client recorded the error and no answer came since (0.145 and later record it). Going back to the old account mends it without a loss. ` +
-		`hist repair --strip-encrypted, which makes a copy and never writes in place, sets the encrypted items aside, whether an error is recorded or not. With an encrypted compaction the compaction goes: ` +
-		`the readable history from before it is sent again, which is longer.`,
-}
+var ruleUndecryptable = texts.Rule(Rule{Name: "undecryptable", Family: "items", Impact: Rejects, Fix: NoFix})
 
 // sealedItems follows what of the model's history is encrypted.
 type sealedItems struct {

@@ -10,24 +10,12 @@ import (
 )
 
 var (
-	ruleOpenTurn      = check.OpenTurn
-	ruleTruncatedTurn = &Rule{
-		Name: "truncated-turn", Family: "turns", Impact: Notes, Fix: NoFix,
-		Title: "the last turn stopped before the model answered",
-		Text:  `The session ends between a tool call and the model's next answer, or in the middle of an answer. The history is whole; the agent only has to be asked to go on.`,
-	}
-	ruleFailedTurn = &Rule{
-		Name: "failed-turn", Family: "turns", Impact: Notes, Fix: NoFix,
-		Title: "a turn that ended with an error",
-		Text:  `The provider was at capacity, the stream broke, a limit was reached. The session itself is healthy: resume the same thread, a new one would lose the context.`,
-	}
+	ruleOpenTurn         = check.OpenTurn
+	ruleTruncatedTurn    = texts.Rule(Rule{Name: "truncated-turn", Family: "turns", Impact: Notes, Fix: NoFix})
+	ruleFailedTurn       = texts.Rule(Rule{Name: "failed-turn", Family: "turns", Impact: Notes, Fix: NoFix})
 	ruleUnansweredPrompt = check.UnansweredPrompt
-	ruleTurnMismatch     = &Rule{
-		Name: "turn-mismatch", Family: "turns", Impact: Notes, Fix: NoFix,
-		Title: "the end of a turn that never began, or a second end",
-		Text:  `Harmless by itself; a rollback that counts turns may count one too few or too many.`,
-	}
-	turnRules = []*Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch}
+	ruleTurnMismatch     = texts.Rule(Rule{Name: "turn-mismatch", Family: "turns", Impact: Notes, Fix: NoFix})
+	turnRules            = []*Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch}
 )
 
 // turn is what is known of the turn in hand.

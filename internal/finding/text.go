@@ -1,0 +1,36 @@
+package finding
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Texts are the Markdown files that say what rules mean, one a rule: texts/NAME.md, the rule's title as its heading and
+// its text below. The packages that have rules embed them.
+type Texts struct{ Files fs.FS }
+
+// Rule is a rule with its title and text. A rule without a text, or with one of another form, is a fault of the program
+// that every start shows: it panics, and names the file.
+func (t Texts) Rule(r Rule) *Rule {
+	path := "texts/" + r.Name + ".md"
+	page, err := fs.ReadFile(t.Files, path)
+	if err != nil {
+		panic(fmt.Sprintf("the rule %s has no text: %v", r.Name, err))
+	}
+	title, text, ok := strings.Cut(strings.ReplaceAll(string(page), "\r\n", "\n"), "\n\n")
+	r.Title, r.Text = strings.TrimPrefix(title, "# "), unfold(text)
+	if !ok || r.Title == title || r.Title == "" || r.Text == "" {
+		panic(fmt.Sprintf("%s: want a line \"# title\", an empty line, and the text", path))
+	}
+	return &r
+}
+
+// unfold makes one line of each paragraph.
+func unfold(text string) string {
+	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = strings.ReplaceAll(p, "\n", " ")
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
