@@ -51,6 +51,7 @@ type Checker struct {
 	first                finding.Ref
 	records              int
 	other                map[int64]bool // lines of bookkeeping on which the normalizer found something
+	half                 map[int64]bool // lines with what is left of a record of the conversation
 	last                 finding.Ref    // of the last readable record
 	proof                proof
 	found                []*draft
@@ -107,7 +108,7 @@ func (d *draft) follows() bool {
 
 // New returns a checker that reports to the given function.
 func New(opts Options, report func(finding.Finding)) *Checker {
-	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, heard: map[string]bool{}, proof: newProof()}
+	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, half: map[int64]bool{}, heard: map[string]bool{}, proof: newProof()}
 }
 
 // Record takes the next logical record.
@@ -115,6 +116,7 @@ func (c *Checker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
 		if !rec.Blank {
 			c.dead = append(c.dead, rec.Pos)
+			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
 		}
 		return
 	}
@@ -139,6 +141,11 @@ func (c *Checker) Record(rec *session.Record) {
 		c.other[rec.Pos.Line] = true
 	}
 	c.bookkeeping(rec)
+}
+
+// halfMessage says whether bytes that are no record are what is left of one with a message.
+func halfMessage(raw []byte) bool {
+	return bytes.Contains(raw, []byte(`"parentUuid":`)) && bytes.Contains(raw, []byte(`"message":{`))
 }
 
 // bookkeeping reads the records outside the tree that tell something about it.
@@ -278,7 +285,7 @@ func (c *Checker) counts(at session.Pos) bool {
 			}
 		}
 	}
-	return c.sentLines[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line]
+	return c.sentLines[at.Line] || c.half[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line]
 }
 
 // worst is the impact of a fault on the clients that may read the session.

@@ -78,11 +78,17 @@ func (h *Home) Resume(ctx context.Context, id string) (Result, error) {
 	return h.Run(ctx, "-p", Prompt, "--resume", id)
 }
 
-// Run runs the client once.
+// Run runs the client once; the model answers with a few words.
 func (h *Home) Run(ctx context.Context, args ...string) (Result, error) {
+	return h.run(ctx, nil, args...)
+}
+
+// run runs the client once, with the model's answers.
+func (h *Home) run(ctx context.Context, answers [][]Block, args ...string) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	h.Server.Reset()
+	h.Server.Queue(answers...)
 	full := append(append([]string(nil), h.Bin.Command...), args...)
 	cmd := exec.CommandContext(ctx, full[0], full[1:]...)
 	cmd.Dir, cmd.Env = h.Work, h.env()

@@ -1,9 +1,11 @@
-package claude
+package clienttest
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/lint"
 )
 
 // line is a record of the tree with as little as a client needs.
@@ -59,7 +61,7 @@ func TestLegalShapes(t *testing.T) {
 		"another maker's file name inside": append(turn[:2:2], line("user", "u2", "a1", asked("see {\\\"parentUuid\\\":\\\"zz\\\"}"), "")),
 	} {
 		text := []byte(strings.Join(lines, "\n") + "\n")
-		for _, f := range lintBytes(t, text, Options{}) {
+		for _, f := range lintText(t, text, lint.Options{}) {
 			t.Errorf("%s: %s %s on %v: %s", name, f.Rule.Name, f.Impact, f.Pos, f.Message)
 		}
 	}

@@ -1,4 +1,4 @@
-package claude
+package clienttest
 
 import (
 	"bytes"
@@ -10,16 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hist-cli/hist/internal/agent/claude/clienttest"
-	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/lint"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-const fixtures = "../../../fixtures/claude"
+const fixtures = "../../../../fixtures/claude"
 
 // recording is the session of a scenario, its times laid as in life, and its id.
-func recording(t testing.TB, version, scenario string) (clienttest.Session, string) {
+func recording(t testing.TB, version, scenario string) (Session, string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(fixtures, version, scenario, "*.jsonl"))
 	if err != nil || len(paths) == 0 {
@@ -29,7 +28,7 @@ func recording(t testing.TB, version, scenario string) (clienttest.Session, stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return clienttest.Retime(clienttest.Lines(data)), strings.TrimSuffix(filepath.Base(paths[0]), extension)
+	return Retime(Lines(data)), strings.TrimSuffix(filepath.Base(paths[0]), ".jsonl")
 }
 
 // harmless are damages that no client minds and that leave no trace which a sound session could not have, too.
@@ -44,30 +43,30 @@ var harmless = []string{
 func TestDamagesAreNamedAndMended(t *testing.T) {
 	for _, version := range []string{"1.0.128", "2.1.2", "2.1.330"} {
 		s, _ := recording(t, version, "resumed")
-		if found := lintBytes(t, s.Bytes(), Options{}); len(found) > 0 {
+		if found := lintText(t, s.Bytes(), lint.Options{}); len(found) > 0 {
 			t.Errorf("%s: findings in a healthy session: %v", version, found)
 		}
-		for _, d := range clienttest.Damages() {
+		for _, d := range Damages() {
 			data := d.Do(s)
 			if data == nil {
 				continue
 			}
 			t.Run(version+"/"+d.Name, func(t *testing.T) {
-				found := lintBytes(t, data, Options{})
+				found := lintText(t, data, lint.Options{})
 				if version != "2.1.330" && (d.Name == "branch_at_end" || d.Name == "branch_in_middle") {
 					t.Skip("the client does not note rewinds: this may be one")
 				}
 				if len(found) == 0 && !slices.Contains(harmless, d.Name) && !bytes.Equal(data, s.Bytes()) {
 					t.Error("the damage is not named")
 				}
-				fixed := mend(t, data, found)
-				left := lintBytes(t, fixed, Options{})
+				fixed, _ := mend(t, data, lint.Options{})
+				left := lintText(t, fixed, lint.Options{})
 				for i := range left {
 					if allowed(&left[i]) {
 						t.Errorf("left: %s on %v: %s", left[i].Rule.Name, left[i].Pos, left[i].Message)
 					}
 				}
-				if again := mend(t, fixed, left); !bytes.Equal(again, fixed) {
+				if again, _ := mend(t, fixed, lint.Options{}); !bytes.Equal(again, fixed) {
 					t.Error("a second repair changes the session")
 				}
 			})
@@ -96,7 +95,7 @@ func TestRecordings(t *testing.T) {
 		}
 		scenario := filepath.Base(filepath.Dir(path))
 		name := filepath.Base(filepath.Dir(filepath.Dir(path))) + "/" + scenario
-		for _, f := range lintBytes(t, data, Options{}) {
+		for _, f := range lintText(t, data, lint.Options{}) {
 			if slices.Contains(sound, scenario) {
 				t.Errorf("%s: a finding in a sound session: %s on %v: %s", name, f.Rule.Name, f.Pos, f.Message)
 			}
@@ -118,26 +117,26 @@ func TestRecordings(t *testing.T) {
 // TestVersions: what a damage does hangs on the client that will read the session.
 func TestVersions(t *testing.T) {
 	s, _ := recording(t, "2.1.330", "resumed")
-	damages := map[string]func(clienttest.Session) []byte{}
-	for _, d := range clienttest.Damages() {
+	damages := map[string]func(Session) []byte{}
+	for _, d := range Damages() {
 		damages[d.Name] = d.Do
 	}
 	for _, c := range []struct {
 		damage, version, rule string
-		want                  finding.Impact
+		want                  lint.Impact
 	}{
-		{"dangling_parent", "", "broken-parent", finding.Notes},
-		{"dangling_parent", "2.1.2", "broken-parent", finding.Loses},
-		{"empty_text", "", "empty-text", finding.Notes},
-		{"empty_text", "2.1.2", "empty-text", finding.Rejects},
-		{"content_null", "2.1.215", "bad-message", finding.Blocks},
-		{"content_null", "2.1.330", "bad-message", finding.Loses},
-		{"parent_cycle", "1.0.128", "parent-cycle", finding.Blocks},
-		{"output_twice", "2.1.2", "duplicate-result", finding.Rejects},
-		{"output_twice", "", "duplicate-result", finding.Notes},
+		{"dangling_parent", "", "broken-parent", lint.Notes},
+		{"dangling_parent", "2.1.2", "broken-parent", lint.Loses},
+		{"empty_text", "", "empty-text", lint.Notes},
+		{"empty_text", "2.1.2", "empty-text", lint.Rejects},
+		{"content_null", "2.1.215", "bad-message", lint.Blocks},
+		{"content_null", "2.1.330", "bad-message", lint.Loses},
+		{"parent_cycle", "1.0.128", "parent-cycle", lint.Blocks},
+		{"output_twice", "2.1.2", "duplicate-result", lint.Rejects},
+		{"output_twice", "", "duplicate-result", lint.Notes},
 	} {
-		found := lintBytes(t, damages[c.damage](s), Options{For: c.version})
-		i := slices.IndexFunc(found, func(f finding.Finding) bool { return f.Rule.Name == c.rule })
+		found := lintText(t, damages[c.damage](s), lint.Options{ForClaude: c.version})
+		i := slices.IndexFunc(found, func(f lint.Finding) bool { return f.Rule.Name == c.rule })
 		if i < 0 || found[i].Impact != c.want {
 			t.Errorf("%s for %q: want %s %s, found %v", c.damage, c.version, c.rule, c.want, found)
 		}
