@@ -203,19 +203,17 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 // explained says whether a branch was left on purpose: the client has noted a rewind, or is one that does not note them
 // and the branch was over before the other began.
 func (c *Checker) explained(head, end *node, sent map[*node]bool, tip *node) bool {
-	var winner *node // the branch that is sent instead
-	for p := tip; p != nil; p = p.up {
-		if p.up == head.up {
-			winner = p
-		}
-	}
+	fork, winner := c.forkOf(head, tip) // the branch that is sent instead
 	if winner == nil {
 		return true
+	}
+	if winner.isPrompt() && !head.isPrompt() && inTurn(fork) {
+		return false // nobody goes back to the middle of a turn
 	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
-	for p := tip; p != nil && p != head.up; p = p.up {
+	for p := tip; p != nil && p != fork; p = p.up {
 		if p.isPrompt() && c.rewound(p) {
 			return true
 		}
@@ -233,13 +231,36 @@ func (c *Checker) explained(head, end *node, sent map[*node]bool, tip *node) boo
 	return false
 }
 
+// forkOf is the record at which the way from a record up meets the way from the tip, and the first record behind it on
+// the tip's side that says something, nil if none does.
+func (c *Checker) forkOf(head, tip *node) (fork, winner *node) {
+	next := map[*node]*node{}
+	var said *node
+	for p := tip; p != nil; p = p.up {
+		next[p] = said
+		if p.hasMessage() {
+			said = p
+		}
+	}
+	for p := head.up; p != nil; p = p.up {
+		if first, ok := next[p]; ok {
+			return p, first
+		}
+	}
+	return nil, nil
+}
+
+// inTurn says whether a record stands in the middle of a turn: behind a call.
+func inTurn(p *node) bool {
+	for p != nil && !p.hasMessage() {
+		p = p.up
+	}
+	return p != nil && p.role == roleAssistant && len(p.ids(blockCall)) > 0
+}
+
 // behind hangs one branch behind the other; it returns the tip of what there is then.
 func (c *Checker) behind(d *draft, head, end, tip *node) *node {
-	var winner *node
-	for p := tip; p != nil && p != head.up; p = p.up {
-		winner = p
-	}
-	fork := head.up
+	fork, winner := c.forkOf(head, tip)
 	if winner == nil {
 		c.hang(head, tip, d)
 		return end

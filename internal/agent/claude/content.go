@@ -3,6 +3,10 @@ package claude
 import (
 	"encoding/base64"
 	"fmt"
+	pixels "image"
+	_ "image/gif"  // a header that dimensions reads
+	_ "image/jpeg" // a header that dimensions reads
+	_ "image/png"  // a header that dimensions reads
 	"regexp"
 	"slices"
 	"strings"
@@ -122,13 +126,8 @@ func (n *node) checkBlock(rec *session.Record, b *block) bool {
 			return true
 		}
 	case blockThinking:
-		if kind.String() == "thinking" {
-			switch sig := v.Get("signature"); {
-			case sig.Type != gjson.String || sig.String() == "":
-				return out(ruleBadThinking, "a thinking block has no signature", finding.Rejects, finding.Rejects)
-			case v.Get("thinking").Type != gjson.String:
-				return out(ruleBadThinking, "a thinking block has no text member", finding.Rejects, finding.Rejects)
-			}
+		if problem := n.thinkingProblem(v); problem != "" {
+			return out(ruleBadThinking, problem, finding.Rejects, finding.Rejects)
 		}
 	case blockCall:
 		n.checkCall(b, v)
@@ -145,6 +144,27 @@ func (n *node) checkBlock(rec *session.Record, b *block) bool {
 	}
 	n.extraKeys(b, v)
 	return false
+}
+
+var signature = regexp.MustCompile(`^[A-Za-z0-9+/_-]+=*$`)
+
+// thinkingProblem says what keeps the API from taking a thinking block, "" if nothing does that can be seen.
+func (n *node) thinkingProblem(v gjson.Result) string {
+	if v.Get("type").String() == "redacted_thinking" {
+		if data := v.Get("data"); data.Type != gjson.String || data.String() == "" {
+			return "a redacted thinking block has no data"
+		}
+		return ""
+	}
+	switch sig := v.Get("signature"); {
+	case sig.Type != gjson.String || sig.String() == "":
+		return "a thinking block has no signature"
+	case v.Get("thinking").Type != gjson.String:
+		return "a thinking block has no text member"
+	case !n.foreign && !signature.MatchString(sig.String()):
+		return "a thinking block's signature is no base64"
+	}
+	return ""
 }
 
 // typeless gives a block the type that its members tell.
@@ -336,14 +356,13 @@ func realType(data string) string {
 	return image.Check([]byte("data:image/png;base64," + data)).Real
 }
 
-// dimensions reads the size of a PNG from its first bytes, 0 for anything else.
+// dimensions reads an image's size from its header, 0 for WebP and for what has none.
 func dimensions(data string) (width, height int) {
-	head, err := base64.StdEncoding.DecodeString(data[:min(len(data), 32)/4*4])
-	if err != nil || len(head) < 24 || !strings.HasPrefix(string(head), "\x89PNG") {
+	c, _, err := pixels.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+	if err != nil {
 		return 0, 0
 	}
-	be := func(b []byte) int { return int(b[0])<<24 | int(b[1])<<16 | int(b[2])<<8 | int(b[3]) }
-	return be(head[16:20]), be(head[20:24])
+	return c.Width, c.Height
 }
 
 var blockTypes = []string{

@@ -104,13 +104,25 @@ func (c *Checker) sameCallID() {
 			if b.kind != blockCall || b.id == "" {
 				continue
 			}
-			if other := seen[b.id]; other == nil || other.msg == n.msg && n.msg != "" && other == n {
+			switch other := seen[b.id]; {
+			case other == nil || other == n:
 				seen[b.id] = n
-				continue
+			case other.message == n.message && n.dropped == nil && len(n.blocks) == 1:
+				c.writtenTwice(n)
+			case n.dropped == nil:
+				c.renamePair(n, b)
 			}
-			c.renamePair(n, b)
 		}
 	}
+}
+
+// writtenTwice takes a call out that was written before, word for word, under another id of the record.
+func (c *Checker) writtenTwice(n *node) {
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleDuplicateCallID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.SetAside,
+		Message: "the same call was written before, word for word: the client drops this one with its output",
+	}})
+	c.drop(n, d)
 }
 
 // renamePair gives a call, and what answers it, a new id.
@@ -394,7 +406,7 @@ func (c *Checker) rightPlace(m, call *node) bool {
 		switch {
 		case p == call || p.role == roleAssistant && p.msg == call.msg && p.msg != "":
 			return true
-		case p.role == roleResult || p.role == roleLink || p.synthetic || p.filler && !p.sent():
+		case p.role == roleResult || p.role == roleLink || p.role == roleOther || p.synthetic || p.filler && !p.sent():
 		default:
 			return !under(m, call) // it hangs elsewhere: the client finds it by the call's record
 		}
