@@ -3,11 +3,13 @@ package clienttest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/hist-cli/hist/internal/damage"
@@ -19,7 +21,7 @@ import (
 // tally adds up what a client made of the damaged sessions of its version.
 type tally struct{ files, resumedBefore, resumedAfter, itemsBefore, itemsAfter, items int }
 
-var every = flag.Int("every", 3, "of the damage to recordings of today's tools, the client is shown one case of so many")
+var every = flag.Int("every", 6, "of the damage to recordings of today's tools, the client is shown one case of so many")
 
 // TestDamageMatrix damages the healthy recordings of each client in every way, and has the client resume them before
 // and after the repair. After it the client must accept every session that is not empty and send every item that can
@@ -98,8 +100,22 @@ func (s *tally) check(t *testing.T, bin Binary, c damage.Case, name string, whol
 // codeMode says whether a session has scripts that call tools.
 func codeMode(text []byte) bool { return bytes.Contains(text, []byte(`"name":"exec"`)) }
 
+// resumes are the runs that were made, by a hash of what was resumed: tests share them.
+var resumes sync.Map
+
 // resumeText has the client resume a session in a fresh home.
 func resumeText(t *testing.T, bin Binary, text []byte, name string) Result {
+	t.Helper()
+	key := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", bin.Path, name, text))
+	if res, made := resumes.Load(key); made {
+		return res.(Result)
+	}
+	res := resumeNow(t, bin, text, name)
+	resumes.Store(key, res)
+	return res
+}
+
+func resumeNow(t *testing.T, bin Binary, text []byte, name string) Result {
 	t.Helper()
 	h, err := NewHome(t.TempDir(), bin)
 	if err != nil {
