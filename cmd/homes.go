@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -75,8 +74,7 @@ func (h *homes) look(ctx context.Context, r *linted) error {
 	if err != nil {
 		return h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", r.target.home, err))
 	}
-	r.result.Findings = append(r.result.Findings, found...)
-	slices.SortStableFunc(r.result.Findings, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+	beside.Add(r.result, found)
 	return nil
 }
 

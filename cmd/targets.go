@@ -13,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
@@ -292,7 +293,7 @@ func options(src *source.Source, t target, forCodex string) lint.Options {
 	if src.Real == "" {
 		return opts
 	}
-	opts.Name, opts.Home = lint.NameOf(src.Real, t.home != ""), t.home
+	opts.Name, opts.Home, opts.Kept = lint.NameOf(src.Real, t.home != ""), t.home, beside.Kept
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
 	if busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent"
+	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
 )
 
@@ -35,9 +36,11 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 	}
 	if home != "" && t.byHome[home] == nil {
 		t.byHome[home] = map[string]string{}
-		threads, _ := store.Threads(ctx, home) // without the client's list there is the first prompt
-		for _, thread := range threads {
-			t.byHome[home][thread.ID] = thread.Title
+		if list, ok := beside.Open(ctx, home).(agent.Lister); ok {
+			threads, _ := list.Threads(ctx) // without the client's list there is the first prompt
+			for _, thread := range threads {
+				t.byHome[home][thread.ID] = thread.Title
+			}
 		}
 	}
 	title := t.byHome[home][strings.ToLower(s.Thread)]

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -40,7 +39,7 @@ type (
 	// Name is what the name of a session's file says about it.
 	Name = check.Name
 	// Provider is a kind of model API, by what it is known to refuse.
-	Provider = rules.Provider
+	Provider = check.Provider
 )
 
 // The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
@@ -77,7 +76,7 @@ func ParseImpact(s string) (Impact, error) { return finding.ParseImpact(s) }
 func ParseFix(s string) (Fix, error) { return finding.ParseFix(s) }
 
 // Providers are the profiles that Options.Provider takes.
-var Providers = rules.Providers
+var Providers = check.Providers
 
 // Rules is the catalogue, in the order in which it is documented.
 var Rules = catalogue()

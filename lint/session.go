@@ -65,8 +65,8 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 	run := check.NewRun(opts, a.NewHistory(), in.Offset)
 	checkers := a.NewCheckers(run)
 	var lost *lostFeed
-	if k, ok := a.(agent.Keeper); ok && home.home != "" && home.kept == nil {
-		home.kept = k.Kept(ctx, home.home, opts.Name.Base)
+	if home.home != "" && home.kept == nil {
+		home.kept = opts.Kept(ctx, a.Name(), home.home, opts.Name.Base)
 	} else if home.kept != nil {
 		lost = newLostFeed(run, home.kept, a.Decoder(), home.lost)
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// Source lints a session that is open, with what opts.Home keeps of it: where the file has lost records that are still
+// Source lints a session that is open, with what opts.Kept reads of its home: where the file has lost records that are still
 // there, it is read a second time. The errors are Session's, with the file's path, and what kept it from being read.
 func Source(ctx context.Context, src *source.Source, opts Options) (*Result, error) {
 	opts.Path = src.Real
 	home := &beside{}
-	if !opts.Live {
+	if !opts.Live && opts.Kept != nil {
 		home.home = opts.Home
 	}
 	res, err := pass(ctx, src, opts, home)

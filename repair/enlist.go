@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -15,13 +16,17 @@ func (w *job) enlist(ctx context.Context) {
 	if w.Mode != NewThread || w.Home == "" {
 		return
 	}
-	threads, err := store.Threads(ctx, w.Home)
-	if err == nil && !store.LastIsListed(threads) {
+	list, ok := homes.Open(ctx, w.Home).(agent.Lister)
+	if !ok {
+		return
+	}
+	threads, err := list.Threads(ctx)
+	if err == nil && !list.LastIsListed(threads) {
 		return // the client looks at the files themselves
 	}
 	listed := false
 	if err == nil {
-		listed, err = store.Enlist(ctx, w.Home, w.lockedThread(), w.thread, w.target, time.Now())
+		listed, err = list.Enlist(ctx, w.lockedThread(), w.thread, w.target, time.Now())
 	}
 	switch {
 	case err != nil:
@@ -34,10 +39,11 @@ func (w *job) enlist(ctx context.Context) {
 // delist takes a copy that is removed out of the client's list of threads. What keeps it from that is told only: a row
 // whose file is gone does no harm.
 func delist(ctx context.Context, homeDir string, f *runs.File, thread string) (note string) {
-	if homeDir == "" {
+	list, ok := openHome(ctx, homeDir).(agent.Lister)
+	if !ok {
 		return ""
 	}
-	if err := store.Delist(ctx, homeDir, thread, f.Target); err != nil {
+	if err := list.Delist(ctx, thread, f.Target); err != nil {
 		return fmt.Sprintf("the client's list of threads may still name it: %v", err)
 	}
 	return ""

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -94,6 +96,7 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		j.Begin = func() (*runs.Run, error) { return runs.New("") }
 	}
 	w := &job{Job: j}
+	w.Lint.Home, w.Lint.Kept = j.Home, homes.Kept
 	defer func() { w.passes.close() }()
 	w.Lint.Mend = j.Choice.Allows
 	ctx, stop := context.WithCancel(ctx)
@@ -141,15 +144,19 @@ func (w *job) leaveAll() {
 // look lints the session and plans its repair.
 func (w *job) look(ctx context.Context) error {
 	var err error
-	if w.found, err = lint.Source(ctx, w.Source, w.Lint); err != nil {
+	w.found, err = homes.Lint(ctx, w.Source, w.Lint)
+	if beside := new(homes.BesideError); errors.As(err, &beside) {
+		err = w.apart(ctx, beside.Err)
+	}
+	if err != nil {
 		return err
 	}
 	w.agent = all.Named(w.found.Summary.Agent)
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
 	}
-	if err := w.lookBeside(ctx); err != nil {
-		return fmt.Errorf("%s: %w", w.Source.Path, err)
+	if w.as() != InPlace { // a copy elsewhere gets a view of its own from its client: one that is wrong is no matter of it
+		w.found.Findings = slices.DeleteFunc(w.found.Findings, func(f lint.Finding) bool { return f.Reproject })
 	}
 	w.plan = Choose(w.found.Findings, w.Choice)
 	if w.as() == InPlace || w.Mode == ToStream {

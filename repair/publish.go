@@ -14,12 +14,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/lint"
 )
 
 // fill writes the copy, or the session as it is if nothing is to be mended.
@@ -108,9 +109,8 @@ func (w *job) lock() (release func(), err error) {
 	if err == nil && busy != nil {
 		err = busy
 	}
-	release = func() {}
-	if err == nil && w.Home != "" && id != "" {
-		release, err = home.Lock(w.Home, id)
+	if err == nil {
+		release, err = all.Lock(w.Source.Real, w.Home, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
@@ -121,9 +121,8 @@ func (w *job) lock() (release func(), err error) {
 // lockedThread is the thread whose lock a client of this session takes: the one that the file is named for, or the
 // header's; "" if neither has an id.
 func (w *job) lockedThread() string {
-	name, _ := home.ParseName(filepath.Base(w.Source.Real))
-	for _, id := range []string{name.ThreadID, w.found.Summary.Header.ID} {
-		if home.IsID(id) {
+	for _, id := range []string{lint.NameOf(w.Source.Real, true).ThreadID, w.found.Summary.Header.ID} {
+		if id != "" && w.agent.Resume(id) != nil { // else no client takes such an id
 			return id
 		}
 	}
@@ -197,9 +196,8 @@ func (w *job) place() (publish.Target, error) {
 		w.thread = id.String()
 		now := time.Now()
 		dir := filepath.Dir(w.Source.Real)
-		if w.Home != "" && archived(dir, w.Home) {
-			// The client does not resume from the archive.
-			dir = filepath.Join(w.Home, "sessions", now.Format("2006"), now.Format("01"), now.Format("02"))
+		if a, ok := w.agent.(agent.Archiver); ok && w.Home != "" && a.Archived(w.Home, dir) {
+			dir = a.NewDir(w.Home, now) // its client does not resume from the archive
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return t, err
 			}
@@ -209,16 +207,6 @@ func (w *job) place() (publish.Target, error) {
 	}
 	w.target = t.Path
 	return t, nil
-}
-
-// archived says whether a directory, by its real name, lies in the archive of a home.
-func archived(dir, homeDir string) bool {
-	archive, err := filepath.EvalSymlinks(filepath.Join(homeDir, "archived_sessions"))
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(archive, dir)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // setAside makes the file of what leaves the session. One that an earlier attempt at the same copy has left goes.

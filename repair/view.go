@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
@@ -56,15 +56,15 @@ func (w *job) viewFrom() int64 {
 // keepRows keeps what the client's database holds of the session in the run's record, if some of it must be cleared: it
 // may be the only copy.
 func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
-	id, err := store.RolloutID(w.Source.Real)
-	if w.Home == "" || err != nil {
-		return nil // outside of a home, or under a name that no client has a view of
+	views, ok := openHome(ctx, w.Home).(agent.Viewer)
+	if !ok {
+		return nil
 	}
-	stale, err := w.staleView(ctx, id)
+	stale, err := w.staleView(ctx, views)
 	if err != nil || !stale {
 		return err
 	}
-	f.Rows, f.RowsSHA256, err = run.KeepRows(filepath.Base(w.Source.Real), func(to io.Writer) error { return store.Save(ctx, w.Home, id, to) })
+	f.Rows, f.RowsSHA256, err = run.KeepRows(filepath.Base(w.Source.Real), func(to io.Writer) error { return views.SaveView(ctx, w.Source.Real, to) })
 	if err != nil {
 		return fmt.Errorf("keeping what the client's database holds of the session: %w", err)
 	}
@@ -72,13 +72,13 @@ func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
 }
 
 // staleView says whether the client's view will be wrong when the file is replaced.
-func (w *job) staleView(ctx context.Context, rolloutID string) (bool, error) {
-	view, ok, err := store.Projected(ctx, w.Home, rolloutID)
-	if errors.Is(err, store.ErrSchema) {
+func (w *job) staleView(ctx context.Context, views agent.Viewer) (bool, error) {
+	read, ok, err := views.Viewed(ctx, w.Source.Real)
+	if errors.Is(err, agent.ErrSchema) {
 		w.notes = append(w.notes, err.Error()+"; it was left alone: if the client shows old turns, it needs this thread's rows deleted")
 		return false, nil
 	}
-	return err == nil && ok && (w.plan.Reproject || view.Offset > w.viewFrom()), err
+	return err == nil && ok && (w.plan.Reproject || read > w.viewFrom()), err
 }
 
 // settleView makes sure that the session is nobody else's, and then clears the client's view of it where that would
@@ -106,76 +106,73 @@ func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error
 // clearProjection makes the client read anew what its view has from bytes that move. It is done before the file is
 // replaced: what was cleared in vain is given back, and read anew from the old file as well.
 func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
-	if f.Rows == "" {
+	views, ok := openHome(ctx, w.Home).(agent.Viewer)
+	if f.Rows == "" || !ok {
 		return nil
 	}
-	id, err := store.RolloutID(w.Source.Real)
-	if err != nil {
-		return err
-	}
 	w.cleared = true
-	n, err := store.Rewind(ctx, w.Home, id, f.RowsSHA256, w.viewFrom())
+	n, err := views.RewindView(ctx, w.Source.Real, f.RowsSHA256, w.viewFrom())
 	if err != nil {
 		w.cleared = false // it is one transaction
 		return err
 	}
 	failpoint.At("cleared")
-	w.notes = append(w.notes, fmt.Sprintf("%d rows of the client's view of this thread (thread_history_1.sqlite) were cleared, after a copy of them was kept; it builds them again at the next resume", n))
+	w.notes = append(w.notes, fmt.Sprintf("%d rows of the client's view of this thread (%s) were cleared, after a copy of them was kept; it builds them again at the next resume", n, views.ViewName()))
 	return nil
 }
 
 // giveBack brings back the rows that were cleared for a repair which then failed, and throws the run away. If they can't
 // be brought back, the run stays.
 func (w *job) giveBack(ctx context.Context, run *runs.Run, f *runs.File) error {
-	if w.cleared {
-		id, err := store.RolloutID(w.Source.Real)
-		if err == nil {
-			_, err = restoreRows(context.WithoutCancel(ctx), run, f, w.Home, id)
-		}
-		if err != nil {
-			return fmt.Errorf("rows of thread_history_1.sqlite that were cleared before could not be brought back; they are kept in %s: %w", filepath.Join(run.Path(), f.Rows), err)
+	if views, ok := openHome(ctx, w.Home).(agent.Viewer); ok && w.cleared {
+		if _, err := restoreRows(context.WithoutCancel(ctx), run, f, views, w.Source.Real); err != nil {
+			return fmt.Errorf("rows of %s that were cleared before could not be brought back; they are kept in %s: %w", views.ViewName(), filepath.Join(run.Path(), f.Rows), err)
 		}
 	}
 	return discard(run)
 }
 
 // restoreRows makes the client's view what the run has kept of it; false: there is no such database any more.
-func restoreRows(ctx context.Context, run *runs.Run, f *runs.File, homeDir, rolloutID string) (bool, error) {
+func restoreRows(ctx context.Context, run *runs.Run, f *runs.File, views agent.Viewer, path string) (bool, error) {
 	rows, err := run.OpenRows(f)
 	if err != nil {
 		return false, err
 	}
 	defer rows.Close()
-	return store.Restore(ctx, homeDir, rolloutID, rows)
+	return views.RestoreView(ctx, path, rows)
 }
 
 // viewBack brings the client's view of a session back to what it was before the repair, or, if nothing was kept of it,
 // makes it right for the original. What it is now is kept first. note says what could not be done.
-func viewBack(ctx context.Context, run *runs.Run, f *runs.File, homeDir, rolloutID string) (note string, err error) {
-	view, ok, err := store.Projected(ctx, homeDir, rolloutID)
-	unknown := errors.Is(err, store.ErrSchema)
+func viewBack(ctx context.Context, run *runs.Run, f *runs.File, homeDir string) (note string, err error) {
+	views, ok := openHome(ctx, homeDir).(agent.Viewer)
+	if !ok {
+		return "", nil
+	}
+	read, ok, err := views.Viewed(ctx, f.Target)
+	unknown := errors.Is(err, agent.ErrSchema)
 	if err != nil && !unknown {
 		return "", err
 	}
-	stale := ok && view.Offset > f.DiffersFrom
+	stale := ok && read > f.DiffersFrom
 	var sum string
 	if !unknown && (f.Rows != "" || stale) {
-		if _, sum, err = run.KeepRows(filepath.Base(f.Target)+".undone", func(to io.Writer) error { return store.Save(ctx, homeDir, rolloutID, to) }); err != nil {
+		if _, sum, err = run.KeepRows(filepath.Base(f.Target)+".undone", func(to io.Writer) error { return views.SaveView(ctx, f.Target, to) }); err != nil {
 			return "", fmt.Errorf("keeping what the client's database holds of the session: %w", err)
 		}
 	}
 	if f.Rows != "" {
-		back, err := restoreRows(ctx, run, f, homeDir, rolloutID)
+		back, err := restoreRows(ctx, run, f, views, f.Target)
 		if back {
 			return "", nil
 		}
-		if err != nil && !errors.Is(err, store.ErrSchema) {
+		if err != nil && !errors.Is(err, agent.ErrSchema) {
 			return "", err
 		}
-		note = "what thread_history_1.sqlite held of the session before the repair could not be brought back (the database is gone, or has another form now); it is kept in " + filepath.Join(run.Path(), f.Rows)
+		note = "what " + views.ViewName() + " held of the session before the repair could not be brought back (the database is gone, or has another form now); it is kept in " + filepath.Join(run.Path(), f.Rows)
 	}
 	if stale && sum != "" && f.Mode == runs.InPlace {
-		_, err = store.Rewind(ctx, homeDir, rolloutID, sum, f.DiffersFrom)
+		_, err = views.RewindView(ctx, f.Target, sum, f.DiffersFrom)
 	}
 	return note, err
 }

@@ -140,6 +140,10 @@ type Parter interface {
 
 // Archiver is an agent with an archive, from which it does not resume.
 type Archiver interface {
+	// Archived says whether a directory, by its real name, lies in the archive of a home.
+	Archived(home, dir string) bool
+	// NewDir is the directory of a home in which a session lies that begins now.
+	NewDir(home string, now time.Time) string
 	// Unarchive is the command that takes a thread out of it, and why that is needed.
 	Unarchive(thread string) (command []string, why string)
 }
@@ -173,13 +177,6 @@ type Homed interface {
 	Asking(thread string) bool
 	// Lock takes a thread's lock until release is called; the error is inuse.ErrBusy if somebody else has it.
 	Lock(home, thread string) (release func(), err error)
-}
-
-// Keeper is an agent whose home keeps a second time what its sessions hold.
-type Keeper interface {
-	// Kept is what the home in a directory keeps of the session in a file of that name; nil if that is nothing. It only
-	// reads, and takes what it does not know for nothing.
-	Kept(ctx context.Context, home, base string) check.Kept
 }
 
 // Bounded is an agent of which it is known what its findings hang on: a session's own bytes, and a few files of its home.

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,17 +73,6 @@ func agents(t *testing.T) []string {
 // figures of one agent's sessions.
 var knowAgents = []string{"internal/agent/all", "internal/agent/homes", "internal/bench", "internal/corpus", "internal/damage", "internal/testhome"}
 
-// owed are the packages that still reach into Codex's home or store for what no interface offers yet: the client's own list of
-// threads, and the rows of its databases that a repair in place
-// keeps and clears.
-var owed = map[string][]string{
-	"cmd":                  {"internal/agent/codex/store"},
-	"repair":               {"internal/agent/codex/home", "internal/agent/codex/store"},
-	"internal/preresume":   {"internal/agent/codex/store"},
-	"internal/agent/homes": {"internal/agent/codex/beside"},
-	"lint":                 {"internal/agent/codex/rules"},
-}
-
 // TestLayers: nobody but the lists knows an agent, agents do not know each other, and no arrow runs back.
 func TestLayers(t *testing.T) {
 	order := []string{"internal/session", "internal/finding", "internal/normalize", "internal/check", "internal/agent", "lint", "repair", "cmd"}
@@ -94,7 +84,7 @@ func TestLayers(t *testing.T) {
 	for pkg, used := range all {
 		for _, u := range used {
 			for _, a := range agents(t) {
-				if below(u, a) && !below(pkg, a) && !slices.Contains(knowAgents, pkg) && !slices.Contains(owed[pkg], u) {
+				if below(u, a) && !below(pkg, a) && !slices.Contains(knowAgents, pkg) {
 					t.Errorf("%s imports %s: only an agent's own folder knows it", pkg, u)
 				}
 			}
@@ -103,11 +93,21 @@ func TestLayers(t *testing.T) {
 			}
 		}
 	}
-	for pkg, list := range owed {
-		for _, u := range list {
-			if !slices.Contains(all[pkg], u) {
-				t.Errorf("%s does not import %s any more: take it off the list", pkg, u)
-			}
+}
+
+// TestLintLinksNoDatabase: who only lints gets no SQLite; what a home's databases keep is read by who hands it in.
+func TestLintLinksNoDatabase(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "../../lint").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, module+"internal/agent/codex/rules") {
+		t.Fatalf("the agents are not among what lint links: %d packages", len(deps))
+	}
+	for _, d := range deps {
+		if d == "database/sql" || strings.Contains(d, "sqlite") {
+			t.Errorf("lint links %s", d)
 		}
 	}
 }

@@ -20,6 +20,10 @@ type Kept interface {
 	Finding() finding.Finding
 }
 
+// KeptBy reads what a home keeps of the session in a file of that base name; nil if that is nothing. It only reads, and
+// takes what it does not know for nothing. Whoever lints hands it in: then the rules link no database.
+type KeptBy func(ctx context.Context, agent, home, base string) Kept
+
 // Lost is a record that the file lacks, written again from what is kept beside it.
 type Lost struct {
 	Ordinal int64

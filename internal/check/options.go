@@ -6,7 +6,8 @@ import "github.com/hist-cli/hist/internal/finding"
 type Options struct {
 	Agent     string                      // that wrote it, by its name; "" where the file's name and its first bytes are to tell
 	Name      Name                        // what its file is called
-	Home      string                      // the agent's home that it lies in: what that keeps of it is used; "" is none
+	Home      string                      // the agent's home that it lies in; "" is none
+	Kept      KeptBy                      // reads what Home keeps of the session; nil: that is not used
 	Live      bool                        // somebody writes it now: an unfinished end is no damage
 	ForCodex  string                      // the version of the client that will resume it; "" is the newest known
 	ForClaude string                      // the same of Claude Code; "" is the one that wrote the session, and the newest known

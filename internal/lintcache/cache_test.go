@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -186,7 +187,7 @@ func TestChanged(t *testing.T) {
 func TestHomeChanges(t *testing.T) {
 	path := damaged(t)
 	home := t.TempDir()
-	opts := lint.Options{Home: home, Name: lint.NameOf(path, true)}
+	opts := lint.Options{Home: home, Kept: homes.Kept, Name: lint.NameOf(path, true)}
 	for _, step := range []struct {
 		what string
 		do   func() error

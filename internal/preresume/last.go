@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
 )
 
@@ -19,7 +20,12 @@ import (
 // session that was begun last; others the one whose file was changed last; 0.114 and those from 0.153 on the one that
 // was updated last in their list of threads, in which a file that they have not written themselves does not stand.
 func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.Session, error) {
-	threads, err := store.Threads(ctx, homeDir)
+	var threads []agent.Thread
+	var err error
+	list, listed := homes.Open(ctx, homeDir).(agent.Lister)
+	if listed {
+		threads, err = list.Threads(ctx)
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -27,7 +33,7 @@ func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.S
 	wanted := func(g *glance.Session) bool {
 		return (cwd == "" || works(g, cwd)) && !(interactive && g.Header.Source == "exec")
 	}
-	if store.LastIsListed(threads) {
+	if listed && list.LastIsListed(threads) {
 		return lastListed(ctx, threads, wanted)
 	}
 	return find(ctx, homeDir, threads == nil && err == nil, wanted)
@@ -35,8 +41,8 @@ func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.S
 
 // lastListed finds the last of the threads in a client's list: of two that were updated in one moment (0.114 counts in
 // seconds) clients take the one with the greater id (measured with 0.114.0 and 0.169.0), which began later.
-func lastListed(ctx context.Context, threads []store.Thread, wanted func(*glance.Session) bool) (*glance.Session, error) {
-	slices.SortFunc(threads, func(a, b store.Thread) int {
+func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance.Session) bool) (*glance.Session, error) {
+	slices.SortFunc(threads, func(a, b agent.Thread) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
 	})
 	for _, t := range threads {

@@ -103,7 +103,7 @@ func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) 
 	if size <= maxWhole || req.Deep {
 		found, err := whole(ctx, req)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			if errors.Is(err, errBeside) { // the session itself is known, and that is what is asked for
+			if beside := new(homes.BesideError); errors.As(err, &beside) { // the session itself is known, and that is what is asked for
 				a.NotRead, err = err.Error(), nil
 			}
 			a.Complete = err == nil && a.NotRead == ""
@@ -118,27 +118,18 @@ func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) 
 	return found, err
 }
 
-// errBeside: what a client keeps beside the session could not be read.
-var errBeside = errors.New("what the client keeps beside the session")
-
-// whole lints all of the session, and compares it with its neighbours. With errBeside the findings are the session's own.
+// whole lints all of the session, and compares it with its neighbours. With a BesideError the findings are the session's own.
 func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
-	res, err := lint.Source(ctx, req.Source, req.Lint)
-	if err != nil {
+	opts := req.Lint
+	opts.Home = req.Home
+	res, err := homes.Lint(ctx, req.Source, opts)
+	if res == nil {
 		return nil, err
 	}
 	if p := res.Summary.Partial; p != nil {
 		return nil, fmt.Errorf("%s: %w", req.Source.Path, p)
 	}
-	found := res.Findings
-	if req.Home != "" {
-		beside, err := homes.Open(ctx, req.Home).Session(ctx, req.Source, res)
-		if err != nil {
-			return found, fmt.Errorf("%w: %w", errBeside, err)
-		}
-		found = append(found, beside...)
-	}
-	return found, nil
+	return res.Findings, err
 }
 
 // tailBytes is how much of the end of a large session is looked at for broken lines.

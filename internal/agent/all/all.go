@@ -35,14 +35,28 @@ func Homed() []agent.Homed {
 	return list
 }
 
-// InUse says who uses a session, asking the agent whose home it lies in, or else whose file name it has.
+// InUse says who uses a session, asking the agent whose it is.
 func InUse(path, home, thread string) (*inuse.Busy, error) {
+	return owner(path, home).InUse(path, home, thread)
+}
+
+// Lock takes the lock of a session's thread until release is called; the error is inuse.ErrBusy if somebody else has it.
+// Where there is no home, or no thread, there is nothing to take.
+func Lock(path, home, thread string) (release func(), err error) {
+	if home == "" || thread == "" {
+		return func() {}, nil
+	}
+	return owner(path, home).Lock(home, thread)
+}
+
+// owner is the agent whose home a session lies in, or else whose file name it has.
+func owner(path, home string) agent.Homed {
 	for _, h := range Homed() {
 		if abs, err := filepath.Abs(path); err == nil && home != "" && h.HomeAbove(abs) == home || h.Claims(filepath.Base(path), nil) {
-			return h.InUse(path, home, thread)
+			return h
 		}
 	}
-	return Homed()[0].InUse(path, home, thread)
+	return Homed()[0]
 }
 
 // Asking says whether the agent that works in a thread has run this process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/inuse"
@@ -22,6 +23,21 @@ func (Agent) Live(dir string) string {
 		return ""
 	}
 	return live
+}
+
+// Archived says whether a directory, by its real name, lies in archived_sessions.
+func (Agent) Archived(dir, of string) bool {
+	archive, err := filepath.EvalSymlinks(filepath.Join(dir, "archived_sessions"))
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(archive, of)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// NewDir is sessions/YEAR/MONTH/DAY.
+func (Agent) NewDir(dir string, now time.Time) string {
+	return filepath.Join(dir, "sessions", now.Format("2006"), now.Format("01"), now.Format("02"))
 }
 
 // Folder is "sessions/".
@@ -56,3 +72,11 @@ func (Agent) Asking(thread string) bool { return home.Asking(thread) }
 
 // Lock is home.Lock.
 func (Agent) Lock(dir, thread string) (release func(), err error) { return home.Lock(dir, thread) }
+
+// HangsOn is the database of which a home's sessions may be recovered.
+func (Agent) HangsOn(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	return home.HistoryFiles(dir)
+}

@@ -1,16 +1,31 @@
 // Package homes compares sessions with what their agents keep beside them. It stands apart from package all because
-// it needs what lint found in a session.
+// it needs what lint found in a session, and because it links a database, which who only lints does without.
 package homes
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex/beside"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
-// Home is one agent's home. It only reads, and waits for nobody. Its methods may be called from several goroutines.
+// BesideError: a session was linted, but could not be compared with what its client keeps beside it.
+type BesideError struct{ Err error }
+
+// Error is why.
+func (e *BesideError) Error() string {
+	return "what the client keeps beside the session: " + e.Err.Error()
+}
+
+// Unwrap is why.
+func (e *BesideError) Unwrap() error { return e.Err }
+
+// Home is one agent's home. It only reads, and waits for nobody. Its methods may be called from several goroutines. What
+// not every client keeps there is found by assertion: agent.Viewer, agent.Depended, agent.Lister.
 type Home interface {
 	// Session lists what is wrong between one session of the home and its neighbours. res is what lint found in it.
 	Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error)
@@ -24,3 +39,37 @@ type Home interface {
 // Open returns the home at dir; what it needs of it is read when it is first asked for. Of a session that another agent
 // than Codex wrote it says nothing: its name is none that Codex knows.
 func Open(ctx context.Context, dir string) Home { return beside.Open(ctx, dir) }
+
+// Kept reads what a home keeps a second time of a session: it is what lint.Options.Kept takes.
+func Kept(ctx context.Context, agent, home, base string) check.Kept {
+	if read := keeps[agent]; read != nil {
+		return read(ctx, agent, home, base)
+	}
+	return nil
+}
+
+// keeps reads, by the agent's name, what homes keep a second time of their sessions.
+var keeps = map[string]check.KeptBy{"codex": beside.Kept}
+
+// Lint lints a session, with what its home keeps of it, and compares it with that; opts.Home is the home, "" if it lies
+// in none. With a BesideError the result is what was found in the session itself. One that could not be read to its end is
+// compared with nothing.
+func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Result, error) {
+	opts.Kept = Kept
+	res, err := lint.Source(ctx, src, opts)
+	if err != nil || opts.Home == "" || res.Summary.Partial != nil {
+		return res, err
+	}
+	found, err := Open(ctx, opts.Home).Session(ctx, src, res)
+	if err != nil {
+		return res, &BesideError{err}
+	}
+	Add(res, found)
+	return res, nil
+}
+
+// Add puts findings about what lies beside a session among those in it, each in its place.
+func Add(res *lint.Result, found []lint.Finding) {
+	res.Findings = append(res.Findings, found...)
+	slices.SortStableFunc(res.Findings, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+}

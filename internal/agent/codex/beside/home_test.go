@@ -103,7 +103,7 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 
 func lintOpened(t *testing.T, src *source.Source, home string) *lint.Result {
 	t.Helper()
-	res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: home})
+	res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: home, Kept: Kept})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ type told struct {
 // source names it in a report.
 func (t *told) source() string {
 	if t.ref.Pos.Lost > 0 {
-		return keptSource
+		return KeptSource
 	}
 	return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line)
 }

@@ -16,8 +16,8 @@ type run struct {
 	holes   *check.Holes
 
 	header    session.Info
-	provider  Provider // whose API the session is judged by
-	newer     bool     // the session's client is newer than any that has been measured
+	provider  check.Provider // whose API the session is judged by
+	newer     bool           // the session's client is newer than any that has been measured
 	paginated bool
 }
 

@@ -11,6 +11,6 @@ var (
 	InUse           = texts.Rule(Rule{Name: "in-use", Family: "store", Impact: Notes, Fix: NoFix, Home: true})
 	// StoreRules are the rules about what lies beside a session.
 	StoreRules = []*Rule{
-		ProjectionStale, ruleLostRecords, IndexMissing, IndexStale, DuplicateThread, BrokenLineage, ContextLost, Repaired, InUse,
+		ProjectionStale, LostRecords, IndexMissing, IndexStale, DuplicateThread, BrokenLineage, ContextLost, Repaired, InUse,
 	}
 )

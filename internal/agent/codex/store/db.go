@@ -10,36 +10,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pelletier/go-toml/v2"
 	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
 
-	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/agent"
+	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// ErrSchema: a database is not in a form that this version knows; it was left alone.
-var ErrSchema = errors.New("unknown form of the database")
-
-// maxConfig is how large a client's config.toml may be, in bytes.
-const maxConfig = 4 << 20
-
-// Dir returns the directory of a home's databases: $CODEX_SQLITE_HOME, sqlite_home in config.toml, or the home.
-func Dir(home string) string {
-	if dir := os.Getenv("CODEX_SQLITE_HOME"); dir != "" {
-		return dir
-	}
-	var config struct {
-		Home string `toml:"sqlite_home"`
-	}
-	// A config that can't be read is the client's business; then the databases lie where they lie by default.
-	text, err := source.Small(filepath.Join(home, "config.toml"), maxConfig)
-	if err == nil && toml.Unmarshal(text, &config) == nil && config.Home != "" {
-		if filepath.IsAbs(config.Home) {
-			return config.Home
-		}
-		return filepath.Join(home, config.Home)
-	}
-	return home
-}
+// ErrSchema is agent.ErrSchema.
+var ErrSchema = agent.ErrSchema
 
 // access is what a database is opened for.
 type access string
@@ -53,7 +31,7 @@ const (
 // open (its client removes the -wal file when it ends) is read without a lock and without the -wal and -shm files
 // that SQLite would make; one that is open is read beside its writers, which never wait for a reader.
 func open(ctx context.Context, home, name string, want access) (*sql.DB, string, error) {
-	path := filepath.Join(Dir(home), name)
+	path := filepath.Join(codexhome.Databases(home), name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
 	}

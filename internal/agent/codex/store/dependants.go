@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex"
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -12,16 +13,10 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// Dependant is a rollout that continues another one's bytes.
-type Dependant struct {
-	Path   string
-	Offset int64 // it relies on the bytes of the other before this one
-}
-
 // Dependants lists the rollouts of a home, archived and compressed ones too, whose history_base names the rollout.
 // A rollout whose header can't be read is passed over: its client can't follow it either.
-func Dependants(ctx context.Context, home, rolloutID string) ([]Dependant, error) {
-	var found []Dependant
+func Dependants(ctx context.Context, home, rolloutID string) ([]agent.Dependant, error) {
+	var found []agent.Dependant
 	for _, root := range codexhome.Sessions(home) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil || e.Hidden {
@@ -29,7 +24,7 @@ func Dependants(ctx context.Context, home, rolloutID string) ([]Dependant, error
 			}
 			h, ok := header(ctx, e.Path)
 			if ok && h.BaseThread == rolloutID {
-				found = append(found, Dependant{e.Path, h.BaseOffset})
+				found = append(found, agent.Dependant{Path: e.Path, Offset: h.BaseOffset})
 			}
 			return ctx.Err()
 		})

@@ -5,18 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
+
+	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// historyFile is the database of the projection (client 0.145 to 0.169).
-const historyFile = "thread_history_1.sqlite"
-
-// HistoryFiles are the files of the projection's database, whether they are there or not.
-func HistoryFiles(home string) []string {
-	path := filepath.Join(Dir(home), historyFile)
-	return []string{path, path + "-wal"}
-}
+// historyFile is the database of the projection.
+const historyFile = codexhome.HistoryFile
 
 // Projection is what a client has read of a rollout.
 type Projection struct {

@@ -6,28 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/agent"
 )
 
 const (
 	parentID = "019a0000-0000-7000-8000-000000000001"
 	childID  = "019a0000-0000-7000-8000-000000000002"
 )
-
-func TestDirFollowsConfigAndEnvironment(t *testing.T) {
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	home := t.TempDir()
-	if got := Dir(home); got != home {
-		t.Errorf("default: %s", got)
-	}
-	write(t, filepath.Join(home, "config.toml"), "sqlite_home = \"db\"\n[features]\nplugins = false\n")
-	if got, want := Dir(home), filepath.Join(home, "db"); got != want {
-		t.Errorf("config: %s, want %s", got, want)
-	}
-	t.Setenv("CODEX_SQLITE_HOME", "/elsewhere")
-	if got := Dir(home); got != "/elsewhere" {
-		t.Errorf("environment: %s", got)
-	}
-}
 
 func TestDependants(t *testing.T) {
 	home := t.TempDir()
@@ -38,7 +24,7 @@ func TestDependants(t *testing.T) {
 	write(t, fork, fmt.Sprintf(header, childID, base))
 	write(t, filepath.Join(home, "sessions/2026/10/01/rollout-2026-10-01T11-00-00-019a0000-0000-7000-8000-000000000003.jsonl"), "no header\n")
 	got, err := Dependants(context.Background(), home, parentID)
-	if err != nil || len(got) != 1 || got[0] != (Dependant{fork, 4096}) {
+	if err != nil || len(got) != 1 || got[0] != (agent.Dependant{Path: fork, Offset: 4096}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

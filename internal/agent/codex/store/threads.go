@@ -8,20 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex"
 )
-
-// Thread is a client's own row of one of its threads.
-type Thread struct {
-	ID       string // in lower case
-	Path     string // of its rollout, absolute
-	CWD      string
-	Title    string // the name that a user gave, else what the client shows in its place: the first prompt
-	Source   string // what began it, such as cli or exec
-	Version  string // of the client that began it
-	Updated  time.Time
-	Archived bool
-}
 
 // wanted are the columns that Threads needs; optional those that came later (0.145 and after).
 var (
@@ -30,7 +19,7 @@ var (
 )
 
 // Threads reads a home's list of threads. It is nil if there is none.
-func Threads(ctx context.Context, home string) ([]Thread, error) {
+func Threads(ctx context.Context, home string) ([]agent.Thread, error) {
 	db, path, err := open(ctx, home, stateFile, readOnly)
 	if db == nil || err != nil {
 		return nil, err
@@ -58,9 +47,9 @@ func Threads(ctx context.Context, home string) ([]Thread, error) {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	defer rows.Close()
-	var threads []Thread
+	var threads []agent.Thread
 	for rows.Next() {
-		var t Thread
+		var t agent.Thread
 		var seconds, archived int64
 		var millis sql.NullInt64
 		var name sql.NullString
@@ -85,7 +74,7 @@ func Threads(ctx context.Context, home string) ([]Thread, error) {
 // LastIsListed says whether the newest client that has written to a list of threads takes the last one from it, rather
 // than the one whose file was changed last. The bounds lie between those of the measured versions: 0.114 and 0.153 do,
 // 0.130 and 0.145 do not.
-func LastIsListed(threads []Thread) bool {
+func LastIsListed(threads []agent.Thread) bool {
 	newest := ""
 	for _, t := range threads {
 		if newest == "" || codex.Newer(t.Version, newest) {

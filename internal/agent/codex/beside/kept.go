@@ -1,4 +1,4 @@
-package rules
+package beside
 
 import (
 	"cmp"
@@ -8,15 +8,12 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
 )
-
-var ruleLostRecords = texts.Rule(Rule{Name: "lost-records", Family: "store", Impact: Loses, Fix: Recovered, Home: true})
-
-// keptSource names the database in a report.
-const keptSource = "thread_history_1.sqlite"
 
 // maxKeptText is how many bytes of lost records are held at most.
 const maxKeptText = 64 << 20
@@ -33,8 +30,9 @@ type kept struct {
 	misordered bool            // an item stands under another number there
 }
 
-// Kept is what a home keeps of a session, nil if that is nothing, or in a form that is not known.
-func (Agent) Kept(ctx context.Context, dir, base string) check.Kept {
+// Kept is what a Codex home keeps of the session in a file of that name, nil if that is nothing, or in a form that is not
+// known. It is a check.KeptBy.
+func Kept(ctx context.Context, _, dir, base string) check.Kept {
 	name, ok := home.ParseName(base)
 	if !ok {
 		return nil
@@ -53,17 +51,9 @@ func (Agent) Kept(ctx context.Context, dir, base string) check.Kept {
 	return k
 }
 
-// HangsOn is the database that Kept reads.
-func (Agent) HangsOn(dir string) []string {
-	if dir == "" {
-		return nil
-	}
-	return store.HistoryFiles(dir)
-}
-
 // Finding is what is said of lost records.
-func (k *kept) Finding() Finding {
-	return Finding{Rule: ruleLostRecords, Impact: Loses, Fix: Recovered, Source: keptSource}
+func (k *kept) Finding() lint.Finding {
+	return lint.Finding{Rule: rules.LostRecords, Impact: lint.Loses, Fix: lint.Recovered, Source: rules.KeptSource}
 }
 
 // Time is when a record was written.
@@ -144,12 +134,3 @@ func (k *kept) after(ordinal int64, at time.Time) time.Time {
 	}
 	return at
 }
-
-// Lost shows a checker a record that the file has lost.
-func (c *callChecker) Lost(rec *session.Record) { c.Record(rec) }
-
-// Lost: see callChecker's.
-func (c *messageChecker) Lost(rec *session.Record) { c.Record(rec) }
-
-// Lost: see callChecker's.
-func (c *turnChecker) Lost(rec *session.Record) { c.Record(rec) }

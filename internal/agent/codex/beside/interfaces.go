@@ -1,0 +1,83 @@
+package beside
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
+)
+
+var (
+	_ agent.Viewer   = (*Home)(nil)
+	_ agent.Depended = (*Home)(nil)
+	_ agent.Lister   = (*Home)(nil)
+)
+
+// ViewName is the name of the projection's database.
+func (h *Home) ViewName() string { return home.HistoryFile }
+
+// Viewed is how far the projection of a rollout has come.
+func (h *Home) Viewed(ctx context.Context, path string) (offset int64, ok bool, err error) {
+	name, ok := home.ParseName(filepath.Base(path))
+	if !ok {
+		return 0, false, nil // nothing knows it by that name
+	}
+	view, ok, err := store.Projected(ctx, h.dir, name.RolloutID)
+	return view.Offset, ok, err
+}
+
+// SaveView is store.Save.
+func (h *Home) SaveView(ctx context.Context, path string, to io.Writer) error {
+	id, err := store.RolloutID(path)
+	if err != nil {
+		return err
+	}
+	return store.Save(ctx, h.dir, id, to)
+}
+
+// RewindView is store.Rewind.
+func (h *Home) RewindView(ctx context.Context, path, saved string, offset int64) (gone int64, err error) {
+	id, err := store.RolloutID(path)
+	if err != nil {
+		return 0, err
+	}
+	return store.Rewind(ctx, h.dir, id, saved, offset)
+}
+
+// RestoreView is store.Restore.
+func (h *Home) RestoreView(ctx context.Context, path string, saved io.Reader) (bool, error) {
+	id, err := store.RolloutID(path)
+	if err != nil {
+		return false, err
+	}
+	return store.Restore(ctx, h.dir, id, saved)
+}
+
+// Dependants is store.Dependants.
+func (h *Home) Dependants(ctx context.Context, path string) ([]agent.Dependant, error) {
+	name, ok := home.ParseName(filepath.Base(path))
+	if !ok {
+		return nil, nil // nothing can point to it
+	}
+	return store.Dependants(ctx, h.dir, name.RolloutID)
+}
+
+// Threads is store.Threads.
+func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return store.Threads(ctx, h.dir) }
+
+// LastIsListed is store.LastIsListed.
+func (h *Home) LastIsListed(threads []agent.Thread) bool { return store.LastIsListed(threads) }
+
+// Enlist is store.Enlist.
+func (h *Home) Enlist(ctx context.Context, original, copied, path string, now time.Time) (bool, error) {
+	return store.Enlist(ctx, h.dir, original, copied, path, now)
+}
+
+// Delist is store.Delist.
+func (h *Home) Delist(ctx context.Context, copied, path string) error {
+	return store.Delist(ctx, h.dir, copied, path)
+}

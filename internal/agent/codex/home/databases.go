@@ -1,0 +1,41 @@
+package home
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/hist-cli/hist/internal/source"
+)
+
+// maxConfig is how large a client's config.toml may be, in bytes.
+const maxConfig = 4 << 20
+
+// Databases returns the directory of a home's databases: $CODEX_SQLITE_HOME, sqlite_home in config.toml, or the home.
+func Databases(home string) string {
+	if dir := os.Getenv("CODEX_SQLITE_HOME"); dir != "" {
+		return dir
+	}
+	var config struct {
+		Home string `toml:"sqlite_home"`
+	}
+	// A config that can't be read is the client's business; then the databases lie where they lie by default.
+	text, err := source.Small(filepath.Join(home, "config.toml"), maxConfig)
+	if err == nil && toml.Unmarshal(text, &config) == nil && config.Home != "" {
+		if filepath.IsAbs(config.Home) {
+			return config.Home
+		}
+		return filepath.Join(home, config.Home)
+	}
+	return home
+}
+
+// HistoryFile is the database in which a client keeps its view of each session (0.145 to 0.169).
+const HistoryFile = "thread_history_1.sqlite"
+
+// HistoryFiles are the files of that database, whether they are there or not.
+func HistoryFiles(home string) []string {
+	path := filepath.Join(Databases(home), HistoryFile)
+	return []string{path, path + "-wal"}
+}

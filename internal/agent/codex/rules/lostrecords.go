@@ -1,0 +1,19 @@
+package rules
+
+import "github.com/hist-cli/hist/internal/session"
+
+// LostRecords is about records that only the client's database still holds. Who looks there is package beside: what is
+// linted without a home needs no database.
+var LostRecords = texts.Rule(Rule{Name: "lost-records", Family: "store", Impact: Loses, Fix: Recovered, Home: true})
+
+// KeptSource names that database in a report.
+const KeptSource = "thread_history_1.sqlite"
+
+// Lost shows a checker a record that the file has lost.
+func (c *callChecker) Lost(rec *session.Record) { c.Record(rec) }
+
+// Lost: see callChecker's.
+func (c *messageChecker) Lost(rec *session.Record) { c.Record(rec) }
+
+// Lost: see callChecker's.
+func (c *turnChecker) Lost(rec *session.Record) { c.Record(rec) }
