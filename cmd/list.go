@@ -253,12 +253,13 @@ func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
 		Schema   string   `json:"schema"`
 		Sessions []listed `json:"sessions"`
 	}{"hist.list/1", []listed{}}
-	for _, s := range list {
+	healths := table.healths(list)
+	for i, s := range list {
 		h := s.Header
 		out.Sessions = append(out.Sessions, listed{
 			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
-			Health: table.healthOf(s), Repaired: table.repaired(s), CopyOf: table.copies.original(s.Path),
+			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.original(s.Path),
 		})
 	}
 	return format.Write(w, out)

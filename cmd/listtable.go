@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 	"unicode/utf8"
@@ -13,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -27,6 +31,9 @@ type listTable struct {
 	titles *titles
 	copies *copies
 	homes  map[string]string // by path
+	beside *homes            // what the agents keep beside their sessions
+	cache  *lintcache.Cache
+	filter *filter // which findings count
 }
 
 // shownByDefault is how many sessions are listed on a terminal.
@@ -36,7 +43,11 @@ func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string)
 	terminal := isTerminal(e.out) && !c.Bool("json")
 	t := &listTable{
 		ctx: c.Context, limit: c.Int("limit"), health: c.Bool("health") || terminal, more: c.Bool("verbose") || !terminal,
-		titles: newTitles(c, conf), copies: newCopies(), homes: homes,
+		titles: newTitles(c, conf), homes: homes, beside: newHomes(), filter: &filter{config: conf},
+	}
+	t.copies = t.beside.copies
+	if t.health {
+		t.cache = lintcache.Open(Version())
 	}
 	if terminal {
 		t.width = max(widthOf(e.out), 40)
@@ -64,13 +75,17 @@ func (t *listTable) healthOf(s *glance.Session) string {
 		return "?"
 	}
 	defer src.Close()
-	res, err := lint.Source(t.ctx, src, options(src, target{path: s.Path, home: t.homes[s.Path]}, ""))
-	if err != nil || res.Summary.Partial != nil {
+	r := &linted{target: target{path: s.Path, home: t.homes[s.Path]}, src: src}
+	opts := options(src, r.target, "")
+	t.filter.config.apply(&opts)
+	r.result, err = t.cache.Lint(t.ctx, src, opts)
+	if err != nil || r.result.Summary.Partial != nil || t.beside.look(t.ctx, r) != nil {
 		return "?"
 	}
+	t.filter.narrow(r)
 	worst := lint.Notes
-	for i := range res.Findings {
-		worst = max(worst, res.Findings[i].Impact)
+	for i := range r.result.Findings {
+		worst = max(worst, r.result.Findings[i].Impact)
 	}
 	switch {
 	case worst == lint.Notes:
@@ -92,11 +107,42 @@ func (t *listTable) repaired(s *glance.Session) string {
 }
 
 // row is a session as it is listed.
-type row struct{ id, age, health, turn, title, dir, size, branch, model string }
+type row struct{ id, age, agent, health, turn, title, dir, size, branch, model string }
 
-func (t *listTable) row(s *glance.Session, now time.Time) row {
+// healths says of each session how it is; they are looked at side by side.
+func (t *listTable) healths(list []*glance.Session) []string {
+	defer t.cache.Close()
+	out := make([]string, len(list))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(list)) {
+		wg.Go(func() {
+			for i := range next {
+				out[i] = t.healthOf(list[i])
+			}
+		})
+	}
+	for i := range list {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return out
+}
+
+// rows are the sessions as they are listed, in their order.
+func (t *listTable) rows(list []*glance.Session, now time.Time) []row {
+	rows := make([]row, len(list))
+	healths := t.healths(list)
+	for i, s := range list {
+		rows[i] = t.row(s, healths[i], now)
+	}
+	return rows
+}
+
+func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	r := row{
-		id: shortOf(s.Thread, s.Path), age: age(now.Sub(s.Modified)), health: t.healthOf(s), turn: string(s.Turn.State), dir: oneLine(s.CWD),
+		id: shortOf(s.Thread, s.Path), age: age(now.Sub(s.Modified)), health: health, agent: s.Agent.Name(), turn: string(s.Turn.State), dir: oneLine(s.CWD),
 		title: t.titles.of(t.ctx, s, t.homes[s.Path]), size: bytesOf(s.Size), branch: oneLine(s.Header.Branch), model: oneLine(s.Model),
 	}
 	if t.width == 0 && s.Thread != "" {
@@ -119,31 +165,65 @@ func (t *listTable) row(s *glance.Session, now time.Time) row {
 	return r
 }
 
+// column is one column of the table.
+type column struct {
+	head string
+	of   func(*row) *string
+}
+
+// columns are those that are shown for these rows; whose agent a session is goes without saying where all are one's.
+func (t *listTable) columns(rows []row) []column {
+	mixed := slices.ContainsFunc(rows, func(r row) bool { return r.agent != rows[0].agent })
+	wide := t.width == 0 || t.width >= minForAll
+	var shown []column
+	for _, c := range []struct {
+		column
+		wanted bool
+	}{
+		{column{"ID", func(r *row) *string { return &r.id }}, true},
+		{column{"AGE", func(r *row) *string { return &r.age }}, true},
+		{column{"AGENT", func(r *row) *string { return &r.agent }}, mixed && wide},
+		{column{"HEALTH", func(r *row) *string { return &r.health }}, t.health || t.width > 0},
+		{column{"LAST TURN", func(r *row) *string { return &r.turn }}, wide},
+		{column{"TITLE", func(r *row) *string { return &r.title }}, !t.titles.off},
+		{column{"DIRECTORY", func(r *row) *string { return &r.dir }}, wide || t.titles.off || t.width >= minForDirectory},
+		{column{"SIZE", func(r *row) *string { return &r.size }}, t.more},
+		{column{"BRANCH", func(r *row) *string { return &r.branch }}, t.more},
+		{column{"MODEL", func(r *row) *string { return &r.model }}, t.more},
+	} {
+		if c.wanted {
+			shown = append(shown, c.column)
+		}
+	}
+	return shown
+}
+
+// How wide a terminal must be for all columns, and for the directory beside the title.
+const (
+	minForAll       = 72
+	minForDirectory = 56
+)
+
 func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now time.Time) error {
 	if len(list) == 0 {
 		return nil
 	}
-	rows := make([]row, len(list))
-	for i, s := range list {
-		rows[i] = t.row(s, now)
-	}
-	head := row{"ID", "AGE", "HEALTH", "LAST TURN", "TITLE", "DIRECTORY", "SIZE", "BRANCH", "MODEL"}
+	rows := t.rows(list, now)
+	columns := t.columns(rows)
 	if t.width > 0 {
-		t.fit(rows)
+		t.fit(rows, columns)
 	}
 	out := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, r := range append([]row{head}, rows...) {
-		cells := []string{r.id, r.age, r.health, r.turn, r.title, r.dir}
-		if t.titles.off {
-			cells = []string{r.id, r.age, r.health, r.turn, r.dir}
-		}
-		if !t.health && t.width == 0 {
-			cells = append(cells[:2:2], cells[3:]...)
-		}
-		if t.more {
-			cells = append(cells, r.size, r.branch, r.model)
+	line := func(of func(column) string) {
+		cells := make([]string, len(columns))
+		for i, c := range columns {
+			cells[i] = of(c)
 		}
 		fmt.Fprintln(out, strings.Join(cells, "\t"))
+	}
+	line(func(c column) string { return c.head })
+	for i := range rows {
+		line(func(c column) string { return *c.of(&rows[i]) })
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -156,30 +236,23 @@ func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now tim
 }
 
 // fit cuts titles and directories so that a row has room in one line of the terminal: of a directory the end is kept.
-func (t *listTable) fit(rows []row) {
-	columns := []struct {
-		head string
-		of   func(row) string
-	}{
-		{"ID", func(r row) string { return r.id }},
-		{"AGE", func(r row) string { return r.age }},
-		{"HEALTH", func(r row) string { return r.health }},
-		{"LAST TURN", func(r row) string { return r.turn }},
-		{"SIZE", func(r row) string { return r.size }},
-		{"BRANCH", func(r row) string { return r.branch }},
-		{"MODEL", func(r row) string { return r.model }},
-	}
-	if !t.more {
-		columns = columns[:4]
-	}
-	fixed := 0
+func (t *listTable) fit(rows []row, columns []column) {
+	room := t.width - 2*(len(columns)-1)
+	titles := 0
 	for _, c := range columns {
-		fixed += widestOf(rows, c.head, c.of) + 2
+		switch c.head {
+		case "TITLE":
+			titles = widestOf(rows, c)
+		case "DIRECTORY":
+		default:
+			room -= widestOf(rows, c)
+		}
 	}
-	room := max(24, t.width-fixed-2)
-	titles := min(max(room*3/5, len("repaired as ")+idDigits), widestOf(rows, "TITLE", func(r row) string { return r.title }))
-	if t.titles.off {
-		titles = 0
+	room = max(room, 10)
+	if !slices.ContainsFunc(columns, func(c column) bool { return c.head == "DIRECTORY" }) {
+		titles = room
+	} else if titles > 0 {
+		titles = min(max(room*3/5, len("repaired as ")+idDigits), room-len("DIRECTORY"), titles)
 	}
 	for i := range rows {
 		rows[i].title = clip(rows[i].title, titles)
@@ -187,10 +260,11 @@ func (t *listTable) fit(rows []row) {
 	}
 }
 
-func widestOf(rows []row, head string, of func(row) string) int {
-	widest := len(head)
-	for _, r := range rows {
-		widest = max(widest, utf8.RuneCountInString(of(r)))
+// widestOf is how many characters a column takes.
+func widestOf(rows []row, c column) int {
+	widest := len(c.head)
+	for i := range rows {
+		widest = max(widest, utf8.RuneCountInString(*c.of(&rows[i])))
 	}
 	return widest
 }

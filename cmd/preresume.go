@@ -123,6 +123,12 @@ func (p *preRun) flags() error {
 		return usage("--last and %s both name a session; give one of them", sessions[0])
 	case c.Bool("last"):
 		p.asked = []string{"--last"}
+	case len(sessions) == 0 && p.env.asks():
+		path, err := p.env.pick(c, "Resume which session?")
+		if err != nil {
+			return err
+		}
+		p.asked = []string{path}
 	case len(sessions) == 0 || sessions[0] == "" || sessions[0] == "-":
 		return usage("pre-resume takes a session's id or file, or --last")
 	case len(sessions) > 1:

@@ -71,22 +71,31 @@ func (p *progress) draw(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.shown = true
-	fmt.Fprint(p.w, clearLine+p.line(took))
+	fmt.Fprint(p.w, clearLine+p.line(took, widthOf(p.w)))
 }
 
-func (p *progress) line(took time.Duration) string {
+// line fits a terminal of so many columns, for what wraps can't be taken off again: where there is little room it tells
+// less. With no width it tells all.
+func (p *progress) line(took time.Duration, width int) string {
 	read := p.read
 	for src := range p.now {
 		read += src.BytesRead()
 	}
 	read = min(read, p.total)
 	speed := float64(read) / took.Seconds()
-	text := fmt.Sprintf("%d of %d files, %s of %s, %s/s", p.done, p.files, bytesOf(read/p.passes), bytesOf(p.total/p.passes), bytesOf(int64(speed)/p.passes))
+	left := ""
 	if speed > 0 {
-		left := time.Duration(float64(p.total-read) / speed * float64(time.Second))
-		text += ", " + age(left) + " left"
+		left = ", " + age(time.Duration(float64(p.total-read)/speed*float64(time.Second))) + " left"
 	}
-	return text
+	files := fmt.Sprintf("%d of %d files", p.done, p.files)
+	bytes := fmt.Sprintf(", %s of %s", bytesOf(read/p.passes), bytesOf(p.total/p.passes))
+	rate := fmt.Sprintf(", %s/s", bytesOf(int64(speed)/p.passes))
+	for _, text := range []string{files + bytes + rate + left, files + bytes + left, files + left} {
+		if width == 0 || len(text) < width {
+			return text
+		}
+	}
+	return clip(files, width-1)
 }
 
 // begin counts a file that is going to be read; the function that it returns is called when that is done.

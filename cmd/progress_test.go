@@ -41,6 +41,15 @@ func TestProgress(t *testing.T) {
 	if want := clearLine + "0 of 2 files, 1.0 MiB of 8.0 MiB, 512 KiB/s, 14s left"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
+	// Whatever width a terminal has, the line leaves its last column free; the narrower, the less it tells.
+	for width, want := range map[int]string{
+		80: "0 of 2 files, 1.0 MiB of 8.0 MiB, 512 KiB/s, 14s left", 53: "0 of 2 files, 1.0 MiB of 8.0 MiB, 14s left", 42: "0 of 2 files, 14s left",
+		22: "0 of 2 files", 8: "0 of 2…",
+	} {
+		if got := p.line(2*time.Second, width); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
 	end()
 	p.draw(4 * time.Second)
 	p.end()

@@ -57,6 +57,13 @@ func (e *env) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(operands) == 0 && e.asks() {
+		path, err := e.pick(c, "Show which session?")
+		if err != nil {
+			return err
+		}
+		operands = []string{path}
+	}
 	if len(operands) != 1 {
 		return usage("show takes one session: a file, - for standard input, a session's id, or --last")
 	}

@@ -98,6 +98,19 @@ func widthOf(w io.Writer) int {
 	return width
 }
 
+// heightOf is how many lines a terminal has; 0 if it is none.
+func heightOf(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	_, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return height
+}
+
 // folded breaks a line between words where a terminal of this width would break it anywhere; what follows is indented.
 // A word that is longer than a line stays whole: a path can be copied. With no width the line stays as it is.
 func folded(line string, width, indent int) string {

@@ -1,0 +1,163 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"charm.land/huh/v2"
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/glance"
+)
+
+// maxOffered is how many sessions are offered where one is to be picked or completed: the newest.
+const maxOffered = 50
+
+// newest looks at the sessions of the agents' homes that were changed last, the newest first. homes are by their paths.
+func newest(ctx context.Context, most int, wanted func(target) bool) (list []*glance.Session, homes map[string]string, err error) {
+	found, err := targets(ctx, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	type aged struct {
+		target
+		changed time.Time
+	}
+	var order []aged
+	homes = map[string]string{}
+	for _, t := range found {
+		if t.err != nil || all.Part(t.path) || wanted != nil && !wanted(t) {
+			continue
+		}
+		if info, err := os.Stat(t.path); err == nil {
+			order = append(order, aged{t, info.ModTime()})
+			homes[t.path] = t.home
+		}
+	}
+	slices.SortStableFunc(order, func(a, b aged) int { return b.changed.Compare(a.changed) })
+	paths := make([]string, 0, most)
+	for _, t := range order[:min(most, len(order))] {
+		paths = append(paths, t.path)
+	}
+	for _, r := range glance.Many(ctx, paths, glance.Options{Content: true}) {
+		if r.Err == nil {
+			list = append(list, r.Session)
+		}
+	}
+	return list, homes, ctx.Err()
+}
+
+// pick asks on the terminal for one of the newest sessions and returns its file. Who breaks it off has interrupted the
+// command.
+func (e *env) pick(c *cli.Context, question string) (string, error) {
+	conf, err := loadConfig(c)
+	if err != nil {
+		return "", err
+	}
+	list, homes, err := newest(c.Context, maxOffered, nil)
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", errors.New("there is no session to pick; name a file, a directory or a session's id, or set CODEX_HOME")
+	}
+	table := newListTable(c, e, conf, homes)
+	table.width, table.health, table.more = max(widthOf(e.err), 40), true, false
+	labels := table.labels(list, time.Now())
+	options := make([]huh.Option[string], len(list))
+	for i, s := range list {
+		options[i] = huh.NewOption(labels[i+1], s.Path)
+	}
+	var path string
+	field := huh.NewSelect[string]().Title(question).Description(strings.Repeat(" ", len("> ")) + labels[0]).Options(options...).Value(&path)
+	if err := e.ask(c.Context, field, len(options)+questionLines); err != nil {
+		return "", err
+	}
+	if path == "" {
+		return "", &exitError{ExitInterrupted, errors.New("no session was picked")}
+	}
+	return path, nil
+}
+
+// What the question takes of the terminal beside its options: columns for the frame and the cursor, and lines.
+const (
+	cursorColumns = 4
+	questionLines = 2
+)
+
+// labels are the table's lines, the head first, each as wide as there is room beside the cursor.
+func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
+	rows := t.rows(list, now)
+	t.width -= cursorColumns
+	columns := t.columns(rows)
+	t.fit(rows, columns)
+	lines := make([]strings.Builder, len(rows)+1)
+	for n, c := range columns {
+		wide := widestOf(rows, c)
+		put := func(line *strings.Builder, text string) {
+			line.WriteString(text)
+			if n < len(columns)-1 {
+				line.WriteString(strings.Repeat(" ", wide+2-utf8.RuneCountInString(text)))
+			}
+		}
+		put(&lines[0], c.head)
+		for i := range rows {
+			put(&lines[i+1], *c.of(&rows[i]))
+		}
+	}
+	out := make([]string, len(lines))
+	for i := range lines {
+		out[i] = clip(lines[i].String(), t.width)
+	}
+	return out
+}
+
+// ask puts a question to who sits at the terminal, in at most so many lines of it. Where the terminal can do nothing, or
+// a screen reader is at work (ACCESSIBLE), it is a numbered list.
+func (e *env) ask(ctx context.Context, field *huh.Select[string], lines int) error {
+	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err).WithTheme(huh.ThemeFunc(huh.ThemeBase16))
+	form.WithAccessible(os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "")
+	form.WithWidth(widthOf(e.err)).WithHeight(min(lines+2, max(heightOf(e.err)-1, 6)))
+	switch err := form.RunWithContext(ctx); {
+	case ctx.Err() != nil:
+		return context.Canceled
+	case errors.Is(err, huh.ErrUserAborted):
+		return &exitError{ExitInterrupted, errors.New("interrupted; nothing was done")}
+	case err != nil:
+		return fmt.Errorf("asking on the terminal: %w; name the session on the command line", err)
+	}
+	return nil
+}
+
+// offered is what a shell offers for a word: the word, and a few words about it.
+type offered struct{ word, about string }
+
+// offeredSessions are the ids that begin with a word, the newest first.
+func offeredSessions(c *cli.Context, begin string) ([]offered, error) {
+	conf, err := loadConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	begin = strings.ToLower(begin)
+	list, homes, err := newest(c.Context, maxOffered, func(t target) bool { return begin == "" || strings.Contains(strings.ToLower(t.path), begin) })
+	if err != nil {
+		return nil, err
+	}
+	titles := newTitles(c, conf)
+	var out []offered
+	for _, s := range list {
+		if id := oneLine(strings.ToLower(s.Thread)); id != "" && strings.HasPrefix(id, begin) {
+			title := titles.of(c.Context, s, homes[s.Path])
+			out = append(out, offered{id, strings.TrimSpace(age(time.Since(s.Modified)) + "  " + clip(cmp.Or(title, tilde(s.CWD)), 48))})
+		}
+	}
+	return out, nil
+}
