@@ -46,14 +46,16 @@ var manSections = []struct {
 }{
 	{"FILES", [][2]string{
 		{"~/.codex/sessions, ~/.codex/archived_sessions", "the sessions of Codex"},
+		{"~/.claude/projects", "the sessions of Claude Code"},
 		{configName, "the config: the nearest from the working directory upwards, otherwise ~/.config/hist/config.toml; see docs/config.md"},
 		{"~/.local/state/hist/runs", "the records of repairs, from which hist undo restores"},
 		{"~/.cache/hist", "what hist lint found in sessions that have not changed since; hist cache clean removes it"},
 	}},
 	{"ENVIRONMENT", [][2]string{
-		{"CODEX_HOME", "the home of Codex, in the place of ~/.codex"},
+		{"CODEX_HOME, CLAUDE_CONFIG_DIR", "the homes of Codex and of Claude Code, in the place of ~/.codex and ~/.claude"},
 		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "in the place of ~/.config, ~/.local/state and ~/.cache"},
 		{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether the output is coloured, where --color is auto"},
+		{"ACCESSIBLE", "questions on the terminal are asked in a form for screen readers"},
 	}},
 }
 

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,29 +134,4 @@ func (e *env) ask(ctx context.Context, field *huh.Select[string], lines int) err
 		return fmt.Errorf("asking on the terminal: %w; name the session on the command line", err)
 	}
 	return nil
-}
-
-// offered is what a shell offers for a word: the word, and a few words about it.
-type offered struct{ word, about string }
-
-// offeredSessions are the ids that begin with a word, the newest first.
-func offeredSessions(c *cli.Context, begin string) ([]offered, error) {
-	conf, err := loadConfig(c)
-	if err != nil {
-		return nil, err
-	}
-	begin = strings.ToLower(begin)
-	list, homes, err := newest(c.Context, maxOffered, func(t target) bool { return begin == "" || strings.Contains(strings.ToLower(t.path), begin) })
-	if err != nil {
-		return nil, err
-	}
-	titles := newTitles(c, conf)
-	var out []offered
-	for _, s := range list {
-		if id := oneLine(strings.ToLower(s.Thread)); id != "" && strings.HasPrefix(id, begin) {
-			title := titles.of(c.Context, s, homes[s.Path])
-			out = append(out, offered{id, strings.TrimSpace(age(time.Since(s.Modified)) + "  " + clip(cmp.Or(title, tilde(s.CWD)), 48))})
-		}
-	}
-	return out, nil
 }

@@ -27,7 +27,7 @@ type terminal struct {
 	seen vt10x.Terminal
 }
 
-// atTerminal starts hist at a terminal of so many columns; out, if given, takes its standard output. Its home holds a
+// atTerminal starts hist, or zsh, at a terminal of so many columns; out, if given, takes its standard output. Its home holds a
 // session that was killed, and one that is well and was changed two hours before.
 func atTerminal(t *testing.T, columns uint16, env []string, out io.Writer, args ...string) *terminal {
 	t.Helper()
@@ -50,6 +50,10 @@ func atTerminal(t *testing.T, columns uint16, env []string, out io.Writer, args 
 		}
 	}
 	c := &terminal{cmd: child(t, args...), ended: make(chan struct{}), seen: vt10x.New(vt10x.WithSize(int(columns), 24))}
+	if args[0] == "zsh" {
+		c.cmd = exec.Command("zsh", "-f")
+		c.cmd.Env = os.Environ()
+	}
 	c.cmd.Env = append(append(c.cmd.Env, "CODEX_HOME="+home, "CLAUDE_CONFIG_DIR="+t.TempDir(), "TERM=xterm-256color", "ACCESSIBLE="), env...)
 	if out != nil {
 		c.cmd.Stdout = out
@@ -192,4 +196,23 @@ func TestPickByNumber(t *testing.T) {
 		c.exits(t, ExitOK)
 		c.shows(t, "nothing is damaged")
 	}
+}
+
+// Zsh completes only for who types.
+func TestCompletionInZsh(t *testing.T) {
+	if _, err := exec.LookPath("zsh"); err != nil {
+		t.Skip("no zsh")
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(os.Args[0], filepath.Join(dir, "hist")); err != nil {
+		t.Fatal(err)
+	}
+	c := atTerminal(t, 100, []string{"PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + dir}, nil, "zsh")
+	c.types(t, "PS1='%% '; autoload -U compinit; compinit -D; source <(hist completion zsh); echo rea''dy\r")
+	c.shows(t, "ready")
+	c.types(t, "hist lint --format text,sa\t")
+	c.shows(t, "text,sarif=")
+	c.types(t, "\x15hist show 01\t\t")
+	c.shows(t, "01a1fa85-bfc3-74d1-9684-43a82083e7d1  -- 1h  list the files please")
+	c.types(t, "\x03\x15exit\r")
 }

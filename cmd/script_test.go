@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("CODEX_HOME", filepath.Join(e.WorkDir, "codex"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("KILLED", "rollout-2026-11-20T19-53-51-01a1fa85-bfc3-74d1-9684-43a82083e7d1.jsonl")
+			e.Setenv("CLEAN", "rollout-2026-11-20T19-53-37-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl")
 			e.Setenv("ID", "01a1fa85-bfc3-74d1-9684-43a82083e7d1")
 			return nil
 		},

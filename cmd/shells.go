@@ -9,6 +9,8 @@ import (
 	"text/template"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent/all"
 )
 
 //go:embed completion.tmpl
@@ -19,12 +21,16 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func completionCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "print the completion of commands and flags for a shell", ArgsUsage: "bash|zsh|fish|powershell",
+		Name: "completion", Usage: "print the completion of commands, flags, sessions and runs for a shell", ArgsUsage: "bash|zsh|fish|powershell",
 		Description: describe("In bash: source <(hist completion bash). In zsh: source <(hist completion zsh). In fish: hist completion fish | source.\n" +
-			"In PowerShell: hist completion powershell | Out-String | Invoke-Expression."),
+			"In PowerShell: hist completion powershell | Out-String | Invoke-Expression.\n\n" +
+			"The shells ask it what begins with a word, newest first: hist completion sessions [WORD], hist completion runs [WORD]."),
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
+			if (shell == "sessions" || shell == "runs") && c.NArg() <= 2 {
+				return e.offer(c, shell, c.Args().Get(1))
+			}
 			if c.NArg() != 1 || !slices.Contains(shells, shell) {
 				return usage("completion takes one shell: %s", strings.Join(shells, ", "))
 			}
@@ -44,6 +50,7 @@ func completionCommand(e *env) *cli.Command {
 type completedCommand struct {
 	Name, Usage string
 	Values      []string // of its operands; none: files
+	Asks        string   // sessions or runs: its operands are asked of hist itself; "" if not
 	Flags       []completedFlag
 }
 
@@ -54,6 +61,7 @@ type completedFlag struct {
 	What               string   // in a word
 	Files              bool     // it is a path
 	Values             []string // or one of these
+	Listed             bool     // or several, parted by commas, each with a file behind "="
 }
 
 // Dashed are the flags with their dashes.
@@ -71,6 +79,16 @@ func completed(app *cli.App) []completedCommand {
 	for _, command := range app.Commands {
 		one := completedCommand{Name: command.Name, Usage: command.Usage}
 		switch command.Name {
+		case "lint", "repair", "pre-resume", "list", "show":
+			one.Asks = "sessions"
+		case "undo":
+			one.Asks = "runs"
+		case "runs":
+			one.Asks, one.Values = "runs", []string{"list", "show", "prune"}
+		case "cache":
+			one.Values = []string{"status", "clean"}
+		case "shim":
+			one.Values = []string{"install", "remove", "status"}
 		case "completion":
 			one.Values = shells
 		case "explain":
@@ -100,7 +118,7 @@ func completedOf(command string, flag cli.Flag) completedFlag {
 		f.Usage = strings.ReplaceAll(told.GetUsage(), "`", "")
 		f.Files = slices.Contains([]string{"FILE", "PATH", "DIRECTORY"}, f.What)
 	}
-	f.Values = flagValues(command, f.Name)
+	f.Values, f.Listed = flagValues(command, f.Name), command+" "+f.Name == "lint format"
 	return f
 }
 
@@ -128,7 +146,7 @@ func flagValues(command, flag string) []string {
 	case "state":
 		return []string{"completed", "interrupted", "failed", "open", "unanswered", "none"}
 	case "agent":
-		return []string{"codex"}
+		return all.Names()
 	}
 	return nil
 }
