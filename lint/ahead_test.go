@@ -7,6 +7,8 @@ import (
 	"math/rand"
 	"runtime"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testfile"
 )
 
 // TestManyProcessors: what is found in a long session, damaged in a hundred places, does not depend on how many
@@ -42,7 +44,7 @@ func TestManyProcessors(t *testing.T) {
 
 // allOf is all of a result but the functions in its edits, which can't be compared.
 func allOf(res *Result) string {
-	text := fmt.Sprintf("%+v\n", res.Summary) + listed(res)
+	text := fmt.Sprintf("%+v\n", res.Summary) + testfile.Findings(res.Findings)
 	for _, f := range res.Findings {
 		for _, e := range f.Edits {
 			text += fmt.Sprintln(f.Record, e.At, e.Op, e.Cuts, string(e.New.Literal), e.New.From != nil && e.New.From.Pos == f.Pos, e.Moved, e.Lead)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testfile"
 )
 
 // TestMislabelledImage: that an address names another type is a note for a client that passes it on, and --tidy names
@@ -17,7 +19,7 @@ func TestMislabelledImage(t *testing.T) {
 	}
 	res, err := Session(context.Background(), bytes.NewReader(wrong), Options{ForCodex: "0.144.0"})
 	if err != nil || len(res.Findings) != 1 || res.Findings[0].Rule != FindRule("bad-image") || res.Findings[0].Impact != Notes {
-		t.Fatalf("%v\n%s", err, listed(res))
+		t.Fatalf("%v\n%s", err, testfile.Findings(res.Findings))
 	}
 	edits := res.Findings[0].Edits
 	if len(edits) != 1 || len(edits[0].Cuts) != 1 || string(edits[0].Cuts[0].New) != "data:image/png;base64" {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -20,9 +18,8 @@ import (
 	recorded "github.com/hist-cli/hist/fixtures"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testfile"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
 
 const fixtures = "../fixtures"
 
@@ -43,9 +40,9 @@ func TestRuleFixtures(t *testing.T) {
 				t.Run(stem(path), func(t *testing.T) {
 					result := lintFixture(t, path)
 					if !slices.ContainsFunc(result.Findings, func(f Finding) bool { return f.Rule == rule }) {
-						t.Errorf("%s: no finding of rule %s; got:\n%s", path, rule.Name, listed(result))
+						t.Errorf("%s: no finding of rule %s; got:\n%s", path, rule.Name, testfile.Findings(result.Findings))
 					}
-					golden(t, filepath.Join(dir, stem(path)+".out"), listed(result))
+					testfile.Golden(t, filepath.Join(dir, stem(path)+".out"), testfile.Findings(result.Findings))
 				})
 			}
 			silent(t, "ok", filepath.Join(dir, "ok.jsonl"), true)
@@ -124,7 +121,7 @@ func TestRecordings(t *testing.T) {
 				continue
 			}
 			t.Run(version+"/"+scenario, func(t *testing.T) {
-				golden(t, filepath.Join(dir, "findings.out"), listed(lintFixture(t, paths[0])))
+				testfile.Golden(t, filepath.Join(dir, "findings.out"), testfile.Findings(lintFixture(t, paths[0]).Findings))
 			})
 		}
 	}
@@ -136,7 +133,7 @@ func silent(t *testing.T, name, path string, wanted bool) {
 		return
 	}
 	t.Run(name, func(t *testing.T) {
-		if got := listed(lintFixture(t, path)); got != "" {
+		if got := testfile.Findings(lintFixture(t, path).Findings); got != "" {
 			t.Errorf("%s: findings in a healthy session:\n%s", path, got)
 		}
 	})
@@ -237,40 +234,6 @@ func readFixture(t *testing.T, path string) []byte {
 		}
 		return bytes.Repeat(parts[1], n)
 	})
-}
-
-// listed prints findings one a line, with all that a reader must agree to.
-func listed(result *Result) string {
-	var b strings.Builder
-	for _, f := range result.Findings {
-		fmt.Fprintf(&b, "%d:%d %s %s %s: %s", f.Pos.Line, f.Offset, f.Rule.Name, f.Impact, f.Fix, f.Message)
-		if f.Count > 1 {
-			fmt.Fprintf(&b, " (%d times)", f.Count)
-		}
-		if f.Source != "" {
-			fmt.Fprintf(&b, " [%s]", f.Source)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// golden compares got with the golden file, or rewrites that.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (run with -update and read what it says)", err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: findings differ\ngot:\n%s\nwant:\n%s", path, got, want)
-	}
 }
 
 // sessions returns the session files of a directory whose names begin with prefix.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testfile"
 )
 
 // lastAnswer is the newest answer with an id in a session, of which a second copy would be a duplicate.
@@ -40,7 +42,7 @@ func TestAnsweredSince(t *testing.T) {
 				t.Fatal(err)
 			}
 			if found := slices.ContainsFunc(res.Findings, func(f Finding) bool { return f.Rule == rule }); found != c.found {
-				t.Errorf("%s, %s: found: %v\n%s", rule.Name, c.name, found, listed(res))
+				t.Errorf("%s, %s: found: %v\n%s", rule.Name, c.name, found, testfile.Findings(res.Findings))
 			}
 		}
 	}

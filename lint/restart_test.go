@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testfile"
 )
 
 // TestRestartRules changes the rules' own examples so that the note is no longer true, or true again.
@@ -65,7 +67,7 @@ func TestRestartRules(t *testing.T) {
 				}
 			}
 			if got != tc.want {
-				t.Errorf("found: %v, want %v:\n%s", got, tc.want, listed(result))
+				t.Errorf("found: %v, want %v:\n%s", got, tc.want, testfile.Findings(result.Findings))
 			}
 		})
 	}

@@ -5,39 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testfile"
 )
 
 var ctx = context.Background()
-
-// tree makes the files (and with "name -> target" the links) below a new directory.
-func tree(t *testing.T, names ...string) string {
-	t.Helper()
-	root := t.TempDir()
-	for _, name := range names {
-		name, target, isLink := strings.Cut(name, " -> ")
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		err := error(nil)
-		switch {
-		case isLink:
-			err = os.Symlink(target, path)
-		case strings.HasSuffix(name, "/"):
-			err = os.MkdirAll(path, 0o755)
-		default:
-			err = os.WriteFile(path, []byte(name), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
 
 // walked renders what Walk visits: paths relative to root, "(hidden)" and the error's kind.
 func walked(t *testing.T, root string) []string {
@@ -68,7 +42,7 @@ func walked(t *testing.T, root string) []string {
 }
 
 func TestWalk(t *testing.T) {
-	outside := tree(t, "o.jsonl", "deep/p.jsonl", "back -> .")
+	outside := testfile.Tree(t, "o.jsonl", "deep/p.jsonl", "back -> .")
 	for _, c := range []struct {
 		name  string
 		files []string
@@ -106,7 +80,7 @@ func TestWalk(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := walked(t, tree(t, c.files...))
+			got := walked(t, testfile.Tree(t, c.files...))
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("\ngot  %q\nwant %q", got, c.want)
 			}
@@ -115,7 +89,7 @@ func TestWalk(t *testing.T) {
 }
 
 func TestWalkStops(t *testing.T) {
-	root := tree(t, "a.jsonl", "b.jsonl", "sub/c.jsonl")
+	root := testfile.Tree(t, "a.jsonl", "b.jsonl", "sub/c.jsonl")
 	stop := errors.New("enough")
 	n := 0
 	if err := Walk(ctx, root, func(Entry) error { n++; return stop }); err != stop || n != 1 {

@@ -2,8 +2,6 @@ package beside
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,11 +9,10 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testfile"
 	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in fixtures")
 
 const fixtures = "../../../../fixtures"
 
@@ -46,7 +43,7 @@ func TestHomeFixtures(t *testing.T) {
 				if !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule == rule }) {
 					t.Errorf("no finding of rule %s; got:\n%s", rule.Name, got)
 				}
-				golden(t, filepath.Join(dir, stem(name)+".out"), got)
+				testfile.Golden(t, filepath.Join(dir, stem(name)+".out"), got)
 			})
 		}
 		if bad == 0 || ok == 0 {
@@ -75,7 +72,7 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 			t.Fatal(err)
 		}
 		if len(more) > 0 {
-			b.WriteString(strings.TrimPrefix(path, dir) + "\n" + strings.ReplaceAll(listed(&lint.Result{Findings: more}), dir, "$HOME"))
+			b.WriteString(strings.TrimPrefix(path, dir) + "\n" + strings.ReplaceAll(testfile.Findings(more), dir, "$HOME"))
 			found = append(found, more...)
 		}
 	}
@@ -141,38 +138,4 @@ func entries(t *testing.T, dir string) []string {
 func stem(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
-}
-
-// listed prints findings one a line, with all that a reader must agree to.
-func listed(result *lint.Result) string {
-	var b strings.Builder
-	for _, f := range result.Findings {
-		fmt.Fprintf(&b, "%d:%d %s %s %s: %s", f.Pos.Line, f.Offset, f.Rule.Name, f.Impact, f.Fix, f.Message)
-		if f.Count > 1 {
-			fmt.Fprintf(&b, " (%d times)", f.Count)
-		}
-		if f.Source != "" {
-			fmt.Fprintf(&b, " [%s]", f.Source)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// golden compares got with the golden file, or rewrites that.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (run with -update and read what it says)", err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: findings differ\ngot:\n%s\nwant:\n%s", path, got, want)
-	}
 }

@@ -4,46 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/testfile"
 )
 
 var ctx = context.Background()
-
-// tree makes the files (and with "name -> target" the links) below a new directory.
-func tree(t *testing.T, names ...string) string {
-	t.Helper()
-	root := t.TempDir()
-	for _, name := range names {
-		name, target, isLink := strings.Cut(name, " -> ")
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		err := error(nil)
-		switch {
-		case isLink:
-			err = os.Symlink(target, path)
-		case strings.HasSuffix(name, "/"):
-			err = os.MkdirAll(path, 0o755)
-		default:
-			err = os.WriteFile(path, []byte(name), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
 
 func TestFind(t *testing.T) {
 	const day = "sessions/2026/11/20/"
 	first := "rollout-2026-11-20T10-00-00-" + idA
 	old := day + first + ".jsonl"
 	reverted := "sessions/2026/11/21/rollout-2026-11-21T09-00-00-" + idA + "_" + idC + ".jsonl"
-	root := tree(t, old, reverted, day+first+".jsonl.zst",
+	root := testfile.Tree(t, old, reverted, day+first+".jsonl.zst",
 		day+"rollout-2026-11-20T11-00-00-"+idB+".jsonl.zst", "archived_sessions/rollout-2026-11-20T11-00-00-"+idB+".jsonl",
 		"archived_sessions/nested/rollout-2025-01-01T00-00-00-"+idC+".jsonl",
 		day+"notes-"+idA+".jsonl", "elsewhere/rollout-2026-11-20T10-00-00-"+idA+".jsonl")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/testfile"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -83,7 +84,7 @@ func play(t *testing.T, role string, attr *syscall.SysProcAttr) (cmd *exec.Cmd, 
 
 // codexHome makes a home with a session of idA and the lock directory.
 func codexHome(t *testing.T) (home, path string) {
-	home = tree(t, "sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+idA+".jsonl", lockDir+"/"+coordination)
+	home = testfile.Tree(t, "sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+idA+".jsonl", lockDir+"/"+coordination)
 	return home, filepath.Join(home, "sessions/2026/11/20/rollout-2026-11-20T10-00-00-"+idA+".jsonl")
 }
 
@@ -335,7 +336,7 @@ func TestLockMakesNoDirectory(t *testing.T) {
 
 // TestWalkDenied walks as nobody, since root may read everything.
 func TestWalkDenied(t *testing.T) {
-	root := tree(t, "a/x.jsonl", "b/y.jsonl", "c.jsonl")
+	root := testfile.Tree(t, "a/x.jsonl", "b/y.jsonl", "c.jsonl")
 	os.Chmod(filepath.Join(root, "a"), 0o700)
 	asNobody(t, root)
 	_, out, end := play(t, "walk:"+root, nobody)

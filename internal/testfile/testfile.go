@@ -1,0 +1,79 @@
+// Package testfile is what tests of several packages need of files: golden ones, and trees of made-up ones.
+package testfile
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// Update says whether golden files are to be rewritten with what the code gives now.
+var Update = flag.Bool("update", false, "rewrite golden files with what the code does now")
+
+// Findings prints findings one a line, with all that a reader must agree to: line (1-based) and offset (0-based), rule,
+// impact, fix, message, how many there are, and where the content comes from.
+func Findings(findings []finding.Finding) string {
+	var b strings.Builder
+	for i := range findings {
+		f := &findings[i]
+		fmt.Fprintf(&b, "%d:%d %s %s %s: %s", f.Pos.Line, f.Offset, f.Rule.Name, f.Impact, f.Fix, f.Message)
+		if f.Count > 1 {
+			fmt.Fprintf(&b, " (%d times)", f.Count)
+		}
+		if f.Source != "" {
+			fmt.Fprintf(&b, " [%s]", f.Source)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Golden compares findings with those of a golden file, or rewrites that with -update.
+func Golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *Update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update and read what it says)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: findings differ\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// Tree makes files, each of which holds its own name, below a new directory: "name/" is a directory, "name -> target"
+// a link.
+func Tree(t *testing.T, names ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, name := range names {
+		name, target, isLink := strings.Cut(name, " -> ")
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := error(nil)
+		switch {
+		case isLink:
+			err = os.Symlink(target, path)
+		case strings.HasSuffix(name, "/"):
+			err = os.MkdirAll(path, 0o755)
+		default:
+			err = os.WriteFile(path, []byte(name), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
