@@ -128,12 +128,13 @@ func (e *env) complain(text string) {
 }
 
 func newApp(e *env) *cli.App {
+	cli.HelpPrinter = e.help
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}
 	return &cli.App{
 		Name:            "hist",
 		Usage:           "find and repair damage in the session files of AI coding agents",
 		UsageText:       "hist COMMAND [options] [PATH|ID ...]",
-		Description:     "A session that will not resume, or that resumes having silently forgotten things, is mostly a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.\n\n" + exitHelp(),
+		Description:     "A session that will not resume, or that resumes having silently forgotten things, is mostly a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.",
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
@@ -177,17 +178,6 @@ var exitMeanings = []struct {
 	{ExitInUse, "refused: somebody is using the session"},
 	{ExitInterrupted, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by a hang-up"},
 }
-
-func exitHelp() string {
-	text := "EXIT STATUS:"
-	for _, e := range exitMeanings {
-		text += fmt.Sprintf("\n   %-3d %s", e.code, e.means)
-	}
-	return text
-}
-
-// describe ends a command's help with its exit status.
-func describe(text string) string { return text + "\n\n" + exitHelp() }
 
 // clientVersion checks a version of the agent's that was given on the command line.
 func clientVersion(v string) error {

@@ -11,7 +11,7 @@ import (
 func cacheCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "cache", Usage: "say what the cache of hist lint holds, or remove it", ArgsUsage: "[status | clean]",
-		Description:  describe("hist lint keeps what it found in sessions that have not changed since. clean removes that, of all versions of hist:\nnothing is lost but time."),
+		Description:  "hist lint keeps what it found in sessions that have not changed since. clean removes that, of all versions of hist:\nnothing is lost but time.",
 		OnUsageError: onUsageError, Action: e.cache,
 	}
 }

@@ -65,9 +65,8 @@ func (m *man) line(format string, args ...any) { fmt.Fprintf(&m.b, format+"\n", 
 
 func (m *man) section(name string) { m.line(".SH %s", name) }
 
-// prose is a description without the exit codes that end it in the help.
+// prose is a text in paragraphs.
 func (m *man) prose(text string) {
-	text, _, _ = strings.Cut(text, "\n\nEXIT STATUS:")
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
 			m.line(".PP")
@@ -96,11 +95,10 @@ func (m *man) command(c *cli.Command) {
 		if f.What != "" {
 			name += " " + f.What
 		}
-		text := f.Usage
-		if told, ok := flag.(cli.DocGenerationFlag); ok && f.Takes && told.GetDefaultText() != "" {
-			text += " (default: " + told.GetDefaultText() + ")"
-		}
-		m.item(name, text)
+		m.item(name, f.help(flag))
+	}
+	for _, x := range examples[c.Name] {
+		m.line(".PP\n%s:\n.RS 4\n.nf\n.B %s\n.fi\n.RE", roff(strings.ToUpper(x.does[:1])+x.does[1:]), roff(x.line))
 	}
 }
 

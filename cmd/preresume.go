@@ -25,7 +25,7 @@ import (
 func preResumeCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "pre-resume", Usage: "say, before a resume, whether and how a session can be resumed", ArgsUsage: "ID|PATH|--last [--exec -- COMMAND ...]",
-		Description: describe("Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Large sessions are looked at by head and tail only. Every answer is logged: hist list --decisions."),
+		Description: "Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Large sessions are looked at by head and tail only. Every answer is logged: hist list --decisions.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "last", Usage: "the session that codex resume --last would take here", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "all", Usage: "with --last: whatever directory it works in", DisableDefaultText: true},
@@ -42,8 +42,8 @@ func preResumeCommand(e *env) *cli.Command {
 			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you take, in `BYTES`", DefaultText: "any"},
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume, or - for standard input"},
 			&cli.StringFlag{Name: "for-codex", Usage: "the `VERSION` of the client that will resume (the newest is the default)"},
-			&cli.StringFlag{Name: "via", Usage: "for the log: what leads to the question, e.g. argv or thread/resume; the session that is found then counts as used"},
-			&cli.StringFlag{Name: "caller", Usage: "for the log: the program that asks, e.g. my-wrapper/1.2"},
+			&cli.StringFlag{Name: "via", Usage: "for the log: `WHAT` leads to the question, e.g. argv or thread/resume; the session that is found then counts as used"},
+			&cli.StringFlag{Name: "caller", Usage: "for the log: the `PROGRAM` that asks, e.g. my-wrapper/1.2"},
 			&cli.BoolFlag{Name: "quiet", Usage: "answer with one line on standard error, and only if the session was repaired or is not resumable", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "show-content", Usage: "tell the words of the last prompt", DisableDefaultText: true},
 		},

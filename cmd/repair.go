@@ -24,7 +24,7 @@ import (
 func repairCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "repair", Usage: "write a repaired, resumable copy of sessions, and a diff report", ArgsUsage: "[PATH|ID ...]",
-		Description: describe("By default the copy is a new thread beside the original, which is not touched; the command that resumes it is\nprinted. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs) and taken back by hist undo."),
+		Description: "By default the copy is a new thread beside the original, which is not touched; the command that resumes it is\nprinted. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs) and taken back by hist undo.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},

@@ -20,8 +20,8 @@ import (
 func runsCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "runs", Usage: "list the records of repairs, show one, or remove old ones", ArgsUsage: "[list | show RUN | prune]",
-		Description: describe("Each repair leaves a record from which hist undo takes it back. prune removes those that are older than --older-than,\n" +
-			"with the originals that they keep: those repairs can't be taken back any more."),
+		Description: "Each repair leaves a record from which hist undo takes it back. prune removes those that are older than --older-than,\n" +
+			"with the originals that they keep: those repairs can't be taken back any more.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "older-than", Usage: "prune: records older than this `TIME`: 90m, 24h, 30d, or from before a date such as 2026-11-01"},
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "prune: remove nothing, only say what would go", DisableDefaultText: true},

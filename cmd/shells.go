@@ -22,9 +22,9 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func completionCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "completion", Usage: "print the completion of commands, flags, sessions and runs for a shell", ArgsUsage: "bash|zsh|fish|powershell",
-		Description: describe("In bash: source <(hist completion bash). In zsh: source <(hist completion zsh). In fish: hist completion fish | source.\n" +
+		Description: "In bash: source <(hist completion bash). In zsh: source <(hist completion zsh). In fish: hist completion fish | source.\n" +
 			"In PowerShell: hist completion powershell | Out-String | Invoke-Expression.\n\n" +
-			"The shells ask it what begins with a word, newest first: hist completion sessions [WORD], hist completion runs [WORD]."),
+			"The shells ask it what begins with a word, newest first: hist completion sessions [WORD], hist completion runs [WORD].",
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
@@ -159,7 +159,7 @@ func quoteShell(s string) string {
 func manCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "man", Usage: "print the man page",
-		Description:  describe("To read it: hist man | man -l -. To install it: hist man > /usr/local/share/man/man1/hist.1."),
+		Description:  "To read it: hist man | man -l -. To install it: hist man > /usr/local/share/man/man1/hist.1.",
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -18,11 +18,11 @@ import (
 func shimCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "shim", Usage: "put hist in front of codex, so that every resume is looked at before the client reads it", ArgsUsage: "install DIR | remove DIR | status",
-		Description: describe("install makes DIR/codex, a link to hist; DIR has to come before the client's directory in PATH. Under that name\n" +
+		Description: "install makes DIR/codex, a link to hist; DIR has to come before the client's directory in PATH. Under that name\n" +
 			"hist looks at the session that a command line or a message to an app-server names, repairs it where a repair mends\n" +
 			"it, and becomes the client, which always has the last word.\n\n" +
 			"HIST_CODEX names the client (else it is the next codex in PATH); HIST_SHIM is off, check or repair (the default);\n" +
-			"HIST_SHIM_REJOIN=1 takes up a lost thread in place of a new one; HIST_SHIM_TIMEOUT is for one look (2s)."),
+			"HIST_SHIM_REJOIN=1 takes up a lost thread in place of a new one; HIST_SHIM_TIMEOUT is for one look (2s).",
 		OnUsageError: onUsageError, Action: e.shim,
 	}
 }

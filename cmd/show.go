@@ -22,7 +22,7 @@ import (
 func showCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "show", Usage: "show a session's turns, calls and findings in the order of time", ArgsUsage: "PATH|ID",
-		Description: describe("Tells what happened in a session: turns, prompts, answers, tool calls and how they came out, and at their\nplace the findings of lint. PATH is a file (.jsonl, .jsonl.zst), or - for standard input; ID is a thread's id."),
+		Description: "Tells what happened in a session: turns, prompts, answers, tool calls and how they came out, and at their\nplace the findings of lint. PATH is a file (.jsonl, .jsonl.zst), or - for standard input; ID is a thread's id.",
 		Flags: []cli.Flag{
 			lastFlag(),
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, or jsonl (one JSON object an entry)"},

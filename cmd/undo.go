@@ -14,7 +14,7 @@ import (
 func undoCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "undo", Usage: "take a repair back, byte for byte", ArgsUsage: "[RUN]",
-		Description: describe("RUN is the id that repair printed, or its beginning; without it the newest repair is taken back. A session that has\nmoved on since is left alone."),
+		Description: "RUN is the id that repair printed, or its beginning; without it the newest repair is taken back. A session that has\nmoved on since is left alone.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},
 		},

@@ -209,14 +209,14 @@ func TestExitCodes(t *testing.T) {
 	atRoot(t)
 	var rows strings.Builder
 	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]+) \| (.*) \|$`).FindAllStringSubmatch(read(t, "docs/commands.md"), -1) {
-		fmt.Fprintf(&rows, "%-3s %s\n", m[1], m[2])
+		fmt.Fprintf(&rows, "%s %s\n", m[1], m[2])
 	}
 	for _, args := range [][]string{{"--help"}, {"lint", "--help"}, {"repair", "--help"}, {"undo", "--help"}, {"show", "--help"}, {"explain", "--help"}} {
 		help, _ := run(args...)
 		_, help, _ = strings.Cut(help, "EXIT STATUS:\n")
 		var want strings.Builder
-		for _, m := range regexp.MustCompile(`(?m)^ +([0-9]+ +.*)$`).FindAllStringSubmatch(help, -1) {
-			want.WriteString(m[1] + "\n")
+		for _, m := range regexp.MustCompile(`(?m)^ +([0-9]+) +(.*)$`).FindAllStringSubmatch(help, -1) {
+			want.WriteString(m[1] + " " + m[2] + "\n")
 		}
 		if rows.String() != want.String() {
 			t.Errorf("hist %s:\n%sdocs/commands.md:\n%s", strings.Join(args, " "), want.String(), rows.String())

@@ -1,0 +1,63 @@
+package cmd
+
+// sample is a command line, and what it does.
+type sample struct{ line, does string }
+
+// examples are those of each command, in its help and in the man page. A test runs all of them.
+var examples = map[string][]sample{
+	"lint": {
+		{"hist lint", "what is wrong with your sessions"},
+		{"hist lint --last", "with the one that codex resume --last would take here"},
+		{"hist lint --statistics --notes", "how often each rule finds something"},
+		{"hist lint -f text,sarif=hist.sarif transcripts", "a directory; for you, and for code scanning"},
+	},
+	"repair": {
+		{"hist repair -n 01a1fa85-bfc3", "what a repair would change"},
+		{"hist repair 01a1fa85-bfc3", "make a copy that resumes; its last lines say how to go on"},
+		{"hist repair -i 01a1fa85-bfc3", "replace the session's own file, so that its id stays"},
+		{"hist repair -n --html repair.html 01a1fa85-bfc3", "the changes as a page for a browser"},
+		{"hist repair --only exact,recovered --yes", "all sessions, as far as nothing is lost"},
+	},
+	"undo": {
+		{"hist undo -n", "what taking the last repair back would do"},
+		{"hist undo", "take it back"},
+	},
+	"runs": {
+		{"hist runs", "the repairs on record"},
+		{"hist runs show 20", "one of them: what it changed, and how to take it back"},
+		{"hist runs prune --older-than 30d -n", "what would go"},
+	},
+	"pre-resume": {
+		{"hist pre-resume 01a1fa85-bfc3", "can this session be resumed, and how"},
+		{"hist pre-resume --last --repair --exec", "repair the last session if need be, and resume it"},
+		{"hist pre-resume --repair 01a1fa85-bfc3 --exec -- codex exec resume 01a1fa85-bfc3 'go on'", "the same for a script's own command"},
+		{"hist pre-resume --json --show-content 01a1fa85-bfc3", "the answer for a program"},
+	},
+	"shim": {
+		{"hist shim install ~/.local/share/hist/bin", "put hist in front of codex, where that directory comes first in PATH"},
+		{"hist shim status", "which client is behind it, and what was decided last"},
+	},
+	"list": {
+		{"hist list --cwd . --since 7d", "what was done here this week"},
+		{"hist list --state open,failed", "sessions whose last turn did not end well"},
+		{"hist list --health --json", "everything, for a program"},
+	},
+	"show": {
+		{"hist show --last", "what happened in the last session of this directory"},
+		{"hist show --html session.html --show-content 01a1fa85-bfc3", "the same as a page for a browser, with what was said"},
+		{"hist show -f jsonl 01a1fa85-bfc3", "one object a line, for a program"},
+	},
+	"explain": {
+		{"hist explain call-without-output", "what a rule means, and what a repair does"},
+		{"hist explain --error 'unexpected status 400: No tool output found for function call call_1'", "what a client's error means"},
+	},
+	"cache": {
+		{"hist cache status", "what it holds"},
+	},
+	"completion": {
+		{"source <(hist completion bash)", "in ~/.bashrc"},
+	},
+	"man": {
+		{"hist man | man -l -", "read it"},
+	},
+}
