@@ -131,6 +131,9 @@ func items(text []byte) []string {
 		if json.Unmarshal(bytes.TrimSuffix(raw, []byte("\r")), &r) != nil || r.Type != "response_item" {
 			continue
 		}
+		if r.Payload.Role == "developer" && len(r.Payload.Content) > 0 && strings.HasPrefix(r.Payload.Content[0].Text, "[hist: your reasoning") {
+			continue // the summary of reasoning that stays lost: it counts as missing
+		}
 		item := strings.Join([]string{r.Payload.Type, r.Payload.Role, r.Payload.CallID}, " ")
 		out = append(out, item)
 	}

@@ -191,7 +191,7 @@ var eventKinds = map[string]eventMeaning{
 	"token_count":                 {"event_msg/token_count", session.Other},
 	"thread_settings_applied":     {"event_msg/thread_settings_applied", session.Other},
 	"thread_goal_updated":         {"event_msg/thread_goal_updated", session.Other},
-	"agent_reasoning":             {"event_msg/agent_reasoning", session.Other},
+	"agent_reasoning":             {"event_msg/agent_reasoning", session.Evidence},
 	"agent_reasoning_raw_content": {"event_msg/agent_reasoning_raw_content", session.Other},
 	"context_compacted":           {"event_msg/context_compacted", session.Other},
 }

@@ -17,6 +17,7 @@ const (
 	TellsCall                     // a call's tool and arguments
 	TellsUser                     // a prompt
 	TellsAgent                    // an answer
+	TellsThought                  // the summary of a thought
 )
 
 // Evidence says what the record tells, and in which words its source is named in a report.
@@ -36,6 +37,8 @@ func Evidence(rec *session.Record) (Tells, string) {
 		return TellsOutput | TellsCall, "dynamic_tool_call_response"
 	case "event_msg/item_completed":
 		return itemTells(rec)
+	case "event_msg/agent_reasoning":
+		return TellsThought, "agent_reasoning"
 	}
 	return 0, ""
 }
@@ -56,6 +59,8 @@ func itemTells(rec *session.Record) (Tells, string) {
 		return finished(rec, true) | withChanges(rec, "payload.item.changes"), "item_completed FileChange"
 	case "FunctionCallOutput":
 		return TellsOutput, "item_completed FunctionCallOutput"
+	case "Reasoning":
+		return TellsThought, "item_completed Reasoning"
 	}
 	return 0, ""
 }

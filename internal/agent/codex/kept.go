@@ -42,6 +42,13 @@ func EventFromKept(p KeptPlace, item []byte) []byte {
 			Content []text `json:"content"`
 			Phase   string `json:"phase,omitempty"`
 		}{"AgentMessage", v.Get("id").String(), []text{{"Text", json.RawMessage(first(v.Get("text").Raw, `""`))}}, snake(v.Get("phase").String())}
+	case "reasoning":
+		made = struct {
+			Type    string          `json:"type"`
+			ID      string          `json:"id"`
+			Summary json.RawMessage `json:"summary_text"`
+			Content json.RawMessage `json:"raw_content"`
+		}{"Reasoning", v.Get("id").String(), json.RawMessage(first(v.Get("summary").Raw, "[]")), json.RawMessage(first(v.Get("content").Raw, "[]"))}
 	case "webSearch":
 		made = keptSearch{Type: "WebSearch", ID: v.Get("id").String(), Query: v.Get("query").String(), Action: searchAction(v.Get("action"))}
 	case "commandExecution":

@@ -38,7 +38,9 @@ type messageChecker struct {
 	open   bool        // the turn in hand has not ended
 	answer session.Pos // the newest answer's item
 	text   textSum     // of its text
-	copies copies      // of the events that show messages
+	// thoughts are the events that show what was thought, until its item comes.
+	thoughts []told
+	copies   copies // of the events that show messages
 }
 
 // textSum stands for a text as it is in the file, quotes included; the zero value for none.
@@ -92,13 +94,20 @@ func (c *messageChecker) Record(rec *session.Record) {
 	case session.Evidence:
 		c.event(rec)
 	case session.Message:
+		if rec.Type == "response_item/reasoning" || codex.KeepsThought(rec) {
+			c.thoughts = nil
+		}
+		c.resolveThought(rec.Pos, !c.begun && rec.Boundary)
 		c.message(rec)
 	case session.Call, session.Output, session.Compaction:
+		c.resolveThought(rec.Pos, false)
 		c.resolveAgent(rec.Pos)
 	case session.TurnStart:
+		c.resolveThought(rec.Pos, c.open)
 		c.cutAgent(rec.Pos)
 		c.shown, c.begun, c.open = rec.Pos, true, true
 	case session.TurnEnd:
+		c.resolveThought(rec.Pos, c.open && codex.CutOff(rec))
 		if codex.CutOff(rec) {
 			c.cutAgent(rec.Pos)
 		}
@@ -109,7 +118,9 @@ func (c *messageChecker) Record(rec *session.Record) {
 }
 
 func (c *messageChecker) End() {
-	if end := (session.Pos{Line: 1 << 62}); c.run.opts.Live {
+	end := session.Pos{Line: 1 << 62}
+	c.resolveThought(end, !c.run.opts.Live && (c.open || !c.begun))
+	if c.run.opts.Live {
 		c.resolveAgent(end)
 	} else {
 		c.cutAgent(end)
@@ -130,7 +141,10 @@ func (c *messageChecker) cutAgent(at session.Pos) {
 func (c *messageChecker) event(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
 	t := &told{refOf(rec), name, rec.Torn}
-	again := tells&(codex.TellsUser|codex.TellsAgent) != 0 && c.copies.has(maphash.Bytes(c.seed, rec.Raw))
+	if tells&codex.TellsThought == 0 {
+		c.resolveThought(rec.Pos, false)
+	}
+	again := tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) != 0 && c.copies.has(maphash.Bytes(c.seed, rec.Raw))
 	switch {
 	case tells&codex.TellsUser != 0:
 		if !again && !c.matches(codex.ShownText(rec)) {
@@ -141,6 +155,11 @@ func (c *messageChecker) event(rec *session.Record) {
 		c.resolveAgent(rec.Pos)
 		if text := codex.ShownText(rec); !again && (len(text) > len(`""`) || shows(rec)) {
 			c.agent, c.said = t, c.sum(text)
+		}
+	case tells&codex.TellsThought != 0:
+		c.resolveAgent(rec.Pos)
+		if !again {
+			c.thought(rec, t)
 		}
 	}
 }

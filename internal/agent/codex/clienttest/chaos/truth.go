@@ -195,6 +195,8 @@ func (it sentItem) is(e Element) bool {
 		return strings.HasSuffix(it.Type, "_output") && e.fits(it.Call)
 	case "search":
 		return it.Type == "web_search_call"
+	case "reasoning": // or the summary of what was lost, told as such
+		return it.Type == "reasoning" || it.Type == "message" && it.Role == "developer" && strings.Contains(it.Text, "[hist: your reasoning")
 	}
 	return it.Type == e.Kind
 }

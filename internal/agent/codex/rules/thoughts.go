@@ -1,0 +1,49 @@
+package rules
+
+import (
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// maxShown is how many events that show parts of one thought are kept until its item comes.
+const maxShown = 16
+
+// thought keeps an event that shows what was thought: its item comes right behind it.
+func (c *messageChecker) thought(rec *session.Record, t *told) {
+	if n := len(c.thoughts); n > 0 && (rec.Type == "event_msg/item_completed" || n == maxShown) {
+		c.resolveThought(rec.Pos, false)
+	}
+	if _, err := codex.ThoughtFrom([][]byte{rec.Raw}); err == nil {
+		c.thoughts = append(c.thoughts, *t)
+	}
+}
+
+// resolveThought settles what was thought once its item can't come any more. over says that the session breaks off here,
+// or goes on although its turn has not ended: then the item was never written.
+func (c *messageChecker) resolveThought(at session.Pos, over bool) {
+	if len(c.thoughts) == 0 {
+		return
+	}
+	shown := c.thoughts
+	c.thoughts = nil
+	first, last := &shown[0], &shown[len(shown)-1]
+	content := Content{From: &first.ref, Join: codex.ThoughtFrom}
+	for _, t := range shown[1:] {
+		content.More = append(content.More, t.ref)
+	}
+	f := Finding{
+		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: first.ref.Pos, Offset: first.ref.Offset, Source: first.source(), On: first.ref,
+		Message: "what this event shows of the model's reasoning is missing from what the model is sent",
+	}
+	switch h := c.run.holes.First(last.ref.Pos, at); {
+	case first.ref.Pos.Lost > 0:
+		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
+	case h != nil:
+		f.Edits, f.Hole = []Edit{h.Insert(content)}, true
+	case over:
+		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
+	default:
+		return
+	}
+	c.run.report(f)
+}

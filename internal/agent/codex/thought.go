@@ -1,0 +1,38 @@
+package codex
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// thoughtHead begins the message that keeps the summary of a lost thought. What was thought is encrypted, and can't be
+// had back: no reasoning item is made of a summary, for the API takes none without its encrypted content.
+const thoughtHead = "[hist: your reasoning at this point was lost from the session; this is the summary of it that was shown]\n"
+
+// ThoughtFrom writes a message to the model that keeps what events show of a thought: an item_completed of reasoning, or
+// one or several agent_reasoning.
+func ThoughtFrom(events [][]byte) ([]byte, error) {
+	var shown []string
+	for _, e := range events {
+		p := gjson.GetBytes(e, "payload")
+		for _, text := range append(p.Get("item.summary_text").Array(), p.Get("text")) {
+			if s := strings.TrimSpace(text.String()); s != "" {
+				shown = append(shown, s)
+			}
+		}
+	}
+	if len(shown) == 0 {
+		return nil, errors.New("the event shows nothing of what was thought")
+	}
+	return newMessage(StampOf(events[0]), "developer", "", []part{{Type: "input_text", Text: thoughtHead + strings.Join(shown, "\n\n")}}), nil
+}
+
+// KeepsThought says whether a message is one that ThoughtFrom wrote.
+func KeepsThought(rec *session.Record) bool {
+	return string(rec.Role) == "developer" && bytes.HasPrefix(Text(rec, FieldFirstText), []byte(thoughtHead))
+}
