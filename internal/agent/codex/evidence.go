@@ -13,11 +13,11 @@ type Tells uint8
 
 // What events tell.
 const (
-	TellsOutput Tells = 1 << iota // a call's output
-	TellsCall                     // a call's tool and arguments
-	TellsUser                     // a prompt
-	TellsAgent                    // an answer
-	TellsThought                  // the summary of a thought
+	TellsOutput  Tells = 1 << iota // a call's output
+	TellsCall                      // a call's tool and arguments
+	TellsUser                      // a prompt
+	TellsAgent                     // an answer
+	TellsThought                   // the summary of a thought
 )
 
 // Evidence says what the record tells, and in which words its source is named in a report.

@@ -38,6 +38,8 @@ type headerChecker struct {
 	at   Ref    // where it stands
 	late bool   // records stand in front of it
 
+	looked int64 // the newest unreadable line
+
 	torn      []byte // a dead first line that may have been the header
 	dead      int64  // dead lines in front of the first record
 	anyRecord bool   // some record is of a type that the client writes
@@ -60,11 +62,12 @@ type stray struct {
 func newHeaderChecker(s *run) *headerChecker { return &headerChecker{run: s, ids: map[string]*int64{}} }
 
 func (c *headerChecker) Record(rec *session.Record) {
-	if rec.Kind == session.Unreadable && !c.run.paginated && !utf8.Valid(rec.Original) {
+	if rec.Kind == session.Unreadable && !c.run.paginated && c.looked < rec.Pos.Line && !utf8.Valid(rec.Original) {
 		// A session without ordinals is read as text: one line that is none, and all of it is refused (measured).
 		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) { f.Impact = Blocks })
 	}
 	if rec.Kind == session.Unreadable {
+		c.looked = rec.Pos.Line // the pieces of one line have all of it for their original
 		if c.line == nil && c.torn == nil && bytes.Contains(rec.Raw, []byte("session_meta")) && len(rec.Raw) < maxHeader {
 			c.torn = bytes.Clone(rec.Raw)
 		}
