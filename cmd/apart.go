@@ -4,8 +4,7 @@ import (
 	"bufio"
 	"os"
 
-	"github.com/tidwall/gjson"
-
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/lint"
 )
@@ -92,6 +91,5 @@ func isSession(path string, info os.FileInfo) bool {
 	}
 	defer f.Close()
 	line, _ := bufio.NewReaderSize(f, 64<<10).ReadSlice('\n')
-	first := gjson.GetManyBytes(line, "type", "payload", "timestamp")
-	return first[0].String() == "session_meta" || first[0].Exists() && first[1].IsObject() && first[2].Exists()
+	return all.IsRecord(line)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/lint"
@@ -19,12 +20,12 @@ type homes struct {
 	open   map[string]beside.Home
 	all    map[string]bool           // those that were asked for as a whole
 	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place
-	copies *copies
+	copies *copies.Copies
 	told   map[string]bool // what could not be read of them, so that it is told once and not for every session
 }
 
 func newHomes() *homes {
-	return &homes{open: map[string]beside.Home{}, all: map[string]bool{}, copies: newCopies(), told: map[string]bool{}}
+	return &homes{open: map[string]beside.Home{}, all: map[string]bool{}, copies: copies.New(), told: map[string]bool{}}
 }
 
 // compare looks at the heads and tails of all sessions of each home that was asked for as a whole, to tell of each what

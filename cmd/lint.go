@@ -261,6 +261,6 @@ func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress
 		return r
 	}
 	r.err = homes.look(ctx, &r)
-	homes.copies.settle(ctx, &r)
+	r.repaired = homes.copies.Settle(ctx, r.src, r.result)
 	return r
 }

@@ -259,7 +259,7 @@ func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
 		out.Sessions = append(out.Sessions, listed{
 			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
-			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.original(s.Path),
+			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.Original(s.Path),
 		})
 	}
 	return format.Write(w, out)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/source"
@@ -29,7 +30,7 @@ type listTable struct {
 	health bool
 	more   bool // size, branch and model, too
 	titles *titles
-	copies *copies
+	copies *copies.Copies
 	homes  map[string]string // by path
 	beside *homes            // what the agents keep beside their sessions
 	cache  *lintcache.Cache
@@ -90,7 +91,7 @@ func (t *listTable) healthOf(s *glance.Session) string {
 	switch {
 	case worst == lint.Notes:
 		return "ok"
-	case t.copies.of(t.ctx, src.Real, src.Info.Size()) != "":
+	case t.copies.Of(t.ctx, src.Real, src.Info.Size()) != "":
 		return "repaired"
 	}
 	return worst.String()
@@ -103,7 +104,7 @@ func (t *listTable) repaired(s *glance.Session) string {
 		return ""
 	}
 	defer src.Close()
-	return t.copies.of(t.ctx, src.Real, src.Info.Size())
+	return t.copies.Of(t.ctx, src.Real, src.Info.Size())
 }
 
 // row is a session as it is listed.
@@ -157,7 +158,7 @@ func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	if s.Turn.Class != "" && t.more {
 		r.turn += " (" + string(s.Turn.Class) + ")"
 	}
-	if original := t.copies.original(s.Path); original != "" {
+	if original := t.copies.Original(s.Path); original != "" {
 		r.title = strings.TrimRight("copy of "+short(original)+": "+r.title, ": ")
 	} else if copied := t.repaired(s); copied != "" {
 		r.title = strings.TrimRight("repaired as "+short(copied)+": "+r.title, ": ")

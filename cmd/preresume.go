@@ -373,7 +373,7 @@ func (p *preRun) note(a *preresume.Answer) {
 // warn says what the client will do with a name that it looks up in one directory only.
 func (p *preRun) warn(t target, a *preresume.Answer) {
 	if dir := p.log.CWD; t.name != "" && dir != "" && a.CWD != "" && dir != a.CWD {
-		a.Warning = fmt.Sprintf("codex finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", dir)
+		a.Warning = fmt.Sprintf("%s finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", a.Agent, dir)
 	}
 }
 

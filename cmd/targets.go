@@ -289,7 +289,7 @@ func homeAbove(path string) string {
 
 // options gathers what is known of a session beside its bytes.
 func options(src *source.Source, t target, forCodex string) lint.Options {
-	opts := lint.Options{ForCodex: forCodex}
+	opts := lint.Options{For: map[string]string{"codex": forCodex}}
 	if src.Real == "" {
 		return opts
 	}

@@ -17,7 +17,7 @@ func TestMislabelledImage(t *testing.T) {
 	if bytes.Equal(text, wrong) {
 		t.Fatal("another fixture")
 	}
-	res, err := Session(context.Background(), bytes.NewReader(wrong), Options{ForCodex: "0.144.0"})
+	res, err := Session(context.Background(), bytes.NewReader(wrong), Options{For: map[string]string{"codex": "0.144.0"}})
 	if err != nil || len(res.Findings) != 1 || res.Findings[0].Rule != FindRule("bad-image") || res.Findings[0].Impact != Notes {
 		t.Fatalf("%v\n%s", err, testfile.Findings(res.Findings))
 	}

@@ -202,7 +202,7 @@ func setFlags(t *testing.T, opts *Options, flags []string) {
 			opts.KeepOrphans = true
 		case f == "--for-codex" && i+1 < len(flags):
 			i++
-			opts.ForCodex = flags[i]
+			opts.For = map[string]string{"codex": flags[i]}
 		case f == "--sibling-version" && i+1 < len(flags):
 			i++
 			version := flags[i]

@@ -52,7 +52,7 @@ func TestItemsOfACompaction(t *testing.T) {
 		{[]string{heldUser, heldImage, heldImage}, "0.144.2", Choice{}, "0 1"},
 		{[]string{heldUser, heldImage, heldImage}, "", Choice{Tidy: true}, "0 1"},
 	} {
-		opts := lint.Options{ForCodex: test.codex}
+		opts := lint.Options{For: map[string]string{"codex": test.codex}}
 		repaired, _, err := repairAs(withHistory(t, test.items...), opts, test.choice)
 		if err != nil {
 			t.Errorf("%v: %v", test.choice, err)

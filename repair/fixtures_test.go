@@ -75,7 +75,7 @@ func fixtureOptions(t *testing.T, stem string) (opts lint.Options, ok bool) {
 			opts.KeepOrphans = true
 		case "--for-codex":
 			i++
-			opts.ForCodex = flags[i]
+			opts.For = map[string]string{"codex": flags[i]}
 		case "--sibling-version":
 			i++
 			version := flags[i]

@@ -32,14 +32,14 @@ func TestHeaderWithoutOrdinal(t *testing.T) {
 		for _, c := range []struct {
 			opts   lint.Options
 			choice Choice
-		}{{lint.Options{ForCodex: "0.153.0"}, Choice{}}, {lint.Options{}, Choice{Tidy: true}}} {
+		}{{lint.Options{For: map[string]string{"codex": "0.153.0"}}, Choice{}}, {lint.Options{}, Choice{Tidy: true}}} {
 			got, _, err := repairAs(text, c.opts, c.choice)
 			if err != nil {
-				t.Errorf("%s, for %q: %v", name, c.opts.ForCodex, err)
+				t.Errorf("%s, for %q: %v", name, c.opts.For["codex"], err)
 				continue
 			}
 			if !bytes.Equal(got, whole) {
-				t.Errorf("%s, for %q: the copy is\n%s", name, c.opts.ForCodex, got[:min(len(got), 2000)])
+				t.Errorf("%s, for %q: the copy is\n%s", name, c.opts.For["codex"], got[:min(len(got), 2000)])
 			}
 		}
 	}

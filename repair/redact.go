@@ -4,33 +4,32 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 )
 
-// shownKeys are the members of a record whose text is no one's words.
-var shownKeys = map[string]bool{
-	"type": true, "timestamp": true, "id": true, "call_id": true, "turn_id": true, "thread_id": true, "session_id": true, "role": true,
-	"status": true, "name": true, "reason": true, "phase": true, "history_mode": true, "cli_version": true, "originator": true,
-	"source": true, "execution": true, "forked_from_id": true,
+// outlines are what the agents' formats are made of.
+var outlines = all.Outlines()
+
+// shownIn says whether one of the agents' formats has a word among those that pick gives.
+func shownIn(pick func(*agent.Outline) map[string]bool, word string) bool {
+	return slices.ContainsFunc(outlines, func(o *agent.Outline) bool { return pick(o)[word] })
 }
 
-// knownKeys are further members that the format has; any other key may be someone's word.
-var knownKeys = map[string]bool{
-	"payload": true, "ordinal": true, "content": true, "text": true, "output": true, "arguments": true, "input": true, "item": true,
-	"message": true, "summary": true, "encrypted_content": true, "error": true, "metadata": true, "cwd": true, "base_instructions": true,
-	"model_provider": true, "instructions": true, "last_agent_message": true, "info": true, "rate_limits": true, "namespace": true,
-	"internal_chat_message_metadata_passthrough": true, "replacement_history": true, "action": true, "tools": true,
+func valuesShown(o *agent.Outline) map[string]bool { return o.Values }
+func keysShown(o *agent.Outline) map[string]bool   { return o.Keys }
+func typesShown(o *agent.Outline) map[string]bool  { return o.Types }
+
+// inBody says whether a member holds what a record is about.
+func inBody(key string) bool {
+	return slices.ContainsFunc(outlines, func(o *agent.Outline) bool { return o.Body == key })
 }
 
-// shownTypes are the values of type, deeper in a record than its payload, that the format has.
-var shownTypes = map[string]bool{
-	"input_text": true, "output_text": true, "input_image": true, "input_audio": true, "summary_text": true, "reasoning_text": true,
-	"message": true, "reasoning": true, "function_call": true, "function_call_output": true, "custom_tool_call": true,
-	"custom_tool_call_output": true, "local_shell_call": true, "compaction": true, "exec": true, "search": true,
-}
-
-// recordDepth is how deep the members of a payload lie; what lies deeper may be a tool's own.
+// recordDepth is how deep the members of a record's body lie; what lies deeper may be a tool's own.
 const recordDepth = 2
 
 // Redact shows the outline of a line: its structure, the keys of the format and short technical values, and of every
@@ -126,14 +125,14 @@ func (o *outline) text() {
 	if o.want == aValue {
 		switch deep := len(o.open) > recordDepth; {
 		case deep:
-			show = o.key == "type" && shownTypes[string(words)]
-		case shownKeys[o.key] && (len(o.open) < recordDepth || o.keys[recordDepth-1] == "payload"):
+			show = o.key == "type" && shownIn(typesShown, string(words))
+		case shownIn(valuesShown, o.key) && (len(o.open) < recordDepth || inBody(o.keys[recordDepth-1])):
 			show = len(words) <= 64 && !bytes.ContainsFunc(words, notTechnical)
 		}
 		o.want = aNext
 	} else {
 		o.key, o.want = string(words), aColon
-		show = shownKeys[o.key] || knownKeys[o.key]
+		show = shownIn(valuesShown, o.key) || shownIn(keysShown, o.key)
 	}
 	o.at += n
 	if show {

@@ -71,7 +71,7 @@ func newMutant(all map[string][]byte, names []string, seed int64) mutant {
 	case 4:
 		m.opts.StripEncrypted = true
 	case 5:
-		m.opts.ForCodex = []string{"0.58.0", "0.145.0", "0.153.0"}[rng.Intn(3)]
+		m.opts.For = map[string]string{"codex": []string{"0.58.0", "0.145.0", "0.153.0"}[rng.Intn(3)]}
 	}
 	if rng.Intn(4) == 0 {
 		if n := rng.Intn(len(choices) + 3); n < len(choices) {
@@ -88,7 +88,7 @@ func newMutant(all map[string][]byte, names []string, seed int64) mutant {
 
 func (m mutant) String() string {
 	o := m.opts
-	return fmt.Sprintf("%s%s: %+v, provider %q, keep orphans %v, strip %v, for %q", m.name, m.how, m.choice, o.Provider, o.KeepOrphans, o.StripEncrypted, o.ForCodex)
+	return fmt.Sprintf("%s%s: %+v, provider %q, keep orphans %v, strip %v, for %q", m.name, m.how, m.choice, o.Provider, o.KeepOrphans, o.StripEncrypted, o.For["codex"])
 }
 
 // TestNoRefusals counts the damaged sessions whose repair is refused, and wants none: whatever the damage, and whatever

@@ -128,7 +128,7 @@ func NameOf(key string) lint.Name { return lint.NameOf(path.Base(key), false) }
 // LintOptions is how an object is linted.
 func (l *Linter) LintOptions(key string) lint.Options {
 	// One processor: objects are linted side by side.
-	return lint.Options{Name: NameOf(key), ForCodex: l.options.ForCodex, Provider: l.options.Provider, Processors: 1}
+	return lint.Options{Name: NameOf(key), For: map[string]string{"codex": l.options.ForCodex}, Provider: l.options.Provider, Processors: 1}
 }
 
 // read lints the object as it comes from the store; nothing is kept of it.

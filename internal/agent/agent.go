@@ -140,12 +140,24 @@ type Parter interface {
 
 // Archiver is an agent with an archive, from which it does not resume.
 type Archiver interface {
-	// Archived says whether a directory, by its real name, lies in the archive of a home.
+	// Archived says whether a directory, by its real path, lies in the archive of a home; "" is any home that the path
+	// itself tells.
 	Archived(home, dir string) bool
 	// NewDir is the directory of a home in which a session lies that begins now.
 	NewDir(home string, now time.Time) string
 	// Unarchive is the command that takes a thread out of it, and why that is needed.
 	Unarchive(thread string) (command []string, why string)
+}
+
+// Outlined is an agent whose records may be shown in outline where their words may not.
+type Outlined interface{ Outline() *Outline }
+
+// Outline is what a format has of its own. Any other text may be someone's word.
+type Outline struct {
+	Values map[string]bool // members of a record, or of its body, whose text is technical
+	Keys   map[string]bool // further members
+	Types  map[string]bool // what a member "type" deeper in a record may say
+	Body   string          // the member that holds what a record is about
 }
 
 // Dated is an agent whose older clients can't read every session of newer ones.

@@ -8,11 +8,7 @@ var looks = []struct {
 	program string
 	words   []string
 }{
-	{"Claude Code", []string{`"parentUuid"`, `"isSidechain"`}},
-	{"Claude Code", []string{`"parentUuid"`, `"userType"`}},
-	{"Claude Code", []string{`"leafUuid"`, `"type":"summary"`}},
 	{"Qwen Code", []string{`"parentUuid"`, `"sessionId"`, `"parts"`}},
-	{"Claude Code", []string{`"parentUuid"`}},
 	{"Copilot CLI", []string{`"parentId"`, `"type":"session.start"`}},
 	{"Copilot CLI", []string{`"parentId"`, `"interactionId"`}},
 	{"pi", []string{`"type":"session"`, `"version"`, `"cwd"`}},

@@ -4,15 +4,14 @@ import "github.com/hist-cli/hist/internal/finding"
 
 // Options say what is known of a session beside its bytes.
 type Options struct {
-	Agent     string                      // that wrote it, by its name; "" where the file's name and its first bytes are to tell
-	Name      Name                        // what its file is called
-	Home      string                      // the agent's home that it lies in; "" is none
-	Kept      KeptBy                      // reads what Home keeps of the session; nil: that is not used
-	Live      bool                        // somebody writes it now: an unfinished end is no damage
-	ForCodex  string                      // the version of the client that will resume it; "" is the newest known
-	ForClaude string                      // the same of Claude Code; "" is the one that wrote the session, and the newest known
-	Path      string                      // of the file, symbolic links resolved; "" for a stream. What lies beside it may hold what it has lost
-	Mend      func(*finding.Finding) bool // which findings may be mended; nil: all that are more than notes
+	Agent string                      // that wrote it, by its name; "" where the file's name and its first bytes are to tell
+	Name  Name                        // what its file is called
+	Home  string                      // the agent's home that it lies in; "" is none
+	Kept  KeptBy                      // reads what Home keeps of the session; nil: that is not used
+	Live  bool                        // somebody writes it now: an unfinished end is no damage
+	For   map[string]string           // by the agent's name, the version of its client that will resume the session; without one it is the newest known
+	Path  string                      // of the file, symbolic links resolved; "" for a stream. What lies beside it may hold what it has lost
+	Mend  func(*finding.Finding) bool // which findings may be mended; nil: all that are more than notes
 	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
 	// known; it is asked only for a session without a header. nil knows none.
 	SiblingVersion func() string

@@ -11,8 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -95,7 +93,7 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{Path: path, Size: src.Size(), Modified: src.Info.ModTime()}
-	s.Archived = strings.Contains(filepath.ToSlash(src.Real), "/archived_sessions/")
+	s.Archived = all.Archived(src.Real)
 	r, err := src.Reader(ctx)
 	if err != nil {
 		return nil, err

@@ -138,7 +138,7 @@ func TestWarm(t *testing.T) {
 		t.Errorf("read again: %v\n%+v\nwant\n%+v", read, again, first)
 	}
 	for what, opts := range map[string]lint.Options{
-		"a client": {ForCodex: "0.114"}, "a provider": {Provider: "azure"}, "a prefix": {WakePrefix: "x"}, "a tool": {SaveTool: "x"}, "an agent": {Agent: "codex"}, "Claude's version": {ForClaude: "2.1.2"},
+		"a client": {For: map[string]string{"codex": "0.114"}}, "a provider": {Provider: "azure"}, "a prefix": {WakePrefix: "x"}, "a tool": {SaveTool: "x"}, "an agent": {Agent: "codex"}, "Claude's version": {For: map[string]string{"claude": "2.1.2"}},
 		"a name": {Name: lint.Name{Base: "x.jsonl"}}, "a home": {Name: lint.NameOf(path, true)}, "stripping": {StripEncrypted: true}, "orphans": {KeepOrphans: true}, "a writer": {Live: true}, "fresh": {Fresh: true},
 	} {
 		if _, read := lintBy(t, Open("1"), path, opts); !read {

@@ -81,7 +81,7 @@ func (f *Normalizer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, 
 	var mends []mend
 	out := raw
 	if v.Fault == jsonl.NotUTF8 || v.Fault == jsonl.Control || v.Fault == jsonl.Syntax {
-		if fixed, fix, at := mendUTF8(out); at >= 0 {
+		if fixed, fix, at := f.mendUTF8(out); at >= 0 {
 			out = fixed
 			mends = append(mends, mend{InvalidUTF8, at, fix, utf8Message(fix)})
 			v = f.scanner.Scan(out, f.spans)

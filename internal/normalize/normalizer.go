@@ -34,6 +34,9 @@ type Normalizer struct {
 	scanner *jsonl.Scanner
 	dec     session.Decoder
 
+	maxDepth int                   // brackets that the agent's client goes into; 0: any number
+	isName   func(key []byte) bool // whether a member holds a name or an id
+
 	ahead   []heldLine // physical lines read in advance, oldest first
 	readErr error      // what ended the lines, io.EOF included
 
@@ -83,12 +86,17 @@ func New(r io.Reader, opts Options) *Normalizer {
 	if !opts.Inside {
 		enc, r = Text(r)
 	}
-	return &Normalizer{
+	f := &Normalizer{
 		opts: opts, started: opts.Inside, dec: opts.Decoder, encoding: enc,
 		lines:   jsonl.NewReader(r),
 		scanner: jsonl.NewScanner(opts.Decoder.Shape()),
 		spans:   make([]jsonl.Span, opts.Decoder.Paths()),
+		isName:  func([]byte) bool { return false },
 	}
+	if client, ok := opts.Decoder.(session.ClientReader); ok {
+		f.maxDepth, f.isName = client.MaxDepth(), client.IsName
+	}
+	return f
 }
 
 // Encoding is how the file's bytes become text.
@@ -158,7 +166,7 @@ func (f *Normalizer) unreadable() {
 func (f *Normalizer) finish(v jsonl.Verdict) {
 	f.rec.Blank, f.rec.Refused = false, false
 	f.dec.Decode(&f.rec)
-	if v.Depth > clientDepth {
+	if v.Depth > f.maxDepth && f.maxDepth > 0 {
 		f.tooDeep(v)
 	}
 	if v.Duplicate >= 0 {

@@ -8,10 +8,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-const (
-	clientDepth = 127      // brackets the client's JSON reader (serde_json, 128 levels) goes into
-	hugeLine    = 64 << 20 // bytes
-)
+const hugeLine = 64 << 20 // bytes
 
 var (
 	EmptyFile      = texts.Rule(finding.Rule{Name: "empty-file", Family: "framing", Impact: finding.Blocks, Fix: finding.NoFix})
@@ -41,7 +38,7 @@ var (
 )
 
 func (f *Normalizer) tooDeep(v jsonl.Verdict) {
-	fault := f.report(TooDeep, 0, finding.NoFix, fmt.Sprintf("%d brackets deep: the client reads no more than %d and drops the record", v.Depth, clientDepth))
+	fault := f.report(TooDeep, 0, finding.NoFix, fmt.Sprintf("%d brackets deep: the client reads no more than %d and drops the record", v.Depth, f.maxDepth))
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
 	if !f.rec.Model && f.rec.Kind != session.Header {
 		fault.Impact = finding.Notes

@@ -131,7 +131,7 @@ func utf8Message(fix finding.Fix) string {
 // mendUTF8 makes raw valid UTF-8 and returns where the first bad byte was, -1 if there was none. The fix is exact
 // where the bytes can only be surrogate pairs written one by one (CESU-8) or single Windows-1252 letters inside
 // words; otherwise each bad run becomes U+FFFD.
-func mendUTF8(raw []byte) (fixed []byte, fix finding.Fix, at int) {
+func (f *Normalizer) mendUTF8(raw []byte) (fixed []byte, fix finding.Fix, at int) {
 	at = firstInvalid(raw)
 	if at < 0 {
 		return raw, finding.Exact, -1
@@ -142,22 +142,16 @@ func mendUTF8(raw []byte) (fixed []byte, fix finding.Fix, at int) {
 	if out := fromWindows1252(raw); out != nil {
 		return out, finding.Exact, at
 	}
-	return bytes.ToValidUTF8(dropFromNames(raw), []byte("\ufffd")), finding.StandIn, at
+	return bytes.ToValidUTF8(dropFromNames(raw, f.isName), []byte("\ufffd")), finding.StandIn, at
 }
 
 // dropInvalid takes all bytes out that are no UTF-8.
 func dropInvalid(raw []byte) []byte { return bytes.ToValidUTF8(raw, nil) }
 
-// nameKeys are members whose text is a name or an id: a foreign byte in one was never part of it.
-var nameKeys = map[string]bool{
-	"type": true, "id": true, "call_id": true, "turn_id": true, "thread_id": true, "role": true, "name": true, "status": true,
-	"namespace": true, "timestamp": true, "phase": true, "execution": true, "cli_version": true, "originator": true,
-}
+var keyBefore = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*$`)
 
-var keyBefore = regexp.MustCompile(`"([a-z_]+)"\s*:\s*$`)
-
-// dropFromNames takes bytes that are no UTF-8 out of keys, names and ids.
-func dropFromNames(raw []byte) []byte {
+// dropFromNames takes bytes that are no UTF-8 out of keys, and out of the members that hold names and ids.
+func dropFromNames(raw []byte, isName func(key []byte) bool) []byte {
 	out := make([]byte, 0, len(raw))
 	left, judged, inName := -1, -1, false // the last quote, and whether what is behind it, once looked at, is a name
 	for i := 0; i < len(raw); {
@@ -167,7 +161,7 @@ func dropFromNames(raw []byte) []byte {
 			left = i
 		case r == utf8.RuneError && n == 1:
 			if left != judged {
-				judged, inName = left, isName(raw, left)
+				judged, inName = left, named(raw, left, isName)
 			}
 			if inName {
 				n, i = 0, i+1
@@ -179,14 +173,14 @@ func dropFromNames(raw []byte) []byte {
 	return out
 }
 
-// isName says whether the text behind a quote is a key, a name or an id.
-func isName(raw []byte, left int) bool {
+// named says whether the text behind a quote is a key, a name or an id.
+func named(raw []byte, left int, isName func(key []byte) bool) bool {
 	right := bytes.IndexByte(raw[left+1:], '"')
 	if right < 0 {
 		return false
 	}
 	if m := keyBefore.FindSubmatch(raw[max(0, left-40):left]); m != nil {
-		return nameKeys[string(m[1])]
+		return isName(m[1])
 	}
 	after := bytes.TrimLeft(raw[left+1+right+1:], " ")
 	return len(after) > 0 && after[0] == ':'

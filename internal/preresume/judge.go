@@ -135,7 +135,7 @@ func (a *Answer) unarchive() {
 // tooOld says why the client that was named can't read the session, "" if it can.
 func tooOld(req Request, g *glance.Session) string {
 	if d, ok := g.Agent.(agent.Dated); ok {
-		return d.TooOld(req.Lint.ForCodex, g.Header, req.Source.Compressed)
+		return d.TooOld(req.Lint.For[g.Agent.Name()], g.Header, req.Source.Compressed)
 	}
 	return ""
 }

@@ -142,3 +142,11 @@ type Decoder interface {
 	// Starts is what a record's first bytes look like; a torn line is searched for it.
 	Starts() [][]byte
 }
+
+// ClientReader is a Decoder of which it is known how the agent's client reads a line.
+type ClientReader interface {
+	// MaxDepth is how many brackets deep the client's JSON reader goes; it drops a record that goes deeper. 0: there is no limit.
+	MaxDepth() int
+	// IsName says whether a member's text is a name or an id: a foreign byte in one was never part of it.
+	IsName(key []byte) bool
+}

@@ -10,6 +10,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent/claude"
 	codex "github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // Agents are all agents, the one first that a file without anything in it is taken for.
@@ -79,6 +81,34 @@ func Part(path string) bool {
 	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
 		p, ok := a.(agent.Parter)
 		return ok && p.Part(path)
+	})
+}
+
+// Outlines are those of the agents that have one.
+func Outlines() []*agent.Outline {
+	var list []*agent.Outline
+	for _, a := range Agents {
+		if o, ok := a.(agent.Outlined); ok {
+			list = append(list, o.Outline())
+		}
+	}
+	return list
+}
+
+// IsRecord says whether a line is a record of some agent's.
+func IsRecord(line []byte) bool {
+	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
+		d := a.Decoder()
+		rec := session.Record{Raw: line, Spans: make([]jsonl.Span, d.Paths())}
+		return jsonl.NewScanner(d.Shape()).Scan(line, rec.Spans).Object && d.Envelope(&rec)
+	})
+}
+
+// Archived says whether a session's file, by its real path, lies in an agent's archive.
+func Archived(path string) bool {
+	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
+		in, ok := a.(agent.Archiver)
+		return ok && in.Archived("", filepath.Dir(path))
 	})
 }
 

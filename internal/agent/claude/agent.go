@@ -103,7 +103,7 @@ func (Agent) Resume(thread string) []string { return []string{"claude", "--resum
 // NewCheckers makes the one checker that sees the whole tree.
 func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
-	opts := Options{For: o.ForClaude, Live: o.Live, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
 		opts.Beside = OpenBeside(o.Path)
 		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); IsID(id) {
@@ -143,10 +143,6 @@ func (a *adapter) End() {
 			Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork",
 		})
 	}
-	// No measured client minds how deep an object is.
-	a.run.Withdraw(func(f *finding.Finding) bool {
-		return f.Rule == normalize.TooDeep
-	})
 }
 
 // stray says whether an empty file is what a resume leaves beside the session that it took up.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
@@ -25,8 +26,11 @@ func (Agent) Live(dir string) string {
 	return live
 }
 
-// Archived says whether a directory, by its real name, lies in archived_sessions.
+// Archived says whether a directory, by its real path, lies in a home's archived_sessions.
 func (Agent) Archived(dir, of string) bool {
+	if dir == "" {
+		return strings.Contains(filepath.ToSlash(of)+"/", "/archived_sessions/")
+	}
 	archive, err := filepath.EvalSymlinks(filepath.Join(dir, "archived_sessions"))
 	if err != nil {
 		return false

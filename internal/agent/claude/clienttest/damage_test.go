@@ -135,7 +135,7 @@ func TestVersions(t *testing.T) {
 		{"output_twice", "2.1.2", "duplicate-result", lint.Rejects},
 		{"output_twice", "", "duplicate-result", lint.Notes},
 	} {
-		found := lintText(t, damages[c.damage](s), lint.Options{ForClaude: c.version})
+		found := lintText(t, damages[c.damage](s), lint.Options{For: map[string]string{"claude": c.version}})
 		i := slices.IndexFunc(found, func(f lint.Finding) bool { return f.Rule.Name == c.rule })
 		if i < 0 || found[i].Impact != c.want {
 			t.Errorf("%s for %q: want %s %s, found %v", c.damage, c.version, c.rule, c.want, found)

@@ -139,7 +139,7 @@ func repairFixture(t *testing.T, path string, text []byte, name string) []byte {
 	for i, f := range flags {
 		switch f {
 		case "--for-codex":
-			opts.ForCodex = flags[i+1]
+			opts.For = map[string]string{"codex": flags[i+1]}
 		case "--sibling-version":
 			opts.SiblingVersion = func() string { return flags[i+1] }
 		case "--keep-orphans":

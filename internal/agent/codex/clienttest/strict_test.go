@@ -60,7 +60,7 @@ func TestRefusedByTheAPI(t *testing.T) {
 				} else {
 					t.Logf("%s: nothing that the API refuses is sent", row(path))
 				}
-				repaired := repairText(t, damage.Case{Name: path, Data: text}, name, lint.Options{ForCodex: bin.Version, StripEncrypted: rule == "undecryptable"})
+				repaired := repairText(t, damage.Case{Name: path, Data: text}, name, lint.Options{For: map[string]string{"codex": bin.Version}, StripEncrypted: rule == "undecryptable"})
 				if refusal, code := asked(t, bin, repaired, name); refusal != "" || code != 0 {
 					t.Errorf("%s: refused after the repair: %s (exit %d)", row(path), refusal, code)
 				}

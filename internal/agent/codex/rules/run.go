@@ -15,6 +15,7 @@ type run struct {
 	history *codex.History
 	holes   *check.Holes
 
+	client    string // the version of the client that will resume the session, "" is the newest known
 	header    session.Info
 	provider  check.Provider // whose API the session is judged by
 	newer     bool           // the session's client is newer than any that has been measured
@@ -26,7 +27,7 @@ type run struct {
 // and then the messages take the holes that they fill before a restart is looked for in what is left of them, and the
 // restart rules ask for the turn in hand before the next one begins.
 func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
-	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history}
+	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, client: of.Options().For[codex.Agent{}.Name()]}
 	s.setHeader(session.Info{}, session.Pos{})
 	turns := newTurnChecker(s)
 	return []check.Checker{
@@ -40,7 +41,7 @@ func (s *run) report(f Finding) { s.Report(f) }
 // olderThan says whether the session will be resumed by a client before major.minor. If nobody named one it is not: the
 // newest client is what damage is judged by.
 func (s *run) olderThan(major, minor int) bool {
-	return codex.Before(s.opts.ForCodex, major, minor)
+	return codex.Before(s.client, major, minor)
 }
 
 // Settle gives a finding the impact that hangs on what the rest of the session is.
