@@ -87,9 +87,9 @@ var speakOfHomes = map[string]string{
 	"cmd/lint.go":                   "what the command line's help says, the flag --for-codex",
 	"cmd/list.go":                   "what the command line's help says",
 	"cmd/man.go":                    "the manual",
+	"cmd/pick.go":                   "what to do where there is no session",
 	"cmd/preresume.go":              "what the command line's help says, the flag --for-codex",
 	"cmd/repair.go":                 "what the command line's help says, the flag --for-codex",
-	"cmd/shells.go":                 "completion of commands",
 	"cmd/shim.go":                   "the shim stands in front of one client",
 	"cmd/targets.go":                "the flag --for-codex",
 }
