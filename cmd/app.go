@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/shim/front"
-	"github.com/hist-cli/hist/internal/shim/relay"
+	"github.com/hist-cli/hist/internal/shim/socket"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -80,7 +80,7 @@ type env struct {
 // Main runs the command line and returns the exit code. The first of args is the program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == front.RelayName {
-		return relay.Main(args[1:])
+		return socket.Main(args[1:]) // one for streams has run before
 	}
 	ctx, stop := untilSignalled(context.Background())
 	defer stop()

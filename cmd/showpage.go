@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
@@ -62,7 +63,7 @@ type pageFinding struct{ Mark, Impact, Message string }
 const maxListed = 100
 
 func newPage(w io.Writer) *page {
-	return &page{w: format.HTML(w), t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
+	return &page{w: escape.HTML(w), t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
 }
 
 func (p *page) begin(s *shown) error {

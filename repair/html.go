@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/lint"
 )
@@ -42,7 +43,7 @@ func HTML(w io.Writer, reports []*Report, content bool) error {
 	if len(reports) == 1 {
 		told, healthy = reports, nil
 	}
-	return page.Execute(format.HTML(w), struct {
+	return page.Execute(escape.HTML(w), struct {
 		Run, Summary  string
 		Content       bool
 		Told, Healthy []*Report

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 )
@@ -214,7 +214,7 @@ func (r *Report) keep(run *runs.Run, name string) error {
 // JSON is the report in its documented form, without words of the conversation.
 func (r *Report) JSON() ([]byte, error) {
 	var b bytes.Buffer
-	enc := json.NewEncoder(format.JSON(&b))
+	enc := json.NewEncoder(escape.JSON(&b))
 	enc.SetIndent("", "  ")
 	err := enc.Encode(r)
 	return b.Bytes(), err

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/hist-cli/hist/internal/format"
-	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/escape"
+	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // Decision is one line of the log.
@@ -45,11 +45,11 @@ const New = "new"
 
 // Path is where the log lies: decisions.jsonl in hist's state folder.
 func Path() (string, error) {
-	dir, err := runs.Dir()
+	dir, err := statedir.Path()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("finding a place for the log of decisions (set XDG_STATE_HOME): %w", err)
 	}
-	return filepath.Join(filepath.Dir(dir), "decisions.jsonl"), nil
+	return filepath.Join(dir, "decisions.jsonl"), nil
 }
 
 // Append adds a line to the log, in one write, so that lines of processes that log at the same time don't mix.
@@ -62,7 +62,7 @@ func Append(d Decision) error {
 		return fmt.Errorf("making room for the log of decisions: %w", err)
 	}
 	var line bytes.Buffer
-	if err := format.Write(&line, d); err != nil {
+	if err := escape.Line(&line, d); err != nil {
 		return fmt.Errorf("writing the log of decisions: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)

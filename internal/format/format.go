@@ -10,6 +10,8 @@ import (
 	"io"
 	"strings"
 	"unicode"
+
+	"github.com/hist-cli/hist/internal/escape"
 )
 
 // Finding is one damage at one place. Its JSON form is the documented one.
@@ -76,7 +78,7 @@ func Printable(s string) string {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		if r == '\r' || r == unicode.ReplacementChar || hidden(r) {
+		if r == '\r' || r == unicode.ReplacementChar || escape.Hidden(r) {
 			return '·'
 		}
 		return r

@@ -3,14 +3,12 @@ package format
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/hist-cli/hist/internal/escape"
 )
 
 // Write writes a value as one line of JSON.
-func Write(w io.Writer, v any) error {
-	enc := json.NewEncoder(JSON(w))
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
+func Write(w io.Writer, v any) error { return escape.Line(w, v) }
 
 // jsonl writes one object a finding.
 type jsonl struct{ w io.Writer }
@@ -38,7 +36,7 @@ type document struct {
 	count int
 }
 
-func newJSON(w io.Writer, about About) Printer { return &document{w: JSON(w), about: about} }
+func newJSON(w io.Writer, about About) Printer { return &document{w: escape.JSON(w), about: about} }
 
 type documentHead struct {
 	Schema  string `json:"schema"`

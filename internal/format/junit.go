@@ -3,6 +3,8 @@ package format
 import (
 	"encoding/xml"
 	"io"
+
+	"github.com/hist-cli/hist/internal/escape"
 )
 
 // junit writes the XML that CI servers show as test results: a suite a session, a case a finding.
@@ -11,7 +13,7 @@ type junit struct {
 	began bool
 }
 
-func newJUnit(w io.Writer, _ About) Printer { return &junit{w: XML(w)} }
+func newJUnit(w io.Writer, _ About) Printer { return &junit{w: escape.XML(w)} }
 
 type suite struct {
 	XMLName  xml.Name   `xml:"testsuite"`

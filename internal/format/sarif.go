@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/hist-cli/hist/internal/escape"
 )
 
 // sarif writes the Static Analysis Results Interchange Format, version 2.1.0.
@@ -24,7 +26,7 @@ const (
 )
 
 func newSARIF(w io.Writer, about About) Printer {
-	p := &sarif{w: JSON(w), about: about, rules: map[string]int{}}
+	p := &sarif{w: escape.JSON(w), about: about, rules: map[string]int{}}
 	for i, r := range about.Rules {
 		p.rules[r.Name] = i
 	}

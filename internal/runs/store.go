@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -41,18 +42,13 @@ var (
 	prefixForm = regexp.MustCompile(`^[0-9]{1,8}(T[0-9]{0,6}(Z(-[0-9a-f]{0,6})?)?)?$`)
 )
 
-// Dir returns the directory of all runs, whether or not it exists: hist/runs in $XDG_STATE_HOME, by default
-// ~/.local/state. As the XDG rules want it, a relative $XDG_STATE_HOME is passed over.
+// Dir returns the directory of all runs, whether or not it exists.
 func Dir() (string, error) {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("finding a place for the record of repairs (set XDG_STATE_HOME): %w", err)
-		}
-		state = filepath.Join(home, ".local", "state")
+	dir, err := statedir.Path()
+	if err != nil {
+		return "", fmt.Errorf("finding a place for the record of repairs (set XDG_STATE_HOME): %w", err)
 	}
-	return filepath.Join(state, "hist", "runs"), nil
+	return filepath.Join(dir, "runs"), nil
 }
 
 // New begins a run of this version of hist: its directory exists on the disk, with a manifest that names no files.

@@ -30,7 +30,7 @@ func (p *place) listening() (*running, string) {
 }
 
 // reach connects, as soon as somebody listens.
-func reach(t *testing.T, path string) net.Conn {
+func reach(t testing.TB, path string) net.Conn {
 	t.Helper()
 	for range 500 {
 		if c, err := net.Dial("unix", path); err == nil {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/shim/front"
 )
 
 // TestLostContext plays docs/lost-context.md: its commands, its messages, and what it says of the log.
@@ -110,20 +112,28 @@ func TestInstall(t *testing.T) {
 	run(1, "client         none", "status")
 }
 
-// A process that becomes the client has initialised little: none of what hist itself needs.
+// A process that becomes the client, or a relay between streams, has initialised little: none of what hist itself needs.
 func TestStartsLight(t *testing.T) {
 	p := newPlace(t, "info:0")
-	c := p.command("exec", "hello")
-	c.Env = append(c.Env, "GODEBUG=inittrace=1")
-	out, err := c.CombinedOutput()
-	trace, _, _ := strings.Cut(string(out), `{"args"`)
-	if err != nil || !strings.Contains(trace, "init os ") {
-		t.Fatalf("%v: %s", err, out)
-	}
-	shim, _, _ := strings.Cut(strings.Replace(trace, "init internal/bytealg ", "", 1), "init internal/bytealg ") // the client's is behind it
-	for _, heavy := range []string{"modernc.org/", "hist/lint", "hist/cmd", "net/http", "urfave", "encoding/json"} {
-		if strings.Contains(shim, "init "+heavy) {
-			t.Errorf("the shim initialises %s:\n%s", heavy, shim)
+	command := p.command("exec", "hello")
+	relay := exec.Command(filepath.Join(p.bin, "hist"), "note", "asked", "why")
+	relay.Args[0], relay.Env = front.RelayName, p.env
+	for name, c := range map[string]*exec.Cmd{"command": command, "relay": relay} {
+		c.Env = append(c.Env, "GODEBUG=inittrace=1")
+		out, err := c.CombinedOutput()
+		trace, _, _ := strings.Cut(string(out), `{"args"`)
+		if err != nil || !strings.Contains(trace, "init os ") {
+			t.Fatalf("%s: %v: %s", name, err, out)
+		}
+		trace, _, _ = strings.Cut(strings.Replace(trace, "init internal/bytealg ", "", 1), "init internal/bytealg ") // the client's is behind it
+		heavy := []string{"modernc.org/sqlite", "modernc.org/libc ", "hist/lint", "hist/cmd", "hist/internal/agent", "net ", "net/http", "urfave", "blackfriday", "compress/zstd"}
+		if name == "command" {
+			heavy = append(heavy, "encoding/json", "modernc.org/", "unicode ")
+		}
+		for _, heavy := range heavy {
+			if strings.Contains(trace, "init "+heavy) || strings.Contains(trace, "/"+heavy) {
+				t.Errorf("a %s initialises %s:\n%s", name, heavy, trace)
+			}
 		}
 	}
 }

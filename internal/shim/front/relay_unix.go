@@ -31,6 +31,7 @@ func relayStdio() error {
 			f.Close()
 		}
 	}()
+	widen(outRead)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -71,7 +72,12 @@ func startRelay(files []*os.File, args ...string) error {
 	}
 	defer keepFromRelay()()
 	args = append([]string{RelayName}, append(args, text.Itoa(os.Getpid()))...)
-	_, err = os.StartProcess(self, args, &os.ProcAttr{Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
+	fds := make([]uintptr, len(files))
+	for i, f := range files {
+		fds[i] = f.Fd()
+	}
+	// os.StartProcess would first start a child of its own, to try out how it can wait for one.
+	_, _, err = syscall.StartProcess(self, args, &syscall.ProcAttr{Env: os.Environ(), Files: fds, Sys: &syscall.SysProcAttr{Setsid: true}})
 	return err
 }
 

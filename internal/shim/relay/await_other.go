@@ -5,6 +5,3 @@ package relay
 // awaitReader returns when nobody can read any more what is written to a pipe. Where the system does not tell that without
 // a write, the end of the client's output has to do.
 func awaitReader(int) {}
-
-// awaitEnd returns when a process has ended.
-func awaitEnd(pid int) { awaitParent(pid) }

@@ -31,7 +31,7 @@ func (l *lines) feed(chunk []byte, show func(line []byte)) {
 	}
 	switch {
 	case l.long || len(chunk) == 0:
-	case len(l.part)+len(chunk) > maxMessage:
+	case len(l.part)+len(chunk) > MaxMessage:
 		l.part, l.long = nil, true
 	default:
 		l.part = append(l.part, chunk...)

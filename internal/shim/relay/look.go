@@ -2,8 +2,8 @@ package relay
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -108,9 +108,7 @@ func (a *asker) started(r *request, caller, lost, used, why string) {
 }
 
 func (a *asker) decided(d decisions.Decision) {
-	var id [6]byte
-	rand.Read(id[:]) // never fails
-	d.ID, d.Time = hex.EncodeToString(id[:]), time.Now().UTC().Truncate(time.Second)
+	d.ID, d.Time = fmt.Sprintf("%012x", rand.Uint64()>>16), time.Now().UTC().Truncate(time.Second)
 	a.log(d)
 }
 
@@ -146,8 +144,8 @@ func runHist(ctx context.Context, args []string) error {
 	return err
 }
 
-// Note writes a line to the log and nothing else: that something was not watched, and why.
-func Note(asked, why string) {
+// note writes a line to the log and nothing else: that something was not watched, and why.
+func note(asked, why string) {
 	a := newAsker()
 	a.decided(decisions.Decision{Via: "argv", Caller: front.Name, Asked: strings.Fields(asked), Why: why})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxMessage is the longest message that is looked into, in bytes.
-const maxMessage = 1 << 20
+// MaxMessage is the longest message that is looked into, in bytes.
+const MaxMessage = 1 << 20
 
 // request is what matters of a message from a caller. ID is as it was written.
 type request struct {

@@ -5,40 +5,32 @@ package relay
 import (
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
-// Main runs a relay as package front starts it, and returns the exit code, which nobody sees.
-func Main(args []string) int {
-	// A caller that has gone is an error of the write, also on standard output.
-	signal.Ignore(syscall.SIGPIPE)
-	if len(args) < 2 {
-		return 2
-	}
-	client, err := strconv.Atoi(args[len(args)-1])
-	if err != nil {
-		return 2
-	}
-	switch args[0] {
-	case "stdio":
-		runStdio()
-	case "unix":
-		if len(args) == 4 {
-			runSocket(args[1], args[2], client)
-		}
-	case "note":
-		if len(args) == 4 {
-			Note(args[1], args[2])
+// A relay between streams does its work while the program is initialised, before the packages that hist itself needs: a
+// caller waits for its first answer. That is why this package imports little, and why there is an init function here.
+func init() {
+	if len(os.Args) > 1 && os.Args[0] == front.RelayName {
+		switch os.Args[1] {
+		case "stdio":
+			runStdio()
+			os.Exit(0)
+		case "note":
+			if len(os.Args) > 3 {
+				note(os.Args[2], os.Args[3])
+			}
+			os.Exit(0)
 		}
 	}
-	return 0
 }
 
 // runStdio relays until the client has ended, and the caller has, or could have, read all that it said.
 func runStdio() {
+	// A caller that has gone is an error of the write, also on standard output.
+	signal.Ignore(syscall.SIGPIPE)
 	a := newAsker()
 	c := newConn(newServer())
 	c.rejoin = os.Getenv(front.RejoinVar) == "1" && front.ModeOf() == front.Repair

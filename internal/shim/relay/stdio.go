@@ -53,7 +53,7 @@ func (s *stdio) toClient() {
 			at = end
 		}
 		rest := data[at:]
-		if long || len(rest) > maxMessage || err != nil {
+		if long || len(rest) > MaxMessage || err != nil {
 			long, at, rest = err == nil && (long || len(rest) > 0), len(data), nil
 		}
 		if !s.send(data[from:at]) || err != nil {
@@ -177,7 +177,7 @@ func (s *stdio) withoutRefusal(data []byte, seen *lines, last bool) (out, held [
 	}
 	for s.conn.joinPending() {
 		i := bytes.IndexByte(data, '\n') + 1
-		if i == 0 && !last && len(data) <= maxMessage {
+		if i == 0 && !last && len(data) <= MaxMessage {
 			return out, bytes.Clone(data)
 		}
 		if i == 0 {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package relay
+package socket
 
 import (
 	"errors"
@@ -11,14 +11,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/shim/relay"
 )
 
 // socket is a relay at the name of a socket, of which the client listens at another.
 type socket struct {
 	path, inner string
-	server      *server
-	asker       *asker
+	watch       *relay.Watch
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -34,7 +33,7 @@ const (
 
 // runSocket relays until the client has ended.
 func runSocket(path, inner string, client int) {
-	s := &socket{path: path, inner: inner, server: newServer(), asker: newAsker(), conns: map[net.Conn]bool{}}
+	s := &socket{path: path, inner: inner, watch: relay.NewWatch(), conns: map[net.Conn]bool{}}
 	ended := make(chan struct{})
 	go func() { awaitEnd(client); close(ended) }()
 	for !isSocket(inner) {
@@ -48,7 +47,7 @@ func runSocket(path, inner string, client int) {
 	if err != nil {
 		// Nothing is watched then, but whoever connects finds the client.
 		os.Symlink(inner, path) //nolint:errcheck // then there is somebody else's file, as there would be for the client
-		s.asker.decided(decisions.Decision{Via: "argv", Asked: []string{path}, Why: "not watched: " + err.Error()})
+		s.watch.Unwatched(path, err.Error())
 		<-ended
 		s.awaitSilence()
 		removeLink(path, inner)
@@ -62,7 +61,7 @@ func runSocket(path, inner string, client int) {
 	<-ended
 	s.awaitSilence()
 	s.end(listener, mine)
-	s.asker.finish()
+	s.watch.Finish()
 }
 
 // listen takes the socket's name. A dead socket of that name is replaced, as the client would.
@@ -172,17 +171,17 @@ func (s *socket) serve(caller *net.UnixConn) {
 		delete(s.conns, caller)
 		s.mu.Unlock()
 	}()
-	c := newConn(s.server)
+	up, down := s.watch.Connect()
 	var both sync.WaitGroup
 	both.Go(func() {
-		newFrames(caller, client, true, func(text []byte) { s.seen(c, text) }).run() //nolint:errcheck // one has gone, whichever
-		client.CloseWrite()                                                          //nolint:errcheck // it may have gone
-		caller.CloseRead()                                                           //nolint:errcheck // the same
+		newFrames(caller, client, true, up).run() //nolint:errcheck // one has gone, whichever
+		client.CloseWrite()                       //nolint:errcheck // it may have gone
+		caller.CloseRead()                        //nolint:errcheck // the same
 	})
 	both.Go(func() {
-		newFrames(client, caller, false, c.down).run() //nolint:errcheck // one has gone, whichever
-		caller.CloseWrite()                            //nolint:errcheck // it may have gone
-		client.CloseRead()                             //nolint:errcheck // the same
+		newFrames(client, caller, false, down).run() //nolint:errcheck // one has gone, whichever
+		caller.CloseWrite()                          //nolint:errcheck // it may have gone
+		client.CloseRead()                           //nolint:errcheck // the same
 	})
 	both.Wait()
 }
@@ -195,17 +194,5 @@ func (s *socket) dial() (*net.UnixConn, error) {
 			return c, err
 		}
 		time.Sleep(dialPause)
-	}
-}
-
-// seen deals with a message from a caller before it is handed on.
-func (s *socket) seen(c *conn, text []byte) {
-	step := c.up(text)
-	switch {
-	case step.look != nil:
-		s.asker.look(step.look, c.name())
-	case step.start != nil:
-		lost, why := c.lost(step.start)
-		s.asker.started(step.start, c.name(), lost, decisions.New, why)
 	}
 }

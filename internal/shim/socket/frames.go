@@ -1,4 +1,4 @@
-package relay
+package socket
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/gobwas/ws"
+
+	"github.com/hist-cli/hist/internal/shim/relay"
 )
 
 // frames reads a direction of a websocket connection and hands it on as it comes: first the HTTP upgrade, then frame by
@@ -20,6 +22,9 @@ type frames struct {
 
 	raw bytes.Buffer // of the frame that is read
 }
+
+// maxMessage is the longest message that is looked into, in bytes.
+const maxMessage = relay.MaxMessage
 
 // maxHead is the longest HTTP head that is looked for, in bytes.
 const maxHead = 64 << 10

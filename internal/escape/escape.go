@@ -1,7 +1,13 @@
-package format
+// Package escape keeps what a terminal, an editor or a browser would obey, or not show, out of what hist writes.
+//
+// In: text on its way to a stream. Out: the same text with such characters in another form. It is apart from package
+// format because a relay of the shim needs it, which has no time to initialise more than this. Never here: what is
+// written, and to whom.
+package escape
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"unicode"
@@ -9,9 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// hidden says whether a terminal, an editor or a browser would obey a character or not show it: control characters
+// Hidden says whether a terminal, an editor or a browser would obey a character or not show it: control characters
 // other than white space, those that turn the direction of text, and line ends that few take for such.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	switch r {
 	case '\n', '\t', '\r':
 		return false
@@ -29,6 +35,13 @@ func JSON(w io.Writer) io.Writer {
 		}
 		return fmt.Sprintf(`\u%04x`, r)
 	}}
+}
+
+// Line writes a value as one line of JSON.
+func Line(w io.Writer, v any) error {
+	enc := json.NewEncoder(JSON(w))
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // XML returns a writer in which hidden characters are written as references, which mean the same.
@@ -55,7 +68,7 @@ func (e *escaping) Write(b []byte) (int, error) {
 		text = append(e.rest, b...)
 		e.rest = nil
 	}
-	if !bytes.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || hidden(r) }) {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r == utf8.RuneError || Hidden(r) }) {
 		if _, err := e.w.Write(text); err != nil {
 			return 0, err
 		}
@@ -68,7 +81,7 @@ func (e *escaping) Write(b []byte) (int, error) {
 			break
 		}
 		r, size := utf8.DecodeRune(text)
-		if hidden(r) {
+		if Hidden(r) {
 			e.out = append(e.out, e.as(r)...)
 		} else {
 			e.out = append(e.out, text[:size]...)
