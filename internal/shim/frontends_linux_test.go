@@ -2,11 +2,13 @@ package shim_test
 
 import (
 	"bytes"
-	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,12 +20,29 @@ import (
 // frontEndsVar names the directory into which npm has installed the front ends, which holds node_modules.
 const frontEndsVar = "HIST_FRONT_ENDS_DIR"
 
-// conversation runs a front end: it says the prompts in a thread, or in a new one if there is none, and returns the thread.
-type conversation func(t *testing.T, h *clienttest.Home, codex, thread string, prompts ...string) string
+// frontEnd is a program that drives the client.
+type frontEnd struct {
+	name string
+	// command says the prompts in a thread, or in a new one if there is none.
+	command func(t *testing.T, codex, thread string, prompts ...string) []string
+	each    bool // it takes a process for each prompt
+}
 
-// byNode runs a front end's program of ours.
-func byNode(program, module string) conversation {
-	return func(t *testing.T, h *clienttest.Home, codex, thread string, prompts ...string) string {
+var frontEnds = []frontEnd{
+	{name: "exec", each: true, command: func(_ *testing.T, codex, thread string, prompts ...string) []string {
+		args := []string{codex, "exec", "--skip-git-repo-check", "--json"}
+		if thread != "" {
+			args = append(args, "resume", thread)
+		}
+		return append(args, prompts...)
+	}},
+	{name: "codex-sdk", command: byNode("codex-sdk.mjs", "@openai/codex-sdk")},
+	{name: "ai-sdk", command: byNode("ai-sdk.mjs", "ai-sdk-provider-codex-cli")},
+}
+
+// byNode runs a front end by a program of ours.
+func byNode(program, module string) func(t *testing.T, codex, thread string, prompts ...string) []string {
+	return func(t *testing.T, codex, thread string, prompts ...string) []string {
 		t.Helper()
 		dir := os.Getenv(frontEndsVar)
 		modules := filepath.Join(dir, "node_modules")
@@ -37,50 +56,93 @@ func byNode(program, module string) conversation {
 		if thread == "" {
 			thread = "-"
 		}
-		out := runIn(t, h, "node", append([]string{script, modules, codex, thread}, prompts...)...)
-		words := strings.Fields(out)
-		if len(words) == 0 {
-			t.Fatalf("%s named no thread", program)
-		}
-		return words[len(words)-1]
+		return append([]string{"node", script, modules, codex, thread}, prompts...)
 	}
 }
 
-// byExec runs the command itself, as a shell script does.
-func byExec(t *testing.T, h *clienttest.Home, codex, thread string, prompts ...string) string {
+// talk says the prompts, and returns the thread. Where until is not nil, the front end and the client are killed during
+// the last prompt, as soon as it is true.
+func (f frontEnd) talk(t *testing.T, h *clienttest.Home, codex, thread string, until func() bool, prompts ...string) string {
 	t.Helper()
-	for _, prompt := range prompts {
-		args := []string{"exec", "--skip-git-repo-check", "--json"}
-		if thread != "" {
-			args = append(args, "resume", thread)
+	said := [][]string{prompts}
+	if f.each {
+		said = nil
+		for _, p := range prompts {
+			said = append(said, []string{p})
 		}
-		out := runIn(t, h, codex, append(args, prompt)...)
-		if _, rest, found := strings.Cut(out, `"thread_id":"`); found && thread == "" {
-			thread = rest[:36]
+	}
+	for i, these := range said {
+		var stop func() bool
+		if i == len(said)-1 {
+			stop = until
+		}
+		runIn(t, h, stop, f.command(t, codex, thread, these...))
+		if thread == "" {
+			paths := h.Rollouts()
+			if len(paths) != 1 {
+				t.Fatalf("%d sessions", len(paths))
+			}
+			id, err := clienttest.SessionID(paths[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			thread = id
 		}
 	}
 	return thread
 }
 
-// runIn runs a program in a client's home and returns its standard output. That it fails is its own affair.
-func runIn(t *testing.T, h *clienttest.Home, program string, args ...string) string {
+// runIn runs a program in a client's home, to its end or until it is to be killed, with all that it has started. That it
+// fails is its own affair.
+func runIn(t *testing.T, h *clienttest.Home, until func() bool, args []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, program, args...)
+	c := exec.Command(args[0], args[1:]...)
+	var stderr bytes.Buffer
+	c.Dir, c.Env, c.Stderr = h.Work, append(h.Env(), "HIST_CODEX="+h.Bin.Path, "XDG_STATE_HOME="+filepath.Join(h.Root, "state")), &stderr
 	c.WaitDelay = time.Second
-	var stdout, stderr bytes.Buffer
-	c.Dir, c.Env, c.Stdout, c.Stderr = h.Work, append(h.Env(), "HIST_CODEX="+h.Bin.Path, "XDG_STATE_HOME="+filepath.Join(h.Root, "state")), &stdout, &stderr
-	if err := c.Run(); err != nil && ctx.Err() != nil {
-		t.Fatalf("%s %v: %v: %s", program, args, err, &stderr)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%s: %s", filepath.Base(program), &stderr)
-	return stdout.String()
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	defer killHome(h.Root)
+	for range 900 {
+		select {
+		case <-ended:
+			t.Logf("%s: %s", filepath.Base(args[0]), &stderr)
+			if until != nil {
+				t.Error("it ended before it could be killed")
+			}
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+		if until != nil && until() {
+			killHome(h.Root)
+			<-ended
+			return
+		}
+	}
+	killHome(h.Root)
+	<-ended
+	t.Errorf("%v never ended", args)
+}
+
+// killHome kills every process of a home, which is known by its environment.
+func killHome(root string) {
+	for range 2 {
+		all, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range all {
+			text, _ := os.ReadFile(path)
+			if pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path))); bytes.Contains(text, []byte("HOME="+root+"\x00")) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // damages are what is done to a session between two runs, as a crash or a power loss does.
 var damages = map[string]func(t *testing.T, text []byte) []byte{
-	"none":        func(t *testing.T, text []byte) []byte { return text },
 	"header lost": func(t *testing.T, text []byte) []byte { _, rest, _ := bytes.Cut(text, []byte("\n")); return rest },
 	"first prompt's record lost": func(t *testing.T, text []byte) []byte {
 		var kept [][]byte
@@ -98,8 +160,32 @@ var damages = map[string]func(t *testing.T, text []byte) []byte{
 	"torn":            func(t *testing.T, text []byte) []byte { return text[:len(text)-20] },
 }
 
-// TestFrontEnds plays a capacity error, a new process and damage with real front ends and the real client. Behind the shim
-// the follow-up's request carries the first prompt, always; without it, where nothing is damaged.
+// flow is what happens between the second prompt, which fails, and the follow-up.
+type flow struct {
+	name   string
+	same   bool // the follow-up comes from the same process
+	killed string
+	damage string
+	lost   bool // without the shim the follow-up carries nothing
+	long   bool // its run without the shim shows nothing that others don't: by hand only
+}
+
+var flows = []flow{
+	{name: "capacity error, same process", same: true, long: true},
+	{name: "capacity error, new process", long: true},
+	{name: "killed while the model hangs", killed: "hang", long: true},
+	{name: "killed in a tool", killed: "tool", long: true},
+	{name: "new process, the first prompt's record lost", damage: "first prompt's record lost", lost: true, long: true},
+	{name: "new process, the header lost", damage: "header lost", lost: true},
+	{name: "new process, NULs at the end", damage: "NULs at the end", long: true},
+	{name: "new process, a torn end", damage: "torn", long: true},
+}
+
+// allFlowsVar has every flow run without the shim, too, and writes the table of docs/front-ends.md.
+const allFlowsVar = "HIST_ALL_FLOWS"
+
+// TestFrontEnds plays failures, kills and damage with real front ends and the real client. Behind the shim the follow-up's
+// request carries the first prompt, always; without it, where nothing that it needs is damaged.
 func TestFrontEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real clients")
@@ -108,53 +194,132 @@ func TestFrontEnds(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	place := newPlace(t, "")
-	for name, talk := range map[string]conversation{
-		"exec": byExec, "codex-sdk": byNode("codex-sdk.mjs", "@openai/codex-sdk"), "ai-sdk": byNode("ai-sdk.mjs", "ai-sdk-provider-codex-cli"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Run("same process", func(t *testing.T) {
-				h := startHome(t, bin)
-				h.Server.Queue(failsSecond()...)
-				talk(t, h, place.shim, "", "FIRST", "SECOND", "FOLLOWUP")
-				if !carries(h, "FIRST", "FOLLOWUP") {
-					t.Error("the follow-up does not carry the context")
+	place, all := newPlace(t, ""), os.Getenv(allFlowsVar) != ""
+	results := map[string]map[bool]bool{}
+	for _, f := range frontEnds {
+		for _, flow := range flows {
+			results[f.name+flow.name] = map[bool]bool{}
+			for _, behind := range []bool{true, false} {
+				if !behind && flow.long && !all {
+					continue
 				}
-			})
-			for damage, do := range damages {
-				for _, behind := range []bool{true, false} {
-					if !behind && damage != "header lost" {
-						continue // one is enough to see that the shim makes the difference
+				name, codex := flow.name, place.shim
+				if !behind {
+					name, codex = name+", without hist", bin.Path
+				}
+				t.Run(f.name+"/"+name, func(t *testing.T) {
+					got := flow.play(t, f, bin, codex)
+					results[f.name+flow.name][behind] = got
+					if got != (behind || !flow.lost) {
+						t.Errorf("the follow-up carries the context: %v", got)
 					}
-					what := damage
-					codex := place.shim
-					if !behind {
-						what, codex = damage+", without hist", bin.Path
-					}
-					t.Run(what, func(t *testing.T) {
-						h := startHome(t, bin)
-						h.Server.Queue(failsSecond()...)
-						thread := talk(t, h, codex, "", "FIRST", "SECOND")
-						path := h.Rollouts()
-						if len(path) != 1 || !strings.Contains(path[0], thread) {
-							t.Fatal(path, thread)
-						}
-						text, err := os.ReadFile(path[0])
-						if err != nil {
-							t.Fatal(err)
-						}
-						if err := os.WriteFile(path[0], do(t, text), 0o600); err != nil {
-							t.Fatal(err)
-						}
-						h.Server.Reset()
-						talk(t, h, codex, thread, "FOLLOWUP")
-						if got := carries(h, "FIRST", "FOLLOWUP"); got != behind {
-							t.Errorf("the follow-up carries the context: %v", got)
-						}
-					})
+				})
+			}
+		}
+	}
+	if all && !t.Failed() {
+		writeFlows(t, results)
+	}
+}
+
+// play plays a flow and says whether the follow-up's request carries the first prompt.
+func (f flow) play(t *testing.T, front frontEnd, bin clienttest.Binary, codex string) bool {
+	h := startHome(t, bin)
+	first := clienttest.Reply{Items: []clienttest.Item{clienttest.Message("msg_1", "The first answer.")}}
+	var until func() bool
+	switch f.killed {
+	case "":
+		h.Server.Queue(failsSecond()...)
+	case "hang":
+		h.Server.Queue(first, clienttest.Reply{Kind: clienttest.Held})
+		until = func() bool { return carries(h, "SECOND") }
+	case "tool":
+		h.Server.Queue(first, clienttest.Reply{Items: []clienttest.Item{clienttest.Shell("fc_1", "call_1", "sleep 600")}})
+		until = func() bool { return onDisk(h, "call_1") }
+	}
+	if f.same {
+		front.talk(t, h, codex, "", nil, "FIRST", "SECOND", "FOLLOWUP")
+		return carries(h, "FIRST", "FOLLOWUP")
+	}
+	thread := front.talk(t, h, codex, "", until, "FIRST", "SECOND")
+	path := h.Rollouts()
+	if len(path) != 1 || !strings.Contains(path[0], thread) {
+		t.Fatal(path, thread)
+	}
+	if f.damage != "" {
+		text, err := os.ReadFile(path[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path[0], damages[f.damage](t, text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Server.Reset()
+	front.talk(t, h, codex, thread, nil, "FOLLOWUP")
+	return carries(h, "FIRST", "FOLLOWUP")
+}
+
+// onDisk says whether a session of the home holds a text.
+func onDisk(h *clienttest.Home, text string) bool {
+	for _, path := range h.Rollouts() {
+		if held, err := os.ReadFile(path); err == nil && bytes.Contains(held, []byte(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// flowsPage is the page that holds the table of flows.
+const flowsPage = "../../docs/front-ends.md"
+
+// writeFlows puts what was measured into the page.
+func writeFlows(t *testing.T, results map[string]map[bool]bool) {
+	t.Helper()
+	var table strings.Builder
+	table.WriteString("| without hist / with the shim |")
+	for _, f := range frontEnds {
+		table.WriteString(" " + f.name + " |")
+	}
+	table.WriteString("\n|---" + strings.Repeat("|---", len(frontEnds)) + "|\n")
+	sum := map[string]map[bool]int{}
+	word := map[bool]string{true: "carries", false: "lost"}
+	for _, flow := range flows {
+		table.WriteString("| " + flow.name + " |")
+		for _, f := range frontEnds {
+			r := results[f.name+flow.name]
+			if len(r) < 2 {
+				t.Fatalf("%s, %s: not played both ways", f.name, flow.name)
+			}
+			if sum[f.name] == nil {
+				sum[f.name] = map[bool]int{}
+			}
+			for _, behind := range []bool{true, false} {
+				if r[behind] {
+					sum[f.name][behind]++
 				}
 			}
-		})
+			table.WriteString(" " + word[r[false]] + " / " + word[r[true]] + " |")
+		}
+		table.WriteString("\n")
+	}
+	fmt.Fprintf(&table, "| **carries, of %d flows** |", len(flows))
+	for _, f := range frontEnds {
+		fmt.Fprintf(&table, " **%d / %d** |", sum[f.name][false], sum[f.name][true])
+	}
+	table.WriteString("\n")
+	page, err := os.ReadFile(flowsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- flows: written by TestFrontEnds -->\n", "<!-- end of flows -->"
+	before, rest, found := strings.Cut(string(page), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatal("the page has no place for the table")
+	}
+	if err := os.WriteFile(flowsPage, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

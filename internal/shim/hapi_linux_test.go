@@ -1,7 +1,6 @@
 package shim_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -75,7 +73,7 @@ func startHapi(t *testing.T, p *place, h *clienttest.Home) *hapi {
 	return a
 }
 
-// end ends all that HAPI has started, which it does not do itself: its processes are known by their environment.
+// end ends all that HAPI has started, which it does not do itself.
 func (a *hapi) end() {
 	if a.t.Failed() {
 		for _, name := range []string{"hub.log", "runner.log"} {
@@ -83,16 +81,7 @@ func (a *hapi) end() {
 			a.t.Logf("%s: %s", name, text[max(0, len(text)-2000):])
 		}
 	}
-	for range 2 {
-		all, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, path := range all {
-			text, _ := os.ReadFile(path)
-			if pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path))); bytes.Contains(text, []byte("HAPI_HOME="+a.home+"\x00")) {
-				syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	killHome(a.h.Root)
 }
 
 func (a *hapi) wait(what string, done func() bool) {
