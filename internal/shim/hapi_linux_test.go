@@ -1,6 +1,7 @@
 package shim_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,9 +29,12 @@ type hapi struct {
 	token string
 	env   []string
 	home  string
+
+	script  string
+	session string
 }
 
-func startHapi(t *testing.T, p *place, h *clienttest.Home) *hapi {
+func startHapi(t *testing.T, p *place, h *clienttest.Home, more ...string) *hapi {
 	t.Helper()
 	script := filepath.Join(os.Getenv(frontEndsVar), "node_modules/@twsxtd/hapi/bin/hapi.cjs")
 	if _, err := os.Stat(script); err != nil || os.Getenv(frontEndsVar) == "" {
@@ -53,24 +58,47 @@ func startHapi(t *testing.T, p *place, h *clienttest.Home) *hapi {
 	}
 	a.env = append(a.env, "HIST_CODEX="+h.Bin.Path, "XDG_STATE_HOME="+filepath.Join(p.dir, "state"),
 		"HAPI_HOME="+a.home, "CLI_API_TOKEN=token", "HAPI_API_URL="+a.url, "HAPI_LISTEN_HOST=127.0.0.1", "HAPI_LISTEN_PORT="+port)
+	a.env = append(a.env, more...)
 	t.Cleanup(a.end)
-	for i, args := range [][]string{{"hub"}, {"runner", "start-sync"}} {
-		log, err := os.Create(filepath.Join(h.Root, args[0]+".log"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := exec.Command("node", append([]string{script}, args...)...)
-		c.Dir, c.Env, c.Stdout, c.Stderr = h.Work, a.env, log, log
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		go c.Wait()
-		if i == 0 {
-			a.wait("the hub", func() bool { _, err := http.Get(a.url); return err == nil })
-		}
-	}
-	a.token = gjson.Get(a.call("POST", "/api/auth", `{"accessToken":"token"}`), "token").String()
+	a.script = script
+	a.begin()
 	return a
+}
+
+// begin starts the hub and the runner, and logs in.
+func (a *hapi) begin() {
+	a.t.Helper()
+	a.run("hub")
+	a.wait("the hub", func() bool {
+		res, err := http.Get(a.url)
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
+	a.run("runner", "start-sync")
+	a.login()
+}
+
+func (a *hapi) login() {
+	a.t.Helper()
+	a.token = gjson.Get(a.call("POST", "/api/auth", `{"accessToken":"token"}`), "token").String()
+}
+
+// run starts one of HAPI's parts.
+func (a *hapi) run(args ...string) {
+	a.t.Helper()
+	log, err := os.OpenFile(filepath.Join(a.h.Root, args[0]+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer log.Close()
+	c := exec.Command("node", append([]string{a.script}, args...)...)
+	c.Dir, c.Env, c.Stdout, c.Stderr = a.h.Work, a.env, log, log
+	if err := c.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	go c.Wait()
 }
 
 // end ends all that HAPI has started, which it does not do itself.
@@ -115,8 +143,140 @@ func (a *hapi) call(method, path, body string) string {
 	return string(text)
 }
 
-// TestHapi drives HAPI as its page does: a first answer, a capacity error, a follow-up, all over its websocket engine. The
-// relay stands at the engine's socket, and the follow-up's request carries the first prompt.
+// machine waits for the runner and returns its id.
+func (a *hapi) machine() (id string) {
+	a.t.Helper()
+	a.wait("the runner", func() bool {
+		id = gjson.Get(a.call("GET", "/api/machines", ""), "machines.#(active==true).id").String()
+		return id != ""
+	})
+	return id
+}
+
+// spawn begins a session, as the page does.
+func (a *hapi) spawn() {
+	a.t.Helper()
+	body, err := json.Marshal(map[string]any{"directory": a.h.Work, "agent": "codex", "yolo": true})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	answer := a.call("POST", "/api/machines/"+a.machine()+"/spawn", string(body))
+	if a.session = gjson.Get(answer, "sessionId").String(); a.session == "" {
+		a.t.Fatal(answer)
+	}
+}
+
+// active says whether the hub takes the session for running.
+func (a *hapi) active() bool {
+	return gjson.Get(a.call("GET", "/api/sessions/"+a.session, ""), "session.active").Bool()
+}
+
+// say sends a prompt; a session that is not active is resumed first, as the page does.
+func (a *hapi) say(prompt string) {
+	a.t.Helper()
+	if !a.active() {
+		a.machine()
+		answer := a.call("POST", "/api/sessions/"+a.session+"/resume", "{}")
+		a.t.Logf("resumed: %s", answer)
+		if id := gjson.Get(answer, "sessionId").String(); id != "" {
+			a.session = id
+		}
+	}
+	a.call("POST", "/api/sessions/"+a.session+"/messages", fmt.Sprintf(`{"text":%q}`, prompt))
+}
+
+// processes are those of this HAPI whose command line has one of the words in it.
+func (a *hapi) processes(words ...string) (found []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range all {
+		env, _ := os.ReadFile(path)
+		if !bytes.Contains(env, []byte("HOME="+a.h.Root+"\x00")) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		for _, w := range words {
+			if bytes.Contains(bytes.ReplaceAll(line, []byte{0}, []byte(" ")), []byte(w)) {
+				found = append(found, pid)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// kill kills what a flow names, and starts what the user would start again.
+func (a *hapi) kill(what string) {
+	a.t.Helper()
+	words := map[string][]string{"app-server": {" app-server "}, "session": {" codex --", " app-server "}, "hub": {" hub"}}[what]
+	if what == "everything" {
+		killHome(a.h.Root)
+		a.begin()
+		return
+	}
+	pids := a.processes(words...)
+	if len(pids) == 0 {
+		a.t.Fatalf("there is no %s to kill", what)
+	}
+	for _, pid := range pids {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		a.t.Logf("killed: %s", bytes.ReplaceAll(line, []byte{0}, []byte(" ")))
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	switch what {
+	case "hub":
+		a.run("hub")
+		a.wait("the hub", func() bool {
+			res, err := http.Get(a.url)
+			if err == nil {
+				res.Body.Close()
+			}
+			return err == nil
+		})
+		a.login()
+	case "session":
+		a.wait("the end of the session", func() bool { return !a.active() })
+	}
+}
+
+// hapiFlow is what happens to a session of HAPI's.
+type hapiFlow struct {
+	name   string
+	second clienttest.Reply // to the second prompt
+	tool   bool             // the second prompt's tool runs
+	killed string
+	early  bool // the follow-up does not wait until the session is back
+	damage string
+	stuck  bool // without the shim no follow-up leaves, or without the context
+	inCI   bool
+}
+
+func full() clienttest.Reply { return failsSecond()[1] }
+
+var hapiFlows = []hapiFlow{
+	{name: "capacity error", second: full(), inCI: true},
+	{name: "another failure", second: clienttest.Reply{Kind: clienttest.Failed, Code: "server_error", Message: "It failed."}},
+	{name: "HTTP 500", second: clienttest.Reply{Kind: clienttest.HTTPError, Status: 500, Body: "{}"}},
+	{name: "HTTP 429", second: clienttest.Reply{Kind: clienttest.HTTPError, Status: 429, Body: "{}"}},
+	{name: "cut stream", second: clienttest.Reply{Kind: clienttest.Cut}},
+	{name: "capacity error; hub killed, follow-up once the session is back", second: full(), killed: "hub"},
+	{name: "capacity error; hub killed, follow-up at once", second: full(), killed: "hub", early: true},
+	{name: "capacity error; session killed", second: full(), killed: "session"},
+	{name: "capacity error; everything killed", second: full(), killed: "everything"},
+	{name: "cut stream; session killed", second: clienttest.Reply{Kind: clienttest.Cut}, killed: "session"},
+	{name: "hanging answer; session killed", second: clienttest.Reply{Kind: clienttest.Held}, killed: "session"},
+	{name: "running tool; session killed", tool: true, killed: "session"},
+	{name: "running tool; everything killed", tool: true, killed: "everything"},
+	{name: "capacity error; app-server killed", second: full(), killed: "app-server"},
+	{name: "hanging answer; app-server killed", second: clienttest.Reply{Kind: clienttest.Held}, killed: "app-server"},
+	{name: "capacity error; session killed, the header lost", second: full(), killed: "session", damage: "header lost", stuck: true, inCI: true},
+	{name: "capacity error; session killed, the first prompt's record lost", second: full(), killed: "session", damage: "first prompt's record lost", stuck: true},
+	{name: "capacity error; session killed, NULs at the end", second: full(), killed: "session", damage: "NULs at the end"},
+	{name: "capacity error; session killed, a torn end", second: full(), killed: "session", damage: "torn"},
+}
+
+// TestHapi drives HAPI as its page does: a first answer, a second prompt that fails, what else happens, and a follow-up, all
+// over its websocket engine. The relay stands at the engine's socket, and the follow-up's request carries the first prompt.
 func TestHapi(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a real front end")
@@ -125,30 +285,91 @@ func TestHapi(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
+	all := os.Getenv(allFlowsVar) != ""
+	results := map[string]map[bool]bool{}
+	for _, f := range hapiFlows {
+		results[f.name] = map[bool]bool{}
+		for _, behind := range []bool{true, false} {
+			if !all && (!f.inCI || !behind) {
+				continue
+			}
+			name := f.name
+			if !behind {
+				name += ", without hist"
+			}
+			t.Run(name, func(t *testing.T) {
+				got := f.play(t, bin, behind)
+				results[f.name][behind] = got
+				if got != (behind || !f.stuck) {
+					t.Errorf("the follow-up carries the context: %v", got)
+				}
+			})
+		}
+	}
+	if all {
+		for _, f := range hapiFlows {
+			t.Logf("| %s | %v / %v |", f.name, results[f.name][false], results[f.name][true])
+		}
+	}
+}
+
+// play plays a flow and says whether the follow-up's request carries the first prompt.
+func (f hapiFlow) play(t *testing.T, bin clienttest.Binary, behind bool) bool {
+	t.Helper()
 	p, h := newPlace(t, ""), startHome(t, bin)
-	a := startHapi(t, p, h)
-	machine := ""
-	a.wait("the runner", func() bool {
-		machine = gjson.Get(a.call("GET", "/api/machines", ""), "machines.0.id").String()
-		return machine != ""
-	})
-	h.Server.Queue(failsSecond()...)
-	body, err := json.Marshal(map[string]any{"directory": h.Work, "agent": "codex", "yolo": true})
-	if err != nil {
-		t.Fatal(err)
+	mode := "HIST_SHIM=repair"
+	if !behind {
+		mode = "HIST_SHIM=off"
 	}
-	answer := a.call("POST", "/api/machines/"+machine+"/spawn", string(body))
-	session := gjson.Get(answer, "sessionId").String()
-	if session == "" {
-		t.Fatal(answer)
+	a := startHapi(t, p, h, mode)
+	a.spawn()
+	second := f.second
+	if f.tool {
+		second = clienttest.Reply{Items: []clienttest.Item{clienttest.Shell("fc_1", "call_1", "sleep 600")}}
 	}
-	for _, prompt := range []string{"FIRST", "SECOND", "FOLLOWUP"} {
-		a.call("POST", "/api/sessions/"+session+"/messages", fmt.Sprintf(`{"text":%q}`, prompt))
+	h.Server.Queue(failsSecond()[0], second)
+	for _, prompt := range []string{"FIRST", "SECOND"} {
+		a.say(prompt)
 		a.wait("the request with "+prompt, func() bool { return carries(h, prompt) })
 		time.Sleep(time.Second) // the end of the turn is shown to nobody but the page
 	}
-	if !carries(h, "FIRST", "FOLLOWUP") {
-		t.Error("the follow-up does not carry the context")
+	if f.tool {
+		a.wait("the tool", func() bool { return onDisk(h, "call_1") })
 	}
-	p.log(`"via":"thread/start","caller":`)
+	if f.killed != "" {
+		a.kill(f.killed)
+	}
+	if f.damage != "" {
+		path := h.Rollouts()
+		if len(path) != 1 {
+			t.Fatal(path)
+		}
+		text, err := os.ReadFile(path[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path[0], damages[f.damage](t, text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.killed == "hub" && !f.early {
+		a.wait("the session", a.active)
+	}
+	h.Server.Reset()
+	sent := len(h.Server.Requests())
+	a.say("FOLLOWUP")
+	for range 30 {
+		time.Sleep(time.Second)
+		if carries(h, "FOLLOWUP") {
+			break
+		}
+		if !a.active() { // it has ended meanwhile, and the page resumes it
+			a.say("FOLLOWUP")
+		}
+	}
+	t.Logf("%d requests before, %d after", sent, len(h.Server.Requests()))
+	if behind {
+		p.log(`"via":"thread/start","caller":`)
+	}
+	return carries(h, "FIRST", "FOLLOWUP")
 }
