@@ -140,7 +140,17 @@ func (c *Checker) seen() int64 {
 			}
 		}
 	}
-	return count(c.reach(tip, up, read))
+	sent := c.reach(tip, up, read)
+	for _, n := range c.nodes {
+		if n.side || !n.sent() || n.filler {
+			continue
+		}
+		c.Summary.Holding++
+		if sent[n] {
+			c.Summary.Reached++
+		}
+	}
+	return count(sent)
 }
 
 // maxBranches is how many branches are mended: a file with more is nobody's conversation.

@@ -79,6 +79,8 @@ type Summary struct {
 	Session string // the id that its records name
 	// Seen is the number of content blocks that the client sends of the file as it is, Items of it mended.
 	Seen, Items int64
+	// Holding is the number of records that hold content, Reached how many of them the client sends of the file as it is.
+	Holding, Reached int
 }
 
 // told is a prompt's text outside its own record.
@@ -134,6 +136,7 @@ func (c *Checker) Record(rec *session.Record) {
 		n.side = n.side && !c.opts.SubAgent
 		n.index = len(c.nodes)
 		c.noteCalls(rec, n)
+		c.proof.answer(n, field(rec, fieldContent))
 		c.nodes = append(c.nodes, n)
 		return
 	}
@@ -189,6 +192,7 @@ func (c *Checker) End() {
 		return
 	}
 	c.Summary.Seen = c.seen()
+	c.thinking()
 	c.duplicates()
 	c.identify()
 	c.adopt()
@@ -198,7 +202,10 @@ func (c *Checker) End() {
 	c.drops()
 	c.branches()
 	c.wrongLeaf()
+	c.lostKept()
 	c.order()
+	c.lastTurn()
+	c.reachable()
 	c.relink()
 	c.settle()
 }

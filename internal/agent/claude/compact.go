@@ -64,3 +64,36 @@ func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	}
 	return "", ""
 }
+
+// lostKept writes again which messages a compaction has kept, where its mark says nothing about it any more: from 2.1.215
+// on the last answer, at least, is sent behind the summary.
+func (c *Checker) lostKept() {
+	for _, n := range c.nodes {
+		kept := c.byUUID[n.ref2]
+		if n.role != roleBoundary || n.side || !n.bare || n.version == "" || before(n.version, "2.1.215") || kept == nil || !kept.sent() {
+			continue
+		}
+		var summary *node
+		for _, m := range c.kids[n] {
+			if m.summary && m.new == nil {
+				summary = m
+			}
+		}
+		if summary == nil {
+			continue
+		}
+		d := c.add(&draft{about: n, Finding: finding.Finding{
+			Rule: ruleLostKept, Impact: c.worst(finding.Notes, finding.Loses, finding.Loses), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
+			Message: "the mark of the compaction does not say which messages were kept: the client sends the summary only",
+		}})
+		ids := []string{kept.uuid}
+		value := object{
+			"trigger": "auto", "preTokens": 0,
+			"preservedSegment":  object{"headUuid": kept.uuid, "anchorUuid": summary.uuid, "tailUuid": kept.uuid},
+			"preservedMessages": object{"anchorUuid": summary.uuid, "uuids": ids, "allUuids": ids},
+		}
+		at := n.start + 1
+		add := append(append([]byte(`"compactMetadata":`), value.json()...), ',')
+		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}})
+	}
+}

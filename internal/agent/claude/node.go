@@ -39,26 +39,29 @@ type node struct {
 	ref2   string // logicalParentUuid of a boundary
 	sum    uint64 // of the record's bytes
 
-	parentSpan jsonl.Span // of the value; zero if the key is missing
-	uuidSpan   jsonl.Span
-	blocks     []block
-	index      int // among all nodes, in the order of the file
-	version    string
-	side       bool   // a sub-agent's
-	foreign    bool   // said by a model of another maker: its ids are not the API's
-	synthetic  bool   // never sent: what the client said about an error
-	meta       bool   // text that the client made
-	summary    bool   // the summary of a compaction
-	filler     bool   // "No response requested."
-	typeLost   bool   // the record has no type that a client reads, though it holds a message
-	stop       string // why the model stopped, as it stands there
-	kept       bool   // compaction metadata names messages that were kept
-	noMessage  bool   // the record has no message, or one without content
-	empty      bool   // nothing in it is sent
-	toolResult bool   // it has a toolUseResult
-	attachment string
-	faults     []fault
-	message    uint64 // the sum of the message's bytes
+	parentSpan  jsonl.Span // of the value; zero if the key is missing
+	uuidSpan    jsonl.Span
+	blocks      []block
+	index       int // among all nodes, in the order of the file
+	version     string
+	side        bool   // a sub-agent's
+	foreign     bool   // said by a model of another maker: its ids are not the API's
+	synthetic   bool   // never sent: what the client said about an error
+	meta        bool   // text that the client made
+	summary     bool   // the summary of a compaction
+	denied      bool   // the user did not let the tool run, or stopped it
+	asksNothing bool   // text that the client wrote where the user asked nothing
+	bare        bool   // a compaction's mark that says nothing about it
+	filler      bool   // "No response requested."
+	typeLost    bool   // the record has no type that a client reads, though it holds a message
+	stop        string // why the model stopped, as it stands there
+	kept        bool   // compaction metadata names messages that were kept
+	noMessage   bool   // the record has no message, or one without content
+	empty       bool   // nothing in it is sent
+	toolResult  bool   // it has a toolUseResult
+	attachment  string
+	faults      []fault
+	message     uint64 // the sum of the message's bytes
 
 	start      int        // where the record's object begins in its line
 	typeSpan   jsonl.Span // of the type's value
@@ -157,6 +160,8 @@ func newNode(rec *session.Record) *node {
 		n.when = t.UnixMilli()
 	}
 	n.stop = string(text(rec, fieldStopReason))
+	n.denied = len(text(rec, fieldDenial)) > 0
+	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
 	model := string(text(rec, fieldModel))
 	n.foreign = model != "" && model[0] != '<' && !strings.Contains(model, "claude")
 	n.setRole(rec)
@@ -177,7 +182,7 @@ func (n *node) setRole(rec *session.Record) {
 	case "system":
 		n.role = roleLink
 		if string(text(rec, fieldSubtype)) == "compact_boundary" {
-			n.role = roleBoundary
+			n.role, n.bare = roleBoundary, len(field(rec, fieldCompact)) == 0
 			n.kept = gjson.GetBytes(field(rec, fieldCompact), "preservedMessages").Exists() ||
 				gjson.GetBytes(field(rec, fieldCompact), "preservedSegment").Exists()
 		}

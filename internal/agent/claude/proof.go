@@ -3,10 +3,12 @@ package claude
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -14,16 +16,105 @@ import (
 // proof is what a session tells of the requests that its client sent: for each message the SHA-256 of its canonical JSON.
 // From 2.1.300 or so on; files of older versions have none.
 type proof struct {
-	sent map[string]session.Pos // hash of a message that was sent: where that is told first
+	sent    map[string]session.Pos // hash of a message that was sent: where that is told first
+	answers map[string]*answer     // with thinking, by the message's id
+	last    session.Pos            // of the newest request
 }
 
-func newProof() proof { return proof{sent: map[string]session.Pos{}} }
+// answer is the hashes of an answer with thinking, of all of it and without its thinking, while its records come.
+type answer struct {
+	whole, bare hash.Hash
+	blocks      [2]int // so far
+	thinks      *node  // the first record with thinking
+	end         session.Pos
+	odd         bool // something of it can't be read, or is no list of blocks
+}
+
+func newProof() proof { return proof{sent: map[string]session.Pos{}, answers: map[string]*answer{}} }
+
+// answer takes a record of an answer into account whose first record holds thinking.
+func (p *proof) answer(n *node, content []byte) {
+	if n.role != roleAssistant || n.side || n.msg == "" || n.synthetic || len(p.sent) == 0 {
+		return
+	}
+	a := p.answers[n.msg]
+	if a == nil {
+		if len(n.blocks) == 0 || n.blocks[0].kind != blockThinking {
+			return
+		}
+		a = &answer{whole: sha256.New(), bare: sha256.New(), thinks: n}
+		p.answers[n.msg] = a
+	}
+	a.end = n.ref.Pos
+	a.odd = a.odd || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
+	i := 0
+	gjson.ParseBytes(content).ForEach(func(_, b gjson.Result) bool {
+		one := appendCanonical(nil, b)
+		a.add(0, one)
+		if i < len(n.blocks) && n.blocks[i].kind != blockThinking {
+			a.add(1, one)
+		}
+		i++
+		return true
+	})
+}
+
+// add appends a block to what is hashed: 0 the whole answer, 1 what it says beside its thinking.
+func (a *answer) add(which int, block []byte) {
+	h, lead := a.whole, ","
+	if which == 1 {
+		h = a.bare
+	}
+	if a.blocks[which] == 0 {
+		lead = `{"content":[`
+	}
+	a.blocks[which]++
+	h.Write([]byte(lead))
+	h.Write(block)
+}
+
+// sentAs says whether an answer was sent as it stands in the file, with or without its thinking.
+func (p *proof) sentAs(a *answer) bool {
+	for _, h := range []hash.Hash{a.whole, a.bare} {
+		h.Write([]byte(`],"role":"assistant"}`))
+		if _, ok := p.sent[hex.EncodeToString(h.Sum(nil))]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// thinking reports thinking that is not what the client has sent before: its signature does not fit it any more. Only an
+// answer behind which requests were made tells that.
+func (c *Checker) thinking() {
+	for _, n := range c.nodes {
+		a := c.proof.answers[n.msg]
+		if a == nil || a.thinks != n || a.odd || !a.end.Less(c.proof.last) || c.proof.sentAs(a) {
+			continue
+		}
+		cuts := []finding.Cut{}
+		for _, b := range n.blocks {
+			if b.kind == blockThinking {
+				cuts = append(cuts, finding.Cut{Start: b.span.Start, End: b.span.End, Element: true})
+			}
+		}
+		f := fault{
+			rule: ruleBadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.Start,
+			fix: finding.SetAside, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, cuts: cuts,
+		}
+		if len(cuts) == len(n.blocks) {
+			f.cuts, f.drop = nil, true
+		}
+		n.fault(f)
+	}
+}
 
 func (p *proof) blob(rec *session.Record) {
 	p.note(string(text(rec, fieldHash)), rec.Pos)
 }
 
 func (p *proof) request(rec *session.Record) {
+	p.last = rec.Pos
 	gjson.ParseBytes(field(rec, fieldTail)).ForEach(func(_, h gjson.Result) bool {
 		p.note(h.String(), rec.Pos)
 		return true

@@ -1,15 +1,19 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // Rules is what only Claude Code's sessions can suffer from; what the bytes of any file can suffer from is told by the
 // normalizer.
 var Rules = []*finding.Rule{
 	ruleBrokenParent, ruleNullParent, ruleParentCycle, ruleMissingUUID, ruleReusedUUID, ruleUnknownLink, ruleMissingType,
-	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord,
+	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord, ruleReachable,
 	ruleLostPrompt, ruleLostCall, ruleLostResult, ruleUnfinishedCall, ruleWrongResultID, ruleDuplicateResult, ruleDuplicateCallID, ruleLateResult,
 	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleBadThinking,
-	ruleLostBoundary, ruleLostSummary,
+	ruleLostBoundary, ruleLostSummary, ruleLostKept,
+	ruleCutTurn, check.UnansweredPrompt,
 	ruleNoConversation,
 }
 
@@ -26,6 +30,9 @@ var (
 	ruleRecordOrder     = texts.Rule(finding.Rule{Name: "record-order", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleLostEnd         = texts.Rule(finding.Rule{Name: "lost-end", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleDuplicateRecord = texts.Rule(finding.Rule{Name: "duplicate-record", Family: "chain", Impact: finding.Notes, Fix: finding.SetAside})
+	ruleReachable       = texts.Rule(finding.Rule{Name: "reachable", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleLostKept        = texts.Rule(finding.Rule{Name: "lost-kept", Family: "compaction", Impact: finding.Loses, Fix: finding.Recovered})
+	ruleCutTurn         = texts.Rule(finding.Rule{Name: "cut-turn", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleLostPrompt      = texts.Rule(finding.Rule{Name: "lost-prompt", Family: "lost", Impact: finding.Loses, Fix: finding.Recovered})
 	ruleLostCall        = texts.Rule(finding.Rule{Name: "lost-call", Family: "lost", Impact: finding.Loses, Fix: finding.Recovered})
 	ruleLostResult      = texts.Rule(finding.Rule{Name: "lost-result", Family: "lost", Impact: finding.Loses, Fix: finding.Recovered})

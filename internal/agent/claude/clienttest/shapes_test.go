@@ -33,7 +33,7 @@ func TestLegalShapes(t *testing.T) {
 			`{"type":"progress","uuid":"p1","parentUuid":"a1","data":{}}`, line("user", "u2", "p1", asked("two"), ""), line("assistant", "a2", "u2", said("m2", "yes"), "")),
 		"an unknown record of bookkeeping": append(turn[:2:2], `{"type":"something-new","sessionId":"s","x":{"uuid":1}}`),
 		"a record of a newer client as a link": append(turn[:2:2],
-			`{"type":"something-new","uuid":"p1","parentUuid":"a1","version":"9.0.0"}`, line("user", "u2", "p1", asked("two"), `,"version":"9.0.0"`)),
+			`{"type":"something-new","uuid":"p1","parentUuid":"a1","version":"9.0.0"}`, line("user", "u2", "p1", asked("two"), `,"version":"9.0.0"`), line("assistant", "a2", "u2", said("m2", "yes"), `,"version":"9.0.0"`)),
 		"a rewind that the client notes": append(turn[:2:2],
 			line("user", "u2", "a1", asked("two"), at("05:00")), line("assistant", "a2", "u2", said("m2", "no"), at("05:08")),
 			line("user", "u3", "a1", asked("two, but better"), at("06:00")), `{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
@@ -58,7 +58,7 @@ func TestLegalShapes(t *testing.T) {
 			line("user", "u2", "a1", asked("two"), ""), line("assistant", "e1", "u2", `{"id":"x","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error: 529"}]}`, `,"isApiErrorMessage":true`),
 			line("user", "u3", "e1", asked("again"), ""), line("assistant", "a3", "u3", said("m3", "ok"), "")),
 		"an image by its address":          {line("user", "u1", "", `{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://example.com/a.png"}},{"type":"text","text":"what is it"}]}`, ""), turn[1]},
-		"another maker's file name inside": append(turn[:2:2], line("user", "u2", "a1", asked("see {\\\"parentUuid\\\":\\\"zz\\\"}"), "")),
+		"another maker's file name inside": append(turn[:2:2], line("user", "u2", "a1", asked("see {\\\"parentUuid\\\":\\\"zz\\\"}"), ""), line("assistant", "a2", "u2", said("m2", "yes"), "")),
 	} {
 		text := []byte(strings.Join(lines, "\n") + "\n")
 		for _, f := range lintText(t, text, lint.Options{}) {

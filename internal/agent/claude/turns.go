@@ -1,0 +1,66 @@
+package claude
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// ownWords begin the texts that a client writes for the user where nothing was asked.
+var ownWords = [][]byte{
+	[]byte(`"[Request interrupted by user`), []byte(`"<command-name>`), []byte(`"<command-message>`), []byte(`"<local-command-`), []byte(`"<bash-`),
+}
+
+// asksNothing says whether a message's content begins with such a text.
+func asksNothing(content []byte) bool {
+	for _, w := range ownWords {
+		if at := bytes.Index(content, w); at >= 0 && at < len(`[{"type":"text","text":`)+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// lastTurn notes what the session ends in the middle of.
+func (c *Checker) lastTurn() {
+	if c.opts.Live || c.opts.SubAgent {
+		return
+	}
+	last := c.tipOf(c.leaf)
+	for last != nil && (!last.sent() || last.filler || last.meta || last.dropped != nil) {
+		if last.synthetic {
+			return // the client itself says how the turn ended
+		}
+		last = last.up
+	}
+	if last == nil || last.new != nil || slices.ContainsFunc(c.found, func(d *draft) bool { return d.Rule == ruleUnfinishedCall }) {
+		return // a call that was cut off says as much
+	}
+	note := func(rule *finding.Rule, message string) {
+		c.add(&draft{about: last, always: true, Finding: finding.Finding{Rule: rule, Impact: finding.Notes, Message: message}})
+	}
+	switch {
+	case last.isPrompt() && !last.asksNothing:
+		note(check.UnansweredPrompt, "the last prompt got no answer")
+	case last.role == roleResult && !last.denied && !before(last.version, "1.0.128"): // older ones leave no word of an error either
+		note(ruleCutTurn, "the last turn stopped between a tool's output and the model's next answer")
+	case last.role == roleAssistant && last.stop == "" && len(last.ids(blockCall)) == 0 && last.version != "" && !before(last.version, "2.1.100") && before(last.version, "2.1.216"):
+		note(ruleCutTurn, "the last answer was cut off in the middle: the client took what had come for all of it")
+	}
+}
+
+// reachable tells how much of the session the client sends, where damage has made that less.
+func (c *Checker) reachable() {
+	damaged := false
+	for _, d := range c.found {
+		damaged = damaged || d.Impact >= finding.Loses && (d.Rule.Family == "chain" || d.Rule.Family == "lost")
+	}
+	if s := c.Summary; damaged && s.Reached < s.Holding {
+		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{
+			Rule: ruleReachable, Impact: finding.Notes, Message: fmt.Sprintf("of %d records that hold content the client sends %d", s.Holding, s.Reached),
+		}})
+	}
+}
