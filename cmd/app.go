@@ -179,12 +179,28 @@ var exitMeanings = []struct {
 	{ExitInterrupted, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by a hang-up"},
 }
 
-// clientVersion checks a version of the agent's that was given on the command line.
-func clientVersion(v string) error {
-	if v != "" && !versionForm.MatchString(v) {
-		return usage("--for-codex is %q; it takes a version such as 0.153 or 0.153.4", v)
+// clients are the versions of clients that sessions are judged by, by the names of their agents; "" where none is named.
+type clients map[string]string
+
+// agentTitles are the agents that have such a flag.
+var agentTitles = map[string]string{"codex": "Codex (the newest is the default)", "claude": "Claude Code (the one that wrote the session and the newest are the default)"}
+
+// clientFlag is the flag that names the version of one agent's client; verb is what the command does by it.
+func clientFlag(agent, verb string) cli.Flag {
+	return &cli.StringFlag{Name: "for-" + agent, Usage: verb + " this `VERSION` of " + agentTitles[agent]}
+}
+
+// clientsOf reads the versions that were given on the command line.
+func clientsOf(c *cli.Context) (clients, error) {
+	by := clients{}
+	for _, f := range []struct{ agent, like string }{{"codex", "0.153 or 0.153.4"}, {"claude", "2.1.2"}} {
+		v := c.String("for-" + f.agent)
+		if v != "" && !versionForm.MatchString(v) {
+			return nil, usage("--for-%s is %q; it takes a version such as %s", f.agent, v, f.like)
+		}
+		by[f.agent] = v
 	}
-	return nil
+	return by, nil
 }
 
 func providerFlag() cli.Flag {

@@ -13,7 +13,7 @@ func (p *preRun) card(t target) error {
 	if err != nil {
 		return err
 	}
-	r, opts, err := p.env.look(p.c.Context, t, conf, p.c.String("for-codex"))
+	r, opts, err := p.env.look(p.c.Context, t, conf, p.by)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func lintCommand(e *env) *cli.Command {
 			noTitlesFlag(),
 			lastFlag(),
 			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
-			&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
+			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 			providerFlag(),
 			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, words of the conversation included", DisableDefaultText: true},
 			&cli.StringFlag{Name: "files-from", Usage: "lint also the sessions that this `FILE` names, one a line; - is standard input"},
@@ -60,6 +60,7 @@ type lintRun struct {
 	env       *env
 	c         *cli.Context
 	threshold lint.Impact
+	by        clients
 	every     []target // what was asked for
 	targets   []target // those of this shard
 	shard     shard.Shard
@@ -115,7 +116,7 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	if l.filter, err = newFilter(l.c); err != nil {
 		return nil, err
 	}
-	if err := clientVersion(l.c.String("for-codex")); err != nil {
+	if l.by, err = clientsOf(l.c); err != nil {
 		return nil, err
 	}
 	if err := knownProvider(l.c.String("provider")); err != nil {
@@ -251,7 +252,7 @@ func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress
 		return r
 	}
 	defer bar.begin(r.src)()
-	opts := options(r.src, t, l.c.String("for-codex"))
+	opts := options(r.src, t, l.by)
 	l.set(&opts)
 	if r.result, r.err = l.cache.Lint(ctx, r.src, opts); r.err != nil {
 		return r

@@ -77,7 +77,7 @@ func (t *listTable) healthOf(s *glance.Session) string {
 	}
 	defer src.Close()
 	r := &linted{target: target{path: s.Path, home: t.homes[s.Path]}, src: src}
-	opts := options(src, r.target, "")
+	opts := options(src, r.target, clients{})
 	t.filter.config.apply(&opts)
 	r.result, err = t.cache.Lint(t.ctx, src, opts)
 	if err != nil || r.result.Summary.Partial != nil || t.beside.look(t.ctx, r) != nil {

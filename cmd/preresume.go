@@ -41,7 +41,7 @@ func preResumeCommand(e *env) *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Usage: "answer after this `TIME` with what is known then, e.g. 2s"},
 			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you take, in `BYTES`", DefaultText: "any"},
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume, or - for standard input"},
-			&cli.StringFlag{Name: "for-codex", Usage: "the `VERSION` of the client that will resume (the newest is the default)"},
+			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 			&cli.StringFlag{Name: "via", Usage: "for the log: `WHAT` leads to the question, e.g. argv or thread/resume; the session that is found then counts as used"},
 			&cli.StringFlag{Name: "caller", Usage: "for the log: the `PROGRAM` that asks, e.g. my-wrapper/1.2"},
 			&cli.BoolFlag{Name: "quiet", Usage: "answer with one line on standard error, and only if the session was repaired or is not resumable", DisableDefaultText: true},
@@ -55,6 +55,7 @@ func preResumeCommand(e *env) *cli.Command {
 type preRun struct {
 	env     *env
 	c       *cli.Context
+	by      clients
 	asked   []string // the operand, or --last
 	command []string // to be run
 	cwd     string
@@ -149,7 +150,8 @@ func (p *preRun) flags() error {
 	if c.Bool("card") && c.Bool("json") || c.Bool("quiet") && (c.Bool("card") || c.Bool("json")) {
 		return usage("--card, --json and --quiet exclude each other")
 	}
-	if err := clientVersion(c.String("for-codex")); err != nil {
+	var err error
+	if p.by, err = clientsOf(c); err != nil {
 		return err
 	}
 	if c.String("cwd") != "" && !c.Bool("last") && !c.Bool("card") {
@@ -261,7 +263,7 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 		defer cancel()
 	}
 	a, err := preresume.Look(ctx, preresume.Request{
-		Source: src, Home: t.home, Lint: options(src, t, p.c.String("for-codex")), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
+		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
 		Content: p.c.Bool("show-content"), Error: p.error,
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -310,7 +312,7 @@ func (p *preRun) repairInPlace(t target) (string, error) {
 	}
 	defer src.Close()
 	rep, err := repair.Do(p.c.Context, repair.Job{
-		Source: src, Lint: options(src, t, p.c.String("for-codex")), Mode: repair.InPlace, Home: t.home,
+		Source: src, Lint: options(src, t, p.by), Mode: repair.InPlace, Home: t.home,
 		Begin: func() (*runs.Run, error) { return runs.New(Version()) },
 	})
 	if err != nil {

@@ -36,7 +36,9 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "tidy", Usage: "mend notes that have a fix, too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "keep an output whose call can't be rebuilt as a note to the model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted, and can't be read any more; never in place", DisableDefaultText: true},
-			&cli.StringFlag{Name: "for-codex", Usage: "repair for this `VERSION` of the client (the newest is the default)"},
+			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"),
+			&cli.StringFlag{Name: "branch", Usage: "make the branch that holds the record of this `UUID` the one that Claude Code goes on with"},
+			&cli.BoolFlag{Name: "chain-parallel", Usage: "hang the outputs of parallel calls behind each other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},
 			providerFlag(),
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell byte offsets and renumbered lines, too", DisableDefaultText: true},
@@ -56,6 +58,7 @@ type repairRun struct {
 	mode    repair.Mode
 	instead repair.Mode // what a dry run tries
 	choice  repair.Choice
+	by      clients
 	print   *reportPrinter
 	run     *runs.Run
 	records func() []runs.Manifest // of earlier runs
@@ -128,7 +131,8 @@ func (r *repairRun) flags(operands []string) error {
 		}
 		r.choice.Only = append(r.choice.Only, fix)
 	}
-	if err := clientVersion(c.String("for-codex")); err != nil {
+	var err error
+	if r.by, err = clientsOf(c); err != nil {
 		return err
 	}
 	if err := knownProvider(c.String("provider")); err != nil {
@@ -167,8 +171,7 @@ func (r *repairRun) flags(operands []string) error {
 	if c.IsSet("html") && (page == "" || page == "-") {
 		return usage("--html names no file")
 	}
-	err := vacantPage(page)
-	if err != nil {
+	if err = vacantPage(page); err != nil {
 		return err
 	}
 	if page != "" && r.mode == repair.ToFile {
@@ -245,8 +248,9 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	}
 	defer src.Close()
 	defer r.bar.begin(src)()
-	opts := options(src, t, r.c.String("for-codex"))
+	opts := options(src, t, r.by)
 	opts.StripEncrypted = r.c.Bool("strip-encrypted")
+	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
 	if opts.Live && r.mode != repair.DryRun {
 		// A copy of a session that is being written would be torn where the writer stands.

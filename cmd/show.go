@@ -115,7 +115,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	if err != nil {
 		return err
 	}
-	r, opts, err := e.look(c.Context, t, conf, "")
+	r, opts, err := e.look(c.Context, t, conf, clients{})
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 }
 
 // look lints a session that is read again afterwards, together with what lies beside it. The caller closes its source.
-func (e *env) look(ctx context.Context, t target, conf *config, forCodex string) (*linted, lint.Options, error) {
+func (e *env) look(ctx context.Context, t target, conf *config, by clients) (*linted, lint.Options, error) {
 	if t.err != nil {
 		return nil, lint.Options{}, t.err
 	}
@@ -160,7 +160,7 @@ func (e *env) look(ctx context.Context, t target, conf *config, forCodex string)
 	if err != nil {
 		return nil, lint.Options{}, err
 	}
-	r, opts := &linted{target: t, src: src}, options(src, t, forCodex)
+	r, opts := &linted{target: t, src: src}, options(src, t, by)
 	conf.apply(&opts)
 	r.result, err = lint.Source(ctx, src, opts)
 	if err == nil && r.result.Summary.Partial == nil {

@@ -288,8 +288,8 @@ func homeAbove(path string) string {
 }
 
 // options gathers what is known of a session beside its bytes.
-func options(src *source.Source, t target, forCodex string) lint.Options {
-	opts := lint.Options{For: map[string]string{"codex": forCodex}}
+func options(src *source.Source, t target, by clients) lint.Options {
+	opts := lint.Options{For: by}
 	if src.Real == "" {
 		return opts
 	}

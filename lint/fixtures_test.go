@@ -200,6 +200,14 @@ func setFlags(t *testing.T, opts *Options, flags []string) {
 			opts.StripEncrypted = true
 		case f == "--keep-orphans":
 			opts.KeepOrphans = true
+		case f == "--chain-parallel":
+			opts.ChainParallel = true
+		case f == "--for-claude" && i+1 < len(flags):
+			i++
+			opts.For = map[string]string{"claude": flags[i]}
+		case f == "--branch" && i+1 < len(flags):
+			i++
+			opts.Branch = flags[i]
 		case f == "--for-codex" && i+1 < len(flags):
 			i++
 			opts.For = map[string]string{"codex": flags[i]}

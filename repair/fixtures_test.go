@@ -76,6 +76,14 @@ func fixtureOptions(t *testing.T, stem string) (opts lint.Options, ok bool) {
 		case "--for-codex":
 			i++
 			opts.For = map[string]string{"codex": flags[i]}
+		case "--for-claude":
+			i++
+			opts.For = map[string]string{"claude": flags[i]}
+		case "--branch":
+			i++
+			opts.Branch = flags[i]
+		case "--chain-parallel":
+			opts.ChainParallel = true
 		case "--sibling-version":
 			i++
 			version := flags[i]

@@ -145,8 +145,8 @@ func (c *Cache) add(at place, stamp [16]byte, res *lint.Result) {
 func placeOf(src *source.Source, opts lint.Options) place {
 	h := sha256.New()
 	for _, s := range []string{
-		src.Real, opts.Agent, opts.Home, opts.WakePrefix, opts.SaveTool, opts.Provider, opts.Name.Base, opts.Name.ThreadID, opts.Name.FileID, opts.Name.Time,
-		fmt.Sprint(opts.For, opts.Name.Canonical, opts.Name.InHome, opts.StripEncrypted, opts.KeepOrphans),
+		src.Real, opts.Agent, opts.Home, opts.WakePrefix, opts.SaveTool, opts.Provider, opts.Branch, opts.Name.Base, opts.Name.ThreadID, opts.Name.FileID, opts.Name.Time,
+		fmt.Sprint(opts.For, opts.Name.Canonical, opts.Name.InHome, opts.StripEncrypted, opts.KeepOrphans, opts.ChainParallel),
 	} {
 		binary.Write(h, binary.LittleEndian, int64(len(s))) //nolint:errcheck // a hash takes everything
 		h.Write([]byte(s))

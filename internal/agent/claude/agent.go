@@ -103,7 +103,7 @@ func (Agent) Resume(thread string) []string { return []string{"claude", "--resum
 // NewCheckers makes the one checker that sees the whole tree.
 func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
-	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
 		opts.Beside = OpenBeside(o.Path)
 		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); IsID(id) {

@@ -14,6 +14,8 @@ type Options struct {
 	For      string // the version of the client that will resume the session; "" is the one that wrote it, and the newest known
 	Session  string // the id that the file is named for, "" if it tells none
 	Beside   Beside // what else holds parts of the session; nil: nothing
+	Branch   string // a record by whose branch the client is to go on, by its id or the first digits of it; "" leaves that as it is
+	Chain    bool   // outputs of parallel calls are hung behind each other
 	Live     bool   // somebody writes it now: an unfinished end is no damage
 	SubAgent bool   // the file is a sub-agent's own: all its records say so
 }
@@ -200,8 +202,13 @@ func (c *Checker) End() {
 	c.ending()
 	c.pair()
 	c.drops()
-	c.branches()
-	c.wrongLeaf()
+	if c.opts.Branch != "" {
+		c.chooseBranch()
+	} else {
+		c.branches()
+		c.wrongLeaf()
+	}
+	c.chainParallel()
 	c.lostKept()
 	c.order()
 	c.lastTurn()

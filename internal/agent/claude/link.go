@@ -296,6 +296,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 	case n.summary:
 		c.addBoundary(n, id, nil)
 	case c.lostCallBefore(id, children):
+	case n.role == roleResult && n.source == "" && c.lostResultBefore(id, children, p): // versions up to 2.0 chained outputs
 	case n.role == roleResult && c.callOf(n) != nil:
 		c.broken(id, children, c.callOf(n))
 	case c.lostResultBefore(id, children, p):

@@ -1,0 +1,113 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// minBranch is how many digits of a record's id name it.
+const minBranch = 8
+
+// chooseBranch makes the branch that was asked for the one that the client goes on with: the record that the last
+// last-prompt names says where the newest client begins.
+func (c *Checker) chooseBranch() {
+	var named []*node
+	for _, n := range c.nodes {
+		if len(c.opts.Branch) >= minBranch && strings.HasPrefix(strings.ToLower(n.uuid), c.opts.Branch) && n.dropped == nil && !n.side {
+			named = append(named, n)
+		}
+	}
+	if len(named) != 1 {
+		message := "no record of the conversation has the id that was asked for; a record names its own as uuid"
+		if len(named) > 1 {
+			message = "several records have ids that begin as was asked for; give more of it"
+		}
+		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{Rule: ruleWrongLeaf, Impact: finding.Loses, Message: message}})
+		return
+	}
+	if tip := c.tipOf(c.leaf); tip != nil && under(tip, named[0]) {
+		return
+	}
+	end := c.deepest(named[0])
+	d := c.add(&draft{about: end, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the branch that was asked for ends here, and the client begins on another; versions before 2.1.215 go by the times and take no notice",
+	}})
+	c.pointAt(d, end)
+}
+
+// chainParallel hangs the outputs of parallel calls behind each other: the first behind the last call, each other behind the
+// one before. Clients up to 2.1.2 follow one path only, and lose a call with its output otherwise; for newer ones it is the same.
+func (c *Checker) chainParallel() {
+	if !c.opts.Chain {
+		return
+	}
+	seen := map[string]bool{}
+	for _, n := range c.nodes {
+		if n.role != roleAssistant || n.side || n.dropped != nil || n.msg == "" || seen[n.msg] || len(n.ids(blockCall)) == 0 {
+			continue
+		}
+		seen[n.msg] = true
+		calls, results := c.parallel(n)
+		if len(calls) < 2 || len(results) < 2 {
+			continue
+		}
+		c.chain(calls[len(calls)-1], results)
+	}
+}
+
+// parallel are the records with calls of one answer, and those with their outputs, in the order of the file.
+func (c *Checker) parallel(first *node) (calls, results []*node) {
+	for _, m := range c.nodes[first.index:min(len(c.nodes), first.index+maxSiblings)] {
+		if m.msg != first.msg || m.role != roleAssistant || m.dropped != nil {
+			continue
+		}
+		ids := m.ids(blockCall)
+		if len(ids) > 0 {
+			calls = append(calls, m)
+		}
+		for _, id := range ids {
+			for _, r := range c.results()[id] {
+				if r.dropped == nil && !r.side && !slices.Contains(results, r) {
+					results = append(results, r)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(results, func(a, b *node) int { return a.index - b.index })
+	return calls, results
+}
+
+// chain hangs outputs behind a call, one behind the other, and what hung on any of them on the last.
+func (c *Checker) chain(call *node, results []*node) {
+	var d *draft
+	for i, r := range results {
+		up := call
+		if i > 0 {
+			up = results[i-1]
+		}
+		if r.up == up {
+			continue
+		}
+		if d == nil {
+			d = c.add(&draft{about: r, always: true, Finding: finding.Finding{
+				Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+				Message: "the outputs of parallel calls stand side by side: versions up to 2.1.2 follow one of them, and lose the other call with its output",
+			}})
+		}
+		c.hang(r, up, d)
+	}
+	if d == nil {
+		return
+	}
+	last := results[len(results)-1]
+	for _, r := range results[:len(results)-1] {
+		for _, k := range c.children(r) {
+			if !slices.Contains(results, k) {
+				c.hang(k, last, d)
+			}
+		}
+	}
+}
