@@ -293,7 +293,7 @@ func options(src *source.Source, t target, by clients) lint.Options {
 	if src.Real == "" {
 		return opts
 	}
-	opts.Name, opts.Home, opts.Kept = lint.NameOf(src.Real, t.home != ""), t.home, beside.Kept
+	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, t.home != ""), t.home, beside.Kept, beside.Listed
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
 	if busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {

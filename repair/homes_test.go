@@ -13,13 +13,17 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// TestLostRecords repairs the session of each home that holds what its file has lost: the result is the golden file, has
-// nothing left to mend, and what stands in the file is still there.
+// TestLostRecords repairs the session of each home that holds what its file has lost, records or its header: the result is
+// the golden file, has nothing left to mend, and what stands in the file is still there.
 func TestLostRecords(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
-	homes, err := filepath.Glob("../fixtures/codex/rules/lost-records/*.txtar")
-	if err != nil || len(homes) == 0 {
-		t.Fatal("no homes", err)
+	var homes []string
+	for _, pattern := range []string{"lost-records/*", "no-header/home*"} {
+		found, err := filepath.Glob("../fixtures/codex/rules/" + pattern + ".txtar")
+		if err != nil || len(found) == 0 {
+			t.Fatal("no homes", err)
+		}
+		homes = append(homes, found...)
 	}
 	for _, archive := range homes {
 		name := strings.TrimSuffix(archive, ".txtar")

@@ -15,11 +15,12 @@ type Options struct {
 	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
 	// known; it is asked only for a session without a header. nil knows none.
 	SiblingVersion func() string
-	Branch         string // a record by whose branch the client is to go on, by its id or the first digits of it; "" leaves that as it is
-	ChainParallel  bool   // outputs of parallel calls are hung behind each other, for clients that follow one path only
-	StripEncrypted bool   // encrypted items are to be set aside: no provider that is left can read them
-	KeepOrphans    bool   // an output whose call can't be rebuilt is kept as a note to the model
-	Fresh          bool   // an empty file is so young that its first record may be on its way
+	Listed         ListedBy // reads what the agent's own list says of a session whose header is lost; nil: nothing
+	Branch         string   // a record by whose branch the client is to go on, by its id or the first digits of it; "" leaves that as it is
+	ChainParallel  bool     // outputs of parallel calls are hung behind each other, for clients that follow one path only
+	StripEncrypted bool     // encrypted items are to be set aside: no provider that is left can read them
+	KeepOrphans    bool     // an output whose call can't be rebuilt is kept as a note to the model
+	Fresh          bool     // an empty file is so young that its first record may be on its way
 	// WakePrefix begins the messages by which a harness wakes its agent, "" is "[WAKE]"; SaveTool is the tool by which
 	// an agent saves its work at the end of a turn, "" is "add_memory". The restart rules look for them.
 	WakePrefix, SaveTool string

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -101,6 +102,12 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 		opts.SiblingVersion = func() string {
 			asked = true // what was found hangs on another file, too
 			return sibling()
+		}
+	}
+	if listed := opts.Listed; listed != nil {
+		opts.Listed = func(agent, home, thread string) *check.Listed {
+			asked = true
+			return listed(agent, home, thread)
 		}
 	}
 	res, err := lint.Source(ctx, src, opts)

@@ -51,6 +51,8 @@ type Known struct {
 	Version   string
 	Provider  string
 	Paginated bool
+	// Originator and Source are "" where nothing tells them. Source may be an object's JSON.
+	Originator, Source string
 }
 
 // defaults for members that nothing else tells.
@@ -159,19 +161,22 @@ func first(texts ...string) string {
 // NewHeader writes a session_meta from what is known of a session; ordinal is taken if the session is paginated.
 func NewHeader(known Known) []byte {
 	type payload struct {
-		SessionID  string `json:"session_id"`
-		ID         string `json:"id"`
-		Timestamp  string `json:"timestamp"`
-		CWD        string `json:"cwd"`
-		Originator string `json:"originator"`
-		Version    string `json:"cli_version"`
-		Source     string `json:"source"`
-		Provider   string `json:"model_provider,omitempty"`
-		Mode       string `json:"history_mode,omitempty"`
+		SessionID  string          `json:"session_id"`
+		ID         string          `json:"id"`
+		Timestamp  string          `json:"timestamp"`
+		CWD        string          `json:"cwd"`
+		Originator string          `json:"originator"`
+		Version    string          `json:"cli_version"`
+		Source     json.RawMessage `json:"source"`
+		Provider   string          `json:"model_provider,omitempty"`
+		Mode       string          `json:"history_mode,omitempty"`
 	}
 	p := payload{
 		SessionID: known.ID, ID: known.ID, Timestamp: known.Timestamp, CWD: first(known.CWD, "/"),
-		Originator: originator, Version: first(known.Version, unknownVersion), Source: "cli", Provider: known.Provider,
+		Originator: first(known.Originator, originator), Version: first(known.Version, unknownVersion), Source: quote(first(known.Source, "cli")), Provider: known.Provider,
+	}
+	if v := gjson.Parse(known.Source); gjson.Valid(known.Source) && v.IsObject() {
+		p.Source = json.RawMessage(known.Source)
 	}
 	var ordinal *int64
 	if known.Paginated {

@@ -51,11 +51,22 @@ func Kept(ctx context.Context, agent, home, base string) check.Kept {
 // keeps reads, by the agent's name, what homes keep a second time of their sessions.
 var keeps = map[string]check.KeptBy{"codex": beside.Kept}
 
+// Listed reads what a home's list of threads says of one: it is what lint.Options.Listed takes.
+func Listed(agent, home, thread string) *check.Listed {
+	if read := lists[agent]; read != nil && home != "" {
+		return read(agent, home, thread)
+	}
+	return nil
+}
+
+// lists reads, by the agent's name, what homes' lists say of a thread.
+var lists = map[string]check.ListedBy{"codex": beside.Listed}
+
 // Lint lints a session, with what its home keeps of it, and compares it with that; opts.Home is the home, "" if it lies
 // in none. With a BesideError the result is what was found in the session itself. One that could not be read to its end is
 // compared with nothing.
 func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Result, error) {
-	opts.Kept = Kept
+	opts.Kept, opts.Listed = Kept, Listed
 	res, err := lint.Source(ctx, src, opts)
 	if err != nil || opts.Home == "" || res.Summary.Partial != nil {
 		return res, err

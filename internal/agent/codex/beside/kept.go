@@ -134,3 +134,12 @@ func (k *kept) after(ordinal int64, at time.Time) time.Time {
 	}
 	return at
 }
+
+// Listed is what a home's list of threads says of one, nil if nothing, or in a form that is not known.
+func Listed(_, dir, thread string) *check.Listed {
+	l, err := store.Row(context.Background(), dir, thread)
+	if err != nil {
+		return nil // what can't be read of the home is told when it is compared with the session
+	}
+	return l
+}

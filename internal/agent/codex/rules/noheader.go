@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -69,10 +70,14 @@ func (c *headerChecker) missing() {
 		c.run.report(f)
 		return
 	}
+	listed := c.listed(&k)
 	if k.ID == "" {
 		k.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.stamp+c.cwd)).String()
 	}
 	f.Source += "the file's name and its records"
+	if listed != "" {
+		f.Source, f.Fix = listed+", "+f.Source, Recovered
+	}
 	c.run.setHeader(codex.ReadHeader(codex.NewHeader(k)), session.Pos{})
 	if !c.anyRecord {
 		// Line by line it would be told as many times as the file has lines.
@@ -85,6 +90,27 @@ func (c *headerChecker) missing() {
 	f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: codex.NewHeader(k)}}}
 	c.run.report(f)
 }
+
+// listed takes what the client's own list of threads says of the session, and returns the list's name; "" if it is not
+// there, or tells of another course of events: another file, other numbers, or a beginning behind the first record.
+func (c *headerChecker) listed(k *codex.Known) string {
+	read := c.run.opts.Listed
+	if read == nil || k.ID == "" {
+		return ""
+	}
+	l := read("codex", c.run.opts.Home, k.ID)
+	first, err := time.Parse(time.RFC3339, c.stamp)
+	if l == nil || l.Base != c.run.opts.Name.Base || l.Mode != "" && l.Paginated() != k.Paginated || err != nil || l.Created.IsZero() || l.Created.After(first.Add(listedSlack)) {
+		return ""
+	}
+	k.Timestamp, k.CWD = l.Created.UTC().Format(codex.TimeForm), cmp.Or(k.CWD, l.CWD)
+	k.Version, k.Provider = cmp.Or(l.Version, k.Version), cmp.Or(l.Provider, k.Provider)
+	k.Originator, k.Source = l.Originator, l.Source
+	return l.From
+}
+
+// listedSlack is how far the list's time may be behind the first record's: older clients keep whole seconds.
+const listedSlack = 2 * time.Second
 
 // continued says whether the session without a header began in the middle of a thread: its first ordinal is higher
 // than lost lines account for, and no torn header tells that it had no history_base.
