@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hist-cli/hist/internal/check"
@@ -26,7 +27,10 @@ type lostFeed struct {
 	at      time.Time   // of the last readable record
 	dead    bool        // lines without a record stand behind that
 	ordinal int64       // its number
+	count   int         // of the readable records, the header excepted
+	torn    bool        // the record in hand was cut
 	block   *Finding    // the lost records in hand
+	from    string      // the file that holds them, "" if none does
 }
 
 func newLostFeed(run *check.Run, kept check.Kept, decoder session.Decoder, lost []check.Lost) *lostFeed {
@@ -37,6 +41,13 @@ func newLostFeed(run *check.Run, kept check.Kept, decoder session.Decoder, lost 
 
 // before takes what was lost in front of a record; rec is nil at the end of the session.
 func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) {
+	f.torn = rec != nil && rec.Torn
+	if f.torn && f.whole(rec) {
+		rec.Torn = false // what else is known of it is not better
+	}
+	if rec == nil || f.counts(rec) {
+		f.placed(checkers)
+	}
 	if rec != nil && (rec.Kind == session.Unreadable || rec.Ordinal.State != session.GoodOrdinal) {
 		f.pass(rec)
 		return
@@ -57,6 +68,61 @@ func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) {
 	}
 }
 
+// counts says whether a record is one of those by which the place of a lost one is told.
+func (f *lostFeed) counts(rec *session.Record) bool {
+	return rec.Kind != session.Unreadable && rec.Kind != session.Header && !f.torn
+}
+
+// placed takes the lost records whose place is here, though they have no numbers.
+func (f *lostFeed) placed(checkers []check.Checker) {
+	for len(f.rest) > 0 && f.rest[0].Placed && f.rest[0].Ordinal < 0 && f.rest[0].Behind <= f.count {
+		if f.rest[0].Behind == f.count {
+			f.take(&f.rest[0], checkers)
+		}
+		f.rest = f.rest[1:]
+	}
+	if len(f.rest) == 0 || f.rest[0].Ordinal < 0 {
+		f.flush()
+	}
+}
+
+// A record that was closed where it had been cut ends with what closes it: so many bytes at most are not the whole one's,
+// and so many at least must be.
+const (
+	closing = 160
+	alike   = 60
+)
+
+// whole replaces a record that was closed where it had been cut by the whole one, where another file holds it.
+func (f *lostFeed) whole(rec *session.Record) bool {
+	for i := range f.rest {
+		one := &f.rest[i]
+		if one.From == "" || i > maxAhead {
+			break
+		}
+		same := 0
+		for same < len(one.Line) && same < len(rec.Raw) && one.Line[same] == rec.Raw[same] {
+			same++
+		}
+		if same < alike || len(rec.Raw)-same > closing || one.Placed && one.Ordinal < 0 && one.Behind != f.count {
+			continue
+		}
+		line, from := one.Line, one.From
+		f.run.AmendFraming(rec.Pos.Line, func(found *finding.Finding) {
+			found.Source, found.Fix = from, finding.Recovered
+			found.Edits = append(found.Edits,
+				finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true},
+				finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
+		})
+		f.rest = slices.Delete(f.rest, i, i+1)
+		return true
+	}
+	return false
+}
+
+// maxAhead is how far ahead the whole of a torn record is looked for.
+const maxAhead = 64
+
 // fits says whether a lost record belongs behind the last record and in front of the next. Under the number of a record
 // that is there it was lost only where something is damaged: the client went on from there.
 func (f *lostFeed) fits(one *check.Lost, next *session.Record) bool {
@@ -74,6 +140,9 @@ func (f *lostFeed) fits(one *check.Lost, next *session.Record) bool {
 
 func (f *lostFeed) pass(rec *session.Record) {
 	f.prev, f.end = rec.Pos, rec.Offset+rec.Size
+	if f.counts(rec) {
+		f.count++
+	}
 	if rec.Kind == session.Unreadable {
 		f.dead = true
 		return
@@ -93,13 +162,23 @@ func (f *lostFeed) take(one *check.Lost, checkers []check.Checker) {
 	if !f.scanner.Scan(one.Line, spans).Object {
 		return
 	}
+	if f.block != nil && f.from != one.From {
+		f.flush()
+	}
+	f.from = one.From
 	f.prev.Lost++
 	f.rec = session.Record{Pos: f.prev, Offset: f.end, Raw: one.Line, Spans: spans}
 	f.decoder.Decode(&f.rec)
 	if f.block == nil {
 		block := f.kept.Finding()
 		block.Pos, block.Offset = f.prev, f.end
+		if one.From != "" {
+			block.Source = one.From
+		}
 		f.block = &block
+	}
+	if one.From != "" && f.rec.Model {
+		f.run.History().Add(&f.rec, false)
 	}
 	f.block.Edits = append(f.block.Edits, finding.Edit{At: f.prev, Op: finding.Restore, New: finding.Content{Literal: one.Line}})
 	for _, c := range checkers {
@@ -117,9 +196,15 @@ func (f *lostFeed) flush() {
 	behind := f.prev
 	behind.Lost = 0
 	f.run.Holes().Restored(behind, f.prev, len(f.block.Edits))
-	f.block.Message = fmt.Sprintf("%d records that stood here are lost; its client's database still holds what they told", len(f.block.Edits))
-	if len(f.block.Edits) == 1 {
+	switch n := len(f.block.Edits); {
+	case f.from != "" && n == 1:
+		f.block.Message = "a record that stood here is lost; another file still holds it"
+	case f.from != "":
+		f.block.Message = fmt.Sprintf("%d records that stood here are lost; another file still holds them", n)
+	case n == 1:
 		f.block.Message = "a record that stood here is lost; its client's database still holds what it told"
+	default:
+		f.block.Message = fmt.Sprintf("%d records that stood here are lost; its client's database still holds what they told", n)
 	}
 	f.run.Report(*f.block)
 	f.block = nil

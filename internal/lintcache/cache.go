@@ -98,6 +98,7 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 		return res, nil
 	}
 	asked := false
+	var further func() bool // other files of the home were looked at
 	if sibling := opts.SiblingVersion; sibling != nil {
 		opts.SiblingVersion = func() string {
 			asked = true // what was found hangs on another file, too
@@ -110,7 +111,17 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 			return listed(agent, home, thread)
 		}
 	}
+	if kept := opts.Kept; kept != nil {
+		opts.Kept = func(ctx context.Context, agent, home, base string) check.Kept {
+			k := kept(ctx, agent, home, base)
+			if f, ok := k.(interface{ Further() bool }); ok {
+				further = f.Further
+			}
+			return k
+		}
+	}
 	res, err := lint.Source(ctx, src, opts)
+	asked = asked || further != nil && further()
 	if err == nil && !asked && res.Summary.Partial == nil && boundedAgent(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
 		c.add(at, key, res)
 	}

@@ -5,10 +5,12 @@ package homes
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex/beside"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -43,13 +45,36 @@ func Open(ctx context.Context, dir string) Home { return beside.Open(ctx, dir) }
 // Kept reads what a home keeps a second time of a session: it is what lint.Options.Kept takes.
 func Kept(ctx context.Context, agent, home, base string) check.Kept {
 	if read := keeps[agent]; read != nil {
-		return read(ctx, agent, home, base)
+		return read(ctx, home, base, func() []string { return kept(home, base) })
 	}
 	return nil
 }
 
 // keeps reads, by the agent's name, what homes keep a second time of their sessions.
-var keeps = map[string]check.KeptBy{"codex": beside.Kept}
+var keeps = map[string]func(ctx context.Context, home, base string, older func() []string) check.Kept{"codex": beside.Kept}
+
+// kept are the files in which repairs kept a session of a home as it was, the newest first.
+func kept(home, base string) (files []string) {
+	all, err := runs.List()
+	if err != nil {
+		return nil // what can't be read of a run is told by those who undo it
+	}
+	dir, err := runs.Dir()
+	if err != nil {
+		return nil
+	}
+	for _, m := range all {
+		for _, f := range m.Files {
+			if f.Backup != "" && f.Home == home && filepath.Base(f.Source) == base && len(files) < maxOlder {
+				files = append(files, filepath.Join(dir, m.Run, f.Backup))
+			}
+		}
+	}
+	return files
+}
+
+// maxOlder is how many of them are looked at.
+const maxOlder = 8
 
 // Listed reads what a home's list of threads says of one: it is what lint.Options.Listed takes.
 func Listed(agent, home, thread string) *check.Listed {

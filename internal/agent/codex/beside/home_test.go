@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testfile"
 	"github.com/hist-cli/hist/internal/testhome"
@@ -100,7 +101,7 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 
 func lintOpened(t *testing.T, src *source.Source, home string) *lint.Result {
 	t.Helper()
-	res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: home, Kept: Kept})
+	res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: home, Kept: keptBy})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,3 +140,5 @@ func stem(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
+
+func keptBy(ctx context.Context, _, dir, base string) check.Kept { return Kept(ctx, dir, base, nil) }

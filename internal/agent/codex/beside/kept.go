@@ -30,13 +30,56 @@ type kept struct {
 	misordered bool            // an item stands under another number there
 }
 
-// Kept is what a Codex home keeps of the session in a file of that name, nil if that is nothing, or in a form that is not
-// known. It is a check.KeptBy.
-func Kept(ctx context.Context, _, dir, base string) check.Kept {
+// Kept is what a Codex home keeps of the session in a file of that name, nil if that is nothing. older are files in which
+// hist kept it in earlier runs; they are asked for where something is damaged.
+func Kept(ctx context.Context, dir, base string, older func() []string) check.Kept {
 	name, ok := home.ParseName(base)
 	if !ok {
 		return nil
 	}
+	return &both{copies: newCopies(dir, base, name, older), view: view(ctx, dir, name)}
+}
+
+// both is what the client's database and other files say of a session. What those hold are the records themselves.
+type both struct {
+	*copies
+	view *kept // nil if the database holds nothing of it
+}
+
+// See notes what the file holds.
+func (b *both) See(rec *session.Record) {
+	b.copies.See(rec)
+	if b.view != nil {
+		b.view.See(rec)
+	}
+}
+
+// Missing are the records that the file lacks: those that another file holds, and what the database tells of the others.
+func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
+	lost := b.missing(ctx, h)
+	if b.view == nil {
+		return lost
+	}
+	for i := range lost {
+		if rec := b.decode(lost[i].Line); rec != nil {
+			b.view.See(rec)
+		}
+	}
+	lost = append(lost, b.view.Missing(ctx, h)...)
+	slices.SortStableFunc(lost, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	return lost
+}
+
+// Finding is what is said of lost records.
+func (*both) Finding() lint.Finding {
+	return lint.Finding{Rule: rules.LostRecords, Impact: lint.Loses, Fix: lint.Recovered, Source: rules.KeptSource}
+}
+
+// Time is when a record was written.
+func (*both) Time(rec *session.Record) time.Time { return codex.Time(rec) }
+
+// view is what the client's database keeps of a session, nil if that is nothing, or in a form that is not known.
+func view(ctx context.Context, dir string, name home.FileName) *kept {
 	all, err := store.ReadKept(ctx, dir, name.RolloutID)
 	if err != nil || len(all.Items)+len(all.Turns) == 0 {
 		return nil // what can't be read of the home is told when it is compared with the session
@@ -50,14 +93,6 @@ func Kept(ctx context.Context, _, dir, base string) check.Kept {
 	}
 	return k
 }
-
-// Finding is what is said of lost records.
-func (k *kept) Finding() lint.Finding {
-	return lint.Finding{Rule: rules.LostRecords, Impact: lint.Loses, Fix: lint.Recovered, Source: rules.KeptSource}
-}
-
-// Time is when a record was written.
-func (k *kept) Time(rec *session.Record) time.Time { return codex.Time(rec) }
 
 // See notes what the file holds.
 func (k *kept) See(rec *session.Record) {

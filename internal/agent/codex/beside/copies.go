@@ -1,0 +1,274 @@
+package beside
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"hash/maphash"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
+)
+
+// copies finds records that a session has lost in other files that hold the same ones: its compressed twin, its copy in the
+// archive, the thread that it was forked from or that was forked from it, what hist kept of it in an earlier run.
+//
+// A record is taken from there only where both its neighbours stand in the session, byte for byte and next to each other,
+// and something is damaged between them; or behind the session's last record, where its end is damaged. So another course
+// of events is never mixed in: where it parts from this one, the neighbours differ.
+type copies struct {
+	dir   string
+	name  home.FileName
+	base  string
+	older func() []string // files that hist kept of the session
+
+	seed    maphash.Seed
+	records []uint64     // the session's readable records, its header excepted
+	holes   map[int]bool // in front of which of them something is damaged; behind the last: len(records)
+	at      map[uint64]int
+	dead    bool // something is damaged since the last of them
+	last    session.Ordinal
+	open    bool // the turn in hand has not ended
+	any     bool // there are holes
+	further bool // other files were looked at
+	scanner *jsonl.Scanner
+	spans   []jsonl.Span
+}
+
+// maxCompared is how many records a session may have to be compared with its copies; maxForks is how many sessions of a home
+// are asked whether they were forked from it.
+const (
+	maxCompared = 1 << 20
+	maxForks    = 4096
+)
+
+func newCopies(dir, base string, name home.FileName, older func() []string) *copies {
+	dec := codex.Decoder{}
+	return &copies{
+		dir: dir, base: base, name: name, older: older, seed: maphash.MakeSeed(), holes: map[int]bool{}, at: map[uint64]int{},
+		scanner: jsonl.NewScanner(dec.Shape()), spans: make([]jsonl.Span, dec.Paths()),
+	}
+}
+
+// mark stands for a record: its time, its number and the end of what it says are enough to know it again.
+func (c *copies) mark(raw []byte) uint64 {
+	const head, tail = 160, 64
+	h := uint64(len(raw))
+	if len(raw) > head+tail {
+		return h ^ maphash.Bytes(c.seed, raw[:head]) ^ maphash.Bytes(c.seed, raw[len(raw)-tail:])<<1
+	}
+	return h ^ maphash.Bytes(c.seed, raw)
+}
+
+// See notes a record of the session.
+func (c *copies) See(rec *session.Record) {
+	switch {
+	case rec.Kind == session.Unreadable:
+		c.dead = c.dead || !rec.Blank
+		return
+	case rec.Torn:
+		c.dead = true
+		return
+	case rec.Kind == session.Header || len(c.records) >= maxCompared:
+		return
+	case rec.Kind == session.TurnStart:
+		c.open = true
+	case rec.Kind == session.TurnEnd:
+		c.open = false
+	}
+	if rec.Ordinal.State == session.GoodOrdinal {
+		c.dead = c.dead || c.last.State == session.GoodOrdinal && rec.Ordinal.Value > c.last.Value+1
+		c.last = rec.Ordinal
+	}
+	if n := len(c.records); c.dead {
+		c.holes[n], c.any, c.dead = true, true, false
+	}
+	mark := c.mark(rec.Raw)
+	c.at[mark] = len(c.records)
+	c.records = append(c.records, mark)
+}
+
+// missing are the records that a copy still holds, of the first copy that holds any, in their order.
+func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
+	if c.dead || c.open {
+		c.holes[len(c.records)] = true
+	}
+	if len(c.holes) == 0 || len(c.records) == 0 || len(c.records) >= maxCompared {
+		return nil
+	}
+	c.further = true
+	for _, path := range c.candidates(ctx, h) {
+		if lost := c.compare(ctx, path); len(lost) > 0 {
+			return lost
+		}
+	}
+	return nil
+}
+
+// candidates are the files that may hold the same records, the nearest first.
+func (c *copies) candidates(ctx context.Context, h session.Info) []string {
+	var list []string
+	day := ""
+	if t, err := time.Parse("2006-01-02T15-04-05", c.name.Time); err == nil {
+		day = filepath.Join(c.dir, "sessions", t.Format("2006"), t.Format("01"), t.Format("02"))
+	}
+	for _, dir := range []string{day, filepath.Join(c.dir, "archived_sessions")} {
+		for _, base := range []string{c.base, c.base + ".zst"} {
+			if path := filepath.Join(dir, base); dir != "" {
+				if _, err := os.Stat(path); err == nil {
+					list = append(list, path)
+				}
+			}
+		}
+	}
+	if c.older != nil {
+		list = append(list, c.older()...)
+	}
+	if h.ForkedFrom != "" {
+		if found, err := home.Find(ctx, c.dir, h.ForkedFrom); err == nil {
+			list = append(list, found...)
+		}
+	}
+	if c.any || c.dead {
+		list = append(list, c.forks(ctx)...)
+	}
+	return list
+}
+
+var errEnough = errors.New("enough")
+
+// forks are the sessions of the home that were forked from this one.
+func (c *copies) forks(ctx context.Context) []string {
+	var list []string
+	n := 0
+	for _, root := range home.Sessions(c.dir) {
+		err := walk.Walk(ctx, root, func(e walk.Entry) error {
+			if n++; n > maxForks {
+				return errEnough
+			}
+			if e.Err != nil || filepath.Base(e.Path) == c.base {
+				return nil
+			}
+			if h, ok := headerOf(ctx, e.Path); ok && h.ForkedFrom == c.name.ThreadID {
+				list = append(list, e.Path)
+			}
+			return nil
+		})
+		if err != nil {
+			return list
+		}
+	}
+	return list
+}
+
+func headerOf(ctx context.Context, path string) (session.Info, bool) {
+	src, err := source.Open(path)
+	if err != nil {
+		return session.Info{}, false
+	}
+	defer src.Close()
+	in, err := src.Reader(ctx)
+	if err != nil {
+		return session.Info{}, false
+	}
+	defer in.Close()
+	line, err := jsonl.NewReader(in).Next()
+	if err != nil {
+		return session.Info{}, false
+	}
+	return codex.ReadHeader(line.Raw), true
+}
+
+// compare walks through a copy beside the session and takes what is between two records that stand next to each other there
+// and have a hole between them.
+func (c *copies) compare(ctx context.Context, path string) []check.Lost {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	in, err := src.Reader(ctx)
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	var out, pending []check.Lost
+	next, size := 0, 0
+	sure := true // what is pending is all that the copy has here
+	r := jsonl.NewReader(in)
+	for {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil || ctx.Err() != nil {
+			return out // what the copy holds behind its own damage is not known
+		}
+		text := bytes.TrimRight(line.Raw, "\r\n")
+		if len(text) == 0 {
+			continue
+		}
+		rec := c.decode(text)
+		if rec == nil {
+			sure = false
+			continue
+		}
+		if rec.Kind == session.Header {
+			continue
+		}
+		i, here := c.at[c.mark(rec.Raw)]
+		switch {
+		case !here || i < next:
+			if size += len(rec.Raw); size > maxKeptText {
+				return out
+			}
+			pending = append(pending, c.lost(rec, next, path))
+			continue
+		case i == next && sure && c.holes[i]:
+			out = append(out, pending...)
+		}
+		pending, sure, next = pending[:0:0], true, i+1
+	}
+	if next == len(c.records) && sure && c.holes[next] {
+		out = append(out, pending...)
+	}
+	return out
+}
+
+func (c *copies) lost(rec *session.Record, behind int, path string) check.Lost {
+	lost := check.Lost{Ordinal: -1, Behind: behind, Placed: true, At: codex.Time(rec), Line: bytes.Clone(rec.Raw), From: c.told(path)}
+	if rec.Ordinal.State == session.GoodOrdinal {
+		lost.Ordinal = rec.Ordinal.Value
+	}
+	return lost
+}
+
+// told names a copy in a report, without what is the same for all of the home.
+func (c *copies) told(path string) string {
+	if rel, err := filepath.Rel(c.dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// decode reads a record of a copy, nil if it is none. It is valid until the next one is read.
+func (c *copies) decode(line []byte) *session.Record {
+	if v := c.scanner.Scan(line, c.spans); v.Fault != jsonl.None || !v.Object {
+		return nil
+	}
+	rec := &session.Record{Raw: line, Spans: c.spans}
+	codex.Decoder{}.Decode(rec)
+	return rec
+}
+
+// Further says whether what is missing was looked for in other files of the home: then a finding hangs on them.
+func (c *copies) Further() bool { return c.further }

@@ -1,0 +1,111 @@
+package beside
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestCopies takes what a session has lost from each place in which a copy of it may lie, and from none whose records
+// around the hole are others.
+func TestCopies(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		place func(t *testing.T, dir, base string, whole []byte) (older []string)
+		from  string // how the source in the finding begins; "": nothing is taken
+	}{
+		{"the archive", func(t *testing.T, dir, base string, whole []byte) []string {
+			return write(t, nil, filepath.Join(dir, "archived_sessions", base), whole)
+		}, "archived_sessions/"},
+		{"its compressed twin", func(t *testing.T, dir, base string, whole []byte) []string {
+			return write(t, nil, filepath.Join(dir, "sessions/2026/11/18", base+".zst"), compressed(t, whole))
+		}, "sessions/2026/11/18/"},
+		{"what a repair kept", func(t *testing.T, dir, _ string, whole []byte) []string {
+			kept := filepath.Join(dir, "kept", "original")
+			return write(t, []string{kept}, kept, whole)
+		}, "kept/original"},
+		{"another course of events in front of the hole", func(t *testing.T, dir, base string, whole []byte) []string {
+			return write(t, nil, filepath.Join(dir, "archived_sessions", base), bytes.Replace(whole, []byte("09:30:01.644Z"), []byte("09:30:05.644Z"), 1))
+		}, ""},
+		{"another course of events behind the hole", func(t *testing.T, dir, base string, whole []byte) []string {
+			return write(t, nil, filepath.Join(dir, "archived_sessions", base), bytes.Replace(whole, []byte("09:30:02.192Z"), []byte("09:30:09.192Z"), 1))
+		}, ""},
+		{"a copy that is damaged at the same place", func(t *testing.T, dir, base string, whole []byte) []string {
+			return write(t, nil, filepath.Join(dir, "archived_sessions", base), bytes.Replace(whole, []byte(`{"timestamp":"2026-11-18T09:30:01.781Z"`), []byte("~~~"), 1))
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/bad-archived.txtar"), dir); err != nil {
+				t.Fatal(err)
+			}
+			copied, err := filepath.Glob(filepath.Join(dir, "archived_sessions/*.jsonl"))
+			if err != nil || len(copied) != 1 {
+				t.Fatal(copied, err)
+			}
+			whole, err := os.ReadFile(copied[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(copied[0]); err != nil {
+				t.Fatal(err)
+			}
+			base := filepath.Base(copied[0])
+			older := c.place(t, dir, base, whole)
+			src, err := source.Open(filepath.Join(dir, "sessions/2026/11/18", base))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer src.Close()
+			kept := func(ctx context.Context, _, home, base string) check.Kept {
+				return Kept(ctx, home, base, func() []string { return older })
+			}
+			res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: dir, Kept: kept})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := ""
+			for _, f := range res.Findings {
+				if f.Rule.Name == "lost-records" {
+					found = f.Source
+				}
+			}
+			if c.from == "" && found != "" || c.from != "" && !strings.HasPrefix(found, c.from) {
+				t.Errorf("taken from %q, want %q", found, c.from)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, older []string, path string, text []byte) []string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return older
+}
+
+func compressed(t *testing.T, text []byte) []byte {
+	t.Helper()
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc.EncodeAll(text, nil)
+}
