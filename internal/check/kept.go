@@ -40,9 +40,9 @@ type ListedBy func(agent, home, thread string) *Listed
 // Lost is a record that the file lacks, written again from what is kept beside it.
 type Lost struct {
 	Ordinal int64
-	Placed  bool   // its place is known, though it may have no number: behind so many readable records, the header excepted
-	Behind  int    // that many
-	From    string // the file that holds the record itself; "": it was made of what Kept.Finding names
+	Placed  bool      // its place is known, though it may have no number: behind so many readable records, the header excepted
+	Behind  int       // that many
+	From    string    // the file that holds the record itself; "": it was made of what Kept.Finding names
 	At      time.Time // when it was written; when what it tells began, if Begun
 	Begun   bool
 	Line    []byte
