@@ -98,10 +98,10 @@ func (e *env) repair(c *cli.Context) error {
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
 			// What was repaired before can be taken back.
-			return errors.Join(err, r.print.end(context.WithoutCancel(c.Context), r.run))
+			return errors.Join(err, r.print.end(c, context.WithoutCancel(c.Context), r.run))
 		}
 	}
-	if err := r.print.end(c.Context, r.run); err != nil {
+	if err := r.print.end(c, c.Context, r.run); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	for _, code := range []int{ExitInUse, ExitIO, ExitFindings} {
@@ -192,8 +192,10 @@ func vacantPage(path string) error {
 	if path == "" {
 		return nil
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
+	for _, path := range []string{path, timelinesOf(path)} {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s: %w; give --html another name", path, publish.ErrExists)
+		}
 	}
 	if !isDir(filepath.Dir(path)) {
 		return fmt.Errorf("--html %s: no such directory", path)

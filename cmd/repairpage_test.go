@@ -2,8 +2,11 @@ package cmd
 
 import (
 	"bytes"
+	"html"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -12,7 +15,8 @@ import (
 func TestReportInBrowser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report.html")
 	var out bytes.Buffer
-	args := []string{"hist", "repair", "--dry-run", "--html", path, "../fixtures/codex/rules/nul-bytes/bad.jsonl", "../fixtures/codex/rules/call-without-output/bad.jsonl"}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	args := []string{"hist", "repair", "--output", t.TempDir(), "--html", path, "../fixtures/codex/rules/nul-bytes/bad.jsonl", "../fixtures/codex/rules/call-without-output/bad-command-execution.jsonl"}
 	if code := Main(args, strings.NewReader(""), &out, &out); code != ExitOK {
 		t.Fatalf("exit code %d: %s", code, out.String())
 	}
@@ -22,18 +26,82 @@ func TestReportInBrowser(t *testing.T) {
 	}
 	page = bytes.Replace(page, []byte("default-src 'none'; "), nil, 1) // which lets no script look at it
 	look := `const of = (q, p) => getComputedStyle(document.querySelector(q))[p];
-		return [of("body", "backgroundColor"), of("del", "backgroundColor"), document.documentElement.scrollWidth <= innerWidth].join(" ")`
+		const copies = [...document.querySelectorAll(".command button")].map(b => b.getAttribute("aria-label").slice(0, 14));
+		return [of("body", "backgroundColor"), of("del", "backgroundColor"), document.documentElement.scrollWidth <= innerWidth, copies.join()].join(" ")`
 	for _, tc := range []struct {
 		name, want string
 		flags      []string
 	}{
-		{"wide and light", "rgb(252, 252, 250) rgb(245, 181, 181) true", []string{"--window-size=1100,900"}},
-		{"narrow and dark", "rgb(23, 25, 27) rgb(138, 47, 54) true", []string{"--window-size=500,900", "--force-dark-mode", "--blink-settings=preferredColorScheme=0"}},
+		{"wide and light", "rgb(252, 252, 250) rgb(245, 181, 181) true Copy hist undo,Copy codex res,Copy codex res", []string{"--window-size=1100,900"}},
+		{"narrow and dark", "rgb(23, 25, 27) rgb(138, 47, 54) true Copy hist undo,Copy codex res,Copy codex res", []string{"--window-size=500,900", "--force-dark-mode", "--blink-settings=preferredColorScheme=0"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := browse(t, page, look, tc.flags...); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestPagesLead: from the report of a repair a link leads to each session's timeline, and one from there back to its place
+// in the report. Words of the conversation are in neither unless asked for.
+func TestPagesLead(t *testing.T) {
+	for _, content := range []bool{false, true} {
+		dir := t.TempDir()
+		session := filepath.Join(dir, "rollout-2026-11-20T19-53-51-01a1fa85-bfc3-74d1-9684-43a82083e7d1.jsonl")
+		text, err := os.ReadFile("../fixtures/codex/0.169.0/kill_in_tool/" + filepath.Base(session))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(session, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		report := filepath.Join(dir, "what's new.html")
+		args := []string{"hist", "repair", "--dry-run", "--html", report, session, "../fixtures/codex/rules/nul-bytes/bad.jsonl"}
+		if content {
+			args = append(args, "--show-content")
+		}
+		if code := Main(args, strings.NewReader(""), &out, &out); code != ExitOK {
+			t.Fatalf("exit code %d: %s", code, out.String())
+		}
+		page, err := os.ReadFile(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := regexp.MustCompile(`<a href="([^#"]+)">`).FindAllSubmatch(page, -1)
+		if len(links) != 2 {
+			t.Fatalf("%d links", len(links))
+		}
+		for i, link := range links {
+			to, err := url.PathUnescape(html.UnescapeString(string(link[1])))
+			if err != nil {
+				t.Fatal(err)
+			}
+			timeline, err := os.ReadFile(filepath.Join(dir, to))
+			if err != nil {
+				t.Fatal(err)
+			}
+			back := regexp.MustCompile(`<a href="\.\./([^#"]+)#([^"]+)">The report of its repair</a>`).FindSubmatch(timeline)
+			if back == nil {
+				t.Fatalf("%s does not lead back", to)
+			}
+			if name, err := url.PathUnescape(html.UnescapeString(string(back[1]))); err != nil || name != filepath.Base(report) || !bytes.Contains(page, []byte(`id="`+string(back[2])+`"`)) {
+				t.Errorf("%s leads to %s#%s: %v", to, back[1], back[2], err)
+			}
+			if i == 0 && bytes.Contains(timeline, []byte("list the files please")) != content {
+				t.Errorf("--show-content %v: the timeline's words", content)
+			}
+		}
+		if bytes.Contains(page, []byte("list the files please")) != content {
+			t.Errorf("--show-content %v: the report's words", content)
+		}
+		// What stands there already is not replaced, and is told before anything is repaired.
+		if err := os.Remove(report); err != nil {
+			t.Fatal(err)
+		}
+		if code := Main(args, strings.NewReader(""), &out, &out); code != ExitIO || !strings.Contains(out.String(), "-timelines: the file exists already") {
+			t.Errorf("exit code %d: %s", code, out.String())
+		}
 	}
 }

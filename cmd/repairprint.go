@@ -31,6 +31,7 @@ type reportPrinter struct {
 	width   int              // of the terminal, in columns; 0: it is none
 	page    string           // file for the HTML report, "" for none
 	reports []*repair.Report // for the page
+	env     *env
 }
 
 func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) {
@@ -42,7 +43,7 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &reportPrinter{w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), verbose: c.Bool("verbose"), width: widthOf(to), page: c.String("html")}
+	p := &reportPrinter{env: e, w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), verbose: c.Bool("verbose"), width: widthOf(to), page: c.String("html")}
 	switch f := c.String("format"); f {
 	case "text":
 	case "json":
@@ -82,9 +83,9 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 	return p.w.Flush()
 }
 
-func (p *reportPrinter) end(ctx context.Context, run *runs.Run) error {
+func (p *reportPrinter) end(c *cli.Context, ctx context.Context, run *runs.Run) error {
 	if p.page != "" {
-		if err := writePage(ctx, p.page, func(w io.Writer) error { return repair.HTML(w, p.reports, p.content) }); err != nil {
+		if err := p.pages(c, ctx); err != nil {
 			return err
 		}
 	}
@@ -110,7 +111,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	}
 	t := rep.Totals
 	fmt.Fprintf(p.w, "  records: %d read, %d untouched, %d edited, %d added, %d set aside\n", t.Read, t.Untouched, t.Edited, t.Added, t.SetAside)
-	fmt.Fprintln(p.w, folded("  "+historyWords(rep.History), p.width, 4))
+	fmt.Fprintln(p.w, folded("  "+rep.History.Words(), p.width, 4))
 	if rep.Proof != "" {
 		fmt.Fprintf(p.w, "  untouched lines: SHA-256 %s, the same before and after\n", rep.Proof[:16]+"…")
 	}
@@ -149,28 +150,6 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 		fmt.Fprint(p.w, where(rep.Resume))
 	}
 	fmt.Fprintln(p.w)
-}
-
-// historyWords tells in words what the model will have of a session's history.
-func historyWords(h repair.History) string {
-	lost := h.Items - h.After
-	text := fmt.Sprintf("the model will have all %d items of the history", h.Items)
-	if lost > 0 {
-		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
-	}
-	if h.Before < h.After {
-		text += fmt.Sprintf("; without the repair it has %d", h.Before)
-	}
-	switch told := min(h.Told, lost); {
-	case lost <= 0:
-	case told == lost:
-		text += fmt.Sprintf("; %d %s lost, and the model is told so", lost, map[bool]string{true: "is", false: "are"}[lost == 1])
-	case told > 0:
-		text += fmt.Sprintf("; %d are lost, and the model is told so of %d", lost, told)
-	default:
-		text += fmt.Sprintf("; %d %s lost", lost, map[bool]string{true: "is", false: "are"}[lost == 1])
-	}
-	return text
 }
 
 // found says whether the agent finds a session where it lies: not outside its home, nor in its archive.

@@ -82,7 +82,7 @@ func (e *env) show(c *cli.Context) error {
 		if len(list) > 1 {
 			return usage("%s names several files, give one of them, such as the newest, %s", operands[0], list[0].path)
 		}
-		return writePage(c.Context, path, func(w io.Writer) error { return e.showOne(c, list[0], newPage(w)) })
+		return writePage(c.Context, path, func(w io.Writer) error { return e.showOne(c, list[0], newPage(w, "")) })
 	}
 	for _, t := range list { // a thread that was reverted has several files
 		if err := e.showOne(c, t, print); err != nil {

@@ -24,6 +24,7 @@ type page struct {
 	w            io.Writer
 	t            *template.Template
 	shown        *shown
+	report       string // a link to the report of its repair, "" if there is none
 	turn         *pageTurn
 	marks        map[*lint.Finding]string
 	turns, calls int64
@@ -62,8 +63,8 @@ type pageFinding struct{ Mark, Impact, Message string }
 // maxListed is how many findings the list at the top has; all of them stand at their place.
 const maxListed = 100
 
-func newPage(w io.Writer) *page {
-	return &page{w: escape.HTML(w), t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
+func newPage(w io.Writer, report string) *page {
+	return &page{w: escape.HTML(w), report: report, t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
 }
 
 func (p *page) begin(s *shown) error {
@@ -81,17 +82,13 @@ func (p *page) begin(s *shown) error {
 		facts[i][1] = oneLine(facts[i][1])
 	}
 	h := s.summary.Header
-	where := oneLine(h.CWD)
-	if !s.modified.IsZero() {
-		where = strings.TrimLeft(where+", last changed "+s.modified.UTC().Format("2006-01-02 15:04 UTC"), ", ")
-	}
 	resume := ""
 	if h.ID != "" && s.path != "-" {
 		resume = format.Command(s.resume...)
 	}
 	damaged := s.counts[lint.Blocks]+s.counts[lint.Loses]+s.counts[lint.Rejects]+s.counts[lint.Shows] > 0
 	p.write("head", map[string]any{
-		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": where, "Resume": resume, "Damaged": damaged,
+		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": changed(oneLine(h.CWD), s.modified), "Report": p.report, "Resume": resume, "Damaged": damaged,
 		"Facts": facts, "Verdict": s.verdict(), "Findings": listed,
 	})
 	return p.err

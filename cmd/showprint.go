@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -31,9 +32,10 @@ func (p *timelinePrinter) begin(s *shown) error {
 // facts is what is known of a session as a whole, name and value.
 func (s *shown) facts() [][2]string {
 	h := s.summary.Header
+	client := agentTitle(s.summary.Agent)
 	facts := [][2]string{
 		{"thread", h.ID},
-		{"client", strings.TrimSpace("Codex " + h.Version)},
+		{"client", strings.TrimSpace(client + " " + h.Version)},
 		{"source", h.Source},
 		{"provider", h.Provider},
 		{"cwd", h.CWD},
@@ -42,12 +44,20 @@ func (s *shown) facts() [][2]string {
 	}
 	out := facts[:0]
 	for _, f := range facts {
-		if f[1] != "" && f[1] != "Codex" {
+		if f[1] != "" && f[1] != client {
 			f[1] = shortened(f[1], longestFact)
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// agentTitle is an agent's name as people write it.
+func agentTitle(name string) string {
+	if a := all.Named(name); a != nil {
+		return a.Title()
+	}
+	return name
 }
 
 // longestFact is how many characters of a header's member are shown.

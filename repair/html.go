@@ -19,35 +19,96 @@ var pageText string
 // HTMLBytes is how much of a changed line the HTML report shows.
 const HTMLBytes = 2 << 10
 
-// HTML writes reports as one page that needs nothing beside it. content shows changed lines as they are; without it
-// every text in them is shown by its length.
-func HTML(w io.Writer, reports []*Report, content bool) error {
+// PageOptions say what a page shows beside the reports.
+type PageOptions struct {
+	Content bool                // changed lines as they are; without it every text in them is shown by its length
+	About   func(i int) Session // who the session of the i-th report is; nil: only its file is known
+}
+
+// Session is who a session is, for the head of its part of a page. What is "" is not shown.
+type Session struct {
+	Title    string // the file otherwise
+	Where    string // it worked, and when it was changed last
+	Timeline string // a link to the page of its timeline
+}
+
+// part is what a page shows of one report.
+type part struct {
+	*Report
+	Session
+	Index int // among all reports; its place in the page is #session-INDEX
+}
+
+// HTML writes reports as one page that needs nothing beside it. A script only adds buttons that copy a command.
+func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"title":   ruleTitle,
 		"visible": visible,
 		"command": func(words []string) string { return format.Command(words...) },
-		"lines":   func(e Entry) changedLines { return e.lines(content) },
+		"lines":   func(e Entry) changedLines { return e.lines(opts.Content) },
 		"percent": func(part, whole int64) int64 { return part * 100 / max(whole, 1) },
 	}).Parse(pageText)
 	if err != nil {
 		return err
 	}
-	var told, healthy []*Report
-	for _, r := range reports {
-		if len(r.Edits) == 0 && len(r.Left) == 0 {
-			healthy = append(healthy, r)
-		} else {
-			told = append(told, r)
+	var told, healthy []part
+	for i, r := range reports {
+		one := part{Report: r, Index: i}
+		if opts.About != nil {
+			one.Session = opts.About(i)
 		}
-	}
-	if len(reports) == 1 {
-		told, healthy = reports, nil
+		if len(r.Edits) == 0 && len(r.Left) == 0 && len(reports) > 1 {
+			healthy = append(healthy, one)
+		} else {
+			told = append(told, one)
+		}
 	}
 	return page.Execute(escape.HTML(w), struct {
 		Run, Summary  string
 		Content       bool
-		Told, Healthy []*Report
-	}{runOf(reports), summary(reports), content, told, healthy})
+		Told, Healthy []part
+	}{runOf(reports), summary(reports), opts.Content, told, healthy})
+}
+
+// Open says whether something of the session is not mended, or not yet.
+func (r part) Open() bool { return r.Unrepaired() || len(r.Edits) > 0 && r.Mode == DryRun.String() }
+
+// Badge is how a session stands, in a few words.
+func (r part) Badge() string {
+	text := "nothing to repair"
+	if len(r.Edits) > 0 {
+		text = map[bool]string{true: "can be repaired", false: "repaired"}[r.Mode == DryRun.String()]
+	}
+	if left := len(r.Report.Left); r.Unrepaired() {
+		text = fmt.Sprintf("%s, %d left", text, left)
+	}
+	return strings.TrimPrefix(text, "nothing to repair, ")
+}
+
+// Gained is how much of the history the model has only with the repair.
+func (h History) Gained() int64 { return max(0, h.After-h.Before) }
+
+// Words tell what the model will have of a session's history.
+func (h History) Words() string {
+	lost := h.Items - h.After
+	text := fmt.Sprintf("the model will have all %d items of the history", h.Items)
+	if lost > 0 {
+		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
+	}
+	if h.Before < h.After {
+		text += fmt.Sprintf("; without the repair it has %d", h.Before)
+	}
+	are := map[bool]string{true: "is", false: "are"}[lost == 1]
+	switch told := min(h.Told, lost); {
+	case lost <= 0:
+	case told == lost:
+		text += fmt.Sprintf("; %d %s lost, and the model is told so", lost, are)
+	case told > 0:
+		text += fmt.Sprintf("; %d are lost, and the model is told so of %d", lost, told)
+	default:
+		text += fmt.Sprintf("; %d %s lost", lost, are)
+	}
+	return text
 }
 
 // summary is what became of all sessions, in one sentence.

@@ -205,7 +205,7 @@ func (r *Report) keep(run *runs.Run, name string) error {
 		return err
 	}
 	var page bytes.Buffer
-	if err := HTML(&page, []*Report{r}, false); err != nil {
+	if err := HTML(&page, []*Report{r}, PageOptions{}); err != nil {
 		return err
 	}
 	return errors.Join(run.WriteReport(name, ".report.json", data), run.WriteReport(name, ".report.html", page.Bytes()))

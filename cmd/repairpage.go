@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/repair"
+)
+
+// maxTimelines is how many sessions of a repair get a page of their timeline beside its report.
+const maxTimelines = 50
+
+// timelinesOf is the directory beside a report's page that holds the pages of the sessions' timelines.
+func timelinesOf(page string) string {
+	return strings.TrimSuffix(page, filepath.Ext(page)) + "-timelines"
+}
+
+// pages writes the report as a page, and beside it the timelines of the sessions in which something was or is wrong, with
+// links there and back.
+func (p *reportPrinter) pages(c *cli.Context, ctx context.Context) error {
+	about := make([]repair.Session, len(p.reports))
+	titles := &titles{off: !p.content, byHome: map[string]map[string]string{}}
+	written := 0
+	for i, rep := range p.reports {
+		path := rep.Source
+		if rep.Target != "" && isFile(rep.Target) {
+			path = rep.Target
+		}
+		if !isFile(path) {
+			continue // it came from standard input
+		}
+		if s, err := glance.Look(ctx, path, glance.Options{Content: p.content}); err == nil {
+			home := homeOf(path)
+			about[i].Title = titles.of(ctx, s, home)
+			if about[i].Title == "" && s.Thread != "" {
+				about[i].Title = "Session " + shortOf(s.Thread, path)
+			}
+			about[i].Where = changed(oneLine(s.CWD), s.Modified)
+		}
+		if written == maxTimelines || len(rep.Edits)+len(rep.Left) == 0 {
+			continue
+		}
+		link, err := p.timeline(c, ctx, path, i)
+		if err != nil {
+			return err
+		}
+		about[i].Timeline = link
+		written++
+	}
+	return writePage(ctx, p.page, func(w io.Writer) error {
+		return repair.HTML(w, p.reports, repair.PageOptions{Content: p.content, About: func(i int) repair.Session { return about[i] }})
+	})
+}
+
+// timeline writes the page of one session's timeline and returns a link to it.
+func (p *reportPrinter) timeline(c *cli.Context, ctx context.Context, path string, i int) (string, error) {
+	dir := timelinesOf(p.page)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("making a place for the timelines: %w", err)
+	}
+	name := fmt.Sprintf("%d.html", i+1)
+	report := fmt.Sprintf("../%s#session-%d", url.PathEscape(filepath.Base(p.page)), i)
+	err := writePage(ctx, filepath.Join(dir, name), func(w io.Writer) error {
+		return p.env.showOne(c, target{path: path, home: homeOf(path)}, newPage(w, report))
+	})
+	return url.PathEscape(filepath.Base(dir)) + "/" + name, err
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// changed tells where a session worked and when it was last changed; a page may be read long after it was made.
+func changed(dir string, at time.Time) string {
+	if at.IsZero() {
+		return dir
+	}
+	text := "changed " + at.UTC().Format("2006-01-02 15:04 UTC")
+	if before, ok := strings.CutSuffix(ago(time.Since(at)), " ago"); ok {
+		text += ", " + before + " before this page was made"
+	}
+	return strings.TrimPrefix(dir+", "+text, ", ")
+}
