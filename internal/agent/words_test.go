@@ -82,7 +82,7 @@ var speakOfHomes = map[string]string{
 	"fixtures/fixtures.go":          "the folders of the fixtures",
 	"internal/agent/homes/homes.go": "the list of what agents keep beside their sessions",
 	"cmd/app.go":                    "what the command line's help says",
-	"cmd/card.go":                   "the flag --for-codex",
+	"cmd/examples.go":               "what is typed, of the command line's help",
 	"cmd/last.go":                   "what the command line's help says",
 	"cmd/lint.go":                   "what the command line's help says, the flag --for-codex",
 	"cmd/list.go":                   "what the command line's help says",
