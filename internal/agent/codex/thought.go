@@ -32,6 +32,22 @@ func ThoughtFrom(events [][]byte) ([]byte, error) {
 	return newMessage(StampOf(events[0]), "developer", "", []part{{Type: "input_text", Text: thoughtHead + strings.Join(shown, "\n\n")}}), nil
 }
 
+// ShowsThought says whether an event shows anything of a thought that ThoughtFrom can keep.
+func ShowsThought(event []byte) bool {
+	for _, path := range []string{"payload.item.summary_text", "payload.text"} {
+		shown := gjson.GetBytes(event, path)
+		if shown.Type == gjson.String && strings.TrimSpace(shown.String()) != "" {
+			return true
+		}
+		for _, text := range shown.Array() {
+			if strings.TrimSpace(text.String()) != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // KeepsThought says whether a message is one that ThoughtFrom wrote.
 func KeepsThought(rec *session.Record) bool {
 	return string(rec.Role) == "developer" && bytes.HasPrefix(Text(rec, FieldFirstText), []byte(thoughtHead))

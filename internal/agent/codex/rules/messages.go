@@ -140,11 +140,14 @@ func (c *messageChecker) cutAgent(at session.Pos) {
 
 func (c *messageChecker) event(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
-	t := &told{refOf(rec), name, rec.Torn}
 	if tells&codex.TellsThought == 0 {
 		c.resolveThought(rec.Pos, false)
 	}
-	again := tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) != 0 && c.copies.has(maphash.Bytes(c.seed, rec.Raw))
+	if tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) == 0 {
+		return
+	}
+	again := c.copies.has(maphash.Bytes(c.seed, rec.Raw))
+	t := &told{refOf(rec), name, rec.Torn}
 	switch {
 	case tells&codex.TellsUser != 0:
 		if !again && !c.matches(codex.ShownText(rec)) {

@@ -13,7 +13,7 @@ func (c *messageChecker) thought(rec *session.Record, t *told) {
 	if n := len(c.thoughts); n > 0 && (rec.Type == "event_msg/item_completed" || n == maxShown) {
 		c.resolveThought(rec.Pos, false)
 	}
-	if _, err := codex.ThoughtFrom([][]byte{rec.Raw}); err == nil {
+	if codex.ShowsThought(rec.Raw) {
 		c.thoughts = append(c.thoughts, *t)
 	}
 }
