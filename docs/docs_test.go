@@ -346,3 +346,34 @@ func TestReportFields(t *testing.T) {
 		}
 	}
 }
+
+// TestFigures: what the README says of Claude Code was measured: the page of its behaviour has the same figures.
+func TestFigures(t *testing.T) {
+	readme, page := read(t, "../README.md"), read(t, "claude-behaviour.md")
+	rows := regexp.MustCompile(`(?m)^\| Claude Code ([0-9.]+) \| ([0-9]+) \| ([0-9]+) \| ([0-9]+) \| ([0-9.]+) % \| ([0-9.]+) % \|$`).FindAllStringSubmatch(readme, -1)
+	if len(rows) != 2 {
+		t.Fatalf("the README has figures of %d versions", len(rows))
+	}
+	for _, r := range rows {
+		measured := section(t, page, "## "+r[1])
+		if want := fmt.Sprintf("%s damages of a session that it wrote: %s %% of the history is sent as it is, %s %% after the repair.", r[2], r[5], r[6]); !strings.Contains(measured, want) {
+			t.Errorf("docs/claude-behaviour.md does not say of %s: %s", r[1], want)
+		}
+		damages, before, after := 0, 0, 0
+		for _, row := range regexp.MustCompile(`(?m)^\| (.+?) \| (.+?) \| (.+?) \|$`).FindAllStringSubmatch(measured, -1) {
+			if row[1] == "damage" || strings.HasPrefix(row[1], "---") {
+				continue
+			}
+			damages++
+			if row[2] != "refused" {
+				before++
+			}
+			if row[3] != "refused" {
+				after++
+			}
+		}
+		if got := []string{fmt.Sprint(damages), fmt.Sprint(before), fmt.Sprint(after)}; !slices.Equal(got, r[2:5]) {
+			t.Errorf("docs/claude-behaviour.md has %v of %s, the README %v", got, r[1], r[2:5])
+		}
+	}
+}
