@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -17,13 +20,27 @@ func Source(ctx context.Context, src *source.Source, opts Options) (*Result, err
 	if !opts.Live && opts.Kept != nil {
 		home.home = opts.Home
 	}
-	res, err := pass(ctx, src, opts, home)
+	res, err := unflipped(ctx, src, opts, home)
 	if err != nil || home.kept == nil || res.Summary.Partial != nil {
 		return res, err
 	}
 	if home.lost = home.kept.Missing(ctx, res.Summary.Header); len(home.lost) == 0 {
 		return res, nil
 	}
+	return pass(ctx, src, opts, home)
+}
+
+// unflipped lints a session. A compressed one that does not decode because one bit of it is flipped is read with that bit
+// turned back, as src is from then on.
+func unflipped(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
+	res, err := pass(ctx, src, opts, home)
+	if err != nil || !slices.ContainsFunc(res.Findings, func(f Finding) bool { return f.Rule == normalize.CorruptZst }) {
+		return res, err
+	}
+	if ok, err := src.Unflip(ctx); err != nil || !ok {
+		return res, err
+	}
+	home.kept = nil // it has seen what is not so
 	return pass(ctx, src, opts, home)
 }
 
@@ -36,6 +53,13 @@ func pass(ctx context.Context, src *source.Source, opts Options, home *beside) (
 	res, err := read(ctx, in, opts, home)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("%s: %w", src.Path, err)
+	}
+	if at, ok := src.Flipped(); ok && err == nil {
+		res.Summary.Seen = 0
+		res.Findings = slices.Insert(res.Findings, 0, Finding{
+			Rule: normalize.CorruptZst, Impact: Blocks, Fix: Exact, Pos: session.Pos{Line: 1}, Count: 1,
+			Message: fmt.Sprintf("one bit of byte %d of the compressed stream is flipped: the client can't read the file at all; with the bit turned back its checksum is right", at),
+		})
 	}
 	return res, err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/escape"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/lint"
 )
@@ -94,9 +95,15 @@ func (w *job) report(run *runs.Run) *Report {
 		f := &w.plan.Rest[i]
 		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message})
 	}
+	stream := lint.NoFix // of what is mended of no line, but of the stream that they come in
 	for i := range w.plan.Mend {
-		if f := &w.plan.Mend[i]; f.Reproject {
-			rep.Edits = append(rep.Edits, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message})
+		f := &w.plan.Mend[i]
+		ofStream := f.Rule == normalize.CorruptZst && w.rw != nil && !w.rw.tells(f.Rule)
+		if ofStream {
+			stream = f.Fix
+		}
+		if ofStream || f.Reproject {
+			rep.Edits = append(rep.Edits, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message, From: f.Source})
 		}
 	}
 	rep.History = w.history()
@@ -110,7 +117,7 @@ func (w *job) report(run *runs.Run) *Report {
 			rep.Edits = append(rep.Edits, c.entry())
 		}
 	}
-	rep.Fix = weakestOf(w.rw.Changes)
+	rep.Fix = weakestOf(w.rw.Changes, stream)
 	if count, first, last := w.rw.renumbered(); count > 0 {
 		rep.Edits = append(rep.Edits, Entry{
 			Rule: Renumber, Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: first, Lines: count,
@@ -118,6 +125,13 @@ func (w *job) report(run *runs.Run) *Report {
 		})
 	}
 	return rep
+}
+
+// tells says whether a change is by a finding of the rule.
+func (r *Rewrite) tells(rule *lint.Rule) bool {
+	return slices.ContainsFunc(r.Changes, func(c Change) bool {
+		return slices.ContainsFunc(c.By, func(f *lint.Finding) bool { return f.Rule == rule })
+	})
 }
 
 // resume is the command that resumes the session or its copy; nil if its client takes no such id.
@@ -155,8 +169,8 @@ func weakest(by []*lint.Finding) lint.Fix {
 	return fix
 }
 
-func weakestOf(changes []Change) string {
-	fix := lint.NoFix
+// weakestOf is the weakest fix of all changes, and of what is mended beside them.
+func weakestOf(changes []Change, fix lint.Fix) string {
 	for i := range changes {
 		fix = max(fix, weakest(changes[i].By))
 	}

@@ -51,8 +51,9 @@ type Source struct {
 
 	size  int64
 	read  atomic.Int64
-	spool *os.File // Stdin's temporary file
-	purge bool     // the spool file still has a name
+	flip  atomic.Pointer[flip] // that readers of the decoded text turn back
+	spool *os.File             // Stdin's temporary file
+	purge bool                 // the spool file still has a name
 
 	mu     sync.Mutex
 	stream io.Reader // Once: nil when it was handed out
