@@ -18,6 +18,7 @@ import (
 var (
 	update  = flag.Bool("update", false, "rewrite docs/codex-behaviour.md with what the clients do now")
 	missing = flag.Bool("missing", false, "with -update: measure only what that page does not have, and keep the rest")
+	old     = flag.Int("old", 3, "of the damaged fixtures, clients before 0.145.0 are shown one of so many; with -update all")
 )
 
 const behaviourPage = "../../../../docs/codex-behaviour.md"
@@ -52,8 +53,8 @@ func (b behaviour) String() string {
 	return fmt.Sprint(b.items)
 }
 
-// TestResumeFixtures has every client resume every damaged fixture before and after its repair, and compares what it
-// does with the documented table. After a repair the client must accept the session and invent no output.
+// TestResumeFixtures has clients resume the damaged fixtures before and after their repair, and compares what they do with
+// the documented table. After a repair the client must accept the session and invent no output.
 func TestResumeFixtures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand runs of the real client; left out by -short")
@@ -70,7 +71,10 @@ func TestResumeFixtures(t *testing.T) {
 	t.Run("clients", func(t *testing.T) {
 		clients(t, func(t *testing.T, bin Binary) {
 			t.Parallel()
-			for _, path := range paths {
+			for i, path := range paths {
+				if !*update && i%*old != 0 && versionLess(bin.Version, "0.145.0") {
+					continue
+				}
 				have := known[bin.Version][row(path)]
 				if have == "" {
 					have = cell(t, bin, path)
@@ -196,14 +200,14 @@ func (tb *table) compare(t *testing.T) {
 	if err != nil && !*update {
 		t.Fatal(err)
 	}
-	old := parseTable(string(page))
+	known := parseTable(string(page))
 	for version, cells := range tb.cells {
 		for _, r := range tb.rows {
-			if want := old[version][r]; want != cells[r] && !*update {
+			if want := known[version][r]; cells[r] != "" && want != cells[r] && !*update {
 				t.Errorf("%s, %s: %q, documented as %q; run with -update and read the change", version, r, cells[r], want)
 			}
 		}
-		for r := range old[version] {
+		for r := range known[version] {
 			if !slices.Contains(tb.rows, r) && !*update {
 				t.Errorf("%s is documented, but there is no such fixture", r)
 			}
