@@ -118,7 +118,7 @@ func (o outputTo) mode() fs.FileMode {
 func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	buf := bufio.NewWriter(w)
 	if forPeople(name) && l.c.Bool("statistics") {
-		l.printers = append(l.printers, newStats(buf, l.c.Bool("notes")))
+		l.printers = append(l.printers, newStats(l.c.Context, buf, l.c.Bool("notes")))
 		return l.open(rest)
 	}
 	if forPeople(name) {

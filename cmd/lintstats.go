@@ -3,16 +3,19 @@ package cmd
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"text/tabwriter"
 
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/lint"
 )
 
 // statsPrinter counts findings instead of naming them: by rule, by the version of the client, and by month.
 type statsPrinter struct {
+	ctx      context.Context
 	w        *bufio.Writer
 	notes    bool
 	rules    map[string]int64
@@ -23,8 +26,8 @@ type statsPrinter struct {
 // tally is how many sessions there are, and how many of them are damaged.
 type tally struct{ sessions, damaged int64 }
 
-func newStats(w *bufio.Writer, notes bool) *statsPrinter {
-	return &statsPrinter{w: w, notes: notes, rules: map[string]int64{}, versions: map[string]*tally{}, months: map[string]*tally{}}
+func newStats(ctx context.Context, w *bufio.Writer, notes bool) *statsPrinter {
+	return &statsPrinter{ctx: ctx, w: w, notes: notes, rules: map[string]int64{}, versions: map[string]*tally{}, months: map[string]*tally{}}
 }
 
 func (p *statsPrinter) session(r linted) error {
@@ -42,10 +45,6 @@ func (p *statsPrinter) session(r linted) error {
 	if r.beside {
 		return nil
 	}
-	month := "unknown"
-	if name := lint.NameOf(r.target.path, false); len(name.Time) >= len("2026-11") {
-		month = name.Time[:len("2026-11")]
-	}
 	count := func(in map[string]*tally, key string) {
 		if in[key] == nil {
 			in[key] = &tally{}
@@ -56,8 +55,22 @@ func (p *statsPrinter) session(r linted) error {
 		}
 	}
 	count(p.versions, cmp.Or(oneLine(r.result.Summary.Header.Version), "unknown"))
-	count(p.months, month)
+	count(p.months, p.month(r.target.path))
 	return nil
+}
+
+// month is when a session was begun: as its name says, else its first record.
+func (p *statsPrinter) month(path string) string {
+	const form = "2006-01"
+	if name := lint.NameOf(path, false); len(name.Time) >= len(form) {
+		return name.Time[:len(form)]
+	}
+	if path != "-" {
+		if s, err := glance.Look(p.ctx, path, glance.Options{}); err == nil && !s.Created.IsZero() {
+			return s.Created.UTC().Format(form)
+		}
+	}
+	return "unknown"
 }
 
 func (p *statsPrinter) end() error {

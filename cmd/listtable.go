@@ -183,7 +183,7 @@ func (t *listTable) columns(rows []row) []column {
 	}{
 		{column{"ID", func(r *row) *string { return &r.id }}, true},
 		{column{"AGE", func(r *row) *string { return &r.age }}, true},
-		{column{"AGENT", func(r *row) *string { return &r.agent }}, mixed && wide},
+		{column{"AGENT", func(r *row) *string { return &r.agent }}, mixed && (t.width == 0 || t.width >= minForAgent)},
 		{column{"HEALTH", func(r *row) *string { return &r.health }}, t.health || t.width > 0},
 		{column{"LAST TURN", func(r *row) *string { return &r.turn }}, wide},
 		{column{"TITLE", func(r *row) *string { return &r.title }}, !t.titles.off},
@@ -199,8 +199,10 @@ func (t *listTable) columns(rows []row) []column {
 	return shown
 }
 
-// How wide a terminal must be for all columns, and for the directory beside the title.
+// How wide a terminal must be for whose agent a session is, for how its last turn stands, and for the directory beside the
+// title.
 const (
+	minForAgent     = 92
 	minForAll       = 72
 	minForDirectory = 56
 )

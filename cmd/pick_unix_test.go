@@ -157,6 +157,19 @@ func TestPickByWord(t *testing.T) {
 	c.exits(t, ExitOK)
 }
 
+// A question stands until it is answered: what tells how far the work is does not write over it.
+func TestQuestionStands(t *testing.T) {
+	c := atTerminal(t, 80, nil, nil, "repair", "-i")
+	c.shows(t, "Replace 1 session? [y/N]")
+	time.Sleep(progressAfter + 2*progressEvery)
+	if screen := c.screen(); !strings.Contains(screen, "Replace 1 session? [y/N]") || strings.Contains(screen, " files") {
+		t.Errorf("the question is gone:\n%s", screen)
+	}
+	c.types(t, "n\n")
+	c.exits(t, ExitOK)
+	c.shows(t, "Nothing was changed.")
+}
+
 // In a narrow terminal every line still fits it.
 func TestPickNarrow(t *testing.T) {
 	c := atTerminal(t, 42, nil, nil, "show")

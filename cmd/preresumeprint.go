@@ -51,14 +51,15 @@ func (e *env) brief(a *preresume.Answer) {
 
 func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	line := func(name, format string, args ...any) {
-		fmt.Fprintln(w, folded(fmt.Sprintf("  %-14s %s", name, oneLine(fmt.Sprintf(format, args...))), width, 18))
+		fmt.Fprintln(w, folded(fmt.Sprintf("  %-15s %s", name, oneLine(fmt.Sprintf(format, args...))), width, 18))
 	}
 	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
 	if a.Thread != "" {
 		line("thread", "%s", a.Thread)
 	}
 	if a.Path != "" {
-		line("file", "%s (%s)", a.Path, bytesOf(a.Size))
+		line("file", "%s", a.Path)
+		line("size", "%s", bytesOf(a.Size))
 	}
 	if a.CWD != "" {
 		line("directory", "%s", a.CWD)

@@ -32,6 +32,7 @@ type progress struct {
 	read  int64 // bytes of them
 	now   map[*source.Source]bool
 	shown bool
+	ended sync.Once
 	stop  chan struct{}
 }
 
@@ -70,6 +71,11 @@ func (p *progress) show() {
 func (p *progress) draw(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	select {
+	case <-p.stop:
+		return
+	default:
+	}
 	p.shown = true
 	fmt.Fprint(p.w, clearLine+p.line(took, widthOf(p.w)))
 }
@@ -128,11 +134,11 @@ func (p *progress) clear() {
 	}
 }
 
-// end takes the line off for good.
+// end takes the line off for good; more than once does no harm.
 func (p *progress) end() {
 	if p == nil {
 		return
 	}
-	close(p.stop)
+	p.ended.Do(func() { close(p.stop) })
 	p.clear()
 }

@@ -89,11 +89,13 @@ func (e *env) repair(c *cli.Context) error {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
 	r.bar = e.newProgress(list, passesOfRepair)
-	defer r.bar.end()
+	defer func() { r.bar.end() }()
 	if len(operands) == 0 {
 		if list, err = r.agreed(c.Context, list); err != nil {
 			return err
 		}
+		r.bar.end()
+		r.bar = e.newProgress(list, passesOfRepair)
 	}
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {

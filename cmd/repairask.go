@@ -51,6 +51,7 @@ func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error)
 	if mode == repair.InPlace {
 		what = "Replace"
 	}
+	r.bar.end() // it would write over the question
 	yes, err := r.env.agreed(fmt.Sprintf("%s %s?", what, count(int64(len(damaged)), "session", "sessions")))
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/lint"
 )
 
 func runsCommand(e *env) *cli.Command {
@@ -137,12 +138,24 @@ func runTable(w io.Writer, list []runs.Manifest, now time.Time) error {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "RUN\tAGE\tSESSIONS\tSIZE\tSTATE")
+	fmt.Fprintln(t, "RUN\tAGE\tSESSION\tSIZE\tSTATE")
 	for i := range list {
 		m := &list[i]
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), len(m.Files), bytesOf(sizeOfRun(m.Run)), runState(m))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), sessionsOf(m), bytesOf(sizeOfRun(m.Run)), runState(m))
 	}
 	return t.Flush()
+}
+
+// sessionsOf names the session that a run repaired, or how many they were.
+func sessionsOf(m *runs.Manifest) string {
+	if len(m.Files) != 1 {
+		return count(int64(len(m.Files)), "session", "sessions")
+	}
+	source := m.Files[0].Source
+	if name := lint.NameOf(source, true); name.ThreadID != "" {
+		return short(name.ThreadID)
+	}
+	return oneLine(clip(filepath.Base(source), 2*idDigits))
 }
 
 func (e *env) showRun(c *cli.Context, id string) error {

@@ -101,7 +101,7 @@ func (e *env) showPrinter(c *cli.Context) (showPrinter, error) {
 	case c.String("html") != "" && c.IsSet("format"):
 		return nil, usage("--html is a format of its own; leave --format out")
 	case f == "text":
-		return &timelinePrinter{w: bufio.NewWriter(e.out), st: st}, nil
+		return &timelinePrinter{w: bufio.NewWriter(e.out), st: st, width: widthOf(e.out)}, nil
 	case f == "jsonl":
 		return &jsonTimeline{w: bufio.NewWriter(e.out)}, nil
 	default:

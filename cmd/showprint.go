@@ -16,6 +16,7 @@ import (
 type timelinePrinter struct {
 	w            *bufio.Writer
 	st           *styles
+	width        int // of the terminal, in columns; 0: it is none
 	shown        *shown
 	turns, calls int64
 }
@@ -77,7 +78,8 @@ func (p *timelinePrinter) entry(e *timeline.Entry) error {
 		fmt.Fprintf(p.w, "\n%s  %s\n", p.st.bold.Sprintf("turn %d", e.Turn), p.st.dim.Sprint(day(e.Time)))
 	case timeline.Finding:
 		f := e.Finding
-		fmt.Fprintf(p.w, "            %s %s\n", p.st.impact[f.Impact].Sprintf("%s:", f.Impact), oneLine(fmt.Sprintf("%s (line %d) [%s]", f.Message, f.Pos.Line, f.Rule.Name)))
+		text := folded(fmt.Sprintf("            %s: %s", f.Impact, oneLine(findingLine(f))), p.width, 14)
+		fmt.Fprintln(p.w, strings.Replace(text, f.Impact.String()+":", p.st.impact[f.Impact].Sprintf("%s:", f.Impact), 1))
 	default:
 		if e.Kind == timeline.Call {
 			p.calls++
