@@ -2,7 +2,6 @@ package shim_test
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +25,7 @@ type frontEnd struct {
 	// command says the prompts in a thread, or in a new one if there is none.
 	command func(t *testing.T, codex, thread string, prompts ...string) []string
 	each    bool // it takes a process for each prompt
+	byHand  bool // it is too large for CI
 }
 
 var frontEnds = []frontEnd{
@@ -38,6 +38,7 @@ var frontEnds = []frontEnd{
 	}},
 	{name: "codex-sdk", command: byNode("codex-sdk.mjs", "@openai/codex-sdk")},
 	{name: "ai-sdk", command: byNode("ai-sdk.mjs", "ai-sdk-provider-codex-cli")},
+	{name: "happy", command: byNode("happy.mjs", "happy"), byHand: true},
 }
 
 // byNode runs a front end by a program of ours.
@@ -106,7 +107,7 @@ func runIn(t *testing.T, h *clienttest.Home, until func() bool, args []string) {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	defer killHome(h.Root)
-	for range 900 {
+	for range 600 {
 		select {
 		case <-ended:
 			t.Logf("%s: %s", filepath.Base(args[0]), &stderr)
@@ -194,31 +195,39 @@ func TestFrontEnds(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	place, all := newPlace(t, ""), os.Getenv(allFlowsVar) != ""
-	results := map[string]map[bool]bool{}
-	for _, f := range frontEnds {
-		for _, flow := range flows {
-			results[f.name+flow.name] = map[bool]bool{}
-			for _, behind := range []bool{true, false} {
-				if !behind && flow.long && !all {
-					continue
-				}
-				name, codex := flow.name, place.shim
-				if !behind {
-					name, codex = name+", without hist", bin.Path
-				}
-				t.Run(f.name+"/"+name, func(t *testing.T) {
-					got := flow.play(t, f, bin, codex)
-					results[f.name+flow.name][behind] = got
-					if got != (behind || !flow.lost) {
-						t.Errorf("the follow-up carries the context: %v", got)
+	place, all, results := newPlace(t, ""), os.Getenv(allFlowsVar) != "", newResults()
+	t.Run("flows", func(t *testing.T) {
+		for _, f := range frontEnds {
+			for _, flow := range flows {
+				for _, behind := range []bool{true, false} {
+					if !all && (f.byHand || !behind && flow.long) {
+						continue
 					}
-				})
+					codex := place.shim
+					if !behind {
+						codex = bin.Path
+					}
+					t.Run(f.name+"/"+named(flow.name, behind), func(t *testing.T) {
+						t.Parallel()
+						got := flow.play(t, f, bin, codex)
+						results.set(f.name, flow.name, behind, got)
+						if got != (behind || !flow.lost) {
+							t.Errorf("the follow-up carries the context: %v", got)
+						}
+					})
+				}
 			}
 		}
-	}
+	})
 	if all && !t.Failed() {
-		writeFlows(t, results)
+		var names, ends []string
+		for _, f := range flows {
+			names = append(names, f.name)
+		}
+		for _, f := range frontEnds {
+			ends = append(ends, f.name)
+		}
+		results.write(t, "front ends", ends, names)
 	}
 }
 
@@ -268,59 +277,6 @@ func onDisk(h *clienttest.Home, text string) bool {
 		}
 	}
 	return false
-}
-
-// flowsPage is the page that holds the table of flows.
-const flowsPage = "../../docs/front-ends.md"
-
-// writeFlows puts what was measured into the page.
-func writeFlows(t *testing.T, results map[string]map[bool]bool) {
-	t.Helper()
-	var table strings.Builder
-	table.WriteString("| without hist / with the shim |")
-	for _, f := range frontEnds {
-		table.WriteString(" " + f.name + " |")
-	}
-	table.WriteString("\n|---" + strings.Repeat("|---", len(frontEnds)) + "|\n")
-	sum := map[string]map[bool]int{}
-	word := map[bool]string{true: "carries", false: "lost"}
-	for _, flow := range flows {
-		table.WriteString("| " + flow.name + " |")
-		for _, f := range frontEnds {
-			r := results[f.name+flow.name]
-			if len(r) < 2 {
-				t.Fatalf("%s, %s: not played both ways", f.name, flow.name)
-			}
-			if sum[f.name] == nil {
-				sum[f.name] = map[bool]int{}
-			}
-			for _, behind := range []bool{true, false} {
-				if r[behind] {
-					sum[f.name][behind]++
-				}
-			}
-			table.WriteString(" " + word[r[false]] + " / " + word[r[true]] + " |")
-		}
-		table.WriteString("\n")
-	}
-	fmt.Fprintf(&table, "| **carries, of %d flows** |", len(flows))
-	for _, f := range frontEnds {
-		fmt.Fprintf(&table, " **%d / %d** |", sum[f.name][false], sum[f.name][true])
-	}
-	table.WriteString("\n")
-	page, err := os.ReadFile(flowsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const begin, end = "<!-- flows: written by TestFrontEnds -->\n", "<!-- end of flows -->"
-	before, rest, found := strings.Cut(string(page), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatal("the page has no place for the table")
-	}
-	if err := os.WriteFile(flowsPage, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func startHome(t *testing.T, bin clienttest.Binary) *clienttest.Home {

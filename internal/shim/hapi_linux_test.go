@@ -286,31 +286,33 @@ func TestHapi(t *testing.T) {
 		t.Skip(err)
 	}
 	all := os.Getenv(allFlowsVar) != ""
-	results := map[string]map[bool]bool{}
-	for _, f := range hapiFlows {
-		results[f.name] = map[bool]bool{}
-		for _, behind := range []bool{true, false} {
-			if !all && (!f.inCI || !behind) {
-				continue
-			}
-			name := f.name
-			if !behind {
-				name += ", without hist"
-			}
-			t.Run(name, func(t *testing.T) {
-				got := f.play(t, bin, behind)
-				results[f.name][behind] = got
-				if got != (behind || !f.stuck) {
-					t.Errorf("the follow-up carries the context: %v", got)
-				}
-			})
-		}
-	}
-	if all {
+	results := newResults()
+	t.Run("flows", func(t *testing.T) {
 		for _, f := range hapiFlows {
-			t.Logf("| %s | %v / %v |", f.name, results[f.name][false], results[f.name][true])
+			for _, behind := range []bool{true, false} {
+				if all || f.inCI && behind {
+					t.Run(named(f.name, behind), func(t *testing.T) {
+						t.Parallel()
+						got := f.play(t, bin, behind)
+						results.set("HAPI 0.30.7", f.name, behind, got)
+						if got != (behind || !f.stuck) {
+							t.Errorf("the follow-up carries the context: %v", got)
+						}
+					})
+				}
+			}
 		}
+	})
+	if all && !t.Failed() {
+		results.write(t, "HAPI", []string{"HAPI 0.30.7"}, hapiNames())
 	}
+}
+
+func hapiNames() (names []string) {
+	for _, f := range hapiFlows {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 // play plays a flow and says whether the follow-up's request carries the first prompt.
