@@ -2,6 +2,7 @@ package shim_test
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,8 @@ type frontEnd struct {
 	command func(t *testing.T, codex, thread string, prompts ...string) []string
 	each    bool // it takes a process for each prompt
 	byHand  bool // it is too large for CI
+	old     bool // it loses its thread when a turn fails, and has it back by a rejoin
+	fails   bool // it is played through every kind of failure
 }
 
 var frontEnds = []frontEnd{
@@ -39,6 +42,28 @@ var frontEnds = []frontEnd{
 	{name: "codex-sdk", command: byNode("codex-sdk.mjs", "@openai/codex-sdk")},
 	{name: "ai-sdk", command: byNode("ai-sdk.mjs", "ai-sdk-provider-codex-cli")},
 	{name: "happy", command: byNode("happy.mjs", "happy"), byHand: true},
+	{name: "HAPI 0.17.1's messages", command: byMessages("0.17.1"), old: true, fails: true},
+	{name: "HAPI 0.17.4's messages", command: byMessages("0.17.4"), fails: true, byHand: true},
+}
+
+// byMessages plays a front end that can't be had any more, by what it says.
+func byMessages(version string) func(t *testing.T, codex, thread string, prompts ...string) []string {
+	return func(t *testing.T, codex, thread string, prompts ...string) []string {
+		t.Helper()
+		if _, err := exec.LookPath("node"); err != nil {
+			t.Skip(err)
+		}
+		return append([]string{"node", scriptFor(t, "hapi-0.17.mjs"), version, codex, cmp.Or(thread, "-")}, prompts...)
+	}
+}
+
+func scriptFor(t *testing.T, program string) string {
+	t.Helper()
+	script, err := filepath.Abs(filepath.Join("testdata/frontends", program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return script
 }
 
 // byNode runs a front end by a program of ours.
@@ -50,14 +75,7 @@ func byNode(program, module string) func(t *testing.T, codex, thread string, pro
 		if _, err := os.Stat(filepath.Join(modules, module)); err != nil || dir == "" {
 			t.Skipf("no %s: npm install --prefix DIR %s, and set %s to DIR", module, module, frontEndsVar)
 		}
-		script, err := filepath.Abs(filepath.Join("testdata/frontends", program))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if thread == "" {
-			thread = "-"
-		}
-		return append([]string{"node", script, modules, codex, thread}, prompts...)
+		return append([]string{"node", scriptFor(t, program), modules, codex, cmp.Or(thread, "-")}, prompts...)
 	}
 }
 
@@ -77,11 +95,11 @@ func (f frontEnd) talk(t *testing.T, h *clienttest.Home, codex, thread string, u
 		if i == len(said)-1 {
 			stop = until
 		}
-		runIn(t, h, stop, f.command(t, codex, thread, these...))
+		runIn(t, h, stop, f.old, f.command(t, codex, thread, these...))
 		if thread == "" {
 			paths := h.Rollouts()
-			if len(paths) != 1 {
-				t.Fatalf("%d sessions", len(paths))
+			if len(paths) == 0 {
+				t.Fatal("there is no session")
 			}
 			id, err := clienttest.SessionID(paths[0])
 			if err != nil {
@@ -95,11 +113,14 @@ func (f frontEnd) talk(t *testing.T, h *clienttest.Home, codex, thread string, u
 
 // runIn runs a program in a client's home, to its end or until it is to be killed, with all that it has started. That it
 // fails is its own affair.
-func runIn(t *testing.T, h *clienttest.Home, until func() bool, args []string) {
+func runIn(t *testing.T, h *clienttest.Home, until func() bool, rejoin bool, args []string) {
 	t.Helper()
 	c := exec.Command(args[0], args[1:]...)
 	var stderr bytes.Buffer
 	c.Dir, c.Env, c.Stderr = h.Work, append(h.Env(), "HIST_CODEX="+h.Bin.Path, "XDG_STATE_HOME="+filepath.Join(h.Root, "state")), &stderr
+	if rejoin {
+		c.Env = append(c.Env, "HIST_SHIM_REJOIN=1")
+	}
 	c.WaitDelay = time.Second
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -164,7 +185,8 @@ var damages = map[string]func(t *testing.T, text []byte) []byte{
 // flow is what happens between the second prompt, which fails, and the follow-up.
 type flow struct {
 	name   string
-	same   bool // the follow-up comes from the same process
+	second clienttest.Reply // to the second prompt, where it is not a capacity error
+	same   bool             // the follow-up comes from the same process
 	killed string
 	damage string
 	lost   bool // without the shim the follow-up carries nothing
@@ -173,6 +195,10 @@ type flow struct {
 
 var flows = []flow{
 	{name: "capacity error, same process", same: true, long: true},
+	{name: "another failure, same process", same: true, long: true, second: clienttest.Reply{Kind: clienttest.Failed, Code: "server_error", Message: "It failed."}},
+	{name: "HTTP 500, same process", same: true, long: true, second: clienttest.Reply{Kind: clienttest.HTTPError, Status: 500, Body: "{}"}},
+	{name: "HTTP 429, same process", same: true, long: true, second: clienttest.Reply{Kind: clienttest.HTTPError, Status: 429, Body: "{}"}},
+	{name: "cut stream, same process", same: true, long: true, second: clienttest.Reply{Kind: clienttest.Cut}},
 	{name: "capacity error, new process", long: true},
 	{name: "killed while the model hangs", killed: "hang", long: true},
 	{name: "killed in a tool", killed: "tool", long: true},
@@ -199,6 +225,9 @@ func TestFrontEnds(t *testing.T) {
 	t.Run("flows", func(t *testing.T) {
 		for _, f := range frontEnds {
 			for _, flow := range flows {
+				if flow.second.Kind != clienttest.Completed && !f.fails {
+					continue
+				}
 				for _, behind := range []bool{true, false} {
 					if !all && (f.byHand || !behind && flow.long) {
 						continue
@@ -211,7 +240,7 @@ func TestFrontEnds(t *testing.T) {
 						t.Parallel()
 						got := flow.play(t, f, bin, codex)
 						results.set(f.name, flow.name, behind, got)
-						if got != (behind || !flow.lost) {
+						if got != (behind || !flow.lost && (!flow.same || !f.old)) {
 							t.Errorf("the follow-up carries the context: %v", got)
 						}
 					})
@@ -238,7 +267,14 @@ func (f flow) play(t *testing.T, front frontEnd, bin clienttest.Binary, codex st
 	var until func() bool
 	switch f.killed {
 	case "":
-		h.Server.Queue(failsSecond()...)
+		second := f.second
+		if second.Kind == clienttest.Completed {
+			second = full()
+		}
+		h.Server.Queue(first, second)
+		if second.Code != overloaded {
+			h.Server.Queue(second) // the client tries most things twice
+		}
 	case "hang":
 		h.Server.Queue(first, clienttest.Reply{Kind: clienttest.Held})
 		until = func() bool { return carries(h, "SECOND") }
@@ -294,9 +330,12 @@ func startHome(t *testing.T, bin clienttest.Binary) *clienttest.Home {
 	return h
 }
 
+// overloaded is what a provider answers that has no room, at which the client does not try again.
+const overloaded = "server_is_overloaded"
+
 // failsSecond answers the first prompt, and the second with what a provider says that has no room.
 func failsSecond() []clienttest.Reply {
-	full := clienttest.Reply{Kind: clienttest.Failed, Code: "server_is_overloaded", Message: "Our servers are currently overloaded. Please try again later."}
+	full := clienttest.Reply{Kind: clienttest.Failed, Code: overloaded, Message: "Our servers are currently overloaded. Please try again later."}
 	return []clienttest.Reply{{Items: []clienttest.Item{clienttest.Message("msg_1", "The first answer.")}}, full}
 }
 
