@@ -371,14 +371,21 @@ func TestLostContextWithTheClient(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		rejoin, first bool // the first turn fails, not the second
+		answered      bool // none fails
+		retried       bool // the caller goes back to the thread that failed
 		more          string
+		elsewhere     bool // in another directory
 		carries       bool
+		unknown       bool // no thread is known that could be used
 	}{
-		"as it is":             {},
-		"rejoined":             {rejoin: true, carries: true},
-		"the first turn fails": {rejoin: true, first: true, carries: true},
-		"cleared":              {rejoin: true, more: `,"sessionStartSource":"clear"`},
-		"ephemeral":            {rejoin: true, more: `,"ephemeral":true`},
+		"as it is":               {},
+		"rejoined":               {rejoin: true, carries: true},
+		"the first turn fails":   {rejoin: true, first: true, carries: true},
+		"cleared":                {rejoin: true, more: `,"sessionStartSource":"clear"`},
+		"ephemeral":              {rejoin: true, more: `,"ephemeral":true`},
+		"another directory":      {rejoin: true, elsewhere: true, unknown: true},
+		"meant after an answer":  {rejoin: true, answered: true, unknown: true},
+		"it goes back by itself": {rejoin: true, retried: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, h := newPlace(t, ""), startHome(t, bin)
@@ -391,7 +398,11 @@ func TestLostContextWithTheClient(t *testing.T) {
 			r.ask(`{"id":1,"method":"initialize","params":{"clientInfo":{"name":"hapi-codex-client","version":"0.17.1"},"capabilities":{"experimentalApi":true}}}`)
 			r.say(`{"method":"initialized"}`)
 			begin := func(id, more string) string {
-				answer := r.ask(`{"id":` + id + `,"method":"thread/start","params":{"cwd":"` + h.Work + `","approvalPolicy":"never","sandbox":"danger-full-access"` + more + `}}`)
+				dir := h.Work
+				if c.elsewhere && id == "3" {
+					dir = h.Root
+				}
+				answer := r.ask(`{"id":` + id + `,"method":"thread/start","params":{"cwd":"` + dir + `","approvalPolicy":"never","sandbox":"danger-full-access"` + more + `}}`)
 				return gjson.Get(answer, "result.thread.id").String()
 			}
 			turn := func(thread, prompt string) {
@@ -402,11 +413,18 @@ func TestLostContextWithTheClient(t *testing.T) {
 			if c.first {
 				replies = replies[1:]
 			}
+			if c.answered {
+				replies = replies[:1]
+			}
 			h.Server.Queue(replies...)
 			thread := begin("2", "")
 			turn(thread, "FIRST")
 			if !c.first {
 				turn(thread, "SECOND")
+			}
+			if c.retried {
+				h.Server.Queue(failsSecond()[1])
+				turn(thread, "AGAIN")
 			}
 			h.Server.Reset()
 			next := begin("3", c.more)
@@ -414,7 +432,9 @@ func TestLostContextWithTheClient(t *testing.T) {
 			if got := carries(h, "FIRST", "FOLLOWUP"); got != c.carries || (next == thread) != c.carries || thread == "" {
 				t.Errorf("thread %s, then %s: the follow-up carries the context: %v", thread, next, got)
 			}
-			p.log(`"available":"` + thread)
+			if !c.unknown {
+				p.log(`"available":"` + thread)
+			}
 		})
 	}
 }

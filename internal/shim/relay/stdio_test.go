@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ type wire struct {
 	toCaller, toClient   *bufio.Reader
 	rawCaller, rawClient io.Closer
 
+	look  atomic.Pointer[func()] // what the relay does when it looks at a failed turn
 	mu    sync.Mutex
 	log   []decisions.Decision
 	asked [][]string
@@ -59,7 +61,12 @@ func newWire(t *testing.T, rejoin bool) *wire {
 		return w.run(ctx, args)
 	}
 	server := newServer()
-	server.now = func() time.Time { return w.now }
+	server.now = func() time.Time {
+		if look := w.look.Load(); look != nil {
+			(*look)()
+		}
+		return w.now
+	}
 	c := newConn(server)
 	c.rejoin = rejoin
 	w.stdio = &stdio{conn: c, asker: a, callerIn: callerIn, clientOut: clientOut, callerOut: callerOut, clientIn: clientIn}
@@ -319,6 +326,45 @@ func TestALookThatHangs(t *testing.T) {
 	if d := w.decided(); d.Why != "hist took too long to look" || d.Via != "thread/resume" {
 		t.Errorf("%+v", d)
 	}
+}
+
+// What the client says is handed on before it is looked at: here the look never ends, and the caller has it all the same.
+func TestHandedOnBeforeLookedAt(t *testing.T) {
+	w := newWire(t, false)
+	w.same(start(1, ""))
+	w.down(`{"id":1,"result":{"thread":{"id":"` + a + `"},"cwd":"/work"}}`)
+	end := make(chan bool)
+	defer close(end)
+	block := func() { <-end }
+	w.look.Store(&block)
+	line := `{"method":"thread/status/changed","params":{"threadId":"` + a + `","status":{"type":"systemError"}}}`
+	io.WriteString(w.client, line+"\n")
+	w.callerGets(line)
+}
+
+// A look for one connection of a server does not hold up another one.
+func TestALookHoldsOneConnection(t *testing.T) {
+	watch := NewWatch()
+	looking, end := make(chan bool), make(chan bool)
+	watch.asker.run = func(context.Context, []string) error {
+		looking <- true
+		<-end
+		return nil
+	}
+	watch.asker.log = func(decisions.Decision) {}
+	one, _ := watch.Connect()
+	other, down := watch.Connect()
+	held := make(chan bool)
+	go func() {
+		one([]byte(`{"id":1,"method":"thread/resume","params":{"threadId":"` + a + `"}}`))
+		close(held)
+	}()
+	<-looking
+	other([]byte(`{"id":1,"method":"turn/start","params":{"threadId":"` + b + `"}}`))
+	other([]byte(`{"id":1,"method":"thread/resume","params":{"threadId":"` + a + `"}}`)) // looked at already
+	down([]byte(`{"id":1,"result":{"thread":{"id":"` + a + `"}}}`))
+	close(end)
+	<-held
 }
 
 // A look serves for a while, then the same thread is looked at anew.
