@@ -17,6 +17,7 @@ const slack = 2 * time.Second
 // lostFeed puts lost records in their places while the session is read.
 type lostFeed struct {
 	run     *check.Run
+	mark    func(*session.Record)
 	kept    check.Kept
 	decoder session.Decoder
 	rest    []check.Lost
@@ -33,8 +34,8 @@ type lostFeed struct {
 	from    string      // the file that holds them, "" if none does
 }
 
-func newLostFeed(run *check.Run, kept check.Kept, decoder session.Decoder, lost []check.Lost) *lostFeed {
-	f := &lostFeed{run: run, kept: kept, decoder: decoder, rest: lost, scanner: jsonl.NewScanner(decoder.Shape()), ordinal: -1}
+func newLostFeed(run *check.Run, mark func(*session.Record), kept check.Kept, decoder session.Decoder, lost []check.Lost) *lostFeed {
+	f := &lostFeed{run: run, mark: mark, kept: kept, decoder: decoder, rest: lost, scanner: jsonl.NewScanner(decoder.Shape()), ordinal: -1}
 	f.rec.Spans = make([]jsonl.Span, decoder.Paths())
 	return f
 }
@@ -169,6 +170,7 @@ func (f *lostFeed) take(one *check.Lost, checkers []check.Checker) {
 	f.prev.Lost++
 	f.rec = session.Record{Pos: f.prev, Offset: f.end, Raw: one.Line, Spans: spans}
 	f.decoder.Decode(&f.rec)
+	f.mark(&f.rec)
 	if f.block == nil {
 		block := f.kept.Finding()
 		block.Pos, block.Offset = f.prev, f.end

@@ -62,13 +62,13 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 	}
 	in := normalize.New(r, normalize.Options{Decoder: a.Decoder(), Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors)})
 	defer in.Close()
-	run := check.NewRun(opts, a.NewHistory(), in.Offset)
+	run := check.NewRun(opts, a.NewHistory(), in)
 	checkers := a.NewCheckers(run)
 	var lost *lostFeed
 	if home.home != "" && home.kept == nil {
 		home.kept = opts.Kept(ctx, a.Name(), home.home, opts.Name.Base)
 	} else if home.kept != nil {
-		lost = newLostFeed(run, home.kept, a.Decoder(), home.lost)
+		lost = newLostFeed(run, in.Mark, home.kept, a.Decoder(), home.lost)
 	}
 	var partial error
 	for n := 0; ; n++ {

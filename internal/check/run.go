@@ -39,7 +39,7 @@ type History interface {
 type Run struct {
 	opts    Options
 	history History
-	offset  func() int64
+	in      Input
 	holes   Holes
 
 	findings []finding.Finding
@@ -56,9 +56,17 @@ type Run struct {
 	headerAt session.Pos
 }
 
-// NewRun begins a session. offset tells how many bytes of it have been read.
-func NewRun(opts Options, history History, offset func() int64) *Run {
-	return &Run{opts: opts, history: history, offset: offset, folded: map[*finding.Rule]int{}, more: map[*finding.Rule]int{}}
+// Input is where a session's records come from: the normalizer.
+type Input interface {
+	// Offset is how many bytes of text have been read.
+	Offset() int64
+	// TurnsWritten says whether the session's client writes where turns begin, as far as the session has been read.
+	TurnsWritten() bool
+}
+
+// NewRun begins a session.
+func NewRun(opts Options, history History, in Input) *Run {
+	return &Run{opts: opts, history: history, in: in, folded: map[*finding.Rule]int{}, more: map[*finding.Rule]int{}}
 }
 
 // Options is what is known of the session beside its bytes.
@@ -71,7 +79,10 @@ func (r *Run) History() History { return r.history }
 func (r *Run) Holes() *Holes { return &r.holes }
 
 // Offset is how many bytes of text have been read.
-func (r *Run) Offset() int64 { return r.offset() }
+func (r *Run) Offset() int64 { return r.in.Offset() }
+
+// TurnsWritten: see Input.
+func (r *Run) TurnsWritten() bool { return r.in.TurnsWritten() }
 
 // Records is how many records could be read so far, the one in hand included.
 func (r *Run) Records() int64 { return r.records }

@@ -49,6 +49,7 @@ type Normalizer struct {
 	spans   []jsonl.Span
 	faults  []finding.Finding
 
+	turns    session.Turns
 	started  bool
 	encoding Encoding
 	offset   int64
@@ -112,6 +113,12 @@ func (f *Normalizer) Faults() []finding.Finding {
 	return out
 }
 
+// Mark takes a record into account that stands not in the file but in what is kept beside it, in its place.
+func (f *Normalizer) Mark(rec *session.Record) { f.turns.See(rec) }
+
+// TurnsWritten says whether the session's client writes where turns begin, as far as the session has been read.
+func (f *Normalizer) TurnsWritten() bool { return f.turns.Written() }
+
 // Next returns the next logical record, dead ones (session.Unreadable) too; it is valid until the next call.
 // The error is io.EOF at the end, otherwise what the reader met.
 func (f *Normalizer) Next() (*session.Record, error) {
@@ -166,6 +173,7 @@ func (f *Normalizer) unreadable() {
 func (f *Normalizer) finish(v jsonl.Verdict) {
 	f.rec.Blank, f.rec.Refused = false, false
 	f.dec.Decode(&f.rec)
+	f.turns.See(&f.rec)
 	if v.Depth > f.maxDepth && f.maxDepth > 0 {
 		f.tooDeep(v)
 	}

@@ -100,6 +100,7 @@ type Record struct {
 
 	Model    bool // part of the history that is sent to the model
 	Boundary bool // a prompt of the user's: where a turn of the model's history begins
+	Begins   bool // a turn begins with it, as the normalizer notes: see Turns
 	Answer   bool // something the model said or did
 	Note     bool // an output that only adds a word to its call: what answers the call is another record
 

@@ -6,14 +6,6 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// callKey joins a call and its output: an output answers only calls of its own family.
-type callKey struct {
-	family session.Family
-	id     string
-}
-
-func keyOf(rec *session.Record) callKey { return callKey{rec.Family, string(rec.CallID)} }
-
 func (t *teller) call(rec *session.Record) {
 	e := t.add(rec, Call)
 	e.Tool, e.CallID, e.open = clip(t.words.Tool(rec)), clip(string(rec.CallID)), true
@@ -21,11 +13,9 @@ func (t *teller) call(rec *session.Record) {
 	if t.opts.Content {
 		e.Asked = shorten(t.words.Asked(rec))
 	}
-	key := keyOf(rec)
-	if twin := t.calls[key]; twin != nil {
+	if twin, had := t.calls.Open(rec, e); had {
 		twin.open = false
 	}
-	t.calls[key] = e
 	t.turn.calls++
 	t.turn.spoke, t.turn.words = true, false
 }
@@ -52,7 +42,6 @@ func (t *teller) nested(rec *session.Record) {
 }
 
 func (t *teller) output(rec *session.Record) {
-	e := t.calls[keyOf(rec)]
 	if rec.Note {
 		n := t.add(rec, Note)
 		n.CallID = clip(string(rec.CallID))
@@ -61,11 +50,11 @@ func (t *teller) output(rec *session.Record) {
 		}
 		return
 	}
-	if e == nil {
+	e, ok := t.calls.Answer(rec)
+	if !ok {
 		e = t.add(rec, Output)
 		e.CallID = clip(string(rec.CallID))
 	}
-	delete(t.calls, keyOf(rec))
 	e.Answered, e.open = true, false
 	e.Outcome = t.words.Outcome(rec).Or(e.Outcome)
 	if at := t.words.Time(rec); e.Outcome.Took == 0 && e.Kind == Call && !e.Time.IsZero() && at.After(e.Time) {
@@ -78,10 +67,10 @@ func (t *teller) output(rec *session.Record) {
 
 // giveUp settles the calls that no output will answer.
 func (t *teller) giveUp() {
-	for key, e := range t.calls {
+	for _, e := range t.calls.All() {
 		e.open = false
-		delete(t.calls, key)
 	}
+	t.calls.Clear()
 }
 
 // How much is told, in bytes: of a call's arguments or output, and of a name.

@@ -32,7 +32,7 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 			return err
 		}
 	}
-	t := &teller{opts: opts, words: opts.Agent.Words(), emit: emit, calls: map[callKey]*Entry{}}
+	t := &teller{opts: opts, words: opts.Agent.Words(), emit: emit}
 	framer := normalize.New(r, normalize.Options{Decoder: opts.Agent.Decoder(), Live: opts.Live})
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -61,10 +61,9 @@ type teller struct {
 	words agent.Words
 	emit  func(*Entry) error
 	queue []*Entry
-	calls map[callKey]*Entry // calls of this turn whose output has not come
+	calls session.OpenCalls[*Entry] // of this turn
 	turn  turn
 	turns int
-	begun bool // the session has events that begin turns (0.100 and later)
 
 	cwd, model string // as of the newest context
 }
@@ -73,6 +72,7 @@ type teller struct {
 type turn struct {
 	id      string
 	running bool
+	quiet   bool // nothing but its prompt says that it began, and nothing that it ended
 	start   *Entry
 	last    *Entry // the newest entry of it
 	calls   int
@@ -83,7 +83,6 @@ type turn struct {
 func (t *teller) record(rec *session.Record) {
 	switch rec.Kind {
 	case session.TurnStart:
-		t.begun = true
 		t.endTurn(nil, Open)
 		t.startTurn(rec)
 	case session.TurnEnd:
@@ -94,10 +93,8 @@ func (t *teller) record(rec *session.Record) {
 	case session.Output:
 		t.output(rec)
 	case session.Evidence:
-		for _, family := range []session.Family{session.Function, session.Custom} { // an event does not say which
-			if e := t.calls[callKey{family, string(rec.CallID)}]; e != nil {
-				e.Outcome = e.Outcome.Or(t.words.Outcome(rec))
-			}
+		for _, e := range t.calls.Told(rec) {
+			e.Outcome = e.Outcome.Or(t.words.Outcome(rec))
 		}
 		t.nested(rec)
 	case session.Message:
@@ -125,7 +122,7 @@ func (t *teller) add(rec *session.Record, kind Kind) *Entry {
 func (t *teller) startTurn(rec *session.Record) {
 	t.giveUp()
 	t.turns++
-	t.turn = turn{id: string(rec.TurnID), running: true}
+	t.turn = turn{id: string(rec.TurnID), running: true, quiet: rec.Kind != session.TurnStart}
 	t.turn.start = t.add(rec, TurnStart)
 }
 
@@ -165,13 +162,13 @@ func (t *teller) endTurn(rec *session.Record, state State) *Entry {
 	return e
 }
 
-// message tells of a prompt or an answer. Where no event begins a turn, a prompt does.
+// message tells of a prompt or an answer.
 func (t *teller) message(rec *session.Record) {
 	kind := Answer
 	switch {
 	case rec.Boundary:
 		kind = Prompt
-		if !t.begun {
+		if rec.Begins { // no record says where its turn begins
 			t.endTurn(nil, t.quietState())
 			t.startTurn(rec)
 		}
@@ -236,10 +233,10 @@ func (t *teller) finish() {
 	switch {
 	case t.opts.Live && t.turn.running:
 		state = Running
-		for _, e := range t.calls {
+		for _, e := range t.calls.All() {
 			e.Outcome.State = session.Running
 		}
-	case !t.begun:
+	case t.turn.quiet:
 		state = t.quietState()
 	}
 	t.endTurn(nil, state)

@@ -97,7 +97,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 		if rec.Type == "response_item/reasoning" || codex.KeepsThought(rec) {
 			c.thoughts = nil
 		}
-		c.resolveThought(rec.Pos, !c.begun && rec.Boundary)
+		c.resolveThought(rec.Pos, rec.Begins)
 		c.message(rec)
 	case session.Call, session.Output, session.Compaction:
 		c.resolveThought(rec.Pos, false)
@@ -201,7 +201,7 @@ func (c *messageChecker) matches(text []byte) bool {
 func (c *messageChecker) message(rec *session.Record) {
 	switch {
 	case rec.Boundary:
-		if !c.begun {
+		if rec.Begins {
 			c.cutAgent(rec.Pos)
 		}
 		if len(c.user) < maxUnshown {

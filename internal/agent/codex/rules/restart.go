@@ -26,8 +26,8 @@ var (
 type restartChecker struct {
 	run     *run
 	turns   *turnChecker
-	begins  []byte     // how the text of a wake message begins in the file, with its quote
-	calls   []openTool // calls of the turn in hand that have no output yet
+	begins  []byte                      // how the text of a wake message begins in the file, with its quote
+	calls   session.OpenCalls[openTool] // of the turn in hand
 	seed    maphash.Seed
 	wakes   map[uint64]int64 // wake messages before the newest restart: the line of the first
 	newer   map[uint64]int64 // those since
@@ -52,15 +52,15 @@ func (c *restartChecker) Record(rec *session.Record) {
 		if c.turns.turn.open {
 			c.gap(rec)
 		}
-		c.calls = c.calls[:0]
+		c.calls.Clear()
 	case rec.Kind == session.TurnEnd:
-		c.calls = c.calls[:0]
+		c.calls.Clear()
 	case rec.Kind == session.Call:
-		if len(c.calls) < maxOpenTools {
-			c.calls = append(c.calls, openTool{string(rec.CallID), codex.ToolName(rec)})
+		if c.calls.Len() < maxOpenTools {
+			c.calls.Open(rec, openTool{string(rec.CallID), codex.ToolName(rec)})
 		}
 	case rec.Kind == session.Output:
-		c.answered(rec.CallID)
+		c.calls.Answer(rec)
 	case rec.Boundary:
 		c.wake(rec)
 	}
@@ -74,15 +74,6 @@ const (
 	maxWakes     = 4096
 )
 
-func (c *restartChecker) answered(id []byte) {
-	for i := range c.calls {
-		if c.calls[i].id == string(id) {
-			c.calls = append(c.calls[:i], c.calls[i+1:]...)
-			return
-		}
-	}
-}
-
 // gap reports that a turn begins while the one before is open. Where lines were lost its end may have been among them.
 func (c *restartChecker) gap(rec *session.Record) {
 	t := &c.turns.turn
@@ -95,8 +86,8 @@ func (c *restartChecker) gap(rec *session.Record) {
 			message += fmt.Sprintf(", %s later", later)
 		}
 	}
-	if len(c.calls) > 0 {
-		message += "; no output of " + named(c.calls)
+	if c.calls.Len() > 0 {
+		message += "; no output of " + named(c.calls.All())
 	}
 	c.run.report(Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 	c.restart = rec.Pos.Line
@@ -150,7 +141,6 @@ func (c *restartChecker) wake(rec *session.Record) {
 // saveChecker looks whether the last turn saved its work, where the turns before it did.
 type saveChecker struct {
 	run   *run
-	begun bool
 	turn  savedTurn
 	saved [2]bool // of the two turns before
 }
@@ -165,8 +155,7 @@ type savedTurn struct {
 
 func (c *saveChecker) Record(rec *session.Record) {
 	switch {
-	case rec.Kind == session.TurnStart, rec.Boundary && !c.begun:
-		c.begun = c.begun || rec.Kind == session.TurnStart
+	case rec.Begins:
 		if c.turn.worked {
 			c.saved = [2]bool{c.turn.saved, c.saved[0]}
 		}

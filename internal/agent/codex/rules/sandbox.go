@@ -14,7 +14,6 @@ var ruleSandboxOnlyFailure = texts.Rule(Rule{Name: "sandbox-only-failure", Famil
 // sandboxChecker follows commands and MCP calls of one turn.
 type sandboxChecker struct {
 	run    *run
-	begun  bool // events begin and end the turns (0.100 and later); otherwise prompts do
 	closed bool // commands have no network
 	turn   sandboxTurn
 }
@@ -22,9 +21,14 @@ type sandboxChecker struct {
 // sandboxTurn is what is known of the turn in hand.
 type sandboxTurn struct {
 	failed []failedCommand
-	mcp    int               // calls of MCP tools that were answered and did not fail
-	calls  map[string]string // calls without an output that matter: "shell", "outside" or "mcp"
-	errors map[string]bool   // MCP calls that an event says have failed
+	mcp    int // calls of MCP tools that were answered and did not fail
+	calls  session.OpenCalls[*sandboxCall]
+}
+
+// sandboxCall is a call that matters here.
+type sandboxCall struct {
+	kind   string // "shell", "outside" or "mcp"
+	failed bool   // an MCP call of which an event says so
 }
 
 // failedCommand is a command that failed on the network.
@@ -34,23 +38,19 @@ type failedCommand struct {
 }
 
 func (c *sandboxChecker) Record(rec *session.Record) {
-	switch rec.Kind {
-	case session.TurnStart, session.TurnEnd:
-		c.begun = true
+	if rec.Begins || rec.Kind == session.TurnEnd {
 		c.End()
+	}
+	switch rec.Kind {
 	case session.Context:
 		if no, known := codex.NoNetwork(rec); known {
 			c.closed = no
 		}
-	case session.Message:
-		if rec.Boundary && !c.begun {
-			c.End()
-		}
 	case session.Call:
 		c.call(rec)
 	case session.Evidence:
-		if c.turn.calls[string(rec.CallID)] == "mcp" && codex.EvidenceOutcome(rec).State == codex.Failed {
-			c.turn.errors[string(rec.CallID)] = true
+		for _, call := range c.turn.calls.Told(rec) {
+			call.failed = call.failed || call.kind == "mcp" && codex.EvidenceOutcome(rec).State == codex.Failed
 		}
 	case session.Output:
 		c.output(rec)
@@ -58,7 +58,7 @@ func (c *sandboxChecker) Record(rec *session.Record) {
 }
 
 func (c *sandboxChecker) call(rec *session.Record) {
-	if !c.closed || len(c.turn.calls) >= maxOpenTools {
+	if !c.closed || c.turn.calls.Len() >= maxOpenTools {
 		return
 	}
 	kind := ""
@@ -72,22 +72,17 @@ func (c *sandboxChecker) call(rec *session.Record) {
 	default:
 		return
 	}
-	if c.turn.calls == nil {
-		c.turn.calls, c.turn.errors = map[string]string{}, map[string]bool{}
-	}
-	c.turn.calls[string(rec.CallID)] = kind
+	c.turn.calls.Open(rec, &sandboxCall{kind: kind})
 }
 
 func (c *sandboxChecker) output(rec *session.Record) {
-	kind, matters := c.turn.calls[string(rec.CallID)]
+	call, matters := c.turn.calls.Answer(rec)
 	if !matters {
 		return
 	}
-	id := string(rec.CallID)
-	delete(c.turn.calls, id)
-	switch kind {
+	switch call.kind {
 	case "mcp":
-		if !c.turn.errors[id] && mcpAnswered(rec) {
+		if !call.failed && mcpAnswered(rec) {
 			c.turn.mcp++
 		}
 	case "outside":
@@ -96,7 +91,7 @@ func (c *sandboxChecker) output(rec *session.Record) {
 		}
 	case "shell":
 		if codex.OutputOutcome(rec).State == codex.Failed && offNetwork(codex.Field(rec, codex.FieldOutput)) {
-			c.turn.failed = append(c.turn.failed, failedCommand{refOf(rec), id})
+			c.turn.failed = append(c.turn.failed, failedCommand{refOf(rec), string(rec.CallID)})
 		}
 	}
 }

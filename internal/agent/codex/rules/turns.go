@@ -40,7 +40,6 @@ type turnChecker struct {
 	turn  turn
 	known map[string]bool // turns that began; the newest only, ends come soon after
 	order []string
-	begun bool // the session has turn events at all
 	last  string
 	error bool // the last turn ended with an error, or was aborted: its state is told already
 }
@@ -92,7 +91,6 @@ func (c *turnChecker) start(rec *session.Record) {
 	if c.turn.open {
 		c.openTurn()
 	}
-	c.begun = true
 	id := string(rec.TurnID)
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
 	c.turn = turn{id: id, start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec)}
@@ -115,7 +113,7 @@ func (c *turnChecker) end(rec *session.Record) {
 	t := &c.turn
 	id := string(rec.TurnID)
 	switch {
-	case !c.begun, id == "" && t.open:
+	case !c.run.TurnsWritten(), id == "" && t.open:
 		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
 	case id == c.last && id != "" && !t.open:
 		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
@@ -190,7 +188,7 @@ func (c *turnChecker) End() {
 	if t.open {
 		c.openTurn()
 	}
-	if t.prompt.Pos.Line == 0 || c.error || c.begun && !t.open && t.spoke {
+	if t.prompt.Pos.Line == 0 || c.error || c.run.TurnsWritten() && !t.open && t.spoke {
 		return
 	}
 	f := Finding{Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt, IDs: t.id}
