@@ -1,17 +1,48 @@
 package cmd
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
 func lastFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "last", Usage: "the session that codex resume --last would take here, instead of a path or an id", DisableDefaultText: true}
+	return &cli.BoolFlag{Name: "last", Usage: "the session that codex resume --last, or with --agent claude claude --continue, would take here, instead of a path or an id", DisableDefaultText: true}
+}
+
+// lastAgentFlag says whose last session is meant.
+func lastAgentFlag() cli.Flag {
+	return &cli.StringFlag{Name: "agent", Usage: "with --last: of this `AGENT`: " + strings.Join(all.Names(), ", "), Value: all.Names()[0]}
+}
+
+// lastAgent is the agent whose last session is asked for, and its home.
+func lastAgent(c *cli.Context) (agentHome, error) {
+	for _, h := range all.Homed() {
+		if h.Name() == c.String("agent") {
+			dir, err := h.DefaultHome()
+			return agentHome{h, dir}, err
+		}
+	}
+	return agentHome{}, usage("--agent is %q; it takes %s", c.String("agent"), strings.Join(all.Names(), ", "))
+}
+
+// last is the file of the session that the home's client takes for the last one of a directory, "" if there is none.
+func (h agentHome) last(ctx context.Context, dir string, interactive bool) (string, error) {
+	if l, ok := h.agent.(agent.Continuer); ok {
+		return l.Last(ctx, h.dir, dir)
+	}
+	s, err := preresume.Last(ctx, h.dir, dir, interactive)
+	if err != nil || s == nil {
+		return "", err
+	}
+	return s.Path, nil
 }
 
 // operandsOf are a command's operands; with --last the file of the last session of this directory.
@@ -23,7 +54,7 @@ func operandsOf(c *cli.Context) ([]string, error) {
 	if len(operands) > 0 {
 		return nil, usage("--last and %s both name a session; give one of them", operands[0])
 	}
-	root, err := all.Homed()[0].DefaultHome()
+	h, err := lastAgent(c)
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +62,12 @@ func operandsOf(c *cli.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := preresume.Last(c.Context, root, dir, false)
+	path, err := h.last(c.Context, dir, false)
 	if err != nil {
 		return nil, err
 	}
-	if s == nil {
-		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all", root, dir)
+	if path == "" {
+		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all", h.dir, dir)
 	}
-	return []string{s.Path}, nil
+	return []string{path}, nil
 }

@@ -28,7 +28,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, tell of each finding the byte, the record, the impact and the fix, too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, by the client's version and by month instead of naming them", DisableDefaultText: true},
 			noTitlesFlag(),
-			lastFlag(),
+			lastFlag(), lastAgentFlag(),
 			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 			providerFlag(),

@@ -27,7 +27,7 @@ func preResumeCommand(e *env) *cli.Command {
 		Name: "pre-resume", Usage: "say, before a resume, whether and how a session can be resumed", ArgsUsage: "ID|PATH|--last [--exec -- COMMAND ...]",
 		Description: "Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Large sessions are looked at by head and tail only. Every answer is logged: hist list --decisions.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "last", Usage: "the session that codex resume --last would take here", DisableDefaultText: true},
+			lastFlag(), lastAgentFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "with --last: whatever directory it works in", DisableDefaultText: true},
 			&cli.StringFlag{Name: "cwd", Usage: "with --last: in this `DIRECTORY` instead; with --card: where you work now"},
 			&cli.BoolFlag{Name: "interactive", Usage: "with --last: none that codex exec began", DisableDefaultText: true},
@@ -209,28 +209,28 @@ func (p *preRun) find() (target, error) {
 		}
 		return t, nil
 	}
-	root, err := all.Homed()[0].DefaultHome()
+	h, err := lastAgent(p.c)
 	if err != nil {
 		return target{}, err
 	}
-	g, err := preresume.Last(ctx, root, p.cwd, p.c.Bool("interactive"))
+	path, err := h.last(ctx, p.cwd, p.c.Bool("interactive"))
 	if err != nil {
 		return target{}, err
 	}
 	if p.cwd != "" {
-		if p.lost, err = preresume.Replaceable(ctx, root, p.cwd); err != nil {
+		if p.lost, err = preresume.Replaceable(ctx, h.dir, p.cwd); err != nil {
 			return target{}, err
 		}
 	}
-	if g == nil {
-		where := "in " + root
+	if path == "" {
+		where := "in " + h.dir
 		if p.cwd != "" {
 			where += " that works in " + p.cwd + "; --all takes the last one of all directories"
 		}
 		err := fmt.Errorf("no session %s", where)
 		return target{}, p.instead(preresume.Missing(err.Error()), err)
 	}
-	return target{path: g.Path, home: root}, nil
+	return target{path: path, home: h.dir}, nil
 }
 
 // instead gives the answer when there is no session that could be looked at.

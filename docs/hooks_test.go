@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -106,6 +107,61 @@ func TestShimHook(t *testing.T) {
 			t.Errorf("%s: the session was repaired: %v:\n%s", c.args, asked, out)
 		}
 	}
+}
+
+const (
+	forgetful   = "fixtures/claude/rules/null-parent/bad.jsonl"
+	forgetfulID = "0fb3d7b2-70c1-4a3e-9d86-2f6f25a1c6d4"
+)
+
+// TestClaudeHook: whatever takes a session of Claude Code up, it is mended first, and the client is run.
+func TestClaudeHook(t *testing.T) {
+	p := newHookPlace(t)
+	bin := filepath.Dir(lookIn(t, p, "hist"))
+	put(t, filepath.Join(bin, "claude"), "#!/bin/sh\necho \"client: $*\"\n", 0o755)
+	home := filepath.Join(filepath.Dir(bin), "claude")
+	for _, c := range []struct {
+		args   string
+		mended bool
+	}{
+		{"--resume " + forgetfulID + " more", true},
+		{"-p more --resume=" + forgetfulID, true},
+		{"-r " + forgetfulID, true},
+		{"--continue", true},
+		{"-p more -c", true},
+		{"-p more", false},
+		{"--resume", false},
+		{"-- --continue", false},
+	} {
+		session := filepath.Join(home, "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(p.work, "-"), forgetfulID+".jsonl")
+		damaged := read(t, filepath.Join(p.root, forgetful))
+		put(t, session, damaged, 0o600)
+		p.env = append(p.env, "CLAUDE_CONFIG_DIR="+home, "XDG_STATE_HOME="+t.TempDir()) // what was repaired once is not again
+		out := p.run(t, "sh", append([]string{"-c", `. "$0"; claude "$@"`, filepath.Join(p.root, "docs/hooks/claude.sh")}, strings.Fields(c.args)...)...)
+		says(t, out, "client: "+c.args+"\n")
+		if mended := read(t, session) != damaged; mended != c.mended || strings.Contains(out, "repaired") != c.mended {
+			t.Errorf("claude %s: the session was repaired: %v:\n%s", c.args, mended, out)
+		}
+	}
+}
+
+// lookIn is where a program lies that the place has.
+func lookIn(t *testing.T, p *hookPlace, program string) string {
+	t.Helper()
+	for _, e := range p.env {
+		if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
+			if path := filepath.Join(filepath.SplitList(dirs)[0], program); exists(path) {
+				return path
+			}
+		}
+	}
+	t.Fatalf("the place has no %s", program)
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func TestServiceHook(t *testing.T) {

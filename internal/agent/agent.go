@@ -198,6 +198,13 @@ type Bounded interface {
 	HangsOn(home string) []string
 }
 
+// Continuer is an agent whose client itself finds the last session of a directory.
+type Continuer interface {
+	// Last is the file of the session of a home that the client goes on with in a directory when it is asked for the last
+	// one; of all directories if cwd is "". It is "" if there is none, and the client begins a new session.
+	Last(ctx context.Context, home, cwd string) (path string, err error)
+}
+
 // ErrUnclaimed: no agent that hist knows wrote this.
 var ErrUnclaimed = errors.New("no agent that hist knows wrote this")
 

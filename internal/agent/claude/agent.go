@@ -97,8 +97,13 @@ func (Agent) NewLinks(session.Info) agent.Links { return links{} }
 // Rules are Claude Code's own rules.
 func (Agent) Rules() []*finding.Rule { return Rules }
 
-// Resume is `claude --resume SESSION`.
-func (Agent) Resume(thread string) []string { return []string{"claude", "--resume", thread} }
+// Resume is `claude --resume SESSION`, nil for what is no id: the client takes it for a title or a path.
+func (Agent) Resume(thread string) []string {
+	if !IsID(thread) {
+		return nil
+	}
+	return []string{"claude", "--resume", thread}
+}
 
 // NewCheckers makes the one checker that sees the whole tree.
 func (Agent) NewCheckers(run *check.Run) []check.Checker {

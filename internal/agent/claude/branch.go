@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -14,7 +15,7 @@ func (c *Checker) tipOf(leaf string) *node {
 	if start == nil || start.dropped != nil {
 		var last *node
 		for _, n := range c.nodes {
-			if !n.side && n.dropped == nil && !unread(n) {
+			if !n.side && n.dropped == nil && !c.unread(n) {
 				last = n
 			}
 		}
@@ -30,7 +31,7 @@ func (c *Checker) newestBelow(n *node) *node {
 	}
 	best := n
 	c.below(n, func(m *node) bool {
-		if m.index > best.index && !m.side && m.dropped == nil && !unread(m) && !c.besideCall(m) {
+		if m.index > best.index && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
 			best = m
 		}
 		return true
@@ -103,7 +104,7 @@ func count(sent map[*node]bool) (blocks int64) {
 
 // seen counts the blocks that the newest client sends of the file as it is.
 func (c *Checker) seen() int64 {
-	read := slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || unread(n) })
+	read := slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) })
 	ids := map[string]*node{}
 	for _, n := range read {
 		ids[n.uuid] = n
@@ -335,12 +336,42 @@ func (c *Checker) wrongLeaf() {
 	c.pointAt(d, full)
 }
 
+// wrongTime reports where clients up to 2.1.2 begin at a record in the middle: they take the message with the latest time,
+// the first of equals, and the end of the conversation has none or an earlier one.
+func (c *Checker) wrongTime() {
+	tip := c.tipOf(c.leaf)
+	for tip != nil && (!tip.sent() || tip.dropped != nil) {
+		tip = tip.up
+	}
+	if tip == nil || tip.new != nil || !c.oldTarget() {
+		return
+	}
+	latest := tip
+	for _, n := range c.nodes {
+		if n.sent() && !n.side && n.dropped == nil && (n.when > latest.when || n.when == latest.when && n.index < latest.index) {
+			latest = n
+		}
+	}
+	if latest == tip || latest.when == tip.when && latest.when != 0 || !under(tip, latest) {
+		return
+	}
+	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: c.worst(finding.Loses, finding.Notes, finding.Notes), Fix: finding.StandIn,
+		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what stands behind that",
+	}})
+	when := time.UnixMilli(latest.when + 1).UTC().Format("2006-01-02T15:04:05.000Z")
+	if latest.when == 0 {
+		when = "2025-01-01T00:00:00.000Z"
+	}
+	d.Edits = append(d.Edits, finding.Edit{At: tip.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(tip.timeSpan, tip.start, "timestamp", when)}})
+}
+
 // deepest follows what hangs on a record to its end, whatever the order of the file.
 func (c *Checker) deepest(n *node) *node {
 	for steps := 0; steps <= len(c.nodes); steps++ {
 		var next *node
 		for _, m := range c.kids[n] {
-			if m.side || m.dropped != nil || unread(m) || c.besideCall(m) {
+			if m.side || m.dropped != nil || c.unread(m) || c.besideCall(m) {
 				continue
 			}
 			if next == nil || m.when > next.when {

@@ -207,6 +207,7 @@ func (c *Checker) End() {
 	} else {
 		c.branches()
 		c.wrongLeaf()
+		c.wrongTime()
 	}
 	c.chainParallel()
 	c.lostKept()

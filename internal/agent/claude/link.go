@@ -345,12 +345,12 @@ func (c *Checker) broken(_ string, children []*node, p *node) {
 // unknownLinks hangs what follows a record that no client reads on what stands before that.
 func (c *Checker) unknownLinks() {
 	for _, n := range c.nodes {
-		if n.side || n.up == nil || !unread(n.up) {
+		if n.side || n.up == nil || !c.unread(n.up) {
 			continue
 		}
 		bad := n.up
 		p := bad.up
-		for p != nil && unread(p) {
+		for p != nil && c.unread(p) {
 			p = p.up
 		}
 		d := c.add(&draft{about: bad, Finding: finding.Finding{
@@ -363,7 +363,11 @@ func (c *Checker) unknownLinks() {
 
 func quoteType(t string) string { return `"` + clip(t) + `"` }
 
-// unread says whether a record is a link that no measured client follows: progress records they do.
-func unread(n *node) bool {
+// unread says whether a record is a link that the clients do not follow: progress records all but the old ones do, which
+// matters where one of those is named (they are in sound sessions, too).
+func (c *Checker) unread(n *node) bool {
+	if n.typ == "progress" && c.opts.For != "" && before(c.opts.For, "2.1.100") {
+		return true
+	}
 	return n.role == roleOther && n.typ != "progress" && !newerThanKnown(n.version)
 }

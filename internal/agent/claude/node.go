@@ -41,6 +41,7 @@ type node struct {
 
 	parentSpan  jsonl.Span // of the value; zero if the key is missing
 	uuidSpan    jsonl.Span
+	timeSpan    jsonl.Span
 	blocks      []block
 	index       int // among all nodes, in the order of the file
 	version     string
@@ -153,7 +154,7 @@ func newNode(rec *session.Record) *node {
 		parentSpan: rec.Spans[fieldParent], uuidSpan: rec.Spans[fieldUUID], version: string(text(rec, fieldVersion)),
 		side: isTrue(rec, fieldSidechain), synthetic: isTrue(rec, fieldAPIError), meta: isTrue(rec, fieldMeta),
 		summary: isTrue(rec, fieldSummary), toolResult: len(field(rec, fieldToolResult)) > 0,
-		attachment: string(text(rec, fieldAttachment)), typeSpan: rec.Spans[fieldType],
+		attachment: string(text(rec, fieldAttachment)), typeSpan: rec.Spans[fieldType], timeSpan: rec.Spans[fieldTimestamp],
 		start: max(bytes.IndexByte(rec.Raw, '{'), 0), mended: rec.Mended, torn: rec.Torn, message: maphash.Bytes(nodeSeed, field(rec, fieldMessage)),
 	}
 	if t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp))); err == nil {
