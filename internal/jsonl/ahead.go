@@ -176,6 +176,7 @@ func (a *Ahead) read(r *Reader) {
 
 // scan cuts batches into lines and scans them until there are no more.
 func (a *Ahead) scan(s *Scanner) {
+	defer s.Done()
 	for b := range a.work {
 		b.rest = b.text
 		b.cut()

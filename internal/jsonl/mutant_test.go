@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -213,4 +214,33 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	t.Log(faults)
+}
+
+// TestExperience: what a scanner says of a line does not hang on the lines that it has seen.
+func TestExperience(t *testing.T) {
+	shape := mustCompile(wanted...)
+	old, spans := NewScanner(shape), make([]Span, len(wanted))
+	r := rand.New(rand.NewPCG(7, 7))
+	lines := append(slices.Clone(seedLines), `{"type":1,"type":2,"payload":{"id":3,"item":{"id":4,"deep":{"er":5,"er":6}},"id":7}}`,
+		`{"payload":{"content":[{"text":"a","text":"b"},{"text":"c"}],"content":[{"text":[{"text":1,"text":2}]}]},"payload":{"id":8}}`,
+		`{"payload":[[{"a":1,"b":2},{"b":1,"b":2}],{"a":{"b":{"c":1,"c":2}}}],"type":"x","\u0074ype":"y"}`)
+	for i := range 30_000 {
+		line := []byte(lines[r.IntN(len(lines))])
+		if i%3 > 0 {
+			line = mutate(r, line)
+		}
+		if i%5 == 0 { // another order of keys
+			line = bytes.Replace(line, []byte(`"type"`), fmt.Appendf(nil, `"key%d":%d,"type"`, r.IntN(99), i), 1)
+		}
+		fresh, ordinary := NewScanner(shape), make([]Span, len(wanted))
+		fresh.layout = &layout{spots: mostSpots} // it learns nothing
+		want := fresh.Scan(line, ordinary)
+		if got := old.Scan(line, spans); got != want || !slices.Equal(spans, ordinary) {
+			t.Fatalf("%s\n%+v %v\nwant\n%+v %v", line, got, spans, want, ordinary)
+		}
+		if i%10_000 == 0 {
+			old.Done()
+			old = NewScanner(shape)
+		}
+	}
 }

@@ -56,6 +56,7 @@ const duplicateDepth = 3
 // A Scanner checks lines. It keeps its buffers between lines; it is not safe for
 // concurrent use.
 type Scanner struct {
+	shape *Shape
 	root  *node
 	paths int
 
@@ -66,14 +67,17 @@ type Scanner struct {
 
 	frames []frame // the watched containers by depth; 0 is outside the value
 	keys   keySet
+	layout *layout
 	kinds  kindStack // what skip is in, but for the innermost containers
 }
 
 // A frame is an open container whose keys are looked at.
 type frame struct {
-	node   *node // its place in the shape, nil if nothing below is wanted
-	path   int   // the path that its span belongs to, or -1
-	start  int   // offset of its first byte
+	node   *node   // its place in the shape, nil if nothing below is wanted
+	spot   *spot   // how far an object is as those before it, nil if it is not
+	others *inside // what is known of an array's elements but the first, nil if nothing is
+	path   int     // the path that its span belongs to, or -1
+	start  int     // offset of its first byte
 	object bool
 }
 
@@ -82,11 +86,27 @@ func NewScanner(shape *Shape) *Scanner {
 	if shape == nil {
 		shape = &Shape{root: &node{path: -1}}
 	}
+	learned, ok := shape.layouts.Get().(*layout)
+	if !ok {
+		learned = new(layout)
+	}
 	return &Scanner{
+		shape:  shape,
 		root:   shape.root,
 		paths:  shape.paths,
 		frames: make([]frame, max(duplicateDepth, shape.depth)+1),
+		layout: learned,
 	}
+}
+
+// Done hands what the scanner has learned of its lines to the next one of its
+// shape. The scanner can't be used afterwards. Who does not call it loses only
+// time.
+func (s *Scanner) Done() {
+	if s.layout != nil && s.layout.spots < mostSpots { // else most of it are keys that do not come again
+		s.shape.layouts.Put(s.layout)
+	}
+	s.layout = nil
 }
 
 // Scan checks one line, without its newline, and fills spans, which has one

@@ -4,14 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 )
 
-// A Shape is a set of wanted paths, ready for scanning. It is read-only and may
-// be shared by scanners.
+// A Shape is a set of wanted paths, ready for scanning. It may be shared by
+// scanners, and must not be copied.
 type Shape struct {
 	root  *node
 	paths int
 	depth int // keys in the longest path
+
+	layouts sync.Pool // what scanners have learned that are done
 }
 
 // A node is one key on the way to a wanted value.

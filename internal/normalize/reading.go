@@ -88,6 +88,7 @@ func (f *Normalizer) Close() {
 	if f.others != nil {
 		f.others.Close()
 	}
+	f.scanner.Done()
 }
 
 // scan scans the line in hand, unless that was done ahead and the line is as it was.
