@@ -171,8 +171,8 @@ func (a *hapi) active() bool {
 	return gjson.Get(a.call("GET", "/api/sessions/"+a.session, ""), "session.active").Bool()
 }
 
-// say sends a prompt; a session that is not active is resumed first, as the page does.
-func (a *hapi) say(prompt string) {
+// say sends a prompt; a session that is not active is resumed first, as the page does. It says whether the hub took it.
+func (a *hapi) say(prompt string) bool {
 	a.t.Helper()
 	if !a.active() {
 		a.machine()
@@ -182,7 +182,12 @@ func (a *hapi) say(prompt string) {
 			a.session = id
 		}
 	}
-	a.call("POST", "/api/sessions/"+a.session+"/messages", fmt.Sprintf(`{"text":%q}`, prompt))
+	answer := a.call("POST", "/api/sessions/"+a.session+"/messages", fmt.Sprintf(`{"text":%q}`, prompt))
+	refused := gjson.Get(answer, "error").Exists()
+	if refused {
+		a.t.Logf("said: %s", answer)
+	}
+	return !refused
 }
 
 // processes are those of this HAPI whose command line has one of the words in it.
@@ -362,14 +367,14 @@ func (f hapiFlow) play(t *testing.T, bin clienttest.Binary, behind bool) bool {
 	}
 	h.Server.Reset()
 	sent := len(h.Server.Requests())
-	a.say("FOLLOWUP")
+	taken := a.say("FOLLOWUP")
 	for range 30 {
 		time.Sleep(time.Second)
 		if carries(h, "FOLLOWUP") {
 			break
 		}
-		if !a.active() { // it has ended meanwhile, and the page resumes it
-			a.say("FOLLOWUP")
+		if !taken || !a.active() { // the session has ended meanwhile, and the page resumes it
+			taken = a.say("FOLLOWUP")
 		}
 	}
 	t.Logf("%d requests before, %d after", sent, len(h.Server.Requests()))
