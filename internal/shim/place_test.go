@@ -25,7 +25,11 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	for name, path := range map[string]string{"hist": "../..", "client": "./testclient"} {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), path).CombinedOutput(); err != nil {
+		args := []string{"build", "-o", filepath.Join(dir, name)}
+		if raceDetector && name == "hist" {
+			args = append(args, "-race")
+		}
+		if out, err := exec.Command("go", append(args, path)...).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w: %s", err, out)
 		}
 	}
@@ -68,6 +72,17 @@ func newPlace(t testing.TB, role string, more ...string) *place {
 		"HOME=" + dir, "CODEX_HOME=" + filepath.Join(dir, "home"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TESTCLIENT=" + role,
 		"TMPDIR=" + dir,
 	}, more...)
+	if raceDetector {
+		log := filepath.Join(dir, "race")
+		p.env = append(p.env, "GORACE=atexit_sleep_ms=10 log_path="+log)
+		t.Cleanup(func() {
+			found, _ := filepath.Glob(log + ".*")
+			for _, path := range found {
+				text, _ := os.ReadFile(path)
+				t.Errorf("hist has a race: %s", text)
+			}
+		})
+	}
 	return p
 }
 

@@ -75,7 +75,7 @@ func TestSlowReader(t *testing.T) {
 	var kb int
 	fmt.Sscan(rest, &kb)
 	t.Logf("the relay's own memory while nobody reads: %d kB", kb)
-	if kb == 0 || kb > 16<<10 {
+	if kb == 0 || kb > 16<<10 && !raceDetector { // which has memory of its own
 		t.Errorf("the relay has %d kB of memory", kb)
 	}
 	if n, err := io.Copy(io.Discard, r.out); n != size || err != nil {
