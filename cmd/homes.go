@@ -60,8 +60,17 @@ func (h *homes) of(ctx context.Context, t target) beside.Home {
 	return h.open[t.home]
 }
 
-// look adds to what was found in a session what is wrong between it and its neighbours.
+// look adds to what was found in a session what is wrong between it and its neighbours. What keeps it from that is told
+// once for all sessions.
 func (h *homes) look(ctx context.Context, r *linted) error {
+	if err := h.add(ctx, r); err != nil {
+		return h.once(err)
+	}
+	return nil
+}
+
+// add is look that tells an error each time.
+func (h *homes) add(ctx context.Context, r *linted) error {
 	if r.target.home == "" {
 		return nil
 	}
@@ -73,7 +82,7 @@ func (h *homes) look(ctx context.Context, r *linted) error {
 		found = slices.Concat(found, listed, h.lost[r.target.path])
 	}
 	if err != nil {
-		return h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", r.target.home, err))
+		return fmt.Errorf("%s: not compared with what its client keeps beside it: %w", r.target.home, err)
 	}
 	beside.Add(r.result, found)
 	return nil

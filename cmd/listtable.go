@@ -80,7 +80,7 @@ func (t *listTable) healthOf(s *glance.Session) string {
 	opts := options(src, r.target, clients{})
 	t.filter.config.apply(&opts)
 	r.result, err = t.cache.Lint(t.ctx, src, opts)
-	if err != nil || r.result.Summary.Partial != nil || t.beside.look(t.ctx, r) != nil {
+	if err != nil || r.result.Summary.Partial != nil || t.beside.add(t.ctx, r) != nil {
 		return "?"
 	}
 	t.filter.narrow(r)
