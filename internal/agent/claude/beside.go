@@ -114,8 +114,15 @@ func findLine(path string, words []byte, fits func([]byte) bool) []byte {
 	}
 }
 
-// Output finds what the client keeps of a call's output outside of the session: a sub-agent's last answer.
+// Output finds what the client keeps of a call's output outside of the session: a file of its own, or a sub-agent's last
+// answer.
 func (f *folder) Output(callID string) (text, source string) {
+	if f.lookups++; f.lookups > maxLookups {
+		return "", ""
+	}
+	if text, source := f.stored(callID); source != "" {
+		return text, source
+	}
 	dir := filepath.Join(strings.TrimSuffix(f.path, extension), "subagents")
 	entries, err := os.ReadDir(dir)
 	if err != nil {

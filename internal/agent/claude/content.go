@@ -51,6 +51,9 @@ func (n *node) badMessage(rec *session.Record) {
 		old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses,
 	}
 	f.at, n.emptySpan = rec.Spans[fieldMessage].Start, rec.Spans[fieldContent]
+	if raw := field(rec, fieldMessage); n.emptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
+		n.contentAt = f.at + 1
+	}
 	n.fault(f)
 }
 
@@ -120,7 +123,10 @@ func (n *node) checkBlock(rec *session.Record, b *block) bool {
 	case blockText:
 		words := v.Get("text")
 		if words.Type != gjson.String || strings.TrimSpace(words.String()) == "" {
-			newest := finding.Notes // the newest client drops it
+			newest := finding.Notes // the newest client drops it, but of a prompt it leaves nothing
+			if n.isPrompt() && len(n.blocks) == 1 {
+				newest = finding.Loses
+			}
 			out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
 			n.faults[len(n.faults)-1].fix = finding.Exact
 			return true

@@ -31,7 +31,7 @@ func (c *Checker) content(n *node, f *fault) {
 		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: f.cuts})
 	case d.Impact == finding.Notes:
 		d.Fix = finding.NoFix // no client is troubled by it
-	case n.isPrompt() && n.emptySpan.End > 0:
+	case n.isPrompt() && (n.emptySpan.End > 0 || n.contentAt > 0):
 		c.refill(n, d)
 	case f.drop:
 		c.drop(n, d)
@@ -49,7 +49,11 @@ func (c *Checker) refill(n *node, d *draft) {
 		words, d.Fix, d.Lost = emptyPrompt, finding.StandIn, 1
 	}
 	value := jsonl.AppendQuote(nil, words)
-	d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: n.emptySpan.Start, End: n.emptySpan.End, New: value}}})
+	cut := finding.Cut{Start: n.emptySpan.Start, End: n.emptySpan.End, New: value}
+	if n.contentAt > 0 {
+		cut = finding.Cut{Start: n.contentAt, End: n.contentAt, New: append(append([]byte(`"content":`), value...), ',')}
+	}
+	d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}})
 }
 
 // promptBeforeRecord is the last record with a message in front of one, nil if it is the first.

@@ -254,7 +254,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	if source == "" {
 		block["content"], block["is_error"] = lostResult, true
 	} else {
-		d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+		d.Fix, d.Source, d.Lost = finding.Recovered, source+c.provedOutput(block), 0
 	}
 	when := call.when
 	if when != 0 {
@@ -267,6 +267,19 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	n := c.insert(d, m, beside, op)
 	c.results()[callID] = append(c.results()[callID], n)
 	return n
+}
+
+// provedOutput is words for the report if the client has sent this output, word for word, as a message of its own.
+func (c *Checker) provedOutput(block object) string {
+	for _, isError := range []any{nil, false} { // some tools say that all was well
+		if isError != nil {
+			block = object{"type": block["type"], "tool_use_id": block["tool_use_id"], "content": block["content"], "is_error": isError}
+		}
+		if c.proof.proves("user", append(append([]byte("["), block.json()...), ']')) {
+			return ", proved by the hash of the request"
+		}
+	}
+	return ""
 }
 
 // outputOf is what is still known of a call's output.

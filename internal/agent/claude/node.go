@@ -77,6 +77,7 @@ type node struct {
 	wrongID    bool
 	branchDone bool       // the branch that begins here has been looked at
 	emptySpan  jsonl.Span // the content of a message with no words in it
+	contentAt  int        // where the content of a message that has none would begin; 0 if it has
 	dropped    *draft     // the finding that takes it out
 	new        *made      // the record is hist's own
 	edit       placed
