@@ -104,6 +104,7 @@ func (c *Checker) ending() {
 
 // cycles cuts every circle of parents at its first record in the file: its parent is the one that stands behind it.
 func (c *Checker) cycles() {
+	var cut []*node
 	done := make([]int32, len(c.nodes)) // 0 not seen, else the walk that saw it
 	for i, start := range c.nodes {
 		walk := int32(i + 1)
@@ -122,6 +123,9 @@ func (c *Checker) cycles() {
 			}
 		}
 		first.up = nil
+		cut = append(cut, first)
+	}
+	for _, first := range cut { // all circles are open: a walk to the root has an end
 		message := "the record is its own ancestor"
 		if first.parent == first.uuid {
 			message = "the record is its own parent"
@@ -168,7 +172,7 @@ func leads(p, n *node) bool {
 
 // hang makes p the parent of n, for the sake of a finding.
 func (c *Checker) hang(n, p *node, d *draft) {
-	if leads(p, n) {
+	if (c.kids == nil || len(c.kids[n]) > 0) && leads(p, n) || p == n {
 		return // it would hang on itself
 	}
 	if c.kids != nil {

@@ -182,10 +182,10 @@ func TestBehaviourPage(t *testing.T) {
 		rows := strings.Split(strings.TrimSpace(string(raw)), "\n")
 		fmt.Fprintf(&page, "\n## %s\n\n", version)
 		var table strings.Builder
-		var sum [2]float64
+		var sum [3]float64
 		for _, row := range rows {
 			f := strings.Fields(row)
-			fmt.Fprintf(&table, "| %s | %s | %s |\n", strings.ReplaceAll(f[0], "_", " "), cell(f[1]), cell(f[2]))
+			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", strings.ReplaceAll(f[0], "_", " "), cell(f[1]), cell(f[2]), f[3])
 			for i := range sum {
 				share, _, _ := strings.Cut(f[i+1], ":")
 				if v, err := strconv.ParseFloat(share, 64); err == nil {
@@ -194,7 +194,7 @@ func TestBehaviourPage(t *testing.T) {
 			}
 		}
 		n := float64(len(rows))
-		fmt.Fprintf(&page, "%d damages of a session that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair.\n\n| damage | as it is | repaired |\n|---|---|---|\n%s", len(rows), 100*sum[0]/n, 100*sum[1]/n, table.String())
+		fmt.Fprintf(&page, "%d damages of a session that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair; %.1f %% could be had back, and %.1f %% of that was.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n%s", len(rows), 100*sum[0]/n, 100*sum[1]/n, 100*sum[2]/n, 100*sum[1]/sum[2], table.String())
 	}
 	path := "../../../../docs/claude-behaviour.md"
 	if measured, err := filepath.Glob(results("*")); err != nil || len(measured) == 0 {
@@ -224,8 +224,9 @@ const pageHead = `# What Claude Code does with each damage, before and after a r
 A recorded session is damaged in one way, laid into a home of its own and resumed by the real client on loopback, as it
 is and after the repair. The number is the share of the sound session's items (texts, calls, outputs) that the first request
 holds, word for word: a stand-in does not count. "400" names the rules of the Messages API that the request breaks. The
-times are as in life: a prompt a minute after what stands before it, an answer eight seconds. What can't be had back (the
-only copy of a text that is gone) keeps a row below 1.00, and a session that the cut has ended early holds what was written.
+times are as in life: a prompt a minute after what stands before it, an answer eight seconds. "Possible" is the share whose
+content the damaged file still holds, wherever it stands: the only copy of a text that is gone can't be had back, and a session
+that the cut has ended early holds what was written. Of 2.1.2 the first fifty damages were driven: it takes seconds for each.
 
 The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run TestRealClient -matrix -update`" + `; the tests in CI drive a few
 of the damages through two versions each time, and fail if a repaired session is refused, breaks a rule or sends less.
