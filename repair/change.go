@@ -15,9 +15,8 @@ type Change struct {
 	Offset    int64
 	AfterLine int64 // in the copy
 	AfterAt   int64
-	Before    []Excerpt // lines as they were; none where something was added
-	After     []Excerpt
-	More      int64 // lines, of very many, that are in neither
+	Before    Excerpts // lines as they were; none where something was added
+	After     Excerpts
 
 	has map[*lint.Finding]bool // those in By
 }
@@ -27,6 +26,15 @@ type Excerpt struct {
 	Text []byte
 	Size int // bytes of the whole line
 }
+
+// Excerpts are the lines of one side of a change.
+type Excerpts struct {
+	Shown []Excerpt
+	More  int64 // lines, of very many, that are not among them
+}
+
+// count is the number of lines, shown or not.
+func (e *Excerpts) count() int64 { return int64(len(e.Shown)) + e.More }
 
 // keptBytes is how much of a changed line a report keeps.
 const keptBytes = 16 << 10
@@ -91,11 +99,11 @@ func (c *Change) add(f *lint.Finding) {
 const maxShown = 1 << 10
 
 // show keeps as much of a line as a report shows; of very many, their number.
-func (c *Change) show(to *[]Excerpt, line []byte) {
-	if len(*to) < maxShown {
-		*to = append(*to, excerpt(line))
+func (e *Excerpts) show(line []byte) {
+	if len(e.Shown) < maxShown {
+		e.Shown = append(e.Shown, excerpt(line))
 	} else {
-		c.More++
+		e.More++
 	}
 }
 

@@ -128,7 +128,7 @@ func (c *comparison) hunk(was, is int64) error {
 	var gone, came int64
 	for !c.was.ended && c.was.line.Number < was {
 		c.rw.differ(c.was.line.Offset)
-		ch.show(&ch.Before, c.was.line.Raw)
+		ch.Before.show(c.was.line.Raw)
 		if len(bytes.Trim(c.was.line.Raw, "\x00 \t\r")) > 0 {
 			gone++
 			if err := keepAside(c.rw.Aside, c.was.line.Raw, c.was.line.Number, c.was.line.Offset); err != nil {
@@ -142,7 +142,7 @@ func (c *comparison) hunk(was, is int64) error {
 	for !c.is.ended && c.is.line.Number < is {
 		c.rw.differ(c.was.line.Offset)
 		came++
-		ch.show(&ch.After, c.is.line.Raw)
+		ch.After.show(c.is.line.Raw)
 		c.rw.Proof.touched(c.rw.open)
 		if err := c.put(); err != nil {
 			return err
@@ -156,7 +156,7 @@ func (c *comparison) hunk(was, is int64) error {
 	c.rw.Totals.Added += came - edited
 	c.rw.Totals.SetAside += gone - edited
 	c.name(&ch)
-	if len(ch.Before)+len(ch.After) > 0 {
+	if ch.Before.count()+ch.After.count() > 0 {
 		c.rw.Changes = append(c.rw.Changes, ch)
 	}
 	return nil

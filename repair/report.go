@@ -62,6 +62,8 @@ type Entry struct {
 	Lines       int64     `json:"lines,omitempty"`
 	Before      []Excerpt `json:"before,omitempty"`
 	After       []Excerpt `json:"after,omitempty"`
+	MoreBefore  int64     `json:"more_before,omitempty"` // lines, of very many, that are not in Before
+	MoreAfter   int64     `json:"more_after,omitempty"`  // and in After
 }
 
 // Left is a finding that the repair did not mend.
@@ -147,10 +149,11 @@ func (c *Change) entry() Entry {
 	}
 	e := Entry{
 		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: weakest(c.By).String(), Reason: main.Message, From: main.Source,
-		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before, After: c.After,
+		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before.Shown, After: c.After.Shown,
+		MoreBefore: c.Before.More, MoreAfter: c.After.More,
 	}
-	if c.More > 0 {
-		e.Reason += fmt.Sprintf("; %d more lines of this change are not shown", c.More)
+	if n := c.Before.More + c.After.More; n > 0 {
+		e.Reason += fmt.Sprintf("; %d more lines of this change are not shown", n)
 	}
 	for _, f := range c.By {
 		if f != main && f.Rule != main.Rule && !slices.Contains(e.Also, f.Rule.Name) {

@@ -218,14 +218,14 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		r.Totals.Edited++
 		c := r.change(rec, e.by)
 		if rec.Pos.Part == 0 {
-			c.show(&c.Before, rec.Original)
+			c.Before.show(rec.Original)
 		}
 		if r.loses(rec, e) {
 			if err := r.aside(rec); err != nil {
 				return err
 			}
 		}
-		c.show(&c.After, line)
+		c.After.show(line)
 	} else {
 		r.flush() // only its number changed: told as one range
 		r.lines.add(r.out.lines+1, rec.Pos.Line, 1)
@@ -256,7 +256,7 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	if alone && behind {
 		c.Line, c.Offset = rec.Pos.Line+1, rec.Offset+rec.Size
 	}
-	c.show(&c.After, line)
+	c.After.show(line)
 	r.Proof.touched(r.open)
 	return r.write(line, true)
 }
@@ -308,7 +308,7 @@ func (r *Rewrite) told(ctx context.Context, ref lint.Ref) ([]byte, error) {
 func (r *Rewrite) remove(rec *session.Record, e *edits) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
-	c.show(&c.Before, rec.Original)
+	c.Before.show(rec.Original)
 	r.links.Remove(rec.Raw)
 	if !e.moved {
 		r.Totals.SetAside++
@@ -344,7 +344,7 @@ func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
 func (r *Rewrite) setAside(rec *session.Record) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, nil)
-	c.show(&c.Before, rec.Raw)
+	c.Before.show(rec.Raw)
 	if rec.Blank {
 		r.Totals.Edited++
 		return nil
