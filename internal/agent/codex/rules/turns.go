@@ -78,6 +78,7 @@ func (c *turnChecker) progress(rec *session.Record) {
 	t := &c.turn
 	switch {
 	case rec.Boundary:
+		c.leftAlone(rec)
 		t.prompt, t.answer, t.spoke, t.busy = refOf(rec), false, false, false
 		c.error = false
 	case rec.Kind == session.Call || rec.Kind == session.Output:
@@ -85,6 +86,19 @@ func (c *turnChecker) progress(rec *session.Record) {
 	case rec.Answer:
 		t.answer, t.spoke, t.busy = true, true, false
 	}
+}
+
+// leftAlone reports the prompt in front of one that follows it, where nothing came in between: clients before 0.100 write
+// nothing where a turn ends, so that nothing else tells of a request that failed, or of a client that died.
+func (c *turnChecker) leftAlone(rec *session.Record) {
+	t := &c.turn
+	if !c.begun && t.prompt.Pos.Line > 0 && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
+		c.run.report(Finding{
+			Rule: ruleUnansweredPrompt, Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt,
+			Message: fmt.Sprintf("this prompt got no answer: the next one, on line %d, follows it", rec.Pos.Line),
+		})
+	}
+	t.packed = t.packed && c.begun
 }
 
 func (c *turnChecker) start(rec *session.Record) {
