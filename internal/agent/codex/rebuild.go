@@ -191,3 +191,10 @@ func NewTurnAborted(turnID, timestamp string) []byte {
 		Reason string `json:"reason"`
 	}{"turn_aborted", turnID, "interrupted"})
 }
+
+// LostPast writes a message to the model that says that what a fork inherited is lost, from here on in part or as a whole.
+func LostPast(timestamp string) []byte {
+	return newMessage(timestamp, "developer", "", []part{{
+		Type: "input_text", Text: "[hist: this thread was forked from another one; the rest of what it inherited is lost from here on, up to where it went on by itself]",
+	}})
+}

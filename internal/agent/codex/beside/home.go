@@ -94,7 +94,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	if err != nil {
 		return nil, err
 	}
-	lineage, err := h.lineage(ctx, res, name.RolloutID)
+	lineage, err := h.lineage(ctx, src, res, name.RolloutID)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func misplaced(ctx context.Context, src *source.Source, view store.Projection, s
 }
 
 // lineage follows the history_base of a fork.
-func (h *Home) lineage(ctx context.Context, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
+func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
 	if res.Summary.Header.BaseThread == "" {
 		return nil, nil
 	}
@@ -178,7 +178,8 @@ func (h *Home) lineage(ctx context.Context, res *lint.Result, rolloutID string) 
 	if err != nil {
 		return nil, err
 	}
-	b, err := store.Lineage(ctx, res.Summary.Header, rolloutID, func(id string) string { return files.read[strings.ToLower(id)] })
+	find := func(id string) string { return files.read[strings.ToLower(id)] }
+	b, err := store.Lineage(ctx, res.Summary.Header, rolloutID, find)
 	if b == nil || err != nil {
 		return nil, err
 	}
@@ -186,6 +187,9 @@ func (h *Home) lineage(ctx context.Context, res *lint.Result, rolloutID string) 
 	f.Pos = session.Pos{Line: 1}
 	if !b.Refused {
 		f.Impact = lint.Loses
+	}
+	if err := h.ownPast(ctx, src, res, &f, find); err != nil {
+		return nil, err
 	}
 	return []lint.Finding{f}, nil
 }

@@ -36,20 +36,23 @@ func Dependants(ctx context.Context, home, rolloutID string) ([]agent.Dependant,
 }
 
 func header(ctx context.Context, path string) (codex.Header, bool) {
+	line, ok := firstLine(ctx, path)
+	return codex.ReadHeader(line), ok
+}
+
+func firstLine(ctx context.Context, path string) ([]byte, bool) {
 	src, err := source.Open(path)
 	if err != nil {
-		return codex.Header{}, false
+		return nil, false
 	}
+	defer src.Close()
 	r, err := src.Reader(ctx)
 	if err != nil {
-		return codex.Header{}, false
+		return nil, false
 	}
 	defer r.Close()
 	line, err := jsonl.NewReader(r).Next()
-	if err != nil {
-		return codex.Header{}, false
-	}
-	return codex.ReadHeader(line.Raw), true
+	return line.Raw, err == nil
 }
 
 // RolloutID is the id under which a rollout's projection and its dependants know it: the last id in its name.

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/source"
@@ -42,6 +45,9 @@ func Lineage(ctx context.Context, h codex.Header, rolloutID string, find func(ro
 		if b, err := cutoff(ctx, path, h.BaseOffset); b != nil || err != nil {
 			return b, err
 		}
+		if b, err := parted(ctx, path, h); b != nil || err != nil {
+			return b, err
+		}
 		h = base
 	}
 	return nil, nil
@@ -62,6 +68,34 @@ func cutoff(ctx context.Context, path string, offset int64) (*Break, error) {
 		return nil, err
 	case got[0][0] != '\n':
 		return &Break{fmt.Sprintf("history_base points into a line of %s (byte %d): the client drops that record", path, offset), false}, nil
+	}
+	return nil, nil
+}
+
+// maxTail is how far in front of the cutoff its last record is looked for, in bytes.
+const maxTail = 1 << 20
+
+// parted looks whether the last record of a rollout that its fork relies on is the one that it parted from: an ancestor
+// that was put back from a copy and went on has another one there, and no client compares them.
+func parted(ctx context.Context, path string, h codex.Header) (*Break, error) {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	from := max(0, h.BaseOffset-maxTail)
+	got, err := src.Extract(ctx, []source.Ref{{Offset: from, Length: h.BaseOffset - from}})
+	if err != nil {
+		return nil, err
+	}
+	text := bytes.TrimRight(got[0], "\n")
+	at := bytes.LastIndexByte(text, '\n')
+	if at < 0 && from > 0 {
+		return nil, nil // one very long record
+	}
+	n := gjson.GetBytes(text[at+1:], "ordinal")
+	if n.Type == gjson.Number && h.BaseOrdinal > 0 && n.Int() != h.BaseOrdinal-1 {
+		return &Break{fmt.Sprintf("history_base ends behind record %d of %s, and record %d stands there: that session was put back and went on, and the fork is fed another course of events", h.BaseOrdinal-1, path, n.Int()), false}, nil
 	}
 	return nil, nil
 }
