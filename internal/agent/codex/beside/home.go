@@ -179,7 +179,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	find := func(id string) string { return files.read[strings.ToLower(id)] }
-	b, err := store.Lineage(ctx, res.Summary.Header, rolloutID, find)
+	b, err := store.Lineage(ctx, res.Summary.Header, beganAt(ctx, src), rolloutID, find)
 	if b == nil || err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package beside
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -17,25 +19,17 @@ import (
 // ownPast mends a fork whose lineage is broken: it gets the records of its ancestors that are sure to be its past, and
 // relies on no other file any more. Where some of them are gone, the model is told so.
 func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, find func(string) string) error {
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	line, err := jsonl.NewReader(in).Next()
-	if err != nil {
-		return nil // lint has told it
-	}
-	ordinal := gjson.GetBytes(line.Raw, "ordinal")
-	began := store.Written(line.Raw)
-	if gjson.GetBytes(line.Raw, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
+	line := firstLine(ctx, src)
+	ordinal := gjson.GetBytes(line, "ordinal")
+	began := store.Written(line)
+	if gjson.GetBytes(line, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
 		return nil
 	}
 	lines, whole := store.Past(ctx, res.Summary.Header, began, find)
 	header := session.Pos{Line: 1}
 	f.Edits = []lint.Edit{
 		{At: header, Op: lint.Splice, Cuts: []session.Cut{
-			{Start: ordinal.Index, End: ordinal.Index + len(ordinal.Raw), New: []byte("0")}, session.DropMember(line.Raw, "payload", "history_base"),
+			{Start: ordinal.Index, End: ordinal.Index + len(ordinal.Raw), New: []byte("0")}, session.DropMember(line, "payload", "history_base"),
 		}},
 		{At: header, Op: lint.Renumber},
 	}
@@ -47,7 +41,7 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 		f.Message += fmt.Sprintf("; all %d records that it inherits are still there, and become its own", len(lines))
 	} else {
 		f.Fix, f.Lost = lint.StandIn, 1
-		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.LostPast(gjson.GetBytes(line.Raw, "timestamp").String())}})
+		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.LostPast(gjson.GetBytes(line, "timestamp").String())}})
 		f.Message += fmt.Sprintf("; of the records that it inherits %d are sure, and become its own, and the model is told that others are lost", len(lines))
 	}
 	if len(lines) == 0 {
@@ -55,4 +49,23 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 	}
 	res.Summary.Header.BaseOrdinal = 0 // the copy's records are numbered from 0
 	return nil
+}
+
+// firstLine is a session's first line; nil if it can't be read, which lint has told.
+func firstLine(ctx context.Context, src *source.Source) []byte {
+	in, err := src.Reader(ctx)
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	line, err := jsonl.NewReader(in).Next()
+	if err != nil {
+		return nil
+	}
+	return bytes.Clone(line.Raw)
+}
+
+// beganAt is when a session's first line was written.
+func beganAt(ctx context.Context, src *source.Source) time.Time {
+	return store.Written(firstLine(ctx, src))
 }

@@ -97,7 +97,7 @@ func (s *scripts) ran(rec *session.Record, t *told) {
 	case owner != nil:
 	case len(s.open) > 0 && (rec.Pos.Lost == 0 || s.open[0].next(rec)):
 		owner = s.open[0]
-	case len(s.running) == 1:
+	case len(s.running) == 1 && (rec.Pos.Lost == 0 || s.unattended(rec)):
 		for _, owner = range s.running {
 		}
 	case len(s.loose) < maxRan:
@@ -106,6 +106,15 @@ func (s *scripts) ran(rec *session.Record, t *told) {
 	if owner != nil && len(owner.ran) < maxRan {
 		owner.ran, owner.last = append(owner.ran, *t), rec.Ordinal.Value
 	}
+}
+
+// unattended says whether a lost result is one of the script that runs unattended: scripts whose call is lost as well have
+// results of their own.
+func (s *scripts) unattended(rec *session.Record) bool {
+	for _, one := range s.running {
+		return one.text != "" && codex.Runs(one.text, rec) == codex.Same
+	}
+	return false
 }
 
 // next says whether a result follows the script's newest: between them nothing else is written, and behind the call only

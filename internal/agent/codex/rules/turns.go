@@ -92,13 +92,13 @@ func (c *turnChecker) progress(rec *session.Record) {
 // nothing where a turn ends, so that nothing else tells of a request that failed, or of a client that died.
 func (c *turnChecker) leftAlone(rec *session.Record) {
 	t := &c.turn
-	if !c.begun && t.prompt.Pos.Line > 0 && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
+	if !c.run.TurnsWritten() && t.prompt.Pos.Line > 0 && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
 		c.run.report(Finding{
 			Rule: ruleUnansweredPrompt, Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt,
 			Message: fmt.Sprintf("this prompt got no answer: the next one, on line %d, follows it", rec.Pos.Line),
 		})
 	}
-	t.packed = t.packed && c.begun
+	t.packed = t.packed && c.run.TurnsWritten()
 }
 
 func (c *turnChecker) start(rec *session.Record) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -19,12 +20,12 @@ type Break struct {
 	Refused bool
 }
 
-// Lineage follows the history_base of a rollout from its header to the first ancestor, and returns the first break,
+// Lineage follows the history_base of a rollout, whose first line was written at began, from its header to the first ancestor, and returns the first break,
 // nil if there is none. find gives the path of the rollout with an id, "" if there is none. What a client does with
 // each break was measured with 0.169.0: it refuses a missing rollout ("missing source rollout"), a circle ("cycle
 // detected"), a legacy one ("source rollout is not paginated") and an offset past the end ("cutoff byte offset is past
 // the source rollout"); it resumes at an offset inside a line and drops the line; ordinals it does not compare.
-func Lineage(ctx context.Context, h codex.Header, rolloutID string, find func(rolloutID string) string) (*Break, error) {
+func Lineage(ctx context.Context, h codex.Header, began time.Time, rolloutID string, find func(rolloutID string) string) (*Break, error) {
 	seen := map[string]bool{rolloutID: true}
 	for h.BaseThread != "" {
 		if seen[h.BaseThread] {
@@ -35,7 +36,7 @@ func Lineage(ctx context.Context, h codex.Header, rolloutID string, find func(ro
 		if path == "" {
 			return &Break{fmt.Sprintf("history_base names rollout %s, which is neither in sessions nor in the archive", h.BaseThread), true}, nil
 		}
-		base, ok := header(ctx, path)
+		base, at, ok := headerAt(ctx, path)
 		switch {
 		case !ok:
 			return &Break{fmt.Sprintf("history_base names %s, whose header can't be read", path), true}, nil
@@ -45,10 +46,10 @@ func Lineage(ctx context.Context, h codex.Header, rolloutID string, find func(ro
 		if b, err := cutoff(ctx, path, h.BaseOffset); b != nil || err != nil {
 			return b, err
 		}
-		if b, err := parted(ctx, path, h); b != nil || err != nil {
+		if b, err := parted(ctx, path, h, began); b != nil || err != nil {
 			return b, err
 		}
-		h = base
+		h, began = base, at
 	}
 	return nil, nil
 }
@@ -77,7 +78,7 @@ const maxTail = 1 << 20
 
 // parted looks whether the last record of a rollout that its fork relies on is the one that it parted from: an ancestor
 // that was put back from a copy and went on has another one there, and no client compares them.
-func parted(ctx context.Context, path string, h codex.Header) (*Break, error) {
+func parted(ctx context.Context, path string, h codex.Header, began time.Time) (*Break, error) {
 	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,11 @@ func parted(ctx context.Context, path string, h codex.Header) (*Break, error) {
 	if at < 0 && from > 0 {
 		return nil, nil // one very long record
 	}
-	n := gjson.GetBytes(text[at+1:], "ordinal")
+	last := text[at+1:]
+	if t := Written(last); !began.IsZero() && t.After(began.Add(clocks)) {
+		return &Break{fmt.Sprintf("history_base ends behind a record of %s that was written at %s, after the fork: that session was put back and went on, and the fork is fed another course of events", path, t.UTC().Format(time.RFC3339)), false}, nil
+	}
+	n := gjson.GetBytes(last, "ordinal")
 	if n.Type == gjson.Number && h.BaseOrdinal > 0 && n.Int() != h.BaseOrdinal-1 {
 		return &Break{fmt.Sprintf("history_base ends behind record %d of %s, and record %d stands there: that session was put back and went on, and the fork is fed another course of events", h.BaseOrdinal-1, path, n.Int()), false}, nil
 	}

@@ -20,6 +20,9 @@ const (
 	maxAncestors = 64
 )
 
+// clocks is how far a clock may have been put back between a session and its fork.
+const clocks = time.Minute
+
 // Past are the records that a fork relies on, as far as it is sure that they are its own past, oldest first: those of its
 // ancestors below the ordinal at which it parted from each, written before it did. whole says that none is missing. An
 // ancestor that was put back from a copy and went on has other records under the same ordinals: their times tell.
@@ -79,7 +82,7 @@ func (p *past) of(h codex.Header, began time.Time, depth int) bool {
 		} else if n > next {
 			whole = false
 		}
-		if t, err := time.Parse(time.RFC3339, v[1].String()); err != nil || t.After(began.Add(time.Second)) {
+		if t, err := time.Parse(time.RFC3339, v[1].String()); err != nil || t.After(began.Add(clocks)) {
 			return false
 		}
 		if p.bytes += len(line.Raw); p.bytes > maxPast {
