@@ -359,11 +359,24 @@ func (c *Checker) wrongTime() {
 		Rule: ruleWrongLeaf, Impact: c.worst(finding.Loses, finding.Notes, finding.Notes), Fix: finding.StandIn,
 		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what stands behind that",
 	}})
-	when := time.UnixMilli(latest.when + 1).UTC().Format("2006-01-02T15:04:05.000Z")
-	if latest.when == 0 {
-		when = "2025-01-01T00:00:00.000Z"
+	if latest.when != 0 {
+		d.Edits = append(d.Edits, tip.timed(latest.when+1))
+		return
 	}
-	d.Edits = append(d.Edits, finding.Edit{At: tip.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(tip.timeSpan, tip.start, "timestamp", when)}})
+	for _, n := range c.nodes { // a message without a time is taken for none that is later, nor earlier: all need one
+		if n.sent() && n.dropped == nil {
+			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
+		}
+	}
+}
+
+// noTime is the time, in milliseconds since 1970, from which on records get theirs of which none has any: 2025-01-01.
+const noTime = 1_735_689_600_000
+
+// timed is the edit that gives a record a time.
+func (n *node) timed(when int64) finding.Edit {
+	words := time.UnixMilli(when).UTC().Format("2006-01-02T15:04:05.000Z")
+	return finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.timeSpan, n.start, "timestamp", words)}}
 }
 
 // deepest follows what hangs on a record to its end, whatever the order of the file.

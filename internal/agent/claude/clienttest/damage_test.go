@@ -134,6 +134,8 @@ func TestVersions(t *testing.T) {
 		{"parent_cycle", "1.0.128", "parent-cycle", lint.Blocks},
 		{"output_twice", "2.1.2", "duplicate-result", lint.Rejects},
 		{"output_twice", "", "duplicate-result", lint.Notes},
+		{"timestamp_missing", "2.1.2", "wrong-leaf", lint.Loses},
+		{"progress_between", "2.1.2", "unknown-link", lint.Loses},
 	} {
 		found := lintText(t, damages[c.damage](s), lint.Options{For: map[string]string{"claude": c.version}})
 		i := slices.IndexFunc(found, func(f lint.Finding) bool { return f.Rule.Name == c.rule })
