@@ -51,6 +51,10 @@ var examples = map[string][]sample{
 		{"hist explain call-without-output", "what a rule means, and what a repair does"},
 		{"hist explain --error 'unexpected status 400: No tool output found for function call call_1'", "what a client's error means"},
 	},
+	"watch": {
+		{"hist watch", "follow the agents' homes"},
+		{"hist watch --exec 'hist repair --yes \"$HIST_SESSION\"'", "make a copy that resumes of each session that gets damaged"},
+	},
 	"cache": {
 		{"hist cache status", "what it holds"},
 	},

@@ -1,0 +1,242 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/follow"
+	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+func watchCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "watch", Usage: "follow sessions while they are written, and say when one is damaged", ArgsUsage: "[PATH ...]",
+		Description: "Waits for the system to say that a session's file has changed, lints it once it rests, and prints a line when it\nis damaged, sound again, can't be read, or is gone. Without PATH, a file or a directory, it follows the agents' homes.\nIt ends by Ctrl-C.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "damage is findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
+			&cli.StringFlag{Name: "exec", Usage: "run this `COMMAND` by the shell for each session found damaged, its path in $HIST_SESSION"},
+			&cli.DurationFlag{Name: "rest", Value: 2 * time.Second, Usage: "lint a file when it has not changed for so `LONG`"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line", DisableDefaultText: true},
+		},
+		OnUsageError: onUsageError, Action: e.watch,
+	}
+}
+
+// The states of a session that is watched. One that was never linted counts as sound.
+const (
+	soundState      = "sound"
+	damagedState    = "damaged"
+	unreadableState = "unreadable"
+	goneState       = "gone"
+)
+
+// sessionState is what is said of a session when its state changes.
+type sessionState struct {
+	Time     string   `json:"time"`
+	Path     string   `json:"path"`
+	State    string   `json:"state"`
+	Thread   string   `json:"thread,omitempty"`
+	Findings int      `json:"findings,omitempty"` // at the threshold, or worse
+	Worst    string   `json:"worst,omitempty"`
+	Rules    []string `json:"rules,omitempty"`
+	Error    string   `json:"error,omitempty"`
+}
+
+// watchRun is one call of the command.
+type watchRun struct {
+	env       *env
+	c         *cli.Context
+	threshold lint.Impact
+	cache     *lintcache.Cache
+	follower  *follow.Follower
+	states    map[string]string        // by path; what is sound is not kept
+	looked    map[string]time.Duration // by path of a session in use: after which time to look again
+}
+
+func (e *env) watch(c *cli.Context) error {
+	w := &watchRun{env: e, c: c, states: map[string]string{}, looked: map[string]time.Duration{}}
+	var err error
+	if w.threshold, err = lint.ParseImpact(c.String("fail-on")); err != nil {
+		return usage("--fail-on: %w", err)
+	}
+	if c.Duration("rest") < 0 {
+		return usage("--rest is %s; it takes a time from 0 on", c.Duration("rest"))
+	}
+	operands, err := operandsOf(c)
+	if err != nil {
+		return err
+	}
+	paths, err := watched(operands)
+	if err != nil {
+		return err
+	}
+	if w.follower, err = follow.New(paths, c.Duration("rest")); err != nil {
+		return err
+	}
+	defer w.follower.Close() //nolint:errcheck // nothing is written by it
+	fmt.Fprintf(e.err, "hist: watching %s\n", count(int64(w.follower.Dirs()), "directory", "directories"))
+	w.cache = lintcache.Open(Version())
+	defer w.cache.Close()
+	for {
+		path, err := w.follower.Next(c.Context)
+		if err != nil {
+			return err
+		}
+		if err := w.look(path); err != nil {
+			return err
+		}
+	}
+}
+
+// watched are the files and directories to follow: the operands, or where the agents keep their sessions.
+func watched(operands []string) ([]string, error) {
+	for _, op := range operands {
+		if _, err := os.Stat(op); err != nil {
+			return nil, fmt.Errorf("%s: %w; watch takes files and directories", op, plain(err))
+		}
+	}
+	if len(operands) > 0 {
+		return operands, nil
+	}
+	homes, err := defaultHomes()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, h := range homes {
+		for _, dir := range h.agent.Sessions(h.dir) {
+			if real, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = real
+			}
+			paths = append(paths, dir)
+		}
+	}
+	return paths, nil
+}
+
+// busyAgain and busyMost are after which time a session that is in use is looked at again, first and at most: that its
+// writer has ended is no change of the file.
+const (
+	busyAgain = 5 * time.Second
+	busyMost  = 5 * time.Minute
+)
+
+// look lints a session, and tells if its state has changed.
+func (w *watchRun) look(path string) error {
+	now, live, err := w.state(path)
+	if err != nil {
+		return err
+	}
+	if live {
+		w.looked[path] = min(max(2*w.looked[path], busyAgain), busyMost)
+		w.follower.Later(path, w.looked[path])
+	} else {
+		delete(w.looked, path)
+	}
+	before, known := w.states[path]
+	if !known {
+		before = soundState
+	}
+	if now.State == before {
+		return nil
+	}
+	if w.states[path] = now.State; now.State == soundState {
+		delete(w.states, path)
+	}
+	if now.State == goneState {
+		delete(w.states, path)
+		if before == soundState {
+			return nil // who removes a sound session knows it
+		}
+	}
+	if err := w.tell(now); err != nil {
+		return fmt.Errorf("writing what has changed: %w", err)
+	}
+	if now.State == damagedState && w.c.IsSet("exec") {
+		w.run(path)
+	}
+	return w.c.Context.Err()
+}
+
+// state lints a session. live says that somebody writes it. The error is the context's.
+func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
+	now = sessionState{Time: time.Now().UTC().Format(time.RFC3339), Path: path, State: soundState}
+	src, err := source.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		now.State = goneState
+		return now, false, nil
+	}
+	var res *lint.Result
+	if err == nil {
+		defer src.Close()
+		opts := options(src, target{path: path, home: homeOf(path)}, nil)
+		live = opts.Live
+		res, err = w.cache.Lint(w.c.Context, src, opts)
+	}
+	if err == nil && res.Summary.Partial != nil {
+		err = res.Summary.Partial
+	}
+	if err != nil {
+		now.State, now.Error = unreadableState, err.Error()
+		return now, live, w.c.Context.Err()
+	}
+	now.Thread = res.Summary.Header.ID
+	worst := lint.Notes
+	for i := range res.Findings {
+		f := &res.Findings[i]
+		if !f.Impact.AtLeast(w.threshold) {
+			continue
+		}
+		now.State = damagedState
+		if now.Findings++; now.Worst == "" || f.Impact.AtLeast(worst) {
+			worst, now.Worst = f.Impact, f.Impact.String()
+		}
+		if !slices.Contains(now.Rules, f.Rule.Name) {
+			now.Rules = append(now.Rules, f.Rule.Name)
+		}
+	}
+	return now, live, nil
+}
+
+// tell prints one line.
+func (w *watchRun) tell(s sessionState) error {
+	if w.c.Bool("json") {
+		return json.NewEncoder(w.env.out).Encode(s)
+	}
+	text := fmt.Sprintf("%s  %-10s  %s", s.Time, s.State, s.Path)
+	switch {
+	case s.Error != "":
+		text += ": " + s.Error
+	case s.Findings > 0:
+		text += fmt.Sprintf(": %s, the worst of impact %s (%s)", count(int64(s.Findings), "finding", "findings"), s.Worst, strings.Join(s.Rules, ", "))
+	}
+	_, err := fmt.Fprintln(w.env.out, oneLine(text))
+	return err
+}
+
+// run runs the command of --exec. What becomes of it does not end the watching.
+func (w *watchRun) run(path string) {
+	shell := []string{"sh", "-c"}
+	if runtime.GOOS == "windows" {
+		shell = []string{"cmd", "/c"}
+	}
+	c := exec.CommandContext(w.c.Context, shell[0], shell[1], w.c.String("exec"))
+	c.Env = append(os.Environ(), "HIST_SESSION="+path)
+	c.Stdout, c.Stderr = w.env.err, w.env.err
+	if err := c.Run(); err != nil {
+		w.env.complain(fmt.Sprintf("--exec for %s: %v", path, err))
+	}
+}

@@ -1,0 +1,98 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWatch: a session that gets damaged, is mended, breaks in a new directory and goes is told each time, and only then.
+func TestWatch(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	fixture := func(name string) []byte {
+		text, err := os.ReadFile("../fixtures/codex/rules/call-without-output/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	bad, sound := fixture("bad.jsonl"), fixture("ok.jsonl")
+	dir := t.TempDir()
+	put := func(path string, text []byte) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const name = "rollout-2026-11-18T09-30-00-01a1edfd-e191-74b0-9003-79b97f4a7c15.jsonl"
+	one, other := filepath.Join(dir, "21", name), filepath.Join(dir, "22", strings.Replace(name, "7c15", "7c16", 1))
+	put(one, sound)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	out, printed := io.Pipe()
+	problems, complained := io.Pipe()
+	ended := make(chan error, 1)
+	e := &env{in: strings.NewReader(""), out: printed, err: complained}
+	ran := filepath.Join(t.TempDir(), "ran")
+	go func() {
+		args := []string{"hist", "watch", "--json", "--rest", "20ms", "--exec", `echo "$HIST_SESSION" >>"` + ran + `"`, dir}
+		err := newApp(e).RunContext(ctx, args)
+		printed.Close()
+		complained.Close()
+		ended <- err
+	}()
+	first, err := bufio.NewReader(problems).ReadString('\n')
+	if err != nil || !strings.Contains(first, "watching 2 directories") {
+		t.Fatal(first, err)
+	}
+	go io.Copy(io.Discard, problems) //nolint:errcheck // nothing more is expected
+	lines := json.NewDecoder(out)
+	expect := func(path, state string) {
+		t.Helper()
+		var got sessionState
+		if err := lines.Decode(&got); err != nil || got.Path != path || got.State != state || (state == damagedState) != (got.Findings > 0 && len(got.Rules) > 0 && got.Worst != "") {
+			t.Fatalf("%+v, %v; want %s of %s", got, err, state, path)
+		}
+	}
+	put(one, bad)
+	expect(one, damagedState)
+	put(one, bytes.Clone(bad)) // the same state: no line
+	put(other, bad)
+	expect(other, damagedState)
+	put(one, sound)
+	expect(one, soundState)
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	expect(other, goneState)
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("it ended by itself")
+	}
+	if text, err := os.ReadFile(ran); err != nil || string(text) != one+"\n"+other+"\n" {
+		t.Errorf("ran for %q, %v", text, err)
+	}
+}
+
+func TestWatchRefuses(t *testing.T) {
+	for _, args := range [][]string{{"--rest", "-1s", "."}, {"--fail-on", "all", "."}} {
+		if code := Main(append([]string{"hist", "watch"}, args...), strings.NewReader(""), io.Discard, io.Discard); code != ExitUsage {
+			t.Errorf("%v: exit %d", args, code)
+		}
+	}
+	var errs bytes.Buffer
+	if code := Main([]string{"hist", "watch", filepath.Join(t.TempDir(), "none")}, strings.NewReader(""), io.Discard, &errs); code != ExitIO || !strings.Contains(errs.String(), "none: no such file") {
+		t.Errorf("exit %d, %s", code, errs.String())
+	}
+}

@@ -1,0 +1,233 @@
+// Package follow tells which session files below some directories have changed, by the system's own notification.
+//
+// In: directories and files. Out: the path of each session file that was written, made, renamed or removed, once it has
+// rested. Nothing is read, and nothing is done while nothing happens.
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// ErrLimit: the system lets this user watch no more directories.
+var ErrLimit = errors.New("the system's limit of watched directories is reached; raise it (Linux: sysctl fs.inotify.max_user_watches and fs.inotify.max_user_instances), or watch a part of the home")
+
+// Follower watches directories and all below them. It is for one goroutine.
+type Follower struct {
+	rest    time.Duration
+	system  *fsnotify.Watcher
+	dirs    map[string]bool // that are watched
+	roots   []string        // what was asked for; one that is missing is waited for
+	pending map[string]time.Time
+}
+
+// New begins to watch. Every path may be a file or a directory, and may be missing: it is seen when it comes. rest is how
+// long a file must not have changed to be told. The error is ErrLimit, or that of the system. What was begun must be closed.
+func New(paths []string, rest time.Duration) (*Follower, error) {
+	system, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, limited("", err)
+	}
+	f := &Follower{rest: rest, system: system, dirs: map[string]bool{}, pending: map[string]time.Time{}}
+	for _, path := range paths {
+		abs, err := filepath.Abs(path)
+		if err == nil {
+			f.roots = append(f.roots, abs)
+			err = f.root(abs, false)
+		}
+		if err != nil {
+			return nil, errors.Join(err, system.Close())
+		}
+	}
+	return f, nil
+}
+
+// Close ends the watching.
+func (f *Follower) Close() error { return f.system.Close() }
+
+// Dirs is how many directories are watched.
+func (f *Follower) Dirs() int { return len(f.dirs) }
+
+// Later has a path told again after a while, as if it had changed.
+func (f *Follower) Later(path string, after time.Duration) {
+	if _, ok := f.pending[path]; !ok {
+		f.pending[path] = time.Now().Add(after)
+	}
+}
+
+// Next waits for the next session file that has changed and rests. The file may be gone. The error is ctx's, ErrLimit, or
+// the system's.
+func (f *Follower) Next(ctx context.Context) (string, error) {
+	for {
+		path, at := f.first()
+		var due <-chan time.Time
+		if path != "" {
+			if wait := time.Until(at); wait > 0 {
+				timer := time.NewTimer(wait)
+				defer timer.Stop()
+				due = timer.C
+			} else {
+				delete(f.pending, path)
+				return path, nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-due:
+		case e, ok := <-f.system.Events:
+			if !ok {
+				return "", fsnotify.ErrClosed
+			}
+			if err := f.event(e); err != nil {
+				return "", err
+			}
+		case err, ok := <-f.system.Errors:
+			switch {
+			case !ok:
+				return "", fsnotify.ErrClosed
+			case !errors.Is(err, fsnotify.ErrEventOverflow):
+				return "", fmt.Errorf("watching for changes: %w", err)
+			}
+			for _, root := range f.roots { // more has happened than could be told: all of it may have changed
+				if err := f.root(root, true); err != nil {
+					return "", err
+				}
+			}
+		}
+	}
+}
+
+// first is the path that is due first, "" if none is.
+func (f *Follower) first() (path string, at time.Time) {
+	for p, t := range f.pending {
+		if path == "" || t.Before(at) || t.Equal(at) && p < path {
+			path, at = p, t
+		}
+	}
+	return path, at
+}
+
+// event takes note of what happened to a name.
+func (f *Follower) event(e fsnotify.Event) error {
+	if e.Op == fsnotify.Chmod {
+		return nil
+	}
+	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+		f.forget(e.Name)
+	}
+	if isSession(e.Name) && f.asked(e.Name) {
+		f.pending[e.Name] = time.Now().Add(f.rest)
+		return nil
+	}
+	for _, root := range f.roots {
+		if root == e.Name || strings.HasPrefix(root, e.Name+string(filepath.Separator)) {
+			if err := f.root(root, true); err != nil { // it, or a directory above it, has come or gone
+				return err
+			}
+		}
+	}
+	if e.Has(fsnotify.Create) && f.asked(e.Name) {
+		return f.below(e.Name, true)
+	}
+	return nil
+}
+
+// forget drops the watches of a directory that is gone from its place. What lay in it has changed.
+func (f *Follower) forget(dir string) {
+	for d := range f.dirs {
+		if d == dir || strings.HasPrefix(d, dir+string(filepath.Separator)) {
+			f.system.Remove(d) //nolint:errcheck // the system drops it by itself where it is gone
+			delete(f.dirs, d)
+		}
+	}
+}
+
+// asked says whether a path is one of the roots, or lies below one.
+func (f *Follower) asked(path string) bool {
+	for _, root := range f.roots {
+		if path == root || strings.HasPrefix(path, root+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+// root watches what was asked for. Of a file, or of what is not there yet, that is the nearest directory above.
+func (f *Follower) root(path string, told bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return f.below(path, told)
+	case err == nil && told:
+		f.pending[path] = time.Now().Add(f.rest)
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return f.add(dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return fmt.Errorf("%s: no directory above it is there", path)
+		}
+	}
+}
+
+// below watches a directory and all in it. told: the sessions in it are changes; they may have come before the watch.
+func (f *Follower) below(dir string, told bool) error {
+	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil && (path != dir || !errors.Is(err, fs.ErrNotExist)):
+			return nil // gone again, or not ours to read: lint tells of that
+		case err != nil:
+			return nil
+		case e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isDir(path):
+			return f.add(path)
+		case told && isSession(path):
+			f.pending[path] = time.Now().Add(f.rest)
+		}
+		return nil
+	})
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func (f *Follower) add(dir string) error {
+	if f.dirs[dir] {
+		return nil
+	}
+	if err := f.system.Add(dir); err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return nil // gone again, or not ours to read
+		}
+		return limited(dir, err)
+	}
+	f.dirs[dir] = true
+	return nil
+}
+
+// limited is an error of the system's in words that say what to do.
+func limited(dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) {
+		err = fmt.Errorf("%w (%w)", ErrLimit, err)
+	}
+	if dir == "" {
+		return fmt.Errorf("watching for changes: %w", err)
+	}
+	return fmt.Errorf("watching %s: %w", dir, err)
+}
+
+func isSession(path string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(path, ".zst"), ".jsonl")
+}
