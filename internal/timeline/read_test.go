@@ -84,7 +84,6 @@ func TestRecordings(t *testing.T) {
 		{"0.79.0", "sigint", `
 1:2 turn start
 1:2 prompt 19
-1:2 finding unanswered-prompt
 1:2 turn end unanswered  0
 2:4 turn start
 2:4 prompt 14

@@ -27,6 +27,7 @@ type turn struct {
 	open   bool
 	starts bool // it began with an event, not just with a prompt
 	prompt Ref
+	shown  bool // an event has shown the prompt: it is no text that the client puts in front
 	answer bool // something was said or done since the prompt
 	spoke  bool // the last thing was an answer in words
 	busy   bool // the last thing was a call or its output: the model's answer is due
@@ -80,7 +81,11 @@ func (c *turnChecker) progress(rec *session.Record) {
 	case rec.Boundary:
 		c.leftAlone(rec)
 		t.prompt, t.answer, t.spoke, t.busy = refOf(rec), false, false, false
+		t.shown = false
 		c.error = false
+	case rec.Kind == session.Evidence:
+		tells, _ := codex.Evidence(rec)
+		t.shown = t.shown || tells&codex.TellsUser != 0
 	case rec.Kind == session.Call || rec.Kind == session.Output:
 		t.answer, t.spoke, t.busy = true, false, true
 	case rec.Answer:
@@ -92,7 +97,7 @@ func (c *turnChecker) progress(rec *session.Record) {
 // nothing where a turn ends, so that nothing else tells of a request that failed, or of a client that died.
 func (c *turnChecker) leftAlone(rec *session.Record) {
 	t := &c.turn
-	if !c.run.TurnsWritten() && t.prompt.Pos.Line > 0 && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
+	if !c.run.TurnsWritten() && t.prompt.Pos.Line > 0 && t.shown && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
 		c.run.report(Finding{
 			Rule: ruleUnansweredPrompt, Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt,
 			Message: fmt.Sprintf("this prompt got no answer: the next one, on line %d, follows it", rec.Pos.Line),
