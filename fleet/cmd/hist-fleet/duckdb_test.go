@@ -75,7 +75,7 @@ func TestQueriesOfParts(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	in := fleettest.Open(t, dir+"/in")
-	name := "rollout-2026-11-18T09-30-0%[1]d-01a1edfd-e191-74b0-9003-79b97f4a7c1%[1]d.jsonl"
+	name := "rollout-2026-11-18T09-30-00-01a1fa85-bfc3-74d1-9684-%012d.jsonl"
 	fleettest.Put(t, in, fmt.Sprintf(name, 1), fleettest.Damaged(1))
 	fleettest.Put(t, in, fmt.Sprintf(name, 2), fleettest.Damaged(2))
 	fleettest.Put(t, in, fmt.Sprintf(name, 3), fleettest.Healthy(3))
