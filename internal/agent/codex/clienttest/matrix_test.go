@@ -144,6 +144,12 @@ func resumeNow(t *testing.T, bin Binary, text []byte, name string) Result {
 
 func repairText(t *testing.T, c damage.Case, name string, opts lint.Options) []byte {
 	t.Helper()
+	return repairChosen(t, c, name, opts, repair.Choice{})
+}
+
+// repairChosen repairs of a damaged session what is chosen.
+func repairChosen(t *testing.T, c damage.Case, name string, opts lint.Options, choice repair.Choice) []byte {
+	t.Helper()
 	src, err := source.Stdin(bytes.NewReader(c.Data), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +157,7 @@ func repairText(t *testing.T, c damage.Case, name string, opts lint.Options) []b
 	defer src.Close()
 	var out bytes.Buffer
 	opts.Name = lint.NameOf(name, true)
-	_, err = repair.Do(context.Background(), repair.Job{Source: src, Lint: opts, Mode: repair.ToStream, Stream: &out})
+	_, err = repair.Do(context.Background(), repair.Job{Source: src, Lint: opts, Choice: choice, Mode: repair.ToStream, Stream: &out})
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 	}
