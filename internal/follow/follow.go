@@ -71,14 +71,12 @@ func (f *Follower) Next(ctx context.Context) (string, error) {
 		path, at := f.first()
 		var due <-chan time.Time
 		if path != "" {
-			if wait := time.Until(at); wait > 0 {
-				timer := time.NewTimer(wait)
-				defer timer.Stop()
-				due = timer.C
-			} else {
+			wait := time.Until(at)
+			if wait <= 0 {
 				delete(f.pending, path)
 				return path, nil
 			}
+			due = time.After(wait) // not stopped: a session that is written all day would heap up what stops it
 		}
 		select {
 		case <-ctx.Done():
