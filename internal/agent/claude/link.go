@@ -160,10 +160,13 @@ func (c *Checker) rewound(n *node) bool {
 	return c.rewinders[n]
 }
 
-// leads says whether the way from p to its root comes by n.
+// maxDepth is how many records a way to a root has at most. One that has more goes in a circle.
+const maxDepth = 1 << 20
+
+// leads says whether the way from p to its root comes by n, or never comes to a root.
 func leads(p, n *node) bool {
-	for ; p != nil; p = p.up {
-		if p == n {
+	for steps := 0; p != nil; p = p.up {
+		if steps++; p == n || steps > maxDepth {
 			return true
 		}
 	}
@@ -216,7 +219,7 @@ func (c *Checker) before(n *node) *node {
 
 // under says whether m hangs, over whatever, on n.
 func under(m, n *node) bool {
-	for steps := 0; m != nil && steps < 1<<20; steps++ {
+	for steps := 0; m != nil && steps < maxDepth; steps++ {
 		if m == n {
 			return true
 		}
@@ -310,7 +313,11 @@ func (c *Checker) lostParent(id string, children []*node) {
 		c.broken(id, children, p)
 	}
 	for _, m := range children {
-		if p := c.byUUID[id]; m.up == nil && p != nil { // what was lost is there again
+		switch p := c.byUUID[id]; { // what was lost is there again
+		case m.up != nil || p == nil:
+		case leads(p, m): // it hangs on this one itself: a circle
+			c.broken(id, []*node{m}, c.before(m))
+		default:
 			m.up = p
 			c.kids[p] = append(c.kids[p], m)
 		}
