@@ -18,7 +18,7 @@ import (
 var (
 	update  = flag.Bool("update", false, "rewrite docs/codex-behaviour.md with what the clients do now")
 	missing = flag.Bool("missing", false, "with -update: measure only what that page does not have, and keep the rest")
-	old     = flag.Int("old", 3, "of the damaged fixtures, clients before 0.145.0 are shown one of so many; with -update all")
+	old     = flag.Int("old", 3, "of the damaged fixtures, clients before 0.169.0 are shown one of so many; with -update all")
 )
 
 const behaviourPage = "../../../../docs/codex-behaviour.md"
@@ -72,7 +72,7 @@ func TestResumeFixtures(t *testing.T) {
 		clients(t, func(t *testing.T, bin Binary) {
 			t.Parallel()
 			for i, path := range paths {
-				if !*update && i%*old != 0 && versionLess(bin.Version, "0.145.0") {
+				if !*update && i%*old != 0 && versionLess(bin.Version, "0.169.0") {
 					continue
 				}
 				have := known[bin.Version][row(path)]
