@@ -32,6 +32,7 @@ func untilSignalled(parent context.Context) (ctx context.Context, stop func()) {
 		case s := <-came:
 			number, _ := s.(syscall.Signal)
 			cancel(signalled{number})
+			signal.Stop(came) // a second one ends the program at once, wherever it is
 		case <-ctx.Done():
 		}
 	}()
