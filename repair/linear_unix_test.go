@@ -80,7 +80,7 @@ func TestLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	const small, bound, tries, enough = 3000, 2.4 * 2.4, 4, 2
+	const small, bound, tries, enough = 3000, 2.4 * 2.4, 10, 2
 	for name, input := range worst {
 		for _, mode := range []string{"", `,"history_mode":"paginated"`} {
 			header := fmt.Sprintf(probeHeader, mode)
