@@ -124,7 +124,8 @@ func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
 func (e *env) ask(ctx context.Context, field *huh.Select[string], lines int) error {
 	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err).WithTheme(huh.ThemeFunc(huh.ThemeBase16))
 	form.WithAccessible(os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "")
-	form.WithWidth(widthOf(e.err)).WithHeight(min(lines+2, max(heightOf(e.err)-1, 6)))
+	width, height := sizeOf(e.err)
+	form.WithWidth(width).WithHeight(min(lines+2, max(height-1, 6)))
 	switch err := form.RunWithContext(ctx); {
 	case ctx.Err() != nil:
 		return context.Canceled

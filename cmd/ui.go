@@ -85,30 +85,18 @@ func colorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "color", Value: "auto", Usage: "colour the output: `WHEN` is auto, always or never (NO_COLOR and CLICOLOR are heeded)"}
 }
 
-// widthOf is how many columns a terminal has; 0 if it is none.
-func widthOf(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
+// sizeOf is how many columns and lines a terminal has; 0 if it is none.
+func sizeOf(w io.Writer) (width, height int) {
+	if f, ok := w.(*os.File); ok {
+		width, height, _ = term.GetSize(int(f.Fd())) // an error is for what is no terminal
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
+	return width, height
 }
 
-// heightOf is how many lines a terminal has; 0 if it is none.
-func heightOf(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	_, height, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return height
+// widthOf is how many columns a terminal has; 0 if it is none.
+func widthOf(w io.Writer) int {
+	width, _ := sizeOf(w)
+	return width
 }
 
 // folded breaks a line between words where a terminal of this width would break it anywhere; what follows is indented.

@@ -65,8 +65,8 @@ func startHapi(t *testing.T, p *place, h *clienttest.Home, more ...string) *hapi
 	return a
 }
 
-// begin starts the hub and the runner, and logs in.
-func (a *hapi) begin() {
+// hub starts the hub and waits until it answers.
+func (a *hapi) hub() {
 	a.t.Helper()
 	a.run("hub")
 	a.wait("the hub", func() bool {
@@ -76,6 +76,12 @@ func (a *hapi) begin() {
 		}
 		return err == nil
 	})
+}
+
+// begin starts the hub and the runner, and logs in.
+func (a *hapi) begin() {
+	a.t.Helper()
+	a.hub()
 	a.run("runner", "start-sync")
 	a.login()
 }
@@ -230,14 +236,7 @@ func (a *hapi) kill(what string) {
 	}
 	switch what {
 	case "hub":
-		a.run("hub")
-		a.wait("the hub", func() bool {
-			res, err := http.Get(a.url)
-			if err == nil {
-				res.Body.Close()
-			}
-			return err == nil
-		})
+		a.hub()
 		a.login()
 	case "session":
 		a.wait("the end of the session", func() bool { return !a.active() })

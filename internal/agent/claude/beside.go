@@ -90,12 +90,12 @@ func (f *folder) Record(uuid string) (line []byte, source string) {
 	return nil, ""
 }
 
-// findLine returns the first line of a file that holds some bytes and is a record that fits, nil if there is none or the
-// file can't be read.
-func findLine(path string, words []byte, fits func([]byte) bool) []byte {
+// eachLine shows the lines at the beginning of a file, and says of each, if asked, whether it is a record; none where the
+// file can't be read. It ends where see says false.
+func eachLine(path string, see func(line []byte, record func() bool) bool) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil
+		return
 	}
 	defer file.Close()
 	scanner := jsonl.NewScanner(shape)
@@ -104,14 +104,27 @@ func findLine(path string, words []byte, fits func([]byte) bool) []byte {
 	for {
 		l, err := in.Next()
 		if err != nil {
-			return nil
+			return
 		}
-		if bytes.Contains(l.Raw, words) {
-			if v := scanner.Scan(l.Raw, spans); v.Fault == jsonl.None && v.Object && fits(l.Raw) {
-				return bytes.Clone(l.Raw)
-			}
+		record := func() bool {
+			v := scanner.Scan(l.Raw, spans)
+			return v.Fault == jsonl.None && v.Object
+		}
+		if !see(l.Raw, record) {
+			return
 		}
 	}
+}
+
+// findLine returns the first line of a file that holds some bytes and is a record that fits, nil if there is none.
+func findLine(path string, words []byte, fits func([]byte) bool) (found []byte) {
+	eachLine(path, func(line []byte, record func() bool) bool {
+		if bytes.Contains(line, words) && record() && fits(line) {
+			found = bytes.Clone(line)
+		}
+		return found == nil
+	})
+	return found
 }
 
 // Output finds what the client keeps of a call's output outside of the session: a file of its own, or a sub-agent's last
@@ -146,30 +159,18 @@ func (f *folder) Output(callID string) (text, source string) {
 
 // lastAnswer is the last text that the model said in a sub-agent's file.
 func lastAnswer(path string) string {
-	file, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
 	last := ""
-	scanner := jsonl.NewScanner(shape)
-	spans := make([]jsonl.Span, fieldCount)
-	in := jsonl.NewReader(io.LimitReader(file, maxFile))
-	for {
-		l, err := in.Next()
-		if err != nil {
-			break
+	eachLine(path, func(line []byte, record func() bool) bool {
+		if record() && gjson.GetBytes(line, "type").String() == "assistant" {
+			gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
+				if b.Get("type").String() == "text" {
+					last = b.Get("text").String()
+				}
+				return true
+			})
 		}
-		if v := scanner.Scan(l.Raw, spans); v.Fault != jsonl.None || gjson.GetBytes(l.Raw, "type").String() != "assistant" {
-			continue
-		}
-		gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
-			if b.Get("type").String() == "text" {
-				last = b.Get("text").String()
-			}
-			return true
-		})
-	}
+		return true
+	})
 	if len(last) > maxOutput {
 		last = strings.ToValidUTF8(last[:maxOutput], "") + "\n[hist: cut here]"
 	}

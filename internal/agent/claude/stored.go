@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // stored finds the output of a call among those that the client has put into files of their own because they were large: by
@@ -50,26 +48,14 @@ func (f *folder) stored(callID string) (text, source string) {
 // openCalls are the ids of the session's calls without output. It marks the names that stand in a record.
 func (f *folder) openCalls(named map[string]bool) map[string]bool {
 	open := map[string]bool{}
-	file, err := os.Open(f.path)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	scanner := jsonl.NewScanner(shape)
-	spans := make([]jsonl.Span, fieldCount)
-	in := jsonl.NewReader(io.LimitReader(file, maxFile))
-	for {
-		l, err := in.Next()
-		if err != nil {
-			return open
-		}
+	eachLine(f.path, func(line []byte, record func() bool) bool {
 		for name := range named {
-			named[name] = named[name] || bytes.Contains(l.Raw, []byte(name))
+			named[name] = named[name] || bytes.Contains(line, []byte(name))
 		}
-		if v := scanner.Scan(l.Raw, spans); v.Fault != jsonl.None || !v.Object {
-			continue
+		if !record() {
+			return true
 		}
-		gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
+		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
 			switch b.Get("type").String() {
 			case "tool_use":
 				open[b.Get("id").String()] = true
@@ -78,7 +64,9 @@ func (f *folder) openCalls(named map[string]bool) map[string]bool {
 			}
 			return true
 		})
-	}
+		return true
+	})
+	return open
 }
 
 // cutOutput is the beginning of an output in a file of its own.

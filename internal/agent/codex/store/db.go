@@ -64,22 +64,30 @@ type querier interface {
 }
 
 // columns returns the names of a table's columns, none if there is no such table.
-func columns(ctx context.Context, db querier, path, table string) ([]string, error) {
-	rows, err := db.QueryContext(ctx, "SELECT name FROM pragma_table_info(?)", table)
+func columns(ctx context.Context, db querier, path, table string) (names []string, err error) {
+	err = query(ctx, db, path, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, "SELECT name FROM pragma_table_info(?)", table)
+	return names, err
+}
+
+// query calls do for each row.
+func query(ctx context.Context, db querier, path string, do func(*sql.Rows) error, text string, args ...any) error {
+	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	defer rows.Close()
-	var names []string
 	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+		if err := do(rows); err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
 		}
-		names = append(names, s)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", path, err)
 	}
-	return names, nil
+	return nil
 }

@@ -129,21 +129,3 @@ func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, mos
 	}
 	return out, nil
 }
-
-// query calls do for each row.
-func query(ctx context.Context, db *sql.DB, path string, do func(*sql.Rows) error, text string, args ...any) error {
-	rows, err := db.QueryContext(ctx, text, args...)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := do(rows); err != nil {
-			return fmt.Errorf("reading %s: %w", path, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
-	}
-	return nil
-}

@@ -19,42 +19,14 @@ var (
 )
 
 // Threads reads a home's list of threads. It is nil if there is none.
-func Threads(ctx context.Context, home string) ([]agent.Thread, error) {
-	db, path, err := open(ctx, home, stateFile, readOnly)
-	if db == nil || err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	has, err := columns(ctx, db, path, "threads")
-	if err != nil {
-		return nil, err
-	}
-	list := slices.Clone(wanted)
-	for _, c := range wanted {
-		if !slices.Contains(has, c) {
-			return nil, fmt.Errorf("%s: %w: no threads.%s", path, ErrSchema, c)
-		}
-	}
-	for _, c := range optional {
-		if slices.Contains(has, c) {
-			list = append(list, c)
-		} else {
-			list = append(list, "NULL")
-		}
-	}
-	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+" FROM threads")
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	defer rows.Close()
-	var threads []agent.Thread
-	for rows.Next() {
+func Threads(ctx context.Context, home string) (threads []agent.Thread, err error) {
+	err = threadRows(ctx, home, wanted, optional, func(rows *sql.Rows) error {
 		var t agent.Thread
 		var seconds, archived int64
 		var millis sql.NullInt64
 		var name sql.NullString
 		if err := rows.Scan(&t.ID, &t.Path, &t.CWD, &t.Title, &t.Source, &t.Version, &seconds, &archived, &millis, &name); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return err
 		}
 		t.ID, t.Archived, t.Updated = strings.ToLower(t.ID), archived != 0, time.Unix(seconds, 0).UTC()
 		if millis.Int64 > 0 {
@@ -64,11 +36,39 @@ func Threads(ctx context.Context, home string) ([]agent.Thread, error) {
 			t.Title = name.String
 		}
 		threads = append(threads, t)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil
+	}, "")
+	if err != nil {
+		return nil, err
 	}
 	return threads, nil
+}
+
+// threadRows shows the rows of a home's list of threads to which a condition applies, "" for all; none if there is no list.
+// A wanted column that is missing makes ErrSchema, an optional one is NULL then.
+func threadRows(ctx context.Context, home string, wanted, optional []string, do func(*sql.Rows) error, condition string, args ...any) error {
+	db, path, err := open(ctx, home, stateFile, readOnly)
+	if db == nil || err != nil {
+		return err
+	}
+	defer db.Close()
+	has, err := columns(ctx, db, path, "threads")
+	if err != nil {
+		return err
+	}
+	list := slices.Clone(wanted)
+	for _, c := range wanted {
+		if !slices.Contains(has, c) {
+			return fmt.Errorf("%s: %w: no threads.%s", path, ErrSchema, c)
+		}
+	}
+	for _, c := range optional {
+		if !slices.Contains(has, c) {
+			c = "NULL"
+		}
+		list = append(list, c)
+	}
+	return query(ctx, db, path, do, "SELECT "+strings.Join(list, ", ")+" FROM threads "+condition, args...)
 }
 
 // LastIsListed says whether the newest client that has written to a list of threads takes the last one from it, rather
