@@ -46,7 +46,7 @@ func explainCommand(e *env) *cli.Command {
 				if i > 0 {
 					fmt.Fprintln(w)
 				}
-				fmt.Fprintf(w, "%s: %s\nimpact: %s   fix: %s   family: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, wrap(r.Text, 100))
+				fmt.Fprintf(w, "%s: %s\nimpact: %s   fix: %s   family: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, wrap(lint.Described(r), 100))
 				if err := example(c.Context, w, r, st); err != nil {
 					return err
 				}
@@ -139,8 +139,17 @@ func listRules(w *bufio.Writer, st *styles) {
 	}
 }
 
-// wrap breaks a text into lines of at most so many characters.
+// wrap breaks each paragraph of a text into lines of at most so many characters.
 func wrap(text string, width int) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = wrapParagraph(p, width)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// wrapParagraph breaks a text into lines of at most so many characters.
+func wrapParagraph(text string, width int) string {
 	var b strings.Builder
 	n := 0
 	for i, word := range strings.Fields(text) {

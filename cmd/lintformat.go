@@ -139,7 +139,7 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	}
 	about := format.About{Version: Version(), Dir: dir}
 	for _, r := range lint.Rules {
-		about.Rules = append(about.Rules, format.Rule{Name: r.Name, Impact: r.Impact.String(), Title: r.Title, Text: r.Text, Family: r.Family})
+		about.Rules = append(about.Rules, format.Rule{Name: r.Name, Impact: r.Impact.String(), Title: r.Title, Text: lint.Described(r), Family: r.Family})
 	}
 	l.printers = append(l.printers, &machinePrinter{w: buf, to: format.New(name, buf, about), threshold: l.threshold})
 	return l.open(rest)

@@ -45,7 +45,7 @@ func TestRulePages(t *testing.T) {
 			fmt.Fprintf(page, head, r.Family, longest)
 			pages[r.Family] = page
 		}
-		fmt.Fprintf(page, "\n## %s\n\n%s. Impact: `%s`; fix: `%s`.\n\n%s\n", r.Name, upper(r.Title), r.Impact, r.Fix, r.Text)
+		fmt.Fprintf(page, "\n## %s\n\n%s. Impact: `%s`; fix: `%s`.\n\n%s\n", r.Name, upper(r.Title), r.Impact, r.Fix, lint.Described(r))
 		page.WriteString(example(t, root, r))
 		fmt.Fprintf(index, "| [%s](%s.md#%s) | %s | %s | %s |\n", r.Name, r.Family, r.Name, r.Impact, r.Fix, r.Title)
 	}
@@ -69,8 +69,11 @@ func TestNoStrayTexts(t *testing.T) {
 	atRoot(t)
 	found := 0
 	err := filepath.WalkDir("internal", func(path string, _ os.DirEntry, err error) error {
-		if err == nil && filepath.Base(filepath.Dir(path)) == "texts" {
-			found++
+		dir := filepath.Base(filepath.Dir(path))
+		if err == nil && (dir == "texts" || dir == "effects") {
+			if dir == "texts" {
+				found++
+			}
 			if lint.FindRule(strings.TrimSuffix(filepath.Base(path), ".md")) == nil {
 				t.Errorf("%s belongs to no rule", path)
 			}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/all"
@@ -102,4 +103,32 @@ func FindRule(name string) *Rule {
 		}
 	}
 	return nil
+}
+
+// Effect is what one agent's newest known client does with the damage of a rule.
+type Effect struct {
+	Agent  string // as its makers write it
+	Impact Impact // the usual one
+	Text   string // sentences in which "it" is the client
+}
+
+// Effects are what the clients do with the damage of a rule that agents share. Of a rule that only one agent has there are
+// none: its text says it.
+func Effects(r *Rule) []Effect {
+	var list []Effect
+	for _, a := range all.Agents {
+		if impact, text := a.Effect(r, ""); text != "" {
+			list = append(list, Effect{a.Title(), impact, text})
+		}
+	}
+	return list
+}
+
+// Described is the text of a rule and, a paragraph each, what the agents' clients do with its damage.
+func Described(r *Rule) string {
+	text := r.Text
+	for _, e := range Effects(r) {
+		text += fmt.Sprintf("\n\n%s (%s): %s", e.Agent, e.Impact, e.Text)
+	}
+	return text
 }

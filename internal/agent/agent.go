@@ -38,6 +38,9 @@ type Agent interface {
 	// Rules are all rules that its checkers report, in the order in which they are documented. The framing rules and
 	// corrupt-zst, which every agent has, are not among them.
 	Rules() []*finding.Rule
+	// Effect is what the agent's client of a version, "" is the newest known, does with damage by a rule that agents share:
+	// its usual impact, and sentences in which "it" is the client; "" where the damage can't befall its sessions.
+	Effect(rule *finding.Rule, version string) (finding.Impact, string)
 
 	// Words reads what records say, for those who show a session.
 	Words() Words

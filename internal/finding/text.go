@@ -26,6 +26,15 @@ func (t Texts) Rule(r Rule) *Rule {
 	return &r
 }
 
+// Effect is what an agent does with the damage of a rule that it shares with others: effects/NAME.md, "" if there is none.
+func (t Texts) Effect(r *Rule) string {
+	page, err := fs.ReadFile(t.Files, "effects/"+r.Name+".md")
+	if err != nil {
+		return ""
+	}
+	return unfold(strings.ReplaceAll(string(page), "\r\n", "\n"))
+}
+
 // unfold makes one line of each paragraph.
 func unfold(text string) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")

@@ -38,9 +38,10 @@ func (Toy) NewHistory() check.History { return &toyHistory{} }
 func (Toy) Rules() []*finding.Rule {
 	return []*finding.Rule{check.CallWithoutOutput, check.OutputWithoutCall, check.DuplicateOutput, check.DuplicateCall, check.OpenTurn, check.UnansweredPrompt}
 }
-func (Toy) Resume(thread string) []string     { return []string{"toy", "--resume", thread} }
-func (Toy) Explain(string) *agent.Meaning     { return nil }
-func (Toy) NewLinks(session.Info) agent.Links { return agent.NoLinks{} }
+func (Toy) Effect(r *finding.Rule, _ string) (finding.Impact, string) { return r.Impact, "" }
+func (Toy) Resume(thread string) []string                             { return []string{"toy", "--resume", thread} }
+func (Toy) Explain(string) *agent.Meaning                             { return nil }
+func (Toy) NewLinks(session.Info) agent.Links                         { return agent.NoLinks{} }
 func (Toy) NewCheckers(r *check.Run) []check.Checker {
 	return []check.Checker{&toyHead{run: r}, check.NewCalls(r, Toy{}), check.NewTurns(r, Toy{})}
 }

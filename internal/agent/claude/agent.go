@@ -153,28 +153,6 @@ func (a *adapter) End() {
 // stray says whether an empty file is what a resume leaves beside the session that it took up.
 func (a *adapter) stray() bool { return a.opts.Beside != nil && a.opts.Beside.Stray() }
 
-// Settle gives what the normalizer found the meaning that it has for this client.
-func (a *adapter) Settle(f *finding.Finding) {
-	if !f.Framing {
-		return
-	}
-	switch f.Rule {
-	case normalize.BOM:
-		if f.Impact == finding.Blocks && !strings.Contains(f.Message, "UTF-16") {
-			f.Impact = finding.Loses
-			f.Message = "a byte order mark stands in front of the first record: versions up to 2.1.2 lose that record"
-		}
-	case normalize.NoFinalNewline:
-		f.Impact = a.worst(finding.Loses, finding.Loses, finding.Notes)
-		f.Message = "the last record lacks its newline: versions up to 2.1.215 glue their next record to it, and the resume after that forgets everything; newer ones add it"
-	case normalize.InvalidUTF8, normalize.LoneSurrogate:
-		if a.worst(finding.Rejects, finding.Notes, finding.Notes) == finding.Rejects && f.Rule == normalize.LoneSurrogate {
-			f.Impact = finding.Rejects
-			f.Message = "an escaped surrogate lacks its other half: versions up to 2.1.100 send it, and the API refuses it; newer ones send U+FFFD"
-		}
-	}
-}
-
 // History is what of a session is sent, as the checker has found out.
 type History struct {
 	of *Checker

@@ -272,6 +272,14 @@ func (c *Checker) oldTarget() bool {
 	return c.written != "" && before(c.written, "2.1.100")
 }
 
+// readers are the versions that may read the session: the one that was named; else the one that wrote it, and the newest known, "".
+func (c *Checker) readers() []string {
+	if c.opts.For != "" {
+		return []string{c.opts.For}
+	}
+	return []string{c.written, ""}
+}
+
 // middleTarget says whether a client up to 2.1.215 will.
 func (c *Checker) middleTarget() bool {
 	v := c.opts.For

@@ -6,6 +6,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
 )
 
 // Agent is Codex with its rules.
@@ -19,4 +20,17 @@ func (Agent) NewCheckers(run *check.Run) []check.Checker {
 // Rules are all rules that Codex's checkers report, and those about what lies beside its sessions.
 func (Agent) Rules() []*finding.Rule {
 	return slices.Concat(headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, StoreRules)
+}
+
+// Effect is what a version of Codex, "" is the newest known, does with damage that any agent's session may have
+// (measured: docs/codex-behaviour.md).
+func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
+	return impactIn(version, rule), texts.Effect(rule)
+}
+
+func impactIn(version string, rule *finding.Rule) finding.Impact {
+	if rule == normalize.NoFinalNewline && codex.Before(version, 0, 145) {
+		return Loses
+	}
+	return rule.Impact
 }

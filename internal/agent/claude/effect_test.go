@@ -1,0 +1,55 @@
+package claude_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestHealedFraming: what newer versions heal is only noted for them, and counts for those that do not.
+func TestHealedFraming(t *testing.T) {
+	paths, err := filepath.Glob("../../../fixtures/claude/2.1.330/clean/*.jsonl")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no recording: %v", err)
+	}
+	sound, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound = sound[bytes.LastIndexByte(sound[:bytes.Index(sound, []byte(`"parentUuid":null`))], '\n')+1:] // from the first record of the conversation on
+	for _, c := range []struct {
+		rule    string
+		damaged []byte
+		impacts map[string]lint.Impact // by the version that will read the session; "" is all that may
+	}{
+		{"bom", append([]byte("\xef\xbb\xbf"), sound...), map[string]lint.Impact{"": lint.Notes, "1.0.128": lint.Loses, "2.1.2": lint.Notes}},
+		{"no-final-newline", bytes.TrimRight(sound, "\n"), map[string]lint.Impact{"": lint.Notes, "2.1.215": lint.Loses, "2.1.330": lint.Notes}},
+		{
+			"lone-surrogate", bytes.Replace(sound, []byte(`"text":"`), []byte(`"text":"\ud83d`), 1),
+			map[string]lint.Impact{"": lint.Notes, "2.1.2": lint.Rejects, "2.1.100": lint.Rejects, "2.1.215": lint.Notes},
+		},
+	} {
+		for version, want := range c.impacts {
+			res, err := lint.Session(context.Background(), bytes.NewReader(c.damaged), lint.Options{For: map[string]string{"claude": version}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i := find(res.Findings, c.rule); i < 0 || res.Findings[i].Impact != want {
+				t.Errorf("%s read by %q: want %v, got %+v", c.rule, version, want, res.Findings)
+			}
+		}
+	}
+}
+
+func find(findings []lint.Finding, rule string) int {
+	for i := range findings {
+		if findings[i].Rule.Name == rule {
+			return i
+		}
+	}
+	return -1
+}
