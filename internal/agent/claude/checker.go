@@ -201,6 +201,7 @@ func (c *Checker) End() {
 	c.link()
 	c.ending()
 	c.pair()
+	c.manyPictures()
 	c.drops()
 	if c.opts.Branch != "" {
 		c.chooseBranch()

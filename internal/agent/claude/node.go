@@ -62,7 +62,9 @@ type node struct {
 	toolResult  bool   // it has a toolUseResult
 	attachment  string
 	faults      []fault
-	message     uint64 // the sum of the message's bytes
+	pictures    int       // images in the message
+	wide        []picture // those of them that are too wide among many
+	message     uint64    // the sum of the message's bytes
 
 	start      int        // where the record's object begins in its line
 	typeSpan   jsonl.Span // of the type's value

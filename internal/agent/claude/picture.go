@@ -1,0 +1,152 @@
+package claude
+
+import (
+	"encoding/base64"
+	"fmt"
+	pixels "image"
+	_ "image/gif"  // a header that dimensions reads
+	_ "image/jpeg" // a header that dimensions reads
+	_ "image/png"  // a header that dimensions reads
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/image"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+const (
+	maxImage   = 5 << 20 // bytes, of an image's text
+	maxPixels  = 8000    // on a side
+	manyPixels = 2000    // on a side, where a request holds more images than
+	many       = 20
+)
+
+var imageTypes = []string{"jpeg", "png", "gif", "webp"}
+
+// checkImage looks at an image block that begins at a byte of the record; copy is the second copy of a tool's image.
+func (n *node) checkImage(at int, v gjson.Result, copied string) {
+	source := v.Get("source")
+	if source.Get("type").String() != "base64" {
+		n.pictures++
+		return
+	}
+	media, data := source.Get("media_type").String(), source.Get("data").String()
+	n.pictures++
+	problem := imageProblem(media, data)
+	if problem == "" {
+		if w, h := dimensions(data); w > manyPixels || h > manyPixels {
+			n.wide = append(n.wide, picture{jsonl.Span{Start: at, End: at + len(v.Raw)}, w, h})
+		}
+		return
+	}
+	f := fault{
+		rule: ruleBadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+	}
+	if len(data) > maxImage {
+		f.newest = finding.Blocks
+	}
+	span := jsonl.Span{Start: at, End: at + len(v.Raw)}
+	mediaSpan, dataSpan := source.Get("media_type"), source.Get("data")
+	real := realType(data)
+	switch {
+	case real != "" && imageProblem("image/"+real, data) == "" && mediaSpan.Index > 0:
+		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is "+real
+		f.cuts = []finding.Cut{within(at, mediaSpan, `"image/`+real+`"`)}
+	case copied != "" && copied != data && imageProblem("image/"+realType(copied), copied) == "" && dataSpan.Index > 0:
+		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
+		whole := object{"type": "image", "source": object{"type": "base64", "media_type": "image/" + realType(copied), "data": copied}}
+		f.cuts = []finding.Cut{{Start: span.Start, End: span.End, New: whole.json()}}
+	default:
+		words := fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", clip(media), len(data)/4*3, problem)
+		f.cuts = []finding.Cut{{Start: span.Start, End: span.End, New: object{"type": "text", "text": words}.json()}}
+	}
+	n.fault(f)
+}
+
+// within is the cut of a member of an object that is a member of the block that begins at a byte of the record.
+func within(at int, member gjson.Result, value string) finding.Cut {
+	start := at + member.Index
+	return finding.Cut{Start: start, End: start + len(member.Raw), New: []byte(value)}
+}
+
+// imageProblem says what keeps the API from taking an image, "" if nothing does.
+func imageProblem(media, data string) string {
+	kind, ok := strings.CutPrefix(media, "image/")
+	switch {
+	case !ok || !slices.Contains(imageTypes, kind):
+		return "its type is none of those that it takes"
+	case data == "":
+		return "it is empty"
+	case len(data) > maxImage:
+		return "it is over 5 MB"
+	}
+	v := image.Check([]byte("data:" + media + ";base64," + data))
+	switch {
+	case v.Real == "" && v.Fault != "":
+		return v.Fault
+	case v.Real != "" && v.Real != kind:
+		return "its data is of another type"
+	}
+	if w, h := dimensions(data); w > maxPixels || h > maxPixels {
+		return fmt.Sprintf("it is %d by %d pixels, and no side may be over %d", w, h, maxPixels)
+	}
+	return ""
+}
+
+func realType(data string) string {
+	if data == "" {
+		return ""
+	}
+	return image.Check([]byte("data:image/png;base64," + data)).Real
+}
+
+// dimensions reads an image's size from its header, 0 for WebP and for what has none.
+func dimensions(data string) (width, height int) {
+	c, _, err := pixels.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+	if err != nil {
+		return 0, 0
+	}
+	return c.Width, c.Height
+}
+
+// picture is an image that the API takes only where there are few.
+type picture struct {
+	span          jsonl.Span
+	width, height int
+}
+
+// manyPictures reports images that are too wide for a request that holds so many.
+func (c *Checker) manyPictures() {
+	total := 0
+	for _, n := range c.nodes {
+		total += n.pictures
+	}
+	if total <= many {
+		return
+	}
+	sent := c.reach(c.tipOf(c.leaf), hung, c.all())
+	total = 0
+	for n := range sent {
+		total += n.pictures
+	}
+	if total <= many {
+		return
+	}
+	for _, n := range c.nodes {
+		if !sent[n] {
+			continue
+		}
+		for _, p := range n.wide {
+			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.width, p.height, many)
+			n.fault(fault{
+				rule: ruleManyPictures, at: p.span.Start, fix: finding.StandIn, lost: 1, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+				message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.width, p.height, manyPixels, many),
+				cuts:    []finding.Cut{{Start: p.span.Start, End: p.span.End, New: object{"type": "text", "text": words}.json()}},
+			})
+		}
+	}
+}
