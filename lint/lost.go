@@ -87,8 +87,8 @@ func (f *lostFeed) placed(checkers []check.Checker) {
 	}
 }
 
-// A record that was closed where it had been cut ends with what closes it: so many bytes at most are not the whole one's,
-// and so many at least must be.
+// A record that was closed where it had been cut ends with what closes it, one of which a part was lost has a mark in its
+// place: so many bytes at most are not the whole one's, and so many at least at the start must be.
 const (
 	closing = 160
 	alike   = 60
@@ -105,7 +105,11 @@ func (f *lostFeed) whole(rec *session.Record) bool {
 		for same < len(one.Line) && same < len(rec.Raw) && one.Line[same] == rec.Raw[same] {
 			same++
 		}
-		if same < alike || len(rec.Raw)-same > closing || one.Placed && one.Ordinal < 0 && one.Behind != f.count {
+		ends := 0 // what was lost may have stood in the middle
+		for ends < len(one.Line)-same && ends < len(rec.Raw)-same && one.Line[len(one.Line)-1-ends] == rec.Raw[len(rec.Raw)-1-ends] {
+			ends++
+		}
+		if same < alike || len(rec.Raw)-same-ends > closing || one.Placed && one.Ordinal < 0 && one.Behind != f.count {
 			continue
 		}
 		line, from := one.Line, one.From

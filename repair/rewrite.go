@@ -345,7 +345,7 @@ func (r *Rewrite) setAside(rec *session.Record) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, nil)
 	c.Before.show(rec.Raw)
-	if rec.Blank {
+	if rec.Blank && !rec.Zeros {
 		r.Totals.Edited++
 		return nil
 	}

@@ -11,7 +11,7 @@ const maxHoles = 32
 // maxGap is how many missing ordinals in a row are taken for lost records. More than that is another numbering.
 const maxGap = 5
 
-// Hole is a place where a record is known to be missing: a dead line, or a jump in the ordinals.
+// Hole is a place where a record is known to be missing: a dead line, one of NULs, or a jump in the ordinals.
 type Hole struct {
 	At     session.Pos // the dead line; where there is none, the record before the jump
 	Offset int64       // bytes, where the lost record stood
@@ -42,7 +42,7 @@ func (h *Holes) Any() bool { return len(h.list) > 0 }
 
 func (h *Holes) record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
-		if !rec.Blank {
+		if !rec.Blank || rec.Zeros {
 			h.dead++
 			h.add(Hole{At: rec.Pos, Offset: rec.Offset, dead: true})
 		}

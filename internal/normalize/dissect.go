@@ -19,12 +19,13 @@ func (f *Normalizer) dissect(raw []byte) []piece {
 		return []piece{{raw: raw, dead: true, rule: BadJSON}}
 	}
 	if bytes.IndexByte(raw, 0) >= 0 {
-		stripped := f.stripNULs(raw)
-		if stripped == nil {
-			return nil
-		}
-		raw = stripped
+		return f.dissectNULs(raw)
 	}
+	return f.dissectText(raw)
+}
+
+// dissectText finds the records in a line without NULs.
+func (f *Normalizer) dissectText(raw []byte) []piece {
 	v := f.scanner.Scan(raw, f.spans)
 	switch {
 	case v.Fault == jsonl.Blank:

@@ -167,11 +167,12 @@ func (f *Normalizer) unreadable() {
 		Passed: f.rec.Passed, Drop: f.rec.Drop, Open: f.rec.Open, Mended: f.rec.Mended, Kind: session.Unreadable,
 		Blank: len(bytes.Trim(f.rec.Raw, "\x00 \t\r\n")) == 0,
 	}
+	f.rec.Zeros = f.rec.Blank && bytes.Count(f.rec.Raw, []byte{0}) >= minZeros
 }
 
 // finish decodes the record whose spans have just been scanned.
 func (f *Normalizer) finish(v jsonl.Verdict) {
-	f.rec.Blank, f.rec.Refused = false, false
+	f.rec.Blank, f.rec.Zeros, f.rec.Refused = false, false, false
 	f.dec.Decode(&f.rec)
 	f.turns.See(&f.rec)
 	if v.Depth > f.maxDepth && f.maxDepth > 0 {

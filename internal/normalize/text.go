@@ -3,7 +3,6 @@ package normalize
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"unicode"
@@ -100,25 +99,6 @@ func (f *Normalizer) stripBOM(raw []byte) []byte {
 		return raw
 	}
 	return rest
-}
-
-// stripNULs takes runs of NUL bytes out of a line, as a power loss leaves them. It returns nil if nothing remains.
-func (f *Normalizer) stripNULs(raw []byte) []byte {
-	at := bytes.IndexByte(raw, 0)
-	kept := make([]byte, 0, len(raw))
-	for _, c := range raw {
-		if c != 0 {
-			kept = append(kept, c)
-		}
-	}
-	message := fmt.Sprintf("%d NUL bytes", len(raw)-len(kept))
-	fault := f.report(NULBytes, at, finding.Exact, message)
-	if len(bytes.TrimSpace(kept)) == 0 {
-		fault.Impact = finding.Notes
-		return nil
-	}
-	fault.Message += " hide a record: the client drops the line"
-	return kept
 }
 
 func utf8Message(fix finding.Fix) string {

@@ -80,6 +80,7 @@ type Record struct {
 	Raw     []byte
 	Spans   []jsonl.Span // the decoder's own fields
 	Blank   bool         // an unreadable line without any content
+	Zeros   bool         // a blank line of so many NULs that records stood there, which never reached the disk
 	Drop    bool         // an unreadable line that a repair sets aside
 	Open    bool         // no newline ends it
 	Passed  int64        // bytes of an unreadable line behind Raw, which are not kept: the line is too long

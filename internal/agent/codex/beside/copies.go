@@ -73,7 +73,7 @@ func (c *copies) mark(raw []byte) uint64 {
 func (c *copies) See(rec *session.Record) {
 	switch {
 	case rec.Kind == session.Unreadable:
-		c.dead = c.dead || !rec.Blank
+		c.dead = c.dead || !rec.Blank || rec.Zeros
 		return
 	case rec.Torn:
 		c.dead = true

@@ -38,7 +38,7 @@ type ordinalChecker struct {
 func (c *ordinalChecker) Record(rec *session.Record) {
 	switch {
 	case rec.Kind == session.Unreadable:
-		if !rec.Blank {
+		if !rec.Blank || rec.Zeros {
 			c.dead++
 		}
 		return

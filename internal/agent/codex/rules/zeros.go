@@ -1,0 +1,29 @@
+package rules
+
+import (
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// zeroChecker looks at lines of NULs between and behind records: something stood there, of which nothing is left in the
+// file. What is known of it from elsewhere is put there by the other checkers. In front of the header nothing is lost.
+type zeroChecker struct {
+	run   *run
+	begun bool // a record has been read
+}
+
+func (c *zeroChecker) Record(rec *session.Record) {
+	switch {
+	case rec.Kind != session.Unreadable:
+		c.begun = true
+	case rec.Zeros && c.begun && !(rec.Open && c.run.opts.Live):
+		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+			if f.Rule == normalize.NULBytes {
+				f.Impact, f.Fix = Loses, SetAside
+				f.Message += "; the records that stood there never reached the disk"
+			}
+		})
+	}
+}
+
+func (c *zeroChecker) End() {}

@@ -1,0 +1,140 @@
+package normalize
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// minZeros is how many NULs in a row have taken the place of something: no record is shorter. A file system that had
+// lengthened a file, and lost power before it wrote the text, leaves them, as a block that was not written does.
+const minZeros = 64
+
+// zeroMark takes the place of bytes of a text that are lost.
+const zeroMark = "[hist: %d bytes are lost here; what follows may belong to something else]"
+
+// dissectNULs finds the records in a line with NULs in it. Few NULs are padding, and go. Where many stand, a part of the
+// line is gone: what is in front of them and behind them is not joined, unless both are words of one text.
+func (f *Normalizer) dissectNULs(raw []byte) []piece {
+	at := bytes.IndexByte(raw, 0)
+	message := fmt.Sprintf("%d NUL bytes", bytes.Count(raw, []byte{0}))
+	parts := splitZeros(raw)
+	if len(parts) == 0 {
+		f.report(NULBytes, at, finding.Exact, message).Impact = finding.Notes
+		return nil
+	}
+	if len(parts) == 1 && !parts[0].zeros {
+		f.report(NULBytes, at, finding.Exact, message+" hide a record: the client drops the line")
+		return f.dissectText(parts[0].text)
+	}
+	if p, ok := f.markZeros(parts); ok {
+		f.report(NULBytes, at, finding.StandIn, message+" overwrote a part of this record: the client drops the line")
+		return []piece{p}
+	}
+	var pieces []piece
+	whole := true // what stands in front ends with a whole record
+	for _, part := range parts {
+		if !part.zeros {
+			pieces = append(pieces, f.dissectPart(part.text)...)
+			last := pieces[len(pieces)-1]
+			whole = !last.dead && !last.torn
+		} else if whole {
+			pieces = append(pieces, piece{raw: part.text, dead: true})
+		}
+	}
+	f.report(NULBytes, at, finding.Exact, message+" stand in this line: the client drops it")
+	return pieces
+}
+
+// dissectPart finds the records in what stands between the NULs of a line.
+func (f *Normalizer) dissectPart(text []byte) []piece {
+	if p, ok := f.mendText(text, f.scanner.Scan(text, f.spans), true); ok {
+		return []piece{p}
+	}
+	return f.unglue(text)
+}
+
+// part is a part of a line: many NULs, or what stands between them.
+type part struct {
+	text  []byte
+	zeros bool
+}
+
+// splitZeros cuts a line where many NULs stand, and takes out the few. It returns nothing if there is nothing else.
+func splitZeros(raw []byte) (parts []part) {
+	var text []byte
+	any := false
+	flush := func() {
+		if len(bytes.TrimSpace(text)) > 0 {
+			parts, any = append(parts, part{text: text}), true
+		}
+		text = nil
+	}
+	for len(raw) > 0 {
+		n := bytes.IndexByte(raw, 0)
+		if n < 0 {
+			n = len(raw)
+		}
+		text = append(text, raw[:n]...)
+		raw = raw[n:]
+		rest := bytes.TrimLeft(raw, "\x00")
+		if zeros := raw[:len(raw)-len(rest)]; len(zeros) >= minZeros {
+			flush()
+			parts = append(parts, part{zeros, true})
+		}
+		raw = rest
+	}
+	flush()
+	if !any {
+		return nil
+	}
+	return parts
+}
+
+// maxPartial is how many bytes before a cut are looked at for what it has cut in two.
+const maxPartial = 64
+
+// markZeros makes one record of the parts of a line where they are words of one text, and says in it what is lost.
+func (f *Normalizer) markZeros(parts []part) (piece, bool) {
+	if len(parts) > 1 && parts[len(parts)-1].zeros {
+		parts = parts[:len(parts)-1] // nothing follows
+	}
+	var out []byte
+	var marks []string
+	for i, p := range parts {
+		switch {
+		case p.zeros && i == 0:
+			return piece{}, false
+		case p.zeros:
+			mark := fmt.Sprintf(zeroMark, len(p.text))
+			end := max(0, len(out)-maxPartial) // only there an escape or a letter can be cut
+			out = append(out[:end+len(jsonl.TrimPartial(out[end:]))], mark...)
+			marks = append(marks, mark)
+		case i == 0:
+			out = append(out, p.text...)
+		default:
+			out = append(out, bytes.TrimLeftFunc(p.text, func(r rune) bool { return r == '\ufffd' })...)
+		}
+	}
+	if len(marks) == 0 {
+		return piece{}, false
+	}
+	one, ok := f.wholeRecord(out)
+	if !ok {
+		return piece{}, false
+	}
+	f.scanner.Scan(one.raw, f.spans)
+	rec := session.Record{Raw: one.raw, Spans: f.spans}
+	f.dec.Decode(&rec)
+	for at := 0; len(marks) > 0; marks = marks[1:] {
+		n := bytes.Index(one.raw[at:], []byte(marks[0]))
+		if n < 0 || !f.dec.TextCut(&rec, at+n) {
+			return piece{}, false
+		}
+		at += n
+	}
+	return piece{raw: one.raw, torn: true, mended: true}, true
+}
