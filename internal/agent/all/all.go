@@ -144,6 +144,11 @@ func Of(base string, head []byte) (agent.Agent, error) {
 		}
 	}
 	if len(bytes.Trim(head, "\ufeff\x00 \t\r\n")) == 0 {
+		for _, a := range Agents { // nothing but its name can tell
+			if a.ReadName(base).ThreadID != "" {
+				return a, nil
+			}
+		}
 		return Agents[0], nil
 	}
 	return nil, &agent.Unclaimed{Looks: agent.LooksLike(head)}

@@ -352,7 +352,7 @@ func (c *Checker) wrongTime() {
 			latest = n
 		}
 	}
-	if latest == tip || latest.when == tip.when && latest.when != 0 || !under(tip, latest) {
+	if latest == tip || latest.when == tip.when && latest.when != 0 || !under(tip, latest) || !saysMore(tip, latest) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
@@ -368,6 +368,17 @@ func (c *Checker) wrongTime() {
 			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
 		}
 	}
+}
+
+// saysMore says whether anything that was said stands behind a record on the way to a tip. Commands of the client's own do
+// not count: in a terminal their times go back a few milliseconds.
+func saysMore(tip, n *node) bool {
+	for ; tip != nil && tip != n; tip = tip.up {
+		if tip.sent() && !tip.meta && !tip.asksNothing && !tip.filler {
+			return true
+		}
+	}
+	return false
 }
 
 // noTime is the time, in milliseconds since 1970, from which on records get theirs of which none has any: 2025-01-01.

@@ -52,6 +52,7 @@ type Checker struct {
 	rewinds              []session.Pos // where the client has noted a rewind
 	first                finding.Ref
 	records              int
+	copied               int            // records of kinds that a resume copies into a file of its own
 	other                map[int64]bool // lines of bookkeeping on which the normalizer found something
 	half                 map[int64]bool // lines with what is left of a record of the conversation
 	last                 finding.Ref    // of the last readable record
@@ -166,7 +167,10 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if t := decoded(rec, fieldLastPrompt); t != "" && !strings.HasSuffix(t, "…") && !strings.HasSuffix(t, "...") {
 			c.told = append(c.told, told{text: t, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
 		}
+	case "summary":
+		c.copied++
 	case "file-history-snapshot":
+		c.copied++
 		c.snapshots = append(c.snapshots, string(text(rec, fieldMessageRef)))
 	case "queue-operation":
 		c.queued = append(c.queued, rec.Pos)
@@ -246,13 +250,24 @@ func (c *Checker) noConversation() bool {
 	return true
 }
 
-// maxStub is how many records of bookkeeping an older client leaves in a file of its own when it takes a session up.
+// maxStub is how many records of bookkeeping an older client leaves in a file of its own when it takes a session up, beside
+// the titles and the notes of kept files that it copies from there.
 const maxStub = 2
 
-// stub says whether the file is what an older client leaves beside the session that it has taken up: next to nothing, in a
-// folder with another session, and none of it words of a conversation.
+// stub says whether the file is what an older client leaves beside the session that it has taken up: next to nothing, or
+// what it has copied from another session of the folder, and none of it words of a conversation.
 func (c *Checker) stub() bool {
-	return c.records <= maxStub && len(c.told) == 0 && len(c.dead) == 0 && c.opts.Beside != nil && c.opts.Beside.Stray()
+	if len(c.told) > 0 || len(c.dead) > 0 || c.opts.Beside == nil || !c.opts.Beside.Stray() {
+		return false
+	}
+	if c.records <= maxStub {
+		return true
+	}
+	if c.copied < c.records || len(c.snapshots) == 0 {
+		return c.copied == c.records
+	}
+	line, _ := c.opts.Beside.Record(c.snapshots[0])
+	return line != nil
 }
 
 // add keeps a finding about a record.
