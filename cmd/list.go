@@ -18,6 +18,7 @@ import (
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 func listCommand(e *env) *cli.Command {
@@ -141,8 +142,8 @@ func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
 		}
 	}
 	for _, s := range strings.FieldsFunc(c.String("state"), func(r rune) bool { return r == ',' || r == ' ' }) {
-		switch glance.State(s) {
-		case glance.NoTurn, glance.Completed, glance.Interrupted, glance.Failed, glance.Open, glance.Unanswered:
+		switch timeline.TurnState(s) {
+		case timeline.NoTurn, timeline.Completed, timeline.Interrupted, timeline.Failed, timeline.Open, timeline.Unanswered:
 			w.states = append(w.states, s)
 		default:
 			return w, usage("--state: there is no state %q; there are completed, interrupted, failed, open, unanswered and none", s)

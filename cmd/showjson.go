@@ -58,7 +58,7 @@ func (p *jsonTimeline) entry(e *timeline.Entry) error {
 			j.Outcome = "no output"
 		}
 	case timeline.TurnEnd:
-		j.State = e.State.String()
+		j.State = string(e.State)
 	case timeline.Finding:
 		j.Rule, j.Impact, j.Message = e.Finding.Rule.Name, e.Finding.Impact.String(), e.Finding.Message
 	}

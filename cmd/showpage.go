@@ -99,7 +99,7 @@ func (p *page) entry(e *timeline.Entry) error {
 	case timeline.TurnStart:
 		p.flush(false)
 		p.turns++
-		p.turn = &pageTurn{Number: e.Turn, When: day(e.Time), How: timeline.Open.String()}
+		p.turn = &pageTurn{Number: e.Turn, When: day(e.Time), How: string(timeline.Open)}
 		return p.err
 	case timeline.TurnEnd:
 		p.turn.How = turnEnd(e)

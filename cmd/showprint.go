@@ -180,7 +180,7 @@ func outcome(e *timeline.Entry) string {
 
 // turnEnd says how a turn ended.
 func turnEnd(e *timeline.Entry) string {
-	s := e.State.String()
+	s := string(e.State)
 	switch e.State {
 	case timeline.Open:
 		s = "never ended"

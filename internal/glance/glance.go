@@ -21,19 +21,6 @@ import (
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
-// State is how the last turn of a session stands.
-type State string
-
-// The states of a turn.
-const (
-	NoTurn      State = "none"        // nobody has asked anything yet
-	Completed   State = "completed"   // it was answered
-	Interrupted State = "interrupted" // the user or the client stopped it
-	Failed      State = "failed"      // it ended with an error
-	Open        State = "open"        // it never ended
-	Unanswered  State = "unanswered"  // asked, and nothing came
-)
-
 // Session is what head and tail of a session's file tell.
 type Session struct {
 	Path     string
@@ -59,7 +46,7 @@ type Session struct {
 
 // Turn is the last turn of a session.
 type Turn struct {
-	State       State
+	State       timeline.TurnState
 	Began, Last time.Time     // of its first and its last record; zero if they do not say
 	Class       session.Class // Failed: what kind of error
 	Code        string        // Failed: the client's own name for the error, as in codex_error_info

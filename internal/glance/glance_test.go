@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 const recordings = "../../fixtures/codex"
@@ -39,19 +40,19 @@ func TestRecordings(t *testing.T) {
 	for _, c := range []struct {
 		scenario string
 		versions string // "": all
-		state    State
+		state    timeline.TurnState
 		class    codex.Class
 		unknown  int
 		answered bool
 	}{
-		{scenario: "clean", state: Completed, answered: true},
-		{scenario: "compact", state: Completed, answered: true},
-		{scenario: "capacity", versions: "0.145.0 0.169.0", state: Failed, class: codex.Transient},
-		{scenario: "http_500", versions: "0.145.0 0.169.0", state: Failed, class: codex.Transient},
-		{scenario: "capacity", versions: "0.114.0", state: Failed, class: codex.Unknown},
-		{scenario: "http_500", versions: "0.79.0", state: Open},
-		{scenario: "kill_in_tool", state: Open, unknown: 2},
-		{scenario: "sigint", versions: "0.114.0 0.145.0 0.169.0", state: Interrupted},
+		{scenario: "clean", state: timeline.Completed, answered: true},
+		{scenario: "compact", state: timeline.Completed, answered: true},
+		{scenario: "capacity", versions: "0.145.0 0.169.0", state: timeline.Failed, class: codex.Transient},
+		{scenario: "http_500", versions: "0.145.0 0.169.0", state: timeline.Failed, class: codex.Transient},
+		{scenario: "capacity", versions: "0.114.0", state: timeline.Failed, class: codex.Unknown},
+		{scenario: "http_500", versions: "0.79.0", state: timeline.Open},
+		{scenario: "kill_in_tool", state: timeline.Open, unknown: 2},
+		{scenario: "sigint", versions: "0.114.0 0.145.0 0.169.0", state: timeline.Interrupted},
 	} {
 		for _, version := range []string{"0.79.0", "0.114.0", "0.145.0", "0.169.0"} {
 			if c.versions != "" && !strings.Contains(c.versions, version) {
@@ -95,7 +96,7 @@ func TestPromptIsFound(t *testing.T) {
 		for _, p := range []string{path, packed} {
 			s := look(t, p, Options{Content: true})
 			at := s.Turn.Prompt.Offset
-			if !s.Complete || s.Turn.State != Completed || at < 0 || !bytes.Contains(long[at:at+400], []byte(s.Turn.Prompt.Text)) || s.Turn.Prompt.Text == "" {
+			if !s.Complete || s.Turn.State != timeline.Completed || at < 0 || !bytes.Contains(long[at:at+400], []byte(s.Turn.Prompt.Text)) || s.Turn.Prompt.Text == "" {
 				t.Errorf("%d, %s: %+v", n, filepath.Ext(p), s)
 			}
 		}
@@ -112,7 +113,7 @@ func TestTurnTooLong(t *testing.T) {
 	filler := bytes.Repeat([]byte("{\"type\":\"other\"}\n"), 17<<20/17)
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	write(t, path, append(append(bytes.Join(lines[:len(lines)-2], nil), filler...), bytes.Join(lines[len(lines)-2:], nil)...))
-	if s := look(t, path, Options{}); s.Complete || s.Turn.State != Failed || s.Turn.Class != codex.Transient {
+	if s := look(t, path, Options{}); s.Complete || s.Turn.State != timeline.Failed || s.Turn.Class != codex.Transient {
 		t.Errorf("%+v", s)
 	}
 }
@@ -132,7 +133,7 @@ func TestDamaged(t *testing.T) {
 	} {
 		path := filepath.Join(dir, fmt.Sprintf("rollout-2026-11-20T19-53-3%d-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl", i))
 		write(t, path, []byte(c.text))
-		if s := look(t, path, Options{}); !strings.Contains(s.Fault, c.fault) || s.Turn.State != NoTurn {
+		if s := look(t, path, Options{}); !strings.Contains(s.Fault, c.fault) || s.Turn.State != timeline.NoTurn {
 			t.Errorf("%d: %+v", i, s)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/hist-cli/hist/internal/timeline"
 )
 
 // Result is a Session, or why there is none.
@@ -47,7 +49,7 @@ func Replaced(lost, fresh *Session) bool {
 
 // WentWrong says whether the last turn of a session failed, never ended or got no answer.
 func WentWrong(s *Session) bool {
-	return s.Turn.State == Failed || s.Turn.State == Open || s.Turn.State == Unanswered
+	return s.Turn.State == timeline.Failed || s.Turn.State == timeline.Open || s.Turn.State == timeline.Unanswered
 }
 
 // Obstacle is what, as far as head and tail tell, keeps a client from resuming the session as it lies; "" if nothing.

@@ -47,7 +47,7 @@ func (s *Session) tail(ctx context.Context, text io.ReaderAt, size int64, opts O
 
 // turn tells the last turn in a block of whole lines. With marked the block is taken to begin in the middle of one.
 func (s *Session) turn(ctx context.Context, block []byte, marked bool, opts Options) (*lastTurn, error) {
-	t := &lastTurn{words: s.Agent.Words(), era: s.Agent.Words().Era(s.Header.Version), turn: Turn{State: NoTurn, Prompt: Prompt{Offset: -1}}}
+	t := &lastTurn{words: s.Agent.Words(), era: s.Agent.Words().Era(s.Header.Version), turn: Turn{State: timeline.NoTurn, Prompt: Prompt{Offset: -1}}}
 	r := io.Reader(bytes.NewReader(block))
 	if marked {
 		mark := append(t.words.TurnMark(), '\n')
@@ -59,7 +59,7 @@ func (s *Session) turn(ctx context.Context, block []byte, marked bool, opts Opti
 		return nil, err
 	}
 	if marked && !t.seen {
-		t.turn.State = NoTurn // nothing in the block tells of a turn
+		t.turn.State = timeline.NoTurn // nothing in the block tells of a turn
 	}
 	t.whole = t.begun && !marked && !(t.quiet && !t.era.Turns)
 	return t, nil
@@ -92,17 +92,12 @@ type lastTurn struct {
 	cwd, model string
 }
 
-// states are the timeline's words in ours.
-var states = map[timeline.State]State{
-	timeline.Open: Open, timeline.Completed: Completed, timeline.Failed: Failed, timeline.Interrupted: Interrupted, timeline.Unanswered: Unanswered,
-}
-
 func (t *lastTurn) entry(e *timeline.Entry) error {
 	t.last(e.Time)
 	t.seen = t.seen || e.Kind != timeline.TurnStart && e.Kind != timeline.TurnEnd || e.Kind == timeline.TurnEnd && e.State != timeline.Open
 	switch e.Kind {
 	case timeline.TurnStart:
-		t.turn = Turn{State: Open, Began: e.Time, Last: e.Time, Prompt: Prompt{Offset: -1}}
+		t.turn = Turn{State: timeline.Open, Began: e.Time, Last: e.Time, Prompt: Prompt{Offset: -1}}
 		t.start, t.begun, t.quiet = e, true, false
 	case timeline.TurnEnd:
 		t.end(e)
@@ -110,7 +105,7 @@ func (t *lastTurn) entry(e *timeline.Entry) error {
 		t.quiet = t.quiet || t.start != nil && t.start.Pos == e.Pos
 		t.turn.Prompt = Prompt{Present: true, Offset: e.Offset, Chars: e.Chars, Text: e.Text}
 		if e.Turn == 0 {
-			t.turn.State = Unanswered
+			t.turn.State = timeline.Unanswered
 		}
 	case timeline.Answer:
 		t.turn.Prompt.Answered = true
@@ -133,11 +128,11 @@ func (t *lastTurn) last(at time.Time) {
 
 // end takes over how a turn ended. From 0.100 to 0.144 a failed request shows only in that no answer came (measured).
 func (t *lastTurn) end(e *timeline.Entry) {
-	t.turn.State = states[e.State]
+	t.turn.State = e.State
 	switch {
 	case e.State == timeline.Failed:
 		t.turn.Class, t.turn.Code, t.turn.Error = t.words.Class(e.Detail, e.Error), e.Detail, e.Error
 	case e.State == timeline.Completed && !t.quiet && t.turn.Prompt.Present && !t.turn.Prompt.Answered && t.era.Errors:
-		t.turn.State, t.turn.Class = Failed, session.Unknown
+		t.turn.State, t.turn.Class = timeline.Failed, session.Unknown
 	}
 }

@@ -62,7 +62,7 @@ type Answer struct {
 	Turn        *Turn      `json:"last_turn,omitempty"`
 	Prompt      *Prompt    `json:"prompt,omitempty"`
 	Counts      Counts     `json:"counts"`
-	Findings    []Finding  `json:"findings"`
+	Findings    []Damage   `json:"findings"`
 	Unknown     []Call     `json:"side_effects_unknown"`
 	Related     []Related  `json:"related"`
 	Replaceable *Lost      `json:"replaceable,omitempty"`
@@ -106,8 +106,8 @@ type Counts struct {
 	Notes   int `json:"notes"`
 }
 
-// Finding is something that is wrong with the session, more than a note.
-type Finding struct {
+// Damage is what is wrong with the session, more than a note.
+type Damage struct {
 	Rule    string `json:"rule"`
 	Impact  string `json:"impact"`
 	Fix     string `json:"fix"`
@@ -171,6 +171,6 @@ func TimedOut(path string) *Answer {
 
 func none(v Verdict, next Action, reason string) *Answer {
 	return &Answer{
-		Schema: Schema, Verdict: v, Reason: reason, Next: next, Agent: all.Agents[0].Name(), Findings: []Finding{}, Unknown: []Call{}, Related: []Related{},
+		Schema: Schema, Verdict: v, Reason: reason, Next: next, Agent: all.Agents[0].Name(), Findings: []Damage{}, Unknown: []Call{}, Related: []Related{},
 	}
 }

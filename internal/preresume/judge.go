@@ -8,6 +8,7 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -106,9 +107,9 @@ func (a *Answer) damage() string {
 
 // fine tells a healthy session's last turn in words.
 func (a *Answer) fine() string {
-	text := map[glance.State]string{
-		glance.NoTurn: "nothing has been asked yet", glance.Completed: "the last turn was answered", glance.Interrupted: "the last turn was interrupted",
-		glance.Open: "the last turn never ended", glance.Unanswered: "the last prompt got no answer", glance.Failed: "the last turn failed",
+	text := map[timeline.TurnState]string{
+		timeline.NoTurn: "nothing has been asked yet", timeline.Completed: "the last turn was answered", timeline.Interrupted: "the last turn was interrupted",
+		timeline.Open: "the last turn never ended", timeline.Unanswered: "the last prompt got no answer", timeline.Failed: "the last turn failed",
 	}[a.session.Turn.State]
 	switch a.session.Turn.Class {
 	case "", session.Unknown:

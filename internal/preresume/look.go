@@ -68,7 +68,7 @@ func about(g *glance.Session, content bool) *Answer {
 		Schema: Schema, Agent: g.Agent.Name(), Thread: g.Thread, Path: g.Path, CWD: g.CWD, Source: h.Source, Model: g.Model, Provider: h.Provider, Version: h.Version, Mode: h.Mode, Size: g.Size,
 		Turn:     &Turn{State: string(g.Turn.State), Began: stamp(g.Turn.Began), Last: stamp(g.Turn.Last), ErrorClass: string(g.Turn.Class), ErrorCode: g.Turn.Code, Error: withoutSecrets(g.Turn.Error)},
 		Prompt:   &Prompt{Present: g.Turn.Prompt.Present, Answered: g.Turn.Prompt.Answered, Chars: g.Turn.Prompt.Chars},
-		Findings: []Finding{}, Unknown: []Call{}, Related: []Related{}, session: g,
+		Findings: []Damage{}, Unknown: []Call{}, Related: []Related{}, session: g,
 	}
 	if content {
 		a.Prompt.Text = withoutSecrets(g.Turn.Prompt.Text)
@@ -194,7 +194,7 @@ func (a *Answer) tell(found []lint.Finding) {
 			a.Counts.Shows++
 		}
 		if len(a.Findings) < maxFindings {
-			a.Findings = append(a.Findings, Finding{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Offset, f.Message})
+			a.Findings = append(a.Findings, Damage{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Offset, f.Message})
 		}
 	}
 	a.fixable(found)

@@ -126,7 +126,7 @@ func detail(s string) string {
 	return " (" + name(s) + ")"
 }
 
-func stamp(t *turn) string {
+func stamp(t *turnFacts) string {
 	if t.last.IsZero() {
 		return "an unknown time"
 	}

@@ -13,9 +13,9 @@ type facts struct {
 	agent string // whose session it is
 	live  bool   // somebody writes the session now: its last turn is not over
 
-	turn    turn  // the turn in hand, or the last one
-	left    *turn // the newest turn that never ended
-	stopped *turn // the turn that the newest restart, or the session's end, cut off
+	turn    turnFacts  // the turn in hand, or the last one
+	left    *turnFacts // the newest turn that never ended
+	stopped *turnFacts // the turn that the newest restart, or the session's end, cut off
 	older   []call
 	lost    int   // how many calls are in older, and were
 	restart int64 // line where the session went on after the newest restart, 0 if it did not
@@ -28,12 +28,12 @@ type facts struct {
 	cwd     string // as of the newest settings
 }
 
-// turn is what is known of one turn.
-type turn struct {
+// turnFacts are what is known of one turn.
+type turnFacts struct {
 	number  int
 	line    int64
 	last    time.Time
-	state   timeline.State
+	state   timeline.TurnState
 	detail  string
 	over    bool
 	mended  bool   // hist has put stand-ins into it, and may have closed it: it was cut off
@@ -75,7 +75,7 @@ func (f *facts) entry(e *timeline.Entry) error {
 	case timeline.TurnStart:
 		f.retire()
 		before := f.turn
-		f.turn = turn{number: e.Turn, line: e.Pos.Line, last: e.Time}
+		f.turn = turnFacts{state: timeline.Open, number: e.Turn, line: e.Pos.Line, last: e.Time}
 		if before.over && before.mended {
 			f.left = &before
 			f.wentOn(e.Pos.Line)
@@ -119,7 +119,7 @@ func at(t time.Time) string {
 	return t.Format(" (15:04:05)")
 }
 
-func (t *turn) add(c call) {
+func (t *turnFacts) add(c call) {
 	if len(t.unknown) < maxCalls {
 		t.unknown = append(t.unknown, c)
 	} else {
@@ -128,7 +128,7 @@ func (t *turn) add(c call) {
 }
 
 // ran adds a call that a script made to what is told of the script, if its own outcome is not known.
-func (t *turn) ran(e *timeline.Entry) {
+func (t *turnFacts) ran(e *timeline.Entry) {
 	for i := range t.unknown {
 		if c := &t.unknown[i]; c.id == e.Within && len(c.ran) < maxRan {
 			c.ran = append(c.ran, name(e.Tool)+" ("+e.Outcome.State.String()+")")

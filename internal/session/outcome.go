@@ -2,27 +2,27 @@ package session
 
 import "time"
 
-// State is how a tool call came out.
-type State uint8
+// CallState is how a tool call came out.
+type CallState uint8
 
 // How a call came out, as far as its output and what else tells of it say.
 const (
-	Untold    State = iota // answered, but nothing says how it went
-	Succeeded              // exit code 0, or the client says so
-	Failed                 // another exit code, or the client says so
-	Running                // the command runs on in the background
-	Aborted                // the user or the client stopped it
-	StoodIn                // hist's stand-in: what the call did is not known
+	Untold    CallState = iota // answered, but nothing says how it went
+	Succeeded                  // exit code 0, or the client says so
+	Failed                     // another exit code, or the client says so
+	Running                    // the command runs on in the background
+	Aborted                    // the user or the client stopped it
+	StoodIn                    // hist's stand-in: what the call did is not known
 )
 
-var stateNames = [...]string{"answered", "ok", "failed", "running", "aborted", "unknown"}
+var callStateNames = [...]string{"answered", "ok", "failed", "running", "aborted", "unknown"}
 
 // String is the state in a word.
-func (s State) String() string { return stateNames[s] }
+func (s CallState) String() string { return callStateNames[s] }
 
 // Outcome is how a tool call came out.
 type Outcome struct {
-	State State
+	State CallState
 	Exit  string        // the exit code, "" if none is told
 	Took  time.Duration // as the client measured it, 0 if it does not say
 }

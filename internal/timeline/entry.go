@@ -30,23 +30,19 @@ var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call"
 // String names the kind in words.
 func (k Kind) String() string { return kindNames[k] }
 
-// State is how a turn ended.
-type State uint8
+// TurnState is how a turn stands. Its text is what reports print.
+type TurnState string
 
 // The states of a turn.
 const (
-	Open        State = iota // it never ended
-	Completed                // the client says so; before 0.100: it was answered
-	Failed                   // it ended with an error
-	Interrupted              // it was aborted
-	Unanswered               // before 0.100: no answer came
-	Running                  // it runs now
+	NoTurn      TurnState = "none"        // nobody has asked anything yet
+	Open        TurnState = "open"        // it never ended
+	Completed   TurnState = "completed"   // the client says so; before 0.100: it was answered
+	Failed      TurnState = "failed"      // it ended with an error
+	Interrupted TurnState = "interrupted" // the user or the client stopped it
+	Unanswered  TurnState = "unanswered"  // asked, and nothing came; where clients tell of ends, too, its turn is another state
+	Running     TurnState = "running"     // it runs now
 )
-
-var stateNames = [...]string{"open", "completed", "failed", "interrupted", "unanswered", "running"}
-
-// String names the state.
-func (s State) String() string { return stateNames[s] }
 
 // Entry is one thing that happened.
 type Entry struct {
@@ -71,7 +67,7 @@ type Entry struct {
 	script       bool   // it runs a script, or waits for one
 
 	// TurnEnd
-	State  State
+	State  TurnState
 	Detail string        // the client's name for the error, or why the turn was interrupted
 	Error  string        // what the client says of the error
 	Calls  int           // how many calls the turn made

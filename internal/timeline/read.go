@@ -145,7 +145,7 @@ func (t *teller) turnEnd(rec *session.Record) {
 }
 
 // endTurn ends the turn in hand, if there is one: at a record, or where its last entry stands.
-func (t *teller) endTurn(rec *session.Record, state State) *Entry {
+func (t *teller) endTurn(rec *session.Record, state TurnState) *Entry {
 	if !t.turn.running {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (t *teller) message(rec *session.Record) {
 }
 
 // quietState is how a turn ended that no event ends.
-func (t *teller) quietState() State {
+func (t *teller) quietState() TurnState {
 	switch {
 	case t.turn.words:
 		return Completed

@@ -13,8 +13,8 @@ import (
 
 // How a call came out, by the words of package session.
 type (
-	State   = session.State
-	Outcome = session.Outcome
+	CallState = session.CallState
+	Outcome   = session.Outcome
 )
 
 // The states of a call.
