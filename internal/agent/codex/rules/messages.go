@@ -1,11 +1,14 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -31,6 +34,7 @@ type messageChecker struct {
 	run    *run
 	seed   maphash.Seed
 	user   []textSum   // of the texts of the prompts' items that no event has shown yet
+	cut    tornPrompt  // the newest of them that was cut inside its text
 	shown  session.Pos // the newest event that showed a prompt, or the turn's start
 	agent  *told       // an answer's event whose item has not come yet
 	said   textSum     // its text
@@ -150,10 +154,14 @@ func (c *messageChecker) event(rec *session.Record) {
 	t := &told{refOf(rec), name, rec.Torn}
 	switch {
 	case tells&codex.TellsUser != 0:
-		if !again && !c.matches(codex.ShownText(rec)) {
-			c.lostPrompt(rec, t)
+		if text := codex.ShownText(rec); !again && !c.matches(text) {
+			if c.cut.beginsLike(text) {
+				c.restoreTorn(c.cut.at, t)
+			} else {
+				c.lostPrompt(rec, t)
+			}
 		}
-		c.user, c.shown = c.user[:0], rec.Pos
+		c.user, c.shown, c.cut = c.user[:0], rec.Pos, tornPrompt{}
 	case tells&codex.TellsAgent != 0:
 		c.resolveAgent(rec.Pos)
 		if text := codex.ShownText(rec); !again && (len(text) > len(`""`) || shows(rec)) {
@@ -204,6 +212,9 @@ func (c *messageChecker) message(rec *session.Record) {
 		if rec.Begins {
 			c.cutAgent(rec.Pos)
 		}
+		if rec.Torn {
+			c.cut = cutPrompt(rec)
+		}
 		if len(c.user) < maxUnshown {
 			c.user = append(c.user, c.sum(codex.FirstText(rec)))
 		}
@@ -214,7 +225,7 @@ func (c *messageChecker) message(rec *session.Record) {
 		c.answer = rec.Pos
 		c.text = c.sum(codex.FirstText(rec))
 		if rec.Torn && c.agent != nil {
-			c.restoreTorn(rec)
+			c.restoreTorn(rec.Pos, c.agent)
 		}
 		c.agent = nil
 		return
@@ -278,13 +289,37 @@ func (c *messageChecker) lost(h *check.Hole, t *told, what string) {
 	})
 }
 
-// restoreTorn replaces an answer that was cut inside its text by the whole one that its event shows.
-func (c *messageChecker) restoreTorn(rec *session.Record) {
-	from := c.agent
-	c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+// restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
+func (c *messageChecker) restoreTorn(at session.Pos, from *told) {
+	c.run.AmendFraming(at.Line, func(f *Finding) {
 		f.Source = from.source()
 		f.Edits = append(f.Edits,
-			Edit{At: rec.Pos, Op: Remove, Moved: true},
-			Edit{At: rec.Pos, Op: Before, New: Content{From: &from.ref, Build: codex.MessageFrom}})
+			Edit{At: at, Op: Remove, Moved: true},
+			Edit{At: at, Op: Before, New: Content{From: &from.ref, Build: codex.MessageFrom}})
 	})
+}
+
+// tornPrompt is a prompt's item that was cut inside its text.
+type tornPrompt struct {
+	at   session.Pos
+	head []byte // how its text begins, quote included
+}
+
+// maxHead is how many bytes of a text tell that it is the same.
+const maxHead = 4 << 10
+
+func cutPrompt(rec *session.Record) tornPrompt {
+	text := codex.FirstText(rec)
+	if end := bytes.Index(text, cutMark); end >= 0 {
+		text = text[:end]
+	}
+	return tornPrompt{rec.Pos, bytes.Clone(text[:min(len(text), maxHead)])}
+}
+
+// cutMark is the beginning of the mark, as it stands in a file.
+var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normalize.CutMark)), `"`), `"`))
+
+// beginsLike says whether a text goes on as the item begins.
+func (p tornPrompt) beginsLike(text []byte) bool {
+	return p.at.Line > 0 && len(p.head) > len(`"`) && bytes.HasPrefix(text, p.head)
 }

@@ -201,14 +201,18 @@ func (c *callChecker) note(key callKey, rec *session.Record) {
 // maxNotes is how many notes without a call are kept until it is known what becomes of their calls.
 const maxNotes = 1 << 12
 
-// looseNotes reports the notes whose call is nowhere, and can't be had back.
+// looseNotes reports the notes whose call is nowhere, and can't be had back. A note is said by its script, so that a call
+// is put in front of the first of each that says what is known of it: nothing but that it was there.
 func (c *callChecker) looseNotes() {
+	seen := map[callKey]bool{}
 	for _, n := range c.notes {
 		key := c.key(n.family, []byte(n.callID))
 		_, answered := c.answered(key)
-		if out := c.early[key]; answered || out != nil && out.rebuilt {
+		if out := c.early[key]; answered || out != nil && out.rebuilt || seen[key] {
 			continue
 		}
+		seen[key] = true
+		n.script = true
 		c.withoutCall(n)
 	}
 	c.notes = c.notes[:0]
