@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -40,19 +41,22 @@ func newLostFeed(run *check.Run, mark func(*session.Record), kept check.Kept, de
 	return f
 }
 
-// before takes what was lost in front of a record; rec is nil at the end of the session.
-func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) {
+// before takes what was lost in front of a record; rec is nil at the end of the session. It returns true if the record
+// itself is one that was cut, and the whole of it has been taken in its place.
+func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) (replaced bool) {
 	f.torn = rec != nil && rec.Torn
 	if f.torn && f.whole(rec) {
 		rec.Torn = false // what else is known of it is not better
 	}
+	replaced = f.torn && rec.Torn && f.told(rec)
 	if rec == nil || f.counts(rec) {
 		f.placed(checkers)
 	}
 	if rec != nil && (rec.Kind == session.Unreadable || rec.Ordinal.State != session.GoodOrdinal) {
 		f.pass(rec)
-		return
+		return replaced
 	}
+	f.dead = f.dead || replaced
 	for len(f.rest) > 0 {
 		one := &f.rest[0]
 		if rec != nil && one.Ordinal > rec.Ordinal.Value && !(f.dead && f.at.Before(one.At) && one.At.Before(f.kept.Time(rec))) {
@@ -67,6 +71,34 @@ func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) {
 	if rec != nil {
 		f.pass(rec)
 	}
+	return replaced
+}
+
+// told says whether a record that was cut is a second telling of what the client's database holds as a whole: then that
+// takes its place.
+func (f *lostFeed) told(rec *session.Record) bool {
+	if rec.Kind != session.Evidence || rec.Ordinal.State != session.GoodOrdinal {
+		return false
+	}
+	for i := range f.rest {
+		one := &f.rest[i]
+		if one.From != "" || one.Ordinal > rec.Ordinal.Value || i > maxAhead {
+			return false
+		}
+		if one.Ordinal < rec.Ordinal.Value || !f.scanner.Scan(one.Line, f.rec.Spans).Object {
+			continue
+		}
+		f.rec = session.Record{Raw: one.Line, Spans: f.rec.Spans}
+		f.decoder.Decode(&f.rec)
+		if f.rec.Type == rec.Type && len(rec.CallID) > 0 && bytes.Equal(f.rec.CallID, rec.CallID) && bytes.Equal(f.rec.TurnID, rec.TurnID) {
+			f.run.AmendFraming(rec.Pos.Line, func(found *finding.Finding) {
+				found.Fix, found.Source = finding.Recovered, f.kept.Finding().Source
+				found.Edits = append(found.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true})
+			})
+			return true
+		}
+	}
+	return false
 }
 
 // counts says whether a record is one of those by which the place of a lost one is told.
@@ -152,7 +184,7 @@ func (f *lostFeed) pass(rec *session.Record) {
 		f.dead = true
 		return
 	}
-	f.dead = false
+	f.dead = f.torn // what stood behind it may be lost with the rest of it
 	if at := f.kept.Time(rec); !at.IsZero() {
 		f.at = at
 	}

@@ -82,14 +82,17 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 			partial = ended(run, err)
 			break
 		}
+		replaced := false
 		switch {
 		case lost != nil:
-			lost.before(rec, checkers)
+			replaced = lost.before(rec, checkers)
 		case home.kept != nil:
 			home.kept.See(rec)
 		}
-		for _, c := range checkers {
-			c.Record(rec)
+		if !replaced {
+			for _, c := range checkers {
+				c.Record(rec)
+			}
 		}
 		run.Done(rec)
 	}

@@ -169,28 +169,65 @@ func NestedOutput(tool Tool, stamp string, events [][]byte) ([]byte, error) {
 	return NewOutput(tool, stamp, append(output, ']')), nil
 }
 
+// CutOutput writes the output of a script that was cut: own is what is left of it, and behind it stands what the events of
+// what the script ran tell beyond that.
+func CutOutput(tool Tool, stamp string, own []byte, events [][]byte) ([]byte, error) {
+	had := gjson.ParseBytes(own)
+	words := had.String()
+	output := []byte(strings.TrimSuffix(had.Raw, "]"))
+	if !had.IsArray() {
+		output = appendText([]byte{'['}, words)
+	} else {
+		words = strings.Join(textsOf(had), "\n")
+	}
+	told := false
+	for _, event := range events {
+		text, err := nestedText(event)
+		if _, printed, ok := strings.Cut(text, "Output:\n"); err != nil || strings.Contains(words, text) || ok && strings.Contains(words, printed) {
+			continue
+		}
+		text = fmt.Sprintf("[%s%s]\n%s", nestedName(event), nestedAsked(event), text)
+		if !told {
+			output, told = appendText(append(output, ','), nestedHead), true
+		}
+		output = appendText(append(output, ','), text)
+	}
+	return NewOutput(tool, stamp, append(output, ']')), nil
+}
+
 // appendText appends one part of an output.
 func appendText(list []byte, text string) []byte {
 	return append(jsonl.AppendQuote(append(list, `{"type":"input_text","text":`...), text), '}')
 }
 
-// nestedResult words what one tool of a script returned.
+// nestedResult words what one tool of a script was asked, and returned.
 func nestedResult(event []byte) (string, error) {
-	name := nestedName(event)
+	text, err := nestedText(event)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("[%s%s]\n%s", nestedName(event), nestedAsked(event), text), nil
+}
+
+// nestedText is what one tool of a script returned.
+func nestedText(event []byte) (string, error) {
 	rebuilt, err := OutputFrom(Tool{Type: "function_call", Name: "exec_command"}, event)
 	if err != nil {
 		return "", err
 	}
 	out := gjson.GetBytes(rebuilt, "payload.output")
-	text := out.String()
 	if out.IsArray() {
-		var texts []string
-		for _, t := range out.Get("#.text").Array() {
-			texts = append(texts, t.String())
-		}
-		text = strings.Join(texts, "\n")
+		return strings.Join(textsOf(out), "\n"), nil
 	}
-	return fmt.Sprintf("[%s%s]\n%s", name, nestedAsked(event), text), nil
+	return out.String(), nil
+}
+
+// textsOf are the texts of an output's parts.
+func textsOf(parts gjson.Result) (texts []string) {
+	for _, t := range parts.Get("#.text").Array() {
+		texts = append(texts, t.String())
+	}
+	return texts
 }
 
 // ScriptOutput says whether an output is that of a script, or of a call that waited for one.

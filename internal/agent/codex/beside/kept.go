@@ -103,7 +103,7 @@ func (k *kept) See(rec *session.Record) {
 		k.ended[string(rec.TurnID)] = true
 	case rec.Type == "response_item/web_search_call":
 		k.searches[string(rec.ID)] = true
-	case rec.Type == "event_msg/item_completed":
+	case rec.Type == "event_msg/item_completed" && !rec.Torn: // of one that was cut, the whole is looked for
 		i, ok := k.items[[2]string{string(rec.TurnID), string(rec.CallID)}]
 		if !ok || k.seen[i] {
 			return

@@ -229,6 +229,9 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	if c.asked[open.sum] == open {
 		delete(c.asked, open.sum)
 	}
+	if rec.Torn {
+		c.restoreScript(open, rec)
+	}
 	c.runs.answered(open, rec)
 	if open.group.end == (session.Pos{}) {
 		open.group.answer(open.place, rec.Pos)

@@ -135,7 +135,7 @@ func (c *messageChecker) End() {
 // before it has not ended: the client writes the event first, so the item was never written. Before 0.100 nothing ends
 // a turn, and only the end of the file tells.
 func (c *messageChecker) cutAgent(at session.Pos) {
-	if c.agent != nil && c.agent.ref.Pos.Lost == 0 && (c.open || !c.begun) && c.run.holes.First(c.agent.ref.Pos, at) == nil {
+	if c.agent != nil && c.agent.ref.Pos.Lost == 0 && (c.open || !c.begun) {
 		c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
 		c.agent = nil
 	}

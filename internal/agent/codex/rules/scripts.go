@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -171,6 +172,29 @@ func (s *script) output(content *Content, open *openCall) {
 		content.More = append(content.More, t.ref)
 	}
 	content.Join = func(records [][]byte) ([]byte, error) { return codex.NestedOutput(tool, stamp, records) }
+}
+
+// maxOwn is how many bytes of an output that was cut are kept to be completed.
+const maxOwn = 256 << 10
+
+// restoreScript adds to a script's output that was cut inside its text what the events tell of the rest.
+func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
+	s := open.script
+	own := codex.Field(rec, codex.FieldOutput)
+	if s == nil || s.call != open || len(s.ran) == 0 || len(own) > maxOwn {
+		return
+	}
+	content := Content{From: &s.ran[0].ref}
+	for _, t := range s.ran[1:] {
+		content.More = append(content.More, t.ref)
+	}
+	tool, stamp, own := open.tool, codex.Stamp(rec), bytes.Clone(own)
+	content.Join = func(records [][]byte) ([]byte, error) { return codex.CutOutput(tool, stamp, own, records) }
+	source := s.source()
+	c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+		f.Source = source
+		f.Edits = append(f.Edits, Edit{At: rec.Pos, Op: Remove, Moved: true}, Edit{At: rec.Pos, Op: Before, New: content})
+	})
 }
 
 // newest is the last event that tells of the call's output, nil if none does.

@@ -38,10 +38,10 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	switch h := c.run.holes.First(last.ref.Pos, at); {
 	case first.ref.Pos.Lost > 0:
 		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
+	case over: // in front of what ends the turn, which is not to stand between them
+		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
 	case h != nil:
 		f.Edits, f.Hole = []Edit{h.Insert(content)}, true
-	case over:
-		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
 	default:
 		return
 	}
