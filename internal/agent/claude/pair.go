@@ -279,6 +279,10 @@ func (c *Checker) unanswered() {
 				continue
 			}
 			next := c.nextSent(n)
+			if next == nil && sent[n] && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
+				c.closeCall(n, id)
+				continue
+			}
 			if next == nil || !sent[n] {
 				c.unfinished(n)
 				continue
@@ -308,14 +312,6 @@ func (c *Checker) answer(d *draft, call *node, callID string, next *node) {
 	if next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg {
 		c.hang(next, n, d) // nothing else stands between the answer and what follows
 	}
-}
-
-// unfinished notes a call that was cut off.
-func (c *Checker) unfinished(n *node) {
-	if c.opts.Live {
-		return
-	}
-	c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleUnfinishedCall, Impact: finding.Notes, Message: "the call was not answered: the client was stopped while it ran"}})
 }
 
 // nextSent is the record behind an answer on the way to a tip: the one that hangs on it or on an output of it.

@@ -36,7 +36,7 @@ var (
 	ruleLostPrompt      = texts.Rule(finding.Rule{Name: "lost-prompt", Family: "lost", Impact: finding.Loses, Fix: finding.Recovered})
 	ruleLostCall        = texts.Rule(finding.Rule{Name: "lost-call", Family: "lost", Impact: finding.Loses, Fix: finding.Recovered})
 	ruleLostResult      = texts.Rule(finding.Rule{Name: "lost-result", Family: "lost", Impact: finding.Loses, Fix: finding.Recovered})
-	ruleUnfinishedCall  = texts.Rule(finding.Rule{Name: "unfinished-call", Family: "lost", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleUnfinishedCall  = texts.Rule(finding.Rule{Name: "unfinished-call", Family: "lost", Impact: finding.Loses, Fix: finding.StandIn})
 	ruleWrongResultID   = texts.Rule(finding.Rule{Name: "wrong-result-id", Family: "lost", Impact: finding.Loses, Fix: finding.Exact})
 	ruleDuplicateResult = texts.Rule(finding.Rule{Name: "duplicate-result", Family: "lost", Impact: finding.Rejects, Fix: finding.SetAside})
 	ruleDuplicateCallID = texts.Rule(finding.Rule{Name: "duplicate-call-id", Family: "lost", Impact: finding.Loses, Fix: finding.Exact})
