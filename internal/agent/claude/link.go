@@ -375,10 +375,13 @@ func (c *Checker) unknownLinks() {
 
 func quoteType(t string) string { return `"` + clip(t) + `"` }
 
+// firstProgress is a version that writes progress records; none up to 2.1.2 does, nor goes on behind one.
+const firstProgress = "2.1.3"
+
 // unread says whether a record is a link that the clients do not follow: progress records all but the old ones do, which
 // matters where one of those is named (they are in sound sessions, too).
 func (c *Checker) unread(n *node) bool {
-	if n.typ == "progress" && c.opts.For != "" && before(c.opts.For, "2.1.100") {
+	if n.typ == "progress" && (c.opts.For != "" && before(c.opts.For, "2.1.100") || c.opts.For == "" && before(n.version, firstProgress)) {
 		return true
 	}
 	return n.role == roleOther && n.typ != "progress" && !newerThanKnown(n.version)
