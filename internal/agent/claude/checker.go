@@ -68,6 +68,7 @@ type Checker struct {
 	kids                 map[*node][]*node             // what hangs on a record, once it is known
 	byTime               []*node
 	rewinders            map[*node]bool     // the prompts that began anew from an older record
+	saidFirst            map[uint64]*node   // the first record with a message, by the sum of its bytes
 	lastSaid             *node              // the last record that is more than an output
 	newest               int64              // the latest time of a message, milliseconds since 1970, once it is asked for
 	namers               map[string][]*node // records by the ids that they name

@@ -72,6 +72,7 @@ type node struct {
 	parentWas  string     // as it stands in the file
 	up         *node      // what the record hangs on once all is mended, nil at a root
 	relinked   *draft     // the finding for which it was hung elsewhere
+	again      bool       // a copy of an earlier record under another id, in a conversation that was written anew
 	replaced   bool       // a later copy is read in its place
 	mended     bool       // the client can not read the line as it is
 	torn       bool       // hist has closed it where its line was cut

@@ -96,7 +96,7 @@ func renamed(n *node, b *block, id string) finding.Edit {
 func (c *Checker) sameCallID() {
 	seen := map[string]*node{}
 	for _, n := range c.nodes {
-		if n.side || n.role != roleAssistant {
+		if n.side || n.role != roleAssistant || n.again {
 			continue
 		}
 		for i := range n.blocks {
@@ -353,7 +353,7 @@ func (c *Checker) twiceAnswered() {
 				continue
 			}
 			for _, m := range list[1:] {
-				if m.new != nil || m.dropped != nil || len(m.blocks) != 1 {
+				if m.new != nil || m.dropped != nil || m.again || len(m.blocks) != 1 {
 					continue
 				}
 				d := c.add(&draft{about: m, Finding: finding.Finding{

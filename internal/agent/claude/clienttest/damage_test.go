@@ -78,6 +78,7 @@ func TestDamagesAreNamedAndMended(t *testing.T) {
 var sound = []string{
 	"clean", "resumed", "resumed2", "continued", "fork", "compact", "compact_auto", "thinking", "redacted", "image", "todo", "tool_error", "subagent",
 	"subagent_bg", "background", "bigout", "checkpoint", "interactive_rewind", "http_400", "http_429", "http_500", "http_529",
+	"parallel_five", "subagents_parallel", "stream_json", "prompt_too_long", "denied", "hooks", "stop_hook", "slash",
 }
 
 // TestRecordings lints what real clients wrote: sound sessions yield nothing, not even a note, the others what their
