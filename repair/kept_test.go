@@ -7,7 +7,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,11 +129,15 @@ func TestEveryByteIsKept(t *testing.T) {
 	if *mutants > 0 {
 		n = int64(*mutants)
 	}
-	all := mutable(t)
-	names := slices.Sorted(maps.Keys(all))
+	for _, s := range stocks(t) {
+		t.Run(s.agent, func(t *testing.T) { everyByteIsKept(t, s, n) })
+	}
+}
+
+func everyByteIsKept(t *testing.T, s *stock, n int64) {
 	several := 0
 	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
-		m := newMutant(all, names, seed)
+		m := s.mutant(seed)
 		k, err := repairKept(t, m.text, m.opts, m.choice)
 		if err != nil || k.encoding != normalize.UTF8 {
 			continue // TestNoRefusals counts those

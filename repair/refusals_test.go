@@ -17,9 +17,53 @@ import (
 )
 
 var (
-	mutants   = flag.Int("mutants", 0, "how many damaged sessions TestNoRefusals repairs; 0: a few thousand")
+	mutants   = flag.Int("mutants", 0, "how many damaged sessions of each agent TestNoRefusals repairs; 0: a few thousand")
 	firstSeed = flag.Int64("seed", 0, "the seed of the first of them")
 )
+
+// stock is what the mutants of an agent are made of: recordings, and the fixtures of the rules, which are damaged already.
+type stock struct {
+	agent    string
+	patterns []string
+	most     int // bytes of a session
+	ways     []way
+	versions []string // of the client that some are to be repaired for
+
+	all   map[string][]byte
+	names []string
+}
+
+// stocks are all that there are.
+func stocks(t testing.TB) []*stock {
+	t.Helper()
+	all := []*stock{{
+		agent: "codex", ways: rolloutBreaks, most: 1 << 30, versions: []string{"0.58.0", "0.145.0", "0.153.0"},
+		patterns: []string{"*/*/rollout-*.jsonl", "rules/*/*.jsonl", "healthy/*/session.jsonl"},
+	}, {
+		agent: "claude", ways: treeBreaks, most: 200_000, versions: []string{"1.0.128", "2.1.2", "2.1.100"},
+		patterns: []string{"[0-9]*/*/*.jsonl", "rules/*/*.jsonl", "healthy/*/session.jsonl"},
+	}}
+	for _, s := range all {
+		s.all = map[string][]byte{}
+		for _, pattern := range s.patterns {
+			paths, err := filepath.Glob(filepath.Join("../fixtures", s.agent, pattern))
+			if err != nil || len(paths) == 0 {
+				t.Fatalf("no fixtures: %v", err)
+			}
+			for _, p := range paths {
+				text, err := os.ReadFile(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(text) <= s.most {
+					s.all[p] = text
+				}
+			}
+		}
+		s.names = slices.Sorted(maps.Keys(s.all))
+	}
+	return all
+}
 
 // mutant is a session that was damaged at random, and what a repair of it is asked for.
 type mutant struct {
@@ -29,37 +73,19 @@ type mutant struct {
 	opts      lint.Options
 }
 
-// mutable are the sessions that mutants are made of: recordings, and the fixtures of the rules, which are damaged already.
-func mutable(t testing.TB) map[string][]byte {
-	t.Helper()
-	all := recordings(t)
-	for _, pattern := range []string{"../fixtures/codex/rules/*/*.jsonl", "../fixtures/codex/healthy/*/session.jsonl"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("no fixtures: %v", err)
-		}
-		for _, p := range paths {
-			if all[p], err = os.ReadFile(p); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return all
-}
-
-// newMutant damages a session in one way (two of three seeds) or in up to five ways at once. Some are repaired under
+// mutant damages a session in one way (two of three seeds) or in up to five ways at once. Some are repaired under
 // other choices and conditions than the usual ones.
-func newMutant(all map[string][]byte, names []string, seed int64) mutant {
+func (s *stock) mutant(seed int64) mutant {
 	rng := rand.New(rand.NewSource(seed))
-	m := mutant{name: names[rng.Intn(len(names))]}
-	m.text = all[m.name]
+	m := mutant{name: s.names[rng.Intn(len(s.names))]}
+	m.text = s.all[m.name]
 	ways := 1
 	if rng.Intn(3) == 0 {
 		ways = 2 + rng.Intn(4)
 	}
 	for range ways {
 		var way string
-		m.text, way = break1(rng, m.text)
+		m.text, way = break1(rng, m.text, s.ways)
 		m.how += "; " + way
 	}
 	m.opts.Name = lint.NameOf(filepath.Base(m.name), false)
@@ -67,11 +93,11 @@ func newMutant(all map[string][]byte, names []string, seed int64) mutant {
 	case 0, 1, 2:
 		m.opts.Provider = "openrouter"
 	case 3:
-		m.opts.KeepOrphans = true
+		m.opts.KeepOrphans, m.opts.ChainParallel = true, true
 	case 4:
 		m.opts.StripEncrypted = true
 	case 5:
-		m.opts.For = map[string]string{"codex": []string{"0.58.0", "0.145.0", "0.153.0"}[rng.Intn(3)]}
+		m.opts.For = map[string]string{s.agent: s.versions[rng.Intn(3)]}
 	}
 	if rng.Intn(4) == 0 {
 		if n := rng.Intn(len(choices) + 3); n < len(choices) {
@@ -82,44 +108,59 @@ func newMutant(all map[string][]byte, names []string, seed int64) mutant {
 			}
 		}
 	}
-	m.opts.Mend, m.opts.Agent = m.choice.Allows, "codex"
+	m.opts.Mend, m.opts.Agent = m.choice.Allows, s.agent
 	return m
 }
 
 func (m mutant) String() string {
 	o := m.opts
-	return fmt.Sprintf("%s%s: %+v, provider %q, keep orphans %v, strip %v, for %q", m.name, m.how, m.choice, o.Provider, o.KeepOrphans, o.StripEncrypted, o.For["codex"])
+	return fmt.Sprintf("%s%s: %+v, provider %q, keep orphans %v, chain %v, strip %v, for %q", m.name, m.how, m.choice, o.Provider, o.KeepOrphans, o.ChainParallel, o.StripEncrypted, o.For)
 }
 
 // TestNoRefusals counts the damaged sessions whose repair is refused, and wants none: whatever the damage, and whatever
 // was chosen, what is mended passes its own check. With -mutants N it repairs so many, from -seed on.
 func TestNoRefusals(t *testing.T) {
-	n := int64(*mutants)
-	if n == 0 {
-		if n = 4000; testing.Short() {
-			n = 400
-		}
+	for _, s := range stocks(t) {
+		t.Run(s.agent, func(t *testing.T) {
+			eachMutant(t, s, 4000, func(m mutant) error {
+				_, _, err := repairAs(m.text, m.opts, m.choice)
+				return err
+			})
+		})
 	}
-	all := mutable(t)
-	names := slices.Sorted(maps.Keys(all))
+}
+
+// eachMutant tries a law on n mutants, or as many as -mutants says, and counts the ways in which it does not hold.
+func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) {
+	t.Helper()
+	switch {
+	case *mutants > 0:
+		n = int64(*mutants)
+	case testing.Short():
+		n /= 10
+	}
 	var lock sync.Mutex
-	refused := map[string]int{}
+	against := map[string]int{}
 	seeds := make(chan int64)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for seed := range seeds {
-				m := newMutant(all, names, seed)
-				_, _, err := repairAs(m.text, m.opts, m.choice)
+				m := s.mutant(seed)
+				err := law(m)
 				if err == nil {
 					continue
 				}
 				what := "other"
-				if errors.Is(err, ErrVerify) {
+				var b *broken
+				switch {
+				case errors.As(err, &b):
+					what = b.law
+				case errors.Is(err, ErrVerify):
 					what = failsCheck
 				}
 				lock.Lock()
-				refused[what]++
+				against[what]++
 				lock.Unlock()
 				t.Errorf("seed %d: %s: %v", seed, m, err)
 			}
@@ -130,5 +171,5 @@ func TestNoRefusals(t *testing.T) {
 	}
 	close(seeds)
 	workers.Wait()
-	t.Logf("%d repairs, refused: %v", n, refused)
+	t.Logf("%d mutants, broken: %v", n, against)
 }

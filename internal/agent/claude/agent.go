@@ -108,7 +108,7 @@ func (Agent) Resume(thread string) []string {
 // NewCheckers makes the one checker that sees the whole tree.
 func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
-	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
+	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
 		opts.Beside = OpenBeside(o.Path)
 		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); IsID(id) {

@@ -41,7 +41,7 @@ func (c *Checker) newestBelow(n *node) *node {
 
 // besideCall says whether a record is an output off the path that the client collects with its call.
 func (c *Checker) besideCall(m *node) bool {
-	return m.role == roleResult && m.up != nil && len(c.kids[m]) == 0 && len(c.kids[m.up]) > 1
+	return m.role == roleResult && m.up != nil && m.many == 0 && m.up.many > 1
 }
 
 // hung is what a record hangs on once all is mended.
@@ -164,8 +164,8 @@ func (c *Checker) branches() {
 		return
 	}
 	for range maxBranches { // each round mends one branch
-		sent := c.reach(tip, hung, c.all())
-		head, end := c.lostBranch(sent, tip)
+		t := c.trunkOf(tip)
+		head, end := c.lostBranch(c.reach(tip, hung, c.all()), t)
 		if head == nil {
 			return
 		}
@@ -174,18 +174,18 @@ func (c *Checker) branches() {
 			Message: "two records follow the same one, and no rewind explains it: the client sends one side only, and forgets this one",
 		}})
 		head.branchDone = true
-		tip = c.behind(d, head, end, tip)
+		tip = c.behind(d, head, end, t)
 	}
 }
 
 // lostBranch finds a branch that holds answers and is not sent: its first record and its last.
-func (c *Checker) lostBranch(sent map[*node]bool, tip *node) (head, end *node) {
+func (c *Checker) lostBranch(sent map[*node]bool, t *trunk) (head, end *node) {
 	for _, n := range c.nodes {
 		if n.side || sent[n] || n.dropped != nil || n.branchDone || n.up == nil || !sent[n.up] || n.role == roleResult {
 			continue
 		}
 		last, answered := c.branchEnd(n)
-		if answered && !c.explained(n, last, sent, tip) {
+		if answered && !c.explained(n, last, t) {
 			return n, last
 		}
 		n.branchDone = true
@@ -213,23 +213,19 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 
 // explained says whether a branch was left on purpose: the client has noted a rewind, or is one that does not note them
 // and the branch was over before the other began.
-func (c *Checker) explained(head, end *node, sent map[*node]bool, tip *node) bool {
-	fork, winner := c.forkOf(head, tip) // the branch that is sent instead
+func (c *Checker) explained(head, end *node, t *trunk) bool {
+	fork, tip := t.forkOf(head), t.tip
+	winner := fork.winner // the branch that is sent instead
 	if winner == nil {
 		return true
 	}
-	if winner.isPrompt() && !head.isPrompt() && inTurn(fork) {
+	if winner.isPrompt() && !head.isPrompt() && fork.inTurn {
 		return false // nobody goes back to the middle of a turn
 	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
-	for p := tip; p != nil && p != fork; p = p.up {
-		if p.isPrompt() && c.rewound(p) {
-			return true
-		}
-	}
-	if c.rewound(head) {
+	if fork.rewound || c.rewound(head) {
 		return true
 	}
 	overlap := end.when != 0 && winner.when != 0 && end.when > winner.when && tip.when >= head.when
@@ -242,42 +238,71 @@ func (c *Checker) explained(head, end *node, sent map[*node]bool, tip *node) boo
 	return false
 }
 
-// forkOf is the record at which the way from a record up meets the way from the tip, and the first record behind it on
-// the tip's side that says something, nil if none does.
-func (c *Checker) forkOf(head, tip *node) (fork, winner *node) {
-	next := map[*node]*node{}
+// trunk is the way from a tip to its root, and what hangs on it.
+type trunk struct {
+	tip   *node
+	forks map[*node]*fork // of the records on the way, and of those looked at beside it
+}
+
+// fork is what can be said of a branch that leaves the way to the tip at a record.
+type fork struct {
+	at      *node
+	winner  *node // the first record behind it on the way that says something, nil if none does
+	rewound bool  // behind it on the way the client has noted a rewind
+	inTurn  bool  // it stands in the middle of a turn: behind a call
+}
+
+func (c *Checker) trunkOf(tip *node) *trunk {
+	t := &trunk{tip: tip, forks: map[*node]*fork{}}
 	var said *node
+	rewound := false
+	var way []*fork
 	for p := tip; p != nil; p = p.up {
-		next[p] = said
+		f := &fork{at: p, winner: said, rewound: rewound}
+		t.forks[p] = f
+		way = append(way, f)
 		if p.hasMessage() {
 			said = p
 		}
+		rewound = rewound || p.isPrompt() && c.rewound(p)
 	}
-	for p := head.up; p != nil; p = p.up {
-		if first, ok := next[p]; ok {
-			return p, first
+	called := false
+	for _, f := range slices.Backward(way) {
+		if f.at.hasMessage() {
+			called = f.at.role == roleAssistant && len(f.at.ids(blockCall)) > 0
 		}
+		f.inTurn = called
 	}
-	return nil, nil
+	return t
 }
 
-// inTurn says whether a record stands in the middle of a turn: behind a call.
-func inTurn(p *node) bool {
-	for p != nil && !p.hasMessage() {
-		p = p.up
+// forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.
+func (t *trunk) forkOf(head *node) *fork {
+	f := &fork{}
+	var beside []*node
+	for p := head.up; p != nil; p = p.up {
+		if known := t.forks[p]; known != nil {
+			f = known
+			break
+		}
+		beside = append(beside, p)
 	}
-	return p != nil && p.role == roleAssistant && len(p.ids(blockCall)) > 0
+	for _, p := range beside {
+		t.forks[p] = f
+	}
+	return f
 }
 
 // behind hangs one branch behind the other; it returns the tip of what there is then.
-func (c *Checker) behind(d *draft, head, end, tip *node) *node {
-	fork, winner := c.forkOf(head, tip)
+func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
+	fork, tip := t.forkOf(head), t.tip
+	winner := fork.winner
 	if winner == nil {
 		c.hang(head, tip, d)
 		return end
 	}
 	var next *node // the first prompt on the side that is sent that came after the branch was over
-	for p := tip; p != nil && p != fork; p = p.up {
+	for p := tip; p != nil && p != fork.at; p = p.up {
 		if p.isPrompt() && p != winner && end.when != 0 && p.when > end.when {
 			next = p
 		}
@@ -394,7 +419,7 @@ func (n *node) timed(when int64) finding.Edit {
 func (c *Checker) deepest(n *node) *node {
 	for steps := 0; steps <= len(c.nodes); steps++ {
 		var next *node
-		for _, m := range c.kids[n] {
+		for m := n.first; m != nil; m = m.latter {
 			if m.side || m.dropped != nil || c.unread(m) || c.besideCall(m) {
 				continue
 			}
@@ -421,7 +446,7 @@ func (c *Checker) pointAt(d *draft, n *node) {
 	}
 	line := []byte(`{"type":"last-prompt","lastPrompt":`)
 	line = jsonl.AppendQuote(line, prompt)
-	line = append(line, `,"leafUuid":"`+n.uuid+`","sessionId":`...)
+	line = append(jsonl.AppendQuote(append(line, `,"leafUuid":`...), n.uuid), `,"sessionId":`...)
 	line = append(jsonl.AppendQuote(line, c.beside.session), '}')
 	d.Edits = append(d.Edits, finding.Edit{At: c.last.Pos, Op: finding.After, New: finding.Content{Literal: line}})
 }
@@ -429,7 +454,7 @@ func (c *Checker) pointAt(d *draft, n *node) {
 // order notes records that stand in front of their parents.
 func (c *Checker) order() {
 	for _, n := range c.nodes {
-		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && n.relinked == nil && n.hasMessage() && !opening(n.up) {
+		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) {
 			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record stands in front of its parent"}})
 			return
 		}

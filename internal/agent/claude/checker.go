@@ -18,6 +18,8 @@ type Options struct {
 	Chain    bool   // outputs of parallel calls are hung behind each other
 	Live     bool   // somebody writes it now: an unfinished end is no damage
 	SubAgent bool   // the file is a sub-agent's own: all its records say so
+	// Mend says which findings are mended; nil: all. No edit of another relies on what is not.
+	Mend func(*finding.Finding) bool
 }
 
 // Beside is where content that a session has lost may still be.
@@ -47,9 +49,9 @@ type Checker struct {
 	told                 []told // where prompts are told a second time
 	leaf                 string // as the last last-prompt record names it
 	leafAt               finding.Ref
-	snapshots            []string      // the prompts for which the client has kept files
-	queued               []session.Pos // where prompts came in
-	rewinds              []session.Pos // where the client has noted a rewind
+	snapshots            map[string]bool // the prompts for which the client has kept files
+	queued               []session.Pos   // where prompts came in
+	rewinds              []session.Pos   // where the client has noted a rewind
 	first                finding.Ref
 	records              int
 	copied               int            // records of kinds that a resume copies into a file of its own
@@ -65,13 +67,15 @@ type Checker struct {
 	pointed              bool                          // a last-prompt record was added
 	copies               map[session.Pos][]session.Pos // where a record stands again, byte for byte
 	namedBy              map[string]int                // how many records name an id as their parent
-	kids                 map[*node][]*node             // what hangs on a record, once it is known
-	byTime               []*node
-	rewinders            map[*node]bool     // the prompts that began anew from an older record
-	saidFirst            map[uint64]*node   // the first record with a message, by the sum of its bytes
-	lastSaid             *node              // the last record that is more than an output
-	newest               int64              // the latest time of a message, milliseconds since 1970, once it is asked for
-	namers               map[string][]*node // records by the ids that they name
+	byTime               []*node                       // those of the main conversation
+	promptAt             []int                         // the places of the prompts among the records, once they are asked for
+	promptLines          []int64                       // and their lines
+	linked               bool                          // what hangs on a record is known
+	rewinders            map[*node]bool                // the prompts that began anew from an older record
+	namers               map[string][]*node            // records by the ids that they name
+	lastSaid             *node                         // the last record that is more than an output
+	newest               int64                         // the latest time of a message, milliseconds since 1970, once it is asked for
+	saidFirst            map[uint64]*node              // the first record with a message, by the sum of its bytes
 	callMap              map[string]*node
 	resultMap            map[string][]*node
 	Summary              Summary
@@ -103,6 +107,7 @@ type draft struct {
 	finding.Finding
 	about  *node
 	always bool // counts wherever it stands
+	left   bool // it is about what is no longer sent, and is not mended
 }
 
 // follows says whether a finding about a record that was cut only tells what the cut has taken of it.
@@ -116,7 +121,7 @@ func (d *draft) follows() bool {
 
 // New returns a checker that reports to the given function.
 func New(opts Options, report func(finding.Finding)) *Checker {
-	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, half: map[int64]bool{}, heard: map[string]bool{}, proof: newProof()}
+	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, half: map[int64]bool{}, heard: map[string]bool{}, snapshots: map[string]bool{}, proof: newProof()}
 }
 
 // Record takes the next logical record.
@@ -135,7 +140,7 @@ func (c *Checker) Record(rec *session.Record) {
 	}
 	if inTree(rec) {
 		c.beside.take(rec)
-		if v := string(text(rec, fieldVersion)); v != "" && (c.written == "" || before(c.written, v)) {
+		if v := decoded(rec, fieldVersion); v != "" && (c.written == "" || before(c.written, v)) {
 			c.written = v
 		}
 		n := newNode(rec)
@@ -164,8 +169,8 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if isTrue(rec, fieldExplicit) {
 			c.rewinds = append(c.rewinds, rec.Pos)
 		}
-		if leaf := text(rec, fieldLeaf); len(leaf) > 0 && !zeros(leaf) {
-			c.leaf, c.leafAt = string(leaf), finding.RefOf(rec)
+		if leaf := decoded(rec, fieldLeaf); leaf != "" && !zeros(leaf) {
+			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
 		}
 		if t := decoded(rec, fieldLastPrompt); t != "" && !strings.HasSuffix(t, "…") && !strings.HasSuffix(t, "...") {
 			c.told = append(c.told, told{text: t, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
@@ -174,7 +179,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.copied++
 	case "file-history-snapshot":
 		c.copied++
-		c.snapshots = append(c.snapshots, string(text(rec, fieldMessageRef)))
+		c.snapshots[decoded(rec, fieldMessageRef)] = true
 	case "queue-operation":
 		c.queued = append(c.queued, rec.Pos)
 		if string(text(rec, fieldOperation)) == "enqueue" {
@@ -192,7 +197,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 	}
 }
 
-func zeros(id []byte) bool { return len(bytes.Trim(id, "0-")) == 0 }
+func zeros(id string) bool { return strings.Trim(id, "0-") == "" }
 
 // End settles what could not be known before, and reports.
 func (c *Checker) End() {
@@ -222,7 +227,6 @@ func (c *Checker) End() {
 	c.order()
 	c.lastTurn()
 	c.reachable()
-	c.relink()
 	c.settle()
 }
 
@@ -269,8 +273,12 @@ func (c *Checker) stub() bool {
 	if c.copied < c.records || len(c.snapshots) == 0 {
 		return c.copied == c.records
 	}
-	line, _ := c.opts.Beside.Record(c.snapshots[0])
-	return line != nil
+	for id := range c.snapshots {
+		if line, _ := c.opts.Beside.Record(id); line != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // add keeps a finding about a record.
@@ -281,6 +289,11 @@ func (c *Checker) add(d *draft) *draft {
 	d.On, d.Record, d.IDs = d.about.ref, d.about.typ, d.about.uuid
 	c.found = append(c.found, d)
 	return d
+}
+
+// chosen says whether a finding is mended.
+func (c *Checker) chosen(d *draft) bool {
+	return d != nil && !d.left && (c.opts.Mend == nil || c.opts.Mend(&d.Finding))
 }
 
 // oldTarget says whether a client without the five-second rule will read the session.
@@ -347,9 +360,8 @@ func (c *Checker) worst(old, middle, newest finding.Impact) finding.Impact {
 
 // settle reports what was found. A loss in what is not sent any more is only noted.
 func (c *Checker) settle() {
-	sent := c.sentAfter()
-	c.sentSet = sent
-	c.Summary.Items = count(sent)
+	c.sentSet = c.sentAfter()
+	c.Summary.Items = count(c.sentSet)
 	slices.SortStableFunc(c.found, func(a, b *draft) int {
 		switch {
 		case a.Pos.Less(b.Pos):
@@ -360,18 +372,23 @@ func (c *Checker) settle() {
 		return 0
 	})
 	for _, d := range c.found {
+		if d.Impact != finding.Notes && !d.always && !c.sentSet[d.about] && !c.partOfCut(d) {
+			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
+			d.Message += " (in a part of the history that is no longer sent)"
+		}
+	}
+	c.relink()
+	for _, d := range c.found {
 		if d.Impact != finding.Notes && len(c.copies) > 0 {
 			c.alone(d)
 		}
-		if d.about.torn && c.Amend != nil && d.follows() { // it is one damage: the line was cut
-			edits := d.Edits
-			c.Amend(d.about.ref.Pos.Line, func(f *finding.Finding) { f.Edits = append(f.Edits, edits...) })
+		if c.partOfCut(d) {
+			c.Amend(d.about.ref.Pos.Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
 			continue
-		}
-		if d.Impact != finding.Notes && !d.always && !sent[d.about] {
-			d.Impact, d.Fix, d.Edits, d.Lost, d.Source = finding.Notes, finding.NoFix, nil, 0, ""
-			d.Message += " (in a part of the history that is no longer sent)"
 		}
 		c.report(d.Finding)
 	}
 }
+
+// partOfCut says whether a finding is told with the one that a line was cut: it is one damage.
+func (c *Checker) partOfCut(d *draft) bool { return d.about.torn && c.Amend != nil && d.follows() }

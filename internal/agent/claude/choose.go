@@ -44,6 +44,7 @@ func (c *Checker) chainParallel() {
 	if !c.opts.Chain {
 		return
 	}
+	c.lay()
 	seen := map[string]bool{}
 	for _, n := range c.nodes {
 		if n.role != roleAssistant || n.side || n.dropped != nil || n.msg == "" || seen[n.msg] || len(n.ids(blockCall)) == 0 {
@@ -51,7 +52,7 @@ func (c *Checker) chainParallel() {
 		}
 		seen[n.msg] = true
 		calls, results := c.parallel(n)
-		if len(calls) < 2 || len(results) < 2 {
+		if results = besides(calls, results); len(calls) < 2 || len(results) < 2 {
 			continue
 		}
 		c.chain(calls[len(calls)-1], results)
@@ -80,6 +81,18 @@ func (c *Checker) parallel(first *node) (calls, results []*node) {
 	return calls, results
 }
 
+// besides are the outputs below an answer's calls that its last call does not hang on itself: such a one was written before it.
+func besides(calls, results []*node) []*node {
+	if len(calls) < 2 {
+		return nil
+	}
+	above := map[*node]bool{}
+	for p, steps := calls[len(calls)-1], 0; p != nil && p != calls[0] && steps < maxSiblings; p, steps = p.up, steps+1 {
+		above[p] = true
+	}
+	return slices.DeleteFunc(results, func(r *node) bool { return above[r] || !r.within(calls[0]) })
+}
+
 // chain hangs outputs behind a call, one behind the other, and what hung on any of them on the last.
 func (c *Checker) chain(call *node, results []*node) {
 	var d *draft
@@ -104,7 +117,7 @@ func (c *Checker) chain(call *node, results []*node) {
 	}
 	last := results[len(results)-1]
 	for _, r := range results[:len(results)-1] {
-		for _, k := range c.children(r) {
+		for _, k := range r.children() {
 			if !slices.Contains(results, k) {
 				c.hang(k, last, d)
 			}

@@ -42,16 +42,14 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 		c.insert(d, made{uuid: id, parent: p.uuid, when: n.when, typ: "user", message: object{"role": "user", "content": words}}, n, finding.Before)
 		return true
 	}
-	if before := c.byUUID[boundary.ref2]; before != nil {
-		c.hang(n, before, d)
-		return true
+	last := c.byUUID[boundary.ref2] // before the compaction
+	if last == nil {
+		last = boundary.front
 	}
-	if before := c.before(boundary); before != nil {
-		c.hang(n, before, d)
-		return true
+	if last == nil || rooted(last, n) {
+		d.Fix, last = finding.NoFix, p
 	}
-	d.Impact, d.Fix = finding.Loses, finding.NoFix
-	c.hang(n, p, d)
+	c.hang(n, last, d)
 	return true
 }
 
@@ -74,7 +72,7 @@ func (c *Checker) lostKept() {
 			continue
 		}
 		var summary *node
-		for _, m := range c.kids[n] {
+		for m := n.first; m != nil; m = m.latter {
 			if m.summary && m.new == nil {
 				summary = m
 			}

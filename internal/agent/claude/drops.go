@@ -58,10 +58,9 @@ func (c *Checker) refill(n *node, d *draft) {
 
 // promptBeforeRecord is the last record with a message in front of one, nil if it is the first.
 func (c *Checker) promptBeforeRecord(n *node) *node {
-	for i := n.index - 1; i >= 0; i-- {
-		if m := c.nodes[i]; m.hasMessage() && !m.side {
-			return m
-		}
+	m := n.front
+	for m != nil && !m.hasMessage() {
+		m = m.front
 	}
-	return nil
+	return m
 }

@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"bytes"
+
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -85,8 +87,8 @@ func field(rec *session.Record, f int) []byte {
 	return nil
 }
 
-// text is a string field without its quotes, as it is escaped in the record; nil if it is absent or no string. Ids hold
-// no escapes.
+// text is a string field without its quotes, as it is escaped in the record; nil if it is absent or no string. It
+// is for words that a client writes without escapes, and to be compared with those; what is kept, or written again, is decoded.
 func text(rec *session.Record, f int) []byte {
 	raw := field(rec, f)
 	if len(raw) < 2 || raw[0] != '"' {
@@ -100,6 +102,9 @@ func decoded(rec *session.Record, f int) string {
 	raw := field(rec, f)
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
 	}
 	s, _ := jsonl.Unquote(raw)
 	return s

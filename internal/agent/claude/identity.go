@@ -85,14 +85,6 @@ func (c *Checker) identify() {
 		if n.uuid != "" && !n.wrongID {
 			continue
 		}
-		old := n.uuid
-		if id := c.wanted(i, missing); id != "" {
-			n.uuid = id
-			delete(missing, id)
-		} else {
-			n.uuid = newID("record", old, n.parent, n.ref.Pos.String())
-		}
-		c.byUUID[n.uuid] = n
 		d := n.named
 		if d == nil {
 			d = c.add(&draft{about: n, Finding: finding.Finding{
@@ -100,6 +92,13 @@ func (c *Checker) identify() {
 				Message: "the record has no id: the client skips it, and what stands above it is lost",
 			}})
 		}
+		n.named = d
+		old := n.uuid
+		if n.uuid = c.wanted(i, missing); n.uuid == "" {
+			n.uuid = newID("record", old, n.parent, n.ref.Pos.String())
+		}
+		delete(missing, n.uuid)
+		c.byUUID[n.uuid] = n
 		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan, n.start, "uuid", n.uuid)}})
 		if n.wrongID { // what follows it in the file hangs on it
 			for _, later := range c.naming(old) {
@@ -128,7 +127,7 @@ func (c *Checker) naming(id string) []*node {
 // rename makes a record name another's new id.
 func (n *node) rename(old, id string, d *draft) {
 	if n.parent == old {
-		n.parent, n.relinked = id, d
+		n.parent, n.moves = id, append(n.moves, move{by: d})
 	}
 	if n.source == old {
 		n.source = id

@@ -15,15 +15,16 @@ const healTime = 5000
 func (c *Checker) link() {
 	for _, n := range c.nodes {
 		n.up = c.byUUID[n.parent]
-	}
-	c.byTime = slices.SortedStableFunc(slices.Values(c.nodes), func(a, b *node) int { return cmp.Compare(a.when, b.when) })
-	c.cycles()
-	c.kids = map[*node][]*node{}
-	for _, n := range c.nodes {
-		if n.up != nil {
-			c.kids[n.up] = append(c.kids[n.up], n)
+		for i := range n.moves { // it was given another name for its parent
+			n.moves[i].up = n.up
 		}
 	}
+	c.neighbours()
+	c.cycles()
+	for _, n := range c.nodes {
+		n.join()
+	}
+	c.linked = true
 	c.namedBy = map[string]int{}
 	for _, n := range c.nodes {
 		c.namedBy[n.parent]++
@@ -51,6 +52,21 @@ func (c *Checker) link() {
 		}
 	}
 	c.unknownLinks()
+}
+
+// neighbours finds for each record the one before it in its conversation, and those of the main one by their time.
+func (c *Checker) neighbours() {
+	var last [2]*node
+	for _, n := range c.nodes {
+		of := &last[0]
+		if n.side {
+			of = &last[1]
+		} else {
+			c.byTime = append(c.byTime, n)
+		}
+		n.front, n.beyond, *of = *of, *of, n
+	}
+	slices.SortStableFunc(c.byTime, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
 }
 
 // firstOfTree is the record that the conversation begins with: the first of the file if it has no parent, else the oldest
@@ -127,7 +143,10 @@ func (c *Checker) cycles() {
 		first.up = nil
 		cut = append(cut, first)
 	}
-	for _, first := range cut { // all circles are open: a walk to the root has an end
+	for _, n := range c.nodes { // all circles are open: every way up has an end
+		n.above = n.up
+	}
+	for _, first := range cut {
 		message := "the record is its own ancestor"
 		if first.parent == first.uuid {
 			message = "the record is its own parent"
@@ -162,75 +181,37 @@ func (c *Checker) rewound(n *node) bool {
 	return c.rewinders[n]
 }
 
-// maxDepth is how many records a way to a root has at most. One that has more goes in a circle.
-const maxDepth = 1 << 20
-
-// leads says whether the way from p to its root comes by n, or never comes to a root.
-func leads(p, n *node) bool {
-	for steps := 0; p != nil; p = p.up {
-		if steps++; p == n || steps > maxDepth {
-			return true
-		}
-	}
-	return false
-}
-
-// hang makes p the parent of n, for the sake of a finding.
+// hang makes p the parent of n, for the sake of a finding. The caller sees to it that p does not hang on n.
 func (c *Checker) hang(n, p *node, d *draft) {
-	if (c.kids == nil || len(c.kids[n]) > 0) && leads(p, n) || p == n {
-		return // it would hang on itself
+	if c.linked {
+		n.leave()
 	}
-	if c.kids != nil {
-		if n.up != nil {
-			c.kids[n.up] = slices.DeleteFunc(c.kids[n.up], func(m *node) bool { return m == n })
-		}
-		if p != nil {
-			c.kids[p] = append(c.kids[p], n)
-		}
+	n.up, n.above, n.moves = p, p, append(n.moves, move{d, p})
+	if c.linked {
+		n.join()
 	}
-	n.up, n.relinked = p, d
 }
 
-// before is what a record most likely hung on: the record of its answer or of its call that stands before it, else the last
-// record of the tree before it in the file.
+// before is what a root most likely hung on: the record of its answer or of its call that stands before it, else the last
+// record of the tree before it in the file; nil if all of them hang on it.
 func (c *Checker) before(n *node) *node {
-	if p := c.callOf(n); p != nil && p != n {
+	if p := c.callOf(n); p != nil && !rooted(p, n) {
 		return p
 	}
-	var last *node
-	for i := n.index - 1; i >= 0; i-- {
-		m := c.nodes[i]
-		if m.side != n.side || m.dropped != nil || under(m, n) {
-			continue
-		}
-		if last == nil {
-			last = m
-		}
-		if n.msg == "" || m.msg == n.msg {
-			if m.msg == n.msg && n.msg != "" {
-				return m
-			}
-			break
-		}
-		if m.sent() {
-			break
+	last := n.ahead()
+	if n.msg == "" {
+		return last
+	}
+	for m, steps := last, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
+		switch {
+		case rooted(m, n):
+		case m.msg == n.msg:
+			return m
+		case m.sent():
+			return last
 		}
 	}
 	return last
-}
-
-// under says whether m hangs, over whatever, on n.
-func under(m, n *node) bool {
-	for steps := 0; m != nil && steps < maxDepth; steps++ {
-		if m == n {
-			return true
-		}
-		if m.index < n.index && m.up != nil && m.up.index < m.index {
-			return false // from here on it only goes up in the file
-		}
-		m = m.up
-	}
-	return false
 }
 
 // callOf is the record whose call a record answers, nil if it answers none.
@@ -256,10 +237,10 @@ func (c *Checker) healed(n *node) *node {
 	}
 	var best *node
 	until, _ := slices.BinarySearchFunc(c.byTime, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
-	for i := until - 1; i >= 0 && c.byTime[i].when >= n.when-healTime; i-- {
+	for i := until - 1; i >= max(0, until-maxSiblings) && c.byTime[i].when >= n.when-healTime; i-- {
 		m := c.byTime[i]
 		switch {
-		case m == n || m.side || under(m, n):
+		case rooted(m, n):
 		case best == nil:
 			best = m
 		case m.when == best.when:
@@ -281,14 +262,17 @@ func (c *Checker) impactOf(n, p *node) finding.Impact {
 
 // parentless mends a record in the middle that names no parent.
 func (c *Checker) parentless(n *node) {
-	if n.relinked != nil {
+	if len(n.moves) > 0 {
 		return
+	}
+	p := c.before(n)
+	if p == nil && !n.summary {
+		return // all that stands before it hangs on it: it is the first after all
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
 	}})
-	p := c.before(n)
 	if n.summary { // the mark that stood in front of it is gone, and its id with it
 		c.addBoundary(n, newID("boundary", n.uuid), d)
 		return
@@ -299,72 +283,82 @@ func (c *Checker) parentless(n *node) {
 // lostParent mends the records that name a parent which is not in the file: what was lost is written again where it is
 // known what it was, else they are hung on what stands before them.
 func (c *Checker) lostParent(id string, children []*node) {
+	if !c.lostBefore(id, children) {
+		c.broken(children)
+		return
+	}
+	p := c.byUUID[id]
+	for _, m := range children {
+		switch {
+		case m.up != nil:
+		case rooted(p, m): // it hangs on this one itself
+			c.broken([]*node{m})
+		default:
+			m.up, m.above = p, p
+			m.join()
+		}
+	}
+}
+
+// lostBefore writes again what is missing in front of its children; false if nothing tells what it was.
+func (c *Checker) lostBefore(id string, children []*node) bool {
 	n := children[0]
 	p := c.before(n)
 	switch {
 	case n.summary:
 		c.addBoundary(n, id, nil)
+		return true
 	case c.lostCallBefore(id, children):
+		return true
 	case n.role == roleResult && n.source == "" && c.lostResultBefore(id, children, p): // versions up to 2.0 chained outputs
+		return true
 	case n.role == roleResult && c.callOf(n) != nil:
-		c.broken(id, children, c.callOf(n))
-	case c.lostResultBefore(id, children, p):
-	case c.lostSummaryBefore(id, n, p):
-	case c.lostPromptBefore(id, children, p):
-	default:
-		c.broken(id, children, p)
+		return false
 	}
-	for _, m := range children {
-		switch p := c.byUUID[id]; { // what was lost is there again
-		case m.up != nil || p == nil:
-		case leads(p, m): // it hangs on this one itself: a circle
-			c.broken(id, []*node{m}, c.before(m))
-		default:
-			m.up = p
-			c.kids[p] = append(c.kids[p], m)
-		}
-	}
+	return c.lostResultBefore(id, children, p) || c.lostSummaryBefore(id, n, p) || c.lostPromptBefore(id, children, p)
 }
 
-// broken hangs records whose parent is missing on another.
-func (c *Checker) broken(_ string, children []*node, p *node) {
+// broken hangs records whose parent is missing on what stands before each.
+func (c *Checker) broken(children []*node) {
 	for _, n := range children {
-		to := p
-		if n != children[0] {
-			to = c.before(n)
-			if under(to, n) {
-				to = p
-			}
-		}
+		to := c.before(n)
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
 			Message: "the record hangs on one that is not in the file",
 		}})
 		switch {
 		case to == nil:
-			d.Impact, d.Message = finding.Notes, d.Message+"; nothing stands before it"
-			d.Fix = finding.NoFix
+			d.Impact, d.Fix, d.Message = finding.Notes, finding.NoFix, d.Message+"; nothing stands before it"
+			continue
 		case d.Impact == finding.Notes:
 			d.Message += "; the client takes the one before it by the time"
 		default:
 			d.Message += ": the client forgets everything above it"
 		}
-		if to != nil {
-			c.hang(n, to, d)
-		}
+		c.hang(n, to, d)
 	}
 }
 
 // unknownLinks hangs what follows a record that no client reads on what stands before that.
 func (c *Checker) unknownLinks() {
+	above := map[*node]*node{} // what is read above a record that is not
 	for _, n := range c.nodes {
 		if n.side || n.up == nil || !c.unread(n.up) {
 			continue
 		}
 		bad := n.up
-		p := bad.up
+		var skipped []*node
+		p := bad
 		for p != nil && c.unread(p) {
+			skipped = append(skipped, p)
+			if over, ok := above[p]; ok {
+				p = over
+				continue
+			}
 			p = p.up
+		}
+		for _, m := range skipped {
+			above[m] = p
 		}
 		d := c.add(&draft{about: bad, Finding: finding.Finding{
 			Rule: ruleUnknownLink, Impact: finding.Loses, Fix: finding.Exact,

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/tidwall/gjson"
 
@@ -34,11 +35,10 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 		}
 		return true
 	})
+	n.above = n.up
+	n.join()
 	c.byUUID[n.uuid] = n
 	c.added = append(c.added, n)
-	if n.up != nil {
-		c.kids[n.up] = append(c.kids[n.up], n)
-	}
 	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: m.json(c.beside)}})
 	return n
@@ -56,16 +56,15 @@ func (c *Checker) restored(d *draft, id string, parent *node, beside *node) bool
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n := nodeOf(line)
 	n.ref, n.index, n.new = beside.ref, beside.index, &made{parent: n.parent}
-	n.up = c.byUUID[n.parent]
-	if n.up == nil && parent != nil {
+	up := c.byUUID[n.parent]
+	if up == nil && parent != nil {
 		line = withParent(line, n, parent.uuid)
-		n.up, n.new.parent = parent, parent.uuid
+		up, n.new.parent = parent, parent.uuid
 	}
+	n.up, n.above = up, up
+	n.join()
 	c.byUUID[id] = n
 	c.added = append(c.added, n)
-	if n.up != nil {
-		c.kids[n.up] = append(c.kids[n.up], n)
-	}
 	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
 	return true
@@ -150,7 +149,6 @@ func (c *Checker) results() map[string][]*node {
 
 // rebuildCall writes a lost call again as far as its output tells it.
 func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node) {
-	callID := result.ids(blockResult)[0]
 	name, input, known := c.callFrom(result)
 	msg := "msg_" + newID("message", id)[:8] + "hist"
 	if p != nil && p.role == roleAssistant && p.msg != "" && p.stop != "end_turn" && !p.synthetic && !p.filler {
@@ -169,6 +167,7 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	if known {
 		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
 	}
+	callID := c.validID(d, result)
 	m := made{uuid: id, parent: parent, when: when, typ: "assistant", message: object{
 		"id": msg, "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "stop_sequence": nil,
 		"usage":   object{"input_tokens": 0, "output_tokens": 0},
@@ -177,6 +176,17 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	n := c.insert(d, m, beside, finding.Before)
 	n.msg = msg
 	c.calls()[callID] = n
+}
+
+// validID is the id of the call that an output names; one that the API would not take gets a new one in the output.
+func (c *Checker) validID(d *draft, result *node) string {
+	old := result.ids(blockResult)[0]
+	if callID.MatchString(old) || !c.chosen(d) {
+		return old
+	}
+	id := fresh(old, result.uuid)
+	c.rename(d, result, old, id)
+	return id
 }
 
 // sameAnswer is the id of the answer that a record which hangs on the missing one is a part of.
@@ -345,16 +355,15 @@ const pause = 30_000
 
 // turnEnded says whether a prompt stood between the end of an answer and a record that hangs on something lost.
 func (c *Checker) turnEnded(id string, p, n *node) bool {
-	if slices.Contains(c.snapshots, id) || p.stop == "end_turn" || p.stop == "stop_sequence" {
+	if c.snapshots[id] || p.stop == "end_turn" || p.stop == "stop_sequence" {
 		return true
 	}
 	if p.stop != "" {
 		return false
 	}
-	for _, at := range c.queued {
-		if p.ref.Pos.Less(at) && at.Less(n.ref.Pos) {
-			return true
-		}
+	next := sort.Search(len(c.queued), func(i int) bool { return p.ref.Pos.Less(c.queued[i]) })
+	if next < len(c.queued) && c.queued[next].Less(n.ref.Pos) {
+		return true
 	}
 	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
 }
@@ -366,16 +375,9 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 		from = p.ref.Pos.Line
 	}
 	until := c.nextPrompt(n)
-	var last *told
-	for i := range c.told {
-		t := &c.told[i]
-		switch {
-		case t.at.Line <= from || t.at.Line >= until:
-		case !t.late && t.at.Line < n.ref.Pos.Line:
-			last = t // the newest in front of it
-		case t.late && last == nil:
-			last = t
-		}
+	last := c.toldBefore(min(until, n.ref.Pos.Line), from)
+	if last == nil {
+		last = c.toldAfter(from, until)
 	}
 	if last != nil {
 		source = last.source
@@ -390,12 +392,44 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	return "", ""
 }
 
+// toldBefore is the newest prompt that is told in front of itself, on a line before one and behind another.
+func (c *Checker) toldBefore(line, from int64) *told {
+	for i := c.toldFrom(line) - 1; i >= 0 && c.told[i].at.Line > from; i-- {
+		if !c.told[i].late {
+			return &c.told[i]
+		}
+	}
+	return nil
+}
+
+// toldAfter is the first prompt that is told behind itself, on a line between two.
+func (c *Checker) toldAfter(from, until int64) *told {
+	for i := c.toldFrom(from + 1); i < len(c.told) && c.told[i].at.Line < until; i++ {
+		if c.told[i].late {
+			return &c.told[i]
+		}
+	}
+	return nil
+}
+
+// toldFrom is the place of the first prompt that is told on a line or behind it.
+func (c *Checker) toldFrom(line int64) int {
+	return sort.Search(len(c.told), func(i int) bool { return c.told[i].at.Line >= line })
+}
+
 // nextPrompt is the line of the next prompt behind a record.
 func (c *Checker) nextPrompt(n *node) int64 {
-	for _, m := range c.nodes[n.index+1:] {
-		if m.isPrompt() && !m.side {
-			return m.ref.Pos.Line
+	if c.promptLines == nil {
+		c.promptLines = []int64{} // there may be none
+		for _, m := range c.nodes {
+			if m.isPrompt() && !m.side {
+				c.promptLines = append(c.promptLines, m.ref.Pos.Line)
+				c.promptAt = append(c.promptAt, m.index)
+			}
 		}
+	}
+	if i, _ := slices.BinarySearch(c.promptAt, n.index+1); i < len(c.promptAt) {
+		return c.promptLines[i]
 	}
 	return 1 << 62
 }

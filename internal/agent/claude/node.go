@@ -71,8 +71,8 @@ type node struct {
 	rebuilt    rebuilt    // what the result tells of its call, where that may be needed
 	parentWas  string     // as it stands in the file
 	up         *node      // what the record hangs on once all is mended, nil at a root
-	relinked   *draft     // the finding for which it was hung elsewhere
 	again      bool       // a copy of an earlier record under another id, in a conversation that was written anew
+	moves      []move     // where it was hung, and for which findings
 	replaced   bool       // a later copy is read in its place
 	mended     bool       // the client can not read the line as it is
 	torn       bool       // hist has closed it where its line was cut
@@ -84,6 +84,9 @@ type node struct {
 	dropped    *draft     // the finding that takes it out
 	new        *made      // the record is hist's own
 	edit       placed
+	siblings
+	grafts
+	layout
 }
 
 // placed is where the edit stands that inserts a record of hist's own.
@@ -138,7 +141,7 @@ func inTree(rec *session.Record) bool {
 	if len(field(rec, fieldParent)) > 0 {
 		return true
 	}
-	switch string(text(rec, fieldType)) {
+	switch decoded(rec, fieldType) {
 	case "user", "assistant":
 		return true
 	case "system", "attachment":
@@ -152,13 +155,13 @@ var nodeSeed = maphash.MakeSeed()
 // newNode reads a record of the tree.
 func newNode(rec *session.Record) *node {
 	n := &node{
-		ref: finding.RefOf(rec), typ: string(text(rec, fieldType)), uuid: string(text(rec, fieldUUID)),
-		parent: string(text(rec, fieldParent)), parentWas: string(text(rec, fieldParent)), msg: string(text(rec, fieldMessageID)), source: string(text(rec, fieldSource)),
-		prompt: string(text(rec, fieldPromptID)), ref2: string(text(rec, fieldLogicalParent)), sum: maphash.Bytes(nodeSeed, rec.Raw),
-		parentSpan: rec.Spans[fieldParent], uuidSpan: rec.Spans[fieldUUID], version: string(text(rec, fieldVersion)),
+		ref: finding.RefOf(rec), typ: decoded(rec, fieldType), uuid: decoded(rec, fieldUUID),
+		parent: decoded(rec, fieldParent), parentWas: decoded(rec, fieldParent), msg: decoded(rec, fieldMessageID), source: decoded(rec, fieldSource),
+		prompt: decoded(rec, fieldPromptID), ref2: decoded(rec, fieldLogicalParent), sum: maphash.Bytes(nodeSeed, rec.Raw),
+		parentSpan: rec.Spans[fieldParent], uuidSpan: rec.Spans[fieldUUID], version: decoded(rec, fieldVersion),
 		side: isTrue(rec, fieldSidechain), synthetic: isTrue(rec, fieldAPIError), meta: isTrue(rec, fieldMeta),
 		summary: isTrue(rec, fieldSummary), toolResult: len(field(rec, fieldToolResult)) > 0,
-		attachment: string(text(rec, fieldAttachment)), typeSpan: rec.Spans[fieldType], timeSpan: rec.Spans[fieldTimestamp],
+		attachment: decoded(rec, fieldAttachment), typeSpan: rec.Spans[fieldType], timeSpan: rec.Spans[fieldTimestamp],
 		start: max(bytes.IndexByte(rec.Raw, '{'), 0), mended: rec.Mended, torn: rec.Torn, message: maphash.Bytes(nodeSeed, field(rec, fieldMessage)),
 	}
 	if t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp))); err == nil {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/tidwall/gjson"
@@ -74,41 +75,83 @@ func nodeOf(line []byte) *node {
 
 // withParent is a record's line with another parent.
 func withParent(line []byte, n *node, parent string) []byte {
-	return session.Splice(line, member(n.parentSpan, n.start, "parentUuid", parent))
+	return session.Splice(line, parentCut(n, parent))
 }
 
-// relink adds the edits by which records hang on their new parents.
+// parentCut is the cut that gives a record another parent, "" for none.
+func parentCut(n *node, parent string) finding.Cut {
+	cut := member(n.parentSpan, n.start, "parentUuid", parent)
+	if parent == "" {
+		cut.New = bytes.Replace(cut.New, []byte(`""`), []byte("null"), 1)
+	}
+	return cut
+}
+
+// move is one change of what a record hangs on.
+type move struct {
+	by *draft
+	up *node
+}
+
+// relink adds the edits by which records hang on their new parents. A finding whose edits another one has made needless is
+// mended with that; one that is left without any edit has no fix.
 func (c *Checker) relink() {
 	for _, n := range c.added {
-		if n.up == nil || n.up.uuid == n.new.parent || n.edit.in == nil {
-			continue
-		}
-		n.new.parent = n.up.uuid // what it was to hang on has left
-		content := &n.edit.in.Edits[n.edit.at].New
-		if n.new.uuid != "" {
-			content.Literal = n.new.json(c.beside)
-		} else {
-			content.Literal = withParent(content.Literal, nodeOf(content.Literal), n.up.uuid)
+		if up := c.anchor(n.up); up != n.new.parent && c.chosen(n.edit.in) {
+			n.reparent(up, c.beside) // what it was to hang on has left
 		}
 	}
+	overtaken := map[*draft]bool{}
 	for _, n := range c.nodes {
-		if n.relinked == nil || n.dropped != nil {
+		last := c.lastMove(n)
+		if last == nil || c.chosen(n.dropped) {
 			continue
 		}
-		up := ""
-		if n.up != nil {
-			up = n.up.uuid
-		}
-		if up == n.parentWas {
-			continue
-		}
-		cut := member(n.parentSpan, n.start, "parentUuid", up)
-		if up == "" {
-			if n.parentSpan.End == 0 {
-				continue
+		if up := c.anchor(last.up); up != n.parentWas {
+			last.by.Edits = append(last.by.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{parentCut(n, up)}})
+			for _, m := range n.moves {
+				overtaken[m.by] = true
 			}
-			cut.New = []byte("null")
 		}
-		n.relinked.Edits = append(n.relinked.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}})
 	}
+	for _, d := range c.found {
+		if len(d.Edits) == 0 && !overtaken[d] {
+			d.Fix, d.Source, d.Lost = finding.NoFix, "", 0
+		}
+	}
+}
+
+// reparent changes what a record of hist's own is to hang on, in its edit.
+func (n *node) reparent(up string, beside setting) {
+	n.new.parent = up
+	content := &n.edit.in.Edits[n.edit.at].New
+	if n.new.uuid != "" {
+		content.Literal = n.new.json(beside)
+	} else {
+		content.Literal = withParent(content.Literal, nodeOf(content.Literal), up)
+	}
+}
+
+// lastMove is the last one for the sake of a finding that will be mended; if there is none, of one that a client mends itself.
+func (c *Checker) lastMove(n *node) *move {
+	var last *move
+	for i := range n.moves {
+		m := &n.moves[i]
+		if m.by.left || last != nil && !c.chosen(m.by) && c.chosen(last.by) {
+			continue
+		}
+		last = m
+	}
+	return last
+}
+
+// anchor is the id of the nearest record, at or above one, that will be in the file under its id; "" if there is none.
+func (c *Checker) anchor(p *node) string {
+	for p != nil && (p.new != nil && !c.chosen(p.edit.in) || p.named != nil && !c.chosen(p.named) || c.chosen(p.dropped)) {
+		p = p.up
+	}
+	if p == nil {
+		return ""
+	}
+	return p.uuid
 }

@@ -19,7 +19,7 @@ func (c *Checker) replays(n *node) bool {
 	}
 	again := func(m *node) bool { return c.saidFirst[m.message] != m && c.saidFirst[m.message].index < n.index }
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
-		if m.side || m.role != roleAssistant || m.msg == "" || !under(m, n) {
+		if m.side || m.role != roleAssistant || m.msg == "" || !rooted(m, n) {
 			continue
 		}
 		if !again(m) {

@@ -1,0 +1,259 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// pairOf is the output that hangs on a call, by the ids of their records.
+func pairOf(call, m *node) bool {
+	return m.role == roleResult && (m.source == call.uuid || m.source == "" && m.up == call)
+}
+
+// wrongResultIDs makes an output that hangs on a call but names another answer that call.
+func (c *Checker) wrongResultIDs() {
+	answered := map[*node]int{} // how many blocks at the front of a record are no open calls
+	moved := map[*node]bool{}
+	for _, m := range c.nodes {
+		if m.side || m.again || m.role != roleResult || len(m.blocks) != 1 {
+			continue
+		}
+		call := c.byUUID[m.source]
+		if m.source == "" {
+			call = m.up
+		}
+		if call == nil || call.role != roleAssistant || !c.astray(m, call) {
+			continue
+		}
+		open := answered[call]
+		for open < len(call.blocks) && !c.open(call, &call.blocks[open]) {
+			open++
+		}
+		if answered[call] = open; open < len(call.blocks) {
+			moved[m] = true
+			c.matchIDs(m, call, &call.blocks[open])
+		}
+	}
+	for id, list := range c.results() {
+		if len(list) > 1 {
+			c.results()[id] = slices.DeleteFunc(list, func(m *node) bool { return moved[m] && m.blocks[0].id != id })
+		}
+	}
+}
+
+// astray says whether the call that an output names is not in the file, or answered by another output that hangs on it.
+func (c *Checker) astray(m, call *node) bool {
+	id := m.blocks[0].id
+	named := c.calls()[id]
+	return named == nil || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
+}
+
+// open says whether a block is a call that no output names, or that has the id of another record's call.
+func (c *Checker) open(call *node, b *block) bool {
+	return b.kind == blockCall && (len(c.results()[b.id]) == 0 || c.calls()[b.id] != call)
+}
+
+// matchIDs gives an output the id of the open call that it hangs on. Where that call has another one's id, and its own is the
+// one that the output names, it gets that back.
+func (c *Checker) matchIDs(m, call *node, b *block) {
+	named := m.blocks[0].id
+	d := &draft{about: m, Finding: finding.Finding{
+		Rule: ruleWrongResultID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+		Message: "the output hangs on a call, but names another: the client drops both",
+	}}
+	shared := c.calls()[b.id] != call
+	if shared && c.calls()[named] != nil {
+		return // three calls and two ids: which is whose can't be told
+	}
+	if c.add(d); !c.chosen(d) {
+		return
+	}
+	if shared {
+		d.about = call
+		d.Edits = append(d.Edits, renamed(call, b, named))
+		b.id = named
+		c.calls()[named] = call
+		return
+	}
+	d.Edits = append(d.Edits, renamed(m, &m.blocks[0], b.id))
+	m.blocks[0].id = b.id
+	c.results()[b.id] = append(c.results()[b.id], m)
+}
+
+// renamed is the edit that gives a block another call's id.
+func renamed(n *node, b *block, id string) finding.Edit {
+	cut := finding.Cut{Start: b.value.Start, End: b.value.End, New: jsonl.AppendQuote(nil, id)}
+	if b.value.End == 0 {
+		key := "id"
+		if b.kind == blockResult {
+			key = "tool_use_id"
+		}
+		cut = finding.Cut{Start: b.span.Start + 1, End: b.span.Start + 1, New: append(append([]byte(`"`+key+`":`), cut.New...), ',')}
+	}
+	return finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}
+}
+
+// sameCallID gives the later of two calls with one id its own, and its output with it.
+func (c *Checker) sameCallID() {
+	seen := map[string]*node{}
+	shared := map[string]*outputs{}
+	defer func() {
+		for id, o := range shared {
+			c.results()[id] = slices.DeleteFunc(c.results()[id], func(m *node) bool { return o.moved[m] })
+		}
+	}()
+	for _, n := range c.nodes {
+		if n.side || n.role != roleAssistant || n.again {
+			continue
+		}
+		for i := range n.blocks {
+			b := &n.blocks[i]
+			if b.kind != blockCall || b.id == "" {
+				continue
+			}
+			switch other := seen[b.id]; {
+			case other == nil || other == n:
+				seen[b.id] = n
+			case other.message == n.message && n.dropped == nil && len(n.blocks) == 1:
+				c.writtenTwice(n)
+			case n.dropped == nil:
+				if shared[b.id] == nil {
+					shared[b.id] = c.outputsOf(b.id)
+				}
+				c.renamePair(n, b, shared[b.id])
+			}
+		}
+	}
+}
+
+// outputs are those that name one id, by the records with calls of that id that they hang on.
+type outputs struct {
+	of     map[*node][]*node
+	astray []*node        // they hang on something else
+	moved  map[*node]bool // they answer another id now
+}
+
+func (c *Checker) outputsOf(id string) *outputs {
+	o := &outputs{of: map[*node][]*node{}, moved: map[*node]bool{}}
+	for _, m := range c.results()[id] {
+		call := m.up
+		if m.source != "" {
+			call = c.byUUID[m.source]
+		}
+		if m.role == roleResult && call != nil && slices.Contains(call.ids(blockCall), id) {
+			o.of[call] = append(o.of[call], m)
+		} else {
+			o.astray = append(o.astray, m)
+		}
+	}
+	return o
+}
+
+// writtenTwice takes a call out that was written before, word for word, under another id of the record.
+func (c *Checker) writtenTwice(n *node) {
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleDuplicateCallID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.SetAside,
+		Message: "the same call was written before, word for word: the client drops this one with its output",
+	}})
+	c.drop(n, d)
+}
+
+// renamePair gives a call, and the first output that hangs on it, a new id.
+func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
+	old := b.id
+	id := fresh(old, n.uuid)
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleDuplicateCallID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+		Message: "an earlier call has the same id: the client drops this one with its output",
+	}})
+	if !c.chosen(d) {
+		return
+	}
+	d.Edits = append(d.Edits, renamed(n, b, id))
+	b.id = id
+	c.calls()[id] = n
+	for i, m := range shared.of[n] {
+		if shared.moved[m] {
+			continue
+		}
+		shared.moved[m], shared.of[n] = true, shared.of[n][i+1:]
+		c.rename(d, m, old, id)
+		return
+	}
+}
+
+// rename makes an output answer a call under that call's new id.
+func (c *Checker) rename(d *draft, m *node, old, id string) {
+	found := false
+	for i := range m.blocks {
+		if b := &m.blocks[i]; b.kind == blockResult && b.id == old {
+			d.Edits = append(d.Edits, renamed(m, b, id))
+			b.id, found = id, true
+		}
+	}
+	if found {
+		c.results()[id] = append(c.results()[id], m)
+	}
+}
+
+// fresh is a call's id that is made of another and of the record that it stands in.
+func fresh(old, uuid string) string {
+	id := ""
+	for _, r := range old {
+		if len(id) < 40 && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			id += string(r)
+		}
+	}
+	if id == "" {
+		id = "toolu"
+	}
+	return id + "_" + newID("call", old, uuid)[:8]
+}
+
+// badCallIDs writes ids anew that the API does not take, in the calls and in the outputs that hang on them; where only one
+// call has the id, in all that name it.
+func (c *Checker) badCallIDs() {
+	shared := map[string]*outputs{}
+	for _, n := range c.nodes {
+		if n.side || n.foreign {
+			continue
+		}
+		for i := range n.blocks {
+			b := &n.blocks[i]
+			if b.kind != blockCall || callID.MatchString(b.id) {
+				continue
+			}
+			o := shared[b.id]
+			if o == nil {
+				o = c.outputsOf(b.id)
+				shared[b.id] = o
+			}
+			c.validateID(n, b, o)
+		}
+	}
+}
+
+// validateID gives a call, and its outputs, an id that the API takes.
+func (c *Checker) validateID(n *node, b *block, shared *outputs) {
+	old, id := b.id, fresh(b.id, n.uuid)
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleBadCallID, Impact: finding.Rejects, Fix: finding.Exact,
+		Message: "the API does not take the call's id",
+	}})
+	if !c.chosen(d) {
+		return
+	}
+	d.Edits = append(d.Edits, renamed(n, b, id))
+	b.id = id
+	c.calls()[id] = n
+	for _, m := range shared.of[n] {
+		c.rename(d, m, old, id)
+	}
+	for _, m := range shared.astray {
+		if c.calls()[old] == n { // the first to have it
+			c.rename(d, m, old, id)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package claude
+
+import (
+	"cmp"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// late hangs outputs right behind their calls that stand further down.
+func (c *Checker) late() {
+	c.lay()
+	groups := map[string][]*node{} // by the answer with their calls
+	var order []*node              // a call of each
+	for _, m := range c.nodes {
+		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 {
+			continue
+		}
+		call := c.calls()[m.blocks[0].id]
+		if call == nil || m.up == nil || call.side || rightPlace(m, call) {
+			continue
+		}
+		if groups[call.answer()] == nil {
+			order = append(order, call)
+		}
+		groups[call.answer()] = append(groups[call.answer()], m)
+	}
+	for _, call := range order {
+		c.bringUp(call, groups[call.answer()])
+	}
+}
+
+// answer names the answer that a record is a part of.
+func (n *node) answer() string { return cmp.Or(n.msg, n.uuid) }
+
+// bringUp hangs late outputs behind the answer with their calls, one behind the other, and what followed that answer behind them.
+func (c *Checker) bringUp(call *node, outputs []*node) {
+	end := answerEnd(call, outputs[0])
+	var d *draft
+	moved := map[*node]bool{}
+	for _, m := range outputs {
+		d = c.add(&draft{about: m, Finding: finding.Finding{
+			Rule: ruleLateResult, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+			Message: "the output stands behind what followed its call: the client makes up an error for the call",
+		}})
+		for _, k := range m.children() {
+			c.hang(k, m.up, d)
+		}
+		moved[m] = true
+	}
+	followed := end.children()
+	last := end
+	for i, m := range outputs {
+		c.hang(m, last, c.found[len(c.found)-len(outputs)+i])
+		last = m
+	}
+	for _, k := range followed {
+		if !moved[k] && (k.role != roleAssistant || k.msg != call.msg) {
+			c.hang(k, last, d)
+		}
+	}
+}
+
+// rightPlace says whether nothing but the same answer and its outputs stands between an output and its call.
+func rightPlace(m, call *node) bool {
+	p := m.up.said
+	return p == nil || !call.speaks() || p == call || p.role == roleAssistant && p.msg == call.msg && p.msg != "" ||
+		!m.within(call) // it hangs elsewhere: the client finds it by the call's record
+}
+
+// answerEnd is the last record of the answer that a call belongs to, or of its outputs, on the way to a record below it.
+func answerEnd(call, to *node) *node {
+	end := call
+	for k := call.first; k != nil; {
+		switch {
+		case k == to || !to.within(k):
+			k = k.latter
+		case k.role == roleAssistant && k.msg == call.msg && k.msg != "" || k.role == roleResult:
+			end, k = k, k.first
+		default:
+			return end
+		}
+	}
+	return end
+}

@@ -1,0 +1,309 @@
+//go:build unix
+
+package repair
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// treeRecord is one record of a session of Claude Code: what a test of its cost does not tell, it has like any other.
+type treeRecord struct {
+	uuid, parent string // "" is none
+	role         string // user, assistant, or the type of a record without a message
+	content      string // JSON
+	msg          string // id of the answer; "" is one of its own
+	stop         string // why the model stopped: "" is at the end of its turn, for calls at these
+	source       string // the record with the call that an output answers
+	version      string // "" is 2.1.330
+	more         string // members, a comma behind each
+	second       int    // of the session
+}
+
+func (r treeRecord) line() string {
+	parent, version := "null", r.version
+	if r.parent != "" {
+		parent = `"` + r.parent + `"`
+	}
+	if version == "" {
+		version = "2.1.330"
+	}
+	uuid, source, message := "", "", ""
+	if r.uuid != "" {
+		uuid = `,"uuid":"` + r.uuid + `"`
+	}
+	if r.source != "" {
+		source = `,"sourceToolAssistantUUID":"` + r.source + `"`
+	}
+	switch r.role {
+	case "user":
+		message = `"message":{"role":"user","content":` + r.content + `},`
+	case "assistant":
+		msg, stop := r.msg, "end_turn"
+		if msg == "" {
+			msg = "msg_" + r.uuid
+		}
+		if strings.Contains(r.content, "tool_use") {
+			stop = "tool_use"
+		}
+		message = `"message":{"id":"` + msg + `","type":"message","role":"assistant","model":"claude-opus-5-5","content":` + r.content +
+			`,"stop_reason":"` + stop + `","usage":{"input_tokens":9,"output_tokens":9}},`
+	}
+	return fmt.Sprintf(`{"parentUuid":%s,%s%s"cwd":"/home/dev/demo","sessionId":"7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11","version":"%s","type":"%s"%s%s,"timestamp":"2026-11-20T%02d:%02d:%02d.%03dZ"}`+"\n",
+		parent, r.more, message, version, r.role, uuid, source, r.second/36_000%24, r.second/600%60, r.second/10%60, r.second%10*100)
+}
+
+// id is the id of the record at a place.
+func id(i int) string {
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("11111111-1111-4111-8111-%012d", i)
+}
+
+// gone is the id of a record that is not in the file.
+func gone(i int) string { return fmt.Sprintf("22222222-2222-4222-8222-%012d", i) }
+
+func tellsCall(call string) string {
+	return `[{"type":"tool_use","id":"` + call + `","name":"Bash","input":{"command":"ls"}}]`
+}
+
+func tellsOutput(call string) string {
+	return `[{"type":"tool_result","tool_use_id":"` + call + `","content":"ok"}]`
+}
+
+// says is a prompt at even places and its answer at odd ones, each behind the one before.
+func says(i int) treeRecord {
+	r := treeRecord{uuid: id(i), parent: id(i - 1), role: "user", content: fmt.Sprintf(`"prompt %d"`, i), second: i}
+	if i%2 == 1 {
+		r.role, r.content = "assistant", fmt.Sprintf(`[{"type":"text","text":"answer %d"}]`, i)
+	}
+	return r
+}
+
+// works is a prompt, and behind it calls at odd places with their outputs at even ones.
+func works(i int) treeRecord {
+	r := says(i)
+	switch {
+	case i%2 == 1:
+		r.content = tellsCall(fmt.Sprintf("toolu_%d", i))
+	case i > 0:
+		r.content, r.source = tellsOutput(fmt.Sprintf("toolu_%d", i-1)), id(i-1)
+	}
+	return r
+}
+
+// tree writes n records; change returns a record otherwise than it would be, or nothing to leave it out.
+func tree(n int, record func(i int) treeRecord, change func(i int, r *treeRecord) bool) string {
+	var b strings.Builder
+	for i := range n {
+		if r := record(i); change == nil || change(i, &r) {
+			b.WriteString(r.line())
+		}
+	}
+	return b.String()
+}
+
+// worstTrees are sessions of Claude Code, of about n records each, the worst that is known for a family of its rules.
+var worstTrees = map[string]func(n int) string{
+	"a healthy chat":          func(n int) string { return tree(n, says, nil) },
+	"healthy calls":           func(n int) string { return tree(n, works, nil) },
+	"records without parents": changed(says, func(i int, r *treeRecord) { r.parent = "" }),
+	"prompts without parents": changed(says, func(i int, r *treeRecord) {
+		if i%2 == 0 {
+			r.parent = ""
+		}
+	}),
+	"answers without parents": changed(says, func(i int, r *treeRecord) {
+		if i%2 == 1 {
+			r.parent = ""
+		}
+	}),
+	"calls without parents":   changed(works, func(i int, r *treeRecord) { r.parent = "" }),
+	"parents that are gone":   changed(says, func(i int, r *treeRecord) { r.parent = gone(i) }),
+	"one parent that is gone": changed(says, func(i int, r *treeRecord) { r.parent = gone(0) }),
+	"calls that hang on what is gone": changed(works, func(i int, r *treeRecord) {
+		r.parent = gone(i)
+		r.source = ""
+	}),
+	"one long circle": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) { r.parent = id((i + n - 1) % n) })(n)
+	},
+	"a long circle backwards": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) { r.parent = id((i + 1) % n) })(n)
+	},
+	"many circles":      changed(says, func(i int, r *treeRecord) { r.parent = id(i ^ 1) }),
+	"their own parents": changed(says, func(i int, r *treeRecord) { r.parent = r.uuid }),
+	"children in front": func(n int) string { return changed(says, func(i int, r *treeRecord) { r.parent = below(i+1, n) })(n) },
+	"prompts that are gone": func(n int) string {
+		return tree(2*n, says, func(i int, r *treeRecord) bool { return i%2 == 1 })
+	},
+	"answers that are gone": func(n int) string {
+		return tree(2*n, says, func(i int, r *treeRecord) bool { return i%2 == 0 })
+	},
+	"outputs that are gone": func(n int) string {
+		return tree(2*n, works, func(i int, r *treeRecord) bool { return i == 0 || i%2 == 1 })
+	},
+	"calls that are gone": func(n int) string {
+		return tree(2*n, works, func(i int, r *treeRecord) bool { return i == 0 || i%2 == 0 })
+	},
+	"calls without output": changed(says, func(i int, r *treeRecord) {
+		if i%2 == 1 {
+			r.content = tellsCall(fmt.Sprintf("toolu_%d", i))
+		}
+	}),
+	"outputs without call": changed(works, func(i int, r *treeRecord) {
+		r.content, r.source = strings.ReplaceAll(r.content, `"tool_use_id":"toolu_`, `"tool_use_id":"toolu_x`), ""
+		if i%2 == 1 {
+			r.content = `[{"type":"text","text":"x"}]`
+		}
+	}),
+	"calls with one id": changed(works, func(i int, r *treeRecord) {
+		if i > 0 {
+			r.content = strings.NewReplacer(fmt.Sprintf("toolu_%d", i), "toolu_1", fmt.Sprintf("toolu_%d", i-1), "toolu_1", `"ls"`, fmt.Sprintf(`"ls %d"`, i)).Replace(r.content)
+		}
+	}),
+	"the same call again": changed(works, func(i int, r *treeRecord) {
+		if i > 0 {
+			r.content = strings.NewReplacer(fmt.Sprintf("toolu_%d", i), "toolu_1", fmt.Sprintf("toolu_%d", i-1), "toolu_1").Replace(r.content)
+		}
+		if r.role == "assistant" {
+			r.msg = "msg_1"
+		}
+	}),
+	"calls with a wrong id": changed(works, func(i int, r *treeRecord) { r.content = strings.ReplaceAll(r.content, "toolu_", "call ") }),
+	"outputs of one call": changed(works, func(i int, r *treeRecord) {
+		if i > 1 && i%2 == 0 {
+			r.content = tellsOutput("toolu_1")
+		}
+	}),
+	"parallel calls of one answer": func(n int) string {
+		return changed(works, func(i int, r *treeRecord) {
+			if i%2 == 1 {
+				r.msg, r.parent = "msg_1", id(max(0, i-2))
+			}
+		})(n)
+	},
+	"calls first, outputs later": func(n int) string {
+		half := n / 2
+		return changed(works, func(i int, r *treeRecord) {
+			switch {
+			case i > half:
+				r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_%d", i-half)), id(i-half)
+			case i > 0:
+				r.role, r.content = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i))
+			}
+		})(n)
+	},
+	"late outputs": changed(says, func(i int, r *treeRecord) {
+		switch i % 4 {
+		case 1:
+			r.content = tellsCall(fmt.Sprintf("toolu_%d", i))
+		case 2:
+			r.parent = id(i - 1)
+		case 3:
+			r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_%d", i-2)), id(i-2)
+		}
+	}),
+	"a fork of two long sides": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			if i == n/2/2*2 {
+				r.parent = id(1)
+			}
+		})(n)
+	},
+	"a sub-agent's records": changed(says, func(i int, r *treeRecord) {
+		if i > 1 {
+			r.more = `"isSidechain":true,`
+		}
+	}),
+	"sub-agents between": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			r.parent = id(i - 4)
+			if i%4 > 1 {
+				r.more = `"isSidechain":true,`
+			} else if i%4 == 1 {
+				r.parent = id(i - 1)
+			} else if i > 0 {
+				r.parent = id(i - 3)
+			}
+		})(n)
+	},
+	"a sub-agent without parents": changed(says, func(i int, r *treeRecord) {
+		if i > 1 {
+			r.more, r.parent = `"isSidechain":true,`, ""
+		}
+		if i%64 == 0 {
+			r.more = ""
+		}
+	}),
+	"records without id": changed(says, func(i int, r *treeRecord) {
+		if i%2 == 1 {
+			r.uuid = ""
+		}
+	}),
+	"records with one id": changed(says, func(i int, r *treeRecord) { r.uuid = id(0) }),
+	"records of an unknown type": changed(says, func(i int, r *treeRecord) {
+		if i%4 > 1 {
+			r.role = "unheard-of"
+		}
+	}),
+	"empty prompts": changed(says, func(i int, r *treeRecord) {
+		if i%2 == 0 {
+			r.content = `""`
+		}
+	}),
+	"empty answers": changed(says, func(i int, r *treeRecord) {
+		if i%2 == 1 {
+			r.content = `[{"type":"text","text":""}]`
+		}
+	}),
+	"summaries without marks": changed(says, func(i int, r *treeRecord) {
+		if i%2 == 0 {
+			r.more, r.parent = `"isCompactSummary":true,`, ""
+		}
+	}),
+	"no times": func(n int) string {
+		return strings.ReplaceAll(changed(says, func(i int, r *treeRecord) { r.version, r.parent = "2.1.2", gone(i) })(n), `"timestamp"`, `"t"`)
+	},
+	"one time": changed(says, func(i int, r *treeRecord) { r.second, r.parent = 0, gone(i) }),
+	"last prompts": func(n int) string {
+		return tree(n, func(i int) treeRecord {
+			r := says(i)
+			if i%2 == 1 {
+				r.parent = gone(i)
+			}
+			return r
+		}, nil) + each(n, `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-20T10:01:25.000Z","sessionId":"7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11","content":"word %d"}`+"\n")
+	},
+}
+
+func below(i, n int) string {
+	if i >= n {
+		return ""
+	}
+	return id(i)
+}
+
+// changed are records that are otherwise than they would be.
+func changed(record func(i int) treeRecord, change func(i int, r *treeRecord)) func(n int) string {
+	return func(n int) string {
+		return tree(n, record, func(i int, r *treeRecord) bool {
+			change(i, r)
+			return true
+		})
+	}
+}
+
+// TestLinearTrees is TestLinear for sessions of Claude Code.
+func TestLinearTrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes")
+	}
+	for name, input := range worstTrees {
+		t.Run(name, func(t *testing.T) {
+			linear(t, func(n int) []byte { return []byte(input(n)) })
+		})
+	}
+}
