@@ -10,6 +10,7 @@ import (
 	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/lint"
 )
@@ -30,7 +31,7 @@ func newHomes() *homes {
 
 // compare looks at the heads and tails of all sessions of each home that was asked for as a whole, to tell of each what
 // the others say of it when its turn comes.
-func (h *homes) compare(ctx context.Context, list []target) {
+func (h *homes) compare(ctx context.Context, list []target, cache *lintcache.Cache) {
 	in := map[string][]string{}
 	for _, t := range list {
 		if t.all && t.err == nil {
@@ -41,7 +42,7 @@ func (h *homes) compare(ctx context.Context, list []target) {
 	for dir, paths := range in {
 		h.all[dir] = true
 		var sessions []*glance.Session
-		for _, r := range glance.Many(ctx, paths, glance.Options{Content: true}) {
+		for _, r := range glance.ManyBy(paths, func(path string) (*glance.Session, error) { return cache.Glance(ctx, path) }) {
 			if r.Err == nil { // its error is told when it is linted
 				sessions = append(sessions, r.Session)
 			}

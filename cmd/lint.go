@@ -159,7 +159,7 @@ func (l *lintRun) run() error {
 		defer l.cache.Close()
 	}
 	in := newHomes()
-	in.compare(l.c.Context, l.every)
+	in.compare(l.c.Context, l.every, l.cache)
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
 	for slot := range l.all(in, bar) {

@@ -194,11 +194,16 @@ type Homed interface {
 	Lock(home, thread string) (release func(), err error)
 }
 
-// Bounded is an agent of which it is known what its findings hang on: a session's own bytes, and a few files of its home.
-// What is found by it may be kept, and told again as long as none of them changes.
+// Bounded is an agent of which it is known what its findings hang on: a session's own bytes, and some of its home. What is
+// found by it may be kept, and told again as long as none of that changes. Nothing else may decide about a finding, neither
+// a file nor the time; what looks around says so by check.Options.Asked, or as check.Kept does by its method Further.
 type Bounded interface {
-	// HangsOn are those files of a home, whether they are there or not; none where there is no home.
+	// HangsOn are the files of a home that every session of it hangs on, whether they are there or not; none where there is
+	// no home.
 	HangsOn(home string) []string
+	// Around are the files and directories, with all that is in them, where a session of a home may look for what it has
+	// lost.
+	Around(home string) []string
 }
 
 // Continuer is an agent whose client itself finds the last session of a directory.

@@ -15,6 +15,8 @@ type Options struct {
 	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
 	// known; it is asked only for a session without a header. nil knows none.
 	SiblingVersion func() string
+	// Asked, if it is not nil, is called before another file than the session's own is looked at.
+	Asked          func()
 	Listed         ListedBy // reads what the agent's own list says of a session whose header is lost; nil: nothing
 	Branch         string   // a record by whose branch the client is to go on, by its id or the first digits of it; "" leaves that as it is
 	ChainParallel  bool     // outputs of parallel calls are hung behind each other, for clients that follow one path only

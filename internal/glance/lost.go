@@ -2,6 +2,7 @@ package glance
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,8 @@ import (
 
 // Lost finds, among the sessions of a home, threads that were begun in the place of another without its context: the
 // prompt that had gone wrong was asked again in an empty thread. A new task, with words of its own, is none. The
-// sessions were looked at with their content. The findings are those of the threads that were left, by path.
+// sessions were looked at with their content, and may all have been marked. The findings are those of the threads that
+// were left, by path.
 func Lost(list []*Session) map[string][]lint.Finding {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *Session) int {
@@ -37,4 +39,15 @@ func Lost(list []*Session) map[string][]lint.Finding {
 		}
 	}
 	return found
+}
+
+// Mark puts marks in the place of the prompts, which say of two whether they are the same: what Lost compares can then be
+// kept without a word of the conversation.
+func (s *Session) Mark() {
+	for _, text := range []*string{&s.First, &s.Turn.Prompt.Text} {
+		if *text != "" {
+			sum := sha256.Sum256([]byte(*text))
+			*text = string(sum[:16])
+		}
+	}
 }

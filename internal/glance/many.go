@@ -17,13 +17,18 @@ type Result struct {
 
 // Many glances at many sessions at once; the results are in the order of paths.
 func Many(ctx context.Context, paths []string, opts Options) []Result {
+	return ManyBy(paths, func(path string) (*Session, error) { return Look(ctx, path, opts) })
+}
+
+// ManyBy is Many by another way to look.
+func ManyBy(paths []string, look func(path string) (*Session, error)) []Result {
 	out := make([]Result, len(paths))
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(paths)) {
 		wg.Go(func() {
 			for i := range next {
-				out[i].Session, out[i].Err = Look(ctx, paths[i], opts)
+				out[i].Session, out[i].Err = look(paths[i])
 			}
 		})
 	}

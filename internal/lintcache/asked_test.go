@@ -1,12 +1,15 @@
 package lintcache
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
@@ -38,6 +41,11 @@ func TestHomeAsked(t *testing.T) {
 			c := Open("1")
 			with, _ := lintBy(t, c, paths[0], opts)
 			c.Close()
+			c = Open("1")
+			if again, read := lintBy(t, c, paths[0], opts); read || told(again) != told(with) {
+				t.Errorf("nothing has changed, but it was read again: %v, and this is told:\n%s", read, told(again))
+			}
+			c.Close()
 			gone, err := filepath.Glob(filepath.Join(dir, helps))
 			if err != nil || len(gone) != 1 {
 				t.Fatal(gone, err)
@@ -61,6 +69,121 @@ func TestHomeAsked(t *testing.T) {
 				t.Errorf("without %s the cache tells\n%sand this is true:\n%s", helps, told(without), told(want))
 			}
 		})
+	}
+}
+
+// What Claude Code's sessions tell is kept: that of a healthy one whatever lies beside it, that of one which has lost
+// something as long as nothing in the home changes.
+func TestClaudeKept(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(home, "projects", "-home-dev")
+	lost, sound := filepath.Join(project, "01a1fa85-bfc3-44d1-9684-000000000001.jsonl"), filepath.Join(project, "01a1fa85-bfc3-44d1-9684-000000000002.jsonl")
+	write := func(path, text string) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for to, from := range map[string]string{lost: "lost-result/bad.jsonl", sound: "lost-result/ok.jsonl"} {
+		text, err := os.ReadFile("../../fixtures/claude/rules/" + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(to, string(text))
+	}
+	for _, step := range []struct {
+		what        string
+		do          func()
+		lost, sound bool // whether they are read
+	}{
+		{"cold", func() {}, true, true},
+		{"warm", func() {}, false, false},
+		{"another session", func() { write(filepath.Join(project, "01a1fa85-bfc3-44d1-9684-000000000003.jsonl"), "{}\n") }, true, false},
+		{"warm again", func() {}, false, false},
+		{"an output of its own", func() {
+			write(filepath.Join(strings.TrimSuffix(lost, ".jsonl"), "tool-results", "toolu_1.txt"), "words")
+		}, true, false},
+		{"a prompt", func() { write(filepath.Join(home, "history.jsonl"), "{}\n") }, true, false},
+		{"an output that changes", func() {
+			write(filepath.Join(strings.TrimSuffix(lost, ".jsonl"), "tool-results", "toolu_1.txt"), "others")
+		}, true, false},
+		{"warm at last", func() {}, false, false},
+	} {
+		step.do()
+		old(t)
+		c := Open("1")
+		for path, want := range map[string]bool{lost: step.lost, sound: step.sound} {
+			opts := lint.Options{Name: lint.NameOf(path, true), Home: home, Kept: homes.Kept, Listed: homes.Listed}
+			got, read := lintBy(t, c, path, opts)
+			fresh, _ := lintBy(t, nil, path, opts)
+			if read != want || told(got) != told(fresh) {
+				t.Errorf("%s: %s was read: %v; it tells\n%swant\n%s", step.what, filepath.Base(path), read, told(got), told(fresh))
+			}
+		}
+		c.Close()
+	}
+}
+
+// Which threads were begun in the place of another is told alike from the cache and from the sessions, and the cache holds
+// none of their words.
+func TestGlance(t *testing.T) {
+	archives, err := filepath.Glob("../../fixtures/codex/rules/context-lost/*.txtar")
+	if err != nil || len(archives) < 5 {
+		t.Fatal(archives, err)
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	homes := map[string]string{}
+	for _, archive := range archives {
+		homes[archive] = t.TempDir()
+		if err := testhome.Unpack(archive, homes[archive]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old(t)
+	told, words := 0, ""
+	for _, when := range []string{"cold", "warm"} {
+		c := Open("1")
+		for archive, dir := range homes {
+			var kept, looked []*glance.Session
+			err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() {
+					return err
+				}
+				s, err := glance.Look(t.Context(), path, glance.Options{Content: true})
+				if err != nil {
+					return err
+				}
+				words = max(words, s.First)
+				k, err := c.Glance(t.Context(), path)
+				looked, kept = append(looked, s), append(kept, k)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := glance.Lost(looked)
+			if got := glance.Lost(kept); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: %v, want %v", archive, when, got, want)
+			}
+			told += len(want)
+		}
+		if when == "warm" && c.dirty {
+			t.Error("the sessions were looked at again")
+		}
+		c.Close()
+		if text, err := os.ReadFile(c.file); err != nil || words == "" || strings.Contains(string(text), words) {
+			t.Errorf("the cache holds %q, %v", words, err)
+		}
+	}
+	if told == 0 {
+		t.Error("nothing was ever lost")
 	}
 }
 

@@ -336,9 +336,9 @@ func TestBounds(t *testing.T) {
 	now := time.Now().Unix()
 	all := map[place]entry{}
 	for i := range 80 {
-		all[place{byte(i)}] = entry{used: now - int64(i), text: bytes.Repeat([]byte{byte(i)}, maxEntry)}
+		all[place{0, byte(i)}] = entry{used: now - int64(i), text: bytes.Repeat([]byte{byte(i)}, maxEntry)}
 	}
-	all[place{255}] = entry{used: now - int64(unused/time.Second) - 10, text: []byte("old")}
+	all[place{0, 255}] = entry{used: now - int64(unused/time.Second) - 10, text: []byte("old")}
 	text := c.coded(all)
 	if len(text) > maxFile {
 		t.Errorf("%d bytes", len(text))
@@ -350,7 +350,7 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := Open("1").old
-	if _, ok := kept[place{0}]; !ok || len(kept) != 63 {
+	if _, ok := kept[place{}]; !ok || len(kept) != 63 {
 		t.Errorf("%d kept", len(kept))
 	}
 	other := filepath.Join(filepath.Dir(c.file), "lint-000000000000"+suffix)

@@ -4,8 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"time"
 
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -77,13 +81,11 @@ func (c *coder) pos(p *session.Pos) {
 // result codes all of a result but the edits, which a lint does not show.
 func (c *coder) result(r *lint.Result) {
 	s := &r.Summary
-	for _, n := range []*int64{&s.Bytes, &s.Records, &s.Seen, &s.Items, &s.Lost, &s.Header.BaseOrdinal, &s.Header.BaseOffset, &s.Header.SubagentStart} {
+	for _, n := range []*int64{&s.Bytes, &s.Records, &s.Seen, &s.Items, &s.Lost} {
 		c.num(n)
 	}
-	h := &s.Header
-	for _, t := range []*string{&s.Agent, &h.ID, &h.SessionID, &h.CWD, &h.Version, &h.Provider, &h.Source, &h.Commit, &h.Branch, &h.Mode, &h.ForkedFrom, &h.BaseThread} {
-		c.text(t)
-	}
+	c.text(&s.Agent)
+	c.info(&s.Header)
 	byteOf(c, &s.Encoding)
 	count := len(r.Findings)
 	c.small(&count)
@@ -97,6 +99,15 @@ func (c *coder) result(r *lint.Result) {
 	}
 	for i := range r.Findings {
 		c.finding(&r.Findings[i])
+	}
+}
+
+func (c *coder) info(h *session.Info) {
+	for _, n := range []*int64{&h.BaseOrdinal, &h.BaseOffset, &h.SubagentStart} {
+		c.num(n)
+	}
+	for _, t := range []*string{&h.ID, &h.SessionID, &h.CWD, &h.Version, &h.Provider, &h.Source, &h.Commit, &h.Branch, &h.Mode, &h.ForkedFrom, &h.BaseThread} {
+		c.text(t)
 	}
 }
 
@@ -123,6 +134,43 @@ func (c *coder) finding(f *lint.Finding) {
 	}
 	for _, b := range []*bool{&f.More, &f.Reproject, &f.Hole, &f.Framing} {
 		c.flag(b)
+	}
+}
+
+// time codes a moment to the nanosecond; its place is lost.
+func (c *coder) time(t *time.Time) {
+	zero := t.IsZero()
+	c.flag(&zero)
+	if zero {
+		*t = time.Time{}
+		return
+	}
+	seconds, nanos := t.Unix(), int64(t.Nanosecond())
+	c.num(&seconds)
+	c.num(&nanos)
+	if c.reading {
+		*t = time.Unix(seconds, nanos)
+	}
+}
+
+// glance codes what glance.Lost compares.
+func (c *coder) glance(s *glance.Session) {
+	name := ""
+	if s.Agent != nil {
+		name = s.Agent.Name()
+	}
+	state := string(s.Turn.State)
+	for _, t := range []*string{&name, &s.Thread, &s.CWD, &s.First, &state, &s.Turn.Prompt.Text} {
+		c.text(t)
+	}
+	c.info(&s.Header)
+	c.time(&s.Created)
+	c.time(&s.Turn.Last)
+	if c.reading {
+		s.Turn.State = timeline.TurnState(state)
+		if s.Agent = all.Named(name); s.Agent == nil {
+			c.bad = true
+		}
 	}
 }
 

@@ -181,7 +181,11 @@ func Look(version string) (Status, error) {
 		s.Bytes += f.info.Size()
 	}
 	if c := Open(version); c != nil {
-		s.Own = len(c.old)
+		for at := range c.old {
+			if at[0]&1 == linted {
+				s.Own++
+			}
+		}
 	}
 	return s, nil
 }

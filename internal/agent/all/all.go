@@ -51,6 +51,16 @@ func Lock(path, home, thread string) (release func(), err error) {
 	return owner(path, home).Lock(home, thread)
 }
 
+// AtHome is the agent in whose home, at a directory, an absolute path lies; nil if in none's.
+func AtHome(path, home string) agent.Homed {
+	for _, h := range Homed() {
+		if home != "" && h.HomeAbove(path) == home {
+			return h
+		}
+	}
+	return nil
+}
+
 // owner is the agent whose home a session lies in, or else whose file name it has.
 func owner(path, home string) agent.Homed {
 	for _, h := range Homed() {

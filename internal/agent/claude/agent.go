@@ -111,6 +111,9 @@ func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
 		opts.Beside = OpenBeside(o.Path)
+		if o.Asked != nil {
+			opts.Beside = noted{opts.Beside, o.Asked}
+		}
 		if id := strings.TrimSuffix(filepath.Base(o.Path), extension); IsID(id) {
 			opts.Session = id
 		}

@@ -43,6 +43,36 @@ func OpenBeside(path string) Beside {
 	return &folder{path: path, session: strings.TrimSuffix(filepath.Base(path), extension), used: map[string]bool{}}
 }
 
+// noted is a Beside that says when it is asked.
+type noted struct {
+	of    Beside
+	asked func()
+}
+
+// Record is of's.
+func (n noted) Record(uuid string) (line []byte, source string) {
+	n.asked()
+	return n.of.Record(uuid)
+}
+
+// Output is of's.
+func (n noted) Output(callID string) (text, source string) {
+	n.asked()
+	return n.of.Output(callID)
+}
+
+// Prompt is of's.
+func (n noted) Prompt(when int64) (text, source string) {
+	n.asked()
+	return n.of.Prompt(when)
+}
+
+// Stray is of's.
+func (n noted) Stray() bool {
+	n.asked()
+	return n.of.Stray()
+}
+
 // others are the other sessions of the folder.
 func (f *folder) others() []string {
 	dir := filepath.Dir(f.path)

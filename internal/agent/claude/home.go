@@ -165,3 +165,11 @@ func (Agent) Lock(string, string) (release func(), err error) { return func() {}
 func (Agent) Part(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, extension)
 }
+
+// HangsOn is nothing: what a session has not lost is told by it alone.
+func (Agent) HangsOn(string) []string { return nil }
+
+// Around are all sessions of a home, what is kept beside them, and the prompts that were typed.
+func (Agent) Around(home string) []string {
+	return []string{filepath.Join(home, projects), filepath.Join(home, "history.jsonl")}
+}

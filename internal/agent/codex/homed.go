@@ -84,3 +84,6 @@ func (Agent) HangsOn(dir string) []string {
 	}
 	return home.HistoryFiles(dir)
 }
+
+// Around are all sessions of a home, and its databases.
+func (Agent) Around(dir string) []string { return append(home.Sessions(dir), home.StateFiles(dir)...) }

@@ -83,7 +83,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	if !ok {
 		return nil, nil // nothing can point to it
 	}
-	busy, err := home.InUse(src.Real, h.dir, name.ThreadID)
+	busy, err := home.RealInUse(src.Real, h.dir, name.ThreadID)
 	if err != nil {
 		return nil, err
 	}

@@ -24,12 +24,17 @@ type Busy = inuse.Busy
 //
 // Clients before 0.145 take no lock, and only Linux tells who has a file open: elsewhere nil means "not that we know".
 func InUse(path, home, threadID string) (*Busy, error) {
-	if threadID != "" && !IsID(threadID) {
-		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
-	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("looking whether %s is in use: %w", path, bare(err))
+	}
+	return RealInUse(real, home, threadID)
+}
+
+// RealInUse is InUse for a path in which no symbolic link is left.
+func RealInUse(real, home, threadID string) (*Busy, error) {
+	if threadID != "" && !IsID(threadID) {
+		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
 	}
 	if b, err := migrating(real, home, threadID); b != nil || err != nil {
 		return b, err

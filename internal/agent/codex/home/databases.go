@@ -3,6 +3,7 @@ package home
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -33,6 +34,18 @@ func Databases(home string) string {
 
 // HistoryFile is the database in which a client keeps its view of each session (0.145 to 0.169).
 const HistoryFile = "thread_history_1.sqlite"
+
+// StateFiles are the files of the databases in which clients list a home's threads, as far as they are there.
+func StateFiles(home string) (files []string) {
+	dir := Databases(home)
+	entries, _ := os.ReadDir(dir) // what can't be read is told when the list is
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, "state_") && !strings.HasSuffix(name, "-shm") {
+			files = append(files, filepath.Join(dir, name))
+		}
+	}
+	return files
+}
 
 // HistoryFiles are the files of that database, whether they are there or not.
 func HistoryFiles(home string) []string {
