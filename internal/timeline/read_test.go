@@ -226,7 +226,7 @@ func TestLive(t *testing.T) {
 		}
 		return nil
 	})
-	if want := "[call_1ok/ call_2running/open call_p3running/open answered/running]"; err != nil || fmt.Sprint(got) != want {
+	if want := "[call_1ok/ call_2running/ call_p3running/ answered/running]"; err != nil || fmt.Sprint(got) != want {
 		t.Errorf("%v: %s", err, got)
 	}
 }
