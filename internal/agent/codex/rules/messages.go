@@ -45,6 +45,7 @@ type messageChecker struct {
 	// thoughts are the events that show what was thought, until its item comes.
 	thoughts []told
 	copies   copies // of the events that show messages
+	alone    alonePrompts
 }
 
 // textSum stands for a text as it is in the file, quotes included; the zero value for none.
@@ -103,14 +104,21 @@ func (c *messageChecker) Record(rec *session.Record) {
 		}
 		c.resolveThought(rec.Pos, rec.Begins)
 		c.message(rec)
+	case session.Other:
+		c.alone.other(rec)
 	case session.Call, session.Output, session.Compaction:
 		c.resolveThought(rec.Pos, false)
 		c.resolveAgent(rec.Pos)
+		if rec.Kind == session.Call {
+			c.answeredAlone()
+		}
 	case session.TurnStart:
+		c.alone.event = nil
 		c.resolveThought(rec.Pos, c.open)
 		c.cutAgent(rec.Pos)
 		c.shown, c.begun, c.open = rec.Pos, true, true
 	case session.TurnEnd:
+		c.alone.event = nil
 		c.resolveThought(rec.Pos, c.open && codex.CutOff(rec))
 		if codex.CutOff(rec) {
 			c.cutAgent(rec.Pos)
@@ -183,6 +191,15 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *told) {
 		}
 	} else if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil && shows(rec) {
 		c.lost(h, t, "prompt")
+	} else if !c.run.paginated && shows(rec) {
+		c.alone.shown(t, c.sum(codex.ShownText(rec)))
+	}
+}
+
+// answeredAlone reports a prompt of which only the event is left, now that the model has answered it.
+func (c *messageChecker) answeredAlone() {
+	if t := c.alone.answered(); t != nil {
+		c.lostAt(Edit{At: t.ref.Pos, Op: Before}, t, "prompt")
 	}
 }
 
@@ -215,10 +232,13 @@ func (c *messageChecker) message(rec *session.Record) {
 		if rec.Torn {
 			c.cut = cutPrompt(rec)
 		}
+		text := c.sum(codex.FirstText(rec))
 		if len(c.user) < maxUnshown {
-			c.user = append(c.user, c.sum(codex.FirstText(rec)))
+			c.user = append(c.user, text)
 		}
+		c.alone.item(text)
 	case string(rec.Role) == "assistant":
+		c.answeredAlone()
 		if text := c.sum(codex.FirstText(rec)); c.agent != nil && c.agent.ref.Pos.Lost > 0 && !rec.Torn && text != c.said {
 			c.resolveAgent(rec.Pos) // it is another answer's item
 		}
