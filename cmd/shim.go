@@ -17,12 +17,14 @@ import (
 
 func shimCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "shim", Usage: "put hist in front of codex, so that every resume is looked at before the client reads it", ArgsUsage: "install DIR | remove DIR | status",
-		Description: "install makes DIR/codex, a link to hist; DIR has to come before the client's directory in PATH. Under that name\n" +
-			"hist looks at the session that a command line or a message to an app-server names, repairs it where a repair mends\n" +
-			"it, and becomes the client, which always has the last word.\n\n" +
-			"HIST_CODEX names the client (else it is the next codex in PATH); HIST_SHIM is off, check or repair (the default);\n" +
-			"HIST_SHIM_REJOIN=1 takes up a lost thread in place of a new one; HIST_SHIM_TIMEOUT is for one look (2s).",
+		Name: "shim", Usage: "put hist in front of codex, so that every resume is looked at before the client reads it", ArgsUsage: "install DIR [codex|codex-acp] | remove DIR | status",
+		Description: "install makes DIR/codex, a link to hist, and DIR/codex-acp where that program is found or asked for; DIR has to come\n" +
+			"before the client's directory in PATH. Under such a name hist looks at the session that a command line, or a message\n" +
+			"to an app-server or to codex-acp, names, repairs it where a repair mends it, and becomes the client, which always has\n" +
+			"the last word.\n\n" +
+			"HIST_CODEX and HIST_CODEX_ACP name the client (else it is the next of that name in PATH); HIST_SHIM is off, check or\n" +
+			"repair (the default); HIST_SHIM_REJOIN=1 takes up a lost thread in place of a new one; HIST_SHIM_TIMEOUT is for one\n" +
+			"look (2s).",
 		OnUsageError: onUsageError, Action: e.shim,
 	}
 }
@@ -38,20 +40,51 @@ func (e *env) shim(c *cli.Context) error {
 		return e.shimStatus(c)
 	case verb != "install" && verb != "remove":
 		return usage("shim takes install DIR, remove DIR or status; see hist shim --help")
-	case len(args) != 2 || args[1] == "":
+	case len(args) < 2 || args[1] == "" || len(args) > 3 || len(args) == 3 && verb == "remove":
 		return usage("shim %s takes one directory; see hist shim --help", verb)
 	}
 	dir, err := filepath.Abs(args[1])
 	if err != nil {
 		return err
 	}
-	if verb == "install" {
-		return e.shimInstall(dir)
+	if verb == "remove" {
+		return e.shimRemove(dir)
 	}
-	if err := shim.Remove(dir); err != nil {
+	programs := shim.Found()
+	if len(args) == 3 {
+		if programs = programNamed(args[2]); programs == nil {
+			return usage("shim install: %q is no program that hist stands in front of; those are codex and codex-acp", args[2])
+		}
+	}
+	for _, p := range programs {
+		if err := e.shimInstall(dir, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// programNamed is the program of a name, in a list of its own; nil if there is none.
+func programNamed(name string) []*front.Program {
+	for i := range front.Programs {
+		if front.Programs[i].Name == name {
+			return []*front.Program{&front.Programs[i]}
+		}
+	}
+	return nil
+}
+
+func (e *env) shimRemove(dir string) error {
+	removed, err := shim.Remove(dir)
+	for _, path := range removed {
+		if err := e.tell("removed %s\n", path); err != nil {
+			return err
+		}
+	}
+	if err != nil && len(removed) == 0 {
 		return fmt.Errorf("removing the shim from %s: %w; nothing was changed", dir, plain(err))
 	}
-	return e.tell("removed the shim from %s\n", dir)
+	return err
 }
 
 func (e *env) tell(format string, args ...any) error {
@@ -61,8 +94,8 @@ func (e *env) tell(format string, args ...any) error {
 	return nil
 }
 
-func (e *env) shimInstall(dir string) error {
-	path, err := shim.Install(dir)
+func (e *env) shimInstall(dir string, program *front.Program) error {
+	path, err := shim.Install(dir, program)
 	if errors.Is(err, shim.ErrForeign) {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
@@ -72,10 +105,10 @@ func (e *env) shimInstall(dir string) error {
 	if err := e.tell("installed %s\n", path); err != nil {
 		return err
 	}
-	reached := shim.Reached()
+	reached := shim.Reached(program.Name)
 	switch {
 	case reached == "":
-		return e.tell("no codex is in PATH; put %s before the client's directory there\n", dir)
+		return e.tell("no %s is in PATH; put %s before the client's directory there\n", program.Name, dir)
 	case sameFile(reached, path):
 		return e.tell("PATH reaches it; hist shim status says which client is behind it\n")
 	}
@@ -96,23 +129,19 @@ func sameFile(a, b string) bool {
 const shownDecisions = 10
 
 func (e *env) shimStatus(c *cli.Context) error {
-	s := shim.Look(c.Context)
-	reached := cmp.Or(s.Reached, "no codex")
-	switch {
-	case s.Shim:
-		reached += ", a shim"
-	case s.Reached != "":
-		reached += ", not a shim"
-	}
-	client := "none: neither " + front.ClientVar + " nor PATH leads to one"
-	if s.Client != "" {
-		client = s.Client + ", version " + orUnknown(s.Version)
+	stands := false
+	for _, program := range shim.Found() {
+		s := shim.Look(c.Context, program)
+		stands = stands || s.Shim && s.Client != ""
+		if err := e.tell("%s", standing(s)); err != nil {
+			return err
+		}
 	}
 	rejoin := "off"
-	if s.Rejoin {
+	if front.Rejoins() {
 		rejoin = "on"
 	}
-	if err := e.tell("  PATH reaches   %s\n  client         %s\n  mode           %s\n  rejoin         %s\n", reached, client, s.Mode, rejoin); err != nil {
+	if err := e.tell("  %-14s %s\n  %-14s %s\n", "mode", front.ModeOf(), "rejoin", rejoin); err != nil {
 		return err
 	}
 	all, err := decisions.Read()
@@ -125,8 +154,24 @@ func (e *env) shimStatus(c *cli.Context) error {
 	if err := decisionTable(e.out, all); err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
-	if !s.Shim || s.Client == "" {
+	if !stands {
 		return exit(ExitFindings)
 	}
 	return nil
+}
+
+// standing is how the shim of one program stands, in two lines.
+func standing(s shim.Status) string {
+	reached := cmp.Or(s.Reached, "no "+s.Program.Name)
+	switch {
+	case s.Shim:
+		reached += ", a shim"
+	case s.Reached != "":
+		reached += ", not a shim"
+	}
+	client := "none: neither " + s.Program.ClientVar + " nor PATH leads to one"
+	if s.Client != "" {
+		client = s.Client + ", version " + orUnknown(s.Version)
+	}
+	return fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "PATH reaches", reached, "client", client)
 }

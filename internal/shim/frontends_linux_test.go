@@ -43,6 +43,7 @@ var frontEnds = []frontEnd{
 	{name: "codex-sdk", command: byNode("codex-sdk.mjs", "@openai/codex-sdk"), brief: true},
 	{name: "ai-sdk", command: byNode("ai-sdk.mjs", "ai-sdk-provider-codex-cli"), brief: true},
 	{name: "happy", command: byNode("happy.mjs", "happy"), byHand: true},
+	{name: "codex-acp", command: byEditor, brief: true},
 	{name: "HAPI 0.17.1's messages", command: byMessages("0.17.1"), old: true, fails: true, brief: true},
 	{name: "HAPI 0.17.4's messages", command: byMessages("0.17.4"), fails: true, byHand: true},
 }
@@ -57,6 +58,20 @@ func byMessages(version string) func(t *testing.T, codex, thread string, prompts
 		return append([]string{"node", scriptFor(t, "hapi-0.17.mjs"), version, codex, cmp.Or(thread, "-")}, prompts...)
 	}
 }
+
+// byEditor speaks to codex-acp, which has Codex linked in: behind the shim of its own name, or directly.
+func byEditor(t *testing.T, codex, thread string, prompts ...string) []string {
+	t.Helper()
+	args := byNode("codex-acp.mjs", "@zed-industries/codex-acp")(t, codex, thread, prompts...)
+	args[3] = realACP()
+	if filepath.Base(filepath.Dir(codex)) == "shim" {
+		args[3] = codex + "-acp"
+	}
+	return args
+}
+
+// realACP is codex-acp itself.
+func realACP() string { return filepath.Join(os.Getenv(frontEndsVar), "node_modules/.bin/codex-acp") }
 
 func scriptFor(t *testing.T, program string) string {
 	t.Helper()
@@ -118,7 +133,7 @@ func runIn(t *testing.T, h *clienttest.Home, until func() bool, rejoin bool, arg
 	t.Helper()
 	c := exec.Command(args[0], args[1:]...)
 	var stderr bytes.Buffer
-	c.Dir, c.Env, c.Stderr = h.Work, append(h.Env(), "HIST_CODEX="+h.Bin.Path, "XDG_STATE_HOME="+filepath.Join(h.Root, "state")), &stderr
+	c.Dir, c.Env, c.Stderr = h.Work, append(h.Env(), "HIST_CODEX="+h.Bin.Path, "HIST_CODEX_ACP="+realACP(), "XDG_STATE_HOME="+filepath.Join(h.Root, "state")), &stderr
 	if rejoin {
 		c.Env = append(c.Env, "HIST_SHIM_REJOIN=1")
 	}
@@ -392,7 +407,7 @@ func TestLostContextWithTheClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, h := newPlace(t, ""), startHome(t, bin)
 			cmd := exec.Command(p.shim, "app-server")
-			cmd.Dir, cmd.Env = h.Work, append(h.Env(), "HIST_CODEX="+h.Bin.Path, "XDG_STATE_HOME="+filepath.Join(p.dir, "state"))
+			cmd.Dir, cmd.Env = h.Work, append(h.Env(), "HIST_CODEX="+h.Bin.Path, "HIST_CODEX_ACP="+realACP(), "XDG_STATE_HOME="+filepath.Join(p.dir, "state"))
 			if c.rejoin {
 				cmd.Env = append(cmd.Env, "HIST_SHIM_REJOIN=1")
 			}

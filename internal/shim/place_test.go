@@ -25,11 +25,14 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	for name, path := range map[string]string{"hist": "../..", "client": "./testclient"} {
-		args := []string{"build", "-o", filepath.Join(dir, name)}
+		c := exec.Command("go", "build", "-o", filepath.Join(dir, name))
 		if raceDetector && name == "hist" {
-			args = append(args, "-race")
+			c.Args = append(c.Args, "-race")
+		} else {
+			c.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released: a program that loads libraries starts later
 		}
-		if out, err := exec.Command("go", append(args, path)...).CombinedOutput(); err != nil {
+		c.Args = append(c.Args, path)
+		if out, err := c.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w: %s", err, out)
 		}
 	}
@@ -65,8 +68,8 @@ func newPlace(t testing.TB, role string, more ...string) *place {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	p := &place{t: t, dir: dir, bin: bin, shim: filepath.Join(dir, "shim", "codex")}
-	p.link("shim", "hist")
-	p.link("real", "client")
+	p.link("shim", "hist", "codex", "codex-acp")
+	p.link("real", "client", "codex")
 	p.env = append([]string{
 		"PATH=" + filepath.Join(dir, "shim") + ":" + filepath.Join(dir, "real") + ":" + os.Getenv("PATH"),
 		"HOME=" + dir, "CODEX_HOME=" + filepath.Join(dir, "home"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TESTCLIENT=" + role,
@@ -86,14 +89,16 @@ func newPlace(t testing.TB, role string, more ...string) *place {
 	return p
 }
 
-// link puts a program into a directory, under the name codex.
-func (p *place) link(dir, program string) {
+// link puts a program into a directory, under other names.
+func (p *place) link(dir, program string, names ...string) {
 	p.t.Helper()
 	if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(p.bin, program), filepath.Join(p.dir, dir, "codex")); err != nil {
-		p.t.Fatal(err)
+	for _, name := range names {
+		if err := os.Symlink(filepath.Join(p.bin, program), filepath.Join(p.dir, dir, name)); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package shim puts hist in front of the client, takes it away again, and says how it stands.
 //
-// In: a directory of PATH. Out: a link called codex to hist in it. What hist does under that name is for package front,
+// In: a directory of PATH. Out: links called codex and codex-acp to hist in it. What hist does under that name is for package front,
 // what it does between a caller and an app-server for package relay. Never here: a session, or a client that is run for
 // more than its version.
 package shim
@@ -10,10 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -23,19 +23,11 @@ import (
 // ErrForeign: what stands at the shim's place is not a shim.
 var ErrForeign = errors.New("it is not a shim of hist's")
 
-// name is the file name of the shim.
-func name() string {
-	if runtime.GOOS == "windows" {
-		return front.Name + ".exe"
-	}
-	return front.Name
-}
-
-// Install makes a shim in a directory, which it makes if need be: a link to this program, or a copy of it where there are
-// no links. A shim that is there already is made anew. It returns the shim's path; the error is ErrForeign if something
+// Install makes the shim of a program in a directory, which it makes if need be: a link to hist, or a copy of it where there
+// are no links. A shim that is there already is made anew. It returns the shim's path; the error is ErrForeign if something
 // else has it.
-func Install(dir string) (string, error) {
-	path := filepath.Join(dir, name())
+func Install(dir string, program *front.Program) (string, error) {
+	path := filepath.Join(dir, program.File())
 	self, err := os.Executable()
 	if err != nil {
 		return path, err
@@ -43,10 +35,8 @@ func Install(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return path, err
 	}
-	if _, err := os.Lstat(path); err == nil {
-		if err := Remove(dir); err != nil {
-			return path, err
-		}
+	if err := remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return path, err
 	}
 	if err := os.Symlink(self, path); err == nil {
 		return path, nil
@@ -77,10 +67,25 @@ func copyTo(path, self string) (err error) {
 	return os.Rename(out.Name(), path)
 }
 
-// Remove takes the shim out of a directory. The error is ErrForeign if what is there is none, fs.ErrNotExist if there is
-// nothing.
-func Remove(dir string) error {
-	path := filepath.Join(dir, name())
+// Remove takes all shims out of a directory, and returns their paths. The error is ErrForeign if what stands in the place of
+// one is none, fs.ErrNotExist if there is nothing.
+func Remove(dir string) (removed []string, err error) {
+	for i := range front.Programs {
+		path := filepath.Join(dir, front.Programs[i].File())
+		switch err := remove(path); {
+		case err == nil:
+			removed = append(removed, path)
+		case !errors.Is(err, fs.ErrNotExist):
+			return removed, err
+		}
+	}
+	if len(removed) == 0 {
+		return nil, fs.ErrNotExist
+	}
+	return removed, nil
+}
+
+func remove(path string) error {
 	if _, err := os.Lstat(path); err != nil {
 		return err
 	}
@@ -134,37 +139,51 @@ func sameContent(a, b string) (bool, error) {
 	}
 }
 
-// Reached is the codex that a command line finds first in PATH; "" if there is none.
-func Reached() string {
-	path, err := exec.LookPath(front.Name)
+// Reached is the program of a name that a command line finds first in PATH; "" if there is none.
+func Reached(name string) string {
+	path, err := exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
 		return ""
 	}
 	return path
 }
 
-// Status is how the shim stands.
+// Status is how the shim of a program stands.
 type Status struct {
-	Reached string // the codex that PATH leads to, "" if there is none
+	Program *front.Program
+	Reached string // what PATH leads to, "" if there is nothing
 	Shim    bool   // it is a shim
 	Client  string // the client behind the shim, "" if there is none
 	Version string // the client's, "" if it does not say
-	Mode    front.Mode
-	Rejoin  bool
 }
 
-// Look says how the shim stands for the caller's PATH.
-func Look(ctx context.Context) Status {
-	s := Status{Reached: Reached(), Mode: front.ModeOf(), Rejoin: os.Getenv(front.RejoinVar) == "1"}
+// Look says how the shim of a program stands for the caller's PATH.
+func Look(ctx context.Context, program *front.Program) Status {
+	s := Status{Program: program, Reached: Reached(program.Name)}
 	s.Shim = s.Reached != "" && Is(s.Reached)
-	for tried := []string{}; ; {
-		client, found := front.Next(tried)
-		if !found {
-			return s
+	if s.Client = clientOf(program); s.Client != "" {
+		s.Version = versionOf(ctx, s.Client)
+	}
+	return s
+}
+
+// Found are the programs of which this machine has the real one, and Codex in any case.
+func Found() []*front.Program {
+	list := []*front.Program{&front.Programs[0]}
+	for i := range front.Programs[1:] {
+		if p := &front.Programs[1+i]; clientOf(p) != "" {
+			list = append(list, p)
 		}
-		if !Is(client) {
-			s.Client, s.Version = client, versionOf(ctx, client)
-			return s
+	}
+	return list
+}
+
+// clientOf is the client behind the shim of a program, "" if there is none.
+func clientOf(program *front.Program) string {
+	for tried := []string{}; ; {
+		client, found := program.Next(tried)
+		if !found || !Is(client) {
+			return client
 		}
 		tried = append(tried, client)
 	}

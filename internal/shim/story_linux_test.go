@@ -97,12 +97,21 @@ func TestInstall(t *testing.T) {
 	}
 	run(3, "it is not a shim of hist's; nothing was changed", "install", "other")
 	run(3, "it is not a shim of hist's; nothing was changed", "remove", "other")
-	run(0, "removed the shim", "remove", "late")
+	run(0, "removed "+p.dir+"/late/codex", "remove", "late")
 	run(3, "nothing was changed", "remove", "late")
 	run(0, "a shim\n  client         "+real+"/codex, version", "status")
 	run(2, "takes one directory", "install")
+	run(2, "is no program that hist stands in front of", "install", "late", "claude")
+	run(0, "PATH reaches "+p.shim+"-acp first", "install", "late", "codex-acp")
+	if _, err := os.Lstat(filepath.Join(p.dir, "late/codex")); err == nil {
+		t.Error("a shim that was not asked for")
+	}
+	run(0, "removed "+p.dir+"/late/codex-acp", "remove", "late")
 	run(2, "takes install DIR", "start")
 	run(2, "takes install DIR")
+	p.link("real", "client", "codex-acp") // a program that is there is stood in front of, too
+	run(0, "installed "+p.dir+"/both/codex-acp", "install", "both")
+	run(0, "PATH reaches   "+p.shim+"-acp, a shim\n  client         "+real+"/codex-acp, version", "status")
 	p.session()
 	p.command("resume", damaged).Run()
 	run(0, damaged+" → "+damaged, "status")
@@ -116,7 +125,7 @@ func TestInstall(t *testing.T) {
 func TestStartsLight(t *testing.T) {
 	p := newPlace(t, "info:0")
 	command := p.command("exec", "hello")
-	relay := exec.Command(filepath.Join(p.bin, "hist"), "note", "asked", "why")
+	relay := exec.Command(filepath.Join(p.bin, "hist"), "note", "codex", "asked", "why")
 	relay.Args[0], relay.Env = front.RelayName, p.env
 	for name, c := range map[string]*exec.Cmd{"command": command, "relay": relay} {
 		c.Env = append(c.Env, "GODEBUG=inittrace=1")

@@ -326,7 +326,7 @@ func TestWhichClient(t *testing.T) {
 		}
 		shims = append(shims, filepath.Join(p.dir, dir))
 	}
-	p.link("again", "hist")
+	p.link("again", "hist", "codex")
 	shims = append(shims, filepath.Join(p.dir, "again"))
 	for name, text := range map[string]string{
 		"copy/codex": string(program), "wrapper/codex": "#!/bin/sh\nexec codex \"$@\"\n", "child/codex": "#!/bin/sh\ncodex \"$@\"\nexit $?\n",
@@ -353,7 +353,7 @@ func TestWhichClient(t *testing.T) {
 	if err := os.Symlink(filepath.Join(p.dir, "agent"), filepath.Join(p.dir, "real/codex")); err != nil {
 		t.Fatal(err)
 	}
-	p.link("behind", "client")
+	p.link("behind", "client", "codex")
 	p.env = append(p.env, "PATH="+filepath.Join(p.dir, "shim")+":"+filepath.Join(p.dir, "real")+":"+filepath.Join(p.dir, "behind")+":/usr/bin:/bin")
 	if out, code := run(p, "exec", "x"); code != 6 || !strings.Contains(out, `"exec","hello"`) {
 		t.Errorf("%d: %s", code, out)

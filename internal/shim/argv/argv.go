@@ -50,6 +50,18 @@ func Parse(args []string) Command {
 	return p.guess()
 }
 
+// ParseACP reads the arguments of codex-acp: whatever they are, it serves an editor on its standard streams, unless it is
+// asked for help.
+func ParseACP(args []string) Command {
+	for _, a := range args {
+		switch a {
+		case "--help", "-h", "--version", "-V":
+			return Command{}
+		}
+	}
+	return Command{Kind: Server}
+}
+
 // parser walks along a command line.
 type parser struct {
 	args  []string

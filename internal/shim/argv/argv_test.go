@@ -158,3 +158,12 @@ func TestTablesAreTheClients(t *testing.T) {
 		}
 	}
 }
+
+// codex-acp serves an editor, whatever is configured, unless it is asked for help.
+func TestParseACP(t *testing.T) {
+	for line, want := range map[string]Kind{"": Server, "-c model=o3": Server, "--help": Other, "-c x=y -h": Other} {
+		if got := ParseACP(strings.Fields(line)); got.Kind != want {
+			t.Errorf("%q: %v", line, got.Kind)
+		}
+	}
+}

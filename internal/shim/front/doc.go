@@ -1,5 +1,5 @@
-// Package front is hist under the name codex: it looks at the command line, has hist look at the session that is named
-// there, and becomes the client.
+// Package front is hist under the name of a client, codex or codex-acp: it looks at the command line, has hist look at the
+// session that is named there, and becomes the client.
 //
 // In: the process's own arguments and environment. Out: another program in its place, or, where none can be run, an exit
 // code. It does its work while the program is initialised, before the packages that hist itself needs: a process that

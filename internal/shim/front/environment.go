@@ -3,12 +3,12 @@ package front
 import (
 	"os"
 
+	"github.com/hist-cli/hist/internal/shim/argv"
 	"github.com/hist-cli/hist/internal/shim/text"
 )
 
 // The environment that the shim heeds.
 const (
-	ClientVar  = "HIST_CODEX"        // the real client
 	ModeVar    = "HIST_SHIM"         // off, check, or repair
 	RejoinVar  = "HIST_SHIM_REJOIN"  // 1: a new thread becomes the lost one
 	TimeoutVar = "HIST_SHIM_TIMEOUT" // for one look
@@ -18,11 +18,21 @@ const (
 	seenVar = "HIST_SHIM_SEEN"
 )
 
-// Name is the name under which hist is the shim; RelayName that under which it is a relay of one.
-const (
-	Name      = "codex"
-	RelayName = "hist-shim-relay"
-)
+// RelayName is the name under which hist is a relay of the shim.
+const RelayName = "hist-shim-relay"
+
+// Program is one that hist can stand in front of, under its name.
+type Program struct {
+	Name      string
+	ClientVar string // the variable of the environment that may name the real one
+	parse     func(args []string) argv.Command
+}
+
+// Programs are Codex, and codex-acp, which has Codex linked in and is spoken to by editors.
+var Programs = [...]Program{
+	{"codex", "HIST_CODEX", argv.Parse},
+	{"codex-acp", "HIST_CODEX_ACP", argv.ParseACP},
+}
 
 // Mode is what the shim does about a session.
 type Mode string
@@ -42,6 +52,9 @@ func ModeOf() Mode {
 	}
 	return Repair
 }
+
+// Rejoins says whether a new thread may become the lost one.
+func Rejoins() bool { return os.Getenv(RejoinVar) == "1" }
 
 // Timeout is how long one look may take, as hist's own --timeout takes it.
 func Timeout() string {
@@ -86,5 +99,12 @@ func base(path string) string {
 	return text.TrimSuffix(text.Base(path, '/', os.PathSeparator), ".exe")
 }
 
-// Invoked says whether the process was started as the shim.
-func Invoked(args []string) bool { return len(args) > 0 && base(args[0]) == Name }
+// Invoked is the program as which the process was started, nil if as none: then it is no shim.
+func Invoked(args []string) *Program {
+	for i := range Programs {
+		if len(args) > 0 && base(args[0]) == Programs[i].Name {
+			return &Programs[i]
+		}
+	}
+	return nil
+}

@@ -6,40 +6,41 @@ import (
 	"github.com/hist-cli/hist/internal/shim/text"
 )
 
-// Find returns the client behind the shim: the one that HIST_CODEX names, else the next codex in PATH that is not a shim.
-// It returns all programs that must not be tried again, too.
+// Find returns the client behind the shim: the one that the program's variable names, else the next of its name in PATH that
+// is not a shim. It returns all programs that must not be tried again, too.
 //
 // A copy of hist in PATH is another file than this one, and another version of it has another content: none can be told
 // from a client by looking at it. So a process remembers what it has been. If what it becomes is a shim again, that one
 // goes on to the next, and no two of them run each other for ever.
-func Find() (client string, tried []string, found bool) {
+func (p *Program) Find() (client string, tried []string, found bool) {
 	tried, own := seen()
 	if self, err := os.Executable(); err == nil {
 		tried = append(tried, self)
 	}
-	client, found = Next(tried)
+	client, found = p.Next(tried)
 	if !found && !own {
-		// It was the client itself that ran codex, which leads to the shim: the client that runs may be run once more.
+		// It was the client itself that ran its name, which leads to the shim: the client that runs may be run once more.
 		tried = tried[max(0, len(tried)-1):]
-		client, found = Next(tried)
+		client, found = p.Next(tried)
 	}
 	return client, tried, found
 }
 
+// File is the program's name as a file.
+func (p *Program) File() string { return p.Name + extension }
+
 // Next returns the first program that may be the client and is none of those that were tried.
-func Next(tried []string) (client string, found bool) {
-	if path := os.Getenv(ClientVar); path != "" && !isOneOf(path, tried) {
+func (p *Program) Next(tried []string) (client string, found bool) {
+	if path := os.Getenv(p.ClientVar); path != "" && !isOneOf(path, tried) {
 		return path, true
 	}
 	for _, dir := range text.Split(os.Getenv("PATH"), os.PathListSeparator) {
-		for _, name := range executables {
-			path := dir + string(os.PathSeparator) + name
-			if dir == "" { // the working directory
-				path = name
-			}
-			if runnable(path) && !isOneOf(path, tried) {
-				return path, true
-			}
+		path := dir + string(os.PathSeparator) + p.File()
+		if dir == "" { // the working directory
+			path = p.File()
+		}
+		if runnable(path) && !isOneOf(path, tried) {
+			return path, true
 		}
 	}
 	return "", false

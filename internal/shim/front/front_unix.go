@@ -11,12 +11,12 @@ import (
 	"github.com/hist-cli/hist/internal/shim/text"
 )
 
-// executables are the names that a client may have in a directory of PATH.
-var executables = []string{Name}
+// extension is what the names of programs end with.
+const extension = ""
 
 func init() {
-	if Invoked(os.Args) {
-		os.Exit(Main(os.Args[1:]))
+	if p := Invoked(os.Args); p != nil {
+		os.Exit(p.Main(os.Args[1:]))
 	}
 }
 
@@ -27,18 +27,18 @@ const (
 )
 
 // Main becomes the client. It returns only if there is none, with the exit code.
-func Main(args []string) int {
-	client, tried, found := Find()
+func (p *Program) Main(args []string) int {
+	client, tried, found := p.Find()
 	if !found {
-		say("there is no client behind this shim: neither " + ClientVar + " nor PATH leads to one")
+		say("there is no client behind this shim: neither " + p.ClientVar + " nor PATH leads to one")
 		return exitNoClient
 	}
 	if ModeOf() != Off {
-		switch c := argv.Parse(args); c.Kind {
+		switch c := p.parse(args); c.Kind {
 		case argv.Session:
-			look(c)
+			p.look(c)
 		case argv.Server:
-			args = serve(c, args)
+			args = p.serve(c, args)
 		}
 	}
 	remember(append(tried, client)...)
@@ -64,23 +64,23 @@ const endSignal = syscall.SIGTERM
 
 // serve puts a relay between the caller of an app-server and the client, if it is reached in a way that a relay can stand
 // in. It returns the arguments for the client.
-func serve(c argv.Command, args []string) []string {
+func (p *Program) serve(c argv.Command, args []string) []string {
 	path, isSocket := text.CutPrefix(c.Listen, "unix://")
 	switch {
 	case c.Listen == "" || c.Listen == "stdio://":
 		if err := relayStdio(); err != nil {
-			note("", "no relay: "+err.Error())
+			p.note("", "no relay: "+err.Error())
 		}
 	case isSocket && path != "":
 		inner, err := relaySocket(path)
 		if err != nil {
-			note(path, "no relay: "+err.Error())
+			p.note(path, "no relay: "+err.Error())
 			return args
 		}
 		args = append([]string{}, args...)
 		args[c.At] = text.TrimSuffix(args[c.At], c.Listen) + "unix://" + inner
 	case c.Listen != "off":
-		note(c.Listen, "not watched: only stdio and unix://PATH are")
+		p.note(c.Listen, "not watched: only stdio and unix://PATH are")
 	}
 	return args
 }

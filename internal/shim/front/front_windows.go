@@ -10,12 +10,12 @@ import (
 	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
-// executables are the names that a client may have in a directory of PATH.
-var executables = []string{Name + ".exe"}
+// extension is what the names of programs end with.
+const extension = ".exe"
 
 func init() {
-	if Invoked(os.Args) {
-		os.Exit(Main(os.Args[1:]))
+	if p := Invoked(os.Args); p != nil {
+		os.Exit(p.Main(os.Args[1:]))
 	}
 }
 
@@ -26,15 +26,15 @@ const (
 )
 
 // Main runs the client and returns its exit code: on Windows no process becomes another one. A job ends both together.
-func Main(args []string) int {
-	client, tried, found := Find()
+func (p *Program) Main(args []string) int {
+	client, tried, found := p.Find()
 	if !found {
-		say("there is no client behind this shim: neither " + ClientVar + " nor PATH leads to one")
+		say("there is no client behind this shim: neither " + p.ClientVar + " nor PATH leads to one")
 		return exitNoClient
 	}
 	if ModeOf() != Off {
-		if c := argv.Parse(args); c.Kind == argv.Session {
-			look(c)
+		if c := p.parse(args); c.Kind == argv.Session {
+			p.look(c)
 		}
 	}
 	remember(append(tried, client)...)

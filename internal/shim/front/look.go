@@ -12,8 +12,8 @@ func say(words string) { os.Stderr.WriteString("hist shim: " + words + "\n") } /
 
 // look has hist look at a session, and repair it, before the client reads it. What hist says, and whether it could be
 // asked at all, keeps nobody from running the client.
-func look(c argv.Command) {
-	args := Question("argv", "--quiet", "--caller", Name)
+func (p *Program) look(c argv.Command) {
+	args := Question("argv", "--quiet", "--caller", p.Name)
 	switch {
 	case c.Session != "--last":
 		args = append(args, "--", c.Session)

@@ -93,11 +93,11 @@ func answers(path string) bool {
 
 // note has a line written to the log of decisions, by a relay that does nothing else: a process that is to become the
 // client has no time for it.
-func note(asked, why string) {
+func (p *Program) note(asked, why string) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return
 	}
 	defer null.Close()
-	startRelay([]*os.File{null, null, null}, "note", asked, why) //nolint:errcheck // nobody is there to be told
+	startRelay([]*os.File{null, null, null}, "note", p.Name, asked, why) //nolint:errcheck // nobody is there to be told
 }

@@ -94,12 +94,12 @@ func (a *asker) started(r *request, caller, lost, used, why string) {
 		if lost == "" && r.Params.CWD != "" {
 			ctx, cancel := context.WithTimeout(context.Background(), timeout())
 			defer cancel()
-			args := []string{"hist", "pre-resume", "--quiet", "--timeout", front.Timeout(), "--via", threadStart, "--caller", caller, "--last", "--cwd", r.Params.CWD}
+			args := []string{"hist", "pre-resume", "--quiet", "--timeout", front.Timeout(), "--via", r.Method, "--caller", caller, "--last", "--cwd", r.Params.CWD}
 			if a.run(ctx, args) == nil {
 				return
 			}
 		}
-		d := decisions.Decision{Via: threadStart, Caller: caller, CWD: r.Params.CWD, Asked: []string{}, Used: used, Why: why}
+		d := decisions.Decision{Via: r.Method, Caller: caller, CWD: r.Params.CWD, Asked: []string{}, Used: used, Why: why}
 		if lost != "" {
 			d.Available = &lost
 		}
@@ -145,7 +145,7 @@ func runHist(ctx context.Context, args []string) error {
 }
 
 // note writes a line to the log and nothing else: that something was not watched, and why.
-func note(asked, why string) {
+func note(caller, asked, why string) {
 	a := newAsker()
-	a.decided(decisions.Decision{Via: "argv", Caller: front.Name, Asked: strings.Fields(asked), Why: why})
+	a.decided(decisions.Decision{Via: "argv", Caller: caller, Asked: strings.Fields(asked), Why: why})
 }

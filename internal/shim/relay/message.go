@@ -16,6 +16,7 @@ type request struct {
 	Method string          `json:"method"`
 	Params struct {
 		Thread    string          `json:"threadId"`
+		Session   string          `json:"sessionId"` // the same in the Agent Client Protocol
 		Path      string          `json:"path"`
 		History   json.RawMessage `json:"history"`
 		CWD       string          `json:"cwd"`
@@ -28,20 +29,27 @@ type request struct {
 	} `json:"params"`
 }
 
-// The methods that are heeded.
+// The methods that are heeded: those of an app-server, and, from session/ on, those of the Agent Client Protocol, by which
+// editors speak to codex-acp. No name is in both.
 const (
 	initialize  = "initialize"
 	threadStart = "thread/start"
 	turnStart   = "turn/start"
+	sessionNew  = "session/new"
+	sessionLoad = "session/load"
 )
 
 // naming are the methods whose thread the client reads from its file.
 var naming = map[string]bool{
 	"thread/read": true, "thread/resume": true, "thread/fork": true, "thread/metadata/update": true, "thread/turns/list": true,
+	sessionLoad: true, "session/resume": true, "session/fork": true,
 }
 
 // opening are the methods whose answer holds a thread that the server has open then.
-var opening = map[string]bool{threadStart: true, "thread/resume": true, "thread/fork": true}
+var opening = map[string]bool{
+	threadStart: true, "thread/resume": true, "thread/fork": true,
+	sessionNew: true, sessionLoad: true, "session/resume": true, "session/fork": true,
+}
 
 // leaving are the methods by which a caller gives a thread up.
 var leaving = map[string]bool{"thread/archive": true, "thread/unsubscribe": true, "thread/delete": true}
@@ -57,6 +65,9 @@ func readRequest(message []byte) *request {
 	var r request
 	if json.Unmarshal(message, &r) != nil {
 		return nil // the client says what is wrong with it
+	}
+	if r.Params.Thread == "" {
+		r.Params.Thread = r.Params.Session
 	}
 	return &r
 }

@@ -19,8 +19,8 @@ func init() {
 			runStdio()
 			os.Exit(0)
 		case "note":
-			if len(os.Args) > 3 {
-				note(os.Args[2], os.Args[3])
+			if len(os.Args) > 4 {
+				note(os.Args[2], os.Args[3], os.Args[4])
 			}
 			os.Exit(0)
 		}
@@ -33,7 +33,7 @@ func runStdio() {
 	signal.Ignore(syscall.SIGPIPE)
 	a := newAsker()
 	c := newConn(newServer())
-	c.rejoin = os.Getenv(front.RejoinVar) == "1" && front.ModeOf() == front.Repair
+	c.rejoin = front.Rejoins() && front.ModeOf() == front.Repair
 	clientIn := os.NewFile(front.RelayIn, "the client's input")
 	s := &stdio{
 		conn: c, asker: a, callerIn: os.NewFile(0, "the caller's output"), callerOut: os.NewFile(1, "the caller's input"),

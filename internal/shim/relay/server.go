@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -120,7 +121,7 @@ func (c *conn) up(message []byte) (s step) {
 		c.pending[string(r.ID)] = r
 	}
 	switch {
-	case r.Method == threadStart:
+	case r.Method == threadStart || r.Method == sessionNew:
 		s.start = r
 	case r.fromFile() && c.server.wants(r.Params.Thread):
 		s.look = r
@@ -171,8 +172,11 @@ func (c *conn) answered(message []byte) {
 		return
 	}
 	delete(c.pending, id)
-	result := gjson.GetManyBytes(message, "result.thread.id", "result.cwd")
-	name := result[0].String()
+	result := gjson.GetManyBytes(message, "result.thread.id", "result.cwd", "result.sessionId", "result")
+	name := cmp.Or(result[0].String(), result[2].String())
+	if name == "" && (r.Method == sessionLoad || r.Method == "session/resume") && result[3].Exists() {
+		name = r.Params.Thread // these answers do not name it
+	}
 	if name == "" {
 		return // refused
 	}

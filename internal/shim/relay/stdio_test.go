@@ -387,6 +387,30 @@ func TestLooksAgain(t *testing.T) {
 	}
 }
 
+// An editor names a session by the Agent Client Protocol: it is looked at before it is loaded, and not again while it is
+// open; a new one is logged.
+func TestEditor(t *testing.T) {
+	w := newWire(t, true)
+	w.same(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"editor","version":"1"}}}`)
+	load := `{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"` + a + `","cwd":"/work","mcpServers":[]}}`
+	w.same(load)
+	w.down(`{"jsonrpc":"2.0","id":1,"result":{"modes":null}}`)
+	w.now = w.now.Add(again + time.Second)
+	w.same(load) // open
+	w.same(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}`)
+	w.down(`{"jsonrpc":"2.0","id":2,"result":{"sessionId":"` + b + `"}}`)
+	w.same(strings.Replace(load, a, b, 1)) // open
+	w.same(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"` + b + `","prompt":[]}}`)
+	w.stdio.asker.pending.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	looked := []string{"--via", "session/load", "--repair", "--quiet", "--caller", "editor/1", "--", a}
+	begun := []string{"--via", "session/new", "--caller", "editor/1", "--last", "--cwd", "/work"}
+	if len(w.asked) != 2 || !slices.Equal(w.asked[0][len(w.asked[0])-len(looked):], looked) || !slices.Equal(w.asked[1][len(w.asked[1])-len(begun):], begun) {
+		t.Errorf("%q", w.asked)
+	}
+}
+
 // What is remembered has a bound.
 func TestBounds(t *testing.T) {
 	c := newConn(newServer())
