@@ -199,29 +199,41 @@ func (p *Plan) plain(behind int64) (until int64) {
 	return p.lines[i]
 }
 
-// readLines makes a repair that numbers records anew mend the lines, too, that it would otherwise leave because nothing on
-// them is sent any more: a record that lint has read has a number.
+// readLines makes a repair mend lines, too, that it would otherwise leave because their faults are only noted: those on which
+// it changes something else, and, if it numbers records anew, all of them: a record that lint has read has a number.
 func (p *Plan) readLines() {
-	if !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool {
-		return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool { return e.Op == lint.Renumber })
-	}) {
-		return
+	changed := map[int64]bool{}
+	numbers := false
+	for i := range p.Mend {
+		for _, e := range p.Mend[i].Edits {
+			changed[e.At.Line] = changed[e.At.Line] || changes(e)
+			numbers = numbers || e.Op == lint.Renumber
+		}
 	}
 	kept := p.Rest[:0]
 	for _, f := range p.Rest {
-		if unsent := f.Framing && f.Impact == lint.Notes && f.Rule.Impact != lint.Notes; unsent {
-			f.Impact = f.Rule.Impact
-			if p.choice.Allows(&f) {
-				f.Impact = lint.Notes
-				p.Mend = append(p.Mend, f)
-				continue
-			}
-			f.Impact = lint.Notes
+		if (numbers || changed[f.Pos.Line]) && p.noted(f) {
+			p.Mend = append(p.Mend, f)
+		} else {
+			kept = append(kept, f)
 		}
-		kept = append(kept, f)
 	}
 	p.Rest = kept
 	sortFindings(p.Mend)
+}
+
+// noted says whether a fault of a line's framing would be mended if it were more than a note.
+func (p *Plan) noted(f lint.Finding) bool {
+	if !f.Framing || f.Impact != lint.Notes || f.Rule.Impact == lint.Notes {
+		return false
+	}
+	f.Impact = f.Rule.Impact
+	return p.choice.Allows(&f)
+}
+
+// changes says whether an edit changes the line itself: one that is left is one dead record.
+func changes(e lint.Edit) bool {
+	return e.Op == lint.Splice || e.Op == lint.Remove || e.At.Part > 0
 }
 
 func sortFindings(list []lint.Finding) {
@@ -266,8 +278,7 @@ func (p *Plan) touchesLeft(f *lint.Finding) bool {
 		return f.Count == 0 && f.Rule.Name != newlineRule && p.leave[f.Pos.Line]
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
-		changes := e.Op == lint.Splice || e.Op == lint.Remove || e.At.Part > 0 // the line is left as one dead record
-		return p.leave[e.At.Line] && changes || p.numbered && e.Op == lint.Renumber
+		return p.leave[e.At.Line] && changes(e) || p.numbered && e.Op == lint.Renumber
 	})
 }
 
