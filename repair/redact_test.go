@@ -18,7 +18,8 @@ func TestRedact(t *testing.T) {
 		`{"type":"response_item",Secret`:      `{"type":"response_item",‹6 bytes›`,
 		`{"type":"response_item" "Secret":1}`: `{"type":"response_item" ‹11 bytes›`,
 		`Secret {"type":"x"}`:                 `‹19 bytes›`,
-		`{"type":"x","secret":{"name":"Secret"},"payload":{"a":{"b":-1.5e3},"name":"exec","n":12-34}}`: `{"type":"x",‹6 bytes›:{"name":‹6 bytes›},"payload":{‹1 bytes›:{‹1 bytes›:‹6 bytes›},"name":"exec",‹1 bytes›:12‹5 bytes›`,
+		`{"type":"x","secret":{"name":"Secret"},"payload":{"a":{"b":-1.5e3},"name":"exec","n":12-34}}`:                                                                                                                                      `{"type":"x",‹6 bytes›:{"name":‹6 bytes›},"payload":{‹1 bytes›:{‹1 bytes›:‹6 bytes›},"name":"exec",‹1 bytes›:12‹5 bytes›`,
+		`{"parentUuid":"22222222-2222-4222-8222-000000000006","cwd":"/home/Secret","type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"Secret","input":{"Secret":1}}]},"toolUseResult":{"type":"Secret"}}`: `{"parentUuid":"22222222-2222-4222-8222-000000000006","cwd":‹12 bytes›,"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":‹6 bytes›,"input":{‹6 bytes›:‹1 bytes›}}]},"toolUseResult":{"type":‹6 bytes›}}`,
 		`{"a":1}{"Secret":2}`: `{‹1 bytes›:1}‹12 bytes›`,
 	} {
 		got := Redact([]byte(line))

@@ -163,6 +163,15 @@ type Outline struct {
 	Body   string          // the member that holds what a record is about
 }
 
+// Set is words as an Outline holds them.
+func Set(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
+
 // Dated is an agent whose older clients can't read every session of newer ones.
 type Dated interface {
 	// TooOld says why the client of a version can't read a session, "" if it can.
