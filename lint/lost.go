@@ -204,7 +204,7 @@ func (f *lostFeed) take(one *check.Lost, checkers []check.Checker) {
 	}
 	f.from = one.From
 	f.prev.Lost++
-	f.rec = session.Record{Pos: f.prev, Offset: f.end, Raw: one.Line, Spans: spans}
+	f.rec = session.Record{Pos: f.prev, Offset: f.end, Raw: one.Line, Spans: spans, From: one.From}
 	f.decoder.Decode(&f.rec)
 	f.mark(&f.rec)
 	if f.block == nil {

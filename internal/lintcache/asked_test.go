@@ -21,6 +21,7 @@ func TestHomeAsked(t *testing.T) {
 	for archive, helps := range map[string]string{
 		"no-header/home.txtar":            "state_5.sqlite",
 		"lost-records/bad-archived.txtar": "archived_sessions/*.jsonl",
+		"lost-records/bad-typed.txtar":    "history.jsonl",
 		"lost-records/bad-fork.txtar":     "sessions/*/*/*/*f191*.jsonl",
 	} {
 		t.Run(filepath.Dir(archive), func(t *testing.T) {

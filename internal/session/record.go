@@ -86,6 +86,7 @@ type Record struct {
 	Passed  int64        // bytes of an unreadable line behind Raw, which are not kept: the line is too long
 	Torn    bool         // the record was closed by hist where its line had been cut
 	Refused bool         // the client can't read it, though it is JSON
+	From    string       // of a lost record: the file that holds it; empty for the client's database
 	// Original is the physical line or lines that Raw comes from, without the last newline.
 	Original []byte
 	Mended   bool // Raw is not what stands in the file

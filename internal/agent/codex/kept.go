@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 )
 
@@ -18,6 +19,33 @@ type KeptPlace struct {
 
 // stampForm is how clients write the time of a record.
 const stampForm = "2006-01-02T15:04:05.000Z"
+
+// NewPromptEvent writes the event that shows a prompt, in the form of a legacy session or of a paginated one.
+func NewPromptEvent(at time.Time, thread, turn, text string, paginated bool) []byte {
+	stamp := at.UTC().Format(stampForm)
+	if !paginated || turn == "" {
+		return record(stamp, nil, "event_msg", struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+		}{"user_message", text})
+	}
+	type part struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	type item struct {
+		Type    string `json:"type"`
+		ID      string `json:"id"`
+		Content []part `json:"content"`
+	}
+	return record(stamp, nil, "event_msg", struct {
+		Type   string `json:"type"`
+		Thread string `json:"thread_id"`
+		Turn   string `json:"turn_id"`
+		Item   item   `json:"item"`
+		Done   int64  `json:"completed_at_ms"`
+	}{"item_completed", thread, turn, item{"UserMessage", uuid.NewSHA1(uuid.NameSpaceOID, []byte(thread+stamp+text)).String(), []part{{"text", text}}}, at.UnixMilli()})
+}
 
 // EventFromKept writes the event again of which an item in thread_history_1.sqlite was made (clients 0.145 to 0.169: the
 // same content under other names); nil if the item is of a kind that no history can be made of.

@@ -299,6 +299,9 @@ func nestedAsked(event []byte) string {
 	if args := ev.Get("arguments"); args.Exists() {
 		return " " + args.Raw
 	}
+	if changes := ev.Get("changes"); changes.IsObject() {
+		return " " + strings.TrimSuffix(patchOf(changes), "\n")
+	}
 	return ""
 }
 

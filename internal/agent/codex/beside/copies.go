@@ -39,7 +39,10 @@ type copies struct {
 	last    session.Ordinal
 	open    bool // the turn in hand has not ended
 	any     bool // there are holes
-	further bool // other files were looked at
+	gaps    []gap
+	turn    []byte // id of the turn in hand
+	stamp   []byte // time of the last record
+	further bool   // other files were looked at
 	scanner *jsonl.Scanner
 	spans   []jsonl.Span
 }
@@ -80,25 +83,43 @@ func (c *copies) See(rec *session.Record) {
 		return
 	case rec.Kind == session.Header || len(c.records) >= maxCompared:
 		return
-	case rec.Kind == session.TurnStart:
-		c.open = true
-	case rec.Kind == session.TurnEnd:
-		c.open = false
 	}
 	if rec.Ordinal.State == session.GoodOrdinal {
 		c.dead = c.dead || c.last.State == session.GoodOrdinal && rec.Ordinal.Value > c.last.Value+1
 		c.last = rec.Ordinal
 	}
 	if n := len(c.records); c.dead {
+		c.gap(codex.Time(rec))
 		c.holes[n], c.any, c.dead = true, true, false
 	}
+	switch rec.Kind {
+	case session.TurnStart:
+		c.open, c.turn = true, append(c.turn[:0], rec.TurnID...)
+	case session.TurnEnd:
+		c.open, c.turn = false, c.turn[:0]
+	}
+	c.stamp = append(c.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	mark := c.mark(rec.Raw)
 	c.at[mark] = len(c.records)
 	c.records = append(c.records, mark)
 }
 
+// gap notes that something is damaged behind the last record; to is the time of the next, zero if there is none.
+func (c *copies) gap(to time.Time) {
+	if len(c.gaps) < maxGaps {
+		from, _ := time.Parse(time.RFC3339, string(c.stamp))
+		c.gaps = append(c.gaps, gap{len(c.records), from, to, string(c.turn)})
+	}
+}
+
+// maxGaps is how many damaged places are remembered with their times.
+const maxGaps = 1 << 12
+
 // missing are the records that a copy still holds, of the first copy that holds any, in their order.
 func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
+	if c.dead {
+		c.gap(time.Time{})
+	}
 	if c.dead || c.open {
 		c.holes[len(c.records)] = true
 	}

@@ -78,7 +78,7 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 		}
 	}
 	for _, path := range before {
-		if filepath.Ext(path) != ".jsonl" {
+		if filepath.Ext(path) != ".jsonl" || filepath.Base(path) == promptsFile {
 			continue
 		}
 		src, err := source.Open(path)

@@ -37,36 +37,53 @@ func Kept(ctx context.Context, dir, base string, older func() []string) check.Ke
 	if !ok {
 		return nil
 	}
-	return &both{copies: newCopies(dir, base, name, older), view: view(ctx, dir, name)}
+	return &both{copies: newCopies(dir, base, name, older), prompts: newPrompts(), view: view(ctx, dir, name)}
 }
 
 // both is what the client's database and other files say of a session. What those hold are the records themselves.
 type both struct {
 	*copies
-	view *kept // nil if the database holds nothing of it
+	prompts *prompts
+	view    *kept // nil if the database holds nothing of it
 }
 
 // See notes what the file holds.
 func (b *both) See(rec *session.Record) {
 	b.copies.See(rec)
+	b.prompts.See(rec)
 	if b.view != nil {
 		b.view.See(rec)
 	}
 }
 
-// Missing are the records that the file lacks: those that another file holds, and what the database tells of the others.
+// Missing are the records that the file lacks: those that another file holds, what the database tells of the others, and
+// prompts that nothing else tells of.
 func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 	lost := b.missing(ctx, h)
-	if b.view == nil {
-		return lost
-	}
 	for i := range lost {
 		if rec := b.decode(lost[i].Line); rec != nil {
-			b.view.See(rec)
+			b.prompts.See(rec)
+			if b.view != nil {
+				b.view.See(rec)
+			}
 		}
 	}
-	lost = append(lost, b.view.Missing(ctx, h)...)
-	slices.SortStableFunc(lost, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	if b.view != nil {
+		told := b.view.Missing(ctx, h)
+		for i := range told {
+			if rec := b.decode(told[i].Line); rec != nil {
+				b.prompts.See(rec)
+			}
+		}
+		lost = append(lost, told...)
+	}
+	if len(b.gaps) > 0 {
+		b.further = true
+		lost = append(lost, b.prompts.missing(b.dir, b.name.ThreadID, b.gaps, h.Paginated())...)
+	}
+	slices.SortStableFunc(lost, func(a, b check.Lost) int {
+		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Behind, b.Behind))
+	})
 	return lost
 }
 

@@ -36,11 +36,11 @@ func (c *callChecker) evidence(rec *session.Record) {
 		}
 		c.runs.number = rec.Ordinal.Value
 		if tells&codex.TellsOutput != 0 {
-			c.runs.ran(rec, &told{refOf(rec), name, rec.Torn})
+			c.runs.ran(rec, &told{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From})
 		}
 		return
 	}
-	ev := &evidence{told: told{refOf(rec), name, rec.Torn}, tells: tells, build: codex.OutputFrom}
+	ev := &evidence{told: told{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From}, tells: tells, build: codex.OutputFrom}
 	if text := codex.Proof(rec); len(text) > 0 {
 		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)
 	}

@@ -18,13 +18,15 @@ var ruleLostMessage = texts.Rule(Rule{Name: "lost-message", Family: "calls", Imp
 type told struct {
 	ref  Ref
 	name string
-	torn bool // its line had been cut: what it tells was never written a second time, or is lost with the rest
+	torn bool   // its line had been cut: what it tells was never written a second time, or is lost with the rest
+	sum  uint64 // of a message's event: its bytes
+	from string // the file that holds it, if the session has lost it and it is not the client's database
 }
 
 // source names it in a report.
 func (t *told) source() string {
 	if t.ref.Pos.Lost > 0 {
-		return KeptSource
+		return first(t.from, KeptSource)
 	}
 	return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line)
 }
@@ -44,9 +46,21 @@ type messageChecker struct {
 	text   textSum     // of its text
 	// thoughts are the events that show what was thought, until its item comes.
 	thoughts []told
-	copies   copies // of the events that show messages
 	alone    alonePrompts
+	copies   copies              // of the events that show messages
+	told     map[uint64]lostText // messages told as lost, by the bytes of their events
+	echo     *lostText           // one whose event stands here a second time
+	echoOf   uint64              // by the bytes of its event
 }
+
+// lostText is a message that was told as lost.
+type lostText struct {
+	text textSum
+	at   session.Pos // of the finding
+}
+
+// maxTold is how many are remembered.
+const maxTold = 256
 
 // textSum stands for a text as it is in the file, quotes included; the zero value for none.
 type textSum struct {
@@ -158,11 +172,15 @@ func (c *messageChecker) event(rec *session.Record) {
 	if tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) == 0 {
 		return
 	}
-	again := c.copies.has(maphash.Bytes(c.seed, rec.Raw))
-	t := &told{refOf(rec), name, rec.Torn}
+	sum := maphash.Bytes(c.seed, rec.Raw)
+	again := c.copies.has(sum)
+	t := &told{ref: refOf(rec), name: name, torn: rec.Torn, sum: sum, from: rec.From}
+	c.echo = nil
 	switch {
 	case tells&codex.TellsUser != 0:
-		if text := codex.ShownText(rec); !again && !c.matches(text) {
+		if one, ok := c.told[sum]; again && ok && c.matches(codex.ShownText(rec)) {
+			c.standsAgain(sum, one)
+		} else if text := codex.ShownText(rec); !again && !c.matches(text) {
 			if c.cut.beginsLike(text) {
 				c.restoreTorn(c.cut.at, t)
 			} else {
@@ -174,6 +192,9 @@ func (c *messageChecker) event(rec *session.Record) {
 		c.resolveAgent(rec.Pos)
 		if text := codex.ShownText(rec); !again && (len(text) > len(`""`) || shows(rec)) {
 			c.agent, c.said = t, c.sum(text)
+		} else if one, ok := c.told[sum]; again && ok {
+			c.echo = &one
+			c.echoOf = sum
 		}
 	case tells&codex.TellsThought != 0:
 		c.resolveAgent(rec.Pos)
@@ -239,6 +260,10 @@ func (c *messageChecker) message(rec *session.Record) {
 		c.alone.item(text)
 	case string(rec.Role) == "assistant":
 		c.answeredAlone()
+		if c.echo != nil && c.echo.text == c.sum(codex.FirstText(rec)) && c.echo.text.size > 0 {
+			c.standsAgain(c.echoOf, *c.echo)
+		}
+		c.echo = nil
 		if text := c.sum(codex.FirstText(rec)); c.agent != nil && c.agent.ref.Pos.Lost > 0 && !rec.Torn && text != c.said {
 			c.resolveAgent(rec.Pos) // it is another answer's item
 		}
@@ -302,11 +327,23 @@ func (c *messageChecker) lostAt(edit Edit, t *told, what string) {
 }
 
 func (c *messageChecker) lost(h *check.Hole, t *told, what string) {
+	if t.sum != 0 && len(c.told) < maxTold {
+		if c.told == nil {
+			c.told = map[uint64]lostText{}
+		}
+		c.told[t.sum] = lostText{text: c.said, at: h.At}
+	}
 	c.run.report(Finding{
 		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
 		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
 		Edits:   []Edit{h.Insert(Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
 	})
+}
+
+// standsAgain takes back that a message is lost: it was doubled with what stands around it, and its second copy is whole.
+func (c *messageChecker) standsAgain(sum uint64, one lostText) {
+	delete(c.told, sum)
+	c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Hole && f.Pos == one.at })
 }
 
 // restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.

@@ -1,0 +1,152 @@
+package beside
+
+import (
+	"bytes"
+	"hash/maphash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// promptsFile is where clients with a terminal of their own write each prompt that was typed, of all threads of a home, one
+// object a line (0.58 to 0.169).
+const promptsFile = "history.jsonl"
+
+// maxPromptsFile is the size up to which that file is read, in bytes; maxPrompts is how many prompts of a session are
+// compared with it.
+const (
+	maxPromptsFile = 64 << 20
+	maxPrompts     = 1 << 16
+)
+
+// prompts knows the prompts that a session holds, and which of those that were typed it lacks.
+type prompts struct {
+	seed  maphash.Seed
+	items map[uint64][]time.Time // when prompts were written as items, by their text
+	shown map[uint64][]time.Time // and as events
+	count int
+}
+
+func newPrompts() *prompts {
+	return &prompts{seed: maphash.MakeSeed(), items: map[uint64][]time.Time{}, shown: map[uint64][]time.Time{}}
+}
+
+// See notes a prompt of the session's.
+func (p *prompts) See(rec *session.Record) {
+	if p.count >= maxPrompts || rec.Torn {
+		return
+	}
+	if rec.Kind == session.Message && rec.Boundary {
+		p.add(p.items, codex.FirstText(rec), rec)
+	} else if rec.Kind == session.Evidence {
+		if tells, _ := codex.Evidence(rec); tells&codex.TellsUser != 0 {
+			p.add(p.shown, codex.ShownText(rec), rec)
+		}
+	}
+}
+
+func (p *prompts) add(to map[uint64][]time.Time, quoted []byte, rec *session.Record) {
+	if len(quoted) == 0 {
+		return
+	}
+	sum := p.sum(gjson.ParseBytes(quoted).String())
+	to[sum] = append(to[sum], codex.Time(rec))
+	p.count++
+}
+
+func (p *prompts) sum(text string) uint64 { return maphash.String(p.seed, strings.TrimSpace(text)) }
+
+// has says whether the session holds a prompt that was typed at a time, and takes it out of those that may be another one.
+func (p *prompts) has(text string, at time.Time) bool {
+	sum, found := p.sum(text), false
+	for _, of := range []map[uint64][]time.Time{p.items, p.shown} {
+		for i, written := range of[sum] {
+			if !written.Add(promptSlack).Before(at) {
+				of[sum] = append(of[sum][:i:i], of[sum][i+1:]...)
+				found = true
+				break
+			}
+		}
+	}
+	return found
+}
+
+// promptSlack is how much later than its record a prompt may seem to have been typed: its time is kept in whole seconds.
+const promptSlack = 2 * time.Second
+
+// gap is a place where something is damaged, between two records.
+type gap struct {
+	behind   int       // so many records stand in front of it
+	from, to time.Time // of the record in front of it, and of the one behind it; zero at the end
+	turn     string    // that was going on
+}
+
+// missing are the prompts that were typed in a thread and that the session lacks, each in the one gap that its time falls into.
+func (p *prompts) missing(dir, thread string, gaps []gap, paginated bool) (lost []check.Lost) {
+	for _, typed := range readPrompts(filepath.Join(dir, promptsFile), thread) {
+		at := time.Unix(typed.Get("ts").Int(), 0).UTC()
+		text := typed.Get("text").String()
+		if p.has(text, at) || strings.TrimSpace(text) == "" {
+			continue
+		}
+		var found *gap
+		for i := range gaps {
+			if g := &gaps[i]; !at.Add(time.Second).Before(g.from) && (g.to.IsZero() || !at.After(g.to)) {
+				if found != nil {
+					found = nil
+					break // it may belong to either
+				}
+				found = g
+			}
+		}
+		if found == nil {
+			continue
+		}
+		if at.Before(found.from) {
+			at = found.from
+		}
+		lost = append(lost, check.Lost{
+			Ordinal: -1, Placed: true, Behind: found.behind, At: at, From: promptsFile,
+			Line: codex.NewPromptEvent(at, thread, found.turn, text, paginated),
+		})
+	}
+	return lost
+}
+
+// readPrompts reads what was typed in a thread; nothing if the file is not there, or can't be read.
+func readPrompts(path, thread string) (typed []gjson.Result) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxPromptsFile {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPromptsFile))
+	if err != nil {
+		return nil
+	}
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, []byte(thread)) || !gjson.ValidBytes(line[:min(len(line), maxPromptLine)]) {
+			continue
+		}
+		v := gjson.ParseBytes(line)
+		if v.Get("session_id").Str == thread && v.Get("ts").Type == gjson.Number && v.Get("text").Type == gjson.String {
+			typed = append(typed, v)
+		}
+	}
+	return typed
+}
+
+// maxPromptLine is the longest line of the file that is read, in bytes.
+const maxPromptLine = 1 << 20
