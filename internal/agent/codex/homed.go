@@ -85,5 +85,7 @@ func (Agent) HangsOn(dir string) []string {
 	return home.HistoryFiles(dir)
 }
 
-// Around are all sessions of a home, and its databases.
-func (Agent) Around(dir string) []string { return append(home.Sessions(dir), home.StateFiles(dir)...) }
+// Around are all sessions of a home, its databases, and the prompts that were typed.
+func (Agent) Around(dir string) []string {
+	return append(append(home.Sessions(dir), home.StateFiles(dir)...), filepath.Join(dir, home.PromptsFile))
+}

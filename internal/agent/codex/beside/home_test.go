@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testfile"
@@ -78,7 +79,7 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 		}
 	}
 	for _, path := range before {
-		if filepath.Ext(path) != ".jsonl" || filepath.Base(path) == promptsFile {
+		if filepath.Ext(path) != ".jsonl" || filepath.Base(path) == home.PromptsFile {
 			continue
 		}
 		src, err := source.Open(path)

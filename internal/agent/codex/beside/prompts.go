@@ -12,15 +12,12 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// promptsFile is where clients with a terminal of their own write each prompt that was typed, of all threads of a home, one
-// object a line (0.58 to 0.169).
-const promptsFile = "history.jsonl"
-
-// maxPromptsFile is the size up to which that file is read, in bytes; maxPrompts is how many prompts of a session are
+// maxPromptsFile is the size up to which home.PromptsFile is read, in bytes; maxPrompts is how many prompts of a session are
 // compared with it.
 const (
 	maxPromptsFile = 64 << 20
@@ -91,7 +88,7 @@ type gap struct {
 
 // missing are the prompts that were typed in a thread and that the session lacks, each in the one gap that its time falls into.
 func (p *prompts) missing(dir, thread string, gaps []gap, paginated bool) (lost []check.Lost) {
-	for _, typed := range readPrompts(filepath.Join(dir, promptsFile), thread) {
+	for _, typed := range readPrompts(filepath.Join(dir, home.PromptsFile), thread) {
 		at := time.Unix(typed.Get("ts").Int(), 0).UTC()
 		text := typed.Get("text").String()
 		if p.has(text, at) || strings.TrimSpace(text) == "" {
@@ -114,7 +111,7 @@ func (p *prompts) missing(dir, thread string, gaps []gap, paginated bool) (lost 
 			at = found.from
 		}
 		lost = append(lost, check.Lost{
-			Ordinal: -1, Placed: true, Behind: found.behind, At: at, From: promptsFile,
+			Ordinal: -1, Placed: true, Behind: found.behind, At: at, From: home.PromptsFile,
 			Line: codex.NewPromptEvent(at, thread, found.turn, text, paginated),
 		})
 	}
