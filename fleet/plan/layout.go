@@ -15,6 +15,7 @@ import (
 //	sessions/day=D/run=RUN/part-00003-of-00100.parquet         a row a session
 //	findings/day=D/run=RUN/part-00003-of-00100.parquet         a row a finding
 //	repairs/day=D/run=RUN/part-00003-of-00100.jsonl            what repair did
+//	undone/day=D/run=RUN/part-00003-of-00100.jsonl             what was taken back of that
 type Run struct {
 	Out string // the output store's address
 	ID  string
@@ -67,6 +68,9 @@ func (r Run) FindingsKey(shard, shards int) string {
 
 // RepairsKey is where a shard's repairs are told.
 func (r Run) RepairsKey(shard, shards int) string { return r.rows("repairs", shard, shards) + ".jsonl" }
+
+// UndoneKey is where it is told which of a shard's repairs were taken back.
+func (r Run) UndoneKey(shard, shards int) string { return r.rows("undone", shard, shards) + ".jsonl" }
 
 func (r Run) rows(kind string, shard, shards int) string {
 	return kind + "/day=" + r.day() + "/run=" + r.ID + "/" + partName(shard, shards)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -94,9 +95,12 @@ func (h halfConditional) Put(ctx context.Context, key string, body io.ReadSeeker
 	return h.Store.Put(ctx, key, body, size, store.Condition{Match: cond.Match}, meta)
 }
 
+var listed = flag.Int("pages", 100, "how many pages of 1000 keys TestLongListing lists")
+
 // TestLongListing: a bucket's keys come one after another; their number costs no memory.
 func TestLongListing(t *testing.T) {
-	const pages, perPage = 100, 1000
+	const perPage = 1000
+	pages := *listed
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page := 0
 		fmt.Sscan(r.URL.Query().Get("continuation-token"), &page) //nolint:errcheck // the first page has none

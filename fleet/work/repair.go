@@ -81,9 +81,9 @@ func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) e
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	damaged := filepath.Join(dir, path.Base(o.Key))
-	if err := r.fetch(ctx, o, damaged); err != nil {
+	defer os.RemoveAll(dir)                         //nolint:errcheck // a temporary folder
+	damaged := filepath.Join(dir, path.Base(o.Key)) // its own base name tells repair what the session is called
+	if err := fetch(ctx, r.Linter.Store, o.Key, o.ETag, damaged); err != nil {
 		return err
 	}
 	mended := filepath.Join(dir, "mended")
@@ -105,17 +105,20 @@ func (r *Repairer) madeBefore(ctx context.Context, o store.Object) (bool, error)
 	if errors.Is(err, store.ErrGone) && r.To != nil {
 		return false, nil
 	}
-	return err == nil && metaOf(meta) == o.ETag, err
+	return err == nil && metaOf(meta, madeFrom) == o.ETag, err
 }
 
-func metaOf(meta map[string]string) string {
+func metaOf(meta map[string]string, name string) string {
 	for k, v := range meta {
-		if strings.EqualFold(k, madeFrom) {
+		if strings.EqualFold(k, name) {
 			return v
 		}
 	}
 	return ""
 }
+
+// originalKey is where a damaged object is kept that is replaced.
+func originalKey(o store.Object) string { return Private + "originals/" + o.ETag + "/" + o.Key }
 
 func (r *Repairer) target() store.Store {
 	if r.To != nil {
@@ -126,9 +129,9 @@ func (r *Repairer) target() store.Store {
 
 func (r *Repairer) address(key string) string { return r.target().URL() + "/" + key }
 
-// fetch copies the object to a file, under its own base name: that tells repair what the session is called.
-func (r *Repairer) fetch(ctx context.Context, o store.Object, to string) error {
-	body, err := r.Linter.Store.Get(ctx, o.Key, o.ETag)
+// fetch copies an object to a file; with an ETag only if it is that one.
+func fetch(ctx context.Context, from store.Store, key, etag, to string) error {
+	body, err := from.Get(ctx, key, etag)
 	if err != nil {
 		return err
 	}
@@ -186,7 +189,7 @@ func (row *RepairRow) fill(rep *repair.Report) {
 func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, damaged, mended string) error {
 	cond := store.Condition{Match: o.ETag}
 	if r.To == nil {
-		original := Private + "originals/" + o.ETag + "/" + o.Key
+		original := originalKey(o)
 		err := putFile(ctx, r.Linter.Store, original, damaged, store.Condition{Absent: true}, nil)
 		if err != nil && !errors.Is(err, store.ErrChanged) { // an earlier try kept it already
 			return fmt.Errorf("keeping the original: %w", err)
@@ -194,7 +197,7 @@ func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, 
 		row.Original = r.Linter.Store.URL() + "/" + original
 	} else {
 		cond = store.Condition{Absent: true}
-		if older, meta, err := r.To.Head(ctx, o.Key); err == nil && metaOf(meta) != "" {
+		if older, meta, err := r.To.Head(ctx, o.Key); err == nil && metaOf(meta, madeFrom) != "" {
 			cond = store.Condition{Match: older.ETag} // a repair of what the object was before
 		}
 	}

@@ -16,6 +16,7 @@ type SessionRow struct {
 	ClientVersion string    `parquet:"client_version,dict" json:"client_version"`
 	ThreadID      string    `parquet:"thread_id" json:"thread_id"`
 	Owner         string    `parquet:"owner,dict" json:"owner"`     // what --owner found in the key
+	Repo          string    `parquet:"repo,dict" json:"repo"`       // where the working directory's git repository lies, as the session says
 	Started       string    `parquet:"started,dict" json:"started"` // the day that the key names, "" if it names none
 	Records       int64     `parquet:"records" json:"records"`
 	Items         int64     `parquet:"items" json:"items"`           // of the model's history, once mended

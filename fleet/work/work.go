@@ -156,6 +156,7 @@ func (l *Linter) fill(res *Result, found *lint.Result) {
 	row, sum := &res.Session, found.Summary
 	row.Bytes, row.Records, row.Items, row.ItemsSeen = sum.Bytes, sum.Records, sum.Items, sum.Seen
 	row.Agent, row.ClientVersion, row.ThreadID = sum.Agent, sum.Header.Version, sum.Header.ID
+	row.Repo = repoOf(sum.Header.Repository)
 	row.Findings = int64(len(found.Findings))
 	worst := lint.Notes
 	for _, f := range found.Findings {
@@ -168,6 +169,15 @@ func (l *Linter) fill(res *Result, found *lint.Result) {
 	if row.Findings > 0 {
 		row.Worst = worst.String()
 	}
+}
+
+// repoOf is the address of a repository without what its user logs in by.
+func repoOf(address string) string {
+	if scheme, rest, ok := strings.Cut(address, "://"); ok {
+		host, path, _ := strings.Cut(rest, "/")
+		return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+	}
+	return address
 }
 
 // firstFrame names the function that a panic came from.

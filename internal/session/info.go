@@ -10,6 +10,7 @@ type Info struct {
 	Source        string
 	Commit        string // of the working directory when the session began, "" if it was none of git's
 	Branch        string
+	Repository    string // where it was cloned from, as git says; it may hold a password
 	Mode          string // how the agent keeps the session, in the agent's word
 	ForkedFrom    string
 	BaseThread    string // rollout id of the ancestor that the file continues

@@ -28,7 +28,7 @@ func (e *env) checkCommand() *cli.Command {
 			}
 			run, ok := plan.ParseRun(address)
 			if !ok {
-				return usage("%s is no run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
+				return noRun(address)
 			}
 			threshold, err := lint.ParseImpact(c.String("fail-on"))
 			if err != nil {

@@ -31,7 +31,7 @@ const (
 
 const exitHelp = `EXIT STATUS:
    0  nothing at or above the threshold, or done
-   1  findings at or above --fail-on (lint of a whole store, check), or something left unrepaired (repair)
+   1  findings at or above --fail-on (lint of a whole store, check), or something left unrepaired (repair) or not taken back (undo)
    2  the command line is wrong
    3  something could not be read or written, or a shard is missing; the rest was done`
 
@@ -107,7 +107,7 @@ func (e *env) command() *cli.Command {
 	onUsage := func(_ context.Context, c *cli.Command, err error, _ bool) error {
 		return usage("%w; see %s --help", err, c.FullName())
 	}
-	commands := []*cli.Command{e.planCommand(), e.lintCommand(), e.repairCommand(), e.checkCommand()}
+	commands := []*cli.Command{e.planCommand(), e.lintCommand(), e.repairCommand(), e.undoCommand(), e.checkCommand()}
 	for _, c := range commands {
 		c.OnUsageError = onUsage
 	}

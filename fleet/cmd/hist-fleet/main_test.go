@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -256,6 +257,9 @@ func TestUsage(t *testing.T) {
 		{"repair", r.String(), "--to", dir, "--in-place"},
 		{"repair", r.String(), "--in-place"},
 		{"repair", r.String(), "--to", dir},
+		{"undo", dir},
+		{"undo", r.String()},
+		{"undo", r.String(), "--workers", "0"},
 	} {
 		if a := call(t, args...); a.code != exitUsage || !strings.HasPrefix(a.err, "hist-fleet: ") || strings.Count(a.err, "\n") > 2 {
 			t.Errorf("%q: exit code %d\n%s", args, a.code, a.err)
@@ -289,5 +293,33 @@ func aSecondLater(t testing.TB) {
 	before := plan.NewRunID(time.Now())
 	for plan.NewRunID(time.Now()) == before {
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestRepo: a session says which repository it was about, and no password goes with that.
+func TestRepo(t *testing.T) {
+	dir := t.TempDir()
+	in := fleettest.Open(t, dir+"/in")
+	want := map[string]string{"none.jsonl": ""}
+	fleettest.Put(t, in, "none.jsonl", fleettest.Healthy(0))
+	for i, repo := range [][2]string{
+		{"git@example.org:team/app.git", "git@example.org:team/app.git"}, {"https://user:secret@example.org/team/app.git", "https://example.org/team/app.git"},
+		{"https://example.org/a@b", "https://example.org/a@b"}, {"ssh://git@example.org", "ssh://example.org/"},
+	} {
+		key := fmt.Sprintf("%d.jsonl", i)
+		git := fmt.Sprintf(`"cwd":"/home/dev","git":{"repository_url":%q},`, repo[0])
+		fleettest.Put(t, in, key, bytes.Replace(fleettest.Healthy(i), []byte(`"cwd":"/home/dev",`), []byte(git), 1))
+		want[key] = repo[1]
+	}
+	r := planned(t, dir+"/in", "-o", dir+"/out")
+	call(t, "lint", r.String()).want(t, exitOK)
+	rows, _ := rowsOf(t, r)
+	if len(rows) != len(want) {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		if row.Repo != want[row.Key] || row.Findings > 0 {
+			t.Errorf("%s: repository %q, want %q, %d findings", row.Key, row.Repo, want[row.Key], row.Findings)
+		}
 	}
 }

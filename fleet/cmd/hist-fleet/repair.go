@@ -41,7 +41,7 @@ func (e *env) repair(ctx context.Context, c *cli.Command) error {
 	run, ok := plan.ParseRun(address)
 	switch {
 	case !ok:
-		return usage("%s is no run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
+		return noRun(address)
 	case (c.String("to") == "") == !c.Bool("in-place"):
 		return usage("say where repaired sessions go: either --to STORE or --in-place")
 	case c.Int("workers") < 1:
@@ -89,16 +89,7 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, ru
 	if err != nil {
 		return usage("%w", err)
 	}
-	var damaged []store.Object
-	err = sink.Sessions(ctx, out, run.SessionsKey(s.Index, s.Count), func(row work.SessionRow) error {
-		if row.Worst != "" && row.Worst != "notes" {
-			damaged = append(damaged, store.Object{Key: row.Key, ETag: row.ETag, Size: row.StoredBytes, Modified: row.Modified})
-		}
-		return nil
-	})
-	if errors.Is(err, store.ErrGone) {
-		return fmt.Errorf("shard %s has not been linted: hist-fleet lint %s --shard %s", s, run, s)
-	}
+	damaged, err := damagedOf(ctx, out, run, s)
 	if err != nil {
 		return err
 	}
@@ -116,8 +107,8 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, ru
 	if err != nil {
 		return err
 	}
-	if err := out.Put(ctx, run.RepairsKey(s.Index, s.Count), bytes.NewReader(report.Bytes()), int64(report.Len()), store.Condition{}, nil); err != nil {
-		return fmt.Errorf("writing the report of shard %s: %w", s, err)
+	if err := putReport(ctx, out, run.RepairsKey(s.Index, s.Count), &report, s); err != nil {
+		return err
 	}
 	fmt.Fprintf(e.err, "%s damaged: %d repaired, %d without a mend, %d refused, %d changed meanwhile, %d could not be read or written\n",
 		count(int64(len(damaged)), "session", "sessions"), outcomes[work.Repaired], outcomes[work.Nothing], outcomes[work.Refused], outcomes[work.Changed], outcomes[work.Unreadable])
@@ -128,4 +119,29 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, ru
 		return exit(exitFindings)
 	}
 	return nil
+}
+
+// damagedOf are the objects that the rows of a shard call damaged.
+func damagedOf(ctx context.Context, out store.Store, run plan.Run, s shard.Shard) (damaged []store.Object, err error) {
+	err = sink.Sessions(ctx, out, run.SessionsKey(s.Index, s.Count), func(row work.SessionRow) error {
+		if row.Worst != "" && row.Worst != "notes" {
+			damaged = append(damaged, store.Object{Key: row.Key, ETag: row.ETag, Size: row.StoredBytes, Modified: row.Modified})
+		}
+		return nil
+	})
+	if errors.Is(err, store.ErrGone) {
+		return nil, fmt.Errorf("shard %s has not been linted: hist-fleet lint %s --shard %s", s, run, s)
+	}
+	return damaged, err
+}
+
+func putReport(ctx context.Context, out store.Store, key string, report *bytes.Buffer, s shard.Shard) error {
+	if err := out.Put(ctx, key, bytes.NewReader(report.Bytes()), int64(report.Len()), store.Condition{}, nil); err != nil {
+		return fmt.Errorf("writing the report of shard %s: %w", s, err)
+	}
+	return nil
+}
+
+func noRun(address string) error {
+	return usage("%s is no run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
 }

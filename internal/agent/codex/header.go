@@ -28,7 +28,7 @@ func ReadHeader(line []byte) Header {
 	}
 	h := Header{
 		ID: text("id"), SessionID: text("session_id"), CWD: text("cwd"), Version: text("cli_version"),
-		Provider: text("model_provider"), Commit: text("git.commit_hash"), Branch: text("git.branch"), Mode: text("history_mode"), ForkedFrom: text("forked_from_id"),
+		Provider: text("model_provider"), Commit: text("git.commit_hash"), Branch: text("git.branch"), Repository: text("git.repository_url"), Mode: text("history_mode"), ForkedFrom: text("forked_from_id"),
 		BaseThread: text("history_base.thread_id"), BaseOrdinal: p.Get("history_base.end_ordinal_exclusive").Int(),
 		BaseOffset: p.Get("history_base.end_byte_offset").Int(), SubagentStart: p.Get("subagent_history_start_ordinal").Int(),
 	}
