@@ -55,40 +55,14 @@ func (e *env) list(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("decisions") {
-		if c.Args().Present() {
-			return usage("--decisions takes no sessions; --cwd and --since narrow it")
-		}
-		if c.IsSet("state") {
-			return usage("--state and --decisions exclude each other")
-		}
-		for _, only := range []string{"limit", "health", "verbose"} {
-			if c.IsSet(only) {
-				return usage("--%s is for sessions, and excludes --decisions", only)
-			}
+		if err := onlyDecisions(c); err != nil {
+			return err
 		}
 		return e.listDecisions(c, want)
 	}
-	list, err := targets(c.Context, c.Args().Slice())
+	paths, homes, unread, err := e.listed(c)
 	if err != nil {
 		return err
-	}
-	list = slices.DeleteFunc(list, func(t target) bool { return all.Part(t.path) })
-	unread := false
-	paths := make([]string, 0, len(list))
-	for _, t := range list {
-		switch {
-		case t.err != nil:
-			unread = true
-			e.complain(t.err.Error())
-		case t.path == "-":
-			return usage("list takes files, directories and ids, not standard input")
-		default:
-			paths = append(paths, t.path)
-		}
-	}
-	homes := map[string]string{}
-	for _, t := range list {
-		homes[t.path] = t.home
 	}
 	conf, err := loadConfig(c)
 	if err != nil {
@@ -125,6 +99,46 @@ func (e *env) list(c *cli.Context) error {
 		return exit(ExitIO)
 	}
 	return nil
+}
+
+// onlyDecisions refuses what says nothing about decisions.
+func onlyDecisions(c *cli.Context) error {
+	if c.Args().Present() {
+		return usage("--decisions takes no sessions; --cwd and --since narrow it")
+	}
+	if c.IsSet("state") {
+		return usage("--state and --decisions exclude each other")
+	}
+	for _, only := range []string{"limit", "health", "verbose"} {
+		if c.IsSet(only) {
+			return usage("--%s is for sessions, and excludes --decisions", only)
+		}
+	}
+	return nil
+}
+
+// listed are the files of the sessions to be listed, without those that belong to another session, and the homes that they
+// lie in. unread says that some could not be looked at, which was complained of.
+func (e *env) listed(c *cli.Context) (paths []string, homes map[string]string, unread bool, err error) {
+	list, err := targets(c.Context, c.Args().Slice())
+	if err != nil {
+		return nil, nil, false, err
+	}
+	homes = map[string]string{}
+	for _, t := range list {
+		switch {
+		case all.Part(t.path):
+		case t.err != nil:
+			unread = true
+			e.complain(t.err.Error())
+		case t.path == "-":
+			return nil, nil, false, usage("list takes files, directories and ids, not standard input")
+		default:
+			paths = append(paths, t.path)
+			homes[t.path] = t.home
+		}
+	}
+	return paths, homes, unread, nil
 }
 
 func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {

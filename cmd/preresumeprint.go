@@ -49,11 +49,27 @@ func (e *env) brief(a *preresume.Answer) {
 	fmt.Fprintln(e.err, "hist: "+oneLine(text))
 }
 
+// words tells the answer to a person: a name and what is to be said of it a line.
 func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintln(w, folded(fmt.Sprintf("  %-15s %s", name, oneLine(fmt.Sprintf(format, args...))), width, 18))
 	}
 	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
+	sessionWords(a, line)
+	troubleWords(a, line)
+	switch {
+	case a.Next == preresume.RepairThenResume:
+		line("next", "%s", format.Command("hist", "repair", "--in-place", repairOperand(a)))
+	case len(a.Before) > 0:
+		line("next", "%s", format.Command(a.Before...))
+	}
+	if len(a.Resume) > 0 {
+		line("resume", "%s", format.Command(a.Resume...))
+	}
+}
+
+// sessionWords tell whose session it is and how its last turn stands.
+func sessionWords(a *preresume.Answer, line func(name, format string, args ...any)) {
 	if a.Thread != "" {
 		line("thread", "%s", a.Thread)
 	}
@@ -80,6 +96,10 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 			line("", "%s", q.Text)
 		}
 	}
+}
+
+// troubleWords tell what stands in the way of the resume, what was done about it, and which other threads have to do with it.
+func troubleWords(a *preresume.Answer, line func(name, format string, args ...any)) {
 	if a.Warning != "" {
 		line("warning", "%s", a.Warning)
 	}
@@ -113,15 +133,6 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	}
 	if a.NotRead != "" {
 		line("not read", "%s", a.NotRead)
-	}
-	switch {
-	case a.Next == preresume.RepairThenResume:
-		line("next", "%s", format.Command("hist", "repair", "--in-place", repairOperand(a)))
-	case len(a.Before) > 0:
-		line("next", "%s", format.Command(a.Before...))
-	}
-	if len(a.Resume) > 0 {
-		line("resume", "%s", format.Command(a.Resume...))
 	}
 }
 

@@ -114,10 +114,31 @@ func (e *env) repair(c *cli.Context) error {
 	return nil
 }
 
-// flags reads the command line and settles the mode.
+// flags reads the command line.
 func (r *repairRun) flags(operands []string) error {
+	if err := r.chosen(); err != nil {
+		return err
+	}
+	var err error
+	if r.by, err = clientsOf(r.c); err != nil {
+		return err
+	}
+	if err := knownProvider(r.c.String("provider")); err != nil {
+		return err
+	}
+	if err := r.into(operands); err != nil {
+		return err
+	}
+	if err := r.page(); err != nil {
+		return err
+	}
+	r.print, err = r.env.reportPrinter(r.c, r.mode == repair.ToStream)
+	return err
+}
+
+// chosen settles what is to be mended.
+func (r *repairRun) chosen() error {
 	c := r.c
-	output := c.String("output")
 	r.choice = repair.Choice{Rules: c.StringSlice("rule"), Tidy: c.Bool("tidy")}
 	if err := knownRules(r.choice.Rules); err != nil {
 		return err
@@ -133,28 +154,23 @@ func (r *repairRun) flags(operands []string) error {
 		}
 		r.choice.Only = append(r.choice.Only, fix)
 	}
-	var err error
-	if r.by, err = clientsOf(c); err != nil {
-		return err
-	}
-	if err := knownProvider(c.String("provider")); err != nil {
-		return err
-	}
-	stdin := slices.Contains(operands, "-")
-	if stdin && len(operands) > 1 {
-		return usage("standard input is repaired alone; name files in a call of their own")
-	}
-	if c.Bool("in-place") && c.IsSet("output") {
-		return usage("--in-place and --output exclude each other")
-	}
-	if c.Bool("in-place") && c.Bool("strip-encrypted") {
-		return usage("--strip-encrypted works on a copy only; leave out --in-place")
-	}
-	if c.Bool("in-place") && stdin {
-		return usage("standard input can't be repaired in place")
-	}
+	return nil
+}
+
+// into settles where the copy goes.
+func (r *repairRun) into(operands []string) error {
+	c := r.c
+	output, inPlace, stdin := c.String("output"), c.Bool("in-place"), slices.Contains(operands, "-")
 	switch {
-	case c.Bool("in-place"):
+	case stdin && len(operands) > 1:
+		return usage("standard input is repaired alone; name files in a call of their own")
+	case inPlace && c.IsSet("output"):
+		return usage("--in-place and --output exclude each other")
+	case inPlace && c.Bool("strip-encrypted"):
+		return usage("--strip-encrypted works on a copy only; leave out --in-place")
+	case inPlace && stdin:
+		return usage("standard input can't be repaired in place")
+	case inPlace:
 		r.mode = repair.InPlace
 	case output == "-", stdin && output == "":
 		r.mode = repair.ToStream
@@ -169,23 +185,26 @@ func (r *repairRun) flags(operands []string) error {
 	if c.Bool("dry-run") {
 		r.instead, r.mode = r.mode, repair.DryRun
 	}
-	page := c.String("html")
-	if c.IsSet("html") && (page == "" || page == "-") {
+	return nil
+}
+
+// page looks before anything is repaired whether the page for a browser can be written.
+func (r *repairRun) page() error {
+	page := r.c.String("html")
+	if r.c.IsSet("html") && (page == "" || page == "-") {
 		return usage("--html names no file")
 	}
-	if err = vacantPage(page); err != nil {
+	if err := vacantPage(page); err != nil {
 		return err
 	}
-	if page != "" && r.mode == repair.ToFile {
-		same, err := publish.SameFile(page, output)
-		if err != nil {
-			return err
-		}
-		if same {
-			return usage("--html and --output both name %s", page)
-		}
+	if page == "" || r.mode != repair.ToFile {
+		return nil
 	}
-	r.print, err = r.env.reportPrinter(c, r.mode == repair.ToStream)
+	output := r.c.String("output")
+	same, err := publish.SameFile(page, output)
+	if err == nil && same {
+		err = usage("--html and --output both name %s", page)
+	}
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -212,19 +213,7 @@ func (e *env) pruneRuns(c *cli.Context) error {
 		return err
 	}
 	list, bad := runs.List()
-	var old []runs.Manifest
-	var size int64
-	live := 0
-	for i := range list {
-		if !list[i].Started.Before(before) {
-			continue
-		}
-		old = append(old, list[i])
-		size += sizeOfRun(list[i].Run)
-		if runState(&list[i]) == "can be taken back" {
-			live++
-		}
-	}
+	old := slices.DeleteFunc(list, func(m runs.Manifest) bool { return !m.Started.Before(before) })
 	if len(old) == 0 {
 		fmt.Fprintln(e.out, "no record is that old")
 		return bad
@@ -232,26 +221,17 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	if err := runTable(e.out, old, time.Now()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
+	var size int64
+	for i := range old {
+		size += sizeOfRun(old[i].Run)
+	}
+	many := count(int64(len(old)), "record", "records")
 	if c.Bool("dry-run") {
-		fmt.Fprintf(e.out, "%s, %s, would be removed (dry run)\n", count(int64(len(old)), "record", "records"), bytesOf(size))
+		fmt.Fprintf(e.out, "%s, %s, would be removed (dry run)\n", many, bytesOf(size))
 		return bad
 	}
-	if !c.Bool("yes") {
-		if !e.asks() {
-			return usage("--yes removes these records, with the originals that they keep")
-		}
-		question := fmt.Sprintf("Remove %s?", count(int64(len(old)), "record", "records"))
-		if live > 0 {
-			question = fmt.Sprintf("Remove %s? %d of these repairs can't be taken back then.", count(int64(len(old)), "record", "records"), live)
-		}
-		yes, err := e.agreed(question)
-		if err != nil {
-			return err
-		}
-		if !yes {
-			fmt.Fprintln(e.out, "nothing was removed")
-			return nil
-		}
+	if yes, err := e.agreedToPrune(c, old, many); !yes {
+		return err
 	}
 	root, err := runs.Dir()
 	if err != nil {
@@ -262,6 +242,31 @@ func (e *env) pruneRuns(c *cli.Context) error {
 			return fmt.Errorf("removing a record: %w", err)
 		}
 	}
-	fmt.Fprintf(e.out, "removed %s, %s\n", count(int64(len(old)), "record", "records"), bytesOf(size))
+	fmt.Fprintf(e.out, "removed %s, %s\n", many, bytesOf(size))
 	return bad
+}
+
+// agreedToPrune asks, unless that was answered on the command line.
+func (e *env) agreedToPrune(c *cli.Context, old []runs.Manifest, many string) (bool, error) {
+	if c.Bool("yes") {
+		return true, nil
+	}
+	if !e.asks() {
+		return false, usage("--yes removes these records, with the originals that they keep")
+	}
+	live := 0
+	for i := range old {
+		if runState(&old[i]) == "can be taken back" {
+			live++
+		}
+	}
+	question := "Remove " + many + "?"
+	if live > 0 {
+		question = fmt.Sprintf("Remove %s? %d of these repairs can't be taken back then.", many, live)
+	}
+	yes, err := e.agreed(question)
+	if err == nil && !yes {
+		fmt.Fprintln(e.out, "nothing was removed")
+	}
+	return yes, err
 }

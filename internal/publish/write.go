@@ -53,7 +53,7 @@ const bufferSize = 256 << 10
 //
 // On any error, and when ctx is done before the last step, the temporary file is removed and the target is as it was.
 // The one exception is an error that is ErrPublished.
-func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks Checks) (err error) {
+func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks Checks) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
@@ -61,87 +61,118 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 	if err := vacant(t); err != nil {
 		return err
 	}
-	dir := filepath.Dir(t.Path)
-	f, err := createTemp(dir)
+	f, err := createTemp(filepath.Dir(t.Path))
 	if err != nil {
 		return explain("writing", t.Path, err)
 	}
-	tmp := f.Name()
-	defer func() {
-		if tmp != "" {
-			f.Close() // a second close is harmless
-			os.Remove(tmp)
-		}
-	}()
+	d := &draft{Target: t, f: f}
+	defer d.drop()
 	failpoint.At("created")
-
-	g := &guarded{ctx: ctx, w: f}
-	w := bufio.NewWriterSize(g, bufferSize)
-	if err := fill(w); err != nil {
-		if g.err != nil {
-			return explain("writing", t.Path, g.err)
-		}
-		return fmt.Errorf("writing %s: %w", t.Path, err)
+	if err := d.fill(ctx, fill); err != nil {
+		return err
 	}
-	failpoint.At("filled")
-	if err := w.Flush(); err != nil {
-		return explain("writing", t.Path, err)
+	if err := d.settle(checks.Content); err != nil {
+		return err
 	}
-	failpoint.At("flushed")
-	if err := dress(f, t); err != nil {
-		return explain("setting the mode of", t.Path, err)
-	}
-	failpoint.At("dressed")
-	synced := make(chan error, 1)
-	go func() { synced <- f.Sync() }() // the disk works while the check reads
-	if checks.Content != nil {
-		err = checks.Content(tmp)
-	}
-	if serr := <-synced; serr != nil {
-		return explain("syncing", t.Path, serr)
-	}
-	failpoint.At("synced")
-	if err != nil {
-		return fmt.Errorf("checking what was written for %s: %w", t.Path, err)
-	}
-	failpoint.At("checked")
-	// Only now, so that Sweep sees for as long as possible that the file is fresh.
-	if !t.ModTime.IsZero() {
-		if err := errors.Join(os.Chtimes(tmp, t.ModTime, t.ModTime), f.Sync()); err != nil {
-			return explain("setting the time of", t.Path, err)
-		}
-	}
-	if err := f.Close(); err != nil {
-		return explain("writing", t.Path, err)
-	}
-	failpoint.At("closed")
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
-	if t.Replace {
-		if err := vacant(t); err != nil {
-			return explain("publishing", t.Path, err)
-		}
+	if err := d.publish(checks.Last); err != nil {
+		return err
 	}
-	if checks.Last != nil {
-		if err := checks.Last(); err != nil {
-			return fmt.Errorf("publishing %s: %w", t.Path, err)
-		}
-	}
-	if t.Replace {
-		err = os.Rename(tmp, t.Path)
-	} else {
-		err = renameNew(tmp, t.Path)
-	}
-	if err != nil {
-		return explain("publishing", t.Path, err)
-	}
-	tmp = ""
-	failpoint.At("published")
-	if err := SyncDir(dir); err != nil {
+	if err := SyncDir(filepath.Dir(t.Path)); err != nil {
 		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, bare(err))
 	}
 	failpoint.At("durable")
+	return nil
+}
+
+// draft is a file on its way to its name.
+type draft struct {
+	Target
+	f         *os.File // under a temporary name
+	published bool
+}
+
+// drop removes the temporary file, unless it has become the target.
+func (d *draft) drop() {
+	if !d.published {
+		d.f.Close() // a second close is harmless
+		os.Remove(d.f.Name())
+	}
+}
+
+// fill has the content written, and gives the file its owner and mode.
+func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
+	g := &guarded{ctx: ctx, w: d.f}
+	w := bufio.NewWriterSize(g, bufferSize)
+	if err := fill(w); err != nil {
+		if g.err != nil {
+			return explain("writing", d.Path, g.err)
+		}
+		return fmt.Errorf("writing %s: %w", d.Path, err)
+	}
+	failpoint.At("filled")
+	if err := w.Flush(); err != nil {
+		return explain("writing", d.Path, err)
+	}
+	failpoint.At("flushed")
+	if err := dress(d.f, d.Target); err != nil {
+		return explain("setting the mode of", d.Path, err)
+	}
+	failpoint.At("dressed")
+	return nil
+}
+
+// settle brings the file to the disk, and has what was written checked while the disk takes it.
+func (d *draft) settle(check func(tmp string) error) (err error) {
+	synced := make(chan error, 1)
+	go func() { synced <- d.f.Sync() }()
+	if check != nil {
+		err = check(d.f.Name())
+	}
+	if serr := <-synced; serr != nil {
+		return explain("syncing", d.Path, serr)
+	}
+	failpoint.At("synced")
+	if err != nil {
+		return fmt.Errorf("checking what was written for %s: %w", d.Path, err)
+	}
+	failpoint.At("checked")
+	// Only now, so that Sweep sees for as long as possible that the file is fresh.
+	if !d.ModTime.IsZero() {
+		if err := errors.Join(os.Chtimes(d.f.Name(), d.ModTime, d.ModTime), d.f.Sync()); err != nil {
+			return explain("setting the time of", d.Path, err)
+		}
+	}
+	if err := d.f.Close(); err != nil {
+		return explain("writing", d.Path, err)
+	}
+	failpoint.At("closed")
+	return nil
+}
+
+// publish gives the file its name. last is asked when nothing but that is to come.
+func (d *draft) publish(last func() error) error {
+	if d.Replace {
+		if err := vacant(d.Target); err != nil {
+			return explain("publishing", d.Path, err)
+		}
+	}
+	if last != nil {
+		if err := last(); err != nil {
+			return fmt.Errorf("publishing %s: %w", d.Path, err)
+		}
+	}
+	name := os.Rename
+	if !d.Replace {
+		name = renameNew
+	}
+	if err := name(d.f.Name(), d.Path); err != nil {
+		return explain("publishing", d.Path, err)
+	}
+	d.published = true
+	failpoint.At("published")
 	return nil
 }
 
