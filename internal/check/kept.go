@@ -24,13 +24,14 @@ type Kept interface {
 // takes what it does not know for nothing. Whoever lints hands it in: then the rules link no database.
 type KeptBy func(ctx context.Context, agent, home, base string) Kept
 
-// Listed is what an agent's own list of threads says of one.
+// Listed is what an agent's own list of threads, or another file of it, says of one.
 type Listed struct {
 	session.Info
 	Originator string    // the program that the session was begun by, in its own words
 	Created    time.Time // zero if the list does not say
 	Base       string    // the base name of the session's file
-	From       string    // the list's name, for reports
+	From       string    // the list's name, for reports; that of the file, if Header comes from one
+	Header     []byte    // the session's own header, from another file of it; nil if there is none
 }
 
 // ListedBy reads what the list of a home says of the thread with an id; nil if nothing, or in no form that is known. It

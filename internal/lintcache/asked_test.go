@@ -20,6 +20,7 @@ func TestHomeAsked(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	for archive, helps := range map[string]string{
 		"no-header/home.txtar":            "state_5.sqlite",
+		"no-header/home-archived.txtar":   "archived_sessions/*.jsonl",
 		"lost-records/bad-archived.txtar": "archived_sessions/*.jsonl",
 		"lost-records/bad-typed.txtar":    "history.jsonl",
 		"lost-records/bad-fork.txtar":     "sessions/*/*/*/*f191*.jsonl",

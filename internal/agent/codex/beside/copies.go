@@ -192,21 +192,21 @@ func (c *copies) forks(ctx context.Context) []string {
 }
 
 func headerOf(ctx context.Context, path string) (session.Info, bool) {
+	line := headerLine(ctx, path)
+	return codex.ReadHeader(line), line != nil
+}
+
+// headerLine is the first line of a session's file if it is a header; nil if it is none, or can't be read.
+func headerLine(ctx context.Context, path string) []byte {
 	src, err := source.Open(path)
 	if err != nil {
-		return session.Info{}, false
+		return nil
 	}
 	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return session.Info{}, false
+	if line := bytes.TrimRight(firstLine(ctx, src), "\r\n"); (codex.Agent{}).IsHeader(line) {
+		return line
 	}
-	defer in.Close()
-	line, err := jsonl.NewReader(in).Next()
-	if err != nil {
-		return session.Info{}, false
-	}
-	return codex.ReadHeader(line.Raw), true
+	return nil
 }
 
 // compare walks through a copy beside the session and takes what is between two records that stand next to each other there

@@ -3,7 +3,9 @@ package beside
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -187,11 +189,41 @@ func (k *kept) after(ordinal int64, at time.Time) time.Time {
 	return at
 }
 
-// Listed is what a home's list of threads says of one, nil if nothing, or in a form that is not known.
+// Listed is what another file of a thread, or else a home's list of threads, says of it; nil if nothing, or in a form that
+// is not known.
 func Listed(_, dir, thread string) *check.Listed {
-	l, err := store.Row(context.Background(), dir, thread)
+	ctx := context.Background()
+	l, err := store.Row(ctx, dir, thread)
 	if err != nil {
-		return nil // what can't be read of the home is told when it is compared with the session
+		l = nil // what can't be read of the home is told when it is compared with the session
+	}
+	if other := twin(ctx, dir, thread); other != nil && (l == nil || l.Base == other.Base) {
+		return other
 	}
 	return l
+}
+
+// twin is what another file of the same session says of it in its header: its compressed twin, or its copy in the archive.
+func twin(ctx context.Context, dir, thread string) *check.Listed {
+	found, err := home.Find(ctx, dir, thread)
+	if err != nil {
+		return nil
+	}
+	for _, one := range found {
+		base := strings.TrimSuffix(filepath.Base(one), ".zst")
+		for _, path := range []string{one, filepath.Join(filepath.Dir(one), base+".zst"), filepath.Join(dir, "archived_sessions", base), filepath.Join(dir, "archived_sessions", base+".zst")} {
+			line := headerLine(ctx, path)
+			h := codex.ReadHeader(line)
+			if h.ID != thread || len(codex.HeaderFaults(line, codex.Known{})) > 0 {
+				continue
+			}
+			l := &check.Listed{Info: h, Base: base, Header: line, From: path}
+			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+				l.From = rel
+			}
+			l.Created, _ = time.Parse(time.RFC3339, codex.StampOf(line))
+			return l
+		}
+	}
+	return nil
 }

@@ -62,7 +62,8 @@ func (c *headerChecker) missing() {
 		k = fromTorn(k, c.torn)
 		f.Source = "what can be read of the torn header, "
 	}
-	if c.continued() {
+	listed, header := c.listed(&k)
+	if header == nil && c.continued() {
 		f.Fix = NoFix
 		c.run.header.Mode = "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
@@ -70,15 +71,20 @@ func (c *headerChecker) missing() {
 		c.run.report(f)
 		return
 	}
-	listed := c.listed(&k)
 	if k.ID == "" {
 		k.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(c.stamp+c.cwd)).String()
 	}
 	f.Source += "the file's name and its records"
-	if listed != "" {
+	switch {
+	case header != nil:
+		f.Source, f.Fix = listed, Recovered
+	case listed != "":
 		f.Source, f.Fix = listed+", "+f.Source, Recovered
 	}
-	c.run.setHeader(codex.ReadHeader(codex.NewHeader(k)), session.Pos{})
+	if header == nil {
+		header = codex.NewHeader(k)
+	}
+	c.run.setHeader(codex.ReadHeader(header), session.Pos{})
 	if !c.anyRecord {
 		// Line by line it would be told as many times as the file has lines.
 		c.run.Withdraw(func(f *Finding) bool { return f.Framing })
@@ -87,26 +93,33 @@ func (c *headerChecker) missing() {
 		c.run.report(f)
 		return
 	}
-	f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: codex.NewHeader(k)}}}
+	f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: header}}}
 	c.run.report(f)
 }
 
-// listed takes what the client's own list of threads says of the session, and returns the list's name; "" if it is not
-// there, or tells of another course of events: another file, other numbers, or a beginning behind the first record.
-func (c *headerChecker) listed(k *codex.Known) string {
+// listed takes what another file of the session, or the client's own list of threads, says of it, and returns its name; ""
+// if it is not there, or tells of another course of events: another file, other numbers, or a beginning behind the first
+// record. header is the session's own, if it stands in the other file.
+func (c *headerChecker) listed(k *codex.Known) (name string, header []byte) {
 	read := c.run.opts.Listed
 	if read == nil || k.ID == "" {
-		return ""
+		return "", nil
 	}
 	l := read("codex", c.run.opts.Home, k.ID)
 	first, err := time.Parse(time.RFC3339, c.stamp)
 	if l == nil || l.Base != c.run.opts.Name.Base || l.Mode != "" && l.Paginated() != k.Paginated || err != nil || l.Created.IsZero() || l.Created.After(first.Add(listedSlack)) {
-		return ""
+		return "", nil
+	}
+	if l.Header != nil {
+		if l.Paginated() != k.Paginated {
+			return "", nil
+		}
+		return l.From, l.Header
 	}
 	k.Timestamp, k.CWD = l.Created.UTC().Format(codex.TimeForm), cmp.Or(k.CWD, l.CWD)
 	k.Version, k.Provider = cmp.Or(l.Version, k.Version), cmp.Or(l.Provider, k.Provider)
 	k.Originator, k.Source = l.Originator, l.Source
-	return l.From
+	return l.From, nil
 }
 
 // listedSlack is how far the list's time may be behind the first record's: older clients keep whole seconds.
