@@ -107,13 +107,22 @@ func (h *homes) whole(ctx context.Context, part shard.Shard) []linted {
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
 		path, found, err := h.of(ctx, target{home: dir}).Index()
 		if !part.Owns(path) {
-			continue
+			found, err = nil, nil
 		}
 		if err != nil {
 			err = h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", dir, err))
 		}
 		if len(found) > 0 || err != nil {
 			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: found}, err: err, beside: true})
+		}
+		lost, err := beside.Absent(dir)
+		if err != nil {
+			list = append(list, linted{target: target{path: dir}, result: &lint.Result{}, err: h.once(err), beside: true})
+		}
+		for _, l := range lost {
+			if part.Owns(l.Path) {
+				list = append(list, linted{target: target{path: l.Path}, result: &lint.Result{Findings: []lint.Finding{l.Finding}}, beside: true})
+			}
 		}
 	}
 	return list

@@ -116,10 +116,16 @@ func homeExample(t *testing.T, root string, r *lint.Rule) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := testhome.Unpack(filepath.Join(root, "fixtures/codex/rules", r.Name, "bad.txtar"), dir); err != nil {
+	in := files.RuleDir(r.Name)
+	if err := testhome.Unpack(filepath.Join(root, "fixtures", filepath.FromSlash(in), "bad.txtar"), dir); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("CODEX_HOME", dir)
+	home, usual := "CODEX_HOME", "~/.codex"
+	if strings.HasPrefix(in, "claude/") {
+		home, usual = "CLAUDE_CONFIG_DIR", "~/.claude"
+	}
+	t.Setenv("CODEX_HOME", t.TempDir())
+	t.Setenv(home, dir)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	if r.Name == "repaired" {
 		run("repair", "--yes")
@@ -129,7 +135,7 @@ func homeExample(t *testing.T, root string, r *lint.Rule) string {
 	if !strings.Contains(found, "["+r.Name+"]") {
 		t.Errorf("the example of %s does not show it:\n%s", r.Name, found)
 	}
-	return fmt.Sprintf("\n```console\n$ hist lint --notes --rule %s\n%s```\n", r.Name, cut(strings.ReplaceAll(found, dir, "~/.codex")))
+	return fmt.Sprintf("\n```console\n$ hist lint --notes --rule %s\n%s```\n", r.Name, cut(strings.ReplaceAll(found, dir, usual)))
 }
 
 // copyID is the id of a repaired copy, which is another one each time.

@@ -104,6 +104,11 @@ func (w *job) lock() (release func(), err error) {
 	if publish.Names(w.Source.Info) > 1 {
 		w.notes = append(w.notes, "the file has other names (hard links): they keep the session as it was")
 	}
+	if r, ok := w.agent.(agent.Retaining); ok && w.Mode == InPlace {
+		if words := r.Due(w.Source.Real); words != "" {
+			w.notes = append(w.notes, words+"; its time stays as it was: resume it, or copy it away")
+		}
+	}
 	id := w.lockedThread()
 	busy, err := all.InUse(w.Source.Real, w.Home, id)
 	if err == nil && busy != nil {

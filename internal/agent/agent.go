@@ -215,6 +215,24 @@ type Bounded interface {
 	Around(home string) []string
 }
 
+// Bereaved is an agent in whose home parts of a session may lie that is not there itself.
+type Bereaved interface {
+	// Absent are the sessions of a home that are not there, and what is said of each.
+	Absent(home string) ([]Lost, error)
+}
+
+// Retaining is an agent whose client deletes sessions by the time of their files.
+type Retaining interface {
+	// Due says, in a sentence, that the client may delete a session; "" if it does not.
+	Due(path string) string
+}
+
+// Lost is a session that is not there.
+type Lost struct {
+	Path    string // where its file should be
+	Finding finding.Finding
+}
+
 // Continuer is an agent whose client itself finds the last session of a directory.
 type Continuer interface {
 	// Last is the file of the session of a home that the client goes on with in a directory when it is asked for the last

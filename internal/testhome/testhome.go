@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	_ "modernc.org/sqlite" // makes the databases
@@ -16,13 +17,20 @@ import (
 const homeMark = "$HOME"
 
 // Unpack writes the files of an archive below home. X.sql is a list of statements: the database X.sqlite is made of
-// them.
+// them. A file called "X, N days old" is X, last written so long ago.
 func Unpack(archive, home string) error {
 	ar, err := txtar.ParseFile(archive)
 	if err != nil {
 		return err
 	}
 	for _, f := range ar.Files {
+		var days int
+		name, age, aged := strings.Cut(f.Name, ", ")
+		if f.Name = name; aged {
+			if _, err := fmt.Sscanf(age, "%d days old", &days); err != nil {
+				return fmt.Errorf("%s: %s: %w", archive, age, err)
+			}
+		}
 		path := filepath.Join(home, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -31,6 +39,9 @@ func Unpack(archive, home string) error {
 			err = database(path+"ite", strings.ReplaceAll(string(f.Data), homeMark, home))
 		} else {
 			err = os.WriteFile(path, f.Data, 0o644)
+		}
+		if then := time.Now().AddDate(0, 0, -days); err == nil && days > 0 {
+			err = os.Chtimes(path, then, then)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", archive, f.Name, err)

@@ -14,7 +14,7 @@ var Rules = []*finding.Rule{
 	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleManyPictures, ruleBadThinking,
 	ruleLostBoundary, ruleLostSummary, ruleLostKept,
 	ruleCutTurn, check.UnansweredPrompt,
-	ruleNoConversation,
+	ruleNoConversation, ruleNeverWritten, ruleRetention,
 }
 
 var (
@@ -53,5 +53,7 @@ var (
 	ruleBadThinking     = texts.Rule(finding.Rule{Name: "bad-thinking", Family: "content", Impact: finding.Rejects, Fix: finding.SetAside})
 	ruleLostBoundary    = texts.Rule(finding.Rule{Name: "lost-boundary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})
 	ruleLostSummary     = texts.Rule(finding.Rule{Name: "lost-summary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})
+	ruleNeverWritten    = texts.Rule(finding.Rule{Name: "never-written", Family: "identity", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
+	ruleRetention       = texts.Rule(finding.Rule{Name: "retention", Family: "identity", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 	ruleNoConversation  = texts.Rule(finding.Rule{Name: "no-conversation", Family: "identity", Impact: finding.Blocks, Fix: finding.NoFix})
 )

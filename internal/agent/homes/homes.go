@@ -5,9 +5,12 @@ package homes
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/codex/beside"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/runs"
@@ -55,7 +58,7 @@ var keeps = map[string]func(ctx context.Context, home, base string, older func()
 
 // kept are the files in which repairs kept a session of a home as it was, the newest first.
 func kept(home, base string) (files []string) {
-	all, err := runs.List()
+	list, err := runs.List()
 	if err != nil {
 		return nil // what can't be read of a run is told by those who undo it
 	}
@@ -63,7 +66,7 @@ func kept(home, base string) (files []string) {
 	if err != nil {
 		return nil
 	}
-	for _, m := range all {
+	for _, m := range list {
 		for _, f := range m.Files {
 			if f.Backup != "" && f.Home == home && filepath.Base(f.Source) == base && len(files) < maxOlder {
 				files = append(files, filepath.Join(dir, m.Run, f.Backup))
@@ -102,6 +105,19 @@ func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Res
 	}
 	Add(res, found)
 	return res, nil
+}
+
+// Absent lists the sessions of a home that are not there though parts of them are.
+func Absent(dir string) (list []agent.Lost, err error) {
+	for _, h := range all.Homed() {
+		b, ok := h.(agent.Bereaved)
+		if !ok || h.Live(dir) == "" {
+			continue
+		}
+		lost, e := b.Absent(dir)
+		list, err = append(list, lost...), errors.Join(err, e)
+	}
+	return list, err
 }
 
 // Add puts findings about what lies beside a session among those in it, each in its place.

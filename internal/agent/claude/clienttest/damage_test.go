@@ -41,7 +41,7 @@ var harmless = []string{
 // TestDamagesAreNamedAndMended: every damage is named, a mended session has nothing left to mend, and mending it again
 // changes nothing.
 func TestDamagesAreNamedAndMended(t *testing.T) {
-	for _, version := range []string{"1.0.128", "2.1.2", "2.1.330"} {
+	for _, version := range []string{"1.0.17", "1.0.128", "2.0.29", "2.1.2", "2.1.100", "2.1.215", "2.1.330"} {
 		s, _ := recording(t, version, "resumed")
 		if found := lintText(t, s.Bytes(), lint.Options{}); len(found) > 0 {
 			t.Errorf("%s: findings in a healthy session: %v", version, found)
@@ -55,6 +55,9 @@ func TestDamagesAreNamedAndMended(t *testing.T) {
 				found := lintText(t, data, lint.Options{})
 				if version != "2.1.330" && (d.Name == "branch_at_end" || d.Name == "branch_in_middle") {
 					t.Skip("the client does not note rewinds: this may be one")
+				}
+				if version == "1.0.17" && d.Name == "cut_after_first_result" {
+					t.Skip("the client answers the last call first, and leaves no word of an error either: this may be a sound end")
 				}
 				if len(found) == 0 && !slices.Contains(harmless, d.Name) && !bytes.Equal(data, s.Bytes()) {
 					t.Error("the damage is not named")

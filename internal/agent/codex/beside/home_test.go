@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	recorded "github.com/hist-cli/hist/fixtures"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/source"
@@ -25,6 +26,9 @@ func TestHomeFixtures(t *testing.T) {
 	for _, rule := range lint.Rules {
 		if !rule.Home || rule.Name == "context-lost" || rule.Name == "repaired" { // internal/glance tells the first, cmd the other
 			continue
+		}
+		if !strings.HasPrefix(recorded.RuleDir(rule.Name), "codex/") {
+			continue // its agent's own tests
 		}
 		dir := filepath.Join(fixtures, "codex", "rules", rule.Name)
 		bad, ok := 0, 0
