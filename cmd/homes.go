@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 
+	"github.com/hist-cli/hist/internal/agent"
 	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
@@ -20,7 +22,8 @@ type homes struct {
 	mu     sync.Mutex
 	open   map[string]beside.Home
 	all    map[string]bool           // those that were asked for as a whole
-	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place
+	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place, and what else the home tells
+	gone   []agent.Said              // what is said of sessions that are not there
 	copies *copies.Copies
 	told   map[string]bool // what could not be read of them, so that it is told once and not for every session
 }
@@ -48,6 +51,25 @@ func (h *homes) compare(ctx context.Context, list []target, cache *lintcache.Cac
 			}
 		}
 		maps.Copy(h.lost, glance.Lost(sessions))
+		h.inspect(dir, paths)
+	}
+}
+
+// inspect takes what an agent says of the sessions of a home as a whole, of those at these paths with what else is said of
+// them.
+func (h *homes) inspect(dir string, paths []string) {
+	named := map[string]string{}
+	for _, p := range paths {
+		if abs, err := filepath.Abs(p); err == nil {
+			named[abs] = p
+		}
+	}
+	for _, s := range beside.Inspect(dir) {
+		if path, ok := named[s.Path]; ok {
+			h.lost[path] = append(h.lost[path], s.Finding)
+		} else if s.Finding.Impact > lint.Notes {
+			h.gone = append(h.gone, s)
+		}
 	}
 }
 
@@ -107,7 +129,7 @@ func (h *homes) whole(ctx context.Context, part shard.Shard) []linted {
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
 		path, found, err := h.of(ctx, target{home: dir}).Index()
 		if !part.Owns(path) {
-			found, err = nil, nil
+			continue
 		}
 		if err != nil {
 			err = h.once(fmt.Errorf("%s: not compared with what its client keeps beside it: %w", dir, err))
@@ -115,14 +137,10 @@ func (h *homes) whole(ctx context.Context, part shard.Shard) []linted {
 		if len(found) > 0 || err != nil {
 			list = append(list, linted{target: target{path: path}, result: &lint.Result{Findings: found}, err: err, beside: true})
 		}
-		lost, err := beside.Absent(dir)
-		if err != nil {
-			list = append(list, linted{target: target{path: dir}, result: &lint.Result{}, err: h.once(err), beside: true})
-		}
-		for _, l := range lost {
-			if part.Owns(l.Path) {
-				list = append(list, linted{target: target{path: l.Path}, result: &lint.Result{Findings: []lint.Finding{l.Finding}}, beside: true})
-			}
+	}
+	for _, said := range h.gone {
+		if part.Owns(said.Path) {
+			list = append(list, linted{target: target{path: said.Path}, result: &lint.Result{Findings: []lint.Finding{said.Finding}}, beside: true})
 		}
 	}
 	return list

@@ -215,10 +215,10 @@ type Bounded interface {
 	Around(home string) []string
 }
 
-// Bereaved is an agent in whose home parts of a session may lie that is not there itself.
-type Bereaved interface {
-	// Absent are the sessions of a home that are not there, and what is said of each.
-	Absent(home string) ([]Lost, error)
+// Inspected is an agent of whose sessions something is said that stands in none of them.
+type Inspected interface {
+	// Inspect looks at a home as a whole.
+	Inspect(home string) []Said
 }
 
 // Retaining is an agent whose client deletes sessions by the time of their files.
@@ -227,9 +227,9 @@ type Retaining interface {
 	Due(path string) string
 }
 
-// Lost is a session that is not there.
-type Lost struct {
-	Path    string // where its file should be
+// Said is said of a session, which need not be there.
+type Said struct {
+	Path    string // of its file, below the home as it was given
 	Finding finding.Finding
 }
 

@@ -17,14 +17,27 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Absent lists the sessions of a home of which only the folder is there: sub-agents' conversations and outputs without the
+// Inspect tells which sessions of a home the client may delete, and of which only the folder is there.
+func (a Agent) Inspect(home string) (list []agent.Said) {
+	paths, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", "*"+extension))
+	if err != nil {
+		return nil // there is no such pattern
+	}
+	for _, p := range paths {
+		if words := a.Due(p); words != "" && IsID(strings.TrimSuffix(filepath.Base(p), extension)) {
+			list = append(list, agent.Said{Path: p, Finding: finding.Finding{Rule: ruleRetention, Impact: finding.Notes, Pos: session.Pos{Line: 1}, Message: words}})
+		}
+	}
+	return append(list, a.absent(home)...)
+}
+
+// absent lists the sessions of a home of which only the folder is there: sub-agents' conversations and outputs without the
 // file that they belong to. Folders older than the client keeps sessions are what its own deleting leaves.
-func (a Agent) Absent(home string) ([]agent.Lost, error) {
+func (a Agent) absent(home string) (list []agent.Said) {
 	dirs, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", "*-*-*-*-*"))
 	if err != nil {
-		return nil, err
+		return nil // there is no such pattern
 	}
-	var list []agent.Lost
 	for _, dir := range dirs {
 		id := filepath.Base(dir)
 		if !IsID(id) || exists(dir+extension) {
@@ -37,13 +50,13 @@ func (a Agent) Absent(home string) ([]agent.Lost, error) {
 		if busy, _ := a.InUse(dir, home, id); busy != nil {
 			continue // some versions write the session when it ends
 		}
-		list = append(list, agent.Lost{Path: dir + extension, Finding: finding.Finding{
+		list = append(list, agent.Said{Path: dir + extension, Finding: finding.Finding{
 			Rule: ruleNeverWritten, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
 			Message: fmt.Sprintf("the session is not there, and its folder is, with %d sub-agents' conversations and %d outputs: the client did not write it, or has deleted it; prompts may be left in history.jsonl", parts, outputs),
 		}})
 	}
-	slices.SortFunc(list, func(a, b agent.Lost) int { return cmp.Compare(a.Path, b.Path) })
-	return list, nil
+	slices.SortFunc(list, func(a, b agent.Said) int { return cmp.Compare(a.Path, b.Path) })
+	return list
 }
 
 func exists(path string) bool {
@@ -122,17 +135,4 @@ func (Agent) Due(path string) string {
 		return ""
 	}
 	return fmt.Sprintf("the session was last written %d days ago: its client deletes those older than %d", int64(time.Since(info.ModTime()).Hours()/24), retention(home))
-}
-
-// Due is the same of this session.
-func (f *folder) Due() string { return Agent{}.Due(f.path) }
-
-// retention notes that the client may delete the session.
-func (c *Checker) retention() {
-	if c.opts.Beside == nil || c.opts.Live {
-		return
-	}
-	if words := c.opts.Beside.Due(); words != "" {
-		c.report(finding.Finding{Rule: ruleRetention, Impact: finding.Notes, Pos: c.first.Pos, Offset: c.first.Offset, On: c.first, Message: words})
-	}
 }

@@ -30,8 +30,6 @@ type Beside interface {
 	Output(callID string) (text, source string)
 	// Prompt returns what the user typed nearest to a time (milliseconds since 1970) in this session.
 	Prompt(when int64) (text, source string)
-	// Due says that the client may delete the session, "" if it does not.
-	Due() string
 	// Stray says whether the session, if it is empty, is only what a resume of another one left.
 	Stray() bool
 }
@@ -207,7 +205,6 @@ func (c *Checker) End() {
 	if c.noConversation() {
 		return
 	}
-	c.retention()
 	c.Summary.Seen = c.seen()
 	c.thinking()
 	c.duplicates()

@@ -5,7 +5,6 @@ package homes
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 
@@ -107,17 +106,16 @@ func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Res
 	return res, nil
 }
 
-// Absent lists the sessions of a home that are not there though parts of them are.
-func Absent(dir string) (list []agent.Lost, err error) {
+// Inspect is what agents say of the sessions of a home when they look at it as a whole.
+func Inspect(dir string) (list []agent.Said) {
 	for _, h := range all.Homed() {
-		b, ok := h.(agent.Bereaved)
+		in, ok := h.(agent.Inspected)
 		if !ok || h.Live(dir) == "" {
 			continue
 		}
-		lost, e := b.Absent(dir)
-		list, err = append(list, lost...), errors.Join(err, e)
+		list = append(list, in.Inspect(dir)...)
 	}
-	return list, err
+	return list
 }
 
 // Add puts findings about what lies beside a session among those in it, each in its place.
