@@ -212,7 +212,7 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *told) {
 		}
 	} else if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil && shows(rec) {
 		c.lost(h, t, "prompt")
-	} else if !c.run.paginated && shows(rec) {
+	} else if !c.run.paginated && len(c.user) == 0 && shows(rec) { // else it shows an item that damage has changed
 		c.alone.shown(t, c.sum(codex.ShownText(rec)))
 	}
 }
