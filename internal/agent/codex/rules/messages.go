@@ -172,6 +172,13 @@ func (c *messageChecker) event(rec *session.Record) {
 	if tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) == 0 {
 		return
 	}
+	if rec.Mended && !rec.Torn { // the model is not sent events
+		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+			if f.Rule == normalize.LoneSurrogate || f.Rule == normalize.RawControl {
+				f.Impact = min(f.Impact, Shows)
+			}
+		})
+	}
 	sum := maphash.Bytes(c.seed, rec.Raw)
 	again := c.copies.has(sum)
 	t := &told{ref: refOf(rec), name: name, torn: rec.Torn, sum: sum, from: rec.From}
