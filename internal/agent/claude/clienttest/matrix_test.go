@@ -226,7 +226,7 @@ is and after the repair. The number is the share of the sound session's items (t
 holds, word for word: a stand-in does not count. "400" names the rules of the Messages API that the request breaks. The
 times are as in life: a prompt a minute after what stands before it, an answer eight seconds. "Possible" is the share whose
 content the damaged file still holds, wherever it stands: the only copy of a text that is gone can't be had back, and a session
-that the cut has ended early holds what was written. Of 2.1.2 the first fifty damages were driven: it takes seconds for each.
+that the cut has ended early holds what was written.
 
 The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run TestRealClient -matrix -update`" + `; the tests in CI drive a few
 of the damages through two versions each time, and fail if a repaired session is refused, breaks a rule or sends less.

@@ -108,7 +108,7 @@ func (s *Server) message(w http.ResponseWriter, body []byte) {
 		http.Error(w, `{"type":"error","error":{"type":"invalid_request_error","message":"no JSON"}}`, http.StatusBadRequest)
 		return
 	}
-	main := len(ask.Tools) > 0 && !strings.Contains(string(body), `"text":"Warmup"`)
+	main := len(ask.Tools) > 0 && !strings.Contains(string(body), `"Warmup"`)
 	s.mu.Lock()
 	s.requests = append(s.requests, Request{body, main})
 	s.answers++
