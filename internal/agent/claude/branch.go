@@ -109,7 +109,8 @@ func (c *Checker) seen() int64 {
 	for _, n := range read {
 		ids[n.uuid] = n
 	}
-	byTime := slices.SortedStableFunc(slices.Values(read), func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	byTime := slices.DeleteFunc(slices.Clone(read), func(n *node) bool { return n.side })
+	slices.SortStableFunc(byTime, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
 	up := func(n *node) *node {
 		if n.parent == "" {
 			return nil

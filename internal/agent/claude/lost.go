@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -45,7 +46,7 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 }
 
 // restored puts a lost record back from a fork or a copy of the session; false if none has it.
-func (c *Checker) restored(d *draft, id string, parent *node, beside *node) bool {
+func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	if c.opts.Beside == nil {
 		return false
 	}
@@ -53,8 +54,11 @@ func (c *Checker) restored(d *draft, id string, parent *node, beside *node) bool
 	if line == nil {
 		return false
 	}
-	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n := nodeOf(line)
+	if n.uuid != id {
+		return false
+	}
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n.ref, n.index, n.new = beside.ref, beside.index, &made{parent: n.parent}
 	up := c.byUUID[n.parent]
 	if up == nil && parent != nil {
@@ -65,6 +69,12 @@ func (c *Checker) restored(d *draft, id string, parent *node, beside *node) bool
 	n.join()
 	c.byUUID[id] = n
 	c.added = append(c.added, n)
+	for _, call := range n.ids(blockCall) {
+		c.calls()[call] = cmp.Or(c.calls()[call], n)
+	}
+	for _, call := range n.ids(blockResult) {
+		c.results()[call] = append(c.results()[call], n)
+	}
 	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
 	return true
