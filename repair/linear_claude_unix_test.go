@@ -213,6 +213,121 @@ var worstTrees = map[string]func(n int) string{
 			}
 		})(n)
 	},
+	"many forks": changed(says, func(i int, r *treeRecord) {
+		if i > 3 && i%2 == 0 {
+			r.parent = id(1)
+		}
+	}),
+	"forks in one another": changed(says, func(i int, r *treeRecord) {
+		if i > 3 && i%4 == 2 {
+			r.parent = id(i - 3)
+		}
+	}),
+	"forks in the middle of turns": changed(works, func(i int, r *treeRecord) {
+		if i > 4 && i%4 == 1 {
+			r.parent = id(i - 4)
+		}
+	}),
+	"a chain of an unknown type": changed(says, func(i int, r *treeRecord) {
+		if i > 1 {
+			r.role, r.content = "unheard-of", ""
+		}
+	}),
+	"many on one of an unknown type": changed(says, func(i int, r *treeRecord) {
+		if i == 2 {
+			r.role = "unheard-of"
+		} else if i > 2 {
+			r.parent = id(2)
+		}
+	}),
+	"roots behind what hangs on them": func(n int) string {
+		half := n / 2
+		return changed(says, func(i int, r *treeRecord) {
+			if r.parent = gone(i); i < half {
+				r.parent = id(n - 1 - i) // the last of the first half hangs on the first of the second
+			}
+		})(n)
+	},
+	"attachments, then errors without parents": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			switch {
+			case i > n/2:
+				r.role, r.content, r.more, r.parent, r.msg = "assistant", `[{"type":"text","text":"error"}]`, `"isApiErrorMessage":true,`, gone(i), fmt.Sprint(i)
+			case i > 1:
+				r.role = "attachment"
+			}
+		})(n)
+	},
+	"unanswered calls of one answer": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			if i > 0 && i < n-1 {
+				r.role, r.content, r.msg = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i)), "msg_1"
+			}
+			if i == n-1 {
+				r.role, r.content = "user", `"go on"`
+			}
+		})(n)
+	},
+	"unanswered calls, then attachments": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			switch {
+			case i == n-1:
+				r.role, r.content = "user", `"go on"`
+			case i > n/2:
+				r.role = "attachment"
+			case i > 0:
+				r.role, r.content, r.msg = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i)), "msg_1"
+			}
+		})(n)
+	},
+	"late outputs backwards": func(n int) string {
+		half := n / 2
+		return changed(works, func(i int, r *treeRecord) {
+			switch {
+			case i > half:
+				r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_%d", n-i)), id(n-i)
+			case i > 0:
+				r.role, r.content = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i))
+			}
+		})(n)
+	},
+	"late outputs of one answer": func(n int) string {
+		half := n / 2
+		return changed(works, func(i int, r *treeRecord) {
+			switch {
+			case i == half:
+				r.role, r.content = "user", `"a prompt between"`
+			case i > half:
+				r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_%d", i-half)), id(i-half)
+			case i > 0:
+				r.role, r.content, r.msg = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i)), "msg_1"
+			}
+		})(n)
+	},
+	"calls without ids": changed(works, func(i int, r *treeRecord) {
+		r.content = strings.NewReplacer(fmt.Sprintf("toolu_%d", i), "", fmt.Sprintf("toolu_%d", i-1), "").Replace(r.content)
+	}),
+	"calls of one record, outputs of none": func(n int) string {
+		return changed(works, func(i int, r *treeRecord) {
+			switch {
+			case i == 1:
+				var calls []string
+				for k := range n {
+					calls = append(calls, strings.Trim(tellsCall(fmt.Sprintf("toolu_%d", k)), "[]"))
+				}
+				r.role, r.content = "assistant", "["+strings.Join(calls, ",")+"]"
+			case i > 1:
+				r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_x%d", i)), id(1)
+			}
+		})(n)
+	},
+	"the same records again": func(n int) string { return tree(n/2, works, nil) + tree(n/2, works, nil) },
+	"conversations written anew": changed(says, func(i int, r *treeRecord) {
+		if i%64 == 0 {
+			r.parent = ""
+		}
+		r.content = strings.NewReplacer(fmt.Sprint(i), fmt.Sprint(i%64)).Replace(r.content)
+	}),
 	"a sub-agent's records": changed(says, func(i int, r *treeRecord) {
 		if i > 1 {
 			r.more = `"isSidechain":true,`
@@ -305,5 +420,23 @@ func TestLinearTrees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			linear(t, func(n int) []byte { return []byte(input(n)) })
 		})
+	}
+}
+
+// TestTooManyBranches: a file with more branches than anybody talks in is told of once, and the rest of it is mended.
+func TestTooManyBranches(t *testing.T) {
+	text := worstTrees["many forks"](600) + `{"parentUuid":"` + id(599) + `"` + "\n"
+	out, rep, err := repairText([]byte(text), "", Choice{})
+	if err != nil || rep.Totals.SetAside != 1 || strings.Count(string(out), "\n") != 600 {
+		t.Fatalf("%v, %+v", err, rep)
+	}
+	branches := 0
+	for _, f := range lintChosen(t, out, "", Choice{}).Findings {
+		if f.Rule.Name == "lost-branch" {
+			branches++
+		}
+	}
+	if branches != 1 {
+		t.Errorf("%d findings of branches", branches)
 	}
 }

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -158,13 +159,14 @@ func (c *Checker) seen() int64 {
 // maxBranches is how many branches are mended: a file with more is nobody's conversation.
 const maxBranches = 100
 
-// branches mends branches that nothing explains.
+// branches mends branches that nothing explains. Of a file with too many it only says so.
 func (c *Checker) branches() {
 	tip := c.tipOf(c.leaf)
 	if tip == nil {
 		return
 	}
-	for range maxBranches { // each round mends one branch
+	leaf, pointed, found := c.leaf, c.pointed, len(c.found)
+	for round := 0; ; round++ { // each mends one branch
 		t := c.trunkOf(tip)
 		head, end := c.lostBranch(c.reach(tip, hung, c.all()), t)
 		if head == nil {
@@ -174,8 +176,33 @@ func (c *Checker) branches() {
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "two records follow the same one, and no rewind explains it: the client sends one side only, and forgets this one",
 		}})
+		if round == maxBranches {
+			c.hangBack(c.found[found:])
+			c.leaf, c.pointed, c.found = leaf, pointed, c.found[:found+1]
+			first := c.found[found]
+			first.Edits, first.Fix = nil, finding.NoFix
+			first.Message = fmt.Sprintf("more than %d branches that nothing explains: the client sends one of them; --branch with a record's id chooses another", maxBranches)
+			return
+		}
 		head.branchDone = true
 		tip = c.behind(d, head, end, t)
+	}
+}
+
+// hangBack takes back the moves that were made last, for the sake of some findings.
+func (c *Checker) hangBack(drafts []*draft) {
+	back := map[*draft]bool{}
+	for _, d := range drafts {
+		back[d] = true
+	}
+	for _, n := range c.nodes {
+		for len(n.moves) > 0 && back[n.moves[len(n.moves)-1].by] {
+			last := n.moves[len(n.moves)-1]
+			n.moves = n.moves[:len(n.moves)-1]
+			n.leave()
+			n.up, n.above = last.from, last.from
+			n.join()
+		}
 	}
 }
 

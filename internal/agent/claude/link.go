@@ -186,7 +186,7 @@ func (c *Checker) hang(n, p *node, d *draft) {
 	if c.linked {
 		n.leave()
 	}
-	n.up, n.above, n.moves = p, p, append(n.moves, move{d, p})
+	n.up, n.above, n.moves = p, p, append(n.moves, move{d, n.up, p})
 	if c.linked {
 		n.join()
 	}

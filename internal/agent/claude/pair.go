@@ -106,6 +106,7 @@ func (c *Checker) orphans() {
 // unanswered writes outputs for calls that have none.
 func (c *Checker) unanswered() {
 	sent := c.reach(c.tipOf(c.leaf), hung, c.all())
+	known, ends := map[*node]*node{}, map[gap]*node{}
 	for _, n := range c.nodes {
 		if n.side || n.role != roleAssistant || n.dropped != nil {
 			continue
@@ -114,7 +115,7 @@ func (c *Checker) unanswered() {
 			if len(c.results()[id]) > 0 {
 				continue
 			}
-			next := c.nextSent(n)
+			next := nextSent(n, known)
 			if next == nil && sent[n] && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
 				c.closeCall(n, id)
 				continue
@@ -127,42 +128,75 @@ func (c *Checker) unanswered() {
 				Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 				Message: "the output of this call is not in the file: the client drops the call, too",
 			}})
-			c.answer(d, n, id, next)
+			c.answer(d, n, id, c.lastBefore(n, next, ends), next)
 		}
 	}
 }
 
-// answer writes an output for a call, behind the other outputs of the same answer.
-func (c *Checker) answer(d *draft, call *node, callID string, next *node) {
-	id := newID("result", call.uuid, callID)
-	last := call
-	for _, m := range c.nodes[call.index+1:] {
-		if m.index >= next.index && next.index > call.index {
-			break
-		}
-		if m.role == roleResult && !m.side || m.msg == call.msg && m.msg != "" && m.role == roleAssistant {
+// gap is where an answer ends and something else follows.
+type gap struct {
+	answer string
+	next   *node
+}
+
+// lastBefore is the last record in the file of an answer, and of any outputs, between a call of it and what follows.
+func (c *Checker) lastBefore(call, next *node, known map[gap]*node) *node {
+	at := gap{call.answer(), next}
+	last := known[at]
+	for i := next.index - 1; last == nil && i > call.index; i-- {
+		if m := c.nodes[i]; m.role == roleResult && !m.side || m.role == roleAssistant && m.msg == call.msg && m.msg != "" {
 			last = m
 		}
 	}
-	n := c.insertResult(d, call, callID, id, last, finding.After)
+	if last == nil || last.index < call.index {
+		last = call
+	}
+	known[at] = last
+	return last
+}
+
+// answer writes an output for a call, behind the last record before what follows.
+func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) {
+	n := c.insertResult(d, call, callID, newID("result", call.uuid, callID), last, finding.After)
 	if next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg {
 		c.hang(next, n, d) // nothing else stands between the answer and what follows
 	}
 }
 
-// nextSent is the record behind an answer on the way to a tip: the one that hangs on it or on an output of it.
-func (c *Checker) nextSent(n *node) *node {
-	var best *node
-	c.below(n, func(m *node) bool {
-		if m.side || m == n || !m.hasMessage() || m.synthetic || m.role == roleResult || m.msg == n.msg && n.msg != "" {
-			return true
+// nextSent is the record behind an answer on the way to a tip: the first in the file that hangs on it or on an output of it.
+// What was found for a part of the answer is kept in known for the others.
+func nextSent(n *node, known map[*node]*node) *node {
+	passed := func(m *node) bool {
+		return m.side || !m.hasMessage() || m.synthetic || m.role == roleResult || m.msg == n.msg && n.msg != ""
+	}
+	todo, seen := []*node{n}, []*node(nil)
+	for len(todo) > 0 {
+		m := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if _, ok := known[m]; ok {
+			continue
 		}
-		if best == nil || m.index < best.index {
-			best = m
+		seen = append(seen, m)
+		for k := m.first; k != nil; k = k.latter {
+			if passed(k) {
+				todo = append(todo, k)
+			}
 		}
-		return false
-	})
-	return best
+	}
+	for _, m := range slices.Backward(seen) { // what hangs on a record before that
+		var best *node
+		for k := m.first; k != nil; k = k.latter {
+			next := k
+			if passed(k) {
+				next = known[k]
+			}
+			if next != nil && (best == nil || next.index < best.index) {
+				best = next
+			}
+		}
+		known[m] = best
+	}
+	return known[n]
 }
 
 // below shows what hangs on a record, itself first. Where visit is false, what hangs on that one is left out.

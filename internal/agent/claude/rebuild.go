@@ -89,8 +89,8 @@ func parentCut(n *node, parent string) finding.Cut {
 
 // move is one change of what a record hangs on.
 type move struct {
-	by *draft
-	up *node
+	by       *draft
+	from, up *node
 }
 
 // relink adds the edits by which records hang on their new parents. A finding whose edits another one has made needless is
