@@ -27,7 +27,7 @@ type Follower struct {
 	system  *fsnotify.Watcher
 	dirs    map[string]bool // that are watched
 	roots   []string        // what was asked for; one that is missing is waited for
-	pending map[string]time.Time
+	pending pending
 }
 
 // New begins to watch. Every path may be a file or a directory, and may be missing: it is seen when it comes. rest is how
@@ -37,7 +37,7 @@ func New(paths []string, rest time.Duration) (*Follower, error) {
 	if err != nil {
 		return nil, limited("", err)
 	}
-	f := &Follower{rest: rest, system: system, dirs: map[string]bool{}, pending: map[string]time.Time{}}
+	f := &Follower{rest: rest, system: system, dirs: map[string]bool{}, pending: pending{due: map[string]time.Time{}}}
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err == nil {
@@ -59,8 +59,8 @@ func (f *Follower) Dirs() int { return len(f.dirs) }
 
 // Later has a path told again after a while, as if it had changed.
 func (f *Follower) Later(path string, after time.Duration) {
-	if _, ok := f.pending[path]; !ok {
-		f.pending[path] = time.Now().Add(after)
+	if !f.pending.has(path) {
+		f.pending.set(path, time.Now().Add(after))
 	}
 }
 
@@ -68,12 +68,12 @@ func (f *Follower) Later(path string, after time.Duration) {
 // the system's.
 func (f *Follower) Next(ctx context.Context) (string, error) {
 	for {
-		path, at := f.first()
+		path, at := f.pending.first()
 		var due <-chan time.Time
 		if path != "" {
 			wait := time.Until(at)
 			if wait <= 0 {
-				delete(f.pending, path)
+				f.pending.drop(path)
 				return path, nil
 			}
 			due = time.After(wait) // not stopped: a session that is written all day would heap up what stops it
@@ -105,16 +105,6 @@ func (f *Follower) Next(ctx context.Context) (string, error) {
 	}
 }
 
-// first is the path that is due first, "" if none is.
-func (f *Follower) first() (path string, at time.Time) {
-	for p, t := range f.pending {
-		if path == "" || t.Before(at) || t.Equal(at) && p < path {
-			path, at = p, t
-		}
-	}
-	return path, at
-}
-
 // event takes note of what happened to a name.
 func (f *Follower) event(e fsnotify.Event) error {
 	if e.Op == fsnotify.Chmod {
@@ -124,7 +114,7 @@ func (f *Follower) event(e fsnotify.Event) error {
 		f.forget(e.Name)
 	}
 	if isSession(e.Name) && f.asked(e.Name) {
-		f.pending[e.Name] = time.Now().Add(f.rest)
+		f.pending.set(e.Name, time.Now().Add(f.rest))
 		return nil
 	}
 	for _, root := range f.roots {
@@ -167,7 +157,7 @@ func (f *Follower) root(path string, told bool) error {
 	case err == nil && info.IsDir():
 		return f.below(path, told)
 	case err == nil && told:
-		f.pending[path] = time.Now().Add(f.rest)
+		f.pending.set(path, time.Now().Add(f.rest))
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -190,7 +180,7 @@ func (f *Follower) below(dir string, told bool) error {
 		case e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isDir(path):
 			return f.add(path)
 		case told && isSession(path):
-			f.pending[path] = time.Now().Add(f.rest)
+			f.pending.set(path, time.Now().Add(f.rest))
 		}
 		return nil
 	})
