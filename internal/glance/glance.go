@@ -157,30 +157,43 @@ func (s *Session) about(base string, head []byte) {
 	}
 }
 
-// firstPrompt is how much of the head is read for the first prompt, in bytes: the header, which holds the client's
-// instructions, and the context that stands before the prompt.
-const firstPrompt = 256 << 10
+// firstPrompt is how much of the head is read for the first prompt, in bytes, at first and at most: the header, which holds
+// the client's instructions, and the context that stands before the prompt.
+const (
+	firstPrompt = 32 << 10
+	mostPrompt  = 256 << 10
+)
 
 // errFound ends a reading that has come to what it looked for.
 var errFound = errors.New("found")
 
 // first reads the first prompt.
 func (s *Session) first(ctx context.Context, text io.ReaderAt, size int64) error {
-	block, err := read(text, 0, min(firstPrompt, size))
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", s.Path, err)
-	}
-	err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: true, Live: true}, func(e *timeline.Entry) error {
-		if e.Kind != timeline.Prompt {
+	for n := int64(firstPrompt); ; n = mostPrompt {
+		block, err := read(text, 0, min(n, size))
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", s.Path, err)
+		}
+		last := n == mostPrompt || n >= size
+		if !last { // the last line is cut
+			block = block[:bytes.LastIndexByte(block, '\n')+1]
+		}
+		err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: true, Live: true}, func(e *timeline.Entry) error {
+			if e.Kind != timeline.Prompt {
+				return nil
+			}
+			s.First = e.Text
+			return errFound
+		})
+		switch {
+		case errors.Is(err, errFound):
+			return nil
+		case err != nil && !errors.Is(err, source.ErrCorrupt):
+			return err
+		case last:
 			return nil
 		}
-		s.First = e.Text
-		return errFound
-	})
-	if errors.Is(err, errFound) || errors.Is(err, source.ErrCorrupt) {
-		return nil
 	}
-	return err
 }
 
 func read(text io.ReaderAt, from, n int64) ([]byte, error) {

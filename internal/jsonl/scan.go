@@ -86,16 +86,12 @@ func NewScanner(shape *Shape) *Scanner {
 	if shape == nil {
 		shape = &Shape{root: &node{path: -1}}
 	}
-	learned, ok := shape.layouts.Get().(*layout)
-	if !ok {
-		learned = new(layout)
-	}
 	return &Scanner{
 		shape:  shape,
 		root:   shape.root,
 		paths:  shape.paths,
 		frames: make([]frame, max(duplicateDepth, shape.depth)+1),
-		layout: learned,
+		layout: shape.learned(),
 	}
 }
 
@@ -103,8 +99,8 @@ func NewScanner(shape *Shape) *Scanner {
 // shape. The scanner can't be used afterwards. Who does not call it loses only
 // time.
 func (s *Scanner) Done() {
-	if s.layout != nil && s.layout.spots < mostSpots { // else most of it are keys that do not come again
-		s.shape.layouts.Put(s.layout)
+	if s.layout != nil {
+		s.shape.keep(s.layout)
 	}
 	s.layout = nil
 }

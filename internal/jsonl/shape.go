@@ -14,7 +14,34 @@ type Shape struct {
 	paths int
 	depth int // keys in the longest path
 
-	layouts sync.Pool // what scanners have learned that are done
+	mu      sync.Mutex
+	layouts []*layout // what scanners have learned that are done, for the next ones
+}
+
+// keptLayouts is how many are kept: as many as scanners work side by side. A sync.Pool would forget them at each garbage
+// collection, of which there is one for every few short sessions.
+const keptLayouts = 16
+
+// learned returns what a scanner has learned that is done, or nothing yet.
+func (s *Shape) learned() *layout {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.layouts)
+	if n == 0 {
+		return new(layout)
+	}
+	l := s.layouts[n-1]
+	s.layouts = s.layouts[:n-1]
+	return l
+}
+
+// keep keeps what a scanner has learned, unless most of it are keys that do not come again.
+func (s *Shape) keep(l *layout) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.spots < mostSpots && len(s.layouts) < keptLayouts {
+		s.layouts = append(s.layouts, l)
+	}
 }
 
 // A node is one key on the way to a wanted value.

@@ -68,9 +68,10 @@ func (c *itemChecker) id(it item) *Finding {
 	default:
 		return nil
 	}
-	earlier, ok := c.earlier(id)
+	newest, met := c.kept(id)
+	earlier, ok := c.sent(newest, met)
 	if !ok || id != twin && !c.run.provider.UniqueIDs {
-		c.keep(id, seenID{content: content, at: it.owner.Pos})
+		c.keep(id, seenID{content: content, at: it.owner.Pos}, newest, met)
 		return nil
 	}
 	same := earlier.content == content
@@ -98,11 +99,13 @@ type seenID struct {
 // keptIDs is how many ids, at least, are kept to be met again.
 const keptIDs = 1 << 15
 
-func (c *itemChecker) keep(id uint64, it seenID) {
+// keep notes an item. newest is the one with this id that was noted last, if one was.
+func (c *itemChecker) keep(id uint64, it, newest seenID, met bool) {
 	if len(c.seen) >= keptIDs {
 		c.old, c.seen = c.seen, make(map[uint64]seenID, keptIDs)
 	}
-	if older, ok := c.kept(id); ok && !c.run.history.RolledBack(older.at) {
+	if met && !c.run.history.RolledBack(newest.at) {
+		older := newest
 		it.older = &older
 	}
 	c.seen[id] = it
@@ -115,9 +118,8 @@ func (c *itemChecker) kept(id uint64) (it seenID, ok bool) {
 	return it, ok
 }
 
-// earlier is the item with this id that came before, and is sent.
-func (c *itemChecker) earlier(id uint64) (it seenID, ok bool) {
-	it, ok = c.kept(id)
+// sent is the newest of the items with one id that is sent; ok says whether there is any.
+func (c *itemChecker) sent(it seenID, ok bool) (seenID, bool) {
 	for ok && (it.at.Less(c.base) || c.run.history.RolledBack(it.at)) {
 		if it.older == nil {
 			return it, false
