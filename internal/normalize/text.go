@@ -225,6 +225,15 @@ func fromWindows1252(raw []byte) []byte {
 
 func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+// controls are the control characters as they are escaped.
+var controls = func() (escaped [' '][]byte) {
+	for c := range escaped {
+		quoted := jsonl.AppendQuote(nil, string(rune(c)))
+		escaped[c] = quoted[1 : len(quoted)-1]
+	}
+	return escaped
+}()
+
 // escapeControls escapes control characters inside strings; outside they are white space or no JSON anyway.
 func escapeControls(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+16)
@@ -239,8 +248,7 @@ func escapeControls(raw []byte) []byte {
 		case c == '"':
 			inString = !inString
 		case inString && c < 0x20:
-			quoted := jsonl.AppendQuote(nil, string(rune(c)))
-			out = append(out, quoted[1:len(quoted)-1]...)
+			out = append(out, controls[c]...)
 			continue
 		}
 		out = append(out, c)
