@@ -42,6 +42,7 @@ type earlyOutput struct {
 	swapped bool // call and output stand in each other's place
 	rebuilt bool // its call can be had back
 	script  bool // it is the output of a script, whose call is known but for its text
+	note    bool // or only a note of one
 	ran     []told
 }
 

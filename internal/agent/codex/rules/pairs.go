@@ -99,6 +99,11 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 	case out.script:
 		f.Fix, f.Lost = StandIn, 1
 		f.Edits = []Edit{c.placeScript(out)}
+		if out.note { // which answers nothing
+			f.Lost = 2
+			tool := codex.Tool{Type: codex.CallType(out.kind), Name: "exec", CallID: out.callID}
+			f.Edits = append(f.Edits, Edit{At: out.ref.Pos, Op: Before, New: Content{Literal: codex.StandIn(tool, out.stamp)}})
+		}
 	case c.run.opts.KeepOrphans:
 		f.Fix, f.Lost = StandIn, 1
 		f.Edits = []Edit{

@@ -226,7 +226,7 @@ func (c *callChecker) note(key callKey, rec *session.Record) {
 const maxNotes = 1 << 12
 
 // looseNotes reports the notes whose call is nowhere, and can't be had back. A note is said by its script, so that a call
-// is put in front of the first of each that says what is known of it: nothing but that it was there.
+// and an output are put in front of the first of each, which say what is known of them: nothing but that they were there.
 func (c *callChecker) looseNotes() {
 	seen := map[callKey]bool{}
 	for _, n := range c.notes {
@@ -236,7 +236,7 @@ func (c *callChecker) looseNotes() {
 			continue
 		}
 		seen[key] = true
-		n.script = true
+		n.script, n.note = true, true
 		c.withoutCall(n)
 	}
 	c.notes = c.notes[:0]
