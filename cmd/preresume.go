@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/inuse"
@@ -227,8 +228,13 @@ func (p *preRun) find() (target, error) {
 		if p.cwd != "" {
 			where += " that works in " + p.cwd + "; --all takes the last one of all directories"
 		}
+		if _, ok := h.agent.(agent.Continuer); ok {
+			where += "; asked to go on, the client begins a new one and says nothing"
+		}
 		err := fmt.Errorf("no session %s", where)
-		return target{}, p.instead(preresume.Missing(err.Error()), err)
+		a := preresume.Missing(err.Error())
+		a.Agent = h.agent.Name()
+		return target{}, p.instead(a, err)
 	}
 	return target{path: path, home: h.dir}, nil
 }

@@ -81,7 +81,14 @@ func sessionWords(a *preresume.Answer, line func(name, format string, args ...an
 		line("directory", "%s", a.CWD)
 	}
 	if a.Version != "" {
-		line("client", "%s, %s, model %s of %s", a.Version, a.Mode, orUnknown(a.Model), orUnknown(a.Provider))
+		words := a.Version
+		if a.Mode != "" {
+			words += ", " + a.Mode
+		}
+		if a.Mode != "" || a.Model != "" || a.Provider != "" { // not every agent says these
+			words += ", model " + orUnknown(a.Model) + " of " + orUnknown(a.Provider)
+		}
+		line("client", "%s", words)
 	}
 	if a.Turn != nil {
 		line("last turn", "%s", turnWords(a.Turn))
