@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -50,7 +51,7 @@ func hung(n *node) *node { return n.up }
 
 // reach are the records that the newest client sends when it begins at a tip: its path, and what belongs to the answers on it.
 func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) map[*node]bool {
-	sent := map[*node]bool{}
+	sent := make(map[*node]bool, len(all))
 	answers := map[string]bool{}
 	calls := map[string]bool{}
 	for p := tip; p != nil && !sent[p]; p = up(p) {
@@ -106,12 +107,15 @@ func count(sent map[*node]bool) (blocks int64) {
 // seen counts the blocks that the newest client sends of the file as it is.
 func (c *Checker) seen() int64 {
 	read := slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) })
-	ids := map[string]*node{}
+	ids := make(map[string]*node, len(read))
 	for _, n := range read {
 		ids[n.uuid] = n
 	}
-	byTime := slices.DeleteFunc(slices.Clone(read), func(n *node) bool { return n.side })
-	slices.SortStableFunc(byTime, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	sorted := sync.OnceValue(func() []*node { // only a parent that is lost asks for it
+		list := slices.DeleteFunc(slices.Clone(read), func(n *node) bool { return n.side })
+		slices.SortStableFunc(list, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+		return list
+	})
 	up := func(n *node) *node {
 		if n.parent == "" {
 			return nil
@@ -119,6 +123,7 @@ func (c *Checker) seen() int64 {
 		if p := ids[n.parent]; p != nil {
 			return p
 		}
+		byTime := sorted()
 		until, _ := slices.BinarySearchFunc(byTime, n.when, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
 		if i := until - 1; i >= 0 && n.when != 0 && byTime[i].when >= n.when-healTime && byTime[i] != n && byTime[i].when != 0 {
 			return byTime[i]

@@ -140,10 +140,14 @@ func (c *Checker) Record(rec *session.Record) {
 	}
 	if inTree(rec) {
 		c.beside.take(rec)
-		if v := decoded(rec, fieldVersion); v != "" && (c.written == "" || before(c.written, v)) {
+		if v := decodedAs(c.written, rec, fieldVersion); v != "" && (c.written == "" || before(c.written, v)) {
 			c.written = v
 		}
-		n := newNode(rec)
+		prior := &node{}
+		if k := len(c.nodes); k > 0 {
+			prior = c.nodes[k-1]
+		}
+		n := newNode(rec, prior)
 		n.side = n.side && !c.opts.SubAgent
 		n.index = len(c.nodes)
 		c.noteCalls(rec, n)

@@ -110,4 +110,13 @@ func decoded(rec *session.Record, f int) string {
 	return s
 }
 
+// decodedAs is decoded for a field that mostly says what it said in another record: then the text is that one's, and none is
+// made.
+func decodedAs(before string, rec *session.Record, f int) string {
+	if raw := text(rec, f); string(raw) == before && bytes.IndexByte(raw, '\\') < 0 {
+		return before
+	}
+	return decoded(rec, f)
+}
+
 func isTrue(rec *session.Record, f int) bool { return string(field(rec, f)) == "true" }

@@ -152,21 +152,22 @@ func inTree(rec *session.Record) bool {
 
 var nodeSeed = maphash.MakeSeed()
 
-// newNode reads a record of the tree.
-func newNode(rec *session.Record) *node {
+// newNode reads a record of the tree. before is the one in front of it, which mostly says the same of where it belongs.
+func newNode(rec *session.Record, before *node) *node {
 	n := &node{
-		ref: finding.RefOf(rec), typ: decoded(rec, fieldType), uuid: decoded(rec, fieldUUID),
-		parent: decoded(rec, fieldParent), parentWas: decoded(rec, fieldParent), msg: decoded(rec, fieldMessageID), source: decoded(rec, fieldSource),
-		prompt: decoded(rec, fieldPromptID), ref2: decoded(rec, fieldLogicalParent), sum: maphash.Bytes(nodeSeed, rec.Raw),
-		parentSpan: rec.Spans[fieldParent], uuidSpan: rec.Spans[fieldUUID], version: decoded(rec, fieldVersion),
+		ref: finding.RefOf(rec), typ: decodedAs(before.typ, rec, fieldType), uuid: decoded(rec, fieldUUID),
+		parent: decodedAs(before.uuid, rec, fieldParent), msg: decodedAs(before.msg, rec, fieldMessageID), source: decodedAs(before.source, rec, fieldSource),
+		prompt: decodedAs(before.prompt, rec, fieldPromptID), ref2: decoded(rec, fieldLogicalParent), sum: maphash.Bytes(nodeSeed, rec.Raw),
+		parentSpan: rec.Spans[fieldParent], uuidSpan: rec.Spans[fieldUUID], version: decodedAs(before.version, rec, fieldVersion),
 		side: isTrue(rec, fieldSidechain), synthetic: isTrue(rec, fieldAPIError), meta: isTrue(rec, fieldMeta),
 		summary: isTrue(rec, fieldSummary), toolResult: len(field(rec, fieldToolResult)) > 0,
-		attachment: decoded(rec, fieldAttachment), typeSpan: rec.Spans[fieldType], timeSpan: rec.Spans[fieldTimestamp],
+		attachment: decodedAs(before.attachment, rec, fieldAttachment), typeSpan: rec.Spans[fieldType], timeSpan: rec.Spans[fieldTimestamp],
 		start: max(bytes.IndexByte(rec.Raw, '{'), 0), mended: rec.Mended, torn: rec.Torn, message: maphash.Bytes(nodeSeed, field(rec, fieldMessage)),
 	}
 	if t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp))); err == nil {
 		n.when = t.UnixMilli()
 	}
+	n.parentWas = n.parent
 	n.stop = string(text(rec, fieldStopReason))
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))

@@ -70,7 +70,7 @@ func (c *Checker) callFrom(result *node) (name string, input object, known bool)
 func nodeOf(line []byte) *node {
 	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fieldCount), Pos: session.Pos{Line: 1}}
 	jsonl.NewScanner(shape).Scan(line, rec.Spans)
-	return newNode(&rec)
+	return newNode(&rec, &node{})
 }
 
 // withParent is a record's line with another parent.
