@@ -1,13 +1,14 @@
 package claude
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,7 @@ const (
 	maxFiles   = 200
 	maxFile    = 64 << 20
 	maxLookups = 32
-	maxOutput  = 30_000         // bytes of an output that are put back
-	nearest    = 10 * 60 * 1000 // milliseconds between a prompt and its answer
+	maxOutput  = 30_000 // bytes of an output that are put back
 	strayTime  = time.Hour
 )
 
@@ -35,12 +35,13 @@ type folder struct {
 	path    string // of the session
 	session string // its id
 	lookups int
-	used    map[string]bool
+	typed   []Typed // once it was asked for
+	read    bool
 }
 
 // OpenBeside looks beside the session in a file.
 func OpenBeside(path string) Beside {
-	return &folder{path: path, session: strings.TrimSuffix(filepath.Base(path), extension), used: map[string]bool{}}
+	return &folder{path: path, session: strings.TrimSuffix(filepath.Base(path), extension)}
 }
 
 // noted is a Beside that says when it is asked.
@@ -61,10 +62,10 @@ func (n noted) Output(callID string) (text, source string) {
 	return n.of.Output(callID)
 }
 
-// Prompt is of's.
-func (n noted) Prompt(when int64) (text, source string) {
+// Typed is of's.
+func (n noted) Typed() []Typed {
 	n.asked()
-	return n.of.Prompt(when)
+	return n.of.Typed()
 }
 
 // Stray is of's.
@@ -128,9 +129,13 @@ func eachLine(path string, see func(line []byte, record func() bool) bool) {
 		return
 	}
 	defer file.Close()
+	linesOf(io.LimitReader(file, maxFile), see)
+}
+
+func linesOf(r io.Reader, see func(line []byte, record func() bool) bool) {
 	scanner := jsonl.NewScanner(shape)
 	spans := make([]jsonl.Span, fieldCount)
-	in := jsonl.NewReader(io.LimitReader(file, maxFile))
+	in := jsonl.NewReader(r)
 	for {
 		l, err := in.Next()
 		if err != nil {
@@ -207,32 +212,32 @@ func lastAnswer(path string) string {
 	return last
 }
 
-// Prompt finds what was typed in this session nearest to a time.
-func (f *folder) Prompt(when int64) (text, source string) {
-	home := filepath.Dir(filepath.Dir(filepath.Dir(f.path)))
-	file, err := os.Open(filepath.Join(home, "history.jsonl"))
+// Typed reads what was typed in this session from the end of the client's list of prompts, where the newest stand.
+func (f *folder) Typed() []Typed {
+	if f.read {
+		return f.typed
+	}
+	f.read = true
+	file, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), "history.jsonl"))
 	if err != nil {
-		return "", ""
+		return nil
 	}
 	defer file.Close()
-	best := int64(nearest)
-	in := bufio.NewScanner(io.LimitReader(file, maxFile))
-	in.Buffer(nil, 4<<20)
-	for in.Scan() {
-		l := in.Bytes()
-		if !bytes.Contains(l, []byte(f.session)) || !gjson.ValidBytes(l) || gjson.GetBytes(l, "sessionId").String() != f.session {
-			continue
-		}
-		words, at := gjson.GetBytes(l, "display").String(), gjson.GetBytes(l, "timestamp").Int()
-		if d := when - at; words != "" && d >= 0 && d < best && !f.used[words] {
-			best, text = d, words
+	if info, err := file.Stat(); err != nil || info.Size() > maxFile {
+		if _, err := file.Seek(-maxFile, io.SeekEnd); err != nil {
+			return nil
 		}
 	}
-	if text == "" {
-		return "", ""
-	}
-	f.used[text] = true
-	return text, "history.jsonl"
+	linesOf(file, func(line []byte, record func() bool) bool {
+		if bytes.Contains(line, []byte(f.session)) && record() && gjson.GetBytes(line, "sessionId").String() == f.session {
+			if words := gjson.GetBytes(line, "display").String(); words != "" {
+				f.typed = append(f.typed, Typed{words, gjson.GetBytes(line, "timestamp").Int()})
+			}
+		}
+		return true
+	})
+	slices.SortStableFunc(f.typed, func(a, b Typed) int { return cmp.Compare(a.When, b.When) })
+	return f.typed
 }
 
 var errLarge = errors.New("too large")

@@ -28,10 +28,16 @@ type Beside interface {
 	Record(uuid string) (line []byte, source string)
 	// Output returns what is kept of a tool's output outside the session: the words, and words for where they were.
 	Output(callID string) (text, source string)
-	// Prompt returns what the user typed nearest to a time (milliseconds since 1970) in this session.
-	Prompt(when int64) (text, source string)
+	// Typed are the prompts that the user has typed in this session, as the client lists them, by their times.
+	Typed() []Typed
 	// Stray says whether the session, if it is empty, is only what a resume of another one left.
 	Stray() bool
+}
+
+// Typed is a prompt that somebody typed.
+type Typed struct {
+	Words string
+	When  int64 // milliseconds since 1970
 }
 
 // Checker looks at a session's records one by one, and tells at the end what is wrong with them.
@@ -45,9 +51,10 @@ type Checker struct {
 	byUUID               map[string]*node
 	dead                 []session.Pos // unreadable lines
 	beside               setting
-	written              string // the newest version that wrote a record
-	told                 []told // where prompts are told a second time
-	leaf                 string // as the last last-prompt record names it
+	written              string       // the newest version that wrote a record
+	told                 []told       // where prompts are told a second time
+	typedUsed            map[int]bool // which of Beside.Typed were put back
+	leaf                 string       // as the last last-prompt record names it
 	leafAt               finding.Ref
 	snapshots            map[string]bool // the prompts for which the client has kept files
 	queued               []session.Pos   // where prompts came in

@@ -396,10 +396,51 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 		}
 		return last.text, source
 	}
-	if c.opts.Beside != nil {
-		return c.opts.Beside.Prompt(n.when)
+	return c.typedBetween(p, n)
+}
+
+// longestTurn is how long before a record a prompt is looked for where the record before it has no time, in milliseconds.
+const longestTurn = 10 * 60 * 1000
+
+// typedBetween finds what was typed last between two records. What was typed before the first of them belongs to another
+// prompt; a prompt that waited for the end of an answer is told by its queue-operation.
+func (c *Checker) typedBetween(p, n *node) (words, source string) {
+	if c.opts.Beside == nil || n.when == 0 {
+		return "", ""
+	}
+	from := n.when - longestTurn
+	if p != nil && p.when != 0 {
+		from = p.when
+	}
+	typed := c.opts.Beside.Typed()
+	until := sort.Search(len(typed), func(i int) bool { return typed[i].When > n.when })
+	for i := until - 1; i >= 0 && typed[i].When > from; i-- {
+		if !c.typedUsed[i] && !c.stands(typed[i]) {
+			if c.typedUsed == nil {
+				c.typedUsed = map[int]bool{}
+			}
+			c.typedUsed[i] = true
+			return typed[i].Words, "history.jsonl"
+		}
 	}
 	return "", ""
+}
+
+// typing is how far the times of a prompt's record and of its entry in the list of prompts lie apart at most, in milliseconds.
+const typing = 2000
+
+// stands says whether the record of a prompt that was typed is in the session.
+func (c *Checker) stands(t Typed) bool {
+	from := sort.Search(len(c.byTime), func(i int) bool { return c.byTime[i].when >= t.When-typing })
+	for _, n := range c.byTime[from:] {
+		if n.when > t.When+typing {
+			return false
+		}
+		if n.isPrompt() {
+			return true
+		}
+	}
+	return false
 }
 
 // toldBefore is the newest prompt that is told in front of itself, on a line before one and behind another.
