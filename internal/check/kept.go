@@ -30,6 +30,7 @@ type Listed struct {
 	Originator string    // the program that the session was begun by, in its own words
 	Created    time.Time // zero if the list does not say
 	Base       string    // the base name of the session's file
+	Prompt     string    // the first one; "" if the list does not say
 	From       string    // the list's name, for reports; that of the file, if Header comes from one
 	Header     []byte    // the session's own header, from another file of it; nil if there is none
 }

@@ -81,7 +81,11 @@ func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 	}
 	if len(b.gaps) > 0 {
 		b.further = true
-		lost = append(lost, b.prompts.missing(b.dir, b.name.ThreadID, b.gaps, h.Paginated())...)
+		typed := b.prompts.missing(b.dir, b.name.ThreadID, b.gaps, h.Paginated())
+		if len(typed) == 0 {
+			typed = b.prompts.first(ctx, b.copies, h.Paginated())
+		}
+		lost = append(lost, typed...)
 	}
 	slices.SortStableFunc(lost, func(a, b check.Lost) int {
 		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Behind, b.Behind))

@@ -2,6 +2,7 @@ package beside
 
 import (
 	"bytes"
+	"context"
 	"hash/maphash"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -116,6 +118,22 @@ func (p *prompts) missing(dir, thread string, gaps []gap, paginated bool) (lost 
 		})
 	}
 	return lost
+}
+
+// first is the first prompt of a session that holds none and breaks off, as the list of threads has it.
+func (p *prompts) first(ctx context.Context, c *copies, paginated bool) []check.Lost {
+	end := c.gaps[len(c.gaps)-1]
+	if p.count > 0 || !end.to.IsZero() || end.from.IsZero() {
+		return nil
+	}
+	l, err := store.Row(ctx, c.dir, c.name.ThreadID)
+	if err != nil || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base {
+		return nil
+	}
+	return []check.Lost{{
+		Ordinal: -1, Placed: true, Behind: end.behind, At: end.from, From: l.From,
+		Line: codex.NewPromptEvent(end.from, c.name.ThreadID, end.turn, l.Prompt, paginated),
+	}}
 }
 
 // readPrompts reads what was typed in a thread; nothing if the file is not there, or can't be read.

@@ -13,7 +13,7 @@ import (
 // rowColumns are what Row reads of a thread. The optional ones came with later clients (0.129 to 0.160).
 var (
 	rowColumns  = []string{"id", "rollout_path", "cwd", "source", "cli_version", "model_provider", "created_at"}
-	rowOptional = []string{"created_at_ms", "history_mode", "originator"}
+	rowOptional = []string{"created_at_ms", "history_mode", "originator", "first_user_message"}
 )
 
 // Row reads what a home's list of threads says of one; nil if it is not listed. The error may be ErrSchema.
@@ -21,13 +21,13 @@ func Row(ctx context.Context, dir, thread string) (found *check.Listed, err erro
 	err = threadRows(ctx, dir, rowColumns, rowOptional, func(rows *sql.Rows) error {
 		l := check.Listed{From: stateFile}
 		var id, rollout string
-		var version, provider, source, mode, originator sql.NullString
+		var version, provider, source, mode, originator, prompt sql.NullString
 		var seconds, millis sql.NullInt64
-		if err := rows.Scan(&id, &rollout, &l.CWD, &source, &version, &provider, &seconds, &millis, &mode, &originator); err != nil {
+		if err := rows.Scan(&id, &rollout, &l.CWD, &source, &version, &provider, &seconds, &millis, &mode, &originator, &prompt); err != nil {
 			return err
 		}
 		l.ID, l.Base = strings.ToLower(id), strings.TrimSuffix(filepath.Base(rollout), ".zst")
-		l.Source, l.Version, l.Provider, l.Mode, l.Originator = source.String, version.String, provider.String, mode.String, originator.String
+		l.Source, l.Version, l.Provider, l.Mode, l.Originator, l.Prompt = source.String, version.String, provider.String, mode.String, originator.String, prompt.String
 		if millis.Int64 > 0 {
 			l.Created = time.UnixMilli(millis.Int64)
 		} else if seconds.Int64 > 0 {
