@@ -144,6 +144,9 @@ func (e *env) shimStatus(c *cli.Context) error {
 	if err := e.tell("  %-14s %s\n  %-14s %s\n", "mode", front.ModeOf(), "rejoin", rejoin); err != nil {
 		return err
 	}
+	for _, line := range front.Doubts() {
+		e.complain(line)
+	}
 	all, err := decisions.Read()
 	if err != nil {
 		return err

@@ -124,6 +124,31 @@ func TestNotLookedAt(t *testing.T) {
 			t.Error("something was done")
 		}
 	})
+	t.Run("off in capitals", func(t *testing.T) {
+		for _, value := range []string{"OFF", "0"} {
+			p := newPlace(t, "app", "HIST_SHIM="+value)
+			path := p.session()
+			before := fileSum(t, path)
+			r := p.start("app-server")
+			r.ask(fmt.Sprintf(resume, ""))
+			if relayOf(r.cmd.Process.Pid) != 0 || fileSum(t, path) != before || count(p) != 0 || r.stderr.Len() > 0 {
+				t.Errorf("%s: something was done: %s", value, r.stderr)
+			}
+		}
+	})
+	t.Run("an unknown mode", func(t *testing.T) {
+		p := newPlace(t, "app", "HIST_SHIM=disabled")
+		path := p.session()
+		before := fileSum(t, path)
+		r := p.start("app-server")
+		r.ask(fmt.Sprintf(resume, ""))
+		p.log(`"verdict":"repairable"`)
+		r.in.Close()
+		r.cmd.Wait()
+		if fileSum(t, path) != before || r.stderr.String() != "hist shim: HIST_SHIM=disabled is not one of off, check and repair: check holds\n" {
+			t.Errorf("%s", r.stderr)
+		}
+	})
 	t.Run("no time", func(t *testing.T) {
 		p := newPlace(t, "app", "HIST_SHIM_TIMEOUT=1ms")
 		path := p.session()
@@ -147,6 +172,26 @@ func TestNotLookedAt(t *testing.T) {
 		}
 		p.start("app-server").ask(fmt.Sprintf(resume, ""))
 	})
+}
+
+// A time that hist does not take is no reason for not looking: the usual one holds.
+func TestATimeoutWithoutUnit(t *testing.T) {
+	for _, value := range []string{"5", "0s"} {
+		p := newPlace(t, "app", "HIST_SHIM_TIMEOUT="+value)
+		path := p.session()
+		before := fileSum(t, path)
+		r := p.start("app-server")
+		r.ask(`{"id":1,"method":"thread/resume","params":{"threadId":"` + damaged + `"}}`)
+		if fileSum(t, path) == before {
+			t.Errorf("%s: not repaired", value)
+		}
+		p.log(`"repaired":true`)
+		r.in.Close()
+		r.cmd.Wait()
+		if want := "hist shim: HIST_SHIM_TIMEOUT=" + value + " is no time above zero with its unit, as 2s: 2s holds\n"; r.stderr.String() != want {
+			t.Errorf("%s", r.stderr)
+		}
+	}
 }
 
 // No word of a conversation is in any log.

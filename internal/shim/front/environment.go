@@ -2,6 +2,7 @@ package front
 
 import (
 	"os"
+	"time"
 
 	"github.com/hist-cli/hist/internal/shim/argv"
 	"github.com/hist-cli/hist/internal/shim/text"
@@ -44,29 +45,61 @@ const (
 	Repair Mode = "repair" // look, and repair what a repair mends
 )
 
-// ModeOf reads the mode from the environment. What is not known is the default: to look, and repair.
+// ModeOf reads the mode from the environment: Repair if nothing is set, Check if it is none that is known, so that a
+// switch that somebody meant to turn off never repairs.
 func ModeOf() Mode {
-	switch m := Mode(os.Getenv(ModeVar)); m {
-	case Off, Check:
-		return m
+	m, _ := mode(os.Getenv(ModeVar))
+	return m
+}
+
+func mode(value string) (m Mode, known bool) {
+	for _, w := range [...]struct {
+		word string
+		mode Mode
+	}{{"", Repair}, {"repair", Repair}, {"check", Check}, {"off", Off}, {"0", Off}, {"no", Off}, {"false", Off}} {
+		if text.EqualFold(value, w.word) {
+			return w.mode, true
+		}
 	}
-	return Repair
+	return Check, false
 }
 
 // Rejoins says whether a new thread may become the lost one.
 func Rejoins() bool { return os.Getenv(RejoinVar) == "1" }
 
-// Timeout is how long one look may take, as hist's own --timeout takes it.
-func Timeout() string {
-	if limit := os.Getenv(TimeoutVar); limit != "" {
-		return limit
+// defaultTimeout is how long one look may take if nothing else is said.
+const defaultTimeout = 2 * time.Second
+
+// Timeout is how long one look may take: what the environment says, if that is a duration of more than nothing.
+func Timeout() time.Duration {
+	limit, _ := timeout(os.Getenv(TimeoutVar))
+	return limit
+}
+
+func timeout(value string) (limit time.Duration, known bool) {
+	limit, err := time.ParseDuration(value)
+	if err != nil || limit <= 0 {
+		return defaultTimeout, value == ""
 	}
-	return "2s"
+	return limit, true
+}
+
+// Doubts says what in the environment can't be understood and what holds instead, a line each.
+func Doubts() (lines []string) {
+	value := os.Getenv(ModeVar)
+	if m, known := mode(value); !known {
+		lines = append(lines, ModeVar+"="+value+" is not one of off, check and repair: "+string(m)+" holds")
+	}
+	value = os.Getenv(TimeoutVar)
+	if limit, known := timeout(value); !known {
+		lines = append(lines, TimeoutVar+"="+value+" is no time above zero with its unit, as 2s: "+limit.String()+" holds")
+	}
+	return lines
 }
 
 // Question is the command line of hist that looks at a session for the shim. The session comes last.
 func Question(via string, more ...string) []string {
-	args := []string{"hist", "pre-resume", "--timeout", Timeout(), "--via", via}
+	args := []string{"hist", "pre-resume", "--timeout", Timeout().String(), "--via", via}
 	if ModeOf() == Repair {
 		args = append(args, "--repair")
 	}

@@ -36,8 +36,10 @@ func (p *Program) Main(args []string) int {
 	if ModeOf() != Off {
 		switch c := p.parse(args); c.Kind {
 		case argv.Session:
+			sayDoubts()
 			p.look(c)
 		case argv.Server:
+			sayDoubts()
 			args = p.serve(c, args)
 		}
 	}

@@ -34,6 +34,7 @@ func (p *Program) Main(args []string) int {
 	}
 	if ModeOf() != Off {
 		if c := p.parse(args); c.Kind == argv.Session {
+			sayDoubts()
 			p.look(c)
 		}
 	}

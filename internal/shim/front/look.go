@@ -7,8 +7,14 @@ import (
 	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
-// say tells why no client runs: the only words of the shim's own.
+// say tells why no client runs, or what in the environment is not understood: the only words of the shim's own.
 func say(words string) { os.Stderr.WriteString("hist shim: " + words + "\n") } //nolint:errcheck // there is nobody else to tell
+
+func sayDoubts() {
+	for _, line := range Doubts() {
+		say(line)
+	}
+}
 
 // look has hist look at a session, and repair it, before the client reads it. What hist says, and whether it could be
 // asked at all, keeps nobody from running the client.
@@ -46,10 +52,7 @@ const patience = 3 * time.Second
 
 // wait waits for hist to have looked. One that takes too long is asked to end, which leaves the session as it was.
 func wait(child *os.Process) {
-	limit, err := time.ParseDuration(Timeout())
-	if err != nil || limit < 0 {
-		limit = 0
-	}
+	limit := Timeout()
 	end := time.AfterFunc(limit+patience, func() { child.Signal(endSignal) })  //nolint:errcheck // it may have ended
 	kill := time.AfterFunc(limit+2*patience, func() { child.Signal(os.Kill) }) //nolint:errcheck // the same
 	child.Wait()                                                               //nolint:errcheck // whatever came of it, the client is run

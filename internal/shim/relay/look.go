@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -72,7 +73,7 @@ func (a *asker) finish() {
 // long. hist writes the log itself, if it can.
 func (a *asker) look(r *request, caller string) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), timeout())
+	ctx, cancel := context.WithTimeout(context.Background(), front.Timeout())
 	defer cancel()
 	err := a.run(ctx, front.Question(r.Method, "--quiet", "--caller", caller, "--", r.Params.Thread))
 	if err == nil {
@@ -92,9 +93,9 @@ func (a *asker) look(r *request, caller string) {
 func (a *asker) started(r *request, caller, lost, used, why string) {
 	a.eventually(func() {
 		if lost == "" && r.Params.CWD != "" {
-			ctx, cancel := context.WithTimeout(context.Background(), timeout())
+			ctx, cancel := context.WithTimeout(context.Background(), front.Timeout())
 			defer cancel()
-			args := []string{"hist", "pre-resume", "--quiet", "--timeout", front.Timeout(), "--via", r.Method, "--caller", caller, "--last", "--cwd", r.Params.CWD}
+			args := []string{"hist", "pre-resume", "--quiet", "--timeout", front.Timeout().String(), "--via", r.Method, "--caller", caller, "--last", "--cwd", r.Params.CWD}
 			if a.run(ctx, args) == nil {
 				return
 			}
@@ -112,20 +113,12 @@ func (a *asker) decided(d decisions.Decision) {
 	a.log(d)
 }
 
-// timeout is how long one look may take.
-func timeout() time.Duration {
-	d, err := time.ParseDuration(front.Timeout())
-	if err != nil || d < 0 {
-		d = 2 * time.Second
-	}
-	return d
-}
-
 // grace is how long a hist that took too long has to end by itself.
 const grace = 500 * time.Millisecond
 
-// maxVerdict is the highest exit code by which hist answers; a higher one says that it failed.
-const maxVerdict = 4
+// verdicts are the exit codes by which hist answers. Any other says that it failed, or was not asked rightly: then nobody
+// has looked.
+var verdicts = [...]int{0, 1, 3, 4}
 
 // runHist runs this program as hist. That it has an answer, whichever, is no error.
 func runHist(ctx context.Context, args []string) error {
@@ -138,7 +131,7 @@ func runHist(ctx context.Context, args []string) error {
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = grace
 	err = c.Run()
-	if ended, ok := err.(*exec.ExitError); ok && ended.Exited() && ended.ExitCode() <= maxVerdict && ctx.Err() == nil { //nolint:errorlint // as Run returns it
+	if ended, ok := err.(*exec.ExitError); ok && ended.Exited() && slices.Contains(verdicts[:], ended.ExitCode()) && ctx.Err() == nil { //nolint:errorlint // as Run returns it
 		return nil
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/shim/front"
 )
 
 // chunk is how much is read at once, in bytes.
@@ -122,7 +123,7 @@ func (s *stdio) joined(j *joining, line []byte) bool {
 	select {
 	case ok := <-j.answer:
 		return ok
-	case <-time.After(timeout()):
+	case <-time.After(front.Timeout()):
 	}
 	line = bytes.Clone(line)
 	resend := func() {

@@ -28,6 +28,26 @@ func TrimSuffix(s, suffix string) string {
 	return s
 }
 
+// EqualFold is strings.EqualFold for ASCII.
+func EqualFold(s, t string) bool {
+	if len(s) != len(t) {
+		return false
+	}
+	for i := range len(s) {
+		if lower(s[i]) != lower(t[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
 // Cut is strings.Cut with a separator of one byte.
 func Cut(s string, sep byte) (before, after string, found bool) {
 	for i := range len(s) {

@@ -11,6 +11,8 @@ import (
 func FuzzAsStrings(f *testing.F) {
 	f.Add("a=b=c", "a", 123)
 	f.Add("", "", 0)
+	f.Add("OfF@[", "oFf@[", 1)
+	f.Add("@", "`", 1)
 	f.Add("/usr/bin/codex.exe", ".exe", 10)
 	f.Fuzz(func(t *testing.T, s, part string, n int) {
 		after, found := strings.CutPrefix(s, part)
@@ -19,8 +21,10 @@ func FuzzAsStrings(f *testing.F) {
 		gotBefore, gotRest, gotCut := Cut(s, '=')
 		if HasPrefix(s, part) != strings.HasPrefix(s, part) || gotAfter != after || gotFound != found || TrimPrefix(s, part) != strings.TrimPrefix(s, part) ||
 			TrimSuffix(s, part) != strings.TrimSuffix(s, part) || gotBefore != before || gotRest != rest || gotCut != cut ||
-			!slices.Equal(Split(s, ':'), strings.Split(s, ":")) || Base(s, '/', '\\') != s[strings.LastIndexAny(s, `/\`)+1:] || n >= 0 && Itoa(n) != strconv.Itoa(n) {
+			!slices.Equal(Split(s, ':'), strings.Split(s, ":")) || Base(s, '/', '\\') != s[strings.LastIndexAny(s, `/\`)+1:] || ascii(s+part) && EqualFold(s, part) != strings.EqualFold(s, part) || n >= 0 && Itoa(n) != strconv.Itoa(n) {
 			t.Errorf("%q %q %d", s, part, n)
 		}
 	})
 }
+
+func ascii(s string) bool { return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) }

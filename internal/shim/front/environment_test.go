@@ -1,0 +1,43 @@
+package front
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A switch is off however it is spelled, and a word that is not known never repairs.
+func TestModes(t *testing.T) {
+	for value, want := range map[string]Mode{
+		"": Repair, "repair": Repair, "Repair": Repair, "check": Check, "CHECK": Check,
+		"off": Off, "OFF": Off, "Off": Off, "0": Off, "no": Off, "NO": Off, "false": Off, "False": Off,
+		"of": Check, "disabled": Check, "repair ": Check, "1": Check,
+	} {
+		t.Setenv(ModeVar, value)
+		known := slices.Contains([]string{"", "repair", "check", "off", "0", "no", "false"}, strings.ToLower(value))
+		doubts := Doubts()
+		if ModeOf() != want || (len(doubts) == 0) != known || !known && !strings.Contains(doubts[0], value+" is not") {
+			t.Errorf("%q: %s, %q", value, ModeOf(), doubts)
+		}
+		if asked := slices.Contains(Question("argv"), "--repair"); asked != (want == Repair) {
+			t.Errorf("%q: a repair is asked for: %v", value, asked)
+		}
+	}
+}
+
+// hist gets a limit that it takes, whatever the environment says.
+func TestTimeouts(t *testing.T) {
+	for value, want := range map[string]time.Duration{
+		"": 2 * time.Second, "500ms": 500 * time.Millisecond, "1m": time.Minute,
+		"5": 2 * time.Second, "0": 2 * time.Second, "0s": 2 * time.Second, "-1s": 2 * time.Second, "soon": 2 * time.Second,
+	} {
+		t.Setenv(TimeoutVar, value)
+		known := value == "" || value == "500ms" || value == "1m"
+		asked := Question("argv")
+		given, err := time.ParseDuration(asked[slices.Index(asked, "--timeout")+1])
+		if Timeout() != want || given != want || err != nil || (len(Doubts()) == 0) != known {
+			t.Errorf("%q: %s, hist gets %s (%v), %q", value, Timeout(), given, err, Doubts())
+		}
+	}
+}
