@@ -85,7 +85,7 @@ func (e *env) repair(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if (r.mode == repair.ToFile && !isDir(c.String("output")) || r.mode == repair.ToStream) && len(list) > 1 {
+	if to := r.wanted(); (to == repair.ToFile && !isDir(c.String("output")) || to == repair.ToStream) && len(list) > 1 {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
 	r.bar = e.newProgress(list, passesOfRepair)
@@ -197,7 +197,7 @@ func (r *repairRun) page() error {
 	if err := vacantPage(page); err != nil {
 		return err
 	}
-	if page == "" || r.mode != repair.ToFile {
+	if page == "" || r.wanted() != repair.ToFile {
 		return nil
 	}
 	output := r.c.String("output")
@@ -206,6 +206,14 @@ func (r *repairRun) page() error {
 		err = usage("--html and --output both name %s", page)
 	}
 	return err
+}
+
+// wanted is where the copy goes, or would go but for --dry-run.
+func (r *repairRun) wanted() repair.Mode {
+	if r.mode == repair.DryRun {
+		return r.instead
+	}
+	return r.mode
 }
 
 // vacantPage looks before anything is repaired whether a page can be written.
@@ -275,13 +283,18 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	opts.StripEncrypted = r.c.Bool("strip-encrypted")
 	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
-	if opts.Live && r.mode != repair.DryRun {
+	if opts.Live && (r.mode != repair.DryRun || r.instead == repair.InPlace) {
 		// A copy of a session that is being written would be torn where the writer stands.
 		busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
 		if err == nil && busy != nil {
 			return nil, fmt.Errorf("%s: %w", t.path, busy)
 		}
 		opts.Live = false
+	}
+	if r.mode == repair.DryRun && r.instead == repair.ToFile {
+		if err := publish.Vacant(publish.Target{Path: r.output(src)}); err != nil {
+			return nil, err
+		}
 	}
 	return repair.Do(ctx, repair.Job{
 		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
@@ -291,7 +304,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 // output is the file that a copy goes to.
 func (r *repairRun) output(src *source.Source) string {
 	out := r.c.String("output")
-	if r.mode != repair.ToFile || !isDir(out) {
+	if r.wanted() != repair.ToFile || !isDir(out) {
 		return out
 	}
 	if src.Real == "" {

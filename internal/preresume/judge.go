@@ -31,9 +31,6 @@ func (a *Answer) fixable(found []lint.Finding) {
 	}
 }
 
-// outside are rules about what stands beside a session: the session itself is whole.
-var outside = map[string]bool{"index-stale": true, "broken-lineage": true}
-
 // judge comes to a verdict. What stands in the way for certain comes before what the error of a failed resume says.
 func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	g := a.session
@@ -42,7 +39,7 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(InUse, RetryLater, true, busy.Reason)
 	case req.MaxSize > 0 && g.Size > req.MaxSize:
 		a.say(TooLarge, SeeFindings, false, fmt.Sprintf("the session has %d bytes, more than the %d that were allowed", g.Size, req.MaxSize))
-	case a.weight.stuck > 0 && a.only(outside):
+	case a.weight.stuck > 0 && a.blockedFromOutside():
 		a.say(Incompatible, SeeFindings, true, a.first("blocks"))
 	case a.weight.stuck > 0:
 		a.say(Corrupt, SeeFindings, false, a.first("blocks"))
@@ -68,10 +65,10 @@ func (a *Answer) say(v Verdict, next Action, same bool, reason string) {
 	a.Verdict, a.Next, a.SameThread, a.Reason = v, next, same, reason
 }
 
-// only says whether all findings that block are of the given rules.
-func (a *Answer) only(rules map[string]bool) bool {
+// blockedFromOutside says whether all that blocks stands beside the session, which itself is whole.
+func (a *Answer) blockedFromOutside() bool {
 	for _, f := range a.Findings {
-		if f.Impact == lint.Blocks.String() && !rules[f.Rule] {
+		if rule := lint.FindRule(f.Rule); f.Impact == lint.Blocks.String() && (rule == nil || !rule.Home) {
 			return false
 		}
 	}

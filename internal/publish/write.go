@@ -58,7 +58,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
 	t.Path = filepath.Clean(t.Path)
-	if err := vacant(t); err != nil {
+	if err := Vacant(t); err != nil {
 		return err
 	}
 	f, err := createTemp(filepath.Dir(t.Path))
@@ -155,7 +155,7 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 // publish gives the file its name. last is asked when nothing but that is to come.
 func (d *draft) publish(last func() error) error {
 	if d.Replace {
-		if err := vacant(d.Target); err != nil {
+		if err := Vacant(d.Target); err != nil {
 			return explain("publishing", d.Path, err)
 		}
 	}
@@ -176,8 +176,8 @@ func (d *draft) publish(last func() error) error {
 	return nil
 }
 
-// vacant refuses a target whose name is taken by something that must stay.
-func vacant(t Target) error {
+// Vacant refuses a target whose name is taken by something that must stay. The error may be ErrExists or ErrNotRegular.
+func Vacant(t Target) error {
 	info, err := os.Lstat(t.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
