@@ -6,11 +6,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
-	"github.com/hist-cli/hist/internal/inuse"
-	"github.com/hist-cli/hist/internal/runs"
-	"github.com/hist-cli/hist/lint"
 )
 
 // apart takes it as it is that a session could not be compared with what its client keeps beside it, if a repair does
@@ -57,63 +53,4 @@ func openHome(ctx context.Context, dir string) homes.Home {
 		return nil
 	}
 	return homes.Open(ctx, dir)
-}
-
-// Claims keeps clients from the files of a run while it is taken back. HomeOf tells in which agent's home a file lies, for
-// the records of older versions, which do not say.
-type Claims struct{ HomeOf func(path string) string }
-
-func (c Claims) home(f *runs.File) string {
-	if f.Home != "" {
-		return f.Home
-	}
-	return c.HomeOf(f.Target)
-}
-
-// Check refuses a file that somebody uses (inuse.ErrBusy), and one whose bytes, as they are now, other sessions rely on.
-func (c Claims) Check(ctx context.Context, f *runs.File) error {
-	busy, err := all.InUse(f.Target, c.home(f), lint.NameOf(f.Target, true).ThreadID)
-	if err != nil {
-		return err
-	}
-	if busy != nil {
-		return fmt.Errorf("%s: %w", f.Target, busy)
-	}
-	if f.Mode != runs.InPlace {
-		return nil
-	}
-	return dependants(ctx, c.home(f), f.Target, f.DiffersFrom, "taking the repair back would move those")
-}
-
-// Claim takes the thread's lock and the file itself, and brings the client's view back to what it was before the repair.
-func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (claim runs.Claim, err error) {
-	thread := lint.NameOf(f.Target, true).ThreadID
-	unlock, err := all.Lock(f.Target, c.home(f), thread)
-	if err != nil {
-		return claim, fmt.Errorf("%s: %w", f.Target, err)
-	}
-	guard, busy, err := inuse.Hold(f.Target)
-	if err == nil && busy != nil {
-		err = fmt.Errorf("%s: %w", f.Target, busy)
-	}
-	if err == nil && (f.Mode == runs.InPlace || f.Mode == runs.View) {
-		claim.Note, err = viewBack(ctx, r, f, c.home(f))
-	}
-	if err == nil && f.Mode == runs.NewThread {
-		claim.Note = delist(ctx, c.home(f), f, thread)
-	}
-	claim.Release = func() {
-		guard.Release()
-		unlock()
-	}
-	claim.Still = func() error {
-		if guard.Broken() {
-			return fmt.Errorf("%s: %w", f.Target, inuse.ErrBusy)
-		}
-		return nil
-	}
-	if err != nil {
-		claim.Release()
-	}
-	return claim, err
 }

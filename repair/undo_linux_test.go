@@ -154,3 +154,56 @@ func TestOpenedMeanwhile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRefusedUndo: a client that opens the session while the original is copied is not made to wait, and the undo stops
+// there; so it does when a client opens the session after that. Either way the client's database is as it was.
+func TestRefusedUndo(t *testing.T) {
+	for _, c := range []struct {
+		at   string
+		read bool // the client has read the repaired session
+	}{{"closed", false}, {"rows back", false}, {"rows back", true}} {
+		t.Run(fmt.Sprint(c.at, c.read), func(t *testing.T) {
+			dir, path, id, before := viewed(t, 0)
+			rep, err := repairInPlace(t, dir, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.read {
+				inHistory(t, dir, "INSERT INTO thread_items VALUES ('"+id+"', 't', 'j', 'of the repaired session')")
+			}
+			repaired, rows := mustRead(t, path), rowsOf(t, dir, id)
+			var f *os.File
+			reached := false
+			failpoint.Observe(func(step string) {
+				beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".hist-*"))
+				if step == c.at && !reached && len(beside) > 0 {
+					reached = true
+					f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+				}
+			})
+			uerr := undo(t, rep.Run)
+			failpoint.Observe(nil)
+			if !reached {
+				t.Fatal("the step was never reached")
+			}
+			if held := errors.Is(err, unix.EWOULDBLOCK); held != (c.at == "rows back") {
+				t.Errorf("opened: %v", err)
+			}
+			if f != nil {
+				f.Close()
+			}
+			if !errors.Is(uerr, inuse.ErrBusy) {
+				t.Errorf("undone although it was opened: %v", uerr)
+			}
+			if !bytes.Equal(mustRead(t, path), repaired) {
+				t.Error("the session was put back")
+			}
+			if now := rowsOf(t, dir, id); now != rows {
+				t.Errorf("the client's rows:\n%s\nwant:\n%s", now, rows)
+			}
+			if err := undo(t, rep.Run); err != nil || rowsOf(t, dir, id) != before {
+				t.Errorf("undone after that: %v", err)
+			}
+		})
+	}
+}

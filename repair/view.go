@@ -125,54 +125,20 @@ func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
 // be brought back, the run stays.
 func (w *job) giveBack(ctx context.Context, run *runs.Run, f *runs.File) error {
 	if views, ok := openHome(ctx, w.Home).(agent.Viewer); ok && w.cleared {
-		if _, err := restoreRows(context.WithoutCancel(ctx), run, f, views, w.Source.Real); err != nil {
+		if _, err := restoreRows(context.WithoutCancel(ctx), run, f.Rows, views, w.Source.Real, ""); err != nil {
 			return fmt.Errorf("rows of %s that were cleared before could not be brought back; they are kept in %s: %w", views.ViewName(), filepath.Join(run.Path(), f.Rows), err)
 		}
 	}
 	return discard(run)
 }
 
-// restoreRows makes the client's view what the run has kept of it; false: there is no such database any more.
-func restoreRows(ctx context.Context, run *runs.Run, f *runs.File, views agent.Viewer, path string) (bool, error) {
-	rows, err := run.OpenRows(f)
+// restoreRows makes the client's view what the run has kept of it; false: there is no such database any more. now is the
+// SHA-256 of the view as it is, "" if it may be anything.
+func restoreRows(ctx context.Context, run *runs.Run, name string, views agent.Viewer, path, now string) (bool, error) {
+	rows, err := run.OpenRows(name)
 	if err != nil {
 		return false, err
 	}
 	defer rows.Close()
-	return views.RestoreView(ctx, path, rows)
-}
-
-// viewBack brings the client's view of a session back to what it was before the repair, or, if nothing was kept of it,
-// makes it right for the original. What it is now is kept first. note says what could not be done.
-func viewBack(ctx context.Context, run *runs.Run, f *runs.File, homeDir string) (note string, err error) {
-	views, ok := openHome(ctx, homeDir).(agent.Viewer)
-	if !ok {
-		return "", nil
-	}
-	read, ok, err := views.Viewed(ctx, f.Target)
-	unknown := errors.Is(err, agent.ErrSchema)
-	if err != nil && !unknown {
-		return "", err
-	}
-	stale := ok && read > f.DiffersFrom
-	var sum string
-	if !unknown && (f.Rows != "" || stale) {
-		if _, sum, err = run.KeepRows(filepath.Base(f.Target)+".undone", func(to io.Writer) error { return views.SaveView(ctx, f.Target, to) }); err != nil {
-			return "", fmt.Errorf("keeping what the client's database holds of the session: %w", err)
-		}
-	}
-	if f.Rows != "" {
-		back, err := restoreRows(ctx, run, f, views, f.Target)
-		if back {
-			return "", nil
-		}
-		if err != nil && !errors.Is(err, agent.ErrSchema) {
-			return "", err
-		}
-		note = "what " + views.ViewName() + " held of the session before the repair could not be brought back (the database is gone, or has another form now); it is kept in " + filepath.Join(run.Path(), f.Rows)
-	}
-	if stale && sum != "" && f.Mode == runs.InPlace {
-		_, err = views.RewindView(ctx, f.Target, sum, f.DiffersFrom)
-	}
-	return note, err
+	return views.RestoreView(ctx, path, now, rows)
 }

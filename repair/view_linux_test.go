@@ -28,23 +28,28 @@ func viewed(t *testing.T, offset int64) (home, path, id, rows string) {
 	if offset == 0 {
 		offset = int64(len(text))
 	}
+	inHistory(t, home,
+		"CREATE TABLE thread_turns (thread_id TEXT, turn_id TEXT)",
+		"CREATE TABLE thread_items (thread_id TEXT, turn_id TEXT, item_id TEXT, item_json TEXT)",
+		"CREATE TABLE thread_history_projection_state (thread_id TEXT PRIMARY KEY, next_rollout_byte_offset INTEGER, next_rollout_ordinal INTEGER)",
+		"INSERT INTO thread_items VALUES ('"+id+"', 't', 'i', 'an answer that only this database holds')",
+		fmt.Sprintf("INSERT INTO thread_history_projection_state VALUES ('%s', %d, 9)", id, offset))
+	return home, path, id, rowsOf(t, home, id)
+}
+
+// inHistory executes statements on the client's database.
+func inHistory(t *testing.T, home string, statements ...string) {
+	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(home, "thread_history_1.sqlite"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, s := range []string{
-		"CREATE TABLE thread_turns (thread_id TEXT, turn_id TEXT)",
-		"CREATE TABLE thread_items (thread_id TEXT, turn_id TEXT, item_id TEXT, item_json TEXT)",
-		"CREATE TABLE thread_history_projection_state (thread_id TEXT PRIMARY KEY, next_rollout_byte_offset INTEGER, next_rollout_ordinal INTEGER)",
-		"INSERT INTO thread_items VALUES ('" + id + "', 't', 'i', 'an answer that only this database holds')",
-		fmt.Sprintf("INSERT INTO thread_history_projection_state VALUES ('%s', %d, 9)", id, offset),
-	} {
+	for _, s := range statements {
 		if _, err := db.Exec(s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return home, path, id, rowsOf(t, home, id)
 }
 
 func rowsOf(t *testing.T, home, id string) string {
@@ -147,14 +152,7 @@ func TestRowsThatChangedMeanwhile(t *testing.T) {
 	if err := w.keepRows(t.Context(), run, f); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", filepath.Join(home, "thread_history_1.sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec("INSERT INTO thread_items VALUES (?, 't', 'j', 'a new one')", id); err != nil {
-		t.Fatal(err)
-	}
+	inHistory(t, home, "INSERT INTO thread_items VALUES ('"+id+"', 't', 'j', 'a new one')")
 	now := rowsOf(t, home, id)
 	guard, err := w.settleView(t.Context(), f)
 	guard.Release()

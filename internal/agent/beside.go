@@ -28,9 +28,10 @@ type Viewer interface {
 	// of what SaveView wrote: where the view is not the same any more, nothing is changed and there is an error. gone is
 	// the number of rows that it took out.
 	RewindView(ctx context.Context, path, saved string, offset int64) (gone int64, err error)
-	// RestoreView makes a view what SaveView wrote; false if there is nothing any more that could hold it. The error may
-	// be ErrSchema.
-	RestoreView(ctx context.Context, path string, saved io.Reader) (bool, error)
+	// RestoreView makes a view what SaveView wrote, or empty if saved is nil; false if there is nothing any more that could
+	// hold it. now is the SHA-256 of what SaveView would write of the view as it is: where it is another one, nothing is
+	// changed and there is an error; "" means that it may be any. The error may be ErrSchema.
+	RestoreView(ctx context.Context, path, now string, saved io.Reader) (bool, error)
 }
 
 // Depended is a home in which a session may go on from the bytes of another one.

@@ -37,7 +37,7 @@ func TestPlayCrash(t *testing.T) {
 	case "undo":
 		inPlace(t, r, path, nil)
 		u, err := r.examine(ctx, 0)
-		if err != nil || u.do(ctx, Claim{}) != nil {
+		if err != nil || u.do(ctx, unclaimed{}) != nil {
 			return
 		}
 		die()

@@ -105,8 +105,10 @@ func (r *Run) KeepRows(session string, write func(w io.Writer) error) (rel, sha 
 	return rel, tee.Sum.Hex(), nil
 }
 
-// OpenRows opens what the run keeps of a file's rows.
-func (r *Run) OpenRows(f *File) (io.ReadCloser, error) { return os.Open(filepath.Join(r.dir, f.Rows)) }
+// OpenRows opens what KeepRows has kept under a name.
+func (r *Run) OpenRows(name string) (io.ReadCloser, error) {
+	return os.Open(filepath.Join(r.dir, name))
+}
 
 // Beside records a change of what a client keeps beside a session whose own file stays as it is, in the order that makes
 // a crash harmless: f.Rows are kept already; change is made when the record names them. Mode, sizes and hashes are

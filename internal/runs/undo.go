@@ -44,23 +44,30 @@ type Undone struct {
 type Claims interface {
 	// Check says why a file must stay as it is, before anything is changed.
 	Check(ctx context.Context, f *File) error
-	// Claim makes sure that nobody else uses the file, and brings back what the run keeps of its Rows.
+	// Claim takes what keeps other writers out, and makes ready what it takes to bring back what the run keeps of a file's
+	// Rows. It changes nothing yet.
 	Claim(ctx context.Context, r *Run, f *File) (Claim, error)
 }
 
-// Claim is a file that nobody else uses.
-type Claim struct {
-	Still   func() error // an error says that somebody waits to use it since; nil: that can't be
-	Release func()
-	Note    string // for Undone
+// Claim is a file that is being taken back.
+type Claim interface {
+	// Settle is asked when nothing but the change of the file is to come: from then on until Release nobody else uses it,
+	// and what the run keeps of its Rows is back. Asked again it says only whether somebody waits for the file.
+	Settle(ctx context.Context) error
+	// GiveBack takes back what Settle brought back: the file was not changed after all.
+	GiveBack(ctx context.Context) error
+	// Done sees to what is left to do once the file was changed; note is for Undone.
+	Done(ctx context.Context) (note string)
+	Release()
 }
 
-func (c Claim) still() error {
-	if c.Still == nil {
-		return nil
-	}
-	return c.Still()
-}
+// unclaimed is the claim of who knows that nobody uses the file.
+type unclaimed struct{}
+
+func (unclaimed) Settle(context.Context) error   { return nil }
+func (unclaimed) GiveBack(context.Context) error { return nil }
+func (unclaimed) Done(context.Context) string    { return "" }
+func (unclaimed) Release()                       {}
 
 // Undo takes the run back: an in-place repair's original returns byte for byte with its mode and modification time,
 // a copy that the run made is removed. First every file is checked, and if one is not exactly what the run left
@@ -154,16 +161,20 @@ func (r *Run) withOriginal(f *File, err error) error {
 // changes says whether a file is there that will be replaced or removed, or whose rows will be.
 func (u *undoing) changes() bool { return u.target != nil && (u.restore || u.remove || u.rows) }
 
-// claimed does it while nobody else uses the file.
+// claimed does it while nobody else uses the file. What fails has changed nothing.
 func (u *undoing) claimed(ctx context.Context, r *Run, claims Claims) (note string, err error) {
-	var claim Claim
+	var claim Claim = unclaimed{}
 	if u.changes() && claims != nil {
 		if claim, err = claims.Claim(ctx, r, u.file); err != nil {
 			return "", err
 		}
 		defer claim.Release()
 	}
-	return claim.Note, u.do(ctx, claim)
+	err = u.do(ctx, claim)
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
+		return "", errors.Join(err, claim.GiveBack(context.WithoutCancel(ctx)))
+	}
+	return claim.Done(context.WithoutCancel(ctx)), err
 }
 
 func (u *undoing) do(ctx context.Context, claim Claim) error {
@@ -172,19 +183,30 @@ func (u *undoing) do(ctx context.Context, claim Claim) error {
 			return err
 		}
 	}
+	if u.rows {
+		return u.settle(ctx, claim)
+	}
 	if !u.remove {
 		return nil
 	}
-	if err := u.target.Changed(); err != nil {
-		return fmt.Errorf("%w: %w", ErrMovedOn, err)
-	}
-	if err := claim.still(); err != nil {
+	if err := u.settle(ctx, claim); err != nil {
 		return err
 	}
 	if err := os.Remove(u.file.Target); err != nil {
 		return fmt.Errorf("removing the copy: %w", err)
 	}
 	return publish.SyncDir(filepath.Dir(u.file.Target))
+}
+
+// settle is asked when nothing but the change is to come.
+func (u *undoing) settle(ctx context.Context, claim Claim) error {
+	if u.target == nil {
+		return nil
+	}
+	if err := u.target.Changed(); err != nil {
+		return fmt.Errorf("%w: %w", ErrMovedOn, err)
+	}
+	return claim.Settle(ctx)
 }
 
 // putBack writes the backup over the target or, if that has another name, beside it.
@@ -212,15 +234,7 @@ func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 			return fmt.Errorf("%s: %w", u.backup.Path, ErrBackup)
 		}
 		return nil
-	}, Last: func() error {
-		if u.target == nil {
-			return nil
-		}
-		if err := u.target.Changed(); err != nil {
-			return fmt.Errorf("%w: %w", ErrMovedOn, err)
-		}
-		return claim.still()
-	}})
+	}, Last: func() error { return u.settle(ctx, claim) }})
 }
 
 // settle finds out about files whose publishing the manifest does not confirm: if the target is what the run meant to

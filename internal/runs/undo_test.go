@@ -112,9 +112,9 @@ func TestUndoOtherName(t *testing.T) {
 
 // claimed counts what it is asked, and refuses a file.
 type claimed struct {
-	refuse                string
-	checks, claims, frees int
-	broken                error
+	refuse                      string
+	checks, claims, frees, back int
+	broken                      error
 }
 
 func (c *claimed) Check(_ context.Context, f *File) error {
@@ -127,8 +127,13 @@ func (c *claimed) Check(_ context.Context, f *File) error {
 
 func (c *claimed) Claim(context.Context, *Run, *File) (Claim, error) {
 	c.claims++
-	return Claim{Release: func() { c.frees++ }, Still: func() error { return c.broken }}, nil
+	return c, nil
 }
+
+func (c *claimed) Settle(context.Context) error   { return c.broken }
+func (c *claimed) GiveBack(context.Context) error { c.back++; return nil }
+func (c *claimed) Done(context.Context) string    { return "" }
+func (c *claimed) Release()                       { c.frees++ }
 
 var errBusy = errors.New("in use")
 
@@ -163,7 +168,7 @@ func TestUndoClaims(t *testing.T) {
 			if _, err := load(t, r.Manifest.Run).Undo(ctx, claims); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
-			if claims.claims != c.claims || claims.frees != c.claims {
+			if claims.claims != c.claims || claims.frees != c.claims || (claims.back > 0) != (c.broken != nil) {
 				t.Errorf("%+v", claims)
 			}
 			holds(t, a, c.content)

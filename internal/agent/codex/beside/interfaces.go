@@ -49,12 +49,12 @@ func (h *Home) RewindView(ctx context.Context, path, saved string, offset int64)
 }
 
 // RestoreView is store.Restore.
-func (h *Home) RestoreView(ctx context.Context, path string, saved io.Reader) (bool, error) {
+func (h *Home) RestoreView(ctx context.Context, path, now string, saved io.Reader) (bool, error) {
 	id, err := store.RolloutID(path)
 	if err != nil {
 		return false, err
 	}
-	return store.Restore(ctx, h.dir, id, saved)
+	return store.Restore(ctx, h.dir, id, now, saved)
 }
 
 // Dependants is store.Dependants.

@@ -177,9 +177,11 @@ func unchanged(ctx context.Context, tx *sql.Tx, path, rolloutID, sum string) err
 	return nil
 }
 
-// Restore makes the rows of a rollout what Save has written, in one transaction. It returns false if the home has no
-// such database any more; ErrSchema if a client has given it another form, or the text is of another one.
-func Restore(ctx context.Context, home, rolloutID string, saved io.Reader) (bool, error) {
+// Restore makes the rows of a rollout what Save has written, or none if saved is nil, in one transaction. now is the
+// SHA-256 of what Save would write: if the rows are others, nothing is changed and the error is ErrRows; "" means that
+// they may be any. It returns false if the home has no such database any more; ErrSchema if a client has given it another
+// form, or the text is of another one.
+func Restore(ctx context.Context, home, rolloutID, now string, saved io.Reader) (bool, error) {
 	db, path, err := open(ctx, home, historyFile, readWrite)
 	if db == nil || err != nil {
 		return false, err
@@ -194,8 +196,16 @@ func Restore(ctx context.Context, home, rolloutID string, saved io.Reader) (bool
 	if err != nil {
 		return false, err
 	}
+	if now != "" {
+		if err := unchanged(ctx, tx, path, rolloutID, now); err != nil {
+			return false, err
+		}
+	}
 	if _, err := clearAll(ctx, tx, path, have, rolloutID); err != nil {
 		return false, err
+	}
+	if saved == nil {
+		return true, tx.Commit()
 	}
 	if err := insert(ctx, tx, path, have, rolloutID, saved); err != nil {
 		return false, fmt.Errorf("bringing back rows of %s: %w", path, err)

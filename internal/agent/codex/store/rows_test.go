@@ -88,7 +88,7 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("left:\n%s", now)
 	}
 	run(t, home, "INSERT INTO thread_history_projection_state VALUES ('"+parentID+"', 1, 1)") // the client has begun anew
-	if ok, err := Restore(t.Context(), home, parentID, strings.NewReader(before)); err != nil || !ok {
+	if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader(before)); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	if now, _ := saved(t, home, parentID); now != before {
@@ -99,6 +99,24 @@ func TestRestore(t *testing.T) {
 	}
 	if now, _ := saved(t, home, childID); now != others {
 		t.Errorf("the other rollout:\n%s\nwant:\n%s", now, others)
+	}
+}
+
+// Rows that are not what they are said to be stay; nothing that was saved is no rows.
+func TestRestoreOverOthers(t *testing.T) {
+	home := projectedHome(t)
+	before, sum := saved(t, home, parentID)
+	if _, err := Restore(t.Context(), home, parentID, strings.Repeat("0", len(sum)), nil); !errors.Is(err, ErrRows) {
+		t.Error(err)
+	}
+	if now, _ := saved(t, home, parentID); now != before {
+		t.Errorf("changed:\n%s", now)
+	}
+	if ok, err := Restore(t.Context(), home, parentID, sum, nil); err != nil || !ok {
+		t.Error(ok, err)
+	}
+	if now, _ := saved(t, home, parentID); now != "" {
+		t.Errorf("left:\n%s", now)
 	}
 }
 
@@ -197,7 +215,7 @@ func TestRestoreRefused(t *testing.T) {
 		if text == before {
 			t.Fatal(name)
 		}
-		if ok, err := Restore(t.Context(), home, parentID, strings.NewReader(text)); err == nil || ok {
+		if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader(text)); err == nil || ok {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}
 		if now, _ := saved(t, home, parentID); now != before {
@@ -212,7 +230,7 @@ func TestNoDatabaseIsNotMade(t *testing.T) {
 	if n, err := Rewind(t.Context(), home, parentID, "", 0); n != 0 || err != nil {
 		t.Errorf("clearing nothing: %d, %v", n, err)
 	}
-	if ok, err := Restore(t.Context(), home, parentID, strings.NewReader("")); ok || err != nil {
+	if ok, err := Restore(t.Context(), home, parentID, "", strings.NewReader("")); ok || err != nil {
 		t.Errorf("restoring nothing: %v, %v", ok, err)
 	}
 	if text, _ := saved(t, home, parentID); text != "" {

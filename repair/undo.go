@@ -1,0 +1,182 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/failpoint"
+	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/sum"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Claims keeps clients from the files of a run while it is taken back. HomeOf tells in which agent's home a file lies, for
+// the records of older versions, which do not say.
+type Claims struct{ HomeOf func(path string) string }
+
+func (c Claims) home(f *runs.File) string {
+	if f.Home != "" {
+		return f.Home
+	}
+	return c.HomeOf(f.Target)
+}
+
+// Check refuses a file that somebody uses (inuse.ErrBusy), and one whose bytes, as they are now, other sessions rely on.
+func (c Claims) Check(ctx context.Context, f *runs.File) error {
+	busy, err := all.InUse(f.Target, c.home(f), lint.NameOf(f.Target, true).ThreadID)
+	if err != nil {
+		return err
+	}
+	if busy != nil {
+		return fmt.Errorf("%s: %w", f.Target, busy)
+	}
+	if f.Mode != runs.InPlace {
+		return nil
+	}
+	return dependants(ctx, c.home(f), f.Target, f.DiffersFrom, "taking the repair back would move those")
+}
+
+// Claim takes the thread's lock, and keeps what the client's database holds of the session as it is.
+func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (runs.Claim, error) {
+	thread := lint.NameOf(f.Target, true).ThreadID
+	unlock, err := all.Lock(f.Target, c.home(f), thread)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Target, err)
+	}
+	claim := &claim{run: r, file: f, home: c.home(f), thread: thread, unlock: unlock}
+	if err := claim.keepView(ctx); err != nil {
+		claim.Release()
+		return nil, err
+	}
+	return claim, nil
+}
+
+// claim is a file of a run that is being taken back.
+type claim struct {
+	run          *runs.Run
+	file         *runs.File
+	home, thread string
+	unlock       func()
+	settled      bool
+	guard        *inuse.Guard
+
+	views   agent.Viewer // nil: there is nothing to bring back, or nothing that could hold it
+	kept    string       // the view as it was before the undo, in the run; "" if it was empty
+	sum     string       // its SHA-256; "" if its form is not known
+	stale   bool         // it was made of bytes that the undo moves
+	changed bool         // it is what it was before the repair again
+	note    string
+}
+
+// keepView keeps the client's view before it is changed. Its form may be one that is not known: then it stays.
+func (c *claim) keepView(ctx context.Context) error {
+	if c.file.Mode != runs.InPlace && c.file.Mode != runs.View {
+		return nil
+	}
+	views, ok := openHome(ctx, c.home).(agent.Viewer)
+	if !ok {
+		return nil
+	}
+	read, viewed, err := views.Viewed(ctx, c.file.Target)
+	unknown := errors.Is(err, agent.ErrSchema)
+	if err != nil && !unknown {
+		return err
+	}
+	c.stale = viewed && read > c.file.DiffersFrom && c.file.Mode == runs.InPlace
+	if c.file.Rows == "" && !c.stale {
+		return nil
+	}
+	c.views = views
+	if unknown {
+		return nil
+	}
+	c.kept, c.sum, err = c.run.KeepRows(filepath.Base(c.file.Target)+".undone", func(to io.Writer) error { return views.SaveView(ctx, c.file.Target, to) })
+	if err != nil {
+		return fmt.Errorf("keeping what the client's database holds of the session: %w", err)
+	}
+	if c.kept == "" {
+		c.sum = sum.New().Hex()
+	}
+	return nil
+}
+
+// Settle takes the file itself, so that nobody can open it, and brings the client's view back to what it was before the
+// repair.
+func (c *claim) Settle(ctx context.Context) error {
+	if !c.settled {
+		guard, busy, err := inuse.Hold(c.file.Target)
+		if err == nil && busy != nil {
+			err = busy
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.file.Target, err)
+		}
+		c.guard, c.settled = guard, true
+		if err := c.viewBack(ctx); err != nil {
+			return err
+		}
+	}
+	if c.guard.Broken() {
+		return fmt.Errorf("%s: %w", c.file.Target, inuse.ErrBusy)
+	}
+	return nil
+}
+
+// viewBack makes the client's view what it was before the repair, or, if nothing was kept of it, right for the original.
+func (c *claim) viewBack(ctx context.Context) (err error) {
+	if c.views == nil {
+		return nil
+	}
+	if c.file.Rows != "" {
+		c.changed, err = restoreRows(ctx, c.run, c.file.Rows, c.views, c.file.Target, c.sum)
+		if err != nil && !errors.Is(err, agent.ErrSchema) {
+			return err
+		}
+		if c.changed {
+			failpoint.At("rows back")
+			return nil
+		}
+		c.note = "what " + c.views.ViewName() + " held of the session before the repair could not be brought back (the database is gone, or has another form now); it is kept in " + filepath.Join(c.run.Path(), c.file.Rows)
+	}
+	if c.stale && c.sum != "" {
+		_, err = c.views.RewindView(ctx, c.file.Target, c.sum, c.file.DiffersFrom)
+		c.changed = err == nil
+	}
+	return err
+}
+
+// GiveBack makes the client's view what it was before the undo.
+func (c *claim) GiveBack(ctx context.Context) (err error) {
+	if !c.changed {
+		return nil
+	}
+	if c.kept == "" {
+		_, err = c.views.RestoreView(ctx, c.file.Target, "", nil)
+	} else {
+		_, err = restoreRows(ctx, c.run, c.kept, c.views, c.file.Target, "")
+	}
+	if err != nil {
+		return fmt.Errorf("rows of %s that were changed before could not be brought back; they are kept in %s: %w", c.views.ViewName(), filepath.Join(c.run.Path(), c.kept), err)
+	}
+	return nil
+}
+
+// Done takes a copy that is gone out of the client's list.
+func (c *claim) Done(ctx context.Context) (note string) {
+	if c.file.Mode == runs.NewThread {
+		return delist(ctx, c.home, c.file, c.thread)
+	}
+	return c.note
+}
+
+// Release gives the file and the thread's lock back.
+func (c *claim) Release() {
+	c.guard.Release()
+	c.unlock()
+}
