@@ -68,6 +68,9 @@ func (n noted) Typed() []Typed {
 	return n.of.Typed()
 }
 
+// Line is of's. It asks nothing but the session.
+func (n noted) Line(offset int64) []byte { return n.of.Line(offset) }
+
 // Stray is of's.
 func (n noted) Stray() bool {
 	n.asked()
@@ -119,6 +122,24 @@ func (f *folder) Record(uuid string) (line []byte, source string) {
 		}
 	}
 	return nil, ""
+}
+
+// Line reads one line of the session's file.
+func (f *folder) Line(offset int64) []byte {
+	file, err := os.Open(f.path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	in := jsonl.NewReader(io.NewSectionReader(file, offset, maxFile))
+	l, err := in.Next()
+	if err != nil {
+		return nil
+	}
+	if v := jsonl.NewScanner(shape).Scan(l.Raw, make([]jsonl.Span, fieldCount)); v.Fault != jsonl.None || !v.Object {
+		return nil
+	}
+	return bytes.Clone(l.Raw)
 }
 
 // eachLine shows the lines at the beginning of a file, and says of each, if asked, whether it is a record; none where the

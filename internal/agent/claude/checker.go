@@ -30,6 +30,8 @@ type Beside interface {
 	Output(callID string) (text, source string)
 	// Typed are the prompts that the user has typed in this session, as the client lists them, by their times.
 	Typed() []Typed
+	// Line returns the line of the session's own file that begins at an offset in bytes; nil if there is none.
+	Line(offset int64) []byte
 	// Stray says whether the session, if it is empty, is only what a resume of another one left.
 	Stray() bool
 }

@@ -178,10 +178,14 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
 	}
 	callID := c.validID(d, result)
+	block := object{"type": "tool_use", "id": callID, "name": name, "input": input}
+	if known {
+		d.Source += c.provedAmong("assistant", c.answerRecords(msg, beside.index), block)
+	}
 	m := made{uuid: id, parent: parent, when: when, typ: "assistant", message: object{
 		"id": msg, "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "stop_sequence": nil,
 		"usage":   object{"input_tokens": 0, "output_tokens": 0},
-		"content": []any{object{"type": "tool_use", "id": callID, "name": name, "input": input}},
+		"content": []any{block},
 	}}
 	n := c.insert(d, m, beside, finding.Before)
 	n.msg = msg
@@ -274,7 +278,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	if source == "" {
 		block["content"], block["is_error"] = lostResult, true
 	} else {
-		d.Fix, d.Source, d.Lost = finding.Recovered, source+c.provedOutput(block), 0
+		d.Fix, d.Source, d.Lost = finding.Recovered, source+c.provedOutput(call, block), 0
 	}
 	when := call.when
 	if when != 0 {
@@ -289,14 +293,18 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	return n
 }
 
-// provedOutput is words for the report if the client has sent this output, word for word, as a message of its own.
-func (c *Checker) provedOutput(block object) string {
+// provedOutput is words for the report if the client has sent this output of a call, word for word, alone or among those of
+// the other calls of its answer.
+func (c *Checker) provedOutput(call *node, block object) string {
 	for _, isError := range []any{nil, false} { // some tools say that all was well
 		if isError != nil {
 			block = object{"type": block["type"], "tool_use_id": block["tool_use_id"], "content": block["content"], "is_error": isError}
 		}
 		if c.proof.proves("user", append(append([]byte("["), block.json()...), ']')) {
-			return ", proved by the hash of the request"
+			return provedWords
+		}
+		if words := c.provedAmong("user", c.otherOutputs(call), block); words != "" {
+			return words
 		}
 	}
 	return ""
@@ -392,7 +400,7 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	if last != nil {
 		source = last.source
 		if c.proof.proves("user", object{"c": last.text}.json()[5:len(object{"c": last.text}.json())-1]) {
-			source += ", proved by the hash of the request"
+			source += provedWords
 		}
 		return last.text, source
 	}

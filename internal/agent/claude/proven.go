@@ -1,0 +1,79 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+const (
+	provedWords = ", proved by the hash of the request"
+	maxPlaces   = 16 // in a message, at which a block is tried
+)
+
+// provedAmong is words for the report if the client has sent a message that the blocks of some records make together with
+// one more, at whatever place of them; "" if that can't be told. Thinking is tried with and without.
+func (c *Checker) provedAmong(role string, records []*node, block object) string {
+	if len(c.proof.sent) == 0 || c.opts.Beside == nil || len(records) > maxPlaces {
+		return ""
+	}
+	var all, bare [][]byte
+	for _, n := range records {
+		line := c.opts.Beside.Line(n.ref.Offset)
+		if line == nil || n.mended || n.new != nil {
+			return ""
+		}
+		i := 0
+		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
+			all = append(all, []byte(b.Raw))
+			if i < len(n.blocks) && n.blocks[i].kind != blockThinking {
+				bare = append(bare, []byte(b.Raw))
+			}
+			i++
+			return true
+		})
+	}
+	for _, parts := range [][][]byte{all, bare} {
+		for at := range min(len(parts)+1, maxPlaces) {
+			content := []byte("[")
+			for i, part := range slices.Insert(slices.Clone(parts), at, block.json()) {
+				if i > 0 {
+					content = append(content, ',')
+				}
+				content = append(content, part...)
+			}
+			if c.proof.proves(role, append(content, ']')) {
+				return provedWords
+			}
+		}
+	}
+	return ""
+}
+
+// answerRecords are the records of an answer near a place of the file.
+func (c *Checker) answerRecords(msg string, at int) (list []*node) {
+	for _, m := range c.nodes[max(0, at-maxSiblings):min(len(c.nodes), at+maxSiblings)] {
+		if m.role == roleAssistant && m.msg == msg && !m.side && m.dropped == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// otherOutputs are the records with outputs of the same answer's other calls.
+func (c *Checker) otherOutputs(call *node) (list []*node) {
+	if call.msg == "" {
+		return nil
+	}
+	for _, m := range c.answerRecords(call.msg, call.index) {
+		for _, id := range m.ids(blockCall) {
+			for _, r := range c.results()[id] {
+				if r.dropped == nil && !slices.Contains(list, r) {
+					list = append(list, r)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *node) int { return a.index - b.index })
+	return list
+}
