@@ -37,4 +37,35 @@ had here; each file is linted by one goroutine, and they share nothing.
   themselves up (SQLite, help pages). To lint 10 MB takes 5 ms more once all is warm, and about as long again for memory
   that is touched for the first time. A look at the tail alone, as for sessions of more than 24 MiB, would not be sound:
   damage in the middle is what a client forgets without a word.
+
+## A home of ten thousand sessions
+
+CPU seconds, user and system, of ` + "`" + `hist lint` + "`" + ` over a whole home on 2026-11-22, beside other work (load 12 to 20): they are
+for comparison with each other. The home of Codex has 900 MB in sessions of all lengths, that of Claude Code 127 MB in
+recordings, damaged ones among them.
+
+| home | with an empty cache | with a full one | the same before 2026-11-22 |
+|---|---|---|---|
+| Codex, 10 000 sound sessions | 24.0 | 1.6 | 12.2 |
+| Codex, 1 074 damaged sessions | 13.4 | 0.3 | 10.4 |
+| Claude Code, 10 000 sessions | 11.3 | 1.1 | none was kept |
+
+` + "`" + `find` + "`" + ` with a look at each file takes 0.03 s for the 10 000. Half of what a full cache costs is the question whether a session
+is in use, with a lease, a lock and some thirty looks at names for each; that is never kept. Damaged sessions without a
+cache are dear because what they have lost is looked for in up to 4 096 other sessions each.
+
+` + "`" + `hist watch` + "`" + ` over the 10 000 sessions took no CPU time in 30 s in which nothing changed (to the hundredth of a second), and 18 MB.
+
+## Short records, and Claude Code
+
+One processor, user and system time, seven runs in turn at a load of up to 30: against the gjson pipeline 1.2 × (medians; by the
+fastest runs 1.5 ×) on short texts, 2.9 × (3.1) without images, 2.4 × (2.6) on the mixed session. Half of the time on short texts is the
+scanner's and the reader's, 3.4 µs a record in all: about 20 keys are recognized and their values checked in 1.2 µs, and the
+other half is rules, none above 7 %. Tried: collecting garbage a quarter as often saves 9 %, and takes 7 MB more of the 64 that
+10 GB may take: not kept. One look-up less for each id, and what a scanner has learned kept through collections: a
+seventh fewer collections in a home of short sessions, 3 to 6 % by these runs, kept.
+
+A session of Claude Code with 42 000 records of 945 bytes takes 19 µs a record, 2.7 × as long for each byte as short records of
+Codex's: more than half of it is the work on the whole tree at the end, which Codex's sessions do not need. Texts that records
+share, and maps made in their size, save a sixth of the allocations.
 `
