@@ -24,7 +24,7 @@ import (
 // Session is what head and tail of a session's file tell.
 type Session struct {
 	Path     string
-	Thread   string // its id: from the header, else from the file's name
+	Thread   string // its id: from the header, else from the file's name; the name first where a client goes by that
 	Named    bool   // the file has a name that a client finds
 	Archived bool
 	Size     int64 // bytes of the file as it is stored
@@ -152,7 +152,8 @@ func (s *Session) about(base string, head []byte) {
 	}
 	a := s.Agent.About(head)
 	s.Header, s.Created, s.Fault, s.CWD = a.Info, a.Created, a.Fault, a.Info.CWD
-	if a.Info.ID != "" {
+	// A client of an agent whose sessions do not say inside which thread they are finds them by their names alone.
+	if _, inside := s.Agent.(agent.Reidentifier); a.Info.ID != "" && (inside || s.Thread == "") {
 		s.Thread = a.Info.ID
 	}
 }

@@ -14,12 +14,19 @@ import (
 
 // weight is what the findings come to.
 type weight struct {
-	mendable, stuck, refused int // what concerns the model: with a fix; that block and have none; that the API refuses and have none
+	mendable, stuck, refused int    // what concerns the model: with a fix; that block and have none; that the API refuses and have none
+	nothing                  string // why there is nothing to go on with, though nothing was lost; "" if there is
 }
+
+// hollow are rules about a file that holds no conversation. Such a one may be as the client left it, and is no damage then;
+// resumed it can't be.
+var hollow = map[string]bool{"empty-file": true, "no-conversation": true}
 
 func (a *Answer) fixable(found []lint.Finding) {
 	for i := range found {
 		switch f := &found[i]; {
+		case hollow[f.Rule.Name] && f.Impact == lint.Notes:
+			a.weight.nothing = f.Message
 		case f.Impact == lint.Notes, f.Impact == lint.Shows: // neither keeps a resume from being whole
 		case f.Fix != lint.NoFix:
 			a.weight.mendable++
@@ -43,6 +50,8 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(Incompatible, SeeFindings, true, a.first("blocks"))
 	case a.weight.stuck > 0:
 		a.say(Corrupt, SeeFindings, false, a.first("blocks"))
+	case a.weight.nothing != "":
+		a.say(Corrupt, SeeFindings, false, a.weight.nothing)
 	case a.weight.mendable > 0:
 		a.say(Repairable, RepairThenResume, true, a.damage())
 	case a.weight.refused > 0:

@@ -145,16 +145,24 @@ func (a *adapter) End() {
 		id = s.Session
 	}
 	a.run.SetHeader(session.Info{ID: id, SessionID: s.Session, CWD: s.Cwd, Version: s.Version, Branch: s.Branch}, a.first.Pos)
-	if a.run.Records() == 0 && !a.run.Options().Fresh && !a.stray() {
-		a.run.Report(finding.Finding{
-			Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
-			Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork",
-		})
+	if a.run.Records() > 0 || a.run.Options().Fresh {
+		return
 	}
+	empty := finding.Finding{
+		Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
+		Message: "the file holds no record: the client finds no conversation in it; look for a backup or a fork",
+	}
+	if a.stray() {
+		empty.Impact, empty.Message = finding.Notes, "the file is empty: a resume of another session has left it, and the client finds no conversation in it"
+	}
+	a.run.Report(empty)
 }
 
-// stray says whether an empty file is what a resume leaves beside the session that it took up.
-func (a *adapter) stray() bool { return a.opts.Beside != nil && a.opts.Beside.Stray() }
+// stray says whether an empty file is what a resume leaves beside the session that it took up. One of NULs, or of lines that
+// can't be read, has held something.
+func (a *adapter) stray() bool {
+	return a.opts.Beside != nil && !a.zeros && len(a.dead) == 0 && a.opts.Beside.Stray()
+}
 
 // History is what of a session is sent, as the checker has found out.
 type History struct {

@@ -52,6 +52,7 @@ type Checker struct {
 	nodes                []*node // in the order of the file
 	byUUID               map[string]*node
 	dead                 []session.Pos // unreadable lines
+	zeros                bool          // NULs stand where a record was
 	beside               setting
 	written              string       // the newest version that wrote a record
 	told                 []told       // where prompts are told a second time
@@ -136,6 +137,7 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 // Record takes the next logical record.
 func (c *Checker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
+		c.zeros = c.zeros || rec.Zeros
 		if !rec.Blank {
 			c.dead = append(c.dead, rec.Pos)
 			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
@@ -277,7 +279,7 @@ const maxStub = 2
 // stub says whether the file is what an older client leaves beside the session that it has taken up: next to nothing, or
 // what it has copied from another session of the folder, and none of it words of a conversation.
 func (c *Checker) stub() bool {
-	if len(c.told) > 0 || len(c.dead) > 0 || c.opts.Beside == nil || !c.opts.Beside.Stray() {
+	if len(c.told) > 0 || len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
 		return false
 	}
 	if c.records <= maxStub {

@@ -45,7 +45,8 @@ func lintBeside(t *testing.T, files map[string]string, name string) []string {
 	return found
 }
 
-// TestStrayFiles: what a resume leaves beside the session that it takes up is no damage; alone it is a session that is gone.
+// TestStrayFiles: what a resume leaves beside the session that it takes up is noted; alone it is a session that is gone, and NULs have
+// taken the place of something.
 func TestStrayFiles(t *testing.T) {
 	const other, stray = "0fb3d7b2-70c1-4a3e-9d86-2f6f25a1c6d4.jsonl", "1fb3d7b2-70c1-4a3e-9d86-2f6f25a1c6d4.jsonl"
 	session := `{"type":"user","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"hi"}}` + "\n" +
@@ -58,7 +59,9 @@ func TestStrayFiles(t *testing.T) {
 		text        string
 		with, alone string
 	}{
-		"nothing":                     {"", "", "empty-file blocks"},
+		"nothing":                     {"", "empty-file notes", "empty-file blocks"},
+		"NULs":                        {strings.Repeat("\x00", 900), "nul-bytes notes, empty-file blocks", "nul-bytes notes, empty-file blocks"},
+		"a title and NULs":            {title + strings.Repeat("\x00", 700), "no-conversation blocks, nul-bytes notes", "no-conversation blocks, nul-bytes notes"},
 		"a title":                     {title, "no-conversation notes", "no-conversation blocks"},
 		"titles":                      {title + title + title + title, "no-conversation notes", "no-conversation blocks"},
 		"notes of the other's files":  {title + kept("u1") + kept("u1"), "no-conversation notes", "no-conversation blocks"},
