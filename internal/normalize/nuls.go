@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -34,6 +35,7 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 		f.report(NULBytes, at, finding.StandIn, message+" overwrote a part of this record: the client drops the line")
 		return []piece{p}
 	}
+	mark := len(f.faults)
 	var pieces []piece
 	whole := true // what stands in front ends with a whole record
 	for _, part := range parts {
@@ -45,8 +47,23 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 			pieces = append(pieces, piece{raw: part.text, dead: true})
 		}
 	}
+	f.tellOnce(mark)
 	f.report(NULBytes, at, finding.Exact, message+" stand in this line: the client drops it")
 	return pieces
+}
+
+// tellOnce leaves of the faults that the parts of one line have in common the first, with the weakest of their fixes.
+func (f *Normalizer) tellOnce(mark int) {
+	kept := f.faults[:mark]
+	for _, fault := range f.faults[mark:] {
+		first := slices.IndexFunc(kept[mark:], func(k finding.Finding) bool { return k.Rule == fault.Rule })
+		if first < 0 {
+			kept = append(kept, fault)
+		} else if one := &kept[mark+first]; fault.Fix > one.Fix {
+			one.Fix, one.Message = fault.Fix, fault.Message
+		}
+	}
+	f.faults = kept
 }
 
 // dissectPart finds the records in what stands between the NULs of a line.
