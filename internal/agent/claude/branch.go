@@ -23,7 +23,27 @@ func (c *Checker) tipOf(leaf string) *node {
 		}
 		return c.newestBelow(last)
 	}
-	return c.newestBelow(start)
+	return c.newestBelow(answerHead(start, hung))
+}
+
+// answerHead is the first record of the answer whose call or output a record is, else the record itself: of parallel calls
+// the client goes on behind another one than the leaf that it noted while they ran (measured with 2.1.330).
+func answerHead(n *node, up func(*node) *node) *node {
+	if n == nil || n.role != roleResult && (n.role != roleAssistant || len(n.ids(blockCall)) == 0) {
+		return n
+	}
+	head := n
+	msg := ""
+	for p, steps := n, 0; p != nil && steps < maxSiblings; p, steps = up(p), steps+1 {
+		switch {
+		case p.role == roleResult:
+		case p.role == roleAssistant && p.msg != "" && (msg == "" || p.msg == msg):
+			head, msg = p, p.msg
+		default:
+			return head
+		}
+	}
+	return head
 }
 
 // newestBelow is the last record in the file that hangs on one and stands behind it, itself if there is none.
@@ -136,8 +156,8 @@ func (c *Checker) seen() int64 {
 			tip = read[i]
 		}
 	}
-	// What hangs on the leaf and stands behind it goes on from there.
-	if tip != nil {
+	// What hangs on the leaf, or on its answer, and stands behind it goes on from there.
+	if tip = answerHead(tip, up); tip != nil {
 		on := map[*node]bool{tip: true}
 		for _, n := range read[slices.Index(read, tip)+1:] {
 			if on[up(n)] && !n.side {
@@ -265,11 +285,14 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if known := end.when != 0 && tip.when != 0; known && (head.index > winner.index && end.when < winner.when || head.index < winner.index && tip.when < head.when) {
 		return false // who comes later in the file was written earlier: that is no rewind
 	}
-	if before(c.written, "2.1.215") {
+	if before(c.written, firstNoted) {
 		return !overlap || head.role == roleAssistant && !head.isPrompt()
 	}
 	return false
 }
+
+// firstNoted is the first version that is known to note rewinds; 2.1.215 does not.
+const firstNoted = "2.1.330"
 
 // trunk is the way from a tip to its root, and what hangs on it.
 type trunk struct {

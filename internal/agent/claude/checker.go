@@ -83,6 +83,7 @@ type Checker struct {
 	linked               bool                          // what hangs on a record is known
 	rewinders            map[*node]bool                // the prompts that began anew from an older record
 	namers               map[string][]*node            // records by the ids that they name
+	firstAnswer          *node                         // the first answer of the file
 	lastSaid             *node                         // the last record that is more than an output
 	newest               int64                         // the latest time of a message, milliseconds since 1970, once it is asked for
 	saidFirst            map[uint64]*node              // the first record with a message, by the sum of its bytes

@@ -42,6 +42,7 @@ func (c *Checker) link() {
 		case !n.hasMessage() && c.namedBy[n.uuid] == 0: // nothing hangs on it: nothing is lost with it
 		case n.parent == "" && (n == first || c.rewound(n)):
 		case n.parent == "" && n.role == roleUser && c.namedBy[n.uuid] == 0 && n.version != "" && before(n.version, "1.0.128"): // a summary, as 1.0.17 leaves it: nothing hangs on it
+		case n.parent == "" && n.isPrompt() && !c.answeredBefore(n): // the prompt before was taken back
 		case n.parent == "" && c.replays(n):
 		case n.parent == "":
 			c.parentless(n)

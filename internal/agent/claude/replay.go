@@ -33,3 +33,16 @@ func (c *Checker) replays(n *node) bool {
 	}
 	return false
 }
+
+// answeredBefore says whether the model has answered anything in front of a record.
+func (c *Checker) answeredBefore(n *node) bool {
+	if c.firstAnswer == nil {
+		for _, m := range c.nodes {
+			if m.role == roleAssistant && m.sent() && !m.filler && !m.side {
+				c.firstAnswer = m
+				break
+			}
+		}
+	}
+	return c.firstAnswer != nil && c.firstAnswer.index < n.index
+}
