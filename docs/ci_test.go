@@ -55,8 +55,12 @@ func TestAction(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(read(t, "action.yml")), &action); err != nil || action.Runs.Using != "composite" {
 		t.Fatal(err, action)
 	}
+	// The damaged session stands on the second line, behind two healthy ones: both spaces and line breaks part paths.
+	clean := filepath.Join(t.TempDir(), "rollout-2026-11-20T19-53-37-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl")
+	put(t, clean, read(t, "fixtures/codex/0.169.0/clean/"+filepath.Base(clean)), 0o600)
+	paths := clean + " " + clean + "\n" + session + "\n"
 	sarif := filepath.Join(t.TempDir(), "hist.sarif")
-	env := append(os.Environ(), "GITHUB_ACTION_PATH="+root, "RUNNER_TEMP="+t.TempDir(), "PATHS="+session, "FAIL_ON="+action.Inputs["fail-on"].Default, "SARIF="+sarif)
+	env := append(os.Environ(), "GITHUB_ACTION_PATH="+root, "RUNNER_TEMP="+t.TempDir(), "PATHS="+paths, "FAIL_ON="+action.Inputs["fail-on"].Default, "SARIF="+sarif)
 	last, out := error(nil), []byte(nil)
 	for _, step := range action.Runs.Steps {
 		if step.Run == "" {
