@@ -220,6 +220,7 @@ var meanings = []agent.Meaning{
 	{Words: "many-image requests", Rule: "many-pictures", Text: "an image is too large among so many", Same: agent.AfterRepair, Verdict: agent.Incompatible},
 	{Words: "could not process image", Rule: "bad-picture", Text: "the API can't read an image", Same: agent.AfterRepair, Verdict: agent.Incompatible},
 	{Words: "exceed max allowed size", Rule: "bad-picture", Text: "an image is over 8000 pixels on a side", Same: agent.AfterRepair, Verdict: agent.Incompatible},
+	{Words: "image exceeds", Rule: "bad-picture", Text: "an image is too large", Same: agent.AfterRepair, Verdict: agent.Incompatible},
 	{Words: "exceeds api limit", Rule: "bad-picture", Text: "an image is too large", Same: agent.AfterRepair, Verdict: agent.Incompatible},
 	{Words: "no low surrogate", Rule: "lone-surrogate", Text: "a text was cut in the middle of a character", Same: agent.AfterRepair, Verdict: agent.Incompatible},
 	{Words: "overloaded", Text: "the API had no room for the request: the same session can be tried again", Same: agent.Later, Verdict: agent.Incompatible},
@@ -227,9 +228,9 @@ var meanings = []agent.Meaning{
 	{Words: "prompt is too long", Text: "the history is longer than the model takes: compact it", Same: agent.Never, Verdict: agent.Incompatible},
 }
 
-// Explain finds what the text of an error means.
+// Explain finds what the text of an error means. The API writes names in backticks, the client at times without.
 func (Agent) Explain(text string) *agent.Meaning {
-	text = strings.ToLower(text)
+	text = strings.ReplaceAll(strings.ToLower(text), "`", "")
 	for i := range meanings {
 		if strings.Contains(text, meanings[i].Words) {
 			return &meanings[i]
