@@ -285,9 +285,12 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 		return nil, err
 	}
 	p.log.Digest = digest
-	if tried, err := decisions.Tried(digest); err != nil {
-		return nil, err
-	} else if tried != "" {
+	tried, err := decisions.Tried(digest)
+	switch {
+	case err != nil:
+		before.RepairError = "whether these bytes were repaired before can't be known: " + err.Error()
+		return before, nil
+	case tried != "":
 		before.RepairError = "these bytes were repaired before (" + tried + "); to repair them again use hist repair --in-place"
 		return before, nil
 	}

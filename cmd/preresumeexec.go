@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strings"
+	"path/filepath"
 	"syscall"
 
 	"github.com/hist-cli/hist/internal/preresume"
@@ -58,11 +58,12 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	return exit(code)
 }
 
-// nameOnly is a command without what may be somebody's words: an argument with a space or a line break in it.
+// nameOnly is a command as the log may hold it: the program's name and subcommand. Any other argument may be somebody's
+// words, or a secret: of it the log has the length.
 func nameOnly(command []string) []string {
-	var out []string
-	for _, a := range command {
-		if strings.ContainsAny(a, " \t\n") || len(a) > 100 {
+	out := []string{filepath.Base(command[0])}
+	for _, a := range command[1:] {
+		if !preresume.Subcommand(a) {
 			a = fmt.Sprintf("(%d bytes)", len(a))
 		}
 		out = append(out, a)

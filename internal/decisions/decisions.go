@@ -3,7 +3,6 @@
 package decisions
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -35,7 +34,7 @@ type Decision struct {
 	Repaired  bool      `json:"repaired,omitempty"`
 	Run       string    `json:"run,omitempty"`    // of the repair, for hist undo
 	Digest    string    `json:"sha256,omitempty"` // of the session before the repair
-	Ran       []string  `json:"ran,omitempty"`    // what was run: the program and its subcommand words, no prompt
+	Ran       []string  `json:"ran,omitempty"`    // what was run: the program and its subcommand, of all else the length
 	Exit      *int      `json:"exit,omitempty"`   // its exit code, once it has ended
 	Millis    int64     `json:"ms"`               // how long the answer took, in milliseconds
 }
@@ -52,7 +51,8 @@ func Path() (string, error) {
 	return filepath.Join(dir, "decisions.jsonl"), nil
 }
 
-// Append adds a line to the log, in one write, so that lines of processes that log at the same time don't mix.
+// Append adds a line to the log, in one write, so that lines of processes that log at the same time don't mix. Behind a
+// line that was cut it begins a new one.
 func Append(d Decision) error {
 	path, err := Path()
 	if err != nil {
@@ -61,22 +61,40 @@ func Append(d Decision) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making room for the log of decisions: %w", err)
 	}
-	var line bytes.Buffer
-	if err := escape.Line(&line, d); err != nil {
-		return fmt.Errorf("writing the log of decisions: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing the log of decisions: %w", err)
 	}
-	_, err = f.Write(line.Bytes())
+	var line bytes.Buffer
+	torn, err := endsTorn(f)
+	if torn {
+		line.WriteByte('\n')
+	}
+	if err == nil {
+		err = escape.Line(&line, d)
+	}
+	if err == nil {
+		_, err = f.Write(line.Bytes())
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("writing the log of decisions: %w", err)
 	}
 	return nil
 }
 
-// Read returns all decisions, the oldest first; none if there is no log. A line that was cut by a crash is passed over.
+// endsTorn says whether the last line of a file lacks its end.
+func endsTorn(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false, err
+	}
+	var last [1]byte
+	_, err = f.ReadAt(last[:], info.Size()-1)
+	return err == nil && last[0] != '\n', err
+}
+
+// Read returns all decisions, the oldest first; none if there is no log. A line that is no decision, as
+// one that was cut by a crash, is passed over.
 // Of an id that stands in several lines, the last holds.
 func Read() ([]Decision, error) {
 	path, err := Path()
@@ -92,11 +110,9 @@ func Read() ([]Decision, error) {
 	}
 	var all []Decision
 	at := map[string]int{}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range bytes.Lines(text) {
 		var d Decision
-		if json.Unmarshal(lines.Bytes(), &d) != nil {
+		if json.Unmarshal(line, &d) != nil {
 			continue
 		}
 		if i, ok := at[d.ID]; ok {
@@ -106,7 +122,7 @@ func Read() ([]Decision, error) {
 		at[d.ID] = len(all)
 		all = append(all, d)
 	}
-	return all, lines.Err()
+	return all, nil
 }
 
 // Tried is the run of an earlier repair of the session with this SHA-256 that pre-resume made, "" if there is none.

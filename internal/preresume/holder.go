@@ -35,6 +35,9 @@ func holder(busy *inuse.Busy) *Holder {
 // subcommands are those of a client that keeps a thread open; any other argument may be somebody's words.
 var subcommands = []string{"app-server", "exec", "fork", "mcp-server", "resume"}
 
+// Subcommand says whether an argument of a client is a subcommand that keeps a thread open, and nobody's words.
+func Subcommand(arg string) bool { return slices.Contains(subcommands, arg) }
+
 // commandOf tells what a process runs, from Linux's /proc; "" elsewhere.
 func commandOf(pid int) string {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
@@ -44,7 +47,7 @@ func commandOf(pid int) string {
 	args := strings.Split(string(text), "\x00")
 	command := filepath.Base(args[0])
 	for _, a := range args[1:] {
-		if slices.Contains(subcommands, a) {
+		if Subcommand(a) {
 			return command + " " + a
 		}
 	}
