@@ -104,7 +104,7 @@ func (w *job) report(run *runs.Run) *Report {
 		if ofStream {
 			stream = f.Fix
 		}
-		if ofStream || f.Reproject {
+		if ofStream || f.Reproject || f.Rename != "" {
 			rep.Edits = append(rep.Edits, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message, From: f.Source})
 		}
 	}
@@ -199,6 +199,9 @@ func (w *job) history() History {
 		}
 	}
 	after := w.copied.Summary
+	if blocks := func(f lint.Finding) bool { return f.Impact == lint.Blocks }; w.plan.Rename != "" && !slices.ContainsFunc(w.plan.Rest, blocks) {
+		after.Seen = after.Items // the client reads it under the name that the copy gets, and not under the one by which it was linted
+	}
 	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders}
 	// A compaction that the client could not read has brought more before than it should.
 	h.Items = max(after.Items+gone+after.Lost, h.Before, h.After)

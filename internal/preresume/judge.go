@@ -15,6 +15,7 @@ import (
 // weight is what the findings come to.
 type weight struct {
 	mendable, stuck, refused int    // what concerns the model: with a fix; that block and have none; that the API refuses and have none
+	named                    int    // what only a copy under another name mends
 	nothing                  string // why there is nothing to go on with, though nothing was lost; "" if there is
 }
 
@@ -28,6 +29,8 @@ func (a *Answer) fixable(found []lint.Finding) {
 		case hollow[f.Rule.Name] && f.Impact == lint.Notes:
 			a.weight.nothing = f.Message
 		case f.Impact == lint.Notes, f.Impact == lint.Shows: // neither keeps a resume from being whole
+		case f.Rename != "":
+			a.weight.named++
 		case f.Fix != lint.NoFix:
 			a.weight.mendable++
 		case f.Impact == lint.Blocks:
@@ -52,6 +55,9 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(Corrupt, SeeFindings, false, a.first("blocks"))
 	case a.weight.nothing != "":
 		a.say(Corrupt, SeeFindings, false, a.weight.nothing)
+	case a.weight.named > 0:
+		a.Before, a.Resume = []string{"hist", "repair", a.Path}, nil
+		a.say(Incompatible, SeeFindings, true, a.first("blocks")+"; the copy is another thread")
 	case a.weight.mendable > 0:
 		a.say(Repairable, RepairThenResume, true, a.damage())
 	case a.weight.refused > 0:
