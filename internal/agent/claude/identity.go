@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -79,7 +80,7 @@ func (c *Checker) reused(n *node) {
 func (c *Checker) identify() {
 	missing := c.danglers()
 	for i, n := range c.nodes {
-		if n.typeLost && !n.side {
+		if (n.typeLost || n.typeWrong) && !n.side {
 			c.missingType(n)
 		}
 		if n.uuid != "" && !n.wrongID {
@@ -149,11 +150,17 @@ func (c *Checker) missingType(n *node) {
 	if n.role == roleAssistant {
 		typ = "assistant"
 	}
-	c.add(&draft{about: n, Finding: finding.Finding{
+	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the record holds a message, but its type is none that the client reads",
 		Edits:   []finding.Edit{{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan, n.start, "type", typ)}}},
 	}})
+	if n.typeWrong {
+		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client takes the one who spoke for the other", n.typ, typ)
+		if len(n.ids(blockCall)) > 0 {
+			d.Impact = finding.Rejects
+		}
+	}
 }
 
 // danglers are the ids that are named as parents and that no record has, each with the first record that names it.

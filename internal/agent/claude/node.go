@@ -55,6 +55,7 @@ type node struct {
 	bare        bool   // a compaction's mark that says nothing about it
 	filler      bool   // "No response requested."
 	typeLost    bool   // the record has no type that a client reads, though it holds a message
+	typeWrong   bool   // its type is user, though it holds a part of an answer, or the other way round
 	stop        string // why the model stopped, as it stands there
 	kept        bool   // compaction metadata names messages that were kept
 	noMessage   bool   // the record has no message, or one without content
@@ -183,9 +184,13 @@ func newNode(rec *session.Record, before *node) *node {
 func (n *node) setRole(rec *session.Record) {
 	switch n.typ {
 	case "user":
-		n.role = roleUser
+		if n.role = roleUser; string(text(rec, fieldRole)) == "assistant" && fromModel(rec) {
+			n.role, n.typeWrong = roleAssistant, true
+		}
 	case "assistant":
-		n.role = roleAssistant
+		if n.role = roleAssistant; string(text(rec, fieldRole)) == "user" && !fromModel(rec) {
+			n.role, n.typeWrong = roleUser, true
+		}
 	case "attachment":
 		n.role = roleLink
 	case "system":
@@ -203,6 +208,12 @@ func (n *node) setRole(rec *session.Record) {
 			n.role, n.typeLost = roleAssistant, true
 		}
 	}
+}
+
+// fromModel says whether a message has what only an answer of the API has. Clients go by the record's type alone: a role
+// that disagrees with it does no harm (measured with 2.1.330), a type that does makes the one who spoke another.
+func fromModel(rec *session.Record) bool {
+	return len(field(rec, fieldMessageID)) > 0 || len(field(rec, fieldModel)) > 0
 }
 
 // readMessage notes the blocks of a message, and what is wrong with them.
@@ -245,6 +256,7 @@ func (n *node) readMessage(rec *session.Record) {
 	}
 	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == "<synthetic>" && !n.synthetic
 	n.checkBlocks(rec)
+	n.resultsFirst(rec)
 }
 
 func idOf(v gjson.Result, block int) (string, jsonl.Span) {

@@ -376,6 +376,9 @@ func Damages() []Damage {
 		{"timestamp_bad_one", one(second, setField("", "timestamp", `"yesterday"`))},
 		{"type_unknown_one", one(readOut, setField("", "type", `"something_new"`))},
 		{"type_missing", one(readOut, func(l []byte) []byte { return drop(l, "", "type") })},
+		{"type_of_a_prompt", one(readCall, setField("", "type", `"user"`))},
+		{"type_of_an_answer", one(readOut, setField("", "type", `"assistant"`))},
+		{"role_of_an_answer", one(second, setField("message", "role", `"assistant"`))},
 		{"unknown_record", insertBehind(readOut, `{"type":"something_new","sessionId":"x"}`)},
 		{"no_tool_use_result", func(s Session) []byte {
 			out := slices.Clone(s)
@@ -493,6 +496,9 @@ func Damages() []Damage {
 			return out.Bytes()
 		})},
 		{"output_wrong_id", one(readOut, setField("message.content.0", "tool_use_id", `"toolu_01zz"`))},
+		{"text_before_output", one(readOut, func(l []byte) []byte {
+			return bytes.Replace(l, []byte(`"content":[{`), []byte(`"content":[{"type":"text","text":"see what came"},{`), 1)
+		})},
 		{"text_between", raw(readOut, func(s Session, i int) []byte { return s.between(i, "user").Bytes() })},
 		{"late_output", raw(readOut, func(s Session, i int) []byte { return s.between(i, "assistant").Bytes() })},
 		{"synthetic_tail", raw(Session.lastText, func(s Session, i int) []byte {

@@ -1,0 +1,38 @@
+package claude
+
+import (
+	"bytes"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// resultsFirst reports a message in which something stands in front of a tool's output: the API wants the outputs first.
+// Its mend puts what stood in front behind the last of them.
+func (n *node) resultsFirst(rec *session.Record) {
+	first, last := -1, -1
+	for i := range n.blocks {
+		if n.blocks[i].kind == blockResult {
+			last = i
+		} else if first < 0 {
+			first = i
+		}
+	}
+	if n.role != roleResult || first < 0 || first > last {
+		return
+	}
+	var results, others [][]byte
+	for i := first; i <= last; i++ {
+		if raw := n.blocks[i].span.Of(rec.Raw); n.blocks[i].kind == blockResult {
+			results = append(results, raw)
+		} else {
+			others = append(others, raw)
+		}
+	}
+	start, end := n.blocks[first].span.Start, n.blocks[last].span.End
+	n.fault(fault{
+		rule: ruleBadResult, message: "something stands in front of a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
+		cuts: []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},
+		old:  finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+	})
+}
