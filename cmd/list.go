@@ -142,6 +142,9 @@ func (e *env) listed(c *cli.Context) (paths []string, homes map[string]string, u
 }
 
 func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
+	if n := c.Int("limit"); n < 0 {
+		return w, usage("--limit is %d; it takes a number of sessions", n)
+	}
 	if w.agent = c.String("agent"); w.agent != "" && all.Named(w.agent) == nil {
 		return w, usage("--agent is %q; there is only %s", w.agent, strings.Join(all.Names(), ", "))
 	}

@@ -58,7 +58,7 @@ func offerRuns(w io.Writer, begin string) {
 	list, _ := runs.List()
 	for i := range list {
 		if m := &list[i]; strings.HasPrefix(m.Run, begin) {
-			fmt.Fprintf(w, "%s\t%s  %s, %s\n", m.Run, age(time.Since(m.Started)), count(int64(len(m.Files)), "session", "sessions"), runState(m))
+			fmt.Fprintf(w, "%s\t%s  %s, %s\n", m.Run, age(time.Since(m.Started)), count(int64(len(m.Files)), "session", "sessions"), m.State())
 		}
 	}
 }

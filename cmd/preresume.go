@@ -142,6 +142,12 @@ func (p *preRun) flags() error {
 	if c.Bool("force") && !c.Bool("exec") {
 		return usage("--force is for --exec")
 	}
+	if d := c.Duration("timeout"); d < 0 {
+		return usage("--timeout is %s; it takes a time such as 2s", d)
+	}
+	if n := c.Int64("max-size"); n < 0 {
+		return usage("--max-size is %d; it takes a number of bytes", n)
+	}
 	if c.Bool("interactive") && !c.Bool("last") {
 		return usage("--interactive is for --last")
 	}

@@ -55,28 +55,6 @@ func (e *env) runs(c *cli.Context) error {
 	return usage("runs takes list, show RUN or prune, not %q%s", what, meant(what, []string{"list", "show", "prune"}))
 }
 
-// runState is what can still be done about a run, in words.
-func runState(m *runs.Manifest) string {
-	published, undone := 0, 0
-	for _, f := range m.Files {
-		if f.Published {
-			published++
-		}
-		if f.Undone {
-			undone++
-		}
-	}
-	switch {
-	case !m.UndoneAt.IsZero():
-		return "taken back"
-	case published == 0:
-		return "changed nothing"
-	case undone > 0:
-		return "taken back in part"
-	}
-	return "can be taken back"
-}
-
 // listedRun is the documented form of a run in a list.
 type listedRun struct {
 	Run     string      `json:"run"`
@@ -88,7 +66,7 @@ type listedRun struct {
 }
 
 func aboutRun(m *runs.Manifest) listedRun {
-	return listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: runState(m), Bytes: sizeOfRun(m.Run), Files: m.Files}
+	return listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: string(m.State()), Bytes: sizeOfRun(m.Run), Files: m.Files}
 }
 
 // sizeOfRun is how many bytes a record takes, as far as it can be read.
@@ -109,7 +87,7 @@ func sizeOfRun(id string) (size int64) {
 }
 
 func (e *env) listRuns(c *cli.Context) error {
-	list, bad := runs.List()
+	list, bad := runs.ListSettled(c.Context)
 	w := bufio.NewWriter(e.out)
 	var err error
 	if c.Bool("json") {
@@ -142,7 +120,7 @@ func runTable(w io.Writer, list []runs.Manifest, now time.Time) error {
 	fmt.Fprintln(t, "RUN\tAGE\tSESSION\tSIZE\tSTATE")
 	for i := range list {
 		m := &list[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), sessionsOf(m), bytesOf(sizeOfRun(m.Run)), runState(m))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), sessionsOf(m), bytesOf(sizeOfRun(m.Run)), m.State())
 	}
 	return t.Flush()
 }
@@ -178,13 +156,15 @@ func (e *env) showRun(c *cli.Context, id string) error {
 		}
 		return w.Flush()
 	}
-	fmt.Fprintf(w, "%s  %s, by hist %s; %s\n", m.Run, m.Started.Local().Format(time.DateTime), oneLine(m.Version), runState(m))
+	fmt.Fprintf(w, "%s  %s, by hist %s; %s\n", m.Run, m.Started.Local().Format(time.DateTime), oneLine(m.Version), m.State())
 	for i := range m.Files {
 		f := &m.Files[i]
 		fmt.Fprintf(w, "  %s\n    ", oneLine(f.Source))
 		switch f.Mode {
 		case runs.InPlace:
 			fmt.Fprint(w, "replaced in place")
+		case runs.View:
+			fmt.Fprint(w, "left as it was; rows that its client's database held of it were cleared")
 		case runs.NewThread:
 			fmt.Fprintf(w, "copied as a new thread to %s", oneLine(f.Target))
 		default:
@@ -193,7 +173,7 @@ func (e *env) showRun(c *cli.Context, id string) error {
 		fmt.Fprintf(w, "; %s before, %s after\n", bytesOf(f.SizeBefore), bytesOf(f.SizeAfter))
 	}
 	fmt.Fprintf(w, "record: %s\n", oneLine(run.Path()))
-	if runState(m) == "can be taken back" {
+	if m.State() == runs.Open {
 		fmt.Fprintf(w, "undo:   hist undo %s\n", m.Run)
 	}
 	if err := w.Flush(); err != nil {
@@ -208,17 +188,21 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	if c.String("older-than") == "" {
 		return usage("prune wants to know how old: --older-than 30d")
 	}
-	before, err := since("--older-than", c.String("older-than"), time.Now())
+	now := time.Now()
+	before, err := since("--older-than", c.String("older-than"), now)
 	if err != nil {
 		return err
 	}
-	list, bad := runs.List()
+	if before.After(now) {
+		return usage("--older-than is %q, which lies in the future: that would be every record", c.String("older-than"))
+	}
+	list, bad := runs.ListSettled(c.Context)
 	old := slices.DeleteFunc(list, func(m runs.Manifest) bool { return !m.Started.Before(before) })
 	if len(old) == 0 {
 		fmt.Fprintln(e.out, "no record is that old")
 		return bad
 	}
-	if err := runTable(e.out, old, time.Now()); err != nil {
+	if err := runTable(e.out, old, now); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
 	var size int64
@@ -256,7 +240,7 @@ func (e *env) agreedToPrune(c *cli.Context, old []runs.Manifest, many string) (b
 	}
 	live := 0
 	for i := range old {
-		if runState(&old[i]) == "can be taken back" {
+		if old[i].State().Live() {
 			live++
 		}
 	}

@@ -185,3 +185,29 @@ func TestUndoByAnOldRecord(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStateOfACutOffRun: what power loss leaves of a repair in place counts as live, until its file is the original again.
+func TestStateOfACutOffRun(t *testing.T) {
+	dir := state(t)
+	a := put(t, filepath.Join(dir, "a.jsonl"), before)
+	r := begin(t)
+	if err := inPlace(t, r, a, nil); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(r.Path(), journalName)
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if err := os.WriteFile(journal, bytes.Join(lines[:len(lines)-2], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for content, want := range map[string]State{after: Open, after + "more": CutOff, before: Nothing} {
+		put(t, a, content)
+		list, err := ListSettled(ctx)
+		if err != nil || len(list) != 1 || list[0].State() != want || want.Live() != (want != Nothing) {
+			t.Errorf("%q: %v, %v", content, list, err)
+		}
+	}
+}

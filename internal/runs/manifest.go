@@ -28,7 +28,44 @@ type Manifest struct {
 	Started  time.Time `json:"started"`
 	UndoneAt time.Time `json:"undone_at,omitzero"` // when the last file was taken back; zero: not undone
 	Files    []File    `json:"files"`
+	CutOff   bool      `json:"-"` // as Load and ListSettled find: it ended in the midst of a repair in place, and its file is not the original
 }
+
+// State is what can still be done about a run.
+type State string
+
+// The states of a run.
+const (
+	Open      State = "can be taken back"
+	InPart    State = "taken back in part"
+	TakenBack State = "taken back"
+	CutOff    State = "was cut off" // nobody can tell what it did, and what it keeps may be the only copy of an original
+	Nothing   State = "changed nothing"
+)
+
+// State is what can still be done about the run. Where entries are as written, a run that a crash has cut off may be
+// taken for one that changed nothing.
+func (m *Manifest) State() State {
+	pending, undone := false, false
+	for i := range m.Files {
+		pending = pending || m.Files[i].pending()
+		undone = undone || m.Files[i].Undone
+	}
+	switch {
+	case !m.UndoneAt.IsZero():
+		return TakenBack
+	case undone:
+		return InPart
+	case pending:
+		return Open
+	case m.CutOff:
+		return CutOff
+	}
+	return Nothing
+}
+
+// Live says whether the run keeps what somebody may still need.
+func (s State) Live() bool { return s != TakenBack && s != Nothing }
 
 // File is one file that a run made or replaced. Sizes are in bytes, hashes in lower-case hexadecimal.
 type File struct {

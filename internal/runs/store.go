@@ -111,6 +111,26 @@ func List() ([]Manifest, error) {
 	return out, joined(bad)
 }
 
+// ListSettled is List with the entries that a crash left open settled as Load does it, which reads their files. Nothing is
+// written: a run that is in the making belongs to another process.
+func ListSettled(ctx context.Context) ([]Manifest, error) {
+	runs, bad := all()
+	out := make([]Manifest, len(runs))
+	for i, r := range runs {
+		for k := range r.Manifest.Files {
+			f := &r.Manifest.Files[k]
+			written, err := f.written(ctx)
+			if err != nil {
+				bad = append(bad, unread{r.Manifest.Run, fmt.Errorf("finding out whether run %s was completed: %w", r.Manifest.Run, err)})
+			}
+			f.Published = f.Published || written
+		}
+		r.seeCutOff(ctx)
+		out[i] = r.Manifest
+	}
+	return out, joined(bad)
+}
+
 // Load returns the run with this id or beginning of one; "" is the newest run that published something and is not
 // undone. Files whose manifest entry a crash left open are settled by their hash, which reads them.
 func Load(run string) (*Run, error) {
@@ -148,6 +168,7 @@ func Load(run string) (*Run, error) {
 	if err := r.settle(context.Background()); err != nil {
 		return nil, err
 	}
+	r.seeCutOff(context.Background())
 	return r, nil
 }
 

@@ -237,31 +237,50 @@ func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 	}, Last: func() error { return u.settle(ctx, claim) }})
 }
 
-// settle finds out about files whose publishing the manifest does not confirm: if the target is what the run meant to
-// write, it was published before the crash.
+// settle finds out about files whose publishing the manifest does not confirm.
 func (r *Run) settle(ctx context.Context) error {
 	for i := range r.Manifest.Files {
-		f := &r.Manifest.Files[i]
-		if f.Published || f.Undone {
-			continue
-		}
-		if f.Source == f.Target && f.SHA256After == f.SHA256Before {
-			continue // the same bytes before and after tell nothing
-		}
-		info, err := os.Lstat(f.Target)
-		if err != nil || !info.Mode().IsRegular() || info.Size() != f.SizeAfter {
-			continue
-		}
-		sha, _, err := Hash(ctx, f.Target)
+		written, err := r.Manifest.Files[i].written(ctx)
 		if err != nil {
 			return fmt.Errorf("finding out whether run %s was completed: %w", r.Manifest.Run, err)
 		}
-		if sha == f.SHA256After {
-			f.Published = true
-			if err := r.record(i, true); err != nil {
-				return err
-			}
+		if !written {
+			continue
+		}
+		r.Manifest.Files[i].Published = true
+		if err := r.record(i, true); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// written says whether a file whose publishing the manifest does not confirm was published before a crash: then the target
+// is what the run meant to write.
+func (f *File) written(ctx context.Context) (bool, error) {
+	if f.Published || f.Undone {
+		return false, nil
+	}
+	if f.Source == f.Target && f.SHA256After == f.SHA256Before {
+		return false, nil // the same bytes before and after tell nothing
+	}
+	info, err := os.Lstat(f.Target)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != f.SizeAfter {
+		return false, nil
+	}
+	sha, _, err := Hash(ctx, f.Target)
+	return sha == f.SHA256After, err
+}
+
+// seeCutOff sets CutOff, when the entries are settled: a backup that nothing was published over counts, unless its file is
+// seen to be the original still.
+func (r *Run) seeCutOff(ctx context.Context) {
+	for i := range r.Manifest.Files {
+		f := &r.Manifest.Files[i]
+		if f.Published || f.Undone || f.Backup == "" {
+			continue
+		}
+		sha, _, err := Hash(ctx, f.Source)
+		r.Manifest.CutOff = r.Manifest.CutOff || err != nil || sha != f.SHA256Before
+	}
 }

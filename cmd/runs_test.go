@@ -1,0 +1,42 @@
+package cmd
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/runs"
+)
+
+// TestShowRunOfAView: a run that changed only what a client keeps beside a session does not say that it made a copy.
+func TestShowRunOfAView(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run, err := runs.New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := runs.File{Source: path}
+	if f.SHA256Before, f.SizeBefore, err = runs.Hash(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if f.Rows, f.RowsSHA256, err = run.KeepRows("a", func(w io.Writer) error { _, err := w.Write([]byte("{}\n")); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Beside(f, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var out, complaints bytes.Buffer
+	if code := Main([]string{"hist", "runs", "show", run.Manifest.Run}, strings.NewReader(""), &out, &complaints); code != 0 {
+		t.Fatalf("%d: %s", code, complaints.String())
+	}
+	if text := out.String(); !strings.Contains(text, "left as it was; rows that its client's database held of it were cleared") || strings.Contains(text, "copied") {
+		t.Error(text)
+	}
+}
