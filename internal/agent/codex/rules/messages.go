@@ -276,6 +276,9 @@ func (c *messageChecker) message(rec *session.Record) {
 		}
 		c.answer = rec.Pos
 		c.text = c.sum(codex.FirstText(rec))
+		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
+			c.text = textSum{} // what the turn's end repeats is the whole of it, and no other answer
+		}
 		if rec.Torn && c.agent != nil {
 			c.restoreTorn(rec.Pos, c.agent)
 		}
