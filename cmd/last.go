@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,15 +18,16 @@ func lastFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "last", Usage: "the session that codex resume --last, or with --agent claude claude --continue, would take here, instead of a path or an id", DisableDefaultText: true}
 }
 
-// lastAgentFlag says whose last session is meant.
-func lastAgentFlag() cli.Flag {
-	return &cli.StringFlag{Name: "agent", Usage: "with --last: of this `AGENT`: " + strings.Join(all.Names(), ", "), Value: all.Names()[0]}
+// agentFlag says whose sessions are meant, where no path does.
+func agentFlag() cli.Flag {
+	return &cli.StringFlag{Name: "agent", Usage: "look for ids, and for all sessions, in the home of this `AGENT` only: " + strings.Join(all.Names(), ", ") + "; --last means " + all.Names()[0] + " without it"}
 }
 
 // lastAgent is the agent whose last session is asked for, and its home.
 func lastAgent(c *cli.Context) (agentHome, error) {
+	name := cmp.Or(c.String("agent"), all.Names()[0])
 	for _, h := range all.Homed() {
-		if h.Name() == c.String("agent") {
+		if h.Name() == name {
 			dir, err := h.DefaultHome()
 			return agentHome{h, dir}, err
 		}
@@ -43,6 +45,23 @@ func (h agentHome) last(ctx context.Context, dir string, interactive bool) (stri
 		return "", err
 	}
 	return s.Path, nil
+}
+
+// otherLast says which other agent has a last session in a directory.
+func otherLast(ctx context.Context, not agentHome, dir string) string {
+	homes, err := defaultHomes("")
+	if err != nil {
+		return ""
+	}
+	for _, h := range homes {
+		if h.agent.Name() == not.agent.Name() {
+			continue
+		}
+		if path, err := h.last(ctx, dir, false); err == nil && path != "" {
+			return fmt.Sprintf("; %s has one there: --agent %s", h.agent.Title(), h.agent.Name())
+		}
+	}
+	return ""
 }
 
 // operandsOf are a command's operands; with --last the file of the last session of this directory.
@@ -67,7 +86,7 @@ func operandsOf(c *cli.Context) ([]string, error) {
 		return nil, err
 	}
 	if path == "" {
-		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all", h.dir, dir)
+		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all%s", h.dir, dir, otherLast(c.Context, h, dir))
 	}
 	return []string{path}, nil
 }

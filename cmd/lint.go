@@ -20,7 +20,7 @@ import (
 func lintCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "lint", Usage: "say what is wrong with sessions, and what the agent does with it", ArgsUsage: "[PATH|ID ...]",
-		Description: "Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in $CODEX_HOME or ~/.codex. Without either, all sessions there.",
+		Description: "Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in the homes of Codex\nand Claude Code ($CODEX_HOME or ~/.codex, $CLAUDE_CONFIG_DIR or ~/.claude). Without either, all sessions there.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, parted by commas: " + formatNames + "; NAME=FILE writes to a file"},
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
@@ -28,7 +28,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, tell of each finding the byte, the record, the impact and the fix, too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, by the client's version and by month instead of naming them", DisableDefaultText: true},
 			noTitlesFlag(),
-			lastFlag(), lastAgentFlag(),
+			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 			providerFlag(),
@@ -85,7 +85,7 @@ func (e *env) lint(c *cli.Context) error {
 	if operands, err = l.filesFrom(operands); err != nil {
 		return err
 	}
-	if l.every, err = targets(c.Context, operands); err != nil {
+	if l.every, err = targets(c.Context, operands, c.String("agent")); err != nil {
 		return err
 	}
 	l.targets = l.every

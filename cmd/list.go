@@ -24,7 +24,7 @@ import (
 func listCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list sessions, the newest first, and how their last turns stand", ArgsUsage: "[PATH|ID ...]",
-		Description: "Reads the head and the tail of each session. Without PATH or ID: all sessions in $CODEX_HOME or ~/.codex.\nStates of a turn: completed, interrupted, failed, open (it never ended), unanswered, none.",
+		Description: "Reads the head and the tail of each session. Without PATH or ID: all sessions in the homes of\nCodex and Claude Code. States of a turn: completed, interrupted, failed, open (it never ended), unanswered, none.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "cwd", Usage: "only sessions that work in this `DIRECTORY`"},
 			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},
@@ -120,7 +120,7 @@ func onlyDecisions(c *cli.Context) error {
 // listed are the files of the sessions to be listed, without those that belong to another session, and the homes that they
 // lie in. unread says that some could not be looked at, which was complained of.
 func (e *env) listed(c *cli.Context) (paths []string, homes map[string]string, unread bool, err error) {
-	list, err := targets(c.Context, c.Args().Slice())
+	list, err := targets(c.Context, c.Args().Slice(), c.String("agent"))
 	if err != nil {
 		return nil, nil, false, err
 	}

@@ -22,7 +22,7 @@ const maxOffered = 50
 
 // newest looks at the sessions of the agents' homes that were changed last, the newest first. homes are by their paths.
 func newest(ctx context.Context, most int, wanted func(target) bool) (list []*glance.Session, homes map[string]string, err error) {
-	found, err := targets(ctx, nil)
+	found, err := targets(ctx, nil, "")
 	if err != nil {
 		return nil, nil, err
 	}

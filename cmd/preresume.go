@@ -28,7 +28,7 @@ func preResumeCommand(e *env) *cli.Command {
 		Name: "pre-resume", Usage: "say, before a resume, whether and how a session can be resumed", ArgsUsage: "ID|PATH|--last [--exec -- COMMAND ...]",
 		Description: "Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Large sessions are looked at by head and tail only. Every answer is logged: hist list --decisions.",
 		Flags: []cli.Flag{
-			lastFlag(), lastAgentFlag(),
+			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "with --last: whatever directory it works in", DisableDefaultText: true},
 			&cli.StringFlag{Name: "cwd", Usage: "with --last: in this `DIRECTORY` instead; with --card: where you work now"},
 			&cli.BoolFlag{Name: "interactive", Usage: "with --last: none that codex exec began", DisableDefaultText: true},
@@ -206,7 +206,7 @@ func (p *preRun) readError(path string) error {
 func (p *preRun) find() (target, error) {
 	ctx := p.c.Context
 	if !p.c.Bool("last") {
-		list, err := targets(ctx, p.asked)
+		list, err := targets(ctx, p.asked, p.c.String("agent"))
 		if err != nil {
 			return target{}, err
 		}

@@ -28,7 +28,7 @@ func repairCommand(e *env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
-			lastFlag(), lastAgentFlag(),
+			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, don't ask before the whole home is repaired", DisableDefaultText: true},
 			&cli.StringFlag{Name: "only", Usage: "make fixes of these `KINDS` only, parted by commas: exact, recovered, stand-in, set-aside"},
@@ -81,7 +81,7 @@ func (e *env) repair(c *cli.Context) error {
 	if err := r.flags(operands); err != nil {
 		return err
 	}
-	list, err := targets(c.Context, operands)
+	list, err := targets(c.Context, operands, c.String("agent"))
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func showCommand(e *env) *cli.Command {
 		Name: "show", Usage: "show a session's turns, calls and findings in the order of time", ArgsUsage: "PATH|ID",
 		Description: "Tells what happened in a session: turns, prompts, answers, tool calls and how they came out, and at their\nplace the findings of lint. PATH is a file (.jsonl, .jsonl.zst), or - for standard input; ID is a thread's id.",
 		Flags: []cli.Flag{
-			lastFlag(), lastAgentFlag(),
+			lastFlag(), agentFlag(),
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, or jsonl (one JSON object an entry)"},
 			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and what calls were given and gave back", DisableDefaultText: true},
@@ -74,7 +74,7 @@ func (e *env) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := targets(c.Context, operands)
+	list, err := targets(c.Context, operands, c.String("agent"))
 	if err != nil {
 		return err
 	}

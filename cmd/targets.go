@@ -35,8 +35,8 @@ const freshFor = 3 * time.Second
 
 // targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it is
 // the agent's home. Each operand that leads to nothing is a target with an error.
-func targets(ctx context.Context, operands []string) ([]target, error) {
-	homes, err := defaultHomes()
+func targets(ctx context.Context, operands []string, only string) ([]target, error) {
+	homes, err := defaultHomes(only)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,11 @@ func targets(ctx context.Context, operands []string) ([]target, error) {
 			}
 		}
 		if len(list) == 0 {
-			root := homes[0].dir
-			list = append(list, target{path: root, err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME", root)})
+			dirs := make([]string, len(homes))
+			for i, h := range homes {
+				dirs[i] = h.dir
+			}
+			list = append(list, target{path: dirs[0], err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME or CLAUDE_CONFIG_DIR", strings.Join(dirs, " and "))})
 		}
 	}
 	for _, op := range operands {
@@ -67,10 +70,16 @@ type agentHome struct {
 	dir   string
 }
 
-// defaultHomes are the agents' homes of this user, whether they exist or not.
-func defaultHomes() ([]agentHome, error) {
+// defaultHomes are the agents' homes of this user, whether they exist or not; of one agent alone if only is not "".
+func defaultHomes(only string) ([]agentHome, error) {
+	if only != "" && all.Named(only) == nil {
+		return nil, usage("--agent is %q; it takes %s", only, strings.Join(all.Names(), ", "))
+	}
 	var list []agentHome
 	for _, a := range all.Homed() {
+		if only != "" && a.Name() != only {
+			continue
+		}
 		dir, err := a.DefaultHome()
 		if err != nil {
 			return nil, err
@@ -99,14 +108,21 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, plain(err))}}
 	}
 	var list []target
+	var without []string // homes that have no such session
 	for _, h := range homes {
 		found := h.find(ctx, operand)
 		if found[0].err == nil {
 			return found
 		}
+		if errors.Is(found[0].err, agent.ErrNoSession) {
+			without = append(without, h.dir)
+		}
 		if list == nil || !errors.Is(found[0].err, errNotHere) {
 			list = found
 		}
+	}
+	if len(without) > 1 && len(without) == len(homes) {
+		list[0].err = notHere{fmt.Errorf("%s: %w below %s", operand, agent.ErrNoSession, strings.Join(without, " or "))}
 	}
 	return list
 }
@@ -119,6 +135,9 @@ type notHere struct{ error }
 
 // Is makes errors.Is(err, errNotHere) true.
 func (notHere) Is(target error) bool { return target == errNotHere }
+
+// Unwrap is the error of the search.
+func (e notHere) Unwrap() error { return e.error }
 
 // find looks up a session's id or a thread's name in one home. There is at least one target, with an error if nothing
 // is found.
@@ -249,7 +268,7 @@ func homeOf(path string) string {
 	if dir := homeAbove(real); dir != "" {
 		return dir
 	}
-	homes, err := defaultHomes()
+	homes, err := defaultHomes("")
 	if err != nil {
 		return ""
 	}

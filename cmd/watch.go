@@ -111,7 +111,7 @@ func watched(operands []string) ([]string, error) {
 	if len(operands) > 0 {
 		return operands, nil
 	}
-	homes, err := defaultHomes()
+	homes, err := defaultHomes("")
 	if err != nil {
 		return nil, err
 	}
