@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/baseline"
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -66,7 +67,7 @@ func readBaseline(path string) (baseline.File, error) {
 		return nil, fmt.Errorf("reading the baseline %s: there is no such file; --write-baseline makes it", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the baseline %s: %w", path, plain(err))
+		return nil, fmt.Errorf("reading the baseline %s: %w", path, cause.Of(err))
 	}
 	return baseline.Decode(text, path)
 }

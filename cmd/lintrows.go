@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/lint"
 )
@@ -33,14 +34,14 @@ func (l *lintRun) filesFrom(operands []string) ([]string, error) {
 	default:
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("--files-from %s: %w", path, plain(err))
+			return nil, fmt.Errorf("--files-from %s: %w", path, cause.Of(err))
 		}
 		defer f.Close()
 		in = f
 	}
 	named, err := linesOf(l.c.Context, in)
 	if err != nil {
-		return nil, fmt.Errorf("reading the list of --files-from %s: %w", path, plain(err))
+		return nil, fmt.Errorf("reading the list of --files-from %s: %w", path, cause.Of(err))
 	}
 	if len(named)+len(operands) == 0 {
 		return nil, fmt.Errorf("--files-from %s: it names no session", path)

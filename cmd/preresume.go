@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/preresume"
@@ -189,7 +190,7 @@ func (p *preRun) readError(path string) error {
 	default:
 		f, err := os.Open(path)
 		if err != nil {
-			return fmt.Errorf("--error-file %s: %w", path, plain(err))
+			return fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
 		}
 		defer f.Close()
 		in = f

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/shim"
 	"github.com/hist-cli/hist/internal/shim/front"
@@ -82,7 +83,7 @@ func (e *env) shimRemove(dir string) error {
 		}
 	}
 	if err != nil && len(removed) == 0 {
-		return fmt.Errorf("removing the shim from %s: %w; nothing was changed", dir, plain(err))
+		return fmt.Errorf("removing the shim from %s: %w; nothing was changed", dir, cause.Of(err))
 	}
 	return err
 }
@@ -100,7 +101,7 @@ func (e *env) shimInstall(dir string, program *front.Program) error {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	if err != nil {
-		return fmt.Errorf("installing the shim in %s: %w", dir, plain(err))
+		return fmt.Errorf("installing the shim in %s: %w", dir, cause.Of(err))
 	}
 	if err := e.tell("installed %s\n", path); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
@@ -105,7 +106,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	case err == nil:
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
-		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, plain(err))}}
+		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, cause.Of(err))}}
 	}
 	var list []target
 	var without []string // homes that have no such session
@@ -218,22 +219,13 @@ func segments(paths []string) bool {
 	return true
 }
 
-// plain takes the operation and path off an error of the file system's; the caller names the path.
-func plain(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
 // below finds the sessions below a directory. What can't be looked at is a target with an error.
 func below(ctx context.Context, dir string) []target {
 	var list []target
 	err := walk.Walk(ctx, dir, func(e walk.Entry) error {
 		switch {
 		case e.Err != nil:
-			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, plain(e.Err))})
+			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Of(e.Err))})
 		case !e.Hidden:
 			in := homeOf(e.Path)
 			list = append(list, target{path: e.Path, home: in, all: isHome(dir, in)})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/follow"
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/source"
@@ -105,7 +106,7 @@ func (e *env) watch(c *cli.Context) error {
 func watched(operands []string) ([]string, error) {
 	for _, op := range operands {
 		if _, err := os.Stat(op); err != nil {
-			return nil, fmt.Errorf("%s: %w; watch takes files and directories", op, plain(err))
+			return nil, fmt.Errorf("%s: %w; watch takes files and directories", op, cause.Of(err))
 		}
 	}
 	if len(operands) > 0 {

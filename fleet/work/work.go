@@ -19,6 +19,7 @@ import (
 
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -69,7 +70,7 @@ func IsSession(key string) bool {
 	if strings.HasPrefix(key, Private) || strings.Contains(key, "/"+Private) {
 		return false
 	}
-	return strings.HasSuffix(key, ".jsonl") || strings.HasSuffix(key, ".jsonl.zst")
+	return walk.IsSession(key)
 }
 
 // Private is the folder of a store in which hist-fleet keeps what is its own: originals above all.

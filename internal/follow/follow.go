@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/hist-cli/hist/internal/walk"
 )
 
 // ErrLimit: the system lets this user watch no more directories.
@@ -113,7 +115,7 @@ func (f *Follower) event(e fsnotify.Event) error {
 	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 		f.forget(e.Name)
 	}
-	if isSession(e.Name) && f.asked(e.Name) {
+	if walk.IsSession(e.Name) && f.asked(e.Name) {
 		f.pending.set(e.Name, time.Now().Add(f.rest))
 		return nil
 	}
@@ -179,7 +181,7 @@ func (f *Follower) below(dir string, told bool) error {
 			return nil
 		case e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isDir(path):
 			return f.add(path)
-		case told && isSession(path):
+		case told && walk.IsSession(path):
 			f.pending.set(path, time.Now().Add(f.rest))
 		}
 		return nil
@@ -214,8 +216,4 @@ func limited(dir string, err error) error {
 		return fmt.Errorf("watching for changes: %w", err)
 	}
 	return fmt.Errorf("watching %s: %w", dir, err)
-}
-
-func isSession(path string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(path, ".zst"), ".jsonl")
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/hist-cli/hist/internal/cause"
 )
 
 // leaseTries and leasePause bridge a moment in which a backup or an indexer has the file open.
@@ -33,7 +35,7 @@ type Guard struct {
 func Hold(path string) (*Guard, *Busy, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking whether %s is open: %w", path, plain(err))
+		return nil, nil, fmt.Errorf("looking whether %s is open: %w", path, cause.Of(err))
 	}
 	for try := 1; ; try++ {
 		err = setLease(f, unix.F_WRLCK)
@@ -131,14 +133,6 @@ func Holder(path string) int {
 		}
 	}
 	return found
-}
-
-// plain takes the path out of an error whose sentence names it already.
-func plain(err error) error {
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }
 
 // control runs do with the file's descriptor.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/hist-cli/hist/internal/cause"
 )
 
 // ErrLoop: a symbolic link leads back to itself or to a directory above it.
@@ -30,7 +32,7 @@ type Entry struct {
 func Walk(ctx context.Context, root string, visit func(Entry) error) error {
 	info, err := os.Stat(root)
 	if err != nil {
-		return fmt.Errorf("walking %s: %w", root, bare(err))
+		return fmt.Errorf("walking %s: %w", root, cause.Of(err))
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("walking %s: it is not a directory: %w", root, syscall.ENOTDIR)
@@ -40,7 +42,7 @@ func Walk(ctx context.Context, root string, visit func(Entry) error) error {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		return fmt.Errorf("walking %s: %w", root, bare(err))
+		return fmt.Errorf("walking %s: %w", root, cause.Of(err))
 	}
 	w := walker{ctx: ctx, visit: visit, tops: []string{real}, seen: map[string]bool{real: true}}
 	return w.dir(root, real)
@@ -60,7 +62,7 @@ func (w *walker) dir(path, real string) error {
 	}
 	entries, err := os.ReadDir(path) // sorted; on error holds what was read so far
 	if err != nil {
-		if err := w.visit(Entry{Path: path, Err: fmt.Errorf("reading directory %s: %w", path, bare(err))}); err != nil {
+		if err := w.visit(Entry{Path: path, Err: fmt.Errorf("reading directory %s: %w", path, cause.Of(err))}); err != nil {
 			return err
 		}
 	}
@@ -87,7 +89,7 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 		return w.dir(path, real)
 	}
 	name := e.Name()
-	wanted := isSession(name)
+	wanted := IsSession(name)
 	if e.Type()&fs.ModeSymlink != 0 {
 		info, err := os.Stat(path)
 		switch {
@@ -96,7 +98,7 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 		case errors.Is(err, syscall.ELOOP):
 			return w.visit(Entry{Path: path, Err: fmt.Errorf("%s: %w", path, ErrLoop)})
 		case err != nil:
-			return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, bare(err))})
+			return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, cause.Of(err))})
 		case info.IsDir():
 			return w.link(path, filepath.Dir(real))
 		}
@@ -115,7 +117,7 @@ func (w *walker) link(path, parent string) error {
 		target, err = filepath.Abs(target)
 	}
 	if err != nil {
-		return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, bare(err))})
+		return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, cause.Of(err))})
 	}
 	if within(parent, target) {
 		return w.visit(Entry{Path: path, Err: fmt.Errorf("%s: %w: it leads back to %s", path, ErrLoop, target)})
@@ -145,15 +147,7 @@ const (
 	zstSuffix  = ".zst"
 )
 
-func isSession(name string) bool {
+// IsSession says whether a file is named as a session is: X.jsonl, or X.jsonl.zst.
+func IsSession(name string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(name, zstSuffix), nameSuffix)
-}
-
-// bare takes the path out of an error whose sentence names it already.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
@@ -26,7 +27,7 @@ type Busy = inuse.Busy
 func InUse(path, home, threadID string) (*Busy, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return nil, fmt.Errorf("looking whether %s is in use: %w", path, bare(err))
+		return nil, fmt.Errorf("looking whether %s is in use: %w", path, cause.Of(err))
 	}
 	return RealInUse(real, home, threadID)
 }

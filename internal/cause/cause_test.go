@@ -1,0 +1,21 @@
+package cause
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+)
+
+func TestOf(t *testing.T) {
+	other := errors.New("other")
+	for _, c := range []struct{ err, want error }{
+		{&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, fs.ErrNotExist},
+		{fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}), fs.ErrPermission},
+		{other, other}, {nil, nil},
+	} {
+		if got := Of(c.err); got != c.want { //nolint:errorlint // the very one
+			t.Errorf("%v: %v, want %v", c.err, got, c.want)
+		}
+	}
+}
