@@ -14,9 +14,10 @@ import (
 
 // exec runs the command with this process's streams, hands signals on to it, and exits with its code. hist stays in
 // between so that the exit code can be logged; a terminal's own signals reach the command from the terminal.
-// Without a command it is the answer's own: the one that resumes the session.
+// Without a command it is the answer's own: the one that resumes the session, in the directory in which that finds it.
 func (p *preRun) exec(a *preresume.Answer) error {
-	if len(p.command) == 0 {
+	own := len(p.command) == 0
+	if own {
 		p.command = a.Resume
 	}
 	if len(p.command) == 0 {
@@ -25,6 +26,9 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	p.log.Ran, p.log.Used = nameOnly(p.command), p.log.Thread
 	p.keep()
 	c := exec.Command(p.command[0], p.command[1:]...)
+	if own && elsewhere(a, p.log.CWD) {
+		c.Dir = a.Dir
+	}
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, p.env.out, p.env.err
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)

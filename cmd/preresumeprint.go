@@ -81,14 +81,7 @@ func sessionWords(a *preresume.Answer, line func(name, format string, args ...an
 		line("directory", "%s", a.CWD)
 	}
 	if a.Version != "" {
-		words := a.Version
-		if a.Mode != "" {
-			words += ", " + a.Mode
-		}
-		if a.Mode != "" || a.Model != "" || a.Provider != "" { // not every agent says these
-			words += ", model " + orUnknown(a.Model) + " of " + orUnknown(a.Provider)
-		}
-		line("client", "%s", words)
+		line("client", "%s", clientWords(a))
 	}
 	if a.Turn != nil {
 		line("last turn", "%s", turnWords(a.Turn))
@@ -149,6 +142,21 @@ func repairOperand(a *preresume.Answer) string {
 		return a.Thread
 	}
 	return a.Path
+}
+
+// clientWords tells the client's version, how it keeps the history, and the model and whose it is: not every agent says these.
+func clientWords(a *preresume.Answer) string {
+	text := a.Version
+	if a.Mode != "" {
+		text += ", " + a.Mode
+	}
+	if a.Mode != "" || a.Model != "" || a.Provider != "" {
+		text += ", model " + orUnknown(a.Model)
+	}
+	if a.Provider != "" {
+		text += " of " + a.Provider
+	}
+	return text
 }
 
 func orUnknown(s string) string {

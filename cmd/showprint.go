@@ -129,7 +129,7 @@ func describeEntry(e *timeline.Entry) string {
 	case timeline.Note:
 		return fmt.Sprintf("a note by the script of call %s", e.CallID)
 	case timeline.Settings:
-		return shortened(fmt.Sprintf("settings: %s in %s", e.Model, e.CWD), longestFact)
+		return shortened(strings.Join(strings.Fields("settings: "+e.Model), " ")+" in "+e.CWD, longestFact)
 	case timeline.Compaction:
 		return "the history so far was replaced by a summary"
 	case timeline.Rollback:

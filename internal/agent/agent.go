@@ -221,6 +221,12 @@ type Inspected interface {
 	Inspect(home string) []Said
 }
 
+// Local is an agent some of whose clients find a session only from the directory that it was begun in.
+type Local interface {
+	// OnlyInPlace says whether the client of a version is such a one.
+	OnlyInPlace(version string) bool
+}
+
 // Retaining is an agent whose client deletes sessions by the time of their files.
 type Retaining interface {
 	// Due says, in a sentence, that the client may delete a session; "" if it does not.

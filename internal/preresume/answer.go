@@ -75,6 +75,9 @@ type Answer struct {
 	NotRead     string     `json:"not_read,omitempty"`
 	RepairError string     `json:"repair_error,omitempty"` // why a repair that was asked for was not made
 
+	// Dir is the only directory in which the resume finds the session, "" if it does in any.
+	Dir string `json:"-"`
+
 	session *glance.Session
 	weight  weight
 }

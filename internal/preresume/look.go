@@ -2,6 +2,7 @@ package preresume
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
@@ -39,6 +41,9 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 		return nil, err
 	}
 	a := about(g, req.Content)
+	if l, ok := g.Agent.(agent.Local); ok && l.OnlyInPlace(cmp.Or(req.Lint.For[g.Agent.Name()], g.Header.Version)) {
+		a.Dir = g.Header.CWD
+	}
 	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	if err != nil {
 		return nil, err

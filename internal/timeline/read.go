@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -205,6 +206,7 @@ func (t *teller) quietState() TurnState {
 // settings tells where and with which model turns run, if that is new.
 func (t *teller) settings(rec *session.Record) {
 	cwd, model := t.words.Place(rec)
+	cwd, model = cmp.Or(cwd, t.cwd), cmp.Or(model, t.model) // what a record leaves unsaid stays
 	if cwd == t.cwd && model == t.model {
 		return
 	}

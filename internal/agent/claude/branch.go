@@ -272,13 +272,13 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if winner == nil {
 		return true
 	}
-	if winner.isPrompt() && !head.isPrompt() && fork.inTurn {
+	if winner.isPrompt() && !head.isPrompt() && fork.inTurn && !c.leftByChoice(head) {
 		return false // nobody goes back to the middle of a turn
 	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
-	if fork.rewound || c.rewound(head) {
+	if fork.rewound || c.rewound(head) || c.leftByChoice(head) {
 		return true
 	}
 	overlap := end.when != 0 && winner.when != 0 && end.when > winner.when && tip.when >= head.when
@@ -377,7 +377,7 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	}
 	c.hang(head, tip, d)
 	if c.byUUID[c.leaf] != nil && !under(end, c.byUUID[c.leaf]) {
-		c.pointAt(d, end)
+		c.pointAt(d, end, false)
 	}
 	return end
 }
@@ -414,7 +414,7 @@ func (c *Checker) wrongLeaf() {
 		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the client begins before this record: what follows is not sent",
 	}})
-	c.pointAt(d, full)
+	c.pointAt(d, full, false)
 }
 
 // wrongTime reports where clients up to 2.1.2 begin at a record in the middle: they take the message with the latest time,
@@ -491,8 +491,8 @@ func (c *Checker) deepest(n *node) *node {
 	return n
 }
 
-// pointAt adds a last-prompt record that names where the conversation ends.
-func (c *Checker) pointAt(d *draft, n *node) {
+// pointAt adds a last-prompt record that names where the conversation ends, and says whether somebody has chosen that.
+func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	c.leaf, c.pointed = n.uuid, true
 	prompt := ""
 	for _, t := range c.told {
@@ -503,7 +503,12 @@ func (c *Checker) pointAt(d *draft, n *node) {
 	line := []byte(`{"type":"last-prompt","lastPrompt":`)
 	line = jsonl.AppendQuote(line, prompt)
 	line = append(jsonl.AppendQuote(append(line, `,"leafUuid":`...), n.uuid), `,"sessionId":`...)
-	line = append(jsonl.AppendQuote(line, c.beside.session), '}')
+	line = jsonl.AppendQuote(line, c.beside.session)
+	if chosen {
+		line = append(jsonl.AppendQuote(append(line, `,"hist":`...), chosenMark), '}')
+	} else {
+		line = append(line, '}')
+	}
 	d.Edits = append(d.Edits, finding.Edit{At: c.last.Pos, Op: finding.After, New: finding.Content{Literal: line}})
 }
 

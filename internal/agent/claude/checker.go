@@ -51,14 +51,16 @@ type Checker struct {
 
 	nodes                []*node // in the order of the file
 	byUUID               map[string]*node
-	dead                 []session.Pos // unreadable lines
-	zeros                bool          // NULs stand where a record was
+	dead                 []session.Pos    // unreadable lines
+	zeros                bool             // NULs stand where a record was
+	trifles              map[int64]string // unreadable lines of bookkeeping, with its type
 	beside               setting
 	written              string       // the newest version that wrote a record
 	told                 []told       // where prompts are told a second time
 	typedUsed            map[int]bool // which of Beside.Typed were put back
 	leaf                 string       // as the last last-prompt record names it
 	leafAt               finding.Ref
+	choice               choice          // of a branch, the last that was made
 	snapshots            map[string]bool // the prompts for which the client has kept files
 	queued               []session.Pos   // where prompts came in
 	rewinds              []session.Pos   // where the client has noted a rewind
@@ -132,7 +134,7 @@ func (d *draft) follows() bool {
 
 // New returns a checker that reports to the given function.
 func New(opts Options, report func(finding.Finding)) *Checker {
-	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, half: map[int64]bool{}, heard: map[string]bool{}, snapshots: map[string]bool{}, proof: newProof()}
+	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, trifles: map[int64]string{}, half: map[int64]bool{}, heard: map[string]bool{}, snapshots: map[string]bool{}, proof: newProof()}
 }
 
 // Record takes the next logical record.
@@ -141,10 +143,14 @@ func (c *Checker) Record(rec *session.Record) {
 		c.zeros = c.zeros || rec.Zeros
 		if !rec.Blank {
 			c.dead = append(c.dead, rec.Pos)
+			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients glue their next record to an open end
+				c.trifles[rec.Pos.Line] = typ
+			}
 			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
 		}
 		return
 	}
+	delete(c.trifles, rec.Pos.Line) // more than one record stood there
 	c.records++
 	c.last = finding.RefOf(rec)
 	if c.first.Pos.Line == 0 {
@@ -187,6 +193,9 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		}
 		if leaf := decoded(rec, fieldLeaf); leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
+		}
+		if string(text(rec, fieldHist)) == chosenMark {
+			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
 		}
 		if t := decoded(rec, fieldLastPrompt); t != "" && !strings.HasSuffix(t, "…") && !strings.HasSuffix(t, "...") {
 			c.told = append(c.told, told{text: t, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // minBranch is how many digits of a record's id name it.
@@ -28,6 +29,7 @@ func (c *Checker) chooseBranch() {
 		return
 	}
 	if tip := c.tipOf(c.leaf); tip != nil && under(tip, named[0]) {
+		c.confirm(tip)
 		return
 	}
 	end := c.deepest(named[0])
@@ -35,7 +37,45 @@ func (c *Checker) chooseBranch() {
 		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the branch that was asked for ends here, and the client begins on another; versions before 2.1.215 go by the times and take no notice",
 	}})
-	c.pointAt(d, end)
+	c.pointAt(d, end, true)
+}
+
+// confirm notes that the branch that the client goes on with was asked for, where else another would be taken for lost.
+func (c *Checker) confirm(tip *node) {
+	if head, _ := c.lostBranch(c.reach(tip, hung, c.all()), c.trunkOf(tip)); head == nil {
+		return
+	}
+	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the branch that was asked for ends here, as the client has it; nothing says yet that the others were left on purpose",
+	}})
+	c.pointAt(d, tip, true)
+}
+
+// chosenMark is what a last-prompt record says by which hist has noted that its leaf was asked for.
+const chosenMark = "chosen"
+
+// choice is a branch that was asked for: where it ended then, and where that is noted.
+type choice struct {
+	leaf string
+	at   session.Pos
+	way  map[*node]bool // from the leaf to its root, once it is asked for
+}
+
+// leftByChoice says whether a branch that leaves the way to the leaf that was asked for stood in the file then: it was left
+// on purpose.
+func (c *Checker) leftByChoice(head *node) bool {
+	leaf := c.byUUID[c.choice.leaf]
+	if leaf == nil || head.new != nil || !head.ref.Pos.Less(c.choice.at) || head.up == leaf {
+		return false
+	}
+	if c.choice.way == nil {
+		c.choice.way = map[*node]bool{}
+		for n := leaf; n != nil && !c.choice.way[n]; n = n.up {
+			c.choice.way[n] = true
+		}
+	}
+	return !c.choice.way[head]
 }
 
 // chainParallel hangs the outputs of parallel calls behind each other: the first behind the last call, each other behind the

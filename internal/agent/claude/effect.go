@@ -1,10 +1,13 @@
 package claude
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // Effect is what a version of Claude Code, "" is the newest known, does with damage that any agent's session may have
@@ -40,6 +43,10 @@ var healed = map[*finding.Rule]string{
 
 // Settle gives what the normalizer found the meaning that it has for the clients that may read the session.
 func (a *adapter) Settle(f *finding.Finding) {
+	if f.Rule == normalize.TornTail || f.Rule == normalize.BadJSON {
+		a.trifled(f)
+		return
+	}
 	message := healed[f.Rule]
 	if message == "" || strings.Contains(f.Message, "UTF-16") {
 		return
@@ -48,4 +55,30 @@ func (a *adapter) Settle(f *finding.Finding) {
 	for _, version := range a.readers() {
 		f.Impact = max(f.Impact, impactIn(version, f.Rule))
 	}
+}
+
+// trifles are the types of records that are no part of the conversation.
+var trifles = []string{
+	"summary", "queue-operation", "last-prompt", "api-request", "api-request-blob", "api-request-shape", "file-history-snapshot", "file-history-delta",
+	"mode", "permission-mode", "tools-used", "atis-latch", "cost-state", "custom-title", "agent-name", "ai-title", "tag", "pr-link",
+}
+
+// trifle is the type of a record that can't be read and was no part of the conversation, "" if it may have been one.
+func trifle(rec *session.Record) string {
+	rest, ok := bytes.CutPrefix(rec.Raw, []byte(`{"type":"`))
+	typ, _, whole := bytes.Cut(rest, []byte(`"`))
+	if !ok || !whole || rec.Pos.Part > 0 || !slices.Contains(trifles, string(typ)) {
+		return ""
+	}
+	return string(typ)
+}
+
+// trifled makes less of a line that can't be read where nothing of the conversation is lost with it: the client shows less.
+func (a *adapter) trifled(f *finding.Finding) {
+	typ := a.trifles[f.Pos.Line]
+	if typ == "" || f.Impact != finding.Loses {
+		return
+	}
+	f.Impact = finding.Shows
+	f.Message += "; it was bookkeeping (" + typ + "), no part of the conversation"
 }

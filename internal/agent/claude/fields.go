@@ -51,6 +51,7 @@ const (
 	fieldAttachment
 	fieldDenial
 	fieldEntrypoint
+	fieldHist
 	fieldCount
 )
 
@@ -66,7 +67,7 @@ var paths = [fieldCount]string{
 	fieldAgentID: "agentId", fieldLeaf: "leafUuid", fieldExplicit: "explicit", fieldLastPrompt: "lastPrompt",
 	fieldOperation: "operation", fieldPlainContent: "content", fieldHash: "hash", fieldTail: "tail", fieldBase: "base",
 	fieldKeep: "keep", fieldID: "id", fieldCompact: "compactMetadata", fieldMessageRef: "messageId",
-	fieldAttachment: "attachment.type", fieldDenial: "toolDenialKind", fieldEntrypoint: "entrypoint",
+	fieldAttachment: "attachment.type", fieldDenial: "toolDenialKind", fieldEntrypoint: "entrypoint", fieldHist: "hist",
 }
 
 var shape = mustCompile(paths[:])

@@ -24,5 +24,8 @@ func before(a, b string) bool {
 	return false
 }
 
+// OnlyInPlace says whether a client finds a session only from the directory that it was begun in: all up to 2.1.2.
+func (Agent) OnlyInPlace(version string) bool { return before(version, "2.1.3") }
+
 // newerThanKnown says whether a record was written by a client that nobody has measured.
 func newerThanKnown(version string) bool { return before(Newest, version) }
