@@ -316,6 +316,12 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	if err != nil {
 		return nil, err
 	}
+	if run == "" { // nothing was changed: nothing could be mended, or somebody else has done it
+		if after.Damaged() {
+			after.RepairError = "nothing in it can be mended"
+		}
+		return after, nil
+	}
 	after.Repaired, after.Run = true, run
 	p.log.Repaired, p.log.Run = true, run
 	return after, nil

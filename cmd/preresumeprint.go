@@ -75,7 +75,9 @@ func sessionWords(a *preresume.Answer, line func(name, format string, args ...an
 	}
 	if a.Path != "" {
 		line("file", "%s", a.Path)
-		line("size", "%s", bytesOf(a.Size))
+		if a.Turn != nil { // else nothing of it was read
+			line("size", "%s", bytesOf(a.Size))
+		}
 	}
 	if a.CWD != "" {
 		line("directory", "%s", a.CWD)

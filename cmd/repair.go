@@ -283,10 +283,13 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	opts.StripEncrypted = r.c.Bool("strip-encrypted")
 	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
-	if opts.Live && (r.mode != repair.DryRun || r.instead == repair.InPlace) {
+	if src.Real != "" && (r.mode != repair.DryRun || r.instead == repair.InPlace) {
 		// A copy of a session that is being written would be torn where the writer stands.
 		busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
-		if err == nil && busy != nil {
+		if err != nil {
+			return nil, fmt.Errorf("%s: it is left alone, as it can't be told whether somebody uses it: %w", t.path, err)
+		}
+		if busy != nil {
 			return nil, fmt.Errorf("%s: %w", t.path, busy)
 		}
 		opts.Live = false

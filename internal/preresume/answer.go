@@ -157,9 +157,9 @@ func Missing(reason string) *Answer {
 
 // Unreadable is the answer when a session's file can't be read, or no agent that hist knows wrote it.
 func Unreadable(path string, why error) *Answer {
-	a := none(Corrupt, SeeFindings, why.Error())
+	a := none(Corrupt, SeeFindings, "it could not be read: "+why.Error())
 	if errors.Is(why, agent.ErrUnclaimed) {
-		a.Verdict, a.Agent = Incompatible, ""
+		a.Verdict, a.Agent, a.Reason = Incompatible, "", why.Error()
 	}
 	a.Path = path
 	return a

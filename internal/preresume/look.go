@@ -46,7 +46,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	}
 	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	if err != nil {
-		return nil, err
+		a.Warning = "it can't be told whether somebody uses it: " + err.Error()
 	}
 	findings, err := a.read(ctx, req)
 	if err != nil {

@@ -359,12 +359,32 @@ func TestALookHoldsOneConnection(t *testing.T) {
 		one([]byte(`{"id":1,"method":"thread/resume","params":{"threadId":"` + a + `"}}`))
 		close(held)
 	}()
-	<-looking
-	other([]byte(`{"id":1,"method":"turn/start","params":{"threadId":"` + b + `"}}`))
-	other([]byte(`{"id":1,"method":"thread/resume","params":{"threadId":"` + a + `"}}`)) // looked at already
-	down([]byte(`{"id":1,"result":{"thread":{"id":"` + a + `"}}}`))
+	within(t, "the look never began", looking)
+	passed := make(chan bool)
+	go func() {
+		other([]byte(`{"id":1,"method":"turn/start","params":{"threadId":"` + b + `"}}`))
+		other([]byte(`{"id":1,"method":"thread/resume","params":{"threadId":"` + a + `"}}`)) // looked at already
+		down([]byte(`{"id":1,"result":{"thread":{"id":"` + a + `"}}}`))
+		close(passed)
+	}()
+	within(t, "the other connection waits for the look", passed)
+	select {
+	case <-held:
+		t.Error("the connection that asked does not wait for the look")
+	default:
+	}
 	close(end)
-	<-held
+	within(t, "the connection that asked still waits after the look", held)
+}
+
+// within ends the test if nothing comes from a channel.
+func within(t *testing.T, failure string, done <-chan bool) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal(failure)
+	}
 }
 
 // A look serves for a while, then the same thread is looked at anew.

@@ -21,7 +21,8 @@ type Busy = inuse.Busy
 // InUse looks whether somebody uses the rollout file at path, and returns nil if nobody does. It asks for Codex's
 // migration journal and staged files, whether the agent of threadID has run this process, for the writer's lock of
 // threadID below home, and (Linux) for any open descriptor of the file, this process's own included: close readers
-// first. No client notices the question. With home or threadID empty only the file itself is looked at.
+// first. No client notices the question. With home or threadID empty only the file itself is looked at. An error says that it
+// could not be found out: it is not known that nobody uses the file.
 //
 // Clients before 0.145 take no lock, and only Linux tells who has a file open: elsewhere nil means "not that we know".
 func InUse(path, home, threadID string) (*Busy, error) {
@@ -37,18 +38,25 @@ func RealInUse(real, home, threadID string) (*Busy, error) {
 	if threadID != "" && !IsID(threadID) {
 		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
 	}
-	if b, err := migrating(real, home, threadID); b != nil || err != nil {
-		return b, err
+	b, unknown := migrating(real, home, threadID)
+	if b != nil {
+		return b, nil
 	}
 	if Asking(threadID) {
 		return &Busy{Reason: "hist was run by the agent whose session it is ($" + threadVar + "; unset it if that agent is gone)"}, nil
 	}
 	if home != "" && threadID != "" {
-		if b, err := probeThread(home, threadID); b != nil || err != nil {
-			return b, err
+		b, err := probeThread(home, threadID)
+		if b != nil {
+			return b, nil
 		}
+		unknown = errors.Join(unknown, err)
 	}
-	return inuse.Opened(real)
+	// Where the locks tell nothing, the open file may still.
+	if b, err := inuse.Opened(real); b != nil || err != nil {
+		return b, err
+	}
+	return nil, unknown
 }
 
 // threadVar names the thread to the commands that an agent runs (measured with 0.114.0, 0.145.0 and 0.169.0; 0.79.0 does

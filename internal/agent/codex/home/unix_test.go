@@ -220,6 +220,22 @@ func TestInUseLock(t *testing.T) {
 	release()
 }
 
+// A lock that can't be looked at does not hide that the file is open; that nobody has it open says nothing of the lock.
+func TestInUseUnknown(t *testing.T) {
+	home, path := codexHome(t)
+	if err := os.MkdirAll(filepath.Join(home, lockDir, idA+".lock"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := InUse(path, home, idA); b != nil || err == nil {
+		t.Errorf("%+v, %v", b, err)
+	}
+	cmd, _, end := play(t, "open-append:"+path, nil)
+	defer end()
+	if b, err := InUse(path, home, idA); err != nil || b == nil || b.PID != cmd.Process.Pid {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
 func TestInUseMigration(t *testing.T) {
 	home, path := codexHome(t)
 	base := filepath.Base(path)
