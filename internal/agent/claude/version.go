@@ -24,8 +24,9 @@ func before(a, b string) bool {
 	return false
 }
 
-// OnlyInPlace says whether a client finds a session only from the directory that it was begun in: all up to 2.1.2.
-func (Agent) OnlyInPlace(version string) bool { return before(version, "2.1.3") }
+// OnlyInPlace says whether a client finds a session only from the directory that it was begun in: all up to 2.1.215
+// (measured; 2.1.330 finds it from any).
+func (Agent) OnlyInPlace(version string) bool { return before(version, "2.1.216") }
 
 // newerThanKnown says whether a record was written by a client that nobody has measured.
 func newerThanKnown(version string) bool { return before(Newest, version) }
