@@ -56,6 +56,12 @@ func (n noted) Record(uuid string) (line []byte, source string) {
 	return n.of.Record(uuid)
 }
 
+// Answer is of's.
+func (n noted) Answer(callID, call string) (line []byte, source string) {
+	n.asked()
+	return n.of.Answer(callID, call)
+}
+
 // Output is of's.
 func (n noted) Output(callID string) (text, source string) {
 	n.asked()
@@ -111,13 +117,27 @@ func (f *folder) Stray() bool {
 
 // Record finds a record by its uuid in another session of the folder.
 func (f *folder) Record(uuid string) (line []byte, source string) {
+	return f.elsewhere(uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid })
+}
+
+// Answer finds a call's output in another session of the folder, by the ids of the call and of its record.
+func (f *folder) Answer(callID, call string) (line []byte, source string) {
+	return f.elsewhere(callID, func(l []byte) bool {
+		if of := gjson.GetBytes(l, "sourceToolAssistantUUID").String(); of != call && (of != "" || gjson.GetBytes(l, "parentUuid").String() != call) {
+			return false
+		}
+		blocks := gjson.GetBytes(l, "message.content").Array()
+		return len(blocks) == 1 && blocks[0].Get("type").String() == "tool_result" && blocks[0].Get("tool_use_id").String() == callID
+	})
+}
+
+// elsewhere finds a record that fits, and that holds an id, in another session of the folder.
+func (f *folder) elsewhere(id string, fits func(line []byte) bool) (line []byte, source string) {
 	if f.lookups++; f.lookups > maxLookups {
 		return nil, ""
 	}
 	for _, path := range f.others() {
-		if line := findLine(path, []byte(`"`+uuid+`"`), func(l []byte) bool {
-			return gjson.GetBytes(l, "uuid").String() == uuid && !bytes.Contains(l, mark)
-		}); line != nil {
+		if line := findLine(path, []byte(`"`+id+`"`), func(l []byte) bool { return fits(l) && !bytes.Contains(l, mark) }); line != nil {
 			return line, "the same record in " + filepath.Base(path)
 		}
 	}

@@ -26,6 +26,9 @@ type Options struct {
 type Beside interface {
 	// Record returns the record with a uuid from a fork or a copy of the session, and words for where it was; nil if none has it.
 	Record(uuid string) (line []byte, source string)
+	// Answer returns the record with a call's output from a fork or a copy of the session, by the call's id and that of its
+	// record, and words for where it was; nil if none has it.
+	Answer(callID, call string) (line []byte, source string)
 	// Output returns what is kept of a tool's output outside the session: the words, and words for where they were.
 	Output(callID string) (text, source string)
 	// Typed are the prompts that the user has typed in this session, as the client lists them, by their times.
@@ -68,6 +71,7 @@ type Checker struct {
 	records              int
 	copied               int            // records of kinds that a resume copies into a file of its own
 	other                map[int64]bool // lines of bookkeeping on which the normalizer found something
+	cut                  map[*node]int  // records that hist has closed where they were cut, and their bytes then
 	half                 map[int64]bool // lines with what is left of a record of the conversation
 	last                 finding.Ref    // of the last readable record
 	proof                proof
@@ -134,7 +138,7 @@ func (d *draft) follows() bool {
 
 // New returns a checker that reports to the given function.
 func New(opts Options, report func(finding.Finding)) *Checker {
-	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, trifles: map[int64]string{}, half: map[int64]bool{}, heard: map[string]bool{}, snapshots: map[string]bool{}, proof: newProof()}
+	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, trifles: map[int64]string{}, half: map[int64]bool{}, cut: map[*node]int{}, heard: map[string]bool{}, snapshots: map[string]bool{}, proof: newProof()}
 }
 
 // Record takes the next logical record.
@@ -171,6 +175,9 @@ func (c *Checker) Record(rec *session.Record) {
 		c.noteCalls(rec, n)
 		c.proof.answer(n, field(rec, fieldContent))
 		c.nodes = append(c.nodes, n)
+		if n.torn {
+			c.cut[n] = len(rec.Raw)
+		}
 		return
 	}
 	if rec.Mended {
@@ -233,6 +240,7 @@ func (c *Checker) End() {
 	c.Summary.Seen = c.seen()
 	c.thinking()
 	c.duplicates()
+	c.wholeAgain()
 	c.identify()
 	c.adopt()
 	c.link()

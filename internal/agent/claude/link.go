@@ -111,7 +111,7 @@ func (c *Checker) adopt() {
 
 // ending notes that the record is lost with which the session is said to end.
 func (c *Checker) ending() {
-	if c.leaf == "" || c.byUUID[c.leaf] != nil || c.opts.Live || len(c.nodes) == 0 {
+	if c.leaf == "" || c.byUUID[c.leaf] != nil || c.opts.Live || len(c.nodes) == 0 || c.lostEnd() {
 		return
 	}
 	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{
@@ -284,7 +284,7 @@ func (c *Checker) parentless(n *node) {
 // lostParent mends the records that name a parent which is not in the file: what was lost is written again where it is
 // known what it was, else they are hung on what stands before them.
 func (c *Checker) lostParent(id string, children []*node) {
-	if !c.lostBefore(id, children) {
+	if !c.lostBefore(id, children) && !c.lostBeside(id, children) {
 		c.broken(children)
 		return
 	}

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 
@@ -43,41 +42,6 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: m.json(c.beside)}})
 	return n
-}
-
-// restored puts a lost record back from a fork or a copy of the session; false if none has it.
-func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
-	if c.opts.Beside == nil {
-		return false
-	}
-	line, source := c.opts.Beside.Record(id)
-	if line == nil {
-		return false
-	}
-	n := nodeOf(line)
-	if n.uuid != id {
-		return false
-	}
-	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
-	n.ref, n.index, n.new = beside.ref, beside.index, &made{parent: n.parent}
-	up := c.byUUID[n.parent]
-	if up == nil && parent != nil {
-		line = withParent(line, n, parent.uuid)
-		up, n.new.parent = parent, parent.uuid
-	}
-	n.up, n.above = up, up
-	n.join()
-	c.byUUID[id] = n
-	c.added = append(c.added, n)
-	for _, call := range n.ids(blockCall) {
-		c.calls()[call] = cmp.Or(c.calls()[call], n)
-	}
-	for _, call := range n.ids(blockResult) {
-		c.results()[call] = append(c.results()[call], n)
-	}
-	n.edit = placed{d, len(d.Edits)}
-	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
-	return true
 }
 
 // lostCallBefore mends an output that hangs on a call which is not in the file.

@@ -157,7 +157,10 @@ func (c *Checker) lastBefore(call, next *node, known map[gap]*node) *node {
 
 // answer writes an output for a call, behind the last record before what follows.
 func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) {
-	n := c.insertResult(d, call, callID, newID("result", call.uuid, callID), last, finding.After)
+	n := c.answeredBeside(d, call, callID, last)
+	if n == nil {
+		n = c.insertResult(d, call, callID, newID("result", call.uuid, callID), last, finding.After)
+	}
 	if next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg {
 		c.hang(next, n, d) // nothing else stands between the answer and what follows
 	}

@@ -1,0 +1,160 @@
+package claude
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// restored puts a lost record back from a fork or a copy of the session; false if none has it.
+func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
+	n, line, source := c.elsewhere(id)
+	if n == nil {
+		return false
+	}
+	c.putBack(d, n, line, source, parent, beside, finding.Before)
+	return true
+}
+
+// elsewhere is a record as a fork or a copy of the session has it, with its line and words for where that is; nil if none has.
+func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
+	if c.opts.Beside == nil {
+		return nil, nil, ""
+	}
+	if line, source = c.opts.Beside.Record(id); line == nil {
+		return nil, nil, ""
+	}
+	if n = nodeOf(line); n.uuid != id || c.underAnotherID(n) {
+		return nil, nil, ""
+	}
+	return n, line, source
+}
+
+// underAnotherID says whether a record of another file stands in this one under another id: it is not lost.
+func (c *Checker) underAnotherID(n *node) bool {
+	return n.hasMessage() && slices.ContainsFunc(c.nodes, func(m *node) bool {
+		return m.message == n.message && m.when == n.when && m.uuid != "" && m.uuid != n.uuid
+	})
+}
+
+// wholeAgain takes the whole of records that were cut from a fork or a copy of the session, where one has them: they tell
+// their id, what follows does, or the session is said to end with them.
+func (c *Checker) wholeAgain() {
+	if len(c.cut) == 0 || c.opts.Beside == nil || c.Amend == nil {
+		return
+	}
+	missing := c.danglers()
+	for i, n := range c.nodes {
+		size, cut := c.cut[n]
+		if !cut || n.side {
+			continue
+		}
+		m, line, source := c.elsewhere(cmp.Or(n.uuid, c.wanted(i, missing), c.leaf))
+		switch {
+		case m == nil || m.side || len(m.faults) > 0 || n.parent != m.parent || n.msg != m.msg:
+			continue // it is another record, or not whole there either
+		case n.parent != "" && c.byUUID[n.parent] == nil || c.byUUID[m.uuid] != nil && c.byUUID[m.uuid] != n:
+			continue // its line is to be changed, or it stands here already
+		}
+		delete(missing, m.uuid)
+		m.ref, m.index, m.mended = n.ref, i, true
+		c.nodes[i], c.byUUID[m.uuid] = m, m
+		c.Amend(n.ref.Pos.Line, func(f *finding.Finding) {
+			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
+			f.Edits = []finding.Edit{{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}
+		})
+	}
+}
+
+// putBack puts a record of another file into the tree, in front of or behind the record beside it in this one. It hangs on
+// what it hung on there; where that is not here, on parent.
+func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	n.ref, n.index, n.new = beside.ref, beside.index, &made{parent: n.parent}
+	up := c.byUUID[n.parent]
+	if up == nil && parent != nil {
+		line = withParent(line, n, parent.uuid)
+		up, n.new.parent = parent, parent.uuid
+	}
+	n.up, n.above = up, up
+	n.join()
+	c.byUUID[n.uuid] = n
+	c.added = append(c.added, n)
+	for _, call := range n.ids(blockCall) {
+		c.calls()[call] = cmp.Or(c.calls()[call], n)
+	}
+	for _, call := range n.ids(blockResult) {
+		c.results()[call] = append(c.results()[call], n)
+	}
+	n.edit = placed{d, len(d.Edits)}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: line}})
+}
+
+// lostBeside puts back what records hang on that nothing but another session of the folder tells of: words of an answer, or
+// what the client adds to a prompt. It says whether one has it.
+func (c *Checker) lostBeside(id string, children []*node) bool {
+	n := children[0]
+	p := c.before(n)
+	d := &draft{about: n, Finding: finding.Finding{
+		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
+		Message: "the record hangs on one that is not in the file: the client forgets everything above it",
+	}}
+	if p == nil || !c.chosen(d) {
+		return false
+	}
+	lost, line, source := c.elsewhere(id)
+	if lost == nil || lost.side || !lost.hasMessage() && lost.role != roleLink {
+		return false
+	}
+	if c.impactOf(n, p) == finding.Notes {
+		d.Message = "the record hangs on one that is not in the file: the client goes on without that"
+	}
+	c.putBack(c.add(d), lost, line, source, p, n, finding.Before)
+	return true
+}
+
+// lostEnd puts the record back that the session is said to end with, if another session of the folder has it and it hangs on
+// one of this file on which nothing else hangs.
+func (c *Checker) lostEnd() bool {
+	last := c.nodes[len(c.nodes)-1]
+	d := &draft{about: last, always: true, Finding: finding.Finding{
+		Rule: ruleLostEnd, Impact: finding.Loses, Fix: finding.Recovered,
+		Message: "the record that the session is said to end with is not in the file: the client begins at the one before it",
+	}}
+	if !c.chosen(d) {
+		return false
+	}
+	n, line, source := c.elsewhere(c.leaf)
+	if n == nil || n.side || !n.hasMessage() || c.byUUID[n.parent] == nil || c.byUUID[n.parent].first != nil {
+		return false
+	}
+	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
+	c.putBack(c.add(d), n, line, source, nil, &node{ref: c.leafAt, index: last.index}, finding.Before)
+	return true
+}
+
+// answeredBeside puts the output of a call back that another session of the folder has, in front of the first one of the
+// same answer that is newer, else behind last. Nothing names it: it is found by its call.
+func (c *Checker) answeredBeside(d *draft, call *node, callID string, last *node) *node {
+	if c.opts.Beside == nil {
+		return nil
+	}
+	line, source := c.opts.Beside.Answer(callID, call.uuid)
+	if line == nil {
+		return nil
+	}
+	n := nodeOf(line)
+	if n.side || n.role != roleResult || n.uuid == "" || c.byUUID[n.uuid] != nil {
+		return nil
+	}
+	beside, op := last, finding.After
+	for i := call.index + 1; i <= last.index && i < call.index+maxSiblings; i++ {
+		if m := c.nodes[i]; m.role == roleResult && !m.side && m.when > n.when {
+			beside, op = m, finding.Before
+			break
+		}
+	}
+	c.putBack(d, n, line, source, call, beside, op)
+	return n
+}

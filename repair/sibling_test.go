@@ -1,0 +1,136 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
+)
+
+// damagedCopy writes a session of Claude Code into a folder of a home under another name.
+const damagedCopy = "a0000004-3973-497c-a741-270f52afcea0.jsonl"
+
+// TestSiblingGivesBack: whatever one record of a session is gone or was overwritten, a copy of the session beside it gives
+// the record back whole; nothing stands in for it, and nothing intact is taken out.
+func TestSiblingGivesBack(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	const name = "9bcf69c6-3973-497c-a741-270f52afcea0.jsonl"
+	text, err := os.ReadFile(filepath.Join("../fixtures/claude/2.1.330/resumed2", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	ways := []struct {
+		name   string
+		damage func(line []byte) []byte // nil: the line is gone
+		most   int                      // findings
+	}{
+		{"gone", func([]byte) []byte { return nil }, 1},
+		{"zeros in the middle", func(l []byte) []byte {
+			n := min(512, len(l)-2)
+			at := (len(l) - n) / 2
+			return slices.Concat(l[:at], make([]byte, n), l[at+n:])
+		}, 3},
+		{"cut short", func(l []byte) []byte { return l[:len(l)*2/3] }, 2},
+	}
+	home := t.TempDir()
+	folder := filepath.Join(home, "projects", "-demo")
+	put(t, filepath.Join(folder, name), text)
+	path := filepath.Join(folder, damagedCopy)
+	records := 0
+	for i, line := range lines {
+		if !gjson.GetBytes(line, "parentUuid").Exists() {
+			continue // bookkeeping names nothing by which it could be found
+		}
+		records++
+		for _, w := range ways {
+			damaged := slices.Clone(lines)
+			if damaged[i] = w.damage(line); damaged[i] == nil {
+				damaged = slices.Delete(damaged, i, i+1)
+			}
+			put(t, path, joined(damaged))
+			found := damages(t, path)
+			if len(found) == 0 || len(found) > w.most {
+				t.Errorf("line %d, %s: %d findings, want 1 to %d: %v", i+1, w.name, len(found), w.most, found)
+			}
+			rep, err := repairInPlace(t, home, path)
+			if err != nil {
+				t.Errorf("line %d, %s: %v", i+1, w.name, err)
+				continue
+			}
+			if h := rep.History; h.After != h.Items || h.Told > 0 {
+				t.Errorf("line %d, %s: %d of %d items, %d stood in", i+1, w.name, h.After, h.Items, h.Told)
+			}
+			after, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(sorted(after), sorted(text)) {
+				t.Errorf("line %d, %s: the records are not those of the sibling", i+1, w.name)
+			}
+			if left := damages(t, path); len(left) > 0 {
+				t.Errorf("line %d, %s: after the repair: %s", i+1, w.name, left)
+			}
+			if again, err := repairInPlace(t, home, path); err != nil || again.Run != "" {
+				t.Errorf("line %d, %s: a second repair changes something (%v)", i+1, w.name, err)
+			}
+		}
+	}
+	if records != 30 {
+		t.Errorf("%d records were tried", records)
+	}
+}
+
+func joined(lines [][]byte) []byte { return append(bytes.Join(lines, []byte("\n")), '\n') }
+
+func sorted(text []byte) []string {
+	var list []string
+	for line := range bytes.Lines(text) {
+		list = append(list, string(line))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// damages are the findings in a file that are more than notes.
+func damages(t *testing.T, path string) (list []string) {
+	t.Helper()
+	src, err := source.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(path, true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Impact != lint.Notes {
+			list = append(list, f.Pos.String()+": "+f.Rule.Name+": "+f.Message)
+		}
+	}
+	return list
+}
+
+// TestSiblingOfRenamedRecords: a record that stands in the file under an id that is not its own is not put back from a copy
+// where it has its own.
+func TestSiblingOfRenamedRecords(t *testing.T) {
+	folder := "../fixtures/claude/rules/reused-uuid"
+	beside := damages(t, filepath.Join(folder, "bad.jsonl"))
+	alone := filepath.Join(t.TempDir(), damagedCopy)
+	text, err := os.ReadFile(filepath.Join(folder, "bad.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, alone, text)
+	if want := damages(t, alone); len(want) == 0 || !slices.Equal(beside, want) {
+		t.Errorf("beside the sound session: %s, alone: %s", beside, want)
+	}
+}
