@@ -107,5 +107,5 @@ func none(f lint.Finding) bool {
 // takesOut says whether a mend takes out of the history what a client sends: what the API refuses, what stands there twice,
 // or all that was compacted.
 func takesOut(f lint.Finding) bool {
-	return f.Fix == lint.SetAside || f.Rule.Family == "compaction" || f.Rule.Name == "empty-text"
+	return f.Fix == lint.SetAside || f.Rule.Family == "compaction" || f.Rule.Name == "empty-text" || f.Rule.Name == "duplicate-call-id"
 }

@@ -366,6 +366,11 @@ func (c *Checker) counts(at session.Pos) bool {
 				c.sentLines[n.ref.Pos.Line] = true
 			}
 		}
+		for _, d := range c.found {
+			if d.Rule == ruleReusedUUID && d.Impact != finding.Notes {
+				c.sentLines[d.Pos.Line] = true // the client reads it in the place of another that is sent
+			}
+		}
 		c.leftLines = map[int64]bool{}
 		for _, n := range c.nodes {
 			if !c.sentLines[n.ref.Pos.Line] {

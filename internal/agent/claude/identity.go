@@ -69,7 +69,7 @@ func (c *Checker) alone(d *draft) {
 // reused gives a record that has another one's id its own.
 func (c *Checker) reused(n *node) {
 	n.wrongID = true
-	d := c.add(&draft{about: n, Finding: finding.Finding{
+	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // even if it is not sent itself
 		Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "another record has the same id: the client reads this one in its place, and what hangs on it loses its past",
 	}})
