@@ -30,13 +30,14 @@ func trees(t testing.TB) *stock {
 func TestTreesInPlace(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	home := t.TempDir()
-	project := filepath.Join(home, "projects", "-home-dev-demo")
-	if err := os.MkdirAll(project, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	var number atomic.Int64
 	eachMutant(t, trees(t), 200, func(m mutant) error {
-		path := filepath.Join(project, fmt.Sprintf("11111111-1111-4111-8111-%012d.jsonl", number.Add(1)))
+		n := number.Add(1)
+		project := filepath.Join(home, "projects", fmt.Sprintf("-home-dev-demo%d", n))
+		path := filepath.Join(project, fmt.Sprintf("11111111-1111-4111-8111-%012d.jsonl", n))
+		if err := os.MkdirAll(project, 0o700); err != nil {
+			return err
+		}
 		if err := os.WriteFile(path, m.text, 0o600); err != nil {
 			return err
 		}
