@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/internal/source"
@@ -61,6 +62,7 @@ type lintRun struct {
 	c         *cli.Context
 	threshold lint.Impact
 	by        clients
+	kept      lint.KeptBy
 	every     []target // what was asked for
 	targets   []target // those of this shard
 	shard     shard.Shard
@@ -73,7 +75,7 @@ type lintRun struct {
 }
 
 func (e *env) lint(c *cli.Context) error {
-	l := &lintRun{env: e, c: c}
+	l := &lintRun{env: e, c: c, kept: beside.KeptOfMany()}
 	outputs, err := l.flags()
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func (l *lintRun) flags() ([]outputTo, error) {
 // set takes over what the config and the command line say of how to lint a session.
 func (l *lintRun) set(opts *lint.Options) {
 	l.filter.config.apply(opts)
-	opts.Provider = l.c.String("provider")
+	opts.Kept, opts.Provider = l.kept, l.c.String("provider")
 	opts.Processors = max(1, runtime.GOMAXPROCS(0)/len(l.targets))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -59,6 +60,7 @@ type repairRun struct {
 	instead repair.Mode // what a dry run tries
 	choice  repair.Choice
 	by      clients
+	kept    lint.KeptBy
 	print   *reportPrinter
 	run     *runs.Run
 	records func() []runs.Manifest // of earlier runs
@@ -70,7 +72,7 @@ type repairRun struct {
 const passesOfRepair = 2
 
 func (e *env) repair(c *cli.Context) error {
-	r := &repairRun{env: e, c: c, codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
+	r := &repairRun{env: e, c: c, kept: beside.KeptOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
 		list, _ := runs.List() // one that can't be read tells of no copy
 		return list
 	})}
@@ -282,6 +284,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	opts := options(src, t, r.by)
 	opts.StripEncrypted = r.c.Bool("strip-encrypted")
 	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
+	opts.Kept = r.kept
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
 	if src.Real != "" && (r.mode != repair.DryRun || r.instead == repair.InPlace) {
 		// A copy of a session that is being written would be torn where the writer stands.

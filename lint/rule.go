@@ -39,6 +39,8 @@ type (
 	Options = check.Options
 	// Name is what the name of a session's file says about it.
 	Name = check.Name
+	// KeptBy reads what an agent's home keeps of a session.
+	KeptBy = check.KeptBy
 	// Provider is a kind of model API, by what it is known to refuse.
 	Provider = check.Provider
 )

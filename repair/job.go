@@ -96,7 +96,9 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		j.Begin = func() (*runs.Run, error) { return runs.New("") }
 	}
 	w := &job{Job: j}
-	w.Lint.Home, w.Lint.Kept = j.Home, homes.Kept
+	if w.Lint.Home = j.Home; w.Lint.Kept == nil {
+		w.Lint.Kept = homes.Kept
+	}
 	defer func() { w.passes.close() }()
 	w.Lint.Mend = j.Choice.Allows
 	ctx, stop := context.WithCancel(ctx)

@@ -79,19 +79,17 @@ var (
 
 // speakOfHomes are the files outside of an agent's folder that name an agent, its home or its command, and why.
 var speakOfHomes = map[string]string{
-	"fixtures/fixtures.go":          "the folders of the fixtures",
-	"internal/agent/homes/homes.go": "the list of what agents keep beside their sessions",
-	"cmd/app.go":                    "what the command line's help says",
-	"cmd/examples.go":               "what is typed, of the command line's help",
-	"cmd/last.go":                   "what the command line's help says",
-	"cmd/lint.go":                   "what the command line's help says, the flag --for-codex",
-	"cmd/list.go":                   "what the command line's help says",
-	"cmd/man.go":                    "the manual",
-	"cmd/pick.go":                   "what to do where there is no session",
-	"cmd/preresume.go":              "what the command line's help says, the flag --for-codex",
-	"cmd/repair.go":                 "what the command line's help says, the flag --for-codex",
-	"cmd/shim.go":                   "the shim stands in front of one client",
-	"cmd/targets.go":                "the flag --for-codex",
+	"fixtures/fixtures.go": "the folders of the fixtures",
+	"cmd/app.go":           "what the command line's help says",
+	"cmd/examples.go":      "what is typed, of the command line's help",
+	"cmd/last.go":          "what the command line's help says",
+	"cmd/lint.go":          "what the command line's help says, the flag --for-codex",
+	"cmd/man.go":           "the manual",
+	"cmd/pick.go":          "what to do where there is no session",
+	"cmd/preresume.go":     "what the command line's help says, the flag --for-codex",
+	"cmd/repair.go":        "what the command line's help says, the flag --for-codex",
+	"cmd/shim.go":          "the shim stands in front of one client",
+	"cmd/targets.go":       "the flag --for-codex",
 }
 
 // TestWords: nothing outside an agent's folder names a record type or a member of its format, and nobody but the help of

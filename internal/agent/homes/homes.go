@@ -10,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/beside"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/runs"
@@ -46,14 +47,22 @@ func Open(ctx context.Context, dir string) Home { return beside.Open(ctx, dir) }
 
 // Kept reads what a home keeps a second time of a session: it is what lint.Options.Kept takes.
 func Kept(ctx context.Context, agent, home, base string) check.Kept {
-	if read := keeps[agent]; read != nil {
-		return read(ctx, home, base, func() []string { return kept(home, base) })
-	}
-	return nil
+	return KeptOfMany()(ctx, agent, home, base)
 }
 
-// keeps reads, by the agent's name, what homes keep a second time of their sessions.
-var keeps = map[string]func(ctx context.Context, home, base string, older func() []string) check.Kept{"codex": beside.Kept}
+// KeptOfMany is a Kept for a run over many sessions: what it must know of a home as a whole it learns once.
+func KeptOfMany() check.KeptBy {
+	forks := beside.NewForks()
+	return func(ctx context.Context, agent, home, base string) check.Kept {
+		if agent != codexName {
+			return nil
+		}
+		return beside.Kept(ctx, home, base, func() []string { return kept(home, base) }, forks)
+	}
+}
+
+// codexName is the agent whose homes hold more than sessions.
+var codexName = codex.Agent{}.Name()
 
 // kept are the files in which repairs kept a session of a home as it was, the newest first.
 func kept(home, base string) (files []string) {
@@ -80,20 +89,20 @@ const maxOlder = 8
 
 // Listed reads what a home's list of threads says of one: it is what lint.Options.Listed takes.
 func Listed(agent, home, thread string) *check.Listed {
-	if read := lists[agent]; read != nil && home != "" {
-		return read(agent, home, thread)
+	if agent != codexName || home == "" {
+		return nil
 	}
-	return nil
+	return beside.Listed(agent, home, thread)
 }
-
-// lists reads, by the agent's name, what homes' lists say of a thread.
-var lists = map[string]check.ListedBy{"codex": beside.Listed}
 
 // Lint lints a session, with what its home keeps of it, and compares it with that; opts.Home is the home, "" if it lies
 // in none. With a BesideError the result is what was found in the session itself. One that could not be read to its end is
 // compared with nothing.
 func Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Result, error) {
-	opts.Kept, opts.Listed = Kept, Listed
+	if opts.Kept == nil {
+		opts.Kept = Kept
+	}
+	opts.Listed = Listed
 	res, err := lint.Source(ctx, src, opts)
 	if err != nil || opts.Home == "" || res.Summary.Partial != nil {
 		return res, err

@@ -16,7 +16,6 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/walk"
 )
 
 // copies finds records that a session has lost in other files that hold the same ones: its compressed twin, its copy in the
@@ -30,6 +29,7 @@ type copies struct {
 	name  home.FileName
 	base  string
 	older func() []string // files that hist kept of the session
+	forks *Forks
 
 	seed    maphash.Seed
 	records []uint64     // the session's readable records, its header excepted
@@ -47,17 +47,13 @@ type copies struct {
 	spans   []jsonl.Span
 }
 
-// maxCompared is how many records a session may have to be compared with its copies; maxForks is how many sessions of a home
-// are asked whether they were forked from it.
-const (
-	maxCompared = 1 << 20
-	maxForks    = 4096
-)
+// maxCompared is how many records a session may have to be compared with its copies.
+const maxCompared = 1 << 20
 
-func newCopies(dir, base string, name home.FileName, older func() []string) *copies {
+func newCopies(dir, base string, name home.FileName, older func() []string, forks *Forks) *copies {
 	dec := codex.Decoder{}
 	return &copies{
-		dir: dir, base: base, name: name, older: older, seed: maphash.MakeSeed(), holes: map[int]bool{}, at: map[uint64]int{},
+		dir: dir, base: base, name: name, older: older, forks: forks, seed: maphash.MakeSeed(), holes: map[int]bool{}, at: map[uint64]int{},
 		scanner: jsonl.NewScanner(dec.Shape()), spans: make([]jsonl.Span, dec.Paths()),
 	}
 }
@@ -160,33 +156,7 @@ func (c *copies) candidates(ctx context.Context, h session.Info) []string {
 		}
 	}
 	if c.any || c.dead {
-		list = append(list, c.forks(ctx)...)
-	}
-	return list
-}
-
-var errEnough = errors.New("enough")
-
-// forks are the sessions of the home that were forked from this one.
-func (c *copies) forks(ctx context.Context) []string {
-	var list []string
-	n := 0
-	for _, root := range home.Sessions(c.dir) {
-		err := walk.Walk(ctx, root, func(e walk.Entry) error {
-			if n++; n > maxForks {
-				return errEnough
-			}
-			if e.Err != nil || filepath.Base(e.Path) == c.base {
-				return nil
-			}
-			if h, ok := headerOf(ctx, e.Path); ok && h.ForkedFrom == c.name.ThreadID {
-				list = append(list, e.Path)
-			}
-			return nil
-		})
-		if err != nil {
-			return list
-		}
+		list = append(list, c.forks.of(ctx, c.dir, c.name.ThreadID)...)
 	}
 	return list
 }

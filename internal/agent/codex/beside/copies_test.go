@@ -71,7 +71,7 @@ func TestCopies(t *testing.T) {
 			}
 			defer src.Close()
 			kept := func(ctx context.Context, _, home, base string) check.Kept {
-				return Kept(ctx, home, base, func() []string { return older })
+				return Kept(ctx, home, base, func() []string { return older }, NewForks())
 			}
 			res, err := lint.Source(context.Background(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: dir, Kept: kept})
 			if err != nil {

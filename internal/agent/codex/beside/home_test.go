@@ -146,4 +146,6 @@ func stem(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-func keptBy(ctx context.Context, _, dir, base string) check.Kept { return Kept(ctx, dir, base, nil) }
+func keptBy(ctx context.Context, _, dir, base string) check.Kept {
+	return Kept(ctx, dir, base, nil, NewForks())
+}

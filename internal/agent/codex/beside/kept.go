@@ -33,13 +33,13 @@ type kept struct {
 }
 
 // Kept is what a Codex home keeps of the session in a file of that name, nil if that is nothing. older are files in which
-// hist kept it in earlier runs; they are asked for where something is damaged.
-func Kept(ctx context.Context, dir, base string, older func() []string) check.Kept {
+// hist kept it in earlier runs; they are asked for where something is damaged, and so are the forks.
+func Kept(ctx context.Context, dir, base string, older func() []string, forks *Forks) check.Kept {
 	name, ok := home.ParseName(base)
 	if !ok {
 		return nil
 	}
-	return &both{copies: newCopies(dir, base, name, older), prompts: newPrompts(), view: view(ctx, dir, name)}
+	return &both{copies: newCopies(dir, base, name, older, forks), prompts: newPrompts(), view: view(ctx, dir, name)}
 }
 
 // both is what the client's database and other files say of a session. What those hold are the records themselves.
