@@ -400,17 +400,17 @@ func (p *preRun) warn(t target, a *preresume.Answer) {
 		a.Warning = fmt.Sprintf("%s finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", a.Agent, dir)
 	}
 	if elsewhere(a, p.log.CWD) {
-		a.Warning = fmt.Sprintf("this version of the client finds the session only in the directory that it was begun in: run the resume in %s", a.Dir)
+		a.Warning = fmt.Sprintf("this version of the client finds the session only in the directory that it was begun in: run the resume in %s", a.Dir())
 	}
 }
 
 // elsewhere says whether a resume would be run in another directory than the only one in which it finds its session.
 func elsewhere(a *preresume.Answer, dir string) bool {
-	if a.Dir == "" || dir == "" || a.Dir == dir {
+	if a.Dir() == "" || dir == "" || a.Dir() == dir {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(dir)
-	return err != nil || a.Dir != real
+	return err != nil || a.Dir() != real
 }
 
 // viaStart is the method by which a new thread is begun: the question is then which one could have been taken up instead.

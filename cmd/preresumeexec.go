@@ -27,7 +27,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	p.keep()
 	c := exec.Command(p.command[0], p.command[1:]...)
 	if own && elsewhere(a, p.log.CWD) {
-		c.Dir = a.Dir
+		c.Dir = a.Dir()
 	}
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, p.env.out, p.env.err
 	signals := make(chan os.Signal, 8)

@@ -75,10 +75,8 @@ type Answer struct {
 	NotRead     string     `json:"not_read,omitempty"`
 	RepairError string     `json:"repair_error,omitempty"` // why a repair that was asked for was not made
 
-	// Dir is the only directory in which the resume finds the session, "" if it does in any.
-	Dir string `json:"-"`
-
 	session *glance.Session
+	dir     string
 	weight  weight
 }
 
@@ -141,6 +139,9 @@ type Lost struct {
 	Last   string   `json:"last_record,omitempty"`
 	Resume []string `json:"resume,omitempty"`
 }
+
+// Dir is the only directory in which the resume finds the session, "" if it does in any.
+func (a *Answer) Dir() string { return a.dir }
 
 // OK says whether the session can be resumed now.
 func (a *Answer) OK() bool { return a.Verdict == Resumable }

@@ -42,7 +42,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	}
 	a := about(g, req.Content)
 	if l, ok := g.Agent.(agent.Local); ok && l.OnlyInPlace(cmp.Or(req.Lint.For[g.Agent.Name()], g.Header.Version)) {
-		a.Dir = g.Header.CWD
+		a.dir = g.Header.CWD
 	}
 	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	if err != nil {
