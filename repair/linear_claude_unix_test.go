@@ -14,7 +14,6 @@ type treeRecord struct {
 	role         string // user, assistant, or the type of a record without a message
 	content      string // JSON
 	msg          string // id of the answer; "" is one of its own
-	stop         string // why the model stopped: "" is at the end of its turn, for calls at these
 	source       string // the record with the call that an output answers
 	version      string // "" is 2.1.330
 	more         string // members, a comma behind each

@@ -12,7 +12,8 @@ func TestOf(t *testing.T) {
 	for _, c := range []struct{ err, want error }{
 		{&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, fs.ErrNotExist},
 		{fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}), fs.ErrPermission},
-		{other, other}, {nil, nil},
+		{other, other},
+		{nil, nil},
 	} {
 		if got := Of(c.err); got != c.want { //nolint:errorlint // the very one
 			t.Errorf("%v: %v, want %v", c.err, got, c.want)

@@ -303,8 +303,10 @@ func TestRepo(t *testing.T) {
 	want := map[string]string{"none.jsonl": ""}
 	fleettest.Put(t, in, "none.jsonl", fleettest.Healthy(0))
 	for i, repo := range [][2]string{
-		{"git@example.org:team/app.git", "git@example.org:team/app.git"}, {"https://user:secret@example.org/team/app.git", "https://example.org/team/app.git"},
-		{"https://example.org/a@b", "https://example.org/a@b"}, {"ssh://git@example.org", "ssh://example.org/"},
+		{"git@example.org:team/app.git", "git@example.org:team/app.git"},
+		{"https://user:secret@example.org/team/app.git", "https://example.org/team/app.git"},
+		{"https://example.org/a@b", "https://example.org/a@b"},
+		{"ssh://git@example.org", "ssh://example.org/"},
 	} {
 		key := fmt.Sprintf("%d.jsonl", i)
 		git := fmt.Sprintf(`"cwd":"/home/dev","git":{"repository_url":%q},`, repo[0])
