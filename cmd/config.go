@@ -165,7 +165,7 @@ func (c *config) check(text []byte) error {
 }
 
 func wrongSetting(rule string) string {
-	return fmt.Sprintf("%s = takes a text: off, blocks, loses, rejects or notes", rule)
+	return fmt.Sprintf("%s = takes a text: off, blocks, loses, rejects, shows or notes", rule)
 }
 
 // configError names the place of what is wrong in a config file, and what may have been meant.

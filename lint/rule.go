@@ -72,6 +72,9 @@ const (
 	Renumber = finding.Renumber
 )
 
+// Impacts are all impacts, from harmless to fatal.
+var Impacts = finding.Impacts
+
 // ParseImpact reads an impact's name.
 func ParseImpact(s string) (Impact, error) { return finding.ParseImpact(s) }
 

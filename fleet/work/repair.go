@@ -51,7 +51,7 @@ type Repairer struct {
 // Repair mends one object. What goes wrong with it is in the row; the error is the context's.
 func (r *Repairer) Repair(ctx context.Context, o store.Object) (RepairRow, error) {
 	row := RepairRow{RunID: r.Linter.RunID, Key: o.Key, ETag: o.ETag}
-	err := r.repair(ctx, o, &row)
+	err := survived(func() error { return r.repair(ctx, o, &row) })
 	if ctx.Err() != nil {
 		return row, ctx.Err()
 	}

@@ -84,7 +84,7 @@ func (l *Linter) Lint(ctx context.Context, o store.Object) (res Result, err erro
 	defer func() {
 		if p := recover(); p != nil {
 			res.Findings = nil
-			row.Outcome, row.Error = Unreadable, fmt.Sprintf("hist failed on it, which is a bug of hist's: %v %s", p, firstFrame(debug.Stack()))
+			row.Outcome, row.Error = Unreadable, bug(p)
 		}
 		row.LintMillis = time.Since(begun).Milliseconds()
 	}()
@@ -179,6 +179,21 @@ func repoOf(address string) string {
 		return scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
 	}
 	return address
+}
+
+// survived does what must not end the shard, whatever object it is done for: a panic is an error.
+func survived(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New(bug(p))
+		}
+	}()
+	return do()
+}
+
+// bug says where a panic came from.
+func bug(p any) string {
+	return fmt.Sprintf("hist failed on it, which is a bug of hist's: %v %s", p, firstFrame(debug.Stack()))
 }
 
 // firstFrame names the function that a panic came from.

@@ -14,6 +14,9 @@ const (
 	Blocks                // the client refuses to resume
 )
 
+// Impacts are all of them, from harmless to fatal.
+var Impacts = []Impact{Notes, Shows, Loses, Rejects, Blocks}
+
 var impactNames = [...]string{"notes", "shows", "loses", "rejects", "blocks"}
 
 // String is the impact's name, as it is printed and as --fail-on takes it.

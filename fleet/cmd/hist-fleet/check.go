@@ -65,10 +65,12 @@ func (e *env) check(ctx context.Context, run plan.Run, threshold lint.Impact) er
 		return fmt.Errorf("%s of %d not there, run them again: hist-fleet lint %s --shard %s", count(int64(len(missing)), "shard is", "shards are"), len(p.Parts), run,
 			strings.Join(missing[:min(len(missing), 10)], ", "))
 	}
-	reached := slices.ContainsFunc([]lint.Impact{lint.Notes, lint.Loses, lint.Rejects, lint.Blocks}, func(i lint.Impact) bool {
-		return i.AtLeast(threshold) && all.Worst[i.String()] > 0
-	})
-	return e.verdict(all, reached)
+	return e.verdict(all, all.reaches(threshold))
+}
+
+// reaches says whether a session has a finding at or above a threshold.
+func (d *done) reaches(threshold lint.Impact) bool {
+	return slices.ContainsFunc(lint.Impacts, func(i lint.Impact) bool { return i.AtLeast(threshold) && d.Worst[i.String()] > 0 })
 }
 
 func loadDone(ctx context.Context, out store.Store, key string) (*done, error) {

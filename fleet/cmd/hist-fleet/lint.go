@@ -35,7 +35,7 @@ func workersFlag() cli.Flag {
 }
 
 func failOnFlag() cli.Flag {
-	return &cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects or notes"}
+	return &cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"}
 }
 
 func (e *env) lint(ctx context.Context, c *cli.Command) error {
