@@ -495,7 +495,7 @@ func (c *Checker) deepest(n *node) *node {
 func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	c.leaf, c.pointed = n.uuid, true
 	prompt := ""
-	for _, t := range c.told {
+	for _, t := range c.echoes {
 		if t.last {
 			prompt = t.text
 		}

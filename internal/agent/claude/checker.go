@@ -59,7 +59,7 @@ type Checker struct {
 	trifles              map[int64]string // unreadable lines of bookkeeping, with its type
 	beside               setting
 	written              string       // the newest version that wrote a record
-	told                 []told       // where prompts are told a second time
+	echoes               []echo       // where prompts are told a second time
 	typedUsed            map[int]bool // which of Beside.Typed were put back
 	leaf                 string       // as the last last-prompt record names it
 	leafAt               finding.Ref
@@ -110,8 +110,8 @@ type Summary struct {
 	Holding, Reached int
 }
 
-// told is a prompt's text outside its own record.
-type told struct {
+// echo is a prompt's text outside its own record.
+type echo struct {
 	text   string
 	source string
 	at     session.Pos
@@ -205,7 +205,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
 		}
 		if t := decoded(rec, fieldLastPrompt); t != "" && !strings.HasSuffix(t, "…") && !strings.HasSuffix(t, "...") {
-			c.told = append(c.told, told{text: t, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
+			c.echoes = append(c.echoes, echo{text: t, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
 		}
 	case "summary":
 		c.copied++
@@ -216,13 +216,13 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.queued = append(c.queued, rec.Pos)
 		if string(text(rec, fieldOperation)) == "enqueue" {
 			if t := decoded(rec, fieldPlainContent); t != "" {
-				c.told = append(c.told, told{text: t, source: "the queue-operation record of this file", at: rec.Pos})
+				c.echoes = append(c.echoes, echo{text: t, source: "the queue-operation record of this file", at: rec.Pos})
 			}
 		}
 	case "api-request-blob":
 		c.proof.blob(rec)
 		if t, ok := promptOfBlob(field(rec, fieldMessage)); ok {
-			c.told = append(c.told, told{text: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
+			c.echoes = append(c.echoes, echo{text: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
 		}
 	case "api-request":
 		c.proof.request(rec)
@@ -297,7 +297,7 @@ const maxStub = 2
 // stub says whether the file is what an older client leaves beside the session that it has taken up: next to nothing, or
 // what it has copied from another session of the folder, and none of it words of a conversation.
 func (c *Checker) stub() bool {
-	if len(c.told) > 0 || len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
+	if len(c.echoes) > 0 || len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
 		return false
 	}
 	if c.records <= maxStub {

@@ -55,7 +55,7 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 
 // summaryOf is the summary as the client kept it of its next request.
 func (c *Checker) summaryOf(boundary *node) (words, source string) {
-	for _, t := range c.told {
+	for _, t := range c.echoes {
 		if t.late && !t.last && boundary.ref.Pos.Less(t.at) {
 			return t.text, t.source
 		}

@@ -357,9 +357,9 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 		from = p.ref.Pos.Line
 	}
 	until := c.nextPrompt(n)
-	last := c.toldBefore(min(until, n.ref.Pos.Line), from)
+	last := c.echoBefore(min(until, n.ref.Pos.Line), from)
 	if last == nil {
-		last = c.toldAfter(from, until)
+		last = c.echoAfter(from, until)
 	}
 	if last != nil {
 		source = last.source
@@ -415,29 +415,29 @@ func (c *Checker) stands(t Typed) bool {
 	return false
 }
 
-// toldBefore is the newest prompt that is told in front of itself, on a line before one and behind another.
-func (c *Checker) toldBefore(line, from int64) *told {
-	for i := c.toldFrom(line) - 1; i >= 0 && c.told[i].at.Line > from; i-- {
-		if !c.told[i].late {
-			return &c.told[i]
+// echoBefore is the newest prompt that is told in front of itself, on a line before one and behind another.
+func (c *Checker) echoBefore(line, from int64) *echo {
+	for i := c.echoFrom(line) - 1; i >= 0 && c.echoes[i].at.Line > from; i-- {
+		if !c.echoes[i].late {
+			return &c.echoes[i]
 		}
 	}
 	return nil
 }
 
-// toldAfter is the first prompt that is told behind itself, on a line between two.
-func (c *Checker) toldAfter(from, until int64) *told {
-	for i := c.toldFrom(from + 1); i < len(c.told) && c.told[i].at.Line < until; i++ {
-		if c.told[i].late {
-			return &c.told[i]
+// echoAfter is the first prompt that is told behind itself, on a line between two.
+func (c *Checker) echoAfter(from, until int64) *echo {
+	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].at.Line < until; i++ {
+		if c.echoes[i].late {
+			return &c.echoes[i]
 		}
 	}
 	return nil
 }
 
-// toldFrom is the place of the first prompt that is told on a line or behind it.
-func (c *Checker) toldFrom(line int64) int {
-	return sort.Search(len(c.told), func(i int) bool { return c.told[i].at.Line >= line })
+// echoFrom is the place of the first prompt that is told on a line or behind it.
+func (c *Checker) echoFrom(line int64) int {
+	return sort.Search(len(c.echoes), func(i int) bool { return c.echoes[i].at.Line >= line })
 }
 
 // nextPrompt is the line of the next prompt behind a record.

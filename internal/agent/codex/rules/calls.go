@@ -43,7 +43,7 @@ type earlyOutput struct {
 	rebuilt bool // its call can be had back
 	script  bool // it is the output of a script, whose call is known but for its text
 	note    bool // or only a note of one
-	ran     []told
+	ran     []witness
 }
 
 // swap says whether call and output have changed places: then both times fit where the other stands. prev is the
@@ -265,7 +265,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	for key, open := range c.open {
 		if open.evidence == nil && outputs[open.tool.CallID] {
 			open.evidence = &evidence{
-				told: told{ref: refOf(rec), name: "compacted history"}, tells: codex.TellsOutput,
+				witness: witness{ref: refOf(rec), name: "compacted history"}, tells: codex.TellsOutput,
 				build: func(tool codex.Tool, record []byte) ([]byte, error) {
 					if out := codex.KeptOutput(record, tool.CallID); out != nil {
 						return out, nil

@@ -10,7 +10,7 @@ import (
 
 // evidence is an event that tells a call's output or the call itself.
 type evidence struct {
-	told
+	witness
 	tells  codex.Tells
 	proof  uint64 // hash of the text that the output must end with, as it stands in the file
 	length int    // its length in bytes; 0 proves nothing
@@ -36,11 +36,11 @@ func (c *callChecker) evidence(rec *session.Record) {
 		}
 		c.runs.number = rec.Ordinal.Value
 		if tells&codex.TellsOutput != 0 {
-			c.runs.ran(rec, &told{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From})
+			c.runs.ran(rec, &witness{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From})
 		}
 		return
 	}
-	ev := &evidence{told: told{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From}, tells: tells, build: codex.OutputFrom}
+	ev := &evidence{witness: witness{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From}, tells: tells, build: codex.OutputFrom}
 	if text := codex.Proof(rec); len(text) > 0 {
 		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)
 	}

@@ -58,7 +58,7 @@ func (c *callChecker) known(callID string) bool {
 
 // around are the edits that put a call in front of an event and its output behind it. Without a hole for each, an event
 // of the file is no proof that they ever stood there: nil then.
-func (c *callChecker) around(first, last *told, from, to session.Pos, call, output Content) []Edit {
+func (c *callChecker) around(first, last *witness, from, to session.Pos, call, output Content) []Edit {
 	if first.ref.Pos.Lost > 0 && last.ref.Pos.Lost > 0 {
 		return []Edit{{At: first.ref.Pos, Op: Before, New: call}, {At: last.ref.Pos, Op: After, New: output}}
 	}
@@ -79,7 +79,7 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 	if kind == "custom_tool_call_output" {
 		tool.Name = "apply_patch"
 	}
-	edits := c.around(&l.told, &l.told, l.from, to,
+	edits := c.around(&l.witness, &l.witness, l.from, to,
 		Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.CallFrom(id, kind, shell, record) }},
 		Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }})
 	if edits == nil {

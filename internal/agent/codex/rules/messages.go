@@ -14,8 +14,8 @@ import (
 
 var ruleLostMessage = texts.Rule(Rule{Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered})
 
-// told is an event that shows a message.
-type told struct {
+// witness is an event that shows what another record says.
+type witness struct {
 	ref  Ref
 	name string
 	torn bool   // its line had been cut: what it tells was never written a second time, or is lost with the rest
@@ -24,7 +24,7 @@ type told struct {
 }
 
 // source names it in a report.
-func (t *told) source() string {
+func (t *witness) source() string {
 	if t.ref.Pos.Lost > 0 {
 		return first(t.from, KeptSource)
 	}
@@ -38,17 +38,17 @@ type messageChecker struct {
 	user   []textSum   // of the texts of the prompts' items that no event has shown yet
 	cut    tornPrompt  // the newest of them that was cut inside its text
 	shown  session.Pos // the newest event that showed a prompt, or the turn's start
-	agent  *told       // an answer's event whose item has not come yet
+	agent  *witness    // an answer's event whose item has not come yet
 	said   textSum     // its text
 	begun  bool        // the session has events that begin turns
 	open   bool        // the turn in hand has not ended
 	answer session.Pos // the newest answer's item
 	text   textSum     // of its text
 	// thoughts are the events that show what was thought, until its item comes.
-	thoughts []told
+	thoughts []witness
 	alone    alonePrompts
 	copies   copies              // of the events that show messages
-	told     map[uint64]lostText // messages told as lost, by the bytes of their events
+	restored map[uint64]lostText // messages told as lost, by the bytes of their events
 	echo     *lostText           // one whose event stands here a second time
 	echoOf   uint64              // by the bytes of its event
 }
@@ -59,8 +59,8 @@ type lostText struct {
 	at   session.Pos // of the finding
 }
 
-// maxTold is how many are remembered.
-const maxTold = 256
+// maxRestored is how many are remembered.
+const maxRestored = 256
 
 // textSum stands for a text as it is in the file, quotes included; the zero value for none.
 type textSum struct {
@@ -181,11 +181,11 @@ func (c *messageChecker) event(rec *session.Record) {
 	}
 	sum := maphash.Bytes(c.seed, rec.Raw)
 	again := c.copies.has(sum)
-	t := &told{ref: refOf(rec), name: name, torn: rec.Torn, sum: sum, from: rec.From}
+	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: sum, from: rec.From}
 	c.echo = nil
 	switch {
 	case tells&codex.TellsUser != 0:
-		if one, ok := c.told[sum]; again && ok && c.matches(codex.ShownText(rec)) {
+		if one, ok := c.restored[sum]; again && ok && c.matches(codex.ShownText(rec)) {
 			c.standsAgain(sum, one)
 		} else if text := codex.ShownText(rec); !again && !c.matches(text) {
 			if c.cut.beginsLike(text) {
@@ -199,7 +199,7 @@ func (c *messageChecker) event(rec *session.Record) {
 		c.resolveAgent(rec.Pos)
 		if text := codex.ShownText(rec); !again && (len(text) > len(`""`) || shows(rec)) {
 			c.agent, c.said = t, c.sum(text)
-		} else if one, ok := c.told[sum]; again && ok {
+		} else if one, ok := c.restored[sum]; again && ok {
 			c.echo = &one
 			c.echoOf = sum
 		}
@@ -212,7 +212,7 @@ func (c *messageChecker) event(rec *session.Record) {
 }
 
 // lostPrompt reports the prompt of an event whose item has not come, if one is known to be missing.
-func (c *messageChecker) lostPrompt(rec *session.Record, t *told) {
+func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 	if rec.Pos.Lost > 0 {
 		if shows(rec) {
 			c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "prompt")
@@ -323,12 +323,12 @@ func (c *messageChecker) lastAnswer(rec *session.Record) {
 		from = c.answer
 	}
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
-		c.lost(h, &told{ref: refOf(rec), name: "task_complete"}, "answer")
+		c.lost(h, &witness{ref: refOf(rec), name: "task_complete"}, "answer")
 	}
 }
 
 // lostAt reports a message that was lost without leaving a hole.
-func (c *messageChecker) lostAt(edit Edit, t *told, what string) {
+func (c *messageChecker) lostAt(edit Edit, t *witness, what string) {
 	edit.New = Content{From: &t.ref, Build: codex.MessageFrom}
 	c.run.report(Finding{
 		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
@@ -336,12 +336,12 @@ func (c *messageChecker) lostAt(edit Edit, t *told, what string) {
 	})
 }
 
-func (c *messageChecker) lost(h *check.Hole, t *told, what string) {
-	if t.sum != 0 && len(c.told) < maxTold {
-		if c.told == nil {
-			c.told = map[uint64]lostText{}
+func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
+	if t.sum != 0 && len(c.restored) < maxRestored {
+		if c.restored == nil {
+			c.restored = map[uint64]lostText{}
 		}
-		c.told[t.sum] = lostText{text: c.said, at: h.At}
+		c.restored[t.sum] = lostText{text: c.said, at: h.At}
 	}
 	c.run.report(Finding{
 		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
@@ -352,12 +352,12 @@ func (c *messageChecker) lost(h *check.Hole, t *told, what string) {
 
 // standsAgain takes back that a message is lost: it was doubled with what stands around it, and its second copy is whole.
 func (c *messageChecker) standsAgain(sum uint64, one lostText) {
-	delete(c.told, sum)
+	delete(c.restored, sum)
 	c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Hole && f.Pos == one.at })
 }
 
 // restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
-func (c *messageChecker) restoreTorn(at session.Pos, from *told) {
+func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
 	c.run.AmendFraming(at.Line, func(f *Finding) {
 		f.Source = from.source()
 		f.Edits = append(f.Edits,

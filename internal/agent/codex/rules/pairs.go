@@ -24,16 +24,16 @@ var (
 
 // withoutOutput reports a call that nothing answers, and mends it from evidence or by a stand-in.
 func (c *callChecker) withoutOutput(open *openCall) {
-	name, told := open.tool.Name, "it was aborted"
+	name, instead := open.tool.Name, "it was aborted"
 	if name == "" {
 		name = open.tool.Type
 	}
 	if open.family == session.Search {
-		told = "nothing was found"
+		instead = "nothing was found"
 	}
 	f := Finding{
 		Rule: ruleCallWithoutOutput, Impact: Loses, Fix: StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
-		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40), told),
+		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40), instead),
 		Lost:    1, On: open.ref, IDs: open.tool.CallID,
 	}
 	if open.noted {
@@ -116,9 +116,9 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 
 // placeCall puts a call in the newest hole before what tells of it, or else among the calls that were being answered
 // when its output came, or directly in front of what tells of it.
-func (c *callChecker) placeCall(told session.Pos, out *earlyOutput, content Content) Edit {
-	at := told
-	if out.ref.Pos.Less(told) {
+func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content Content) Edit {
+	at := mention
+	if out.ref.Pos.Less(mention) {
 		at = out.ref.Pos
 	}
 	if at.Lost > 0 {

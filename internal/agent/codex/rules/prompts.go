@@ -14,8 +14,8 @@ import (
 type alonePrompts struct {
 	recent [maxUnshown]textSum // of the newest prompts' items
 	next   int
-	event  *told // that shows a prompt whose item has not come
-	review bool  // a review is under way
+	event  *witness // that shows a prompt whose item has not come
+	review bool     // a review is under way
 }
 
 // item takes in the text of a prompt's item.
@@ -26,7 +26,7 @@ func (a *alonePrompts) item(text textSum) {
 }
 
 // shown takes in an event that shows a prompt.
-func (a *alonePrompts) shown(t *told, text textSum) {
+func (a *alonePrompts) shown(t *witness, text textSum) {
 	a.event = nil
 	if !a.review && text.size > 0 && !slices.Contains(a.recent[:], text) {
 		a.event = t
@@ -44,7 +44,7 @@ func (a *alonePrompts) other(rec *session.Record) {
 }
 
 // answered returns the event of a prompt that was lost, now that the model has answered it; nil if none was.
-func (a *alonePrompts) answered() *told {
+func (a *alonePrompts) answered() *witness {
 	t := a.event
 	a.event = nil
 	return t

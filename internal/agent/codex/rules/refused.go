@@ -93,17 +93,17 @@ func (r *refusals) rollBack() {
 
 // turnEnd looks for a refusal in how a turn ended.
 func (r *refusals) turnEnd(rec *session.Record) {
-	told := recordedError(rec)
-	if len(told) == 0 {
+	said := recordedError(rec)
+	if len(said) == 0 {
 		return
 	}
-	if m := unreasoned.FindSubmatch(told); m != nil {
+	if m := unreasoned.FindSubmatch(said); m != nil {
 		r.refusedEmpty = nil
 		r.found = r.unreasoned(m[1], m[2])
-	} else if m := unfollowed.FindSubmatch(told); m != nil {
+	} else if m := unfollowed.FindSubmatch(said); m != nil {
 		r.refusedEmpty = nil
 		r.found = r.unfollowed(m[1])
-	} else if m := emptied.FindSubmatch(told); m != nil {
+	} else if m := emptied.FindSubmatch(said); m != nil {
 		r.found, r.refusedEmpty = nil, &emptyRefusal{string(m[1]), string(m[2]), rec.Pos}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // script is what is known of a script in code mode: a call runs it, and others may wait for it.
 type script struct {
-	text string // "" if it is too long to be kept
-	ran  []told // what it ran since the newest output of it, oldest first
+	text string    // "" if it is too long to be kept
+	ran  []witness // what it ran since the newest output of it, oldest first
 	call *openCall
 	last int64 // ordinal of the newest of these, or of the call
 }
@@ -21,7 +21,7 @@ type script struct {
 type scripts struct {
 	open    []*script          // those that an open call runs or waits for, in the order of their calls
 	running map[string]*script // those that were answered "running", by their id
-	loose   []told             // what a script ran whose call has not been seen
+	loose   []witness          // what a script ran whose call has not been seen
 	number  int64              // of the newest of these
 }
 
@@ -82,7 +82,7 @@ func (s *scripts) drop(one *script) {
 
 // ran notes the event of what a script ran: the one that holds it, else the first that is open (scripts run one after
 // the other), else the only one that runs unattended.
-func (s *scripts) ran(rec *session.Record, t *told) {
+func (s *scripts) ran(rec *session.Record, t *witness) {
 	var owner *script
 	for _, one := range s.open {
 		if one.text == "" {
@@ -198,10 +198,10 @@ func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 }
 
 // newest is the last event that tells of the call's output, nil if none does.
-func (o *openCall) newest() *told {
+func (o *openCall) newest() *witness {
 	switch {
 	case o.evidence != nil:
-		return &o.evidence.told
+		return &o.evidence.witness
 	case o.script != nil && o.script.call == o && len(o.script.ran) > 0:
 		return &o.script.ran[len(o.script.ran)-1]
 	}

@@ -65,8 +65,8 @@ var (
 
 // turnEnd looks for the error in how a turn ended.
 func (s *sealedItems) turnEnd(rec *session.Record) {
-	told := recordedError(rec)
-	if !bytes.Contains(told, errorCode) && !(bytes.Contains(told, errorAbout) && bytes.Contains(told, errorWords)) {
+	said := recordedError(rec)
+	if !bytes.Contains(said, errorCode) && !(bytes.Contains(said, errorAbout) && bytes.Contains(said, errorWords)) {
 		return
 	}
 	f := ownItem(rec).finding(ruleUndecryptable, NoFix, 0, "the API could not decrypt what the session holds encrypted, and refuses every request since")

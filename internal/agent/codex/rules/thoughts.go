@@ -9,7 +9,7 @@ import (
 const maxShown = 16
 
 // thought keeps an event that shows what was thought: its item comes right behind it.
-func (c *messageChecker) thought(rec *session.Record, t *told) {
+func (c *messageChecker) thought(rec *session.Record, t *witness) {
 	if n := len(c.thoughts); n > 0 && (rec.Type == "event_msg/item_completed" || n == maxShown) {
 		c.resolveThought(rec.Pos, false)
 	}
