@@ -52,93 +52,26 @@ type Checker struct {
 	// Amend lets the finding of the normalizer in a line take edits; nil: they are findings of their own.
 	Amend func(line int64, change func(*finding.Finding))
 
-	nodes                []*node // in the order of the file
-	byUUID               map[string]*node
-	dead                 []session.Pos    // unreadable lines
-	zeros                bool             // NULs stand where a record was
-	trifles              map[int64]string // unreadable lines of bookkeeping, with its type
-	beside               setting
-	written              string       // the newest version that wrote a record
-	echoes               []echo       // where prompts are told a second time
-	typedUsed            map[int]bool // which of Beside.Typed were put back
-	leaf                 string       // as the last last-prompt record names it
-	leafAt               finding.Ref
-	choice               choice          // of a branch, the last that was made
-	snapshots            map[string]bool // the prompts for which the client has kept files
-	queued               []session.Pos   // where prompts came in
-	rewinds              []session.Pos   // where the client has noted a rewind
-	first                finding.Ref
-	records              int
-	copied               int            // records of kinds that a resume copies into a file of its own
-	other                map[int64]bool // lines of bookkeeping on which the normalizer found something
-	cut                  map[*node]int  // records that hist has closed where they were cut, and their bytes then
-	half                 map[int64]bool // lines with what is left of a record of the conversation
-	last                 finding.Ref    // of the last readable record
-	proof                proof
-	found                []*draft
-	added                []*node         // records of hist's own
-	heard                map[string]bool // ids of the calls so far; true where what was given to them must be had from their results
-	sentLines, leftLines map[int64]bool
-	sentSet              map[*node]bool
-	pointed              bool                          // a last-prompt record was added
-	copies               map[session.Pos][]session.Pos // where a record stands again, byte for byte
-	namedBy              map[string]int                // how many records name an id as their parent
-	byTime               []*node                       // those of the main conversation
-	promptAt             []int                         // the places of the prompts among the records, once they are asked for
-	promptLines          []int64                       // and their lines
-	linked               bool                          // what hangs on a record is known
-	rewinders            map[*node]bool                // the prompts that began anew from an older record
-	namers               map[string][]*node            // records by the ids that they name
-	firstAnswer          *node                         // the first answer of the file
-	lastSaid             *node                         // the last record that is more than an output
-	newest               int64                         // the latest time of a message, milliseconds since 1970, once it is asked for
-	saidFirst            map[uint64]*node              // the first record with a message, by the sum of its bytes
-	callMap              map[string]*node
-	resultMap            map[string][]*node
-	Summary              Summary
-}
-
-// Summary is what is known of the session as a whole.
-type Summary struct {
-	Version string // the newest that wrote a record
-	Cwd     string
-	Branch  string
-	Session string // the id that its records name
-	// Seen is the number of content blocks that the client sends of the file as it is, Items of it mended.
-	Seen, Items int64
-	// Holding is the number of records that hold content, Reached how many of them the client sends of the file as it is.
-	Holding, Reached int
-}
-
-// echo is a prompt's text outside its own record.
-type echo struct {
-	text   string
-	source string
-	at     session.Pos
-	late   bool // it stands behind the prompt, not in front
-	last   bool
-}
-
-// draft is a finding whose edits are not all known yet.
-type draft struct {
-	finding.Finding
-	about  *node
-	always bool // counts wherever it stands
-	left   bool // it is about what is no longer sent, and is not mended
-}
-
-// follows says whether a finding about a record that was cut only tells what the cut has taken of it.
-func (d *draft) follows() bool {
-	switch d.Rule {
-	case ruleMissingType, ruleMissingUUID, ruleLostBranch, ruleWrongLeaf, ruleBrokenParent:
-		return true
-	}
-	return false
+	recordTree
+	sideRecords
+	brokenLines
+	callPairs
+	fileFacts
+	verdict
+	beside  setting
+	proof   proof
+	Summary Summary
 }
 
 // New returns a checker that reports to the given function.
 func New(opts Options, report func(finding.Finding)) *Checker {
-	return &Checker{opts: opts, report: report, byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}, other: map[int64]bool{}, trifles: map[int64]string{}, half: map[int64]bool{}, cut: map[*node]int{}, heard: map[string]bool{}, snapshots: map[string]bool{}, proof: newProof()}
+	return &Checker{
+		opts: opts, report: report, proof: newProof(),
+		recordTree:  recordTree{byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}},
+		sideRecords: sideRecords{snapshots: map[string]bool{}},
+		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}},
+		callPairs:   callPairs{heard: map[string]bool{}},
+	}
 }
 
 // Record takes the next logical record.

@@ -1,0 +1,108 @@
+package claude
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// recordTree is how the records of the conversation hang together.
+type recordTree struct {
+	nodes       []*node // in the order of the file
+	added       []*node // records of hist's own
+	byUUID      map[string]*node
+	byTime      []*node                       // those of the main conversation
+	copies      map[session.Pos][]session.Pos // where a record stands again, byte for byte
+	saidFirst   map[uint64]*node              // the first record with a message, by the sum of its bytes
+	namedBy     map[string]int                // how many records name an id as their parent
+	namers      map[string][]*node            // records by the ids that they name
+	rewinders   map[*node]bool                // the prompts that began anew from an older record
+	linked      bool                          // what hangs on a record is known
+	firstAnswer *node                         // the first answer of the file
+	lastSaid    *node                         // the last record that is more than an output
+	promptAt    []int                         // the places of the prompts among the records, once they are asked for
+	promptLines []int64                       // and their lines
+}
+
+// sideRecords is what the records outside the tree tell.
+type sideRecords struct {
+	echoes    []echo       // where prompts are told a second time
+	typedUsed map[int]bool // which of Beside.Typed were put back
+	leaf      string       // as the last last-prompt record names it
+	leafAt    finding.Ref
+	pointed   bool            // a last-prompt record was added
+	choice    choice          // of a branch, the last that was made
+	snapshots map[string]bool // the prompts for which the client has kept files
+	queued    []session.Pos   // where prompts came in
+	rewinds   []session.Pos   // where the client has noted a rewind
+}
+
+// brokenLines are the lines on which the normalizer found something.
+type brokenLines struct {
+	dead    []session.Pos    // unreadable lines
+	zeros   bool             // NULs stand where a record was
+	trifles map[int64]string // unreadable lines of bookkeeping, with its type
+	other   map[int64]bool   // lines of bookkeeping that can be read
+	half    map[int64]bool   // lines with what is left of a record of the conversation
+	cut     map[*node]int    // records that hist has closed where they were cut, and their bytes then
+}
+
+// callPairs are the calls and their outputs, by their ids.
+type callPairs struct {
+	heard     map[string]bool // the calls so far; true where what was given to them must be had from their results
+	callMap   map[string]*node
+	resultMap map[string][]*node
+}
+
+// fileFacts are of the file as a whole.
+type fileFacts struct {
+	first, last finding.Ref // of the readable records
+	records     int
+	copied      int    // records of kinds that a resume copies into a file of its own
+	written     string // the newest version that wrote a record
+	newest      int64  // the latest time of a message, milliseconds since 1970, once it is asked for
+}
+
+// verdict is what was found, and what is sent when it is mended.
+type verdict struct {
+	found                []*draft
+	sentLines, leftLines map[int64]bool
+	sentSet              map[*node]bool
+}
+
+// Summary is what is known of the session as a whole.
+type Summary struct {
+	Version string // the newest that wrote a record
+	Cwd     string
+	Branch  string
+	Session string // the id that its records name
+	// Seen is the number of content blocks that the client sends of the file as it is, Items of it mended.
+	Seen, Items int64
+	// Holding is the number of records that hold content, Reached how many of them the client sends of the file as it is.
+	Holding, Reached int
+}
+
+// echo is a prompt's text outside its own record.
+type echo struct {
+	text   string
+	source string
+	at     session.Pos
+	late   bool // it stands behind the prompt, not in front
+	last   bool
+}
+
+// draft is a finding whose edits are not all known yet.
+type draft struct {
+	finding.Finding
+	about  *node
+	always bool // counts wherever it stands
+	left   bool // it is about what is no longer sent, and is not mended
+}
+
+// follows says whether a finding about a record that was cut only tells what the cut has taken of it.
+func (d *draft) follows() bool {
+	switch d.Rule {
+	case ruleMissingType, ruleMissingUUID, ruleLostBranch, ruleWrongLeaf, ruleBrokenParent:
+		return true
+	}
+	return false
+}
