@@ -54,38 +54,59 @@ func (o *earlyOutput) swap(prev string, call *openCall) bool {
 
 // callChecker pairs tool calls and outputs.
 type callChecker struct {
-	run    *run
-	seeds  [2]maphash.Seed
-	open   map[callKey]*openCall
-	done   map[callKey]answered
-	old    map[uint64]uint64 // those before the newest answered ones
-	older  map[uint64]uint64 // and those before them
+	run *run
+	openCalls
+	answeredCalls
+	earlyOutputs
+	turnInHand
+	args argumentChecker
+	runs scripts
+	torn []*tornCall
+	lost []lostCall
+}
+
+// openCalls are the calls that nothing has answered yet.
+type openCalls struct {
+	open  map[callKey]*openCall
+	asked map[uint64]*openCall  // by what they ask for
+	cut   map[callKey]*openCall // those that were open when a compaction came: an output may follow it
+	group *callGroup            // the calls that were made together last
+}
+
+// answeredCalls remembers calls that have their outputs: the newest well, those before them by two hashes.
+type answeredCalls struct {
+	seeds [2]maphash.Seed
+	done  map[callKey]answered
+	old   map[uint64]uint64 // those before the newest answered ones
+	older map[uint64]uint64 // and those before them
+	past  map[callKey]bool  // calls that a compaction holds
+}
+
+// earlyOutputs are outputs, and what else tells of calls, before or without the call.
+type earlyOutputs struct {
 	early  map[callKey]*earlyOutput
-	loose  map[callKey]*evidence // for calls not seen, by call_id alone
-	past   map[callKey]bool      // calls that a compaction holds
-	cut    map[callKey]*openCall // calls that were open when a compaction came: an output may follow it
+	loose  map[callKey]*evidence // by call_id alone
 	late   []*earlyOutput        // outputs that stand before their call
-	torn   []*tornCall
-	newest *earlyOutput // an early output, until the record behind it has been seen
-	prev   []byte       // time stamp of the record before the one in hand
-	group  *callGroup
-	turn   int64
-	ended  bool // the turn in hand has ended
-	shell  string
-	asked  map[uint64]*openCall // open calls by what they ask for
-	args   argumentChecker
-	runs   scripts
-	lost   []lostCall
-	begun  session.Pos    // of the turn in hand
-	notes  []*earlyOutput // notes of scripts whose call has not been seen
+	notes  []*earlyOutput        // notes of scripts whose call has not been seen
+	newest *earlyOutput          // until the record behind it has been seen
+}
+
+// turnInHand is where the checker stands.
+type turnInHand struct {
+	turn  int64
+	begun session.Pos
+	ended bool
+	prev  []byte // time stamp of the record before the one in hand
+	shell string // the tool by which the session runs commands
 }
 
 func newCallChecker(s *run) *callChecker {
 	return &callChecker{
-		run: s, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
-		open: map[callKey]*openCall{}, done: map[callKey]answered{}, old: map[uint64]uint64{}, early: map[callKey]*earlyOutput{},
-		loose: map[callKey]*evidence{}, past: map[callKey]bool{}, cut: map[callKey]*openCall{}, asked: map[uint64]*openCall{},
-		args: newArgumentChecker(s),
+		run:           s,
+		openCalls:     openCalls{open: map[callKey]*openCall{}, asked: map[uint64]*openCall{}, cut: map[callKey]*openCall{}},
+		answeredCalls: answeredCalls{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, done: map[callKey]answered{}, old: map[uint64]uint64{}, past: map[callKey]bool{}},
+		earlyOutputs:  earlyOutputs{early: map[callKey]*earlyOutput{}, loose: map[callKey]*evidence{}},
+		args:          newArgumentChecker(s),
 	}
 }
 
