@@ -227,67 +227,19 @@ func (w *job) setAside(run *runs.Run, f *runs.File) (aside io.WriteCloser, err e
 
 // into writes and records one copy. The file's entry comes with every error.
 func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, *runs.File, error) {
-	f := &runs.File{
+	c := &copying{job: w, run: run, compressed: strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed), file: &runs.File{
 		Source: w.Source.Real, Target: t.Path, Mode: w.Mode.String(),
 		SizeBefore: w.Source.Info.Size(), ModTimeBefore: w.Source.Info.ModTime(), Home: w.Home,
-	}
-	var err error
-	if w.Mode == InPlace {
-		f.Backup, f.SHA256Before, err = run.Backup(ctx, w.Source.Real)
-		if err != nil {
-			return nil, f, err
-		}
-	}
-	var aside io.WriteCloser
-	compressed := strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed)
-	var guard *inuse.Guard
-	defer func() { guard.Release() }()
-	fill := func(to io.Writer) error {
-		if err := w.fillAs(ctx, to, aside, compressed); err != nil {
-			return err
-		}
-		if w.rw != nil {
-			f.DiffersFrom = w.rw.moved()
-		}
-		if w.Mode != InPlace {
-			f.SHA256Before, err = w.before()
-			return err
-		}
-		return w.keepRows(ctx, run, f)
-	}
-	check := func(tmp string) error {
-		if err := aside.Close(); err != nil {
-			return err
-		}
-		if err := w.verify(ctx, tmp, compressed); err != nil {
-			return err
-		}
-		if w.Mode != InPlace {
-			return nil
-		}
-		return w.checkDependants(ctx)
-	}
-	last := func() error {
-		if w.Mode != InPlace {
-			return w.Source.Changed()
-		}
-		guard, err = w.settleView(ctx, f)
-		return err
-	}
-	err = w.attempt(ctx, filepath.Dir(t.Path), func() error {
-		if aside, err = w.setAside(run, f); err != nil {
-			return err
-		}
-		defer aside.Close()
-		return run.Publish(ctx, f, t, fill, publish.Checks{Content: check, Last: last})
-	})
+	}}
+	defer func() { c.guard.Release() }()
+	err := c.write(ctx, t)
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
-		return nil, f, err
+		return nil, c.file, err
 	}
-	if guard.Broken() {
+	if c.guard.Broken() {
 		w.notes = append(w.notes, "somebody opened the session in the moment in which it was replaced: what they write now is lost; have them open it again")
 	}
-	if w.Mode == InPlace && compressed {
+	if w.Mode == InPlace && c.compressed {
 		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")
 	}
 	w.enlist(ctx)
@@ -295,5 +247,72 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
 		rep.Notes = append(rep.Notes, "the session was repaired, but this report could not be kept: "+kept.Error())
 	}
-	return rep, f, err
+	return rep, c.file, err
+}
+
+// copying is one copy on its way into its file.
+type copying struct {
+	*job
+	run        *runs.Run
+	file       *runs.File // its entry in the run's record
+	compressed bool       // the copy is
+	aside      io.WriteCloser
+	guard      *inuse.Guard // while nobody else can open what is replaced
+}
+
+// write keeps the original where it is replaced, and publishes the copy.
+func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
+	if c.Mode == InPlace {
+		if c.file.Backup, c.file.SHA256Before, err = c.run.Backup(ctx, c.Source.Real); err != nil {
+			return err
+		}
+	}
+	return c.attempt(ctx, filepath.Dir(t.Path), func() error {
+		if c.aside, err = c.setAside(c.run, c.file); err != nil {
+			return err
+		}
+		defer c.aside.Close()
+		return c.run.Publish(ctx, c.file, t, func(to io.Writer) error { return c.fill(ctx, to) }, publish.Checks{
+			Content: func(tmp string) error { return c.check(ctx, tmp) },
+			Last:    func() error { return c.last(ctx) },
+		})
+	})
+}
+
+// fill writes the copy, and keeps what the client's database holds of the session that is replaced.
+func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
+	if err := c.fillAs(ctx, to, c.aside, c.compressed); err != nil {
+		return err
+	}
+	if c.rw != nil {
+		c.file.DiffersFrom = c.rw.moved()
+	}
+	if c.Mode != InPlace {
+		c.file.SHA256Before, err = c.before()
+		return err
+	}
+	return c.keepRows(ctx, c.run, c.file)
+}
+
+// check reads the copy back.
+func (c *copying) check(ctx context.Context, tmp string) error {
+	if err := c.aside.Close(); err != nil {
+		return err
+	}
+	if err := c.verify(ctx, tmp, c.compressed); err != nil {
+		return err
+	}
+	if c.Mode != InPlace {
+		return nil
+	}
+	return c.checkDependants(ctx)
+}
+
+// last asks whether the session is still what was read, and whether it may be replaced.
+func (c *copying) last(ctx context.Context) (err error) {
+	if c.Mode != InPlace {
+		return c.Source.Changed()
+	}
+	c.guard, err = c.settleView(ctx, c.file)
+	return err
 }
