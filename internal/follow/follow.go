@@ -27,7 +27,7 @@ var ErrLimit = errors.New("the system's limit of watched directories is reached;
 type Follower struct {
 	rest    time.Duration
 	system  *fsnotify.Watcher
-	dirs    map[string]bool // that are watched
+	dirs    map[string]map[string]bool // that are watched, and the session files that were seen in them
 	roots   []string        // what was asked for; one that is missing is waited for
 	pending pending
 }
@@ -39,7 +39,7 @@ func New(paths []string, rest time.Duration) (*Follower, error) {
 	if err != nil {
 		return nil, limited("", err)
 	}
-	f := &Follower{rest: rest, system: system, dirs: map[string]bool{}, pending: pending{due: map[string]time.Time{}}}
+	f := &Follower{rest: rest, system: system, dirs: map[string]map[string]bool{}, pending: pending{due: map[string]time.Time{}}}
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err == nil {
@@ -116,6 +116,7 @@ func (f *Follower) event(e fsnotify.Event) error {
 		f.forget(e.Name)
 	}
 	if walk.IsSession(e.Name) && f.asked(e.Name) {
+		f.see(e.Name)
 		f.pending.set(e.Name, time.Now().Add(f.rest))
 		return nil
 	}
@@ -134,11 +135,21 @@ func (f *Follower) event(e fsnotify.Event) error {
 
 // forget drops the watches of a directory that is gone from its place. What lay in it has changed.
 func (f *Follower) forget(dir string) {
-	for d := range f.dirs {
+	for d, files := range f.dirs {
 		if d == dir || strings.HasPrefix(d, dir+string(filepath.Separator)) {
 			f.system.Remove(d) //nolint:errcheck // the system drops it by itself where it is gone
 			delete(f.dirs, d)
+			for path := range files {
+				f.pending.set(path, time.Now().Add(f.rest))
+			}
 		}
+	}
+}
+
+// see remembers a session file, for the case that its directory goes.
+func (f *Follower) see(path string) {
+	if files := f.dirs[filepath.Dir(path)]; files != nil {
+		files[path] = true
 	}
 }
 
@@ -181,8 +192,10 @@ func (f *Follower) below(dir string, told bool) error {
 			return nil
 		case e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isDir(path):
 			return f.add(path)
-		case told && walk.IsSession(path):
-			f.pending.set(path, time.Now().Add(f.rest))
+		case walk.IsSession(path):
+			if f.see(path); told {
+				f.pending.set(path, time.Now().Add(f.rest))
+			}
 		}
 		return nil
 	})
@@ -194,7 +207,7 @@ func isDir(path string) bool {
 }
 
 func (f *Follower) add(dir string) error {
-	if f.dirs[dir] {
+	if f.dirs[dir] != nil {
 		return nil
 	}
 	if err := f.system.Add(dir); err != nil {
@@ -203,7 +216,7 @@ func (f *Follower) add(dir string) error {
 		}
 		return limited(dir, err)
 	}
-	f.dirs[dir] = true
+	f.dirs[dir] = map[string]bool{}
 	return nil
 }
 

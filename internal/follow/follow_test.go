@@ -69,6 +69,10 @@ func TestFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(first + ".jsonl")
+	if err := os.Rename(filepath.Join(root, "2026", "13"), filepath.Join(top, "away")); err != nil {
+		t.Fatal(err)
+	}
+	expect(moved) // it is gone with its directory
 	late := filepath.Join(missing, "2026", "c.jsonl")
 	write(t, late)
 	expect(late)
