@@ -28,7 +28,7 @@ type Follower struct {
 	rest    time.Duration
 	system  *fsnotify.Watcher
 	dirs    map[string]map[string]bool // that are watched, and the session files that were seen in them
-	roots   []string        // what was asked for; one that is missing is waited for
+	roots   []string                   // what was asked for; one that is missing is waited for
 	pending pending
 }
 
