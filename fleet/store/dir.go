@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,7 +79,8 @@ func (d *dir) Head(_ context.Context, key string) (Object, map[string]string, er
 	if err != nil {
 		return Object{}, nil, explainFile(err)
 	}
-	return object(key, info), nil, nil
+	o := object(key, info)
+	return o, d.metaOf(o), nil
 }
 
 func (d *dir) Get(ctx context.Context, key, etag string) (io.ReadCloser, error) {
@@ -107,7 +109,7 @@ func (d *dir) Get(ctx context.Context, key, etag string) (io.ReadCloser, error) 
 // Put makes a file of another name and gives it its own when it is on the disk. Absent is kept by the file system; a
 // Match is looked at right before, which keeps off other hist-fleets that behave, not a client that writes meanwhile: a
 // session in a directory is repaired in place by hist itself, which knows the agents' locks.
-func (d *dir) Put(ctx context.Context, key string, body io.ReadSeeker, _ int64, cond Condition, _ map[string]string) error {
+func (d *dir) Put(ctx context.Context, key string, body io.ReadSeeker, _ int64, cond Condition, meta map[string]string) error {
 	path, err := d.path(key)
 	if err != nil {
 		return err
@@ -129,14 +131,61 @@ func (d *dir) Put(ctx context.Context, key string, body io.ReadSeeker, _ int64, 
 			return ErrChanged
 		}
 	}
+	publish := os.Rename
 	if cond.Absent {
-		err := os.Link(temp.Name(), path)
-		if errors.Is(err, fs.ErrExist) {
-			return ErrChanged
-		}
+		publish = os.Link
+	}
+	if err := publish(temp.Name(), path); errors.Is(err, fs.ErrExist) {
+		return ErrChanged
+	} else if err != nil {
 		return err
 	}
-	return os.Rename(temp.Name(), path)
+	return d.keepMeta(key, path, meta)
+}
+
+// about is what a directory keeps of an object beside its file: metadata, and the ETag of the file that has it.
+type about struct {
+	ETag string            `json:"etag"`
+	Meta map[string]string `json:"meta"`
+}
+
+// aboutPath is where that is: in the folder that is hist-fleet's own.
+func (d *dir) aboutPath(key string) (string, error) { return d.path(".hist/meta/" + key + ".json") }
+
+func (d *dir) keepMeta(key, path string, meta map[string]string) error {
+	if len(meta) == 0 {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(about{object(key, info).ETag, meta})
+	if err != nil {
+		return err
+	}
+	to, err := d.aboutPath(key)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return explainFile(err)
+	}
+	return os.WriteFile(to, text, 0o600)
+}
+
+// metaOf is the metadata of an object, nil if it was written with none, or by somebody else since.
+func (d *dir) metaOf(o Object) map[string]string {
+	from, err := d.aboutPath(o.Key)
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(from)
+	var a about
+	if err != nil || json.Unmarshal(text, &a) != nil || a.ETag != o.ETag {
+		return nil
+	}
+	return a.Meta
 }
 
 func explainFile(err error) error {
