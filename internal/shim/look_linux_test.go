@@ -131,7 +131,9 @@ func TestNotLookedAt(t *testing.T) {
 			before := fileSum(t, path)
 			r := p.start("app-server")
 			r.ask(fmt.Sprintf(resume, ""))
-			if relayOf(r.cmd.Process.Pid) != 0 || fileSum(t, path) != before || count(p) != 0 || r.stderr.Len() > 0 {
+			relay := relayOf(r.cmd.Process.Pid)
+			r.end()
+			if relay != 0 || fileSum(t, path) != before || count(p) != 0 || r.stderr.Len() > 0 {
 				t.Errorf("%s: something was done: %s", value, r.stderr)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -21,8 +20,7 @@ type asker struct {
 	log func(decisions.Decision)
 	run func(ctx context.Context, args []string) error
 
-	later   chan func()
-	pending sync.WaitGroup
+	later chan func() // done one after the other
 }
 
 // maxLater is how many lines of the log may wait to be written; what comes beyond it is not logged.
@@ -37,7 +35,6 @@ func newAsker() *asker {
 	go func() {
 		for do := range a.later {
 			do()
-			a.pending.Done()
 		}
 	}()
 	return a
@@ -45,12 +42,17 @@ func newAsker() *asker {
 
 // eventually does something behind the messages' back.
 func (a *asker) eventually(do func()) {
-	a.pending.Add(1)
 	select {
 	case a.later <- do:
 	default:
-		a.pending.Done()
 	}
+}
+
+// written is closed when all is done that was to be done until now.
+func (a *asker) written() <-chan struct{} {
+	done := make(chan struct{})
+	go func() { a.later <- func() { close(done) } }()
+	return done
 }
 
 // goodbye is how long the relay stays for its log when all else is done.
@@ -58,13 +60,8 @@ const goodbye = 500 * time.Millisecond
 
 // finish waits for the log to be written, for a moment.
 func (a *asker) finish() {
-	done := make(chan struct{})
-	go func() {
-		a.pending.Wait()
-		close(done)
-	}()
 	select {
-	case <-done:
+	case <-a.written():
 	case <-time.After(goodbye):
 	}
 }

@@ -130,7 +130,7 @@ func (w *wire) settle() {
 
 func (w *wire) decided() decisions.Decision {
 	w.t.Helper()
-	w.stdio.asker.pending.Wait()
+	<-w.stdio.asker.written()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.log) == 0 {
@@ -298,7 +298,7 @@ func TestNoRejoin(t *testing.T) {
 func TestStartIsLogged(t *testing.T) {
 	w := newWire(t, true)
 	w.same(start(1, ""))
-	w.stdio.asker.pending.Wait()
+	<-w.stdio.asker.written()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	want := []string{"--via", "thread/start", "--caller", "", "--last", "--cwd", "/work"}
@@ -421,7 +421,7 @@ func TestEditor(t *testing.T) {
 	w.down(`{"jsonrpc":"2.0","id":2,"result":{"sessionId":"` + b + `"}}`)
 	w.same(strings.Replace(load, a, b, 1)) // open
 	w.same(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"` + b + `","prompt":[]}}`)
-	w.stdio.asker.pending.Wait()
+	<-w.stdio.asker.written()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	looked := []string{"--via", "session/load", "--repair", "--quiet", "--caller", "editor/1", "--", a}
