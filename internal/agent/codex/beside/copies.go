@@ -195,6 +195,7 @@ func (c *copies) compare(ctx context.Context, path string) []check.Lost {
 	var out, pending []check.Lost
 	next, size := 0, 0
 	sure := true // what is pending is all that the copy has here
+	again := map[uint64]bool{}
 	r := jsonl.NewReader(in)
 	for {
 		line, err := r.Next()
@@ -218,7 +219,9 @@ func (c *copies) compare(ctx context.Context, path string) []check.Lost {
 		}
 		i, here := c.at[c.mark(rec.Raw)]
 		switch {
-		case !here || i < next:
+		case here && i < next, repeats(again, maphash.Bytes(c.seed, rec.Raw)):
+			continue // the copy has a doubled block
+		case !here:
 			if size += len(rec.Raw); size > maxKeptText {
 				return out
 			}
@@ -233,6 +236,14 @@ func (c *copies) compare(ctx context.Context, path string) []check.Lost {
 		out = append(out, pending...)
 	}
 	return out
+}
+
+// repeats says whether a record of a copy stood in it before, and remembers it. No two records are the same to the last
+// byte: each has the time at which it was written.
+func repeats(seen map[uint64]bool, sum uint64) bool {
+	again := seen[sum]
+	seen[sum] = true
+	return again
 }
 
 func (c *copies) lost(rec *session.Record, behind int, path string) check.Lost {

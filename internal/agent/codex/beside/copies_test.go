@@ -34,6 +34,11 @@ func TestCopies(t *testing.T) {
 			kept := filepath.Join(dir, "kept", "original")
 			return write(t, []string{kept}, kept, whole)
 		}, "kept/original"},
+		{"a copy with a doubled block", func(t *testing.T, dir, base string, whole []byte) []string {
+			at := bytes.Index(whole, []byte(`{"timestamp":"2026-11-18T09:30:01.781Z"`))
+			end := at + bytes.IndexByte(whole[at:], '\n') + 1
+			return write(t, nil, filepath.Join(dir, "archived_sessions", base), bytes.Join([][]byte{whole[:end], whole[at:end], whole[end:]}, nil))
+		}, "archived_sessions/"},
 		{"another course of events in front of the hole", func(t *testing.T, dir, base string, whole []byte) []string {
 			return write(t, nil, filepath.Join(dir, "archived_sessions", base), bytes.Replace(whole, []byte("09:30:01.644Z"), []byte("09:30:05.644Z"), 1))
 		}, ""},
@@ -77,14 +82,17 @@ func TestCopies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := ""
+			found, told := "", ""
 			for _, f := range res.Findings {
 				if f.Rule.Name == "lost-records" {
-					found = f.Source
+					found, told = f.Source, f.Message
 				}
 			}
 			if c.from == "" && found != "" || c.from != "" && !strings.HasPrefix(found, c.from) {
 				t.Errorf("taken from %q, want %q", found, c.from)
+			}
+			if found != "" && !strings.HasPrefix(told, "3 records ") {
+				t.Errorf("%q, and three are lost", told)
 			}
 		})
 	}

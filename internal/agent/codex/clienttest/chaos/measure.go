@@ -110,6 +110,9 @@ func (b bench) measure(ctx context.Context, h *clienttest.Home, o *outcome, said
 	if err := clone(h.Codex, saved); err != nil {
 		return err
 	}
+	if err := os.RemoveAll(stateOf(h)); err != nil { // an earlier damage's run keeps what this one has taken
+		return err
+	}
 	out, exit, err := b.run(ctx, h, "repair", "--in-place", o.Path)
 	if err != nil {
 		return err
@@ -170,10 +173,13 @@ func swapped(input []sentItem, said []Element) string {
 	return ""
 }
 
+// stateOf is where hist keeps its runs.
+func stateOf(h *clienttest.Home) string { return filepath.Join(h.Root, "state") }
+
 // run runs hist in a home.
 func (b bench) run(ctx context.Context, h *clienttest.Home, args ...string) (out string, exit int, err error) {
 	c := exec.CommandContext(ctx, b.hist, args...)
-	c.Dir, c.Env = h.Work, append(h.Env(), "XDG_STATE_HOME="+filepath.Join(h.Root, "state"))
+	c.Dir, c.Env = h.Work, append(h.Env(), "XDG_STATE_HOME="+stateOf(h))
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	if err := c.Run(); c.ProcessState == nil {

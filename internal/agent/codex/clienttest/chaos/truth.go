@@ -136,7 +136,7 @@ func (t *truth) compacted(input []sentItem) {
 	t.compacts = 0
 	var kept []Element
 	for _, e := range t.said {
-		if found(input, e) > 0 {
+		if found(input, e) > 0 && e.Kind != summary.Kind {
 			kept = append(kept, e)
 		}
 	}
