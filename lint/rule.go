@@ -70,6 +70,7 @@ const (
 	Before   = finding.Before
 	After    = finding.After
 	Renumber = finding.Renumber
+	Restore  = finding.Restore
 )
 
 // Impacts are all impacts, from harmless to fatal.

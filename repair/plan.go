@@ -58,12 +58,25 @@ type edits struct {
 	moved         bool
 	renumber      bool
 	by            []*lint.Finding // whose mend it is
+	lost          map[int]*edits  // of records that come back behind it, by their Pos.Lost
 }
 
 type insertion struct {
 	content lint.Content
 	by      *lint.Finding
 	order   int
+	lost    int // of a record that comes back: its Pos.Lost
+}
+
+// of are the edits of a record that comes back behind this one.
+func (e *edits) of(lost int) *edits {
+	if e.lost == nil {
+		e.lost = map[int]*edits{}
+	}
+	if e.lost[lost] == nil {
+		e.lost[lost] = &edits{}
+	}
+	return e.lost[lost]
 }
 
 // behind plans an insertion behind the record. What was lost there keeps its order, with what goes in front of it and
@@ -72,8 +85,10 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	if !slices.Contains(e.by, by) {
 		e.by = append(e.by, by)
 	}
-	order := 4 * edit.At.Lost
+	order, lost := 4*edit.At.Lost, 0
 	switch {
+	case edit.Op == lint.Restore:
+		lost = edit.At.Lost
 	case edit.Op == lint.Before:
 		order--
 	case edit.Op == lint.After && edit.Tail:
@@ -85,7 +100,7 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	for at > 0 && e.after[at-1].order > order {
 		at--
 	}
-	e.after = slices.Insert(e.after, at, insertion{edit.New, by, order})
+	e.after = slices.Insert(e.after, at, insertion{edit.New, by, order, lost})
 }
 
 // newlineRule is about what follows the last record: no line is mended for it.
@@ -291,7 +306,16 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 		p.edits[place] = at
 	}
 	if e.At.Lost > 0 {
-		at.behind(e, by)
+		switch e.Op {
+		case lint.Splice:
+			at.of(e.At.Lost).cuts = append(at.of(e.At.Lost).cuts, e.Cuts...)
+		case lint.Remove:
+			at.of(e.At.Lost).removed = true
+		case lint.Renumber:
+			at.renumber = true
+		default:
+			at.behind(e, by)
+		}
 		return
 	}
 	if n := len(at.by); n == 0 || at.by[n-1] != by { // a finding's edits come together

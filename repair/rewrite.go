@@ -151,7 +151,7 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 		r.links.Renumber()
 	}
 	for _, in := range e.before {
-		if err := r.insert(ctx, rec, in, false); err != nil {
+		if err := r.insert(ctx, rec, in, nil, false); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,11 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 		}
 	}
 	for _, in := range e.after {
-		if err := r.insert(ctx, rec, in, true); err != nil {
+		own := e.lost[in.lost]
+		if own != nil && own.removed && in.lost > 0 {
+			continue // what comes back is in the session already
+		}
+		if err := r.insert(ctx, rec, in, own, true); err != nil {
 			return err
 		}
 	}
@@ -234,9 +238,12 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 	return r.write(line, !rec.Open || edited)
 }
 
-// insert writes a new record in front of rec, or behind it.
-func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion, behind bool) error {
+// insert writes a new record in front of rec, or behind it; own are the edits of one that comes back.
+func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion, own *edits, behind bool) error {
 	line, err := r.made(ctx, in)
+	if err == nil && own != nil && in.lost > 0 && len(own.cuts) > 0 {
+		line, err = session.Apply(line, own.cuts)
+	}
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func newRestartChecker(s *run, turns *turnChecker) *restartChecker {
 func (c *restartChecker) Record(rec *session.Record) {
 	switch {
 	case rec.Kind == session.TurnStart:
-		if c.turns.turn.open {
+		if c.turns.turn.open && !c.turns.again(rec) {
 			c.gap(rec)
 		}
 		c.calls.Clear()

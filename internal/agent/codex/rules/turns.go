@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -21,6 +22,7 @@ var (
 // turn is what is known of the turn in hand.
 type turn struct {
 	id     string
+	sum    uint64 // of the record that begins it
 	start  Ref
 	stamp  []byte // of its last record
 	last   session.Pos
@@ -38,8 +40,9 @@ type turn struct {
 // turnChecker follows what was going on.
 type turnChecker struct {
 	run   *run
+	seed  maphash.Seed
 	turn  turn
-	known map[string]bool // turns that began; the newest only, ends come soon after
+	known map[string]bool // turns that began, and whether they have ended; the newest only, ends come soon after
 	order []string
 	last  string
 	error bool // the last turn ended with an error, or was aborted: its state is told already
@@ -48,7 +51,9 @@ type turnChecker struct {
 // keptTurns is how many turns that began are remembered.
 const keptTurns = 4096
 
-func newTurnChecker(s *run) *turnChecker { return &turnChecker{run: s, known: map[string]bool{}} }
+func newTurnChecker(s *run) *turnChecker {
+	return &turnChecker{run: s, seed: maphash.MakeSeed(), known: map[string]bool{}}
+}
 
 func (c *turnChecker) Record(rec *session.Record) {
 	t := &c.turn
@@ -106,18 +111,26 @@ func (c *turnChecker) leftAlone(rec *session.Record) {
 	t.packed = t.packed && c.run.TurnsWritten()
 }
 
+// again says whether a record begins the turn in hand a second time: a block is doubled, and the turn goes on.
+func (c *turnChecker) again(rec *session.Record) bool {
+	return c.turn.open && maphash.Bytes(c.seed, rec.Raw) == c.turn.sum
+}
+
 func (c *turnChecker) start(rec *session.Record) {
+	id := string(rec.TurnID)
+	if c.again(rec) {
+		return
+	}
 	if c.turn.open {
 		c.openTurn()
 	}
-	id := string(rec.TurnID)
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
-	c.turn = turn{id: id, start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec)}
+	c.turn = turn{id: id, sum: maphash.Bytes(c.seed, rec.Raw), start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec)}
 	c.error = false
-	if id == "" || c.known[id] {
+	if _, known := c.known[id]; id == "" || known {
 		return
 	}
-	c.known[id] = true
+	c.known[id] = false
 	c.order = append(c.order, id)
 	if len(c.order) > keptTurns {
 		delete(c.known, c.order[0])
@@ -131,17 +144,25 @@ func (c *turnChecker) end(rec *session.Record) {
 	}
 	t := &c.turn
 	id := string(rec.TurnID)
+	ended, known := c.known[id]
+	if ended && t.open && id != t.id {
+		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
+		return // a doubled block: it ends no other turn
+	}
+	if known {
+		c.known[id] = true
+	}
 	switch {
 	case !c.run.TurnsWritten(), id == "" && t.open:
 		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
 	case id == c.last && id != "" && !t.open:
 		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
-	case !c.known[id] && !c.run.damaged():
+	case !known && !c.run.damaged():
 		c.note(ruleTurnMismatch, rec, "the end of a turn that did not begin here")
 	}
 	c.last = id
 	c.failed(rec)
-	if t.open && (id == "" || id == t.id || !c.known[id]) {
+	if t.open && (id == "" || id == t.id || !known) {
 		t.open = false
 	} else if t.open {
 		c.openTurn()
