@@ -13,12 +13,6 @@ import (
 // extension is what the names of programs end with.
 const extension = ".exe"
 
-func init() {
-	if p := Invoked(os.Args); p != nil {
-		os.Exit(p.Main(os.Args[1:]))
-	}
-}
-
 // Exit codes of the shell for a command that can't be run.
 const (
 	exitCannot   = 126
@@ -26,31 +20,45 @@ const (
 )
 
 // Main runs the client and returns its exit code: on Windows no process becomes another one. A job ends both together.
-func (p *Program) Main(args []string) int {
+// relay runs an app-server with a relay between its streams and the caller's.
+func (p *Program) Main(args []string, relay func(client string, args []string) (code int, err error)) int {
 	client, tried, found := p.Find()
 	if !found {
 		say("there is no client behind this shim: neither " + p.ClientVar + " nor PATH leads to one")
 		return exitNoClient
 	}
+	run := plainly
 	if ModeOf() != Off {
-		if c := p.parse(args); c.Kind == argv.Session {
+		switch c := p.parse(args); {
+		case c.Kind == argv.Session:
 			sayDoubts()
 			p.look(c)
+		case c.Kind == argv.Server && (c.Listen == "" || c.Listen == "stdio://"):
+			sayDoubts()
+			run = relay
 		}
 	}
 	remember(append(tried, client)...)
 	joinJob()
-	child, err := os.StartProcess(client, append([]string{client}, args...), &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	code, err := run(client, args)
 	if err != nil {
 		say("running " + client + ": " + err.Error())
 		return exitCannot
 	}
+	return code
+}
+
+// plainly runs a program with this one's own streams.
+func plainly(client string, args []string) (code int, err error) {
+	child, err := os.StartProcess(client, append([]string{client}, args...), &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err != nil {
+		return 0, err
+	}
 	state, err := child.Wait()
 	if err != nil {
-		say("waiting for " + client + ": " + err.Error())
-		return exitCannot
+		return 0, err
 	}
-	return state.ExitCode()
+	return state.ExitCode(), nil
 }
 
 // joinJob puts this process into a job that ends its processes when the last handle goes, which is this process's own.

@@ -32,11 +32,9 @@ func runStdio() {
 	// A caller that has gone is an error of the write, also on standard output.
 	signal.Ignore(syscall.SIGPIPE)
 	a := newAsker()
-	c := newConn(newServer())
-	c.rejoin = front.Rejoins() && front.ModeOf() == front.Repair
 	clientIn := os.NewFile(front.RelayIn, "the client's input")
 	s := &stdio{
-		conn: c, asker: a, callerIn: os.NewFile(0, "the caller's output"), callerOut: os.NewFile(1, "the caller's input"),
+		conn: callerConn(), asker: a, callerIn: os.NewFile(0, "the caller's output"), callerOut: os.NewFile(1, "the caller's input"),
 		clientIn: clientIn, clientOut: os.NewFile(front.RelayOut, "the client's output"),
 	}
 	up, down, deaf := make(chan struct{}), make(chan struct{}), make(chan struct{})
