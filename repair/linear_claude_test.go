@@ -1,5 +1,3 @@
-//go:build unix
-
 package repair
 
 import (
@@ -412,13 +410,9 @@ func changed(record func(i int) treeRecord, change func(i int, r *treeRecord)) f
 
 // TestLinearTrees is TestLinear for sessions of Claude Code.
 func TestLinearTrees(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes")
-	}
+	hist := countingHist(t)
 	for name, input := range worstTrees {
-		t.Run(name, func(t *testing.T) {
-			linear(t, func(n int) []byte { return []byte(input(n)) })
-		})
+		t.Run(name, func(t *testing.T) { hist.linear(t, input) })
 	}
 }
 

@@ -1,14 +1,9 @@
-//go:build unix
-
 package repair
 
 import (
 	"fmt"
-	"math"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // worst are inputs of n records each, the worst that is known for a family of rules.
@@ -66,52 +61,14 @@ func each(n int, record string) string {
 	return b.String()
 }
 
-// cpu is the time in which this process has had a processor.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u) //nolint:errcheck // it does not fail for ourselves
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
 // TestLinear repairs the worst input of each family, and one four times as long.
 func TestLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+	hist := countingHist(t)
 	for name, input := range worst {
 		for _, mode := range []string{"", `,"history_mode":"paginated"`} {
 			t.Run(name+mode, func(t *testing.T) {
-				header := fmt.Sprintf(probeHeader, mode)
-				linear(t, func(n int) []byte { return []byte(header + strings.ReplaceAll(input(n), "%s", mode)) })
+				hist.linear(t, func(n int) string { return fmt.Sprintf(probeHeader, mode) + strings.ReplaceAll(input(n), "%s", mode) })
 			})
 		}
-	}
-}
-
-// linear fails where the repair of an input four times as long is more than four times the work. What is compared is
-// processor time, the least of several runs: a busy machine lengthens some of them, not all. Linear work takes four times as
-// long, quadratic work sixteen times; the bound is 2.4 for each doubling, and it must be passed in every one of several tries.
-func linear(t *testing.T, input func(n int) []byte) {
-	t.Helper()
-	const small, bound, tries = 3000, 2.4 * 2.4, 10
-	cost := func(text []byte) time.Duration {
-		from := cpu()
-		if _, _, err := repairText(text, "", Choice{}); err != nil {
-			t.Fatal(err)
-		}
-		return cpu() - from
-	}
-	texts := [2][]byte{input(small), input(4 * small)}
-	least := [2]time.Duration{math.MaxInt64, math.MaxInt64}
-	ratio := math.MaxFloat64
-	for try := 0; try < tries && ratio > bound; try++ {
-		for i, text := range texts {
-			least[i] = min(least[i], cost(text))
-		}
-		ratio = float64(least[1]) / float64(least[0])
-	}
-	t.Logf("%.2f times the work for four times the input", ratio)
-	if ratio > bound {
-		t.Errorf("%.1f times the work for four times the input", ratio)
 	}
 }
