@@ -128,8 +128,11 @@ func (w *wire) settle() {
 	w.t.Fatal("never settled")
 }
 
+// decided is the last line of the log, behind all that was said until now: a relay that has sent the next message on is done
+// with the one before.
 func (w *wire) decided() decisions.Decision {
 	w.t.Helper()
+	w.same(`{"method":"initialized"}`)
 	<-w.stdio.asker.written()
 	w.mu.Lock()
 	defer w.mu.Unlock()
