@@ -170,7 +170,7 @@ func found(path string) bool {
 
 // fixWords say what a repair promises, as a user would.
 var fixWords = map[string]string{
-	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "its content is lost; a placeholder tells the model so",
+	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a stand-in takes the place of what can't be known or read; the rest is kept",
 	lint.SetAside.String(): "taken out of the session, and kept in the run's record",
 }
 
@@ -179,22 +179,16 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 		return // it follows from the others
 	}
 	where := ""
-	switch {
-	case e.Line > 0 && p.verbose: // renumbering tells its lines in words
-		where = fmt.Sprintf("line %d, byte %d → line %d, byte %d: ", e.Line, e.Offset, e.LineAfter, e.OffsetAfter)
-	case e.Line > 0:
-		where = fmt.Sprintf("line %d: ", e.Line)
+	if line := cmp.Or(e.FoundLine, e.Line); line > 0 && e.Rule != repair.Renumber { // renumbering tells its lines in words
+		where = fmt.Sprintf("line %d: ", line)
+	}
+	reason := oneLine(e.Reason)
+	if e.Findings > 1 {
+		reason += fmt.Sprintf(" (and %d more)", e.Findings-1)
 	}
 	rules := strings.Join(append([]string{e.Rule}, e.Also...), ", ")
-	fmt.Fprintln(p.w, folded(fmt.Sprintf("  %s%s [%s]", where, oneLine(e.Reason), rules), p.width, 4))
-	fix := cmp.Or(fixWords[e.Fix], e.Fix)
-	if e.From != "" {
-		fix += " from " + oneLine(e.From)
-	}
-	if p.verbose {
-		fix = e.Impact + "; " + e.Fix + ": " + fix
-	}
-	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(fix, p.width-4, 4)))
+	fmt.Fprintln(p.w, folded(fmt.Sprintf("  %s%s [%s]", where, reason, rules), p.width, 4))
+	fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(p.mend(e), p.width-4, 4)))
 	if len(e.Before) == 1 && len(e.After) == 1 {
 		before, after := repair.Mark(p.shown(e.Before[0]), p.shown(e.After[0]), p.room())
 		fmt.Fprintf(p.w, "    %s %s\n    %s %s\n", p.st.removed.Sprint("-"), p.paint(before), p.st.added.Sprint("+"), p.paint(after))
@@ -206,6 +200,36 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 	for _, x := range e.After {
 		fmt.Fprintf(p.w, "    %s %s\n", p.st.added.Sprint("+"), repair.Clip(p.shown(x), p.room()))
 	}
+}
+
+// mend tells how an edit mends, and where, if that is not the line of the finding.
+func (p *reportPrinter) mend(e *repair.Entry) string {
+	text := cmp.Or(fixWords[e.Fix], e.Fix)
+	if e.Lost > 0 {
+		text = "its content is lost; a placeholder tells the model so"
+	}
+	if e.From != "" {
+		text += " from " + oneLine(e.From)
+	}
+	switch {
+	case e.Line == 0:
+	case p.verbose:
+		text += fmt.Sprintf("; line %d, byte %d → line %d, byte %d", e.Line, e.Offset, e.LineAfter, e.OffsetAfter)
+	case e.Line == e.FoundLine || e.FoundLine == 0:
+	case len(e.Before) > 0 && len(e.After) == 0:
+		text += fmt.Sprintf("; taken out of line %d", e.Line)
+	case len(e.Before) > 0:
+		text += fmt.Sprintf("; changed at line %d", e.Line)
+	case e.Line == e.FoundLine+1: // where one looks for it
+	case e.Line > 1:
+		text += fmt.Sprintf("; added behind line %d", e.Line-1)
+	default:
+		text += "; added at the beginning"
+	}
+	if p.verbose {
+		text = e.Impact + "; " + e.Fix + ": " + text
+	}
+	return text
 }
 
 // room is how much of a changed line is printed, in characters.

@@ -18,7 +18,8 @@ type Change struct {
 	Before    Excerpts // lines as they were; none where something was added
 	After     Excerpts
 
-	has map[*lint.Finding]bool // those in By
+	has   map[*lint.Finding]bool  // those in By
+	lines map[*lint.Finding]int64 // of those that were found in what an earlier pass had made: their lines in the session
 }
 
 // Excerpt is a line, or as much of its head as a report shows.
@@ -93,6 +94,24 @@ func (c *Change) add(f *lint.Finding) {
 		c.has[f] = true
 		c.By = append(c.By, f)
 	}
+}
+
+// found notes the line of the session that a finding is about, if any, for one of a later pass, which names its own text's.
+func (c *Change) found(f *lint.Finding, line int64) {
+	if c.lines == nil {
+		c.lines = map[*lint.Finding]int64{}
+	}
+	if f.Pos.Line > 0 {
+		c.lines[f] = line
+	}
+}
+
+// foundLine is the line of the session that lint names of a finding, 0 if it names none.
+func (c *Change) foundLine(f *lint.Finding) int64 {
+	if line, ok := c.lines[f]; ok {
+		return line
+	}
+	return f.Pos.Line
 }
 
 // maxShown is how many lines of one change are kept for the report, on each side.

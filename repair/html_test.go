@@ -24,7 +24,7 @@ func TestHTML(t *testing.T) {
 		Totals: Totals{Read: 12, Untouched: 9, Edited: 1, Added: 2, SetAside: 3}, Proof: "00aa11bb", Aside: "/runs/aside", Notes: []string{"a note"},
 		History: History{Items: 5, Before: 4, After: 5},
 		Edits: []Entry{{
-			Rule: "raw-control", Also: []string{"crlf"}, Impact: "loses", Fix: "exact", From: "line 8", Line: 7, Offset: 70, LineAfter: 9, OffsetAfter: 90,
+			Rule: "raw-control", Also: []string{"crlf"}, Impact: "loses", Fix: "exact", From: "line 8", FoundLine: 5, Line: 7, Offset: 70, LineAfter: 9, OffsetAfter: 90,
 			Reason: "what was wrong", Before: line(`{"type":"a","text":"secret <b>one</b>"}`), After: line(`{"type":"b","text":"secret <b>one</b>"}`),
 		}},
 		Left: []Left{{"bad-header", "blocks", "none", 1, "what is left"}},
@@ -32,7 +32,7 @@ func TestHTML(t *testing.T) {
 	redacted := pageOf(t, false, rep)
 	for _, want := range []string{
 		"hist undo 20261120T100000Z-abcdef", "old.jsonl", "new.jsonl", "codex resume some-id", "12 read, 9 untouched, 1 edited, 2 added, 3 set aside",
-		"00aa11bb", "/runs/aside", "a note", "all 5 items of the history; without the repair it has 4", "width: 80%", "width: 20%", "raw-control", "crlf", "exact from line 8; line 7, byte 70 → line 9, byte 90",
+		"00aa11bb", "/runs/aside", "a note", "all 5 items of the history; without the repair it has 4", "width: 80%", "width: 20%", "raw-control", "crlf", "exact from line 8; found on line 5; line 7, byte 70 → line 9, byte 90",
 		"what was wrong", "<del>a</del>", "<ins>b</ins>", "bad-header", "what is left",
 	} {
 		if !strings.Contains(redacted, want) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )
@@ -103,9 +104,6 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	e.after = slices.Insert(e.after, at, insertion{edit.New, by, order, lost})
 }
 
-// newlineRule is about what follows the last record: no line is mended for it.
-const newlineRule = "no-final-newline"
-
 // Choose makes the plan for the findings of one session. A finding whose edits want bytes that another one's edits have
 // is left out of it: whether it still stands, the copy tells.
 func Choose(findings []lint.Finding, choice Choice) *Plan {
@@ -130,7 +128,7 @@ func Choose(findings []lint.Finding, choice Choice) *Plan {
 		default:
 			p.framing[f.Pos.Line] = append(p.framing[f.Pos.Line], f)
 		}
-		if f.Rule.Name == newlineRule {
+		if f.Rule == normalize.NoFinalNewline {
 			p.newline = true
 		}
 		if f.Rename != "" {
@@ -262,7 +260,7 @@ func (p *Plan) leaveLines() {
 	for i := range p.Rest {
 		f := &p.Rest[i]
 		switch {
-		case !f.Framing || f.Fix == lint.NoFix || f.Rule.Name == newlineRule:
+		case !f.Framing || f.Fix == lint.NoFix || f.Rule == normalize.NoFinalNewline:
 		case f.Through > 0:
 			p.leaveRow.add(f)
 		case f.Count == 0:
@@ -290,7 +288,7 @@ func (p *Plan) leaveLines() {
 // touchesLeft says whether a finding's mend is one of a line that is left as it is.
 func (p *Plan) touchesLeft(f *lint.Finding) bool {
 	if f.Framing {
-		return f.Count == 0 && f.Rule.Name != newlineRule && p.leave[f.Pos.Line]
+		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leave[f.Pos.Line]
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
 		return p.leave[e.At.Line] && changes(e) || p.numbered && e.Op == lint.Renumber

@@ -52,6 +52,9 @@ type Entry struct {
 	Rule        string    `json:"rule"`
 	Impact      string    `json:"impact"`
 	Fix         string    `json:"fix"`
+	FoundLine   int64     `json:"finding_line,omitempty"` // the line that lint names; the change may be in another
+	Findings    int64     `json:"findings,omitempty"`     // of that rule that the edit mends, if more than one
+	Lost        int64     `json:"lost,omitempty"`         // items of the history that stay lost, in whose place a stand-in is written
 	Line        int64     `json:"line"`
 	Offset      int64     `json:"offset"`
 	LineAfter   int64     `json:"line_after"`
@@ -97,15 +100,15 @@ func (w *job) report(run *runs.Run) *Report {
 		f := &w.plan.Rest[i]
 		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message})
 	}
-	stream := lint.NoFix // of what is mended of no line, but of the stream that they come in
+	stream := lint.NoFix // of what is mended of no line, but of how the lines are kept
 	for i := range w.plan.Mend {
 		f := &w.plan.Mend[i]
-		ofStream := f.Rule == normalize.CorruptZst && w.rw != nil && !w.rw.tells(f.Rule)
+		ofStream := ofWhole(f.Rule) && w.rw != nil && !w.rw.tells(f.Rule)
 		if ofStream {
-			stream = f.Fix
+			stream = max(stream, f.Fix)
 		}
 		if ofStream || f.Reproject || f.Rename != "" {
-			rep.Edits = append(rep.Edits, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message, From: f.Source})
+			rep.Edits = append(rep.Edits, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message, From: f.Source, FoundLine: f.Pos.Line})
 		}
 	}
 	rep.History = w.history()
@@ -129,6 +132,12 @@ func (w *job) report(run *runs.Run) *Report {
 	return rep
 }
 
+// ofWhole says whether a rule's mend may change no line: it is about the stream that the lines come in, their encoding, or
+// what follows the last.
+func ofWhole(rule *lint.Rule) bool {
+	return rule == normalize.CorruptZst || rule == normalize.BOM || rule == normalize.NoFinalNewline
+}
+
 // tells says whether a change is by a finding of the rule.
 func (r *Rewrite) tells(rule *lint.Rule) bool {
 	return slices.ContainsFunc(r.Changes, func(c Change) bool {
@@ -150,15 +159,24 @@ func (c *Change) entry() Entry {
 	e := Entry{
 		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: weakest(c.By).String(), Reason: main.Message, From: main.Source,
 		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before.Shown, After: c.After.Shown,
-		MoreBefore: c.Before.More, MoreAfter: c.After.More,
+		MoreBefore: c.Before.More, MoreAfter: c.After.More, FoundLine: c.foundLine(main),
 	}
 	if n := c.Before.More + c.After.More; n > 0 {
 		e.Reason += fmt.Sprintf("; %d more lines of this change are not shown", n)
 	}
 	for _, f := range c.By {
+		if f.Fix == lint.StandIn {
+			e.Lost += f.Lost
+		}
+		if f.Rule == main.Rule {
+			e.Findings++
+		}
 		if f != main && f.Rule != main.Rule && !slices.Contains(e.Also, f.Rule.Name) {
 			e.Also = append(e.Also, f.Rule.Name)
 		}
+	}
+	if e.Findings == 1 {
+		e.Findings = 0
 	}
 	return e
 }

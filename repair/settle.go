@@ -116,6 +116,9 @@ func (s *settled) add(ctx context.Context, p pass, rw *Rewrite, spoolDir string)
 	}
 	for _, c := range rw.Changes {
 		c.Line = s.lines.session(c.Line)
+		for _, f := range c.By {
+			c.found(f, s.lines.session(f.Pos.Line))
+		}
 		s.changes = append(s.changes, c)
 	}
 	s.lines = s.lines.then(rw.lines)

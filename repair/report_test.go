@@ -1,0 +1,91 @@
+package repair
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestReportNamesLintsLines: an edit tells the line that lint names for its finding, wherever the change itself stands.
+func TestReportNamesLintsLines(t *testing.T) {
+	paths, err := filepath.Glob("../fixtures/*/rules/*/bad*.jsonl")
+	if err != nil || len(paths) < 40 {
+		t.Fatalf("%d fixtures: %v", len(paths), err)
+	}
+	apart := 0
+	for _, path := range paths {
+		opts, ok := fixtureOptions(t, strings.TrimSuffix(path, ".jsonl"))
+		if !ok {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := lint.Session(t.Context(), bytes.NewReader(text), opts)
+		if err != nil {
+			continue // no agent's
+		}
+		_, rep, err := repairAs(text, opts, Choice{})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		for _, e := range rep.Edits {
+			var lines []int64
+			for _, f := range found.Findings {
+				if f.Rule.Name == e.Rule && f.Message == e.Reason {
+					lines = append(lines, f.Pos.Line)
+				}
+			}
+			if len(lines) > 0 && !slices.Contains(lines, e.FoundLine) {
+				t.Errorf("%s: %s: lint names line %v, the report %d", path, e.Rule, lines, e.FoundLine)
+			}
+			if e.Line != e.FoundLine {
+				apart++
+			}
+		}
+	}
+	if apart < 20 {
+		t.Errorf("in %d edits only the change stands apart from its finding", apart)
+	}
+}
+
+// TestReportOfWhatChangesNoLine: a repair that changes how the lines are kept and none of them says so, and is not "nothing
+// to repair".
+func TestReportOfWhatChangesNoLine(t *testing.T) {
+	for fixture, rule := range map[string]string{"bom/bad-utf16be": "bom", "bom/bad-utf16le": "bom", "no-final-newline/bad-old": "no-final-newline"} {
+		text, err := os.ReadFile("../fixtures/codex/rules/" + fixture + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, rep, err := repairText(text, "", Choice{})
+		if err != nil || bytes.Equal(out, text) {
+			t.Fatalf("%s: unchanged, or %v", fixture, err)
+		}
+		if len(rep.Edits) != 1 || rep.Edits[0].Rule != rule || rep.Fix != lint.Exact.String() {
+			t.Errorf("%s: the report tells %+v, fix %q", fixture, rep.Edits, rep.Fix)
+		}
+	}
+}
+
+// TestReportTellsWhatIsLost: only an edit in whose place something of the history stays lost says that it is.
+func TestReportTellsWhatIsLost(t *testing.T) {
+	for fixture, lost := range map[string]int64{
+		"call-without-output/bad": 1, "lone-surrogate/bad": 0, "bad-header/bad-originator": 0, "call-without-output/bad-command-execution": 0,
+	} {
+		text, err := os.ReadFile("../fixtures/codex/rules/" + fixture + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rep, err := repairText(text, "", Choice{})
+		if err != nil || len(rep.Edits) == 0 || rep.Edits[0].Lost != lost {
+			t.Errorf("%s: %d edits, %v; want %d lost by the first", fixture, len(rep.Edits), err, lost)
+		}
+	}
+}
