@@ -194,11 +194,24 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 		fmt.Fprintf(p.w, "    %s %s\n    %s %s\n", p.st.removed.Sprint("-"), p.paint(before), p.st.added.Sprint("+"), p.paint(after))
 		return
 	}
-	for _, x := range e.Before {
-		fmt.Fprintf(p.w, "    %s %s\n", p.st.removed.Sprint("-"), repair.Clip(p.shown(x), p.room()))
+	p.side(p.st.removed.Sprint("-"), e.Before)
+	p.side(p.st.added.Sprint("+"), e.After)
+}
+
+// shownLines is how many lines of each side of a change are printed; --diff and --verbose print more.
+const shownLines = 8
+
+// side prints the lines of one side of a change.
+func (p *reportPrinter) side(sign string, lines []repair.Excerpt) {
+	more := 0
+	if len(lines) > shownLines+1 && !p.verbose {
+		more, lines = len(lines)-shownLines, lines[:shownLines]
 	}
-	for _, x := range e.After {
-		fmt.Fprintf(p.w, "    %s %s\n", p.st.added.Sprint("+"), repair.Clip(p.shown(x), p.room()))
+	for _, x := range lines {
+		fmt.Fprintf(p.w, "    %s %s\n", sign, repair.Clip(p.shown(x), p.room()))
+	}
+	if more > 0 {
+		fmt.Fprintf(p.w, "    %s %d more lines (all with --diff)\n", sign, more)
 	}
 }
 

@@ -117,12 +117,14 @@ func (c *Change) foundLine(f *lint.Finding) int64 {
 // maxShown is how many lines of one change are kept for the report, on each side.
 const maxShown = 1 << 10
 
-// show keeps as much of a line as a report shows; of very many, their number.
-func (e *Excerpts) show(line []byte) {
-	if len(e.Shown) < maxShown {
-		e.Shown = append(e.Shown, excerpt(line))
-	} else {
-		e.More++
+// show keeps as much of a line, or of the lines that one record takes, as a report shows; of very many, their number.
+func (e *Excerpts) show(lines []byte) {
+	for line := range bytes.SplitSeq(lines, newline) {
+		if len(e.Shown) < maxShown {
+			e.Shown = append(e.Shown, excerpt(line))
+		} else {
+			e.More++
+		}
 	}
 }
 

@@ -115,6 +115,7 @@ func Choose(findings []lint.Finding, choice Choice) *Plan {
 			p.Rest = append(p.Rest, findings[i])
 		}
 	}
+	p.joinAlong()
 	p.readLines()
 	p.leaveLines()
 	p.dropCollisions()
@@ -140,6 +141,25 @@ func Choose(findings []lint.Finding, choice Choice) *Plan {
 		}
 	}
 	return p
+}
+
+// joinAlong has what the normalizer joins, whatever the client makes of it, joined in the copy, too, once there is one: the
+// other edits are of the records that were joined.
+func (p *Plan) joinAlong() {
+	if len(p.Mend) == 0 {
+		return
+	}
+	rest := p.Rest[:0:0]
+	for _, f := range p.Rest {
+		fault := f
+		fault.Impact = f.Rule.Impact
+		if f.Rule == normalize.PrettyPrinted && p.choice.Allows(&fault) {
+			p.Mend = append(p.Mend, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	p.Rest = rest
 }
 
 // dropCollisions takes findings out of the plan until no two edits want the same bytes of one record.

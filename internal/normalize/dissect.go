@@ -38,6 +38,11 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 	if p, ok := f.mendText(raw, v, true); ok {
 		return []piece{p}
 	}
+	if laidOut(raw) {
+		if record := f.gather(raw); record != nil {
+			return []piece{{raw: record, mended: true}}
+		}
+	}
 	if v.Fault == jsonl.Truncated || v.Fault == jsonl.Control || v.Fault == jsonl.Syntax {
 		if joined := f.join(raw); joined != nil {
 			return []piece{{raw: joined, mended: true}}

@@ -18,6 +18,7 @@ var (
 	NoFinalNewline = texts.Rule(finding.Rule{Name: "no-final-newline", Family: "framing", Impact: finding.Notes, Fix: finding.Exact, Always: true})
 	GluedRecords   = texts.Rule(finding.Rule{Name: "glued-records", Family: "framing", Impact: finding.Loses, Fix: finding.Exact})
 	SplitRecord    = texts.Rule(finding.Rule{Name: "split-record", Family: "framing", Impact: finding.Loses, Fix: finding.Exact})
+	PrettyPrinted  = texts.Rule(finding.Rule{Name: "pretty-printed", Family: "framing", Tidy: true, Impact: finding.Blocks, Fix: finding.Exact})
 	RawControl     = texts.Rule(finding.Rule{Name: "raw-control", Family: "framing", Impact: finding.Loses, Fix: finding.Exact})
 	BadJSON        = texts.Rule(finding.Rule{Name: "bad-json", Family: "framing", Rows: true, Impact: finding.Loses, Fix: finding.SetAside})
 	NotObject      = texts.Rule(finding.Rule{Name: "not-object", Family: "framing", Rows: true, Impact: finding.Loses, Fix: finding.SetAside})
@@ -32,8 +33,8 @@ var (
 	CorruptZst = texts.Rule(finding.Rule{Name: "corrupt-zst", Family: "store", Impact: finding.Blocks, Fix: finding.Recovered, Always: true})
 	// Rules are all about lines, in the order in which they are documented.
 	Rules = []*finding.Rule{
-		EmptyFile, BOM, NULBytes, TornTail, NoFinalNewline, GluedRecords, SplitRecord, RawControl, BadJSON,
-		NotObject, InvalidUTF8, LoneSurrogate, DuplicateKey, TooDeep, BlankLine, CRLF, HugeLine,
+		EmptyFile, BOM, NULBytes, TornTail, NoFinalNewline, GluedRecords, SplitRecord, PrettyPrinted, RawControl,
+		BadJSON, NotObject, InvalidUTF8, LoneSurrogate, DuplicateKey, TooDeep, BlankLine, CRLF, HugeLine,
 	}
 )
 

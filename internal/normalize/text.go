@@ -53,7 +53,7 @@ func Text(r io.Reader) (Encoding, io.Reader) {
 // headSize is how many bytes of a session its agent is told by.
 const headSize = 64 << 10
 
-// Head returns the first bytes of a session as UTF-8, and a reader that gives all of it.
+// Head returns the first bytes of a session as UTF-8, as its client writes them, and a reader that gives all of it.
 func Head(r io.Reader) ([]byte, io.Reader) {
 	head := make([]byte, headSize)
 	var n int
@@ -70,7 +70,7 @@ func Head(r io.Reader) ([]byte, io.Reader) {
 		_, text := Text(bytes.NewReader(head))
 		head, _ = io.ReadAll(text)
 	}
-	return head, r
+	return tighten(head), r
 }
 
 // sniff tells UTF-16 by its byte order mark, or by the NULs that it puts around the first brace.

@@ -25,6 +25,8 @@ func impactIn(version string, rule *finding.Rule) finding.Impact {
 		impact, healed = finding.Loses, "2.1.216"
 	case normalize.LoneSurrogate:
 		impact, healed = finding.Rejects, "2.1.215"
+	case normalize.PrettyPrinted:
+		impact, healed = finding.Blocks, "2.1.215"
 	default:
 		return rule.Impact
 	}
@@ -39,6 +41,7 @@ var healed = map[*finding.Rule]string{
 	normalize.BOM:            "a byte order mark stands in front of the first record: versions before 2.1.2 lose that record",
 	normalize.NoFinalNewline: "the last record lacks its newline: versions up to 2.1.215 glue their next record to it, and the resume after that forgets everything; newer ones add it",
 	normalize.LoneSurrogate:  "an escaped surrogate lacks its other half: versions before 2.1.215 send it, and the API refuses it; newer ones send U+FFFD",
+	normalize.PrettyPrinted:  "records are laid out over several lines, as jq prints them: versions up to 2.1.100 find no conversation in such a file, or lose these records; 2.1.215 and newer read them",
 }
 
 // Settle gives what the normalizer found the meaning that it has for the clients that may read the session.
@@ -51,9 +54,13 @@ func (a *adapter) Settle(f *finding.Finding) {
 	if message == "" || strings.Contains(f.Message, "UTF-16") {
 		return
 	}
+	usual := f.Impact
 	f.Message, f.Impact = message, finding.Notes
 	for _, version := range a.readers() {
 		f.Impact = max(f.Impact, impactIn(version, f.Rule))
+	}
+	if f.Rule == normalize.PrettyPrinted {
+		f.Impact = min(f.Impact, usual) // less where the file does not begin so
 	}
 }
 

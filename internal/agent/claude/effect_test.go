@@ -3,6 +3,7 @@ package claude_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,6 +33,8 @@ func TestHealedFraming(t *testing.T) {
 			"lone-surrogate", bytes.Replace(sound, []byte(`"text":"`), []byte(`"text":"\ud83d`), 1),
 			map[string]lint.Impact{"": lint.Notes, "2.1.2": lint.Rejects, "2.1.100": lint.Rejects, "2.1.215": lint.Notes},
 		},
+		{"pretty-printed", laidOut(t, sound, 0), map[string]lint.Impact{"": lint.Notes, "2.1.2": lint.Blocks, "2.1.100": lint.Blocks, "2.1.215": lint.Notes}},
+		{"pretty-printed", laidOut(t, sound, 3), map[string]lint.Impact{"": lint.Notes, "2.1.2": lint.Loses, "2.1.330": lint.Notes}},
 	} {
 		for version, want := range c.impacts {
 			res, err := lint.Session(context.Background(), bytes.NewReader(c.damaged), lint.Options{For: map[string]string{"claude": version}})
@@ -43,6 +46,19 @@ func TestHealedFraming(t *testing.T) {
 			}
 		}
 	}
+}
+
+// laidOut is a session whose records from the n-th on went through a program that lays JSON out for people.
+func laidOut(t *testing.T, sound []byte, n int) []byte {
+	var out bytes.Buffer
+	for i, line := range bytes.SplitAfter(sound, []byte("\n")) {
+		if i < n {
+			out.Write(line)
+		} else if err := json.Indent(&out, line, "", "  "); err != nil && len(line) > 0 {
+			t.Fatal(err)
+		}
+	}
+	return out.Bytes()
 }
 
 func find(findings []lint.Finding, rule string) int {

@@ -1,0 +1,90 @@
+package normalize
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// A session that went through a program that lays JSON out for people, as jq does, has each record over many lines: a brace
+// alone, then lines that are indented, then a brace alone again.
+
+// blanks may stand at the end of a line beside its newline.
+const blanks = " \t\r"
+
+// laidOut says whether a line is the first of a record that is laid out for people.
+func laidOut(line []byte) bool {
+	return len(line) > 0 && line[0] == '{' && len(bytes.Trim(line[1:], blanks)) == 0
+}
+
+// endsLaidOut says whether a line is the last of such a record.
+func endsLaidOut(line []byte) bool {
+	return len(line) > 0 && line[0] == '}' && len(bytes.Trim(line[1:], blanks)) == 0
+}
+
+// gather takes the lines of a record that is laid out for people, and returns it as a client writes it, on one line. It
+// returns nil, and takes no line, if they are not one whole record.
+func (f *Normalizer) gather(raw []byte) []byte {
+	if !f.line.Terminated {
+		return nil
+	}
+	f.line.hold()
+	text := bytes.Clone(raw)
+	size := f.line.size
+	for i := 0; ; i++ {
+		next := f.peek(i)
+		if next == nil || next.Passed > 0 || len(text)+len(next.Raw) > maxMendText {
+			return nil
+		}
+		text = append(append(text, '\n'), next.Raw...)
+		size += next.size
+		if !endsLaidOut(next.Raw) {
+			if len(next.Raw) == 0 || next.Raw[0] != ' ' && next.Raw[0] != '\t' {
+				return nil // another record begins, or this is none
+			}
+			continue
+		}
+		mark := len(f.faults)
+		p, ok := f.mendText(text, f.scanner.Scan(text, f.spans), true)
+		var record bytes.Buffer
+		if !ok || json.Compact(&record, p.raw) != nil { // that function goes less deep
+			f.faults = f.faults[:mark]
+			return nil
+		}
+		fault := f.report(PrettyPrinted, 0, finding.Exact, "records are laid out over several lines, as jq prints them: the client reads none of these")
+		if f.line.Number > 1 {
+			fault.Impact = finding.Loses
+		}
+		f.line.size, f.rec.Size = size, size
+		f.line.Terminated, f.line.Raw = next.Terminated, text
+		f.ahead = f.ahead[i+1:]
+		return record.Bytes()
+	}
+}
+
+// tighten is the head of a session without the blanks of records that are laid out for people, each on a line of its own:
+// agents tell their sessions by how they write them.
+func tighten(head []byte) []byte {
+	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	if !laidOut(bytes.TrimPrefix(first, utf8BOM)) {
+		return head
+	}
+	out := make([]byte, 0, len(head))
+	inText, escaped := false, false
+	for i, c := range head {
+		switch {
+		case inText:
+			inText = escaped || c != '"'
+			escaped = c == '\\' && !escaped
+		case c == '\n' && i+1 < len(head) && head[i+1] != '{': // still in a record
+			continue
+		case bytes.IndexByte([]byte(blanks), c) >= 0:
+			continue
+		case c == '"':
+			inText = true
+		}
+		out = append(out, c)
+	}
+	return out
+}
