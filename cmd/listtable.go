@@ -22,7 +22,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// listTable shows sessions in a table: on a terminal one that fits it, otherwise one with everything in full.
+// listTable shows sessions in a table: on a terminal one that fits it, otherwise one with every column. What programs read
+// in full is the JSON.
 type listTable struct {
 	ctx    context.Context
 	width  int // of the terminal; 0: it is none
@@ -144,7 +145,7 @@ func (t *listTable) rows(list []*glance.Session, now time.Time) []row {
 func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	r := row{
 		id: shortOf(s.Thread, s.Path), age: age(now.Sub(s.Modified)), health: health, agent: s.Agent.Name(), turn: string(s.Turn.State), dir: oneLine(s.CWD),
-		title: t.titles.of(t.ctx, s, t.homes[s.Path]), size: bytesOf(s.Size), branch: oneLine(s.Header.Branch), model: oneLine(s.Model),
+		title: t.titles.of(t.ctx, s, t.homes[s.Path]), size: bytesOf(s.Size), branch: clip(oneLine(s.Header.Branch), maxName), model: clip(oneLine(s.Model), maxName),
 	}
 	if t.width == 0 && s.Thread != "" {
 		r.id = oneLine(s.Thread)
@@ -207,6 +208,13 @@ const (
 	minForDirectory = 56
 )
 
+// How long a title or a directory, and the name of a branch or a model, may be in the table, in characters, where no
+// terminal says how wide it is.
+const (
+	maxCell = 60
+	maxName = 30
+)
+
 func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now time.Time) error {
 	if len(list) == 0 {
 		return nil
@@ -215,6 +223,10 @@ func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now tim
 	columns := t.columns(rows)
 	if t.width > 0 {
 		t.fit(rows, columns)
+	} else {
+		for i := range rows {
+			rows[i].title, rows[i].dir = clip(rows[i].title, maxCell), clipFront(rows[i].dir, maxCell)
+		}
 	}
 	out := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	line := func(of func(column) string) {
