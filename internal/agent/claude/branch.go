@@ -1,10 +1,8 @@
 package claude
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -14,16 +12,35 @@ import (
 // tipOf is the record that the newest client begins at, given what the last last-prompt record names.
 func (c *Checker) tipOf(leaf string) *node {
 	start := c.byUUID[leaf]
-	if start == nil || start.dropped != nil {
-		var last *node
-		for _, n := range c.nodes {
-			if !n.side && n.dropped == nil && !c.unread(n) {
-				last = n
-			}
-		}
-		return c.newestBelow(last)
+	if start == nil || start.dropped != nil || !saysAnything(start, hung) {
+		return c.newestBelow(lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) }))
 	}
 	return c.newestBelow(answerHead(start, hung))
+}
+
+// saysAnything says whether the way up from a record leads to a message: the newest client takes no leaf that nothing is
+// said above, as what it adds to an answer that is lost (measured).
+func saysAnything(n *node, up func(*node) *node) bool {
+	seen := map[*node]bool{}
+	for n != nil && !n.hasMessage() && n.role != roleBoundary && !seen[n] {
+		seen[n] = true
+		n = up(n)
+	}
+	return n != nil && !seen[n]
+}
+
+// lastOf is the last record with a message of those that count, else the last of any kind, where the newest client begins
+// if the file does not say where the conversation ends.
+func lastOf(nodes []*node, counts func(*node) bool) (last *node) {
+	for _, n := range slices.Backward(nodes) {
+		if counts(n) && (n.hasMessage() || n.role == roleBoundary) {
+			return n
+		}
+		if last == nil && counts(n) {
+			last = n
+		}
+	}
+	return last
 }
 
 // answerHead is the first record of the answer whose call or output a record is, else the record itself: of parallel calls
@@ -124,63 +141,6 @@ func count(sent map[*node]bool) (blocks int64) {
 	return blocks
 }
 
-// seen counts the blocks that the newest client sends of the file as it is.
-func (c *Checker) seen() int64 {
-	read := slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) })
-	ids := make(map[string]*node, len(read))
-	for _, n := range read {
-		ids[n.uuid] = n
-	}
-	sorted := sync.OnceValue(func() []*node { // only a parent that is lost asks for it
-		list := slices.DeleteFunc(slices.Clone(read), func(n *node) bool { return n.side })
-		slices.SortStableFunc(list, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
-		return list
-	})
-	up := func(n *node) *node {
-		if n.parent == "" {
-			return nil
-		}
-		if p := ids[n.parent]; p != nil {
-			return p
-		}
-		byTime := sorted()
-		until, _ := slices.BinarySearchFunc(byTime, n.when, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
-		if i := until - 1; i >= 0 && n.when != 0 && byTime[i].when >= n.when-healTime && byTime[i] != n && byTime[i].when != 0 {
-			return byTime[i]
-		}
-		return nil
-	}
-	tip := ids[c.leaf]
-	for i := len(read) - 1; i >= 0 && tip == nil; i-- {
-		if !read[i].side {
-			tip = read[i]
-		}
-	}
-	// What hangs on the leaf, or on its answer, and stands behind it goes on from there.
-	if tip = answerHead(tip, up); tip != nil {
-		on := map[*node]bool{tip: true}
-		for _, n := range read[slices.Index(read, tip)+1:] {
-			if on[up(n)] && !n.side {
-				on[n] = true
-				if n.role != roleResult {
-					tip = n
-				}
-			}
-		}
-	}
-	sent := c.reach(tip, up, read)
-	for _, n := range c.nodes {
-		if n.side || !n.sent() || n.filler {
-			continue
-		}
-		c.Summary.Holding++
-		if sent[n] {
-			c.Summary.Reached++
-		}
-	}
-	return count(sent)
-}
-
 // maxBranches is how many branches are mended: a file with more is nobody's conversation.
 const maxBranches = 100
 
@@ -269,8 +229,8 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 func (c *Checker) explained(head, end *node, t *trunk) bool {
 	fork, tip := t.forkOf(head), t.tip
 	winner := fork.winner // the branch that is sent instead
-	if winner == nil {
-		return true
+	if winner == nil { // nobody went on there; what hangs on the tip itself is a matter of where the client begins
+		return fork.at == tip || fork.at == nil || c.leftByChoice(head)
 	}
 	if winner.isPrompt() && !head.isPrompt() && fork.inTurn && !c.leftByChoice(head) {
 		return false // nobody goes back to the middle of a turn

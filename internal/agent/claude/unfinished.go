@@ -45,6 +45,12 @@ func (c *Checker) closeCall(n *node, id string) {
 
 // endsWith says whether the session ends with the answer that a call belongs to: nothing else is said behind it.
 func (c *Checker) endsWith(n *node) bool {
+	last := c.lastSpoken()
+	return last == n || last != nil && last.role == roleAssistant && last.msg == n.msg && n.msg != ""
+}
+
+// lastSpoken is the last record that is more than an output, nil if there is none.
+func (c *Checker) lastSpoken() *node {
 	if c.lastSaid == nil {
 		for _, m := range c.nodes {
 			if !m.side && m.hasMessage() && m.role != roleResult {
@@ -52,7 +58,7 @@ func (c *Checker) endsWith(n *node) bool {
 			}
 		}
 	}
-	return c.lastSaid == n || c.lastSaid != nil && c.lastSaid.role == roleAssistant && c.lastSaid.msg == n.msg && n.msg != ""
+	return c.lastSaid
 }
 
 // answerOf is the last call of the answer that a call belongs to, and the outputs of its calls: those of the file first.

@@ -1,0 +1,158 @@
+package clienttest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// heals is how long before a record whose parent is missing another may have been written to be taken for its parent
+// (measured with 2.1.330).
+const heals = 5 * time.Second
+
+// Reader is a model of how 2.1.330 reads a session, as far as it was measured: which records of a file it sends. It is
+// written from the measurements alone, and shares nothing with the rules that it is held against.
+type Reader struct {
+	links []link
+	at    map[string]int // by uuid; of several the last
+	leaf  string
+}
+
+// link is a record that the conversation may lead through.
+type link struct {
+	uuid, parent, typ, answer string
+	calls, outputs            []string
+	when                      time.Time
+	side, said                bool
+}
+
+// Sent are the uuids of the records with a message that the client sends of a file.
+func Sent(s Session) map[string]bool {
+	r := Reader{at: map[string]int{}}
+	for _, l := range s {
+		r.read(l)
+	}
+	tip := r.tip()
+	on := map[int]bool{}
+	answers, calls := map[string]bool{}, map[string]bool{}
+	for i := tip; i >= 0 && !on[i]; i = r.up(i) {
+		on[i] = true
+		if a := r.links[i].answer; a != "" {
+			answers[a] = true
+		}
+	}
+	for i, l := range r.links {
+		on[i] = on[i] || l.answer != "" && answers[l.answer] && !l.side
+		if on[i] {
+			for _, id := range l.calls {
+				calls[id] = true
+			}
+		}
+	}
+	sent := map[string]bool{}
+	for i, l := range r.links {
+		of := !l.side && slices.ContainsFunc(l.outputs, func(id string) bool { return calls[id] })
+		if (on[i] || of) && l.said {
+			sent[l.uuid] = true
+		}
+	}
+	return sent
+}
+
+func (r *Reader) read(line []byte) {
+	if !gjson.ValidBytes(line) {
+		return
+	}
+	l := link{uuid: get(line, "uuid"), parent: get(line, "parentUuid"), typ: get(line, "type")}
+	switch l.typ {
+	case "user", "assistant":
+		l.said = get(line, "message.model") != "<synthetic>" && gjson.GetBytes(line, "message.content").Exists()
+	case "system", "attachment", "progress":
+	case "last-prompt":
+		if leaf := get(line, "leafUuid"); leaf != "" && !gjson.GetBytes(line, "explicit").Bool() {
+			r.leaf = leaf
+		}
+		return
+	default:
+		return
+	}
+	if l.uuid == "" {
+		return
+	}
+	l.side = gjson.GetBytes(line, "isSidechain").Bool()
+	l.when, _ = time.Parse(time.RFC3339, get(line, "timestamp"))
+	if l.typ == "assistant" && l.said {
+		l.answer = get(line, "message.id")
+	}
+	for _, b := range gjson.GetBytes(line, "message.content").Array() {
+		switch b.Get("type").String() {
+		case "tool_use":
+			l.calls = append(l.calls, b.Get("id").String())
+		case "tool_result":
+			l.outputs = append(l.outputs, b.Get("tool_use_id").String())
+		}
+	}
+	r.at[l.uuid] = len(r.links)
+	r.links = append(r.links, l)
+}
+
+// up is the record that the client takes for another's parent, -1 if it takes none.
+func (r *Reader) up(i int) int {
+	l := r.links[i]
+	if l.parent == "" {
+		return -1
+	}
+	if p, ok := r.at[l.parent]; ok && p != i {
+		return p
+	}
+	best := -1
+	for j, m := range r.links {
+		if !m.side && !m.when.After(l.when) && l.when.Sub(m.when) <= heals && !r.hangsOn(j, i) && (best < 0 || m.when.After(r.links[best].when)) {
+			best = j
+		}
+	}
+	return best
+}
+
+// hangsOn says whether a record names another as its parent, over whatever, or is it.
+func (r *Reader) hangsOn(i, on int) bool {
+	for steps := 0; i != on && steps < len(r.links); steps++ {
+		p, ok := r.at[r.links[i].parent]
+		if !ok {
+			return false
+		}
+		i = p
+	}
+	return true
+}
+
+// says says whether the way up from a record leads to a message.
+func (r *Reader) says(i int) bool {
+	for steps := 0; i >= 0 && !r.links[i].said && steps < len(r.links); steps++ {
+		i = r.up(i)
+	}
+	return i >= 0 && r.links[i].said
+}
+
+// tip is the record that the client begins at: the newest below the one that the session is said to end with, else the last.
+func (r *Reader) tip() int {
+	start, ok := r.at[r.leaf]
+	if !ok || !r.says(start) {
+		for start = len(r.links) - 1; start >= 0 && (r.links[start].side || !r.links[start].said); start-- {
+		}
+	}
+	if start < 0 {
+		return start
+	}
+	tip, below := start, map[int]bool{start: true}
+	for i, l := range r.links {
+		if p := r.up(i); p >= 0 && below[p] && i > start && !l.side {
+			below[i] = true
+			if len(l.outputs) == 0 || !slices.ContainsFunc(r.links[i+1:], func(m link) bool { return m.parent == l.parent }) {
+				tip = i
+			}
+		}
+	}
+	return tip
+}

@@ -1,0 +1,105 @@
+package claude
+
+import (
+	"cmp"
+	"slices"
+)
+
+// seen counts the blocks that the newest client sends of the file as it is.
+func (c *Checker) seen() int64 {
+	r := c.reading()
+	tip := r.ids[c.leaf]
+	if tip == nil || !saysAnything(tip, r.up) {
+		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
+	}
+	// What hangs on the leaf, or on its answer, and stands behind it goes on from there.
+	if tip = answerHead(tip, r.up); tip != nil {
+		on := map[*node]bool{tip: true}
+		for _, n := range r.nodes[slices.Index(r.nodes, tip)+1:] {
+			if on[r.up(n)] && !n.side {
+				on[n] = true
+				if n.role != roleResult {
+					tip = n
+				}
+			}
+		}
+	}
+	sent := c.reach(tip, r.up, r.nodes)
+	for _, n := range c.nodes {
+		if n.side || !n.sent() || n.filler {
+			continue
+		}
+		c.Summary.Holding++
+		if sent[n] {
+			c.Summary.Reached++
+		}
+	}
+	return count(sent)
+}
+
+// reading is the file as the newest client reads it: the records that it can read, by their ids, and the parents that it
+// chooses for those whose own is missing.
+type reading struct {
+	nodes  []*node
+	ids    map[string]*node
+	chosen map[*node]*node
+}
+
+func (c *Checker) reading() *reading {
+	r := &reading{nodes: slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) })}
+	r.ids = make(map[string]*node, len(r.nodes))
+	for _, n := range r.nodes {
+		r.ids[n.uuid] = n
+	}
+	return r
+}
+
+// up is the record that the client takes for another's parent, nil if it takes none.
+func (r *reading) up(n *node) *node {
+	if n.parent == "" {
+		return nil
+	}
+	if p := r.ids[n.parent]; p != nil {
+		return p
+	}
+	if r.chosen == nil {
+		r.heal()
+	}
+	return r.chosen[n]
+}
+
+// heal chooses parents for the records whose own are missing: for each the newest of those in the time before it that do not
+// hang on it themselves.
+func (r *reading) heal() {
+	r.chosen = map[*node]*node{}
+	above := make(map[*node]*node, len(r.nodes)) // on the way to the root: a union-find
+	root := func(n *node) *node {
+		top := n
+		for above[top] != nil {
+			top = above[top]
+		}
+		for n != top {
+			n, above[n] = above[n], top
+		}
+		return top
+	}
+	byTime := slices.DeleteFunc(slices.Clone(r.nodes), func(n *node) bool { return n.side || n.when == 0 })
+	slices.SortStableFunc(byTime, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	for _, n := range r.nodes {
+		if p := r.ids[n.parent]; p != nil && root(p) != n {
+			above[n] = p
+		}
+	}
+	for _, n := range r.nodes {
+		if n.parent == "" || n.when == 0 || r.ids[n.parent] != nil {
+			continue
+		}
+		until, _ := slices.BinarySearchFunc(byTime, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
+		for i := until - 1; i >= max(0, until-maxSiblings) && byTime[i].when >= n.when-healTime; i-- {
+			if root(byTime[i]) != n {
+				r.chosen[n], above[n] = byTime[i], byTime[i]
+				break
+			}
+		}
+	}
+}
