@@ -46,7 +46,7 @@ func lastOf(nodes []*node, counts func(*node) bool) (last *node) {
 // answerHead is the first record of the answer whose call or output a record is, else the record itself: of parallel calls
 // the client goes on behind another one than the leaf that it noted while they ran (measured with 2.1.330).
 func answerHead(n *node, up func(*node) *node) *node {
-	if n == nil || n.role != roleResult && (n.role != roleAssistant || len(n.ids(blockCall)) == 0) {
+	if n == nil || n.role != roleResult && (n.role != roleAssistant || !n.has(blockCall)) {
 		return n
 	}
 	head := n
@@ -86,23 +86,44 @@ func (c *Checker) besideCall(m *node) bool {
 // hung is what a record hangs on once all is mended.
 func hung(n *node) *node { return n.up }
 
+// nodeSet is a set of records.
+type nodeSet struct {
+	in   []bool // by the records' numbers
+	list []*node
+}
+
+func (s *nodeSet) has(n *node) bool { return n != nil && n.number < len(s.in) && s.in[n.number] }
+
+func (s *nodeSet) add(n *node) {
+	if !s.in[n.number] {
+		s.in[n.number] = true
+		s.list = append(s.list, n)
+	}
+}
+
 // reach are the records that the newest client sends when it begins at a tip: its path, and what belongs to the answers on it.
-func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) map[*node]bool {
-	sent := make(map[*node]bool, len(all))
+func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) *nodeSet {
+	sent := &nodeSet{in: make([]bool, c.numbers), list: make([]*node, 0, len(all))}
 	answers := map[string]bool{}
 	calls := map[string]bool{}
-	for p := tip; p != nil && !sent[p]; p = up(p) {
-		sent[p] = true
+	for p := tip; p != nil && !sent.has(p); p = up(p) {
+		sent.add(p)
 		if p.role == roleAssistant && p.msg != "" && !p.filler && !p.synthetic {
 			answers[p.msg] = true
 		}
 	}
+	known, last := "", false // what is known of the answer of the record before
 	for _, n := range all {
-		if n.role == roleAssistant && answers[n.msg] && n.msg != "" && n.dropped == nil && !n.side {
-			sent[n] = true
+		if n.role == roleAssistant && n.msg != "" && n.dropped == nil && !n.side {
+			if n.msg != known {
+				known, last = n.msg, answers[n.msg]
+			}
+			if last {
+				sent.add(n)
+			}
 		}
-		if sent[n] {
-			for _, id := range n.ids(blockCall) {
+		if sent.has(n) {
+			for id := range n.each(blockCall) {
 				calls[id] = true
 			}
 		}
@@ -111,29 +132,45 @@ func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) map[*node]
 		if n.role != roleResult || n.dropped != nil || n.side {
 			continue
 		}
-		for _, id := range n.ids(blockResult) {
+		for id := range n.each(blockResult) {
 			if calls[id] {
-				sent[n] = true
+				sent.add(n)
 			}
 		}
 	}
 	return sent
 }
 
+// sentNow are the records that are sent with the tree as it is now, made anew only if anything was changed.
+func (c *Checker) sentNow() *nodeSet {
+	now := state{c.leaf, len(c.found), c.changes}
+	if c.current == nil || c.currentAt != now {
+		c.current, c.currentAt = c.reach(c.tipOf(c.leaf), hung, c.all()), now
+	}
+	return c.current
+}
+
+// state is what the records that are sent hang on: each change of the tree is counted.
+type state struct {
+	leaf           string
+	found, changes int
+}
+
 // sentAfter are the records that are sent once all is mended.
-func (c *Checker) sentAfter() map[*node]bool {
-	sent := c.reach(c.tipOf(c.leaf), hung, c.all())
+func (c *Checker) sentAfter() *nodeSet {
+	now := c.sentNow()
+	sent := &nodeSet{slices.Clone(now.in), slices.Clone(now.list)}
 	for _, n := range c.nodes {
-		if n.dropped != nil || !n.sent() && sent[n.up] {
-			sent[n] = true
+		if n.dropped != nil || !n.sent() && sent.has(n.up) {
+			sent.add(n)
 		}
 	}
 	return sent
 }
 
 // count is how many content blocks the records hold that are sent.
-func count(sent map[*node]bool) (blocks int64) {
-	for n := range sent {
+func count(sent *nodeSet) (blocks int64) {
+	for _, n := range sent.list {
 		if n.sent() && !n.filler && n.dropped == nil {
 			blocks += int64(len(n.blocks))
 		}
@@ -152,8 +189,12 @@ func (c *Checker) branches() {
 	}
 	leaf, pointed, found := c.leaf, c.pointed, len(c.found)
 	for round := 0; ; round++ { // each mends one branch
+		sent := c.sentNow
+		if round > 0 {
+			sent = func() *nodeSet { return c.reach(tip, hung, c.all()) }
+		}
 		t := c.trunkOf(tip)
-		head, end := c.lostBranch(c.reach(tip, hung, c.all()), t)
+		head, end := c.lostBranch(sent(), t)
 		if head == nil {
 			return
 		}
@@ -186,15 +227,16 @@ func (c *Checker) hangBack(drafts []*draft) {
 			n.moves = n.moves[:len(n.moves)-1]
 			n.leave()
 			n.up, n.above = last.from, last.from
+			c.changes++
 			n.join()
 		}
 	}
 }
 
 // lostBranch finds a branch that holds answers and is not sent: its first record and its last.
-func (c *Checker) lostBranch(sent map[*node]bool, t *trunk) (head, end *node) {
+func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 	for _, n := range c.nodes {
-		if n.side || sent[n] || n.dropped != nil || n.branchDone || n.up == nil || !sent[n.up] || n.role == roleResult {
+		if n.side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) || n.role == roleResult {
 			continue
 		}
 		last, answered := c.branchEnd(n)
@@ -227,7 +269,7 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 // explained says whether a branch was left on purpose: the client has noted a rewind, or is one that does not note them
 // and the branch was over before the other began.
 func (c *Checker) explained(head, end *node, t *trunk) bool {
-	fork, tip := t.forkOf(head), t.tip
+	fork, tip := t.forkOf(c, head), t.tip
 	winner := fork.winner // the branch that is sent instead
 	if winner == nil {    // nobody went on there; what hangs on the tip itself is a matter of where the client begins
 		return fork.at == tip || fork.at == nil || c.leftByChoice(head)
@@ -257,7 +299,7 @@ const firstNoted = "2.1.330"
 // trunk is the way from a tip to its root, and what hangs on it.
 type trunk struct {
 	tip   *node
-	forks map[*node]*fork // of the records on the way, and of those looked at beside it
+	forks map[*node]*fork // of the records on the way, and of those looked at beside it; nil until one is asked for
 }
 
 // fork is what can be said of a branch that leaves the way to the tip at a record.
@@ -268,12 +310,15 @@ type fork struct {
 	inTurn  bool  // it stands in the middle of a turn: behind a call
 }
 
-func (c *Checker) trunkOf(tip *node) *trunk {
-	t := &trunk{tip: tip, forks: map[*node]*fork{}}
+func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
+
+// walk goes from the tip to the root.
+func (t *trunk) walk(c *Checker) {
+	t.forks = map[*node]*fork{}
 	var said *node
 	rewound := false
 	var way []*fork
-	for p := tip; p != nil; p = p.up {
+	for p := t.tip; p != nil; p = p.up {
 		f := &fork{at: p, winner: said, rewound: rewound}
 		t.forks[p] = f
 		way = append(way, f)
@@ -285,15 +330,17 @@ func (c *Checker) trunkOf(tip *node) *trunk {
 	called := false
 	for _, f := range slices.Backward(way) {
 		if f.at.hasMessage() {
-			called = f.at.role == roleAssistant && len(f.at.ids(blockCall)) > 0
+			called = f.at.role == roleAssistant && f.at.has(blockCall)
 		}
 		f.inTurn = called
 	}
-	return t
 }
 
 // forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.
-func (t *trunk) forkOf(head *node) *fork {
+func (t *trunk) forkOf(c *Checker, head *node) *fork {
+	if t.forks == nil {
+		t.walk(c)
+	}
 	f := &fork{}
 	var beside []*node
 	for p := head.up; p != nil; p = p.up {
@@ -311,7 +358,7 @@ func (t *trunk) forkOf(head *node) *fork {
 
 // behind hangs one branch behind the other; it returns the tip of what there is then.
 func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
-	fork, tip := t.forkOf(head), t.tip
+	fork, tip := t.forkOf(c, head), t.tip
 	winner := fork.winner
 	if winner == nil {
 		c.hang(head, tip, d)
@@ -344,7 +391,7 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 
 // complete says whether a turn may follow a record: no call is open there.
 func (c *Checker) complete(n *node) bool {
-	for _, id := range n.ids(blockCall) {
+	for id := range n.each(blockCall) {
 		if len(c.results()[id]) == 0 {
 			return false
 		}
@@ -364,8 +411,8 @@ func (c *Checker) wrongLeaf() {
 	}
 	sent, all := c.reach(tip, hung, c.all()), c.reach(full, hung, c.all())
 	lost := false
-	for n := range all {
-		lost = lost || n.sent() && !n.filler && !sent[n]
+	for _, n := range all.list {
+		lost = lost || n.sent() && !n.filler && !sent.has(n)
 	}
 	if !lost {
 		return

@@ -83,9 +83,12 @@ func (m made) json(beside setting) []byte {
 type setting struct{ cwd, session, version, branch string }
 
 func (c *setting) take(rec *session.Record) {
-	for f, to := range map[int]*string{fieldCwd: &c.cwd, fieldSession: &c.session, fieldVersion: &c.version, fieldBranch: &c.branch} {
-		if v := decoded(rec, f); v != "" {
-			*to = v
+	for _, s := range []struct {
+		field int
+		to    *string
+	}{{fieldCwd, &c.cwd}, {fieldSession, &c.session}, {fieldVersion, &c.version}, {fieldBranch, &c.branch}} {
+		if v := decodedAs(*s.to, rec, s.field); v != "" {
+			*s.to = v
 		}
 	}
 }

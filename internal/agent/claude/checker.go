@@ -95,7 +95,7 @@ func (c *Checker) Record(rec *session.Record) {
 	}
 	if inTree(rec) {
 		c.beside.take(rec)
-		if v := decodedAs(c.written, rec, fieldVersion); v != "" && (c.written == "" || before(c.written, v)) {
+		if v := decodedAs(c.written, rec, fieldVersion); v != c.written && (c.written == "" || before(c.written, v)) {
 			c.written = v
 		}
 		prior := &node{}
@@ -104,7 +104,8 @@ func (c *Checker) Record(rec *session.Record) {
 		}
 		n := newNode(rec, prior)
 		n.side = n.side && !c.opts.SubAgent
-		n.index = len(c.nodes)
+		n.index, n.number = len(c.nodes), c.numbers
+		c.numbers++
 		c.noteCalls(rec, n)
 		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
 		c.nodes = append(c.nodes, n)
@@ -170,8 +171,9 @@ func (c *Checker) End() {
 	if c.noConversation() {
 		return
 	}
-	c.Summary.Seen = c.seen()
+	nodes := c.nodes
 	c.duplicates()
+	c.Summary.Seen = c.seen(nodes)
 	c.thinking()
 	c.wholeAgain()
 	c.identify()
@@ -294,7 +296,7 @@ func (c *Checker) newTarget() bool { return c.opts.For == "" || !before(c.opts.F
 func (c *Checker) counts(at session.Pos) bool {
 	if c.sentLines == nil {
 		c.sentLines = map[int64]bool{}
-		for n := range c.sentSet {
+		for _, n := range c.sentSet.list {
 			if n.new == nil {
 				c.sentLines[n.ref.Pos.Line] = true
 			}
@@ -343,7 +345,7 @@ func (c *Checker) settle() {
 		return 0
 	})
 	for _, d := range c.found {
-		if d.Impact != finding.Notes && !d.always && !c.sentSet[d.about] && !c.partOfCut(d) {
+		if d.Impact != finding.Notes && !d.always && !c.sentSet.has(d.about) && !c.partOfCut(d) {
 			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
 			d.Message += " (in a part of the history that is no longer sent)"
 		}

@@ -87,7 +87,7 @@ func (c *Checker) chainParallel() {
 	c.lay()
 	seen := map[string]bool{}
 	for _, n := range c.nodes {
-		if n.role != roleAssistant || n.side || n.dropped != nil || n.msg == "" || seen[n.msg] || len(n.ids(blockCall)) == 0 {
+		if n.role != roleAssistant || n.side || n.dropped != nil || n.msg == "" || seen[n.msg] || !n.has(blockCall) {
 			continue
 		}
 		seen[n.msg] = true

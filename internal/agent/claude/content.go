@@ -65,7 +65,7 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
 }
 
 // checkBlocks looks at the blocks of a message.
-func (n *node) checkBlocks(rec *session.Record) {
+func (n *node) checkBlocks(rec *session.Record, values []gjson.Result) {
 	if len(n.blocks) == 0 {
 		n.empty, n.emptySpan = true, rec.Spans[fieldContent]
 		n.fault(fault{
@@ -78,7 +78,7 @@ func (n *node) checkBlocks(rec *session.Record) {
 	var gone []int // faults that take a block out
 	for i := range n.blocks {
 		before := len(n.faults)
-		if n.checkBlock(rec, &n.blocks[i]) {
+		if n.checkBlock(rec, &n.blocks[i], values[i]) {
 			dropped++
 			for at := before; at < len(n.faults); at++ {
 				gone = append(gone, at)
@@ -95,10 +95,8 @@ func (n *node) checkBlocks(rec *session.Record) {
 	}
 }
 
-// checkBlock looks at one block; it says whether its mend takes the whole block out.
-func (n *node) checkBlock(rec *session.Record, b *block) bool {
-	raw := b.span.Of(rec.Raw)
-	v := gjson.ParseBytes(raw)
+// checkBlock looks at one block, given its value; it says whether its mend takes the whole block out.
+func (n *node) checkBlock(rec *session.Record, b *block, v gjson.Result) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
 			rule: rule, message: message, at: b.span.Start, fix: finding.SetAside, old: old, middle: old, newest: newest,
@@ -299,12 +297,11 @@ func (n *node) extraKeys(b *block, v gjson.Result) {
 	if !ok || newerThanKnown(n.version) {
 		return
 	}
-	raw := []byte(v.Raw)
 	v.ForEach(func(k, _ gjson.Result) bool {
 		if slices.Contains(known, k.String()) {
 			return true
 		}
-		cut := session.DropMember(raw, "", gjsonPath(k.String()))
+		cut := session.DropMember([]byte(v.Raw), "", gjsonPath(k.String()))
 		if cut.End == 0 {
 			return true
 		}

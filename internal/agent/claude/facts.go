@@ -9,11 +9,12 @@ import (
 type recordTree struct {
 	nodes       []*node // in the order of the file
 	added       []*node // records of hist's own
+	numbers     int     // of records, those that were dropped since among them
+	changes     int     // of the tree
 	byUUID      map[string]*node
 	byTime      []*node                       // those of the main conversation
 	copies      map[session.Pos][]session.Pos // where a record stands again, byte for byte
 	saidFirst   map[uint64]*node              // the first record with a message, by the sum of its bytes
-	namedBy     map[string]int                // how many records name an id as their parent
 	namers      map[string][]*node            // records by the ids that they name
 	rewinders   map[*node]bool                // the prompts that began anew from an older record
 	linked      bool                          // what hangs on a record is known
@@ -66,7 +67,9 @@ type fileFacts struct {
 type verdict struct {
 	found                []*draft
 	sentLines, leftLines map[int64]bool
-	sentSet              map[*node]bool
+	sentSet              *nodeSet
+	current              *nodeSet // what is sent as things stand, and when that was
+	currentAt            state
 }
 
 // Summary is what is known of the session as a whole.

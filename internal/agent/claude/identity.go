@@ -15,7 +15,8 @@ func sortedKeys(m map[string]gjson.Result) []string { return slices.Sorted(maps.
 
 // duplicates takes later copies of a record out of the count, and gives records of their own that share an id.
 func (c *Checker) duplicates() {
-	kept := c.nodes[:0:0]
+	kept := make([]*node, 0, len(c.nodes))
+	c.byUUID = make(map[string]*node, len(c.nodes))
 	var copies *draft
 	for _, n := range c.nodes {
 		other := c.byUUID[n.uuid]
@@ -167,7 +168,7 @@ func (c *Checker) missingType(n *node) {
 func (c *Checker) danglers() map[string]int {
 	missing := map[string]int{}
 	for i, n := range c.nodes {
-		if n.parent != "" && c.byUUID[n.parent] == nil {
+		if n.parent != "" && c.parentOf(i) == nil {
 			if _, ok := missing[n.parent]; !ok {
 				missing[n.parent] = i
 			}

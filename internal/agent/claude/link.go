@@ -13,8 +13,8 @@ const healTime = 5000
 
 // link hangs every record on what it stands behind, and reports those whose own word for it is wrong.
 func (c *Checker) link() {
-	for _, n := range c.nodes {
-		n.up = c.byUUID[n.parent]
+	for i, n := range c.nodes {
+		n.up = c.parentOf(i)
 		for i := range n.moves { // it was given another name for its parent
 			n.moves[i].up = n.up
 		}
@@ -25,10 +25,6 @@ func (c *Checker) link() {
 		n.join()
 	}
 	c.linked = true
-	c.namedBy = map[string]int{}
-	for _, n := range c.nodes {
-		c.namedBy[n.parent]++
-	}
 	waiting := map[string][]*node{} // by the missing parent that they name
 	for _, n := range c.nodes {
 		if n.parent != "" && n.up == nil && !n.side {
@@ -39,9 +35,9 @@ func (c *Checker) link() {
 	for _, n := range c.nodes {
 		switch {
 		case n.side || n.up != nil || n.role == roleBoundary:
-		case !n.hasMessage() && c.namedBy[n.uuid] == 0: // nothing hangs on it: nothing is lost with it
+		case !n.hasMessage() && n.first == nil: // nothing hangs on it: nothing is lost with it
 		case n.parent == "" && (n == first || c.rewound(n)):
-		case n.parent == "" && n.role == roleUser && c.namedBy[n.uuid] == 0 && n.version != "" && before(n.version, "1.0.128"): // a summary, as 1.0.17 leaves it: nothing hangs on it
+		case n.parent == "" && n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary, as 1.0.17 leaves it: nothing hangs on it
 		case n.parent == "" && n.isPrompt() && !c.answeredBefore(n): // the prompt before was taken back
 		case n.parent == "" && c.replays(n):
 		case n.parent == "":
@@ -55,19 +51,45 @@ func (c *Checker) link() {
 	c.unknownLinks()
 }
 
-// neighbours finds for each record the one before it in its conversation, and those of the main one by their time.
+// parentOf is the record that one names as its parent: mostly the one before it in the file.
+func (c *Checker) parentOf(i int) *node {
+	n := c.nodes[i]
+	if i > 0 && n.parent == c.nodes[i-1].uuid && n.parent != "" {
+		return c.nodes[i-1]
+	}
+	return c.byUUID[n.parent]
+}
+
+// neighbours finds for each record the one before it in its conversation.
 func (c *Checker) neighbours() {
 	var last [2]*node
 	for _, n := range c.nodes {
 		of := &last[0]
 		if n.side {
 			of = &last[1]
-		} else {
-			c.byTime = append(c.byTime, n)
 		}
 		n.front, n.beyond, *of = *of, *of, n
 	}
-	slices.SortStableFunc(c.byTime, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+}
+
+// times are the records of the main conversation by their times.
+func (c *Checker) times() []*node {
+	if c.byTime == nil {
+		c.byTime = byTime(c.nodes, func(n *node) bool { return !n.side })
+	}
+	return c.byTime
+}
+
+// byTime sorts records by their times, those that count.
+func byTime(nodes []*node, counts func(*node) bool) []*node {
+	list := make([]*node, 0, len(nodes))
+	for _, n := range nodes {
+		if counts(n) {
+			list = append(list, n)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	return list
 }
 
 // firstOfTree is the record that the conversation begins with: the first of the file if it has no parent, else the oldest
@@ -187,6 +209,7 @@ func (c *Checker) hang(n, p *node, d *draft) {
 	if c.linked {
 		n.leave()
 	}
+	c.changes++
 	n.up, n.above, n.moves = p, p, append(n.moves, move{d, n.up, p})
 	if c.linked {
 		n.join()
@@ -237,9 +260,10 @@ func (c *Checker) healed(n *node) *node {
 		return nil
 	}
 	var best *node
-	until, _ := slices.BinarySearchFunc(c.byTime, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
-	for i := until - 1; i >= max(0, until-maxSiblings) && c.byTime[i].when >= n.when-healTime; i-- {
-		m := c.byTime[i]
+	times := c.times()
+	until, _ := slices.BinarySearchFunc(times, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
+	for i := until - 1; i >= max(0, until-maxSiblings) && times[i].when >= n.when-healTime; i-- {
+		m := times[i]
 		switch {
 		case rooted(m, n):
 		case best == nil:

@@ -36,6 +36,9 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 		return true
 	})
 	n.above = n.up
+	n.number = c.numbers
+	c.numbers++
+	c.changes++
 	n.join()
 	c.byUUID[n.uuid] = n
 	c.added = append(c.added, n)
@@ -71,7 +74,7 @@ func (c *Checker) lostCallBefore(id string, children []*node) bool {
 // leftBehind says whether the conversation goes on beside an output: it is one of several calls that were made at once.
 func (c *Checker) leftBehind(output *node) bool {
 	last := c.lastSpoken()
-	return c.namedBy[output.uuid] == 0 && last != nil && last.index > output.index
+	return output.first == nil && last != nil && last.index > output.index
 }
 
 // lastOfAnswer is the last record of the answer to whose call an output is, as it stands in front of the output; nil if p is
@@ -124,7 +127,7 @@ func (c *Checker) calls() map[string]*node {
 	if c.callMap == nil {
 		c.callMap = map[string]*node{}
 		for _, n := range c.nodes {
-			for _, id := range n.ids(blockCall) {
+			for id := range n.each(blockCall) {
 				if !n.side && c.callMap[id] == nil {
 					c.callMap[id] = n
 				}
@@ -139,7 +142,7 @@ func (c *Checker) results() map[string][]*node {
 	if c.resultMap == nil {
 		c.resultMap = map[string][]*node{}
 		for _, n := range c.nodes {
-			for _, id := range n.ids(blockResult) {
+			for id := range n.each(blockResult) {
 				if !n.side {
 					c.resultMap[id] = append(c.resultMap[id], n)
 				}

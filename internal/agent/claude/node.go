@@ -3,6 +3,8 @@ package claude
 import (
 	"bytes"
 	"hash/maphash"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +46,7 @@ type node struct {
 	timeSpan    jsonl.Span
 	blocks      []block
 	index       int // among all nodes, in the order of the file
+	number      int // its own, among all that the checker has made
 	version     string
 	side        bool   // a sub-agent's
 	foreign     bool   // said by a model of another maker: its ids are not the API's
@@ -126,7 +129,23 @@ func (n *node) sent() bool { return n.hasMessage() && !n.synthetic && !n.noMessa
 // isPrompt says whether the record is something that the user said.
 func (n *node) isPrompt() bool { return n.role == roleUser && !n.meta && !n.summary }
 
-// callIDs returns the ids of the blocks of one kind.
+// each is the ids of the blocks of one kind.
+func (n *node) each(kind blockKind) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range n.blocks {
+			if n.blocks[i].kind == kind && !yield(n.blocks[i].id) {
+				return
+			}
+		}
+	}
+}
+
+// has says whether there is a block of a kind.
+func (n *node) has(kind blockKind) bool {
+	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == kind })
+}
+
+// ids returns the ids of the blocks of one kind.
 func (n *node) ids(kind blockKind) []string {
 	var ids []string
 	for i := range n.blocks {
@@ -231,6 +250,8 @@ func (n *node) readMessage(rec *session.Record) {
 		return
 	}
 	results := 0
+	var few [4]gjson.Result
+	values := few[:0]
 	gjson.ParseBytes(raw).ForEach(func(_, b gjson.Result) bool {
 		at := content.Start + b.Index
 		b = gjson.Parse(b.Raw) // its members' places count from its own start
@@ -249,13 +270,14 @@ func (n *node) readMessage(rec *session.Record) {
 			blk.id, blk.value = idOf(b.Get("tool_use_id"), at)
 		}
 		n.blocks = append(n.blocks, blk)
+		values = append(values, b)
 		return true
 	})
 	if results > 0 && n.role == roleUser {
 		n.role = roleResult
 	}
 	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == "<synthetic>" && !n.synthetic
-	n.checkBlocks(rec)
+	n.checkBlocks(rec, values)
 	n.resultsFirst(rec)
 }
 

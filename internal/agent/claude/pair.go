@@ -105,22 +105,22 @@ func (c *Checker) orphans() {
 
 // unanswered writes outputs for calls that have none.
 func (c *Checker) unanswered() {
-	sent := c.reach(c.tipOf(c.leaf), hung, c.all())
+	sent := c.sentNow()
 	known, ends := map[*node]*node{}, map[gap]*node{}
 	for _, n := range c.nodes {
 		if n.side || n.role != roleAssistant || n.dropped != nil {
 			continue
 		}
-		for _, id := range n.ids(blockCall) {
+		for id := range n.each(blockCall) {
 			if len(c.results()[id]) > 0 {
 				continue
 			}
 			next := nextSent(n, known)
-			if next == nil && sent[n] && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
+			if next == nil && sent.has(n) && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
 				c.closeCall(n, id)
 				continue
 			}
-			if next == nil || !sent[n] {
+			if next == nil || !sent.has(n) {
 				c.unfinished(n)
 				continue
 			}
@@ -222,7 +222,7 @@ func (c *Checker) all() []*node { return append(c.nodes[:len(c.nodes):len(c.node
 // twiceAnswered takes the later of two outputs for one call out.
 func (c *Checker) twiceAnswered() {
 	for _, n := range c.nodes {
-		for _, id := range n.ids(blockCall) {
+		for id := range n.each(blockCall) {
 			list := c.results()[id]
 			if n.side || len(list) < 2 || c.calls()[id] != n {
 				continue
@@ -246,6 +246,7 @@ func (c *Checker) twiceAnswered() {
 // drop takes a record out of the tree; what hangs on it hangs on its parent then.
 func (c *Checker) drop(n *node, d *draft) {
 	n.dropped = d
+	c.changes++
 	d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
 	for _, m := range n.children() {
 		c.hang(m, n.up, d)

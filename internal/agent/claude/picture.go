@@ -128,16 +128,16 @@ func (c *Checker) manyPictures() {
 	if total <= many {
 		return
 	}
-	sent := c.reach(c.tipOf(c.leaf), hung, c.all())
+	sent := c.sentNow()
 	total = 0
-	for n := range sent {
+	for _, n := range sent.list {
 		total += n.pictures
 	}
 	if total <= many {
 		return
 	}
 	for _, n := range c.nodes {
-		if !sent[n] {
+		if !sent.has(n) {
 			continue
 		}
 		for _, p := range n.wide {

@@ -58,7 +58,7 @@ func (c *Checker) wholeAgain() {
 			continue // its line is to be changed, or it stands here already
 		}
 		delete(missing, m.uuid)
-		m.ref, m.index, m.mended = n.ref, i, true
+		m.ref, m.index, m.number, m.mended = n.ref, i, n.number, true
 		c.nodes[i], c.byUUID[m.uuid] = m, m
 		c.Amend(n.ref.Pos.Line, func(f *finding.Finding) {
 			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
@@ -78,6 +78,9 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 		up, n.new.parent = parent, parent.uuid
 	}
 	n.up, n.above = up, up
+	n.number = c.numbers
+	c.numbers++
+	c.changes++
 	n.join()
 	c.byUUID[n.uuid] = n
 	c.added = append(c.added, n)

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// seen counts the blocks that the newest client sends of the file as it is.
-func (c *Checker) seen() int64 {
-	r := c.reading()
+// seen counts the blocks that the newest client sends of the file as it is, given its records before any was taken out.
+func (c *Checker) seen(nodes []*node) int64 {
+	r := c.reading(nodes)
 	tip := r.ids[c.leaf]
 	if tip == nil || !saysAnything(tip, r.up) {
 		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
 	}
 	sent := c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.nodes)
-	for _, n := range c.nodes {
+	for _, n := range nodes {
 		if n.side || !n.sent() || n.filler {
 			continue
 		}
 		c.Summary.Holding++
-		if sent[n] {
+		if sent.has(n) {
 			c.Summary.Reached++
 		}
 	}
@@ -33,8 +33,12 @@ type reading struct {
 	chosen map[*node]*node
 }
 
-func (c *Checker) reading() *reading {
-	r := &reading{nodes: slices.DeleteFunc(slices.Clone(c.nodes), func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) })}
+func (c *Checker) reading(nodes []*node) *reading {
+	unread := func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) }
+	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !slices.ContainsFunc(nodes, unread) {
+		return &reading{nodes: nodes, ids: c.byUUID} // each has an id of its own
+	}
+	r := &reading{nodes: slices.DeleteFunc(slices.Clone(nodes), unread)}
 	r.ids = make(map[string]*node, len(r.nodes))
 	for _, n := range r.nodes {
 		r.ids[n.uuid] = n
@@ -103,8 +107,7 @@ func (r *reading) heal() {
 		}
 		return top
 	}
-	byTime := slices.DeleteFunc(slices.Clone(r.nodes), func(n *node) bool { return n.side || n.when == 0 })
-	slices.SortStableFunc(byTime, func(a, b *node) int { return cmp.Compare(a.when, b.when) })
+	times := byTime(r.nodes, func(n *node) bool { return !n.side && n.when != 0 })
 	for _, n := range r.nodes {
 		if p := r.ids[n.parent]; p != nil && root(p) != n {
 			above[n] = p
@@ -114,10 +117,10 @@ func (r *reading) heal() {
 		if n.parent == "" || n.when == 0 || r.ids[n.parent] != nil {
 			continue
 		}
-		until, _ := slices.BinarySearchFunc(byTime, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
-		for i := until - 1; i >= max(0, until-maxSiblings) && byTime[i].when >= n.when-healTime; i-- {
-			if root(byTime[i]) != n {
-				r.chosen[n], above[n] = byTime[i], byTime[i]
+		until, _ := slices.BinarySearchFunc(times, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })
+		for i := until - 1; i >= max(0, until-maxSiblings) && times[i].when >= n.when-healTime; i-- {
+			if root(times[i]) != n {
+				r.chosen[n], above[n] = times[i], times[i]
 				break
 			}
 		}

@@ -10,16 +10,20 @@ const Newest = "2.1.330"
 
 // before says whether version a is older than b; what is no version is not.
 func before(a, b string) bool {
-	x, y := strings.Split(a, "."), strings.Split(b, ".")
-	for i := 0; i < len(x) && i < len(y); i++ {
-		m, errM := strconv.Atoi(x[i])
-		n, errN := strconv.Atoi(y[i])
+	for more := a != b; more; {
+		var x, y string
+		var moreA, moreB bool
+		x, a, moreA = strings.Cut(a, ".")
+		y, b, moreB = strings.Cut(b, ".")
+		m, errM := strconv.Atoi(x)
+		n, errN := strconv.Atoi(y)
 		if errM != nil || errN != nil {
 			return false
 		}
 		if m != n {
 			return m < n
 		}
+		more = moreA && moreB
 	}
 	return false
 }
