@@ -104,8 +104,8 @@ func (s *nodeSet) add(n *node) {
 // reach are the records that the newest client sends when it begins at a tip: its path, and what belongs to the answers on it.
 func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) *nodeSet {
 	sent := &nodeSet{in: make([]bool, c.numbers), list: make([]*node, 0, len(all))}
-	answers := map[string]bool{}
-	calls := map[string]bool{}
+	answers := make(map[string]bool, len(all)/4)
+	calls := make(map[string]bool, len(c.heard))
 	for p := tip; p != nil && !sent.has(p); p = up(p) {
 		sent.add(p)
 		if p.role == roleAssistant && p.msg != "" && !p.filler && !p.synthetic {
@@ -144,9 +144,14 @@ func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) *nodeSet {
 // sentNow are the records that are sent with the tree as it is now, made anew only if anything was changed.
 func (c *Checker) sentNow() *nodeSet {
 	now := state{c.leaf, len(c.found), c.changes}
-	if c.current == nil || c.currentAt != now {
-		c.current, c.currentAt = c.reach(c.tipOf(c.leaf), hung, c.all()), now
+	if c.current != nil && c.currentAt == now {
+		return c.current
 	}
+	tip := c.tipOf(c.leaf)
+	if c.asItWas == nil || tip != c.asItWas.list[0] || len(c.added) > 0 || c.changes > 0 {
+		c.asItWas = c.reach(tip, hung, c.all())
+	}
+	c.current, c.currentAt = c.asItWas, now
 	return c.current
 }
 

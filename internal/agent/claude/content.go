@@ -104,11 +104,11 @@ func (n *node) checkBlock(rec *session.Record, b *block, v gjson.Result) bool {
 		})
 		return true
 	}
-	kind := v.Get("type")
+	kind := v.Get("type").String()
 	switch {
 	case !v.IsObject():
 		return out(ruleBadBlock, "a content block is no object", finding.Blocks, finding.Notes)
-	case kind.String() == "":
+	case kind == "":
 		return n.typeless(rec, b, v, out)
 	}
 	switch b.kind {
@@ -132,15 +132,15 @@ func (n *node) checkBlock(rec *session.Record, b *block, v gjson.Result) bool {
 	case blockResult:
 		n.checkResult(rec, b, v)
 	case blockOther:
-		if kind.String() == "image" {
+		if kind == "image" {
 			n.checkImage(b.span.Start, v, "")
 			return false
 		}
-		if !knownBlock(kind.String()) && !newerThanKnown(n.version) {
-			return out(ruleBadBlock, fmt.Sprintf("a content block of the unknown type %q", clip(kind.String())), finding.Rejects, finding.Rejects)
+		if !knownBlock(kind) && !newerThanKnown(n.version) {
+			return out(ruleBadBlock, fmt.Sprintf("a content block of the unknown type %q", clip(kind)), finding.Rejects, finding.Rejects)
 		}
 	}
-	n.extraKeys(b, v)
+	n.extraKeys(b, v, kind)
 	return false
 }
 
@@ -238,21 +238,20 @@ func (n *node) checkCall(b *block, v gjson.Result) {
 // checkResult looks at what a tool answered.
 func (n *node) checkResult(rec *session.Record, b *block, v gjson.Result) {
 	content := v.Get("content")
-	words, source := noWords, ""
-	fix := finding.StandIn
-	if told := gjson.ParseBytes(field(rec, fieldToolResult)); told.Type == gjson.String && strings.TrimSpace(told.String()) != "" {
-		words, source, fix = strings.TrimPrefix(told.String(), "Error: "), "the tool's structured result", finding.Recovered
-	} else if out := told.Get("stderr").String() + told.Get("stdout").String(); strings.TrimSpace(out) != "" {
-		words, source, fix = out, "the tool's structured result", finding.Recovered
-	}
-	bad := func(message string, cut finding.Cut) {
-		n.fault(fault{
-			rule: ruleBadResult, message: message, at: b.span.Start, fix: fix, source: source, cuts: []finding.Cut{cut},
+	bad := func(message string, where jsonl.Span, in gjson.Result, member string) {
+		words, source := toldBeside(field(rec, fieldToolResult))
+		f := fault{
+			rule: ruleBadResult, message: message, at: b.span.Start, fix: finding.Recovered, source: source,
 			old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
-		})
+		}
+		if source == "" {
+			words, f.fix = noWords, finding.StandIn
+		}
+		f.cuts = []finding.Cut{setMember(where, in, member, words)}
+		n.fault(f)
 	}
 	if v.Get("is_error").Bool() && (!content.Exists() || content.Type == gjson.Null || content.Type == gjson.String && content.String() == "" || content.IsArray() && len(content.Array()) == 0) {
-		bad("an error without words", setMember(b.span, v, "content", words))
+		bad("an error without words", b.span, v, "content")
 		return
 	}
 	if !content.IsArray() {
@@ -264,13 +263,27 @@ func (n *node) checkResult(rec *session.Record, b *block, v gjson.Result) {
 		switch c.Get("type").String() {
 		case "text":
 			if t := c.Get("text"); t.Type != gjson.String || strings.TrimSpace(t.String()) == "" {
-				bad("an empty text in a tool's output", setMember(jsonl.Span{Start: at, End: at + len(c.Raw)}, c, "text", words))
+				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, c, "text")
 			}
 		case "image":
 			n.checkImage(at, c, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
 		}
 		return true
 	})
+}
+
+// toldBeside is what a tool's structured result tells of its output, with words for where that was; "" if it tells nothing.
+func toldBeside(result []byte) (words, source string) {
+	told := gjson.ParseBytes(result)
+	if told.Type == gjson.String {
+		words = strings.TrimPrefix(told.String(), "Error: ")
+	} else {
+		words = told.Get("stderr").String() + told.Get("stdout").String()
+	}
+	if strings.TrimSpace(words) == "" {
+		return "", ""
+	}
+	return words, "the tool's structured result"
 }
 
 var blockTypes = []string{
@@ -292,8 +305,8 @@ var blockKeys = map[string][]string{
 }
 
 // extraKeys reports members that the API refuses.
-func (n *node) extraKeys(b *block, v gjson.Result) {
-	known, ok := blockKeys[v.Get("type").String()]
+func (n *node) extraKeys(b *block, v gjson.Result, kind string) {
+	known, ok := blockKeys[kind]
 	if !ok || newerThanKnown(n.version) {
 		return
 	}

@@ -68,6 +68,7 @@ type verdict struct {
 	found                []*draft
 	sentLines, leftLines map[int64]bool
 	sentSet              *nodeSet
+	asItWas              *nodeSet // what is sent of the file as it is, where each record can be read and has its parent; nil else
 	current              *nodeSet // what is sent as things stand, and when that was
 	currentAt            state
 }

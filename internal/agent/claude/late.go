@@ -8,7 +8,7 @@ import (
 
 // late hangs outputs right behind their calls that stand further down.
 func (c *Checker) late() {
-	c.lay()
+	laid := false
 	groups := map[string][]*node{} // by the answer with their calls
 	var order []*node              // a call of each
 	for _, m := range c.nodes {
@@ -16,7 +16,14 @@ func (c *Checker) late() {
 			continue
 		}
 		call := c.calls()[m.blocks[0].id]
-		if call == nil || m.up == nil || call.side || rightPlace(m, call) {
+		if call == nil || m.up == nil || call.side || m.up == call {
+			continue
+		}
+		if !laid {
+			c.lay()
+			laid = true
+		}
+		if rightPlace(m, call) {
 			continue
 		}
 		if groups[call.answer()] == nil {

@@ -127,6 +127,7 @@ func (c *Checker) adopt() {
 		}
 		for p := c.byUUID[n.parent]; p != nil && p.side; p = c.byUUID[p.parent] {
 			p.side = false
+			c.changes++
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (c *Checker) anyCall(m *node) bool {
 // calls are the records with calls, by the calls' ids.
 func (c *Checker) calls() map[string]*node {
 	if c.callMap == nil {
-		c.callMap = map[string]*node{}
+		c.callMap = make(map[string]*node, len(c.heard))
 		for _, n := range c.nodes {
 			for id := range n.each(blockCall) {
 				if !n.side && c.callMap[id] == nil {
@@ -140,11 +140,17 @@ func (c *Checker) calls() map[string]*node {
 // results are the records with outputs, by the ids of the calls that they answer.
 func (c *Checker) results() map[string][]*node {
 	if c.resultMap == nil {
-		c.resultMap = map[string][]*node{}
-		for _, n := range c.nodes {
+		c.resultMap = make(map[string][]*node, len(c.heard))
+		alone := make([]*node, len(c.nodes)) // mostly a call has one output: the lists are cut from one
+		for i, n := range c.nodes {
 			for id := range n.each(blockResult) {
-				if !n.side {
-					c.resultMap[id] = append(c.resultMap[id], n)
+				switch list := c.resultMap[id]; {
+				case n.side:
+				case list == nil && alone[i] == nil:
+					alone[i] = n
+					c.resultMap[id] = alone[i : i+1 : i+1]
+				default:
+					c.resultMap[id] = append(list, n)
 				}
 			}
 		}

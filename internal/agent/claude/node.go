@@ -72,7 +72,7 @@ type node struct {
 
 	start      int        // where the record's object begins in its line
 	typeSpan   jsonl.Span // of the type's value
-	rebuilt    rebuilt    // what the result tells of its call, where that may be needed
+	rebuilt    *rebuilt   // what the result tells of its call, where that may be needed
 	parentWas  string     // as it stands in the file
 	up         *node      // what the record hangs on once all is mended, nil at a root
 	again      bool       // a copy of an earlier record under another id, in a conversation that was written anew

@@ -17,7 +17,7 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 		case blockCall:
 			c.heard[b.id] = bad
 		case blockResult:
-			if wanted, ok := c.heard[b.id]; (!ok || wanted) && n.rebuilt.name == "" && n.toolResult {
+			if wanted, ok := c.heard[b.id]; (!ok || wanted) && n.rebuilt == nil && n.toolResult {
 				n.rebuilt = rebuild(field(rec, fieldToolResult))
 			}
 		}

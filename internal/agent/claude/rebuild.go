@@ -19,7 +19,7 @@ type rebuilt struct {
 }
 
 // rebuild reads from a tool's structured result which tool it was and what it was given.
-func rebuild(raw []byte) rebuilt {
+func rebuild(raw []byte) *rebuilt {
 	v := gjson.ParseBytes(raw)
 	file := v.Get("file")
 	switch {
@@ -28,9 +28,9 @@ func rebuild(raw []byte) rebuilt {
 		if all := v.Get("replaceAll"); all.Exists() {
 			in["replace_all"] = all.Bool()
 		}
-		return rebuilt{"Edit", in, true}
+		return &rebuilt{"Edit", in, true}
 	case v.Get("type").String() == "create" || v.Get("type").String() == "update":
-		return rebuilt{"Write", object{"file_path": v.Get("filePath").String(), "content": v.Get("content").String()}, true}
+		return &rebuilt{"Write", object{"file_path": v.Get("filePath").String(), "content": v.Get("content").String()}, true}
 	case file.IsObject():
 		in := object{"file_path": file.Get("filePath").String()}
 		if start := file.Get("startLine").Int(); start > 1 {
@@ -39,23 +39,23 @@ func rebuild(raw []byte) rebuilt {
 		if n, total := file.Get("numLines"), file.Get("totalLines"); n.Exists() && total.Exists() && n.Int() < total.Int() {
 			in["limit"] = n.Int()
 		}
-		return rebuilt{"Read", in, file.Get("filePath").Exists()}
+		return &rebuilt{"Read", in, file.Get("filePath").Exists()}
 	case v.Get("stdout").Exists():
-		return rebuilt{"Bash", object{"command": lostInput}, false}
+		return &rebuilt{"Bash", object{"command": lostInput}, false}
 	case v.Get("agentId").Exists():
-		return rebuilt{"Task", object{"description": v.Get("description").String(), "prompt": v.Get("prompt").String()}, v.Get("prompt").Exists()}
+		return &rebuilt{"Task", object{"description": v.Get("description").String(), "prompt": v.Get("prompt").String()}, v.Get("prompt").Exists()}
 	case v.Get("filenames").Exists():
-		return rebuilt{"Glob", object{"note": lostInput}, false}
+		return &rebuilt{"Glob", object{"note": lostInput}, false}
 	case v.Get("newTodos").Exists():
-		return rebuilt{"TodoWrite", object{"todos": json.RawMessage(v.Get("newTodos").Raw)}, true}
+		return &rebuilt{"TodoWrite", object{"todos": json.RawMessage(v.Get("newTodos").Raw)}, true}
 	}
-	return rebuilt{lostToolName, object{"note": lostInput}, false}
+	return &rebuilt{lostToolName, object{"note": lostInput}, false}
 }
 
 // callFrom is what is known of the call that a record answers.
 func (c *Checker) callFrom(result *node) (name string, input object, known bool) {
 	r := result.rebuilt
-	if r.name == "" {
+	if r == nil {
 		return lostToolName, object{"note": lostInput}, false
 	}
 	if r.name == "Edit" && c.written != "" && before(c.written, "2.0.0") { // they did not say what was not asked for

@@ -22,6 +22,9 @@ func (c *Checker) seen(nodes []*node) int64 {
 			c.Summary.Reached++
 		}
 	}
+	if r.whole && r.chosen == nil && len(sent.list) > 0 {
+		c.asItWas = sent
+	}
 	return count(sent)
 }
 
@@ -31,12 +34,13 @@ type reading struct {
 	nodes  []*node
 	ids    map[string]*node
 	chosen map[*node]*node
+	whole  bool // it is all that stands there
 }
 
 func (c *Checker) reading(nodes []*node) *reading {
 	unread := func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) }
 	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !slices.ContainsFunc(nodes, unread) {
-		return &reading{nodes: nodes, ids: c.byUUID} // each has an id of its own
+		return &reading{nodes: nodes, ids: c.byUUID, whole: true} // each has an id of its own
 	}
 	r := &reading{nodes: slices.DeleteFunc(slices.Clone(nodes), unread)}
 	r.ids = make(map[string]*node, len(r.nodes))

@@ -16,8 +16,9 @@ var ownWords = [][]byte{
 
 // asksNothing says whether a message's content begins with such a text.
 func asksNothing(content []byte) bool {
+	const front = len(`[{"type":"text","text":`)
 	for _, w := range ownWords {
-		if at := bytes.Index(content, w); at >= 0 && at < len(`[{"type":"text","text":`)+1 {
+		if bytes.Contains(content[:min(len(content), front+len(w))], w) {
 			return true
 		}
 	}
