@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -113,7 +114,15 @@ func (e *env) shimInstall(dir string, program *front.Program) error {
 	case sameFile(reached, path):
 		return e.tell("PATH reaches it; hist shim status says which client is behind it\n")
 	}
-	return e.tell("PATH reaches %s first: put %s before %s there, e.g. export PATH=%s:$PATH\n", reached, dir, filepath.Dir(reached), dir)
+	return e.tell("PATH reaches %s first: put %s before %s there, e.g. %s\n", reached, dir, filepath.Dir(reached), first(dir))
+}
+
+// first is the shell's line that puts a directory in front of the others: PowerShell's on Windows.
+func first(dir string) string {
+	if runtime.GOOS == "windows" {
+		return `$env:Path = "` + dir + `;$env:Path"`
+	}
+	return "export PATH=" + dir + ":$PATH"
 }
 
 // sameFile says whether two paths are one entry of one directory, whichever way they lead there.

@@ -26,13 +26,14 @@ const RelayName = "hist-shim-relay"
 type Program struct {
 	Name      string
 	ClientVar string // the variable of the environment that may name the real one
+	script    string // where npm has its JavaScript, below its directory of modules
 	parse     func(args []string) argv.Command
 }
 
 // Programs are Codex, and codex-acp, which has Codex linked in and is spoken to by editors.
 var Programs = [...]Program{
-	{"codex", "HIST_CODEX", argv.Parse},
-	{"codex-acp", "HIST_CODEX_ACP", argv.ParseACP},
+	{"codex", "HIST_CODEX", "@openai/codex/bin/codex.js", argv.Parse},
+	{"codex-acp", "HIST_CODEX_ACP", "@zed-industries/codex-acp/bin/codex-acp.js", argv.ParseACP},
 }
 
 // Mode is what the shim does about a session.

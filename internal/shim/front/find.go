@@ -27,7 +27,7 @@ func (p *Program) Find() (client string, tried []string, found bool) {
 }
 
 // File is the program's name as a file.
-func (p *Program) File() string { return p.Name + extension }
+func (p *Program) File() string { return p.Name + extensions[0] }
 
 // Next returns the first program that may be the client and is none of those that were tried.
 func (p *Program) Next(tried []string) (client string, found bool) {
@@ -35,12 +35,13 @@ func (p *Program) Next(tried []string) (client string, found bool) {
 		return path, true
 	}
 	for _, dir := range text.Split(os.Getenv("PATH"), os.PathListSeparator) {
-		path := dir + string(os.PathSeparator) + p.File()
-		if dir == "" { // the working directory
-			path = p.File()
+		if dir != "" { // else the working directory
+			dir += string(os.PathSeparator)
 		}
-		if runnable(path) && !isOneOf(path, tried) {
-			return path, true
+		for _, extension := range extensions {
+			if path := dir + p.Name + extension; runnable(path) && !isOneOf(path, tried) {
+				return path, true
+			}
 		}
 	}
 	return "", false

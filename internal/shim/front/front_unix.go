@@ -11,8 +11,8 @@ import (
 	"github.com/hist-cli/hist/internal/shim/text"
 )
 
-// extension is what the names of programs end with.
-const extension = ""
+// extensions are what the names of programs end with.
+var extensions = [...]string{""}
 
 func init() {
 	if p := Invoked(os.Args); p != nil {

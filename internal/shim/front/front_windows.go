@@ -1,7 +1,10 @@
 package front
 
 import (
+	"errors"
 	"os"
+	"os/exec"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -10,8 +13,8 @@ import (
 	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
-// extension is what the names of programs end with.
-const extension = ".exe"
+// extensions are what the names of programs end with. npm installs a .cmd.
+var extensions = [...]string{".exe", ".cmd"}
 
 // Exit codes of the shell for a command that can't be run.
 const (
@@ -21,15 +24,20 @@ const (
 
 // Main runs the client and returns its exit code: on Windows no process becomes another one. A job ends both together.
 // relay runs an app-server with a relay between its streams and the caller's.
-func (p *Program) Main(args []string, relay func(client string, args []string) (code int, err error)) int {
+func (p *Program) Main(given []string, relay func(client string, args []string) (code int, err error)) int {
 	client, tried, found := p.Find()
 	if !found {
 		say("there is no client behind this shim: neither " + p.ClientVar + " nor PATH leads to one")
 		return exitNoClient
 	}
+	program, args, err := p.command(client, given)
+	if err != nil {
+		say(err.Error())
+		return exitCannot
+	}
 	run := plainly
 	if ModeOf() != Off {
-		switch c := p.parse(args); {
+		switch c := p.parse(given); {
 		case c.Kind == argv.Session:
 			sayDoubts()
 			p.look(c)
@@ -40,12 +48,32 @@ func (p *Program) Main(args []string, relay func(client string, args []string) (
 	}
 	remember(append(tried, client)...)
 	joinJob()
-	code, err := run(client, args)
+	code, err := run(program, args)
 	if err != nil {
-		say("running " + client + ": " + err.Error())
+		say("running " + program + ": " + err.Error())
 		return exitCannot
 	}
 	return code
+}
+
+// command is the program that a client is, and its arguments. What npm installs is a script of cmd.exe, which does not hand
+// on every argument as it is, and would run what stands in some: its JavaScript is run instead, as the script does.
+func (p *Program) command(client string, args []string) (program string, withScript []string, err error) {
+	dir, ok := strings.CutSuffix(client, p.Name+".cmd")
+	if !ok {
+		return client, args, nil
+	}
+	script := dir + "node_modules/" + p.script
+	if !runnable(script) {
+		return "", nil, errors.New(client + " is a script of cmd.exe, which does not hand on every argument as it is: set " + p.ClientVar + " to the client's .exe")
+	}
+	node := dir + "node.exe"
+	if !runnable(node) {
+		if node, err = exec.LookPath("node.exe"); err != nil {
+			return "", nil, err
+		}
+	}
+	return node, append([]string{script}, args...), nil
 }
 
 // plainly runs a program with this one's own streams.
