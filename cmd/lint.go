@@ -87,7 +87,7 @@ func (e *env) lint(c *cli.Context) error {
 	if operands, err = l.filesFrom(operands); err != nil {
 		return err
 	}
-	if l.every, err = targets(c.Context, operands, c.String("agent")); err != nil {
+	if l.every, err = l.env.targets(c.Context, operands, c.String("agent")); err != nil {
 		return err
 	}
 	l.targets = l.every

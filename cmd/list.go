@@ -120,7 +120,7 @@ func onlyDecisions(c *cli.Context) error {
 // listed are the files of the sessions to be listed, without those that belong to another session, and the homes that they
 // lie in. unread says that some could not be looked at, which was complained of.
 func (e *env) listed(c *cli.Context) (paths []string, homes map[string]string, unread bool, err error) {
-	list, err := targets(c.Context, c.Args().Slice(), c.String("agent"))
+	list, err := e.targets(c.Context, c.Args().Slice(), c.String("agent"))
 	if err != nil {
 		return nil, nil, false, err
 	}

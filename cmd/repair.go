@@ -83,7 +83,7 @@ func (e *env) repair(c *cli.Context) error {
 	if err := r.flags(operands); err != nil {
 		return err
 	}
-	list, err := targets(c.Context, operands, c.String("agent"))
+	list, err := e.targets(c.Context, operands, c.String("agent"))
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (e *env) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := targets(c.Context, operands, c.String("agent"))
+	list, err := e.targets(c.Context, operands, c.String("agent"))
 	if err != nil {
 		return err
 	}

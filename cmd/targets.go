@@ -52,17 +52,22 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 			}
 		}
 		if len(list) == 0 {
-			dirs := make([]string, len(homes))
-			for i, h := range homes {
-				dirs[i] = h.dir
-			}
-			list = append(list, target{path: dirs[0], err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME or CLAUDE_CONFIG_DIR", strings.Join(dirs, " and "))})
+			list = append(list, noSessions(homes))
 		}
 	}
 	for _, op := range operands {
 		list = append(list, find(ctx, homes, op)...)
 	}
 	return list, ctx.Err()
+}
+
+// noSessions is the target of who asks for all sessions where there are none.
+func noSessions(homes []agentHome) target {
+	dirs := make([]string, len(homes))
+	for i, h := range homes {
+		dirs[i] = h.dir
+	}
+	return target{path: dirs[0], err: fmt.Errorf("%s: no sessions here; name a file, a directory or a session's id, or set CODEX_HOME or CLAUDE_CONFIG_DIR", strings.Join(dirs, " and "))}
 }
 
 // agentHome is where one agent keeps its sessions.

@@ -190,6 +190,9 @@ func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
 	if err == nil && res.Summary.Partial != nil {
 		err = res.Summary.Partial
 	}
+	if err != nil && !w.c.Args().Present() && stray(target{path: path}) != nil {
+		return now, live, nil // it lies among sessions, and is none
+	}
 	if err != nil {
 		now.State, now.Error = unreadableState, err.Error()
 		return now, live, w.c.Context.Err()

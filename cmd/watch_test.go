@@ -85,6 +85,51 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestWatchStray: what comes into an agent's home and is no session is not told of.
+func TestWatchStray(t *testing.T) {
+	home := t.TempDir()
+	for name, dir := range map[string]string{"XDG_CACHE_HOME": "cache", "CODEX_HOME": "codex", "CLAUDE_CONFIG_DIR": "claude"} {
+		t.Setenv(name, filepath.Join(home, dir))
+	}
+	dir := filepath.Join(home, "codex", "sessions")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	bad, err := os.ReadFile("../fixtures/codex/rules/call-without-output/bad.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	out, printed := io.Pipe()
+	problems, complained := io.Pipe()
+	ended := make(chan error, 1)
+	e := &env{in: strings.NewReader(""), out: printed, err: complained}
+	go func() {
+		err := newApp(e).RunContext(ctx, []string{"hist", "watch", "--json", "--rest", "20ms"})
+		printed.Close()
+		complained.Close()
+		ended <- err
+	}()
+	if first, err := bufio.NewReader(problems).ReadString('\n'); err != nil {
+		t.Fatal(first, err)
+	}
+	go io.Copy(io.Discard, problems) //nolint:errcheck // nothing more is expected
+	session := filepath.Join(dir, "rollout-2026-11-18T09-30-00-01a1edfd-e191-74b0-9003-79b97f4a7c15.jsonl")
+	if err := os.WriteFile(filepath.Join(dir, "notes.jsonl"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(session, bad, 0o600); err != nil { // told of behind the other: they are in the order in which they rest
+		t.Fatal(err)
+	}
+	var got sessionState
+	if err := json.NewDecoder(out).Decode(&got); err != nil || got.Path != session || got.State != damagedState {
+		t.Errorf("%+v, %v; want the damaged session alone", got, err)
+	}
+	cancel()
+	go io.Copy(io.Discard, out) //nolint:errcheck // nothing more is expected
+	<-ended
+}
+
 func TestWatchRefuses(t *testing.T) {
 	for _, args := range [][]string{{"--rest", "-1s", "."}, {"--fail-on", "all", "."}} {
 		if code := Main(append([]string{"hist", "watch"}, args...), strings.NewReader(""), io.Discard, io.Discard); code != ExitUsage {

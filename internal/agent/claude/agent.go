@@ -155,6 +155,7 @@ func (a *adapter) End() {
 	if a.stray() {
 		empty.Impact, empty.Message = finding.Notes, "the file is empty: a resume of another session has left it, and the client finds no conversation in it"
 	}
+	a.run.Withdraw(func(f *finding.Finding) bool { return f.Framing }) // nothing of it can be mended: no record would be left
 	a.run.Report(empty)
 }
 

@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
+	"github.com/hist-cli/hist/lint"
+)
+
+// targets is targets for a command that looks at all of them. What lies in an agent's home and is no session is passed over
+// there, and told in one line: only who names it has it looked at.
+func (e *env) targets(ctx context.Context, operands []string, only string) ([]target, error) {
+	list, err := targets(ctx, operands, only)
+	if err != nil || len(operands) > 0 {
+		return list, err
+	}
+	var sessions []target
+	var first error
+	strays := int64(0)
+	for _, t := range list {
+		err := stray(t)
+		if err == nil {
+			sessions = append(sessions, t)
+			continue
+		}
+		if strays++; first == nil {
+			first = err
+		}
+	}
+	if strays == 0 {
+		return list, nil
+	}
+	text := "passed over what is no session: " + first.Error()
+	if strays > 1 {
+		text += fmt.Sprintf("; and %d more", strays-1)
+	}
+	e.complain(text)
+	if len(sessions) == 0 {
+		homes, err := defaultHomes(only)
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, noSessions(homes))
+	}
+	return sessions, nil
+}
+
+// stray says why a file that was come upon in a home is none of its sessions, nil if it may be one. What is named as a
+// session is one, however damaged; so is what is a part of one. A directory that can't be read may hold some.
+func stray(t target) error {
+	if lint.NameOf(t.path, true).Canonical || all.Part(t.path) {
+		return nil
+	}
+	if t.err != nil {
+		if errors.Is(t.err, walk.ErrLoop) || errors.Is(t.err, fs.ErrNotExist) {
+			return t.err
+		}
+		return nil
+	}
+	src, err := source.Open(t.path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	text, err := src.Reader(context.Background())
+	if err != nil {
+		return nil // lint tells what is wrong with its stream
+	}
+	defer text.Close()
+	head, _ := normalize.Head(text)
+	if _, err := all.Of(src.Name, head); err != nil {
+		return fmt.Errorf("%s: %w", t.path, cause.Of(err))
+	}
+	return nil
+}
