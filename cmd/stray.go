@@ -7,8 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/cause"
-	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
@@ -25,7 +24,7 @@ func (e *env) targets(ctx context.Context, operands []string, only string) ([]ta
 	var first error
 	strays := int64(0)
 	for _, t := range list {
-		err := stray(t)
+		err := stray(ctx, t)
 		if err == nil {
 			sessions = append(sessions, t)
 			continue
@@ -54,7 +53,7 @@ func (e *env) targets(ctx context.Context, operands []string, only string) ([]ta
 
 // stray says why a file that was come upon in a home is none of its sessions, nil if it may be one. What is named as a
 // session is one, however damaged; so is what is a part of one. A directory that can't be read may hold some.
-func stray(t target) error {
+func stray(ctx context.Context, t target) error {
 	if lint.NameOf(t.path, true).Canonical || all.Part(t.path) {
 		return nil
 	}
@@ -64,19 +63,9 @@ func stray(t target) error {
 		}
 		return nil
 	}
-	src, err := source.Open(t.path)
-	if err != nil {
+	_, err := glance.Look(ctx, t.path, glance.Options{})
+	if errors.Is(err, lint.ErrUnclaimed) || errors.Is(err, source.ErrNotRegular) || errors.Is(err, fs.ErrPermission) {
 		return err
-	}
-	defer src.Close()
-	text, err := src.Reader(context.Background())
-	if err != nil {
-		return nil // lint tells what is wrong with its stream
-	}
-	defer text.Close()
-	head, _ := normalize.Head(text)
-	if _, err := all.Of(src.Name, head); err != nil {
-		return fmt.Errorf("%s: %w", t.path, cause.Of(err))
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/follow"
 	"github.com/hist-cli/hist/internal/lintcache"
@@ -135,6 +137,16 @@ const (
 	busyMost  = 5 * time.Minute
 )
 
+// unsure is how long after its last change a session may still be in use by a client that leaves no sign of that: a tool may
+// run so long, and until it has ended the file looks as if the client had been killed.
+const unsure = 10 * time.Minute
+
+// unnoticed says whether a session is of a client that leaves no sign that it has one open.
+func unnoticed(res *lint.Result) bool {
+	a, ok := all.Named(res.Summary.Agent).(agent.Unnoticed)
+	return ok && a.Unnoticed(res.Summary.Header.Version)
+}
+
 // look lints a session, and tells if its state has changed.
 func (w *watchRun) look(path string) error {
 	now, live, err := w.state(path)
@@ -186,11 +198,15 @@ func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
 		opts := options(src, target{path: path, home: homeOf(path)}, nil)
 		live = opts.Live
 		res, err = w.cache.Lint(w.c.Context, src, opts)
+		if err == nil && !live && time.Since(src.Info.ModTime()) < unsure && unnoticed(res) {
+			live, opts.Live = true, true
+			res, err = w.cache.Lint(w.c.Context, src, opts)
+		}
 	}
 	if err == nil && res.Summary.Partial != nil {
 		err = res.Summary.Partial
 	}
-	if err != nil && !w.c.Args().Present() && stray(target{path: path}) != nil {
+	if err != nil && !w.c.Args().Present() && stray(w.c.Context, target{path: path}) != nil {
 		return now, live, nil // it lies among sessions, and is none
 	}
 	if err != nil {

@@ -5,11 +5,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/lint"
 )
 
 // TestWatch: a session that gets damaged, is mended, breaks in a new directory and goes is told each time, and only then.
@@ -128,6 +134,45 @@ func TestWatchStray(t *testing.T) {
 	cancel()
 	go io.Copy(io.Discard, out) //nolint:errcheck // nothing more is expected
 	<-ended
+}
+
+// TestWatchUnnoticed: a call without an output is no damage yet where the client may still run it and leaves no sign of
+// that. It is once the file has rested for long, or where the client would have left a sign.
+func TestWatchUnnoticed(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	open, err := filepath.Glob("../fixtures/claude/2.1.2/kill_in_tool/*.jsonl")
+	if err != nil || len(open) != 1 {
+		t.Fatal(open, err)
+	}
+	text, err := os.ReadFile(open[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(open[0]))
+	app := newApp(&env{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
+	w := &watchRun{c: cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), &cli.Context{Context: t.Context()}), threshold: lint.Loses}
+	for _, c := range []struct {
+		version string
+		rested  time.Duration
+		state   string
+		live    bool
+	}{
+		{"2.1.2", 0, soundState, true},
+		{"2.1.2", unsure + time.Minute, damagedState, false},
+		{"2.1.100", 0, damagedState, false},
+	} {
+		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(`"version":"2.1.2"`), []byte(`"version":"`+c.version+`"`)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		changed := time.Now().Add(-c.rested)
+		if err := os.Chtimes(path, changed, changed); err != nil {
+			t.Fatal(err)
+		}
+		now, live, err := w.state(path)
+		if err != nil || now.State != c.state || live != c.live {
+			t.Errorf("%s, changed %s ago: %s, in use %v, %v; want %s, %v", c.version, c.rested, now.State, live, err, c.state, c.live)
+		}
+	}
 }
 
 func TestWatchRefuses(t *testing.T) {

@@ -141,6 +141,12 @@ type Parter interface {
 	Part(path string) bool
 }
 
+// Unnoticed is an agent some of whose clients leave no sign that they have a session open.
+type Unnoticed interface {
+	// Unnoticed says whether those of a version do: whether a session that one of them wrote is in use can't be told.
+	Unnoticed(version string) bool
+}
+
 // Archiver is an agent with an archive, from which it does not resume.
 type Archiver interface {
 	// Archived says whether a directory, by its real path, lies in the archive of a home; "" is any home that the path

@@ -155,6 +155,9 @@ func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
 	return inuse.Opened(path)
 }
 
+// Unnoticed is true of the versions that note themselves nowhere.
+func (Agent) Unnoticed(version string) bool { return before(version, "2.1.100") }
+
 // Asking is false: the client does not tell its tools in which session they run.
 func (Agent) Asking(string) bool { return false }
 
