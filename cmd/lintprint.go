@@ -47,14 +47,14 @@ func (p *textPrinter) session(r linted) error {
 	p.ignored += r.ignored
 	p.lowered += r.lowered
 	p.known += r.known
-	damaged, headed := false, false
+	damaged, headed, stuck := false, false, r.result.Summary.TooLong || r.result.Summary.Partial != nil
 	for i := range r.result.Findings {
 		f := &r.result.Findings[i]
 		p.counts[f.Impact]++
 		if f.Impact != lint.Notes {
 			damaged = true
 			p.rule = cmp.Or(p.rule, f.Rule.Name)
-			if f.Fix != lint.NoFix {
+			if f.Fix != lint.NoFix && !stuck {
 				p.mendable++
 			}
 		} else if !p.notes {
@@ -203,6 +203,8 @@ func (p *textPrinter) damage(found int64) string {
 		return line + fmt.Sprintf(": %d findings, all of which can be mended", found)
 	case found == 1:
 		return line + ": 1 finding, which can't be mended"
+	case p.mendable == 0:
+		return line + fmt.Sprintf(": %d findings, none of which can be mended", found)
 	}
 	return line + fmt.Sprintf(": %d of %d findings can be mended", p.mendable, found)
 }

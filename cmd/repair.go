@@ -90,6 +90,9 @@ func (e *env) repair(c *cli.Context) error {
 	if to := r.wanted(); (to == repair.ToFile && !isDir(c.String("output")) || to == repair.ToStream) && len(list) > 1 {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
+	if c.IsSet("branch") && (c.String("branch") == "" || len(list) != 1 || len(operands) == 0) {
+		return usage("--branch takes the uuid of a record, of one session: name that session")
+	}
 	r.bar = e.newProgress(list, passesOfRepair)
 	defer func() { r.bar.end() }()
 	if len(operands) == 0 {
@@ -108,7 +111,7 @@ func (e *env) repair(c *cli.Context) error {
 	if err := r.print.end(c, c.Context, r.run); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
-	for _, code := range []int{ExitInUse, ExitIO, ExitFindings} {
+	for _, code := range []int{ExitUsage, ExitInUse, ExitIO, ExitFindings} {
 		if r.codes[code] {
 			return exit(code)
 		}
@@ -258,6 +261,8 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		return context.Canceled
 	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrChanged), errors.Is(err, source.ErrLeased):
 		r.codes[ExitInUse] = true
+	case errors.Is(err, repair.ErrBranch):
+		r.codes[ExitUsage] = true
 	default:
 		r.codes[ExitIO] = true
 	}

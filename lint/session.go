@@ -39,6 +39,8 @@ type Summary struct {
 	Lost int64
 	// Partial is why the file could not be read to its end, nil if it was.
 	Partial error
+	// TooLong: a line is longer than any that is held, so that no copy of the session can be made.
+	TooLong bool
 }
 
 // Session lints the session in r. Findings come back sorted by place; the error is ctx's, or wraps ErrUnclaimed. What
@@ -71,6 +73,7 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 		lost = newLostFeed(run, in.Mark, home.kept, a.Decoder(), home.lost)
 	}
 	var partial error
+	tooLong := false
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -82,6 +85,7 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 			partial = ended(run, err)
 			break
 		}
+		tooLong = tooLong || rec.Passed > 0
 		replaced := false
 		switch {
 		case lost != nil:
@@ -106,6 +110,7 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 	takeFaults(run, in)
 	res := settled(run, checkers)
 	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding, res.Summary.Partial = a.Name(), in.Offset(), in.Encoding(), partial
+	res.Summary.TooLong = tooLong
 	return res, nil
 }
 

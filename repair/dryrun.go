@@ -11,11 +11,11 @@ import (
 
 func (w *job) dryRun(ctx context.Context) (*Report, error) {
 	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+		return nil, w.named(err)
 	}
 	if w.as() == InPlace {
 		if err := w.checkDependants(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+			return nil, w.named(err)
 		}
 	}
 	return w.report(nil), nil
@@ -84,7 +84,7 @@ func (w *job) stream(ctx context.Context) (*Report, error) {
 		return w.verify(ctx, spool.Name(), false)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+		return nil, w.named(err)
 	}
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {
 		return nil, err

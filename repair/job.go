@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -39,6 +40,9 @@ var ErrPartial = errors.New("the session can't be read to its end")
 
 // ErrDependants: other sessions point into the bytes that an in-place repair would move.
 var ErrDependants = errors.New("other sessions point into this file")
+
+// ErrBranch: a branch was chosen of a session that has none.
+var ErrBranch = errors.New("its agent's sessions have no branches, so --branch chooses nothing; leave it out")
 
 // ErrForeign: the session belongs to another user, who would lose it by a repair in place.
 var ErrForeign = errors.New("it belongs to another user: in place it would change hands, and it can't be told whether they use it; repair without --in-place makes a copy")
@@ -136,6 +140,14 @@ func (w *job) do(ctx context.Context) (*Report, error) {
 	return w.publish(ctx)
 }
 
+// named is an error with the session's path in front, unless it says that itself.
+func (w *job) named(err error) error {
+	if strings.HasPrefix(err.Error(), w.Source.Path+": ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", w.Source.Path, err)
+}
+
 // leaveAll leaves a session as it is of which a repair would leave no record.
 func (w *job) leaveAll() {
 	w.plan = Choose(w.found.Findings, Choice{Rules: []string{""}})
@@ -154,6 +166,9 @@ func (w *job) look(ctx context.Context) error {
 		return err
 	}
 	w.agent = all.Named(w.found.Summary.Agent)
+	if _, ok := w.agent.(agent.Branched); !ok && w.Lint.Branch != "" {
+		return fmt.Errorf("%s: %w", w.Source.Path, ErrBranch)
+	}
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
 	}

@@ -118,7 +118,7 @@ func (w *job) lock() (release func(), err error) {
 		release, err = all.Lock(w.Source.Real, w.Home, id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", w.Source.Path, err)
+		return nil, w.named(err)
 	}
 	return release, nil
 }
@@ -160,7 +160,7 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 	}
 	rep, f, err := w.into(ctx, run, t)
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", w.Source.Path, err), w.giveBack(ctx, run, f))
+		return nil, errors.Join(w.named(err), w.giveBack(ctx, run, f))
 	}
 	return rep, err
 }

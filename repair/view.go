@@ -34,7 +34,7 @@ func (w *job) reproject(ctx context.Context) (*Report, error) {
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", w.Source.Path, err), w.giveBack(ctx, run, &f))
+		return nil, errors.Join(w.named(err), w.giveBack(ctx, run, &f))
 	}
 	w.target = w.Source.Real
 	rep := w.report(run)

@@ -147,6 +147,12 @@ type Unnoticed interface {
 	Unnoticed(version string) bool
 }
 
+// Branched is an agent whose sessions are trees: its client goes on with one branch of several.
+type Branched interface {
+	// Branched does nothing.
+	Branched()
+}
+
 // Archiver is an agent with an archive, from which it does not resume.
 type Archiver interface {
 	// Archived says whether a directory, by its real path, lies in the archive of a home; "" is any home that the path

@@ -87,6 +87,7 @@ func (c *coder) result(r *lint.Result) {
 	c.text(&s.Agent)
 	c.info(&s.Header)
 	byteOf(c, &s.Encoding)
+	c.flag(&s.TooLong)
 	count := len(r.Findings)
 	c.small(&count)
 	if c.reading {

@@ -48,6 +48,9 @@ func (Agent) Claims(_ string, head []byte) bool {
 	return false
 }
 
+// Branched says that a session is a tree.
+func (Agent) Branched() {}
+
 // extension ends the name of a session's file.
 const extension = ".jsonl"
 
@@ -155,7 +158,7 @@ func (a *adapter) End() {
 	if a.stray() {
 		empty.Impact, empty.Message = finding.Notes, "the file is empty: a resume of another session has left it, and the client finds no conversation in it"
 	}
-	a.run.Withdraw(func(f *finding.Finding) bool { return f.Framing }) // nothing of it can be mended: no record would be left
+	a.run.Withdraw(func(f *finding.Finding) bool { return f.Framing && f.Impact > finding.Notes }) // to mend it would leave no record
 	a.run.Report(empty)
 }
 

@@ -76,3 +76,13 @@ func TestStrayFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingLeft: of a session in which no line can be read one thing is said, that it is gone: to mend its lines would leave
+// none.
+func TestNothingLeft(t *testing.T) {
+	const name = "0fb3d7b2-70c1-4a3e-9d86-2f6f25a1c6d4.jsonl"
+	text := strings.Repeat(`"parentUuid":null,"isSidechain":false,"sessionId":"0fb3d7b2-70c1-4a3e-9d86-2f6f25a1c6d4","type":"user","uuid":`+"\n", 40)
+	if found := lintBeside(t, map[string]string{name: text}, name); len(found) != 1 || found[0] != "empty-file blocks" {
+		t.Errorf("found %q", found)
+	}
+}
