@@ -312,9 +312,10 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 		before.RepairError = err.Error()
 		return before, nil
 	}
+	p.log.Repaired, p.log.Run = run != "", run
 	after, err := p.answer(t)
 	if err != nil {
-		return nil, err
+		return unseen(before, run, err)
 	}
 	if run == "" { // nothing was changed: nothing could be mended, or somebody else has done it
 		if after.Damaged() {
@@ -323,8 +324,18 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 		return after, nil
 	}
 	after.Repaired, after.Run = true, run
-	p.log.Repaired, p.log.Run = true, run
 	return after, nil
+}
+
+// unseen is the answer of a session that was repaired and then could not be looked at again: what was done must be told, for
+// it can be taken back. Without a run there is only the error.
+func unseen(before *preresume.Answer, run string, err error) (*preresume.Answer, error) {
+	if run == "" {
+		return nil, err
+	}
+	before.Repaired, before.Run = true, run
+	before.Reason = fmt.Sprintf("it was repaired (hist undo %s takes that back), but could not be looked at again: %v", run, err)
+	return before, nil
 }
 
 func (p *preRun) repairInPlace(t target) (string, error) {

@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
@@ -30,5 +32,16 @@ func TestRepairedOnlyByARun(t *testing.T) {
 		if err != nil || after.Verdict != want || after.Repaired || after.Run != "" || p.log.Repaired {
 			t.Errorf("%s: %+v, %+v, %v", want, after, p.log, err)
 		}
+	}
+}
+
+// TestRepairedUnseen: that a session could not be looked at after its repair hides neither the repair nor how to take it back.
+func TestRepairedUnseen(t *testing.T) {
+	gone := errors.New("it is gone")
+	if a, err := unseen(&preresume.Answer{Verdict: preresume.Repairable}, "20261122T100000Z-aaaaaa", gone); err != nil || !a.Repaired || a.Run == "" || !strings.Contains(a.Reason, "hist undo "+a.Run) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a, err := unseen(&preresume.Answer{}, "", gone); a != nil || !errors.Is(err, gone) {
+		t.Errorf("nothing was repaired: %+v, %v", a, err)
 	}
 }

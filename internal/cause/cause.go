@@ -5,12 +5,16 @@ package cause
 import (
 	"errors"
 	"io/fs"
+	"os"
 )
 
-// Of is the cause of an *fs.PathError anywhere in err's chain, else err itself.
+// Of is the cause of an *fs.PathError or an *os.LinkError anywhere in err's chain, else err itself.
 func Of(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
+	}
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
+		return le.Err
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"testing"
 )
 
@@ -12,6 +13,7 @@ func TestOf(t *testing.T) {
 	for _, c := range []struct{ err, want error }{
 		{&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, fs.ErrNotExist},
 		{fmt.Errorf("x: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrPermission}), fs.ErrPermission},
+		{&os.LinkError{Op: "rename", Old: "x", New: "y", Err: fs.ErrExist}, fs.ErrExist},
 		{other, other},
 		{nil, nil},
 	} {

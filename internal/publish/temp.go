@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/hist-cli/hist/internal/cause"
 )
 
 // tempName is .hist-, the second of its making in hexadecimal, random digits, .tmp: no agent reads it as a session.
@@ -37,7 +39,7 @@ func createTemp(dir string) (*os.File, error) {
 func Sweep(dir string) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("looking for left-over temporary files in %s: %w", dir, bare(err))
+		return nil, fmt.Errorf("looking for left-over temporary files in %s: %w", dir, cause.Of(err))
 	}
 	for _, e := range entries {
 		m := tempName.FindStringSubmatch(e.Name())
@@ -54,7 +56,7 @@ func Sweep(dir string) (removed []string, err error) {
 		}
 		path := filepath.Join(dir, e.Name())
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, fmt.Errorf("removing the left-over temporary file %s: %w", path, bare(err))
+			return removed, fmt.Errorf("removing the left-over temporary file %s: %w", path, cause.Of(err))
 		}
 		removed = append(removed, path)
 	}

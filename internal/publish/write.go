@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/failpoint"
 )
 
@@ -81,7 +82,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 		return err
 	}
 	if err := SyncDir(filepath.Dir(t.Path)); err != nil {
-		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, bare(err))
+		return fmt.Errorf("%s: %w its directory could not be synced to disk: %w", t.Path, ErrPublished, cause.Of(err))
 	}
 	failpoint.At("durable")
 	return nil
@@ -264,16 +265,5 @@ func explain(doing, path string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s %s: %w; remove it or name another place", doing, path, ErrExists)
 	}
-	return fmt.Errorf("%s %s: %w%s", doing, path, bare(err), hint)
-}
-
-// bare takes the temporary name out of an error: it says nothing to the user.
-func bare(err error) error {
-	switch e := err.(type) {
-	case *os.LinkError:
-		return e.Err
-	case *fs.PathError:
-		return e.Err
-	}
-	return err
+	return fmt.Errorf("%s %s: %w%s", doing, path, cause.Of(err), hint)
 }
