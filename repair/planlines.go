@@ -1,0 +1,202 @@
+package repair
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/lint"
+)
+
+// Which lines a plan is about: what of their framing is mended, and what is only copied.
+
+// joinAlong has what the normalizer joins, whatever the client makes of it, joined in the copy, too, once there is one: the
+// other edits are of the records that were joined.
+func (p *Plan) joinAlong() {
+	if len(p.Mend) == 0 {
+		return
+	}
+	rest := p.Rest[:0:0]
+	for _, f := range p.Rest {
+		fault := f
+		fault.Impact = f.Rule.Impact
+		if f.Rule == normalize.PrettyPrinted && p.choice.Allows(&fault) {
+			p.Mend = append(p.Mend, f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	p.Rest = rest
+}
+
+// concern notes which lines are not just to be copied.
+func (p *Plan) concern(findings []lint.Finding) {
+	for i := range findings {
+		f := &findings[i]
+		p.folded = p.folded || f.Count > 0
+		p.lines = append(p.lines, f.Pos.Line)
+		for _, e := range f.Edits {
+			p.lines = append(p.lines, e.At.Line)
+		}
+	}
+	slices.Sort(p.lines)
+}
+
+// plain is the first line behind the given one that is not just to be copied, if it is known which ones are.
+func (p *Plan) plain(behind int64) (until int64) {
+	if p.folded {
+		return behind
+	}
+	i := sort.Search(len(p.lines), func(i int) bool { return p.lines[i] > behind })
+	if i == len(p.lines) {
+		return math.MaxInt64
+	}
+	return p.lines[i]
+}
+
+// readLines makes a repair mend lines, too, that it would otherwise leave because their faults are only noted: those on which
+// it changes something else, and, if it numbers records anew, all of them: a record that lint has read has a number.
+func (p *Plan) readLines() {
+	changed := map[int64]bool{}
+	numbers := false
+	for i := range p.Mend {
+		for _, e := range p.Mend[i].Edits {
+			changed[e.At.Line] = changed[e.At.Line] || changes(e)
+			numbers = numbers || e.Op == lint.Renumber
+		}
+	}
+	kept := p.Rest[:0]
+	for _, f := range p.Rest {
+		if (numbers || changed[f.Pos.Line]) && p.noted(f) {
+			p.Mend = append(p.Mend, f)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	p.Rest = kept
+	sortFindings(p.Mend)
+}
+
+// noted says whether a fault of a line's framing would be mended if it were more than a note.
+func (p *Plan) noted(f lint.Finding) bool {
+	if !f.Framing || f.Impact != lint.Notes || f.Rule.Impact == lint.Notes {
+		return false
+	}
+	f.Impact = f.Rule.Impact
+	return p.choice.Allows(&f)
+}
+
+// changes says whether an edit changes the line itself: one that is left is one dead record.
+func changes(e lint.Edit) bool {
+	return e.Op == lint.Splice || e.Op == lint.Remove || e.At.Part > 0
+}
+
+func sortFindings(list []lint.Finding) {
+	slices.SortStableFunc(list, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
+}
+
+// leaveLines keeps a line whole or not at all: where one fault of its framing is not to be mended, none is, and what
+// other rules would change of its records stays as it is, too. Nor is a hole closed, or numbered over, by which alone a
+// loss is known that is not to be mended.
+func (p *Plan) leaveLines() {
+	for i := range p.Rest {
+		f := &p.Rest[i]
+		switch {
+		case !f.Framing || f.Fix == lint.NoFix || f.Rule == normalize.NoFinalNewline:
+		case f.Through > 0:
+			p.leaveRow.add(f)
+		case f.Count == 0:
+			p.leave[f.Pos.Line] = true
+		}
+		if f.Hole {
+			p.numbered = true
+			for _, e := range f.Edits {
+				p.leave[e.At.Line] = true
+			}
+		}
+	}
+	kept := p.Mend[:0]
+	for _, f := range p.Mend {
+		if p.touchesLeft(&f) {
+			p.Rest = append(p.Rest, f)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	p.Mend = kept
+	sortFindings(p.Rest)
+}
+
+// touchesLeft says whether a finding's mend is one of a line that is left as it is.
+func (p *Plan) touchesLeft(f *lint.Finding) bool {
+	if f.Framing {
+		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leave[f.Pos.Line]
+	}
+	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
+		return p.leave[e.At.Line] && changes(e) || p.numbered && e.Op == lint.Renumber
+	})
+}
+
+// mend is the normalizer's view of the plan: what may be mended of a line's framing.
+func (p *Plan) mend(f *lint.Finding) bool {
+	if p.leave[f.Pos.Line] {
+		return false
+	}
+	if p.leaveRow.of(f.Rule, f.Pos.Line) != nil {
+		return false
+	}
+	if f.Rule.Tidy { // folded into one finding, so asked for as a whole
+		return p.choice.Allows(f)
+	}
+	return p.choice.Allows(f) || p.chosen(f)
+}
+
+// chosen says whether a finding of this rule on this line is in the plan; its impact may have been judged by more
+// than the line alone.
+func (p *Plan) chosen(f *lint.Finding) bool {
+	return slices.ContainsFunc(p.faults(f.Pos.Line), func(have *lint.Finding) bool { return have.Rule == f.Rule })
+}
+
+// faults are the chosen faults of a line's framing.
+func (p *Plan) faults(line int64) []*lint.Finding {
+	list := p.framing[line]
+	for i := range p.mendRow {
+		if f := p.mendRow.of(p.mendRow[i].rule, line); f != nil {
+			list = append(slices.Clip(list), f)
+		}
+	}
+	return list
+}
+
+// rows are findings that each stand for lines in a row, by rule and then by place. Few rules have them.
+type rows []ruleRows
+
+type ruleRows struct {
+	rule *lint.Rule
+	list []*lint.Finding
+}
+
+func (r *rows) add(f *lint.Finding) {
+	i := slices.IndexFunc(*r, func(have ruleRows) bool { return have.rule == f.Rule })
+	if i < 0 {
+		i = len(*r)
+		*r = append(*r, ruleRows{rule: f.Rule})
+	}
+	(*r)[i].list = append((*r)[i].list, f)
+}
+
+// of is the finding by a rule that stands for a line, nil if there is none.
+func (r rows) of(rule *lint.Rule, line int64) *lint.Finding {
+	for _, one := range r {
+		if one.rule != rule {
+			continue
+		}
+		i := sort.Search(len(one.list), func(i int) bool { return one.list[i].Pos.Line > line }) - 1
+		if i >= 0 && one.list[i].Covers(line) {
+			return one.list[i]
+		}
+	}
+	return nil
+}
