@@ -129,13 +129,17 @@ func exampleOf(rule string) ([]byte, lint.Name, error) {
 }
 
 func listRules(w *bufio.Writer, st *styles) {
+	row := func(name, impact, fix, title string) {
+		fmt.Fprintf(w, "  %-20s %-8s %-9s %s\n", name, impact, fix, title)
+	}
+	row("RULE", "IMPACT", "FIX", "WHAT IT FINDS")
 	family := ""
 	for _, r := range lint.Rules {
 		if r.Family != family {
 			family = r.Family
 			fmt.Fprintf(w, "%s\n", st.bold.Sprint(family))
 		}
-		fmt.Fprintf(w, "  %-20s %-8s %-9s %s\n", r.Name, r.Impact, r.Fix, r.Title)
+		row(r.Name, r.Impact.String(), r.Fix.String(), r.Title)
 	}
 }
 

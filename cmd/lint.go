@@ -23,7 +23,7 @@ func lintCommand(e *env) *cli.Command {
 		Name: "lint", Usage: "say what is wrong with sessions, and what the agent does with it", ArgsUsage: "[PATH|ID ...]",
 		Description: "Reads each session and prints what is damaged. PATH is a file (.jsonl, .jsonl.zst), a directory, or - for\nstandard input; ID is a thread's id, looked up in the homes of Codex\nand Claude Code ($CODEX_HOME or ~/.codex, $CLAUDE_CONFIG_DIR or ~/.claude). Without either, all sessions there.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, parted by commas: " + formatNames + "; NAME=FILE writes to a file"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, separated by commas: " + formatNames + "; NAME=FILE writes to a file"},
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, tell of each finding the byte, the record, the impact and the fix, too", DisableDefaultText: true},

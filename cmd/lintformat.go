@@ -41,7 +41,7 @@ const toBaseline = "baseline"
 // errUnread keeps a baseline from being replaced by one that lacks the findings of what could not be read.
 var errUnread = errors.New("the baseline was not written: not all sessions could be read")
 
-// parseOutputs reads the value of --format: names parted by commas, each with or without "=FILE".
+// parseOutputs reads the value of --format: names separated by commas, each with or without "=FILE".
 func parseOutputs(value string) ([]outputTo, error) {
 	var list []outputTo
 	stdout := false

@@ -28,9 +28,9 @@ func listCommand(e *env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "cwd", Usage: "only sessions that work in this `DIRECTORY`"},
 			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},
-			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; several are parted by commas"},
+			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; several are separated by commas"},
 			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), ", ")},
-			&cli.IntFlag{Name: "limit", Usage: "at most so `MANY`, the newest (20 on a terminal, otherwise all)", DefaultText: "20 on a terminal"},
+			&cli.IntFlag{Name: "limit", Usage: "at most this `NUMBER`, the newest (20 on a terminal, otherwise all)", DefaultText: "20 on a terminal"},
 			&cli.BoolFlag{Name: "health", Usage: "lint each session that is listed, up to 24 MiB, and say how it is; done on a terminal", DisableDefaultText: true},
 			noTitlesFlag(),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell size, branch and model, too", DisableDefaultText: true},
@@ -312,10 +312,13 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 // decisionTable prints decisions a line each.
 func decisionTable(w io.Writer, list []decisions.Decision) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	if len(list) > 0 {
+		fmt.Fprintln(t, "TIME\tVERDICT\tAVAILABLE → USED\tDIRECTORY\tASKED\tCALLER\tOUTCOME")
+	}
 	for _, d := range list {
 		asked := oneLine(strings.TrimSpace(d.Via + " " + strings.Join(d.Asked, " ")))
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), oneLine(d.CWD), cmp.Or(asked, "-"), cmp.Or(oneLine(d.Caller), "-"), became(d))
+			d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), clipFront(oneLine(d.CWD), maxCell), cmp.Or(asked, "-"), cmp.Or(oneLine(d.Caller), "-"), became(d))
 	}
 	return t.Flush()
 }

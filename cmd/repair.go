@@ -32,7 +32,7 @@ func repairCommand(e *env) *cli.Command {
 			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, don't ask before the whole home is repaired", DisableDefaultText: true},
-			&cli.StringFlag{Name: "only", Usage: "make fixes of these `KINDS` only, parted by commas: exact, recovered, stand-in, set-aside"},
+			&cli.StringFlag{Name: "only", Usage: "make fixes of these `KINDS` only, separated by commas: exact, recovered, stand-in, set-aside"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "mend what this `RULE` finds only, its notes too; may be given more than once"},
 			&cli.BoolFlag{Name: "tidy", Usage: "mend notes that have a fix, too", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "keep an output whose call can't be rebuilt as a note to the model", DisableDefaultText: true},

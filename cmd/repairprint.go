@@ -184,7 +184,7 @@ func (p *reportPrinter) edit(e *repair.Entry) {
 	}
 	reason := oneLine(e.Reason)
 	if e.Findings > 1 {
-		reason += fmt.Sprintf(" (and %d more)", e.Findings-1)
+		reason += fmt.Sprintf(" (and %d more like it)", e.Findings-1)
 	}
 	rules := strings.Join(append([]string{e.Rule}, e.Also...), ", ")
 	fmt.Fprintln(p.w, folded(fmt.Sprintf("  %s%s [%s]", where, reason, rules), p.width, 4))

@@ -61,7 +61,7 @@ type completedFlag struct {
 	What               string   // in a word
 	Files              bool     // it is a path
 	Values             []string // or one of these
-	Listed             bool     // or several, parted by commas, each with a file behind "="
+	Listed             bool     // or several, separated by commas, each with a file behind "="
 }
 
 // Dashed are the flags with their dashes.

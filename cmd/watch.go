@@ -31,7 +31,7 @@ func watchCommand(e *env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "damage is findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringFlag{Name: "exec", Usage: "run this `COMMAND` by the shell for each session found damaged, its path in $HIST_SESSION"},
-			&cli.DurationFlag{Name: "rest", Value: 2 * time.Second, Usage: "lint a file when it has not changed for so `LONG`"},
+			&cli.DurationFlag{Name: "rest", Value: 2 * time.Second, Usage: "lint a file once it has not changed for this `TIME`"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.watch,
