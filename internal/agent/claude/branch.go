@@ -282,6 +282,9 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if winner.isPrompt() && !head.isPrompt() && fork.inTurn && !c.leftByChoice(head) {
 		return false // nobody goes back to the middle of a turn
 	}
+	if t.continuesByItself(winner) && !c.leftByChoice(head) {
+		return false
+	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
@@ -339,6 +342,14 @@ func (t *trunk) walk(c *Checker) {
 		}
 		f.inTurn = called
 	}
+}
+
+// continuesByItself says whether a branch on the way to the tip begins with a prompt of the client's own that the model
+// answers at once. Somebody who goes back says something there; the client, which goes on by itself after an interruption,
+// has been seen to hang its prompt on the end that an old last-prompt record names (reported of 2.1.245 and 2.1.246).
+func (t *trunk) continuesByItself(first *node) bool {
+	answer := t.forks[first].winner
+	return first.role == roleUser && first.meta && answer != nil && answer.role == roleAssistant
 }
 
 // forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.

@@ -67,6 +67,15 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
 // checkBlocks looks at the blocks of a message.
 func (n *node) checkBlocks(rec *session.Record, values []gjson.Result) {
 	if len(n.blocks) == 0 {
+		if answer := spelled(field(rec, fieldMessage)); answer != nil {
+			where := rec.Spans[fieldMessage]
+			n.fault(fault{
+				rule: ruleBadMessage, message: "the message is an answer's text with each letter a member of its own: none of it is sent", at: where.Start,
+				fix: finding.Recovered, source: "the letters themselves", cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
+				old: finding.Loses, middle: finding.Loses, newest: finding.Loses,
+			})
+			return
+		}
 		n.empty, n.emptySpan = true, rec.Spans[fieldContent]
 		n.fault(fault{
 			rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[fieldContent].Start,
