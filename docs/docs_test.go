@@ -347,6 +347,15 @@ func TestReportFields(t *testing.T) {
 	}
 }
 
+// TestFiguresOfCodex: the README's rows of Codex are those of docs/testing.md, which says how they are measured.
+func TestFiguresOfCodex(t *testing.T) {
+	rows := regexp.MustCompile(`(?m)^\| Codex [0-9.]+ \| .*\|$`)
+	told, measured := rows.FindAllString(read(t, "../README.md"), -1), rows.FindAllString(read(t, "testing.md"), -1)
+	if len(told) < 4 || !slices.Equal(told, measured) {
+		t.Errorf("the README has\n%s\ndocs/testing.md\n%s", strings.Join(told, "\n"), strings.Join(measured, "\n"))
+	}
+}
+
 // TestFigures: what the README says of Claude Code was measured: the page of its behaviour has the same figures.
 func TestFigures(t *testing.T) {
 	readme, page := read(t, "../README.md"), read(t, "claude-behaviour.md")
