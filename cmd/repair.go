@@ -95,7 +95,7 @@ func (e *env) repair(c *cli.Context) error {
 	}
 	r.bar = e.newProgress(list, passesOfRepair)
 	defer func() { r.bar.end() }()
-	if len(operands) == 0 {
+	if r.print.whole = len(operands) == 0; r.print.whole {
 		if list, err = r.agreed(c.Context, list); err != nil {
 			return err
 		}

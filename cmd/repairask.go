@@ -45,7 +45,7 @@ func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error)
 		fmt.Fprintf(r.env.err, "  and %d more\n", more)
 	}
 	if len(damaged) == 0 {
-		return list, nil // says of each that there is nothing to repair
+		return list, nil // says that there is nothing to repair
 	}
 	what := "Write repaired copies of"
 	if mode == repair.InPlace {

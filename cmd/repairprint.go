@@ -30,6 +30,8 @@ type reportPrinter struct {
 	content bool
 	verbose bool
 	width   int              // of the terminal, in columns; 0: it is none
+	whole   bool             // all sessions were asked for: those with nothing to repair are only counted
+	healthy int64            // how many they are
 	page    string           // file for the HTML report, "" for none
 	reports []*repair.Report // for the page
 	env     *env
@@ -73,6 +75,8 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 	case len(rep.Edits) == 0 && rep.Mode == runs.NewThread && rep.Run != "":
 		fmt.Fprintf(p.w, "%s: repaired before, and the copy still stands: nothing was written\n  copy: %s\n", oneLine(rep.Source), oneLine(rep.Target))
 		p.resume(rep)
+	case len(rep.Edits) == 0 && !rep.Unrepaired() && rep.Target == "" && p.whole:
+		p.healthy++
 	case len(rep.Edits) == 0 && !rep.Unrepaired():
 		fmt.Fprintf(p.w, "%s: nothing to repair\n", oneLine(rep.Source))
 		if rep.Target != "" {
@@ -89,6 +93,9 @@ func (p *reportPrinter) end(c *cli.Context, ctx context.Context, run *runs.Run) 
 		if err := p.pages(c, ctx); err != nil {
 			return err
 		}
+	}
+	if p.healthy > 0 {
+		fmt.Fprintf(p.w, "%s: nothing to repair\n", count(p.healthy, "session", "sessions"))
 	}
 	if run != nil && !p.json && len(run.Manifest.Files) > 0 {
 		fmt.Fprintf(p.w, "undo:   hist undo %s\n", run.Manifest.Run)

@@ -50,7 +50,7 @@ func (e *env) undo(c *cli.Context) error {
 	done, err := run.Undo(c.Context, claims)
 	for _, u := range done {
 		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
-			runs.Restored: "the original is back", runs.Removed: "the copy is gone", runs.Already: "nothing left to do",
+			runs.Restored: "the original is back", runs.Removed: "the copy was removed", runs.Already: "nothing left to do",
 			runs.RowsBack: "what its client's database held of it is back; the session itself had not changed",
 		}[u.Action])
 		if u.Note != "" {
