@@ -295,9 +295,11 @@ func toldBeside(result []byte) (words, source string) {
 	return words, "the tool's structured result"
 }
 
+// blockTypes are the content blocks that the API has published, those of its betas, too (November 2026).
 var blockTypes = []string{
 	"text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result", "server_tool_use",
-	"mcp_tool_use", "mcp_tool_result", "search_result", "container_upload", "tool_reference", "compaction",
+	"mcp_tool_use", "mcp_tool_result", "mcp_tool_listing", "search_result", "container_upload", "tool_reference", "browser_state",
+	"compaction", "fallback", "mid_conv_system", "tool_addition", "tool_removal",
 }
 
 func knownBlock(kind string) bool {
@@ -308,9 +310,9 @@ func knownBlock(kind string) bool {
 var blockKeys = map[string][]string{
 	"text":        {"type", "text", "citations", "cache_control", "parsed_output"},
 	"thinking":    {"type", "thinking", "signature"},
-	"tool_use":    {"type", "id", "name", "input", "cache_control", "caller"},
-	"tool_result": {"type", "tool_use_id", "content", "is_error", "cache_control"},
-	"image":       {"type", "source", "cache_control"},
+	"tool_use":    {"type", "id", "name", "input", "cache_control", "caller", "toolset_name"},
+	"tool_result": {"type", "tool_use_id", "content", "is_error", "cache_control", "toolset_name"},
+	"image":       {"type", "source", "cache_control", "transformations"},
 }
 
 // extraKeys reports members that the API refuses.
