@@ -31,6 +31,10 @@ type argumentChecker struct {
 	run     *run
 	scanner *jsonl.Scanner
 	text    []byte // of the arguments in hand
+
+	bad      map[string]session.Pos // by call_id: arguments that are no JSON
+	unparsed []session.Pos          // of those, what the client could not read when it was called
+	accepted map[session.Pos]bool   // of those, what the model answered to all the same
 }
 
 func newArgumentChecker(s *run) argumentChecker {
@@ -38,7 +42,7 @@ func newArgumentChecker(s *run) argumentChecker {
 	if err != nil {
 		panic("lint: " + err.Error()) // an empty shape
 	}
-	return argumentChecker{run: s, scanner: jsonl.NewScanner(shape)}
+	return argumentChecker{run: s, scanner: jsonl.NewScanner(shape), bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{}}
 }
 
 func (c *argumentChecker) check(rec *session.Record) {
@@ -127,6 +131,7 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	if v := c.scanner.Scan(text, nil); v.Fault == jsonl.None {
 		return
 	}
+	c.bad[string(rec.CallID)] = rec.Pos
 	if end := jsonl.WalkTorn(text); jsonl.LooksTorn(text) && end.InText {
 		closed := append(append(jsonl.TrimPartial(text), '"'), end.Closers...)
 		if c.scanner.Scan(closed, nil).Fault == jsonl.None {
@@ -135,6 +140,33 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 		}
 	}
 	c.splice(ruleBadArguments, Rejects, StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are no JSON: the API may refuse them")
+}
+
+// unparsedOutput begins what the client answers to a call of its own tools whose arguments it can't read.
+const unparsedOutput = "failed to parse function arguments"
+
+// answered looks whether the client could not read the arguments itself: then they are as the model wrote them.
+func (c *argumentChecker) answered(rec *session.Record) {
+	at, ok := c.bad[string(rec.CallID)]
+	if ok && bytes.HasPrefix(codex.Text(rec, codex.FieldOutput), []byte(unparsedOutput)) {
+		c.unparsed = append(c.unparsed, at)
+	}
+}
+
+// sampled is told of what the model says: the API took all that stands in front of it.
+func (c *argumentChecker) sampled() {
+	for _, at := range c.unparsed {
+		c.accepted[at] = true
+	}
+	c.unparsed = c.unparsed[:0]
+}
+
+// settle makes a note of arguments that are no JSON where they were sent before, and answered.
+func (c *argumentChecker) settle(f *Finding) {
+	if f.Rule == ruleBadArguments && c.accepted[f.Pos] {
+		f.Impact = Notes
+		f.Message = "the model wrote arguments that are no JSON, and was told so; the API took them as they are"
+	}
 }
 
 // inName says whether the byte may stand in a tool's name.

@@ -116,6 +116,9 @@ func (c *callChecker) Record(rec *session.Record) {
 			c.newest.next = codex.Stamp(rec)
 			c.newest = nil
 		}
+		if rec.Answer || rec.Kind == session.Call {
+			c.args.sampled()
+		}
 		defer func() { c.prev = append(c.prev[:0], codex.Text(rec, codex.FieldTimestamp)...) }()
 	}
 	switch rec.Kind {
@@ -204,6 +207,7 @@ func (c *callChecker) twin(key callKey) (uint64, bool) {
 
 func (c *callChecker) output(rec *session.Record) {
 	c.args.checkOutput(rec)
+	c.args.answered(rec)
 	key := c.key(rec.Family, rec.CallID)
 	if rec.Note {
 		c.note(key, rec)
@@ -359,5 +363,8 @@ func sortedBy[T any](m map[callKey]T, at func(T) session.Pos) []T {
 	})
 	return list
 }
+
+// Settle gives a finding about a call the impact that hangs on what came after it.
+func (c *callChecker) Settle(f *Finding) { c.args.settle(f) }
 
 func (c *callChecker) report(f Finding) { c.run.report(f) }

@@ -117,6 +117,13 @@ func (s *run) inherited(rec *session.Record) bool {
 	return start > 0 && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < start
 }
 
+// beganInParent says the same of a turn, for clients before 0.145, which write no place where a sub-agent's own history
+// begins: the turn began before the thread was made. A copy that a repair made of a sub-agent has another parent.
+func (s *run) beganInParent(turnID string) bool {
+	parent := gjson.Get(s.header.Source, "subagent.thread_spawn.parent_thread_id").String()
+	return parent != "" && parent == s.header.ForkedFrom && older(turnID, s.header.ID)
+}
+
 // learn keeps what the records tell about the session, for a header that must be mended or rebuilt.
 func (c *headerChecker) learn(rec *session.Record) {
 	c.anyRecord = c.anyRecord || rec.Type != ""

@@ -46,6 +46,8 @@ type messageChecker struct {
 	text   textSum     // of its text
 	// thoughts are the events that show what was thought, until its item comes.
 	thoughts []witness
+	packed   bool    // the newest record but for settings is a compaction
+	front    textSum // of an answer's item that is the newest record but for settings
 	alone    alonePrompts
 	copies   copies              // of the events that show messages
 	restored map[uint64]lostText // messages told as lost, by the bytes of their events
@@ -109,6 +111,13 @@ func (c *messageChecker) sum(text []byte) textSum {
 }
 
 func (c *messageChecker) Record(rec *session.Record) {
+	if rec.Kind == session.Evidence && c.tellsOfFront(rec) {
+		c.resolveAgent(rec.Pos)
+		return
+	}
+	if rec.Kind != session.Context && rec.Kind != session.Other {
+		c.packed, c.front = rec.Kind == session.Compaction, textSum{}
+	}
 	switch rec.Kind {
 	case session.Evidence:
 		c.event(rec)
@@ -141,6 +150,13 @@ func (c *messageChecker) Record(rec *session.Record) {
 		c.lastAnswer(rec)
 		c.open = false
 	}
+}
+
+// tellsOfFront says whether an answer's event is about the record in front of it, so that no item follows: the client
+// tells so that it has compacted the history, and at a review's end it writes the answer first.
+func (c *messageChecker) tellsOfFront(rec *session.Record) bool {
+	tells, _ := codex.Evidence(rec)
+	return c.packed && codex.TellsCompaction(rec) || tells&codex.TellsAgent != 0 && c.front.size > 0 && c.front == c.sum(codex.ShownText(rec))
 }
 
 func (c *messageChecker) End() {
@@ -276,6 +292,7 @@ func (c *messageChecker) message(rec *session.Record) {
 		}
 		c.answer = rec.Pos
 		c.text = c.sum(codex.FirstText(rec))
+		c.front = c.text
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.text = textSum{} // what the turn's end repeats is the whole of it, and no other answer
 		}

@@ -1,9 +1,12 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
@@ -125,7 +128,7 @@ func (c *turnChecker) start(rec *session.Record) {
 		c.openTurn()
 	}
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
-	c.turn = turn{id: id, sum: maphash.Bytes(c.seed, rec.Raw), start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec)}
+	c.turn = turn{id: id, sum: maphash.Bytes(c.seed, rec.Raw), start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec) || c.run.beganInParent(id)}
 	c.error = false
 	if _, known := c.known[id]; id == "" || known {
 		return
@@ -157,6 +160,8 @@ func (c *turnChecker) end(rec *session.Record) {
 		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
 	case id == c.last && id != "" && !t.open:
 		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
+	case t.open && older(id, t.id):
+		// a review: its turn has another one in it, and only of that is the beginning written
 	case !known && !c.run.damaged():
 		c.note(ruleTurnMismatch, rec, "the end of a turn that did not begin here")
 	}
@@ -168,6 +173,13 @@ func (c *turnChecker) end(rec *session.Record) {
 		c.openTurn()
 		t.open = false
 	}
+}
+
+// older says whether an id was made before another one: both are UUIDs that begin with their time. Others are not.
+func older(id, other string) bool {
+	x, err := uuid.Parse(id)
+	y, errOther := uuid.Parse(other)
+	return err == nil && errOther == nil && x.Version() == 7 && y.Version() == 7 && bytes.Compare(x[:], y[:]) < 0
 }
 
 // damaged says whether lines were found that hold no record: then the start may have been among them.
