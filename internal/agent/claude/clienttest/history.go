@@ -25,7 +25,7 @@ func Items(request []byte) []string {
 			case "text":
 				items = addText(items, role, b.Get("text").String())
 			case "thinking":
-				items = append(items, "thinking "+b.Get("thinking").String()+b.Get("signature").String())
+				items = append(items, "thinking "+b.Get("signature").String()+" "+b.Get("thinking").String())
 			case "redacted_thinking":
 				items = append(items, "redacted "+b.Get("data").String())
 			case "tool_use":

@@ -60,7 +60,8 @@ func inText(hay, item string) bool {
 		id, words, _ := strings.Cut(rest, " ")
 		return strings.Contains(hay, `"`+id+`"`) && holds(hay, words)
 	}
-	return holds(hay, rest)
+	signature, words, _ := strings.Cut(rest, " ")
+	return holds(hay, signature) && (words == "" || holds(hay, words))
 }
 
 func holds(hay, words string) bool {

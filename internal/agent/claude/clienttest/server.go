@@ -155,7 +155,7 @@ func (b Block) whole() object {
 	case "tool_use":
 		return object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": b.Input}
 	case "thinking":
-		return object{"type": "thinking", "thinking": b.Text, "signature": "c2lnbmF0dXJl"}
+		return object{"type": "thinking", "thinking": b.Text, "signature": ownSignature}
 	}
 	return object{"type": "text", "text": b.Text}
 }
@@ -199,8 +199,11 @@ func (b Block) events() (start object, deltas []object) {
 		return start, []object{{"type": "input_json_delta", "partial_json": string(raw)}}
 	case "thinking":
 		start["thinking"], start["signature"] = "", ""
-		return start, []object{{"type": "thinking_delta", "thinking": b.Text}, {"type": "signature_delta", "signature": "c2lnbmF0dXJl"}}
+		return start, []object{{"type": "thinking_delta", "thinking": b.Text}, {"type": "signature_delta", "signature": ownSignature}}
 	}
 	start["text"] = ""
 	return start, []object{{"type": "text_delta", "text": b.Text}}
 }
+
+// ownSignature is what the stand-in signs all thinking with.
+const ownSignature = "c2lnbmF0dXJl"

@@ -1,7 +1,10 @@
 package clienttest
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,6 +100,15 @@ var (
 	toolID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 )
 
+// signed says whether a signature is one that a stand-in gave to this thinking, whose text may be kept back.
+func signed(thinking, signature string) bool {
+	if signature == ownSignature {
+		return true
+	}
+	raw, err := base64.StdEncoding.DecodeString(signature)
+	return err == nil && bytes.HasPrefix(raw, []byte("mocksig:")) && (thinking == "" || bytes.Contains(raw, fmt.Appendf(nil, ":%x:", sha256.Sum256([]byte(thinking)))))
+}
+
 func (v *validator) block(b gjson.Result, kind, role string) {
 	v.keys(b, kind)
 	switch kind {
@@ -108,6 +120,8 @@ func (v *validator) block(b gjson.Result, kind, role string) {
 			v.breach("signature-missing")
 		case sig.String() == "":
 			v.breach("signature-empty")
+		case !signed(b.Get("thinking").String(), sig.String()):
+			v.breach("signature-bad")
 		}
 		if !b.Get("thinking").Exists() {
 			v.breach("thinking-missing")
