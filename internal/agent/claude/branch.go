@@ -90,6 +90,7 @@ func hung(n *node) *node { return n.up }
 type nodeSet struct {
 	in   []bool // by the records' numbers
 	list []*node
+	kept []*node // those of them that are sent only because a compaction has kept them
 }
 
 func (s *nodeSet) has(n *node) bool { return n != nil && n.number < len(s.in) && s.in[n.number] }
@@ -101,13 +102,18 @@ func (s *nodeSet) add(n *node) {
 	}
 }
 
-// reach are the records that the newest client sends when it begins at a tip: its path, and what belongs to the answers on it.
-func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) *nodeSet {
+// reach are the records that the newest client sends when it begins at a tip: its path, what belongs to the answers on it,
+// and what compactions on it have kept.
+func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*node, all []*node) *nodeSet {
 	sent := &nodeSet{in: make([]bool, c.numbers), list: make([]*node, 0, len(all))}
 	answers := make(map[string]bool, len(all)/4)
 	calls := make(map[string]bool, len(c.heard))
+	var kept []*node
 	for p := tip; p != nil && !sent.has(p); p = up(p) {
 		sent.add(p)
+		if len(p.keeps) > 0 {
+			kept = append(kept, keeps(p)...)
+		}
 		if p.role == roleAssistant && p.msg != "" && !p.filler && !p.synthetic {
 			answers[p.msg] = true
 		}
@@ -138,7 +144,19 @@ func (c *Checker) reach(tip *node, up func(*node) *node, all []*node) *nodeSet {
 			}
 		}
 	}
+	for _, n := range kept {
+		if !sent.has(n) {
+			sent.add(n)
+			sent.kept = append(sent.kept, n)
+		}
+	}
 	return sent
+}
+
+// hungKept are the records that a compaction's mark keeps once all is mended.
+func (c *Checker) hungKept(mark *node) []*node {
+	list, _ := keptBy(mark, c.byUUID)
+	return list
 }
 
 // sentNow are the records that are sent with the tree as it is now, made anew only if anything was changed.
@@ -149,7 +167,7 @@ func (c *Checker) sentNow() *nodeSet {
 	}
 	tip := c.tipOf(c.leaf)
 	if c.asItWas == nil || tip != c.asItWas.list[0] || len(c.added) > 0 || c.changes > 0 {
-		c.asItWas = c.reach(tip, hung, c.all())
+		c.asItWas = c.reach(tip, hung, c.hungKept, c.all())
 	}
 	c.current, c.currentAt = c.asItWas, now
 	return c.current
@@ -164,7 +182,7 @@ type state struct {
 // sentAfter are the records that are sent once all is mended.
 func (c *Checker) sentAfter() *nodeSet {
 	now := c.sentNow()
-	sent := &nodeSet{slices.Clone(now.in), slices.Clone(now.list)}
+	sent := &nodeSet{slices.Clone(now.in), slices.Clone(now.list), now.kept}
 	for _, n := range c.nodes {
 		if n.dropped != nil || !n.sent() && sent.has(n.up) {
 			sent.add(n)
@@ -196,7 +214,7 @@ func (c *Checker) branches() {
 	for round := 0; ; round++ { // each mends one branch
 		sent := c.sentNow
 		if round > 0 {
-			sent = func() *nodeSet { return c.reach(tip, hung, c.all()) }
+			sent = func() *nodeSet { return c.reach(tip, hung, c.hungKept, c.all()) }
 		}
 		t := c.trunkOf(tip)
 		head, end := c.lostBranch(sent(), t)
@@ -425,7 +443,7 @@ func (c *Checker) wrongLeaf() {
 	if full == tip || full == nil {
 		return
 	}
-	sent, all := c.reach(tip, hung, c.all()), c.reach(full, hung, c.all())
+	sent, all := c.reach(tip, hung, c.hungKept, c.all()), c.reach(full, hung, c.hungKept, c.all())
 	lost := false
 	for _, n := range all.list {
 		lost = lost || n.sent() && !n.filler && !sent.has(n)

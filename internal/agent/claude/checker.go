@@ -192,6 +192,7 @@ func (c *Checker) End() {
 		c.wrongTime()
 	}
 	c.chainParallel()
+	c.brokenKept()
 	c.lostKept()
 	c.order()
 	c.lastTurn()
@@ -345,10 +346,19 @@ func (c *Checker) settle() {
 		}
 		return 0
 	})
+	kept := map[*node]bool{} // on what they hang does not matter
+	for _, n := range c.sentSet.kept {
+		kept[n] = true
+	}
 	for _, d := range c.found {
-		if d.Impact != finding.Notes && !d.always && !c.sentSet.has(d.about) && !c.partOfCut(d) {
+		left := !c.sentSet.has(d.about) || kept[d.about] && d.Rule.Family == ruleBrokenParent.Family
+		if d.Impact != finding.Notes && !d.always && left && !c.partOfCut(d) {
 			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
-			d.Message += " (in a part of the history that is no longer sent)"
+			if kept[d.about] {
+				d.Message += " (which does not matter for what a compaction has kept)"
+			} else {
+				d.Message += " (in a part of the history that is no longer sent)"
+			}
 		}
 	}
 	c.relink()

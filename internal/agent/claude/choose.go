@@ -42,7 +42,7 @@ func (c *Checker) chooseBranch() {
 
 // confirm notes that the branch that the client goes on with was asked for, where else another would be taken for lost.
 func (c *Checker) confirm(tip *node) {
-	if head, _ := c.lostBranch(c.reach(tip, hung, c.all()), c.trunkOf(tip)); head == nil {
+	if head, _ := c.lostBranch(c.reach(tip, hung, c.hungKept, c.all()), c.trunkOf(tip)); head == nil {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{

@@ -10,24 +10,35 @@ func (c *Checker) addBoundary(summary *node, id string, d *draft) {
 	d.Rule = ruleLostBoundary
 	d.Message = "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
 	p := c.before(summary)
-	more := object{
-		"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
-		"compactMetadata": object{"trigger": "auto", "preTokens": 0},
-	}
+	about := object{"trigger": "auto", "preTokens": 0}
+	more := object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": about}
 	if p != nil {
 		more["logicalParentUuid"] = p.uuid
 	}
+	var keeps []keptRecord
+	if p != nil && keepsLast(summary.version) && p.sent() && p.new == nil {
+		keep(about, p, summary)
+		keeps = []keptRecord{{uuid: p.uuid}}
+	}
 	n := c.insert(d, made{uuid: id, when: summary.when, typ: "system", more: more}, summary, finding.Before)
+	n.keeps = keeps
 	c.hang(summary, n, d)
+}
+
+// keepsLast says whether a version sends the last answer before a compaction, at least, behind the summary.
+func keepsLast(version string) bool { return version != "" && !before(version, "2.1.215") }
+
+// keep makes the mark of a compaction say that a record was kept.
+func keep(about object, kept, summary *node) {
+	ids := []string{kept.uuid}
+	about["preservedSegment"] = object{"headUuid": kept.uuid, "anchorUuid": summary.uuid, "tailUuid": kept.uuid}
+	about["preservedMessages"] = object{"anchorUuid": summary.uuid, "uuids": ids, "allUuids": ids}
 }
 
 // lostSummaryBefore mends what hangs on a compaction's lost summary.
 func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
-	boundary := p
-	for boundary != nil && boundary.role == roleLink {
-		boundary = boundary.up
-	}
-	if boundary == nil || boundary.role != roleBoundary || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink {
+	boundary := markAbove(p)
+	if boundary == nil || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -42,15 +53,53 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 		c.insert(d, made{uuid: id, parent: p.uuid, when: n.when, typ: "user", message: object{"role": "user", "content": words}}, n, finding.Before)
 		return true
 	}
-	last := c.byUUID[boundary.ref2] // before the compaction
-	if last == nil {
-		last = boundary.front
-	}
+	last := c.beforeCompaction(boundary)
 	if last == nil || rooted(last, n) {
 		d.Fix, last = finding.NoFix, p
 	}
 	c.hang(n, last, d)
 	return true
+}
+
+// markAbove is the mark of a compaction that a record is or hangs on, over nothing but what the client adds; nil if there is none.
+func markAbove(n *node) *node {
+	for n != nil && n.role == roleLink {
+		n = n.up
+	}
+	if n == nil || n.role != roleBoundary {
+		return nil
+	}
+	return n
+}
+
+// beforeCompaction is the last record of what was compacted, nil if nothing of it is in the file.
+func (c *Checker) beforeCompaction(mark *node) *node {
+	if last := c.byUUID[mark.ref2]; last != nil {
+		return last
+	}
+	return mark.front
+}
+
+// refillSummary puts the words of an empty summary back; where they are gone, what was compacted is sent again instead.
+func (c *Checker) refillSummary(n *node, d *draft) {
+	mark := markAbove(n.up)
+	if mark == nil {
+		c.drop(n, d)
+		return
+	}
+	if words, source := c.summaryOf(mark); source != "" {
+		d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+		d.Edits = append(d.Edits, n.reworded(words))
+		return
+	}
+	followed, last := n.children(), c.beforeCompaction(mark)
+	c.drop(n, d)
+	for _, k := range followed {
+		if last != nil && !under(last, k) {
+			c.hang(k, last, d)
+		}
+	}
+	d.Lost = 0
 }
 
 // summaryOf is the summary as the client kept it of its next request.
@@ -68,7 +117,7 @@ func (c *Checker) summaryOf(boundary *node) (words, source string) {
 func (c *Checker) lostKept() {
 	for _, n := range c.nodes {
 		kept := c.byUUID[n.ref2]
-		if n.role != roleBoundary || n.side || !n.bare || n.version == "" || before(n.version, "2.1.215") || kept == nil || !kept.sent() {
+		if n.role != roleBoundary || n.side || !n.bare || !keepsLast(n.version) || kept == nil || !kept.sent() {
 			continue
 		}
 		var summary *node
@@ -84,12 +133,8 @@ func (c *Checker) lostKept() {
 			Rule: ruleLostKept, Impact: c.worst(finding.Notes, finding.Loses, finding.Loses), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
 			Message: "the mark of the compaction does not say which messages were kept: the client sends the summary only",
 		}})
-		ids := []string{kept.uuid}
-		value := object{
-			"trigger": "auto", "preTokens": 0,
-			"preservedSegment":  object{"headUuid": kept.uuid, "anchorUuid": summary.uuid, "tailUuid": kept.uuid},
-			"preservedMessages": object{"anchorUuid": summary.uuid, "uuids": ids, "allUuids": ids},
-		}
+		value := object{"trigger": "auto", "preTokens": 0}
+		keep(value, kept, summary)
 		at := n.start + 1
 		add := append(append([]byte(`"compactMetadata":`), value.json()...), ',')
 		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}})

@@ -31,6 +31,8 @@ func (c *Checker) content(n *node, f *fault) {
 		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: f.cuts})
 	case d.Impact == finding.Notes:
 		d.Fix = finding.NoFix // no client is troubled by it
+	case n.summary && (n.emptySpan.End > 0 || n.contentAt > 0):
+		c.refillSummary(n, d)
 	case n.isPrompt() && (n.emptySpan.End > 0 || n.contentAt > 0):
 		c.refill(n, d)
 	case f.drop:
@@ -48,12 +50,17 @@ func (c *Checker) refill(n *node, d *draft) {
 	if source == "" {
 		words, d.Fix, d.Lost = emptyPrompt, finding.StandIn, 1
 	}
+	d.Edits = append(d.Edits, n.reworded(words))
+}
+
+// reworded is the edit that gives a message without words some.
+func (n *node) reworded(words string) finding.Edit {
 	value := jsonl.AppendQuote(nil, words)
 	cut := finding.Cut{Start: n.emptySpan.Start, End: n.emptySpan.End, New: value}
 	if n.contentAt > 0 {
 		cut = finding.Cut{Start: n.contentAt, End: n.contentAt, New: append(append([]byte(`"content":`), value...), ',')}
 	}
-	d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}})
+	return finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
 // promptBeforeRecord is the last record with a message in front of one, nil if it is the first.

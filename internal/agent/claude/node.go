@@ -66,9 +66,10 @@ type node struct {
 	toolResult  bool   // it has a toolUseResult
 	attachment  string
 	faults      []fault
-	pictures    int       // images in the message
-	wide        []picture // those of them that are too wide among many
-	message     uint64    // the sum of the message's bytes
+	pictures    int          // images in the message
+	wide        []picture    // those of them that are too wide among many
+	keeps       []keptRecord // what a compaction's mark says that it kept
+	message     uint64       // the sum of the message's bytes
 
 	start      int        // where the record's object begins in its line
 	typeSpan   jsonl.Span // of the type's value
@@ -216,6 +217,7 @@ func (n *node) setRole(rec *session.Record) {
 		n.role = roleLink
 		if string(text(rec, fieldSubtype)) == "compact_boundary" {
 			n.role, n.bare = roleBoundary, len(field(rec, fieldCompact)) == 0
+			n.keeps = keptOf(rec)
 			n.kept = gjson.GetBytes(field(rec, fieldCompact), "preservedMessages").Exists() ||
 				gjson.GetBytes(field(rec, fieldCompact), "preservedSegment").Exists()
 		}

@@ -12,7 +12,7 @@ func (c *Checker) seen(nodes []*node) int64 {
 	if tip == nil || !saysAnything(tip, r.up) {
 		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
 	}
-	sent := c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.nodes)
+	sent := c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.keeps, r.nodes)
 	for _, n := range nodes {
 		if n.side || !n.sent() || n.filler {
 			continue
@@ -62,6 +62,14 @@ func (r *reading) up(n *node) *node {
 		r.heal()
 	}
 	return r.chosen[n]
+}
+
+// keeps are the records that the client sends because a compaction's mark names them: all, or none if one is missing.
+func (r *reading) keeps(mark *node) []*node {
+	if list, whole := keptBy(mark, r.ids); whole {
+		return list
+	}
+	return nil
 }
 
 // newestBelow is the last record in the file that hangs on one and stands behind it, itself if there is none: what hangs on

@@ -54,6 +54,9 @@ func TestLinesLost(t *testing.T) {
 					if damaging%mendedOf != 0 || strings.HasPrefix(name, "/2.0.29/stream_json") { // where each record stands twice, under two ids
 						continue
 					}
+					if strings.Contains(string(s[i]), `"preservedMessages"`) { // which records were kept is told nowhere else
+						continue
+					}
 					fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
 					if left := unsent(damaged, whole, Lines(fixed)); len(left) > 0 {
 						t.Errorf("%s, line %d %s: the repair leaves out %v", name, i+1, way.name, left)

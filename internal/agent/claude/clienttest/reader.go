@@ -22,7 +22,7 @@ type Reader struct {
 // link is a record that the conversation may lead through.
 type link struct {
 	uuid, parent, typ, answer string
-	calls, outputs            []string
+	calls, outputs, keeps     []string
 	when                      time.Time
 	side, said                bool
 }
@@ -34,13 +34,14 @@ func Sent(s Session) map[string]bool {
 		r.read(l)
 	}
 	tip := r.tip()
-	on := map[int]bool{}
+	on, kept := map[int]bool{}, []int(nil)
 	answers, calls := map[string]bool{}, map[string]bool{}
 	for i := tip; i >= 0 && !on[i]; i = r.up(i) {
 		on[i] = true
 		if a := r.links[i].answer; a != "" {
 			answers[a] = true
 		}
+		kept = append(kept, r.kept(i)...)
 	}
 	for i, l := range r.links {
 		on[i] = on[i] || l.answer != "" && answers[l.answer] && !l.side
@@ -49,6 +50,9 @@ func Sent(s Session) map[string]bool {
 				calls[id] = true
 			}
 		}
+	}
+	for _, i := range kept {
+		on[i] = true
 	}
 	sent := map[string]bool{}
 	for i, l := range r.links {
@@ -93,8 +97,23 @@ func (r *Reader) read(line []byte) {
 			l.outputs = append(l.outputs, b.Get("tool_use_id").String())
 		}
 	}
+	for _, id := range gjson.GetBytes(line, "compactMetadata.preservedMessages.uuids").Array() {
+		l.keeps = append(l.keeps, id.String())
+	}
 	r.at[l.uuid] = len(r.links)
 	r.links = append(r.links, l)
+}
+
+// kept are the records that a compaction has kept: the client sends all, or none if one of them is missing.
+func (r *Reader) kept(mark int) (list []int) {
+	for _, id := range r.links[mark].keeps {
+		i, ok := r.at[id]
+		if !ok {
+			return nil
+		}
+		list = append(list, i)
+	}
+	return list
 }
 
 // up is the record that the client takes for another's parent, -1 if it takes none.

@@ -1,0 +1,80 @@
+package claude
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// keptRecord is what the mark of a compaction says of one record in front of it that is sent behind the summary.
+type keptRecord struct {
+	uuid string
+	span jsonl.Span // of the id in the mark, quotes included
+}
+
+// keptOf reads from the mark of a compaction which records were kept. Of all that it says of them the client goes by this list
+// alone: neither the ends that it names beside it matter, nor on what the records hang (measured with 2.1.330).
+func keptOf(rec *session.Record) (list []keptRecord) {
+	ids := gjson.GetBytes(field(rec, fieldCompact), "preservedMessages.uuids")
+	gjson.Parse(ids.Raw).ForEach(func(_, id gjson.Result) bool {
+		at := rec.Spans[fieldCompact].Start + ids.Index + id.Index
+		list = append(list, keptRecord{id.String(), jsonl.Span{Start: at, End: at + len(id.Raw)}})
+		return true
+	})
+	return list
+}
+
+// keptBy are the records that a mark names as kept, as far as they are in the file and not taken out of it; whole says
+// whether these are all of them.
+func keptBy(mark *node, ids map[string]*node) (list []*node, whole bool) {
+	whole = true
+	for _, k := range mark.keeps {
+		n := ids[k.uuid]
+		if n == nil || n.dropped != nil {
+			whole = false
+			continue
+		}
+		list = append(list, n)
+	}
+	return list, whole
+}
+
+// brokenKept mends marks of compactions that name records which are not in the file: the client sends none of the kept ones
+// then, whichever is missing. A record that another session of the folder has is put back, the others are named no more.
+func (c *Checker) brokenKept() {
+	for _, n := range c.nodes {
+		list, whole := keptBy(n, c.byUUID)
+		if whole || n.side {
+			continue
+		}
+		missing := len(n.keeps) - len(list)
+		d := c.add(&draft{about: n, Finding: finding.Finding{
+			Rule: ruleLostKept, Impact: c.worst(finding.Notes, finding.Loses, finding.Loses), Fix: finding.Exact,
+			Message: fmt.Sprintf("of the %d records that the compaction has kept %d are not in the file: the client sends none of them", len(n.keeps), missing),
+		}})
+		if !c.chosen(d) {
+			continue
+		}
+		var cuts []finding.Cut
+		n.keeps = slices.DeleteFunc(n.keeps, func(k keptRecord) bool {
+			if m := c.byUUID[k.uuid]; m != nil && m.dropped == nil {
+				return false
+			}
+			if m, line, source := c.elsewhere(k.uuid); m != nil && n.front != nil {
+				c.putBack(d, m, line, source, n.front, n, finding.Before)
+				return false
+			}
+			cuts = append(cuts, finding.Cut{Start: k.span.Start, End: k.span.End, Element: true})
+			return true
+		})
+		c.changes++
+		if len(cuts) > 0 {
+			d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: cuts})
+		}
+	}
+}
