@@ -55,7 +55,7 @@ func (c *Checker) brokenKept() {
 		missing := len(n.keeps) - len(list)
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: ruleLostKept, Impact: c.worst(finding.Notes, finding.Loses, finding.Loses), Fix: finding.Exact,
-			Message: fmt.Sprintf("of the %d records that the compaction has kept %d are not in the file: the client sends none of them", len(n.keeps), missing),
+			Message: fmt.Sprintf("the file lacks %d of the %d records that the compaction has kept: the client sends none of them", missing, len(n.keeps)),
 		}})
 		if !c.chosen(d) {
 			continue
