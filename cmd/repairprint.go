@@ -72,8 +72,9 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 		if err := format.Write(p.w, rep); err != nil {
 			return err
 		}
-	case len(rep.Edits) == 0 && rep.Mode == runs.NewThread && rep.Run != "":
-		fmt.Fprintf(p.w, "%s: repaired before, and the copy still stands: nothing was written\n  copy: %s\n", oneLine(rep.Source), oneLine(rep.Target))
+	case len(rep.Edits) == 0 && (rep.Mode == runs.NewThread || rep.Mode == repair.DryRun.String()) && rep.Run != "":
+		fmt.Fprintf(p.w, "%s: repaired before, and the copy still stands: nothing %s written\n  copy: %s\n", oneLine(rep.Source),
+			map[bool]string{true: "would be", false: "was"}[rep.Mode == repair.DryRun.String()], oneLine(rep.Target))
 		p.resume(rep)
 	case len(rep.Edits) == 0 && !rep.Unrepaired() && rep.Target == "" && p.whole:
 		p.healthy++

@@ -10,6 +10,11 @@ import (
 )
 
 func (w *job) dryRun(ctx context.Context) (*Report, error) {
+	if !w.plan.Empty() {
+		if rep, err := w.earlier(ctx); rep != nil || err != nil {
+			return rep, err
+		}
+	}
 	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
 		return nil, w.named(err)
 	}

@@ -14,7 +14,7 @@ import (
 // earlier reports the copy that an earlier run has made of the same bytes, if it still stands and has nothing left that
 // this repair would mend; nil if there is none. To repair a home once more must not fill it with copies.
 func (w *job) earlier(ctx context.Context) (*Report, error) {
-	if w.Mode != NewThread || w.Source.Real == "" || w.Records == nil {
+	if w.as() != NewThread || w.Source.Real == "" || w.Records == nil {
 		return nil, nil
 	}
 	for _, m := range w.Records() {
@@ -22,8 +22,7 @@ func (w *job) earlier(ctx context.Context) (*Report, error) {
 			if f.Source != w.Source.Real || f.Mode != runs.NewThread || !f.Published || f.Undone || f.SizeBefore != w.Source.Info.Size() {
 				continue
 			}
-			w.hashSource(ctx, sum.New(), 0)
-			sha, err := w.before()
+			sha, err := w.sourceHash(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -38,6 +37,16 @@ func (w *job) earlier(ctx context.Context) (*Report, error) {
 		}
 	}
 	return nil, nil
+}
+
+// sourceHash is the SHA-256 of the session's file.
+func (w *job) sourceHash(ctx context.Context) (string, error) {
+	if w.Mode == DryRun {
+		sha, _, err := runs.Hash(ctx, w.Source.Real)
+		return sha, err
+	}
+	w.hashSource(ctx, sum.New(), 0)
+	return w.before()
 }
 
 // stands says whether a copy is there and has nothing left to mend.
