@@ -18,6 +18,7 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/statedir"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
@@ -224,11 +225,17 @@ func segments(paths []string) bool {
 	return true
 }
 
-// below finds the sessions below a directory. What can't be looked at is a target with an error.
+// below finds the sessions below a directory. What can't be looked at is a target with an error. What hist keeps itself, the
+// originals of repaired sessions among it, is none of the user's, unless that is where they look.
 func below(ctx context.Context, dir string) []target {
 	var list []target
-	err := walk.Walk(ctx, dir, func(e walk.Entry) error {
+	own, err := statedir.Path()
+	if err != nil || inside(dir, own) {
+		own = ""
+	}
+	err = walk.Walk(ctx, dir, func(e walk.Entry) error {
 		switch {
+		case own != "" && inside(e.Path, own):
 		case e.Err != nil:
 			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Of(e.Err))})
 		case !e.Hidden:
