@@ -1,11 +1,14 @@
 package codex
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // CallFrom rebuilds a lost call from an event that names its tool, command or arguments. outputType is the payload
@@ -190,6 +193,19 @@ func NewTurnAborted(turnID, timestamp string) []byte {
 		TurnID string `json:"turn_id,omitempty"`
 		Reason string `json:"reason"`
 	}{"turn_aborted", turnID, "interrupted"})
+}
+
+// lostAnswer is what the model is told in the place of an answer of which nothing is left.
+const lostAnswer = "[hist: records are lost about here: at least one answer of yours, and what the tools said to it; check the state before you rely on it]"
+
+// LostAnswer writes a message to the model that says so.
+func LostAnswer(timestamp string) []byte {
+	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: lostAnswer}})
+}
+
+// IsLostAnswer says whether a record is that message.
+func IsLostAnswer(rec *session.Record) bool {
+	return string(rec.Role) == "developer" && bytes.Contains(FirstText(rec), []byte(lostAnswer))
 }
 
 // LostPast writes a message to the model that says that what a fork inherited is lost, from here on in part or as a whole.

@@ -17,7 +17,8 @@ type answered struct {
 	proof        uint64
 	length       int
 	proven       bool
-	torn         bool // closed by hist where its line was cut
+	torn         bool   // closed by hist where its line was cut
+	written      uint64 // hash of the output's id and time: a second record with the same is this one again
 }
 
 func (c *callChecker) key(family session.Family, id []byte) callKey {

@@ -262,7 +262,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	if open.group.end == (session.Pos{}) {
 		open.group.answer(open.place, rec.Pos)
 	}
-	a := answered{call: open.sum, output: sum, at: rec.Pos, torn: rec.Torn}
+	a := answered{call: open.sum, output: sum, at: rec.Pos, torn: rec.Torn, written: c.written(rec)}
 	if ev := open.evidence; ev != nil {
 		a.proof, a.length = ev.proof, ev.length
 		a.proven = c.proves(rec, ev.proof, ev.length)

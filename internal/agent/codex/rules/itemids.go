@@ -70,8 +70,13 @@ func (c *itemChecker) id(it item) *Finding {
 	}
 	newest, met := c.kept(id)
 	earlier, ok := c.sent(newest, met)
+	if ok && earlier.torn && !it.Torn && it.Kind == session.Message {
+		c.wholeAgain(it, earlier)
+		c.keep(id, seenID{content: content, at: it.owner.Pos}, seenID{}, false)
+		return nil
+	}
 	if !ok || id != twin && !c.run.provider.UniqueIDs {
-		c.keep(id, seenID{content: content, at: it.owner.Pos}, newest, met)
+		c.keep(id, seenID{content: content, at: it.owner.Pos, torn: it.Torn}, newest, met)
 		return nil
 	}
 	same := earlier.content == content
@@ -93,6 +98,7 @@ func lastBytes(id []byte) (last uint64) {
 type seenID struct {
 	content uint64 // of a message, hashed, or the end of the call_id of a call or its output
 	at      session.Pos
+	torn    bool    // it was cut
 	older   *seenID // one that a compaction has replaced: a rollback brings it back
 }
 
@@ -139,6 +145,13 @@ func (c *itemChecker) badID(it item, what string) *Finding {
 	f.Edits = []Edit{it.blankID()}
 	c.run.report(f)
 	return nil
+}
+
+// wholeAgain takes out an item that was cut, for the whole of it stands in the session as well: a block is doubled.
+func (c *itemChecker) wholeAgain(it item, cut seenID) {
+	f := it.finding(ruleDuplicateItemID, SetAside, 0, fmt.Sprintf("the item with the id %s, of which line %d holds a part: that goes", clip(it.ID, 64), cut.at.Line))
+	f.Edits = []Edit{{At: cut.at, Op: Remove}}
+	c.run.report(f)
 }
 
 func (c *itemChecker) duplicate(it item, copied bool) *Finding {

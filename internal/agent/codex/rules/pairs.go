@@ -18,7 +18,7 @@ var (
 	ruleReplayedCall      = texts.Rule(Rule{Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix})
 	callRules             = []*Rule{
 		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
-		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair,
+		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair, ruleTokenGap,
 	}
 )
 
@@ -181,7 +181,17 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 	})
 }
 
-// duplicateOutput keeps the first output, unless an event confirms only the later one.
+// written stands for when a record was written, and as which item; 0 if it does not say.
+func (c *callChecker) written(rec *session.Record) uint64 {
+	stamp := codex.Text(rec, codex.FieldTimestamp)
+	if len(stamp) == 0 {
+		return 0
+	}
+	return c.sum(stamp, rec.ID)
+}
+
+// duplicateOutput keeps the first output, unless an event confirms only the later one. Where one record stands there
+// twice with two texts, a block is doubled, and the first stands at its seam: it ends with what the block begins with.
 func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *session.Record, sum uint64) {
 	f := Finding{
 		Rule: ruleDuplicateOutput, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
@@ -189,9 +199,15 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
 		Unseen:  1,
 	}
+	again := !earlier.proven && !rec.Torn && earlier.written != 0 && earlier.written == c.written(rec)
 	switch better := !earlier.proven && c.proves(rec, earlier.proof, earlier.length); {
 	case sum == earlier.output:
 		f.Message += "; it is a copy of the first"
+	case again && !better:
+		f.Message = fmt.Sprintf("the output of call %s for the second time, and not as on line %d: the first stands where a doubled block begins, and goes", clip(rec.CallID, 40), earlier.at.Line)
+		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
+		earlier.output, earlier.at, earlier.torn = sum, rec.Pos, false
+		c.done[key] = earlier
 	case better || earlier.torn && !rec.Torn:
 		f.Message += "; this one is confirmed by an event, so the first goes"
 		if !better {

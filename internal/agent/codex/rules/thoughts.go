@@ -42,8 +42,11 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
 	case h != nil:
 		f.Edits, f.Hole = []Edit{h.Insert(content)}, true
+	case c.itemsFollow(at):
+		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
 	default:
 		return
 	}
+	c.remember(last, lostText{thought: true, at: f.Pos})
 	c.run.report(f)
 }

@@ -204,7 +204,7 @@ func asksForSummary(input []sentItem) bool {
 		return false
 	}
 	last := input[len(input)-1]
-	return last.Type == "message" && last.Role == "user" && !strings.Contains(last.Text, "[[p-") && !strings.Contains(last.Text, `"text":"<`)
+	return last.Type == "message" && last.Role == "user" && !strings.Contains(last.Text, clienttest.Summary) && !strings.Contains(last.Text, "[[p-") && !strings.Contains(last.Text, `"text":"<`)
 }
 
 // powerLost takes from the session what had not reached the disk.

@@ -1,0 +1,74 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleTokenGap = texts.Rule(Rule{Name: "token-gap", Family: "calls", Impact: Loses, Fix: StandIn})
+
+// tokenChecker follows the client's count of tokens through a session without ordinals, where lost records leave no
+// other trace. With each answer of the model's the client writes what it took, and the sum of all before and with it:
+// a sum that grows by more than the answer tells of one whose count is lost, with what stood around it (measured with
+// 0.79.0 to 0.150.0: no session that lost nothing has such a jump, whatever was killed, compacted or resumed in it).
+type tokenChecker struct {
+	run   *run
+	total int64       // the newest sum, 0 if none is known
+	at    int64       // its line
+	next  session.Pos // the first record of the history behind it, other than an output
+	stamp string      // its time
+	known bool        // damage between it and here is told already, or so is the loss
+	mixed bool        // the sums are those of two writers
+}
+
+func (c *tokenChecker) Record(rec *session.Record) {
+	switch {
+	case c.run.paginated || c.mixed || c.run.inherited(rec):
+	case rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
+		c.known = true
+	case rec.Type == "event_msg/token_count":
+		c.count(rec)
+	case rec.Model:
+		c.known = c.known || codex.IsLostAnswer(rec)
+		if c.next.Line == 0 && rec.Kind != session.Output {
+			c.next, c.stamp = rec.Pos, codex.Stamp(rec)
+		}
+	}
+}
+
+// Lost: see callChecker's.
+func (c *tokenChecker) Lost(rec *session.Record) { c.known = true }
+
+func (c *tokenChecker) End() {}
+
+func (c *tokenChecker) count(rec *session.Record) {
+	info := gjson.GetBytes(rec.Raw, "payload.info")
+	total, took := info.Get("total_token_usage.total_tokens").Int(), info.Get("last_token_usage.total_tokens").Int()
+	if total <= 0 {
+		return
+	}
+	switch grown := total - c.total; {
+	case c.total == 0 || total == took: // the first, or that of a client that began anew
+	case grown < 0:
+		c.mixed = true
+	case took > 0 && grown > took && !c.known:
+		c.gap(rec, grown, took)
+	}
+	c.total, c.at, c.next, c.known = total, rec.Pos.Line, session.Pos{}, false
+}
+
+func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
+	at, stamp := c.next, c.stamp
+	if at.Line == 0 {
+		at, stamp = rec.Pos, codex.Stamp(rec)
+	}
+	c.run.report(Finding{
+		Rule: ruleTokenGap, Impact: Loses, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
+		Message: fmt.Sprintf("the client's count of tokens goes up by %d since line %d, and the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took),
+		Edits:   []Edit{{At: at, Op: Before, New: Content{Literal: codex.LostAnswer(stamp)}}},
+	})
+}
