@@ -250,3 +250,8 @@ func Reidentify(line []byte, old Header, id string) []byte {
 	}
 	return out
 }
+
+// OfSubagent says whether a session is one that another one began: what it is to do need not stand in it as a prompt.
+func OfSubagent(h session.Info) bool {
+	return h.SubagentStart > 0 || strings.Contains(h.Source, "subagent")
+}

@@ -208,6 +208,11 @@ func IsLostAnswer(rec *session.Record) bool {
 	return string(rec.Role) == "developer" && bytes.Contains(FirstText(rec), []byte(lostAnswer))
 }
 
+// LostPrompt writes a message to the model that says that the prompt that stood here is lost.
+func LostPrompt(timestamp string) []byte {
+	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: "[hist: the user's prompt that stood here is lost]"}})
+}
+
 // LostPast writes a message to the model that says that what a fork inherited is lost, from here on in part or as a whole.
 func LostPast(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{

@@ -31,20 +31,23 @@ type copies struct {
 	older func() []string // files that hist kept of the session
 	forks *Forks
 
-	seed    maphash.Seed
-	records []uint64     // the session's readable records, its header excepted
-	holes   map[int]bool // in front of which of them something is damaged; behind the last: len(records)
-	at      map[uint64]int
-	dead    bool // something is damaged since the last of them
-	last    session.Ordinal
-	open    bool // the turn in hand has not ended
-	any     bool // there are holes
-	gaps    []gap
-	turn    []byte // id of the turn in hand
-	stamp   []byte // time of the last record
-	further bool   // other files were looked at
-	scanner *jsonl.Scanner
-	spans   []jsonl.Span
+	seed     maphash.Seed
+	records  []uint64     // the session's readable records, its header excepted
+	holes    map[int]bool // in front of which of them something is damaged; behind the last: len(records)
+	at       map[uint64]int
+	dead     bool // something is damaged since the last of them
+	last     session.Ordinal
+	open     bool // the turn in hand has not ended
+	any      bool // there are holes
+	gaps     []gap
+	prompt   int       // the first prompt among the records
+	answer   int       // the first that the model has said or done; 0 if there is none
+	answered time.Time // when that was
+	turn     []byte    // id of the turn in hand
+	stamp    []byte    // time of the last record
+	further  bool      // other files were looked at
+	scanner  *jsonl.Scanner
+	spans    []jsonl.Span
 }
 
 // maxCompared is how many records a session may have to be compared with its copies.
@@ -94,10 +97,19 @@ func (c *copies) See(rec *session.Record) {
 	case session.TurnEnd:
 		c.open, c.turn = false, c.turn[:0]
 	}
+	if c.answer == 0 && answers(rec) {
+		c.answer, c.answered = len(c.records), codex.Time(rec)
+	}
 	c.stamp = append(c.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	mark := c.mark(rec.Raw)
 	c.at[mark] = len(c.records)
 	c.records = append(c.records, mark)
+}
+
+// answers says whether a record is of the model's doing, or an event that shows something of that.
+func answers(rec *session.Record) bool {
+	tells, _ := codex.Evidence(rec)
+	return rec.Answer || rec.Kind == session.Call || rec.Kind == session.Evidence && tells&codex.TellsUser == 0
 }
 
 // gap notes that something is damaged behind the last record; to is the time of the next, zero if there is none.

@@ -52,7 +52,11 @@ type both struct {
 // See notes what the file holds.
 func (b *both) See(rec *session.Record) {
 	b.copies.See(rec)
+	had := b.prompts.count
 	b.prompts.See(rec)
+	if had == 0 && b.prompts.count > 0 {
+		b.prompt = len(b.records) - 1
+	}
 	if b.view != nil {
 		b.view.See(rec)
 	}
@@ -79,14 +83,15 @@ func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 		}
 		lost = append(lost, told...)
 	}
+	var typed []check.Lost
 	if len(b.gaps) > 0 {
 		b.further = true
-		typed := b.prompts.missing(b.dir, b.name.ThreadID, b.gaps, h.Paginated())
-		if len(typed) == 0 {
-			typed = b.prompts.first(ctx, b.copies, h.Paginated())
-		}
-		lost = append(lost, typed...)
+		typed = b.prompts.missing(b.dir, b.name.ThreadID, b.gaps, h.Paginated())
 	}
+	if len(typed) == 0 && (len(b.gaps) > 0 || b.prompts.answeredNone(b.copies)) {
+		typed = b.prompts.first(ctx, b.copies, h)
+	}
+	lost = append(lost, typed...)
 	slices.SortStableFunc(lost, func(a, b check.Lost) int {
 		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Behind, b.Behind))
 	})

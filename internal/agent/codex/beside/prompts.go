@@ -120,20 +120,38 @@ func (p *prompts) missing(dir, thread string, gaps []gap, paginated bool) (lost 
 	return lost
 }
 
-// first is the first prompt of a session that holds none and breaks off, as the list of threads has it.
-func (p *prompts) first(ctx context.Context, c *copies, paginated bool) []check.Lost {
-	end := c.gaps[len(c.gaps)-1]
-	if p.count > 0 || !end.to.IsZero() || end.from.IsZero() {
+// first is the first prompt of a session that lacks it, as the list of threads has it: in the first damaged place, if that
+// comes before the prompts that the session has, or in front of the first answer, if that comes before them.
+func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.Lost {
+	if h.ForkedFrom != "" || h.BaseOrdinal > 0 || codex.OfSubagent(h) {
+		return nil // the first prompt is its parent's, or no user's
+	}
+	at := gap{behind: c.answer, from: c.answered}
+	switch {
+	case len(c.gaps) > 0 && (p.count == 0 || c.gaps[0].behind <= c.prompt) && !c.gaps[0].from.IsZero():
+		at = c.gaps[0]
+	case !p.answeredNone(c):
 		return nil
 	}
 	l, err := store.Row(ctx, c.dir, c.name.ThreadID)
-	if err != nil || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base {
+	if err != nil || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base || p.holds(l.Prompt) {
 		return nil
 	}
 	return []check.Lost{{
-		Ordinal: -1, Placed: true, Behind: end.behind, At: end.from, From: l.From,
-		Line: codex.NewPromptEvent(end.from, c.name.ThreadID, end.turn, l.Prompt, paginated),
+		Ordinal: -1, Placed: true, Behind: at.behind, At: at.from, From: l.From,
+		Line: codex.NewPromptEvent(at.from, c.name.ThreadID, at.turn, l.Prompt, h.Paginated()),
 	}}
+}
+
+// answeredNone says whether the session begins with an answer to no prompt.
+func (p *prompts) answeredNone(c *copies) bool {
+	return c.answer > 0 && (p.count == 0 || c.answer < c.prompt)
+}
+
+// holds says whether a prompt stands in the session.
+func (p *prompts) holds(text string) bool {
+	sum := p.sum(text)
+	return len(p.items[sum])+len(p.shown[sum]) > 0
 }
 
 // readPrompts reads what was typed in a thread; nothing if the file is not there, or can't be read.

@@ -52,6 +52,7 @@ type messageChecker struct {
 	packed   bool    // the newest record but for settings is a compaction
 	front    textSum // of an answer's item that is the newest record but for settings
 	alone    alonePrompts
+	mute     promptless
 	copies   copies              // of the events that show messages
 	restored map[uint64]lostText // messages told as lost, by the bytes of their events
 	echo     *lostText           // one whose event stands here a second time
@@ -119,6 +120,10 @@ func (c *messageChecker) sum(text []byte) textSum {
 }
 
 func (c *messageChecker) Record(rec *session.Record) {
+	if rec.Kind == session.TurnStart {
+		c.promptLost()
+	}
+	c.mute.see(rec, c.alone.review)
 	if rec.Kind == session.Evidence && c.tellsOfFront(rec) {
 		c.resolveAgent(rec.Pos)
 		return
@@ -136,6 +141,9 @@ func (c *messageChecker) Record(rec *session.Record) {
 				c.standsAgain(c.echoOf, *c.echo)
 				c.echo = nil
 			}
+		}
+		if string(rec.Role) == "developer" {
+			break // one that tells the model of a loss may stand between what belongs together
 		}
 		c.resolveThought(rec.Pos, rec.Begins)
 		c.message(rec)
@@ -173,12 +181,22 @@ func (c *messageChecker) tellsOfFront(rec *session.Record) bool {
 }
 
 func (c *messageChecker) End() {
+	c.promptLost()
 	end := session.Pos{Line: theEnd}
 	c.resolveThought(end, !c.run.opts.Live && (c.open || !c.begun))
 	if c.run.opts.Live {
 		c.resolveAgent(end)
 	} else {
 		c.cutAgent(end)
+	}
+}
+
+// promptLost settles whether the turn in hand had a prompt.
+func (c *messageChecker) promptLost() {
+	f := c.mute.lost()
+	c.mute = promptless{}
+	if f != nil && !c.run.paginated && !codex.OfSubagent(c.run.header) && !c.run.history.RolledBack(f.Pos) {
+		c.run.report(*f)
 	}
 }
 

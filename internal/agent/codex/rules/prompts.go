@@ -49,3 +49,41 @@ func (a *alonePrompts) answered() *witness {
 	a.event = nil
 	return t
 }
+
+// promptless looks for turns of legacy sessions that begin with what the model does: the client writes the prompt first,
+// or whatever else it sends the model to begin with (measured with 0.114.0 to 0.150.0: 84 turns without an exception). A
+// compaction may come first in a turn, and a review has none.
+type promptless struct {
+	start Ref         // of the turn in hand
+	began bool        // something to begin with has come, or may have
+	first session.Pos // what the model did first
+	stamp string      // when
+}
+
+// see takes in a record of the turn.
+func (p *promptless) see(rec *session.Record, review bool) {
+	tells, _ := codex.Evidence(rec)
+	switch {
+	case rec.Kind == session.TurnStart:
+		*p = promptless{start: refOf(rec), began: review}
+	case review, rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
+		p.began = true
+	case p.first.Line > 0:
+	case rec.Answer, rec.Kind == session.Call, rec.Kind == session.Evidence && tells&codex.TellsUser == 0:
+		p.first, p.stamp = rec.Pos, codex.Stamp(rec)
+	case rec.Kind == session.Message, rec.Kind == session.Evidence:
+		p.began = true
+	}
+}
+
+// lost is the finding about the turn that has been seen, nil if it has its prompt.
+func (p *promptless) lost() *Finding {
+	if p.start.Pos.Line == 0 || p.began || p.first.Line == 0 {
+		return nil
+	}
+	return &Finding{
+		Rule: ruleLostMessage, Impact: Loses, Fix: StandIn, Pos: p.start.Pos, Offset: p.start.Offset, Record: "event_msg/task_started", On: p.start, Lost: 1,
+		Message: "the turn that begins here has no prompt: nothing tells what the model was asked",
+		Edits:   []Edit{{At: p.first, Op: Before, New: Content{Literal: codex.LostPrompt(p.stamp)}}},
+	}
+}

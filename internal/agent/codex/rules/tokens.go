@@ -19,7 +19,7 @@ type tokenChecker struct {
 	run   *run
 	total int64       // the newest sum, 0 if none is known
 	at    int64       // its line
-	next  session.Pos // the first record of the history behind it, other than an output
+	next  session.Pos // where a message to the model may stand behind it
 	stamp string      // its time
 	known bool        // damage between it and here is told already, or so is the loss
 	mixed bool        // the sums are those of two writers
@@ -32,12 +32,22 @@ func (c *tokenChecker) Record(rec *session.Record) {
 		c.known = true
 	case rec.Type == "event_msg/token_count":
 		c.count(rec)
-	case rec.Model:
+	default:
 		c.known = c.known || codex.IsLostAnswer(rec)
-		if c.next.Line == 0 && rec.Kind != session.Output {
+		if c.next.Line == 0 && begins(rec) {
 			c.next, c.stamp = rec.Pos, codex.Stamp(rec)
 		}
 	}
+}
+
+// begins says whether a record may be the first of an answer, or what the user says next: a message, the event in front of
+// one, or a call.
+func begins(rec *session.Record) bool {
+	if rec.Kind == session.Evidence {
+		tells, _ := codex.Evidence(rec)
+		return tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) != 0
+	}
+	return rec.Model && rec.Kind != session.Output
 }
 
 // Lost: see callChecker's.
