@@ -98,7 +98,9 @@ func (s *scripts) ran(rec *session.Record, t *witness) {
 	case owner != nil:
 	case len(s.open) > 0 && (rec.Pos.Lost == 0 || s.open[0].next(rec)):
 		owner = s.open[0]
-	case len(s.running) == 1 && (rec.Pos.Lost == 0 || s.unattended(rec)):
+	case s.unattended(rec) != nil:
+		owner = s.unattended(rec)
+	case len(s.running) == 1 && rec.Pos.Lost == 0:
 		for _, owner = range s.running {
 		}
 	case len(s.loose) < maxRan:
@@ -109,13 +111,14 @@ func (s *scripts) ran(rec *session.Record, t *witness) {
 	}
 }
 
-// unattended says whether a lost result is one of the script that runs unattended: scripts whose call is lost as well have
-// results of their own.
-func (s *scripts) unattended(rec *session.Record) bool {
+// unattended is the script that runs without a call that waits for it, and that a result is surely of; nil if none is.
+func (s *scripts) unattended(rec *session.Record) *script {
 	for _, one := range s.running {
-		return one.text != "" && codex.Runs(one.text, rec) == codex.Same
+		if one.text != "" && codex.Runs(one.text, rec) == codex.Same {
+			return one
+		}
 	}
-	return false
+	return nil
 }
 
 // next says whether a result follows the script's newest: between them nothing else is written, and behind the call only
