@@ -77,21 +77,6 @@ func (k *keySet) seen(line []byte, start, end int, name []byte, h uint64, depth 
 	return false
 }
 
-// add adds a key of which it is known that its object does not have it. It has no hash until hashAdded.
-func (k *keySet) add(start, end int) {
-	k.keys = append(k.keys, seenKey{start: start, end: end})
-}
-
-// hashAdded makes the object at depth, all keys of which came by add, one that can be asked.
-func (k *keySet) hashAdded(line []byte, depth int) {
-	o := &k.objects[depth]
-	for i := o.first; i < len(k.keys); i++ {
-		key := &k.keys[i]
-		key.hash = hash(line[key.start:key.end])
-		o.filter |= bit(key.hash)
-	}
-}
-
 // lookup is seen for an object with a table.
 func (k *keySet) lookup(o *seenObject, line []byte, start, end int, name []byte) bool {
 	h := maphash.Bytes(k.seed, name)

@@ -21,6 +21,7 @@ const referenceDepth = 10000
 
 // check compares one scan with encoding/json, unicode/utf8 and gjson.
 func check(s *Scanner, spans []Span, line []byte) error {
+	s.templates.misses = 0 // however often it does not help, it is asked
 	v := s.Scan(line, spans)
 	if v.Depth >= referenceDepth {
 		return nil
@@ -221,6 +222,7 @@ func TestExperience(t *testing.T) {
 	shape := mustCompile(wanted...)
 	old, spans := NewScanner(shape), make([]Span, len(wanted))
 	r := rand.New(rand.NewPCG(7, 7))
+	hits := 0
 	lines := append(slices.Clone(seedLines), `{"type":1,"type":2,"payload":{"id":3,"item":{"id":4,"deep":{"er":5,"er":6}},"id":7}}`,
 		`{"payload":{"content":[{"text":"a","text":"b"},{"text":"c"}],"content":[{"text":[{"text":1,"text":2}]}]},"payload":{"id":8}}`,
 		`{"payload":[[{"a":1,"b":2},{"b":1,"b":2}],{"a":{"b":{"c":1,"c":2}}}],"type":"x","\u0074ype":"y"}`)
@@ -233,14 +235,19 @@ func TestExperience(t *testing.T) {
 			line = bytes.Replace(line, []byte(`"type"`), fmt.Appendf(nil, `"key%d":%d,"type"`, r.IntN(99), i), 1)
 		}
 		fresh, ordinary := NewScanner(shape), make([]Span, len(wanted))
-		fresh.layout = &layout{spots: mostSpots} // it learns nothing
+		fresh.templates = &templates{misses: triedLines} // it learns nothing
 		want := fresh.Scan(line, ordinary)
+		old.templates.misses = 0
 		if got := old.Scan(line, spans); got != want || !slices.Equal(spans, ordinary) {
 			t.Fatalf("%s\n%+v %v\nwant\n%+v %v", line, got, spans, want, ordinary)
 		}
+		hits = max(hits, old.templates.hits)
 		if i%10_000 == 0 {
 			old.Done()
 			old = NewScanner(shape)
 		}
+	}
+	if hits < 1000 {
+		t.Errorf("only %d lines went a way known", hits)
 	}
 }

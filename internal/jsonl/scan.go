@@ -67,17 +67,17 @@ type Scanner struct {
 
 	frames []frame // the watched containers by depth; 0 is outside the value
 	keys   keySet
-	layout *layout
 	kinds  kindStack // what skip is in, but for the innermost containers
+
+	templates *templates
+	cut       []token // room for those of a line
 }
 
 // A frame is an open container whose keys are looked at.
 type frame struct {
-	node   *node   // its place in the shape, nil if nothing below is wanted
-	spot   *spot   // how far an object is as those before it, nil if it is not
-	others *inside // what is known of an array's elements but the first, nil if nothing is
-	path   int     // the path that its span belongs to, or -1
-	start  int     // offset of its first byte
+	node   *node // its place in the shape, nil if nothing below is wanted
+	path   int   // the path that its span belongs to, or -1
+	start  int   // offset of its first byte
 	object bool
 }
 
@@ -87,11 +87,11 @@ func NewScanner(shape *Shape) *Scanner {
 		shape = &Shape{root: &node{path: -1}}
 	}
 	return &Scanner{
-		shape:  shape,
-		root:   shape.root,
-		paths:  shape.paths,
-		frames: make([]frame, max(duplicateDepth, shape.depth)+1),
-		layout: shape.learned(),
+		shape:     shape,
+		root:      shape.root,
+		paths:     shape.paths,
+		frames:    make([]frame, max(duplicateDepth, shape.depth)+1),
+		templates: shape.learned(),
 	}
 }
 
@@ -99,10 +99,10 @@ func NewScanner(shape *Shape) *Scanner {
 // shape. The scanner can't be used afterwards. Who does not call it loses only
 // time.
 func (s *Scanner) Done() {
-	if s.layout != nil {
-		s.shape.keep(s.layout)
+	if s.templates != nil {
+		s.shape.keep(s.templates)
 	}
-	s.layout = nil
+	s.templates = nil
 }
 
 // Scan checks one line, without its newline, and fills spans, which has one
@@ -110,23 +110,50 @@ func (s *Scanner) Done() {
 // path that is hit twice has the last value.
 func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
 	s.spans = spans[:s.paths]
+	start := space(line, 0)
+	if t := s.templates; t.worth(len(line)) {
+		s.begin()
+		if end := s.retrace(line, start); end >= 0 {
+			t.hits++
+			s.verdict.Object = line[start] == '{'
+			s.finish(line, end)
+			return s.verdict
+		}
+		t.misses++
+		s.begin()
+		s.whole(line, start)
+		if v := s.verdict; v.Fault == None && v.Surrogate < 0 && v.Duplicate < 0 && !t.full() {
+			if tokens, ok := s.tokens(line, start); ok {
+				t.learn(tokens, line)
+			}
+		}
+		return s.verdict
+	}
+	s.begin()
+	s.whole(line, start)
+	return s.verdict
+}
+
+// begin forgets the line before.
+func (s *Scanner) begin() {
 	clear(s.spans)
 	s.verdict = Verdict{Surrogate: -1, Duplicate: -1}
 	s.control = -1
 	s.high = 0
-	s.keys.reset()
+}
 
-	if i := space(line, 0); i == len(line) {
+// whole scans a line, the value of which starts at i, without help.
+func (s *Scanner) whole(line []byte, i int) {
+	s.keys.reset()
+	if i == len(line) {
 		s.verdict.Fault = Blank
-	} else {
-		s.verdict.Object = line[i] == '{'
-		if i = s.watch(line, i); i >= 0 {
-			s.finish(line, i)
-		}
-		s.release()
+		return
 	}
-	s.spans = nil
-	return s.verdict
+	s.verdict.Object = line[i] == '{'
+	if i = s.watch(line, i); i >= 0 {
+		s.finish(line, i)
+	}
+	s.release()
 }
 
 // finish judges what is behind the value, which ends at i, and the faults that

@@ -14,33 +14,33 @@ type Shape struct {
 	paths int
 	depth int // keys in the longest path
 
-	mu      sync.Mutex
-	layouts []*layout // what scanners have learned that are done, for the next ones
+	mu        sync.Mutex
+	templates []*templates // what scanners have learned that are done, for the next ones
 }
 
-// keptLayouts is how many are kept: as many as scanners work side by side. A sync.Pool would forget them at each garbage
+// keptTemplates is how many are kept: as many as scanners work side by side. A sync.Pool would forget them at each garbage
 // collection, of which there is one for every few short sessions.
-const keptLayouts = 16
+const keptTemplates = 16
 
 // learned returns what a scanner has learned that is done, or nothing yet.
-func (s *Shape) learned() *layout {
+func (s *Shape) learned() *templates {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.layouts)
+	n := len(s.templates)
 	if n == 0 {
-		return new(layout)
+		return new(templates)
 	}
-	l := s.layouts[n-1]
-	s.layouts = s.layouts[:n-1]
-	return l
+	t := s.templates[n-1]
+	s.templates = s.templates[:n-1]
+	return t
 }
 
 // keep keeps what a scanner has learned, unless most of it are keys that do not come again.
-func (s *Shape) keep(l *layout) {
+func (s *Shape) keep(t *templates) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l.spots < mostSpots && len(s.layouts) < keptLayouts {
-		s.layouts = append(s.layouts, l)
+	if t.stretches < mostStretches && t.misses <= t.hits && len(s.templates) < keptTemplates {
+		s.templates = append(s.templates, t)
 	}
 }
 

@@ -7,8 +7,7 @@ import "bytes"
 // duplicateDepth and those on the way to wanted values. All others it skips.
 func (s *Scanner) watch(line []byte, i int) int {
 	depth := 0
-	at := s.root        // the node of the value at i, nil if nothing in it is wanted
-	in := &s.layout.top // what is known of that value, nil if nothing is
+	at := s.root // the node of the value at i, nil if nothing in it is wanted
 	for {
 		// A value starts at i.
 		if i >= len(line) {
@@ -44,19 +43,13 @@ func (s *Scanner) watch(line []byte, i int) int {
 				if depth <= duplicateDepth {
 					s.keys.open(depth)
 				}
-				if in != nil {
-					f.spot = s.layout.begin(&in.object, f.node)
-				}
 				if i >= len(line) || line[i] != '}' {
-					if i, at, in = s.key(line, i, depth); i < 0 {
+					if i, at = s.key(line, i, depth); i < 0 {
 						return -1
 					}
 					continue
 				}
 			} else if i >= len(line) || line[i] != ']' {
-				if in != nil {
-					f.others, in = in.elements()
-				}
 				if inner {
 					at = at.first
 				} else {
@@ -94,11 +87,11 @@ func (s *Scanner) watch(line []byte, i int) int {
 					i = space(line, i)
 				}
 				if f.object {
-					if i, at, in = s.key(line, i, depth); i < 0 {
+					if i, at = s.key(line, i, depth); i < 0 {
 						return -1
 					}
 				} else {
-					at, in = nil, f.others
+					at = nil
 				}
 				break
 			}
@@ -119,54 +112,8 @@ func (s *Scanner) watch(line []byte, i int) int {
 }
 
 // key scans the key at i, its colon and the white space around it. It returns
-// where the value starts, or -1, the node of the value, and what is known of it.
-func (s *Scanner) key(line []byte, i, depth int) (int, *node, *inside) {
-	f := &s.frames[depth]
-	if f.spot == nil {
-		i, at := s.newKey(line, i, depth)
-		return i, at, nil
-	}
-	known := f.spot.take(line, i)
-	if known == nil {
-		return s.learn(line, i, depth)
-	}
-	if depth <= duplicateDepth {
-		s.keys.add(i+1, i+len(known.text)-2)
-	}
-	i += len(known.text)
-	f.spot = known.next
-	if i < len(line) && line[i] <= ' ' {
-		i = space(line, i)
-	}
-	return i, known.node, known.in
-}
-
-// learn is key for one that was not expected.
-func (s *Scanner) learn(line []byte, i, depth int) (int, *node, *inside) {
-	f := &s.frames[depth]
-	p := f.spot
-	f.spot = nil
-	if depth <= duplicateDepth {
-		s.keys.hashAdded(line, depth)
-	}
-	next, at := s.newKey(line, i, depth)
-	if next < 0 {
-		return -1, nil, nil
-	}
-	end := i + 1
-	for line[end] != '"' {
-		end++
-	}
-	known := s.layout.learn(p, line, i+1, end, at)
-	if known == nil {
-		return next, at, nil
-	}
-	f.spot = known.next
-	return next, at, known.in
-}
-
-// newKey is key for one of which nothing is known.
-func (s *Scanner) newKey(line []byte, i, depth int) (int, *node) {
+// where the value starts, or -1, and the node of the value.
+func (s *Scanner) key(line []byte, i, depth int) (int, *node) {
 	if i >= len(line) || line[i] != '"' {
 		return s.failAt(line, i), nil
 	}

@@ -1,0 +1,246 @@
+package jsonl
+
+import "slices"
+
+// The lines of a file are alike: most have the keys of an earlier one, in the same order, and differ in a few values.
+// Templates are what was learned of that, as a tree of stretches. Where a line goes the way of an earlier one, what lies
+// between two values that differ is compared in one piece, and only those values are looked at.
+//
+// What a Scanner says does not hang on what it has learned: a line that leaves the ways known is scanned from its
+// beginning as if there were none.
+type templates struct {
+	ways         []*stretch // how lines begin
+	stretches    int
+	hits, misses int // lines that went a way known to its end, and that did not
+}
+
+const (
+	mostStretches = 4096     // that are learned
+	mostWays      = 32       // that are learned for one place: where more come, they are names of things
+	mostTokens    = 192      // of a line that is learned
+	templateDepth = 6        // the deepest container that is looked into
+	templateLine  = 64 << 10 // bytes of the longest line that goes a way known: in a longer one keys cost nothing
+	triedLines    = 512      // that may miss before four times as many must have hit
+)
+
+// A stretch is text that lines have in common, and the value that follows.
+type stretch struct {
+	word, mask [2]uint64 // the first bytes of text
+	text       string
+	marks      []mark // spans that begin or end in it
+	tokens     []int  // where in text those of the line end
+	next       []*stretch
+	hole       hole
+	path       int // that the value's span belongs to, or -1
+	depth      int // of the containers that are open there; at the end of the line how deep it is
+}
+
+// A hole is what follows a stretch.
+type hole uint8
+
+const (
+	branch     hole = iota // no value: this is where ways part
+	textHole               // the rest of a string, whose quote is the end of the stretch
+	insideHole             // the rest of an array or an object
+	scalarHole             // a number or a literal
+	lineEnd
+)
+
+// A mark is where a span begins or ends, as an offset in a stretch.
+type mark struct {
+	path, at int
+	end      bool
+}
+
+// full says that nothing more is learned.
+func (t *templates) full() bool { return t.stretches >= mostStretches }
+
+// worth says whether a line of so many bytes should be tried.
+func (t *templates) worth(size int) bool {
+	return size <= templateLine && (t.misses < triedLines || t.hits/4 > t.misses)
+}
+
+// retrace scans the value that starts at i, if it goes a way known, and returns its end; else -1, and the line must be
+// scanned anew.
+func (s *Scanner) retrace(line []byte, i int) int {
+	ways := s.templates.ways
+	for {
+		w := take(ways, line, i)
+		if w == nil {
+			return -1
+		}
+		for _, m := range w.marks {
+			if m.end {
+				s.spans[m.path].End = i + m.at
+			} else {
+				s.spans[m.path].Start = i + m.at
+			}
+		}
+		i += len(w.text)
+		start := i
+		switch w.hole {
+		case textHole:
+			start--
+			i = s.text(line, i)
+		case insideHole:
+			start--
+			i = s.skip(line, start, w.depth)
+		case scalarHole:
+			if i == len(line) {
+				return -1
+			}
+			i = s.scalar(line, i)
+		case lineEnd:
+			s.verdict.Depth = max(s.verdict.Depth, w.depth)
+			return i
+		}
+		if i < 0 {
+			return -1
+		}
+		if w.path >= 0 {
+			s.spans[w.path] = Span{start, i}
+		}
+		ways = w.next
+	}
+}
+
+// take returns the way that a line takes at i, nil if it is none of those known.
+func take(ways []*stretch, line []byte, i int) *stretch {
+	if i+16 > len(line) {
+		for _, w := range ways {
+			if w.fits(line, i) {
+				return w
+			}
+		}
+		return nil
+	}
+	w0, w1 := load(line, i), load(line, i+8)
+	for k, w := range ways {
+		if (w0^w.word[0])&w.mask[0]|(w1^w.word[1])&w.mask[1] != 0 {
+			continue
+		}
+		if n := len(w.text); n > 16 && (i+n > len(line) || string(line[i+16:i+n]) != w.text[16:]) {
+			continue
+		}
+		if k > 0 && w.firm() && ways[k-1].firm() {
+			ways[k-1], ways[k] = w, ways[k-1] // what comes often is in front
+		}
+		return w
+	}
+	return nil
+}
+
+func (w *stretch) fits(line []byte, i int) bool {
+	return i+len(w.text) <= len(line) && string(line[i:i+len(w.text)]) == w.text
+}
+
+// firm says that a stretch begins with more than a hole. Those are tried first: a text that is known is a string, too.
+func (w *stretch) firm() bool { return w.hole == branch || len(w.tokens) > 1 }
+
+// behind says whether a stretch is tried after another one that is known: one without text, which a number has, is last.
+func (w *stretch) behind(o *stretch) bool {
+	return w.text == "" || o.text != "" && !w.firm() || o.text != "" && o.firm()
+}
+
+// learn adds the way of a line, cut into tokens, if there is room for it.
+func (t *templates) learn(tokens []token, line []byte) {
+	ways := &t.ways
+	for len(tokens) > 0 {
+		w, n := follow(*ways, tokens, line)
+		if first := &tokens[0]; w == nil && len(*ways) >= mostWays && first.name {
+			first.loose()
+			w, n = follow(*ways, tokens, line)
+		}
+		if w == nil {
+			if !t.full() && (len(*ways) < mostWays || tokens[0].hole != branch) {
+				t.add(ways, tokens, line)
+			}
+			return
+		}
+		if n < len(w.tokens) {
+			w.split(n)
+			t.stretches++
+		}
+		tokens, ways = tokens[n:], &w.next
+	}
+}
+
+// follow finds the way that begins with the first of the tokens, and how many of its tokens they are.
+func follow(ways []*stretch, tokens []token, line []byte) (w *stretch, n int) {
+	for _, w = range ways {
+		from := 0
+		for n = 0; n < len(w.tokens) && n < len(tokens); n++ {
+			end := w.tokens[n]
+			tok, hole := &tokens[n], branch
+			if n == len(w.tokens)-1 {
+				hole = w.hole
+			}
+			if tok.hole != hole || string(line[tok.start:tok.end]) != w.text[from:end] {
+				break
+			}
+			from = end
+		}
+		if n > 0 {
+			return w, n
+		}
+	}
+	return nil, 0
+}
+
+// split makes the first n tokens of a stretch one of their own.
+func (w *stretch) split(n int) {
+	at := w.tokens[n-1]
+	rest := &stretch{text: w.text[at:], next: w.next, hole: w.hole, path: w.path, depth: w.depth}
+	for _, end := range w.tokens[n:] {
+		rest.tokens = append(rest.tokens, end-at)
+	}
+	marks := w.marks
+	w.marks = nil
+	for _, m := range marks {
+		if m.at <= at {
+			w.marks = append(w.marks, m)
+		} else {
+			rest.marks = append(rest.marks, mark{m.path, m.at - at, m.end})
+		}
+	}
+	rest.begin()
+	w.text, w.tokens, w.next, w.hole, w.path = w.text[:at], w.tokens[:n:n], []*stretch{rest}, branch, -1
+	w.begin()
+}
+
+// begin notes the first bytes of the text.
+func (w *stretch) begin() {
+	w.word, w.mask = [2]uint64{}, [2]uint64{}
+	for k := range min(len(w.text), 16) {
+		w.word[k/8] |= uint64(w.text[k]) << (k % 8 * 8)
+		w.mask[k/8] |= 0xff << (k % 8 * 8)
+	}
+}
+
+// add adds the way of all the tokens behind those known.
+func (t *templates) add(ways *[]*stretch, tokens []token, line []byte) {
+	for len(tokens) > 0 {
+		w := &stretch{path: -1}
+		from, at := tokens[0].start, 0
+		for w.hole == branch && len(tokens) > 0 {
+			tok := &tokens[0]
+			w.marks = tok.marks(w.marks, at)
+			at = tok.end - from
+			w.tokens = append(w.tokens, at)
+			w.hole, w.depth = tok.hole, tok.depth
+			if w.hole != branch {
+				w.path = tok.path
+			}
+			tokens = tokens[1:]
+		}
+		w.text = string(line[from : from+at])
+		w.begin()
+		place := 0
+		for place < len(*ways) && w.behind((*ways)[place]) {
+			place++
+		}
+		*ways = slices.Insert(*ways, place, w)
+		t.stretches++
+		ways = &w.next
+	}
+}
