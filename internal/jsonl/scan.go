@@ -111,27 +111,28 @@ func (s *Scanner) Done() {
 func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
 	s.spans = spans[:s.paths]
 	start := space(line, 0)
-	if t := s.templates; t.worth(len(line)) {
-		s.begin()
-		if end := s.retrace(line, start); end >= 0 {
-			t.hits++
-			s.verdict.Object = line[start] == '{'
-			s.finish(line, end)
-			return s.verdict
-		}
-		t.misses++
+	s.begin()
+	if len(line) > templateLine {
+		s.whole(line, start)
+	} else if end := s.retrace(line, start); end >= 0 {
+		s.verdict.Object = line[start] == '{'
+		s.finish(line, end)
+	} else {
 		s.begin()
 		s.whole(line, start)
-		if v := s.verdict; v.Fault == None && v.Surrogate < 0 && v.Duplicate < 0 && !t.full() {
-			if tokens, ok := s.tokens(line, start); ok {
-				t.learn(tokens, line)
-			}
-		}
-		return s.verdict
+		s.learn(line, start)
 	}
-	s.begin()
-	s.whole(line, start)
 	return s.verdict
+}
+
+// learn remembers the way of the line that has just been scanned, if it is sound.
+func (s *Scanner) learn(line []byte, start int) {
+	if v := s.verdict; v.Fault != None || v.Surrogate >= 0 || v.Duplicate >= 0 || s.templates.full() {
+		return
+	}
+	if tokens, ok := s.tokens(line, start); ok {
+		s.templates.learn(tokens, line)
+	}
 }
 
 // begin forgets the line before.

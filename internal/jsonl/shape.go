@@ -39,7 +39,7 @@ func (s *Shape) learned() *templates {
 func (s *Shape) keep(t *templates) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.stretches < mostStretches && t.misses <= t.hits && len(s.templates) < keptTemplates {
+	if !t.full() && len(s.templates) < keptTemplates {
 		s.templates = append(s.templates, t)
 	}
 }

@@ -9,9 +9,8 @@ import "slices"
 // What a Scanner says does not hang on what it has learned: a line that leaves the ways known is scanned from its
 // beginning as if there were none.
 type templates struct {
-	ways         []*stretch // how lines begin
-	stretches    int
-	hits, misses int // lines that went a way known to its end, and that did not
+	ways      []*stretch // how lines begin
+	stretches int
 }
 
 const (
@@ -20,7 +19,6 @@ const (
 	mostTokens    = 192      // of a line that is learned
 	templateDepth = 6        // the deepest container that is looked into
 	templateLine  = 64 << 10 // bytes of the longest line that goes a way known: in a longer one keys cost nothing
-	triedLines    = 512      // that may miss before four times as many must have hit
 )
 
 // A stretch is text that lines have in common, and the value that follows.
@@ -54,11 +52,6 @@ type mark struct {
 
 // full says that nothing more is learned.
 func (t *templates) full() bool { return t.stretches >= mostStretches }
-
-// worth says whether a line of so many bytes should be tried.
-func (t *templates) worth(size int) bool {
-	return size <= templateLine && (t.misses < triedLines || t.hits/4 > t.misses)
-}
 
 // retrace scans the value that starts at i, if it goes a way known, and returns its end; else -1, and the line must be
 // scanned anew.
