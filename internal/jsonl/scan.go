@@ -112,9 +112,7 @@ func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
 	s.spans = spans[:s.paths]
 	start := space(line, 0)
 	s.begin()
-	if len(line) > templateLine {
-		s.whole(line, start)
-	} else if end := s.retrace(line, start); end >= 0 {
+	if end := s.retrace(line, start); end >= 0 {
 		s.verdict.Object = line[start] == '{'
 		s.finish(line, end)
 	} else {
@@ -122,6 +120,7 @@ func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
 		s.whole(line, start)
 		s.learn(line, start)
 	}
+	s.release()
 	return s.verdict
 }
 
@@ -154,7 +153,6 @@ func (s *Scanner) whole(line []byte, i int) {
 	if i = s.watch(line, i); i >= 0 {
 		s.finish(line, i)
 	}
-	s.release()
 }
 
 // finish judges what is behind the value, which ends at i, and the faults that

@@ -14,11 +14,10 @@ type templates struct {
 }
 
 const (
-	mostStretches = 4096     // that are learned
-	mostWays      = 32       // that are learned for one place: where more come, they are names of things
-	mostTokens    = 192      // of a line that is learned
-	templateDepth = 6        // the deepest container that is looked into
-	templateLine  = 64 << 10 // bytes of the longest line that goes a way known: in a longer one keys cost nothing
+	mostStretches = 4096 // that are learned
+	mostWays      = 32   // that are learned for one place: where more come, they are names of things
+	mostTokens    = 192  // of a line that is learned
+	templateDepth = 6    // the deepest container that is looked into
 )
 
 // A stretch is text that lines have in common, and the value that follows.

@@ -103,7 +103,7 @@ func (s *Scanner) tokens(line []byte, i int) (list []token, ok bool) {
 				at = l.node.first // nil in an object
 			}
 			if l.object {
-				key := line[i+1 : i+stringEnd(line[i:])-1]
+				key := line[i+1 : s.text(line, i+1)-1]
 				if bytes.IndexByte(key, '\\') >= 0 {
 					return list, false
 				}
@@ -132,7 +132,7 @@ func (s *Scanner) tokens(line []byte, i int) (list []token, ok bool) {
 func (s *Scanner) value(line []byte, i, depth int) (token, int) {
 	switch line[i] {
 	case '"':
-		end := i + stringEnd(line[i:])
+		end := s.text(line, i+1)
 		if isName(line[i+1 : end-1]) {
 			return token{start: i, end: end, path: -1, name: true}, end
 		}
