@@ -169,12 +169,8 @@ func (c *argumentChecker) settle(f *Finding) {
 	}
 }
 
-// inName says whether the byte may stand in a tool's name.
-func inName(c rune) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == ':' || c == '/' || c == '-'
-}
-
-func notInName(c rune) bool { return !inName(c) }
+// inName is what a tool's name consists of.
+var inName = setOf("_.:/-")
 
 func (c *argumentChecker) name(rec *session.Record) {
 	raw := codex.Field(rec, codex.FieldName)
@@ -182,11 +178,11 @@ func (c *argumentChecker) name(rec *session.Record) {
 		return
 	}
 	name := codex.Text(rec, codex.FieldName)
-	if len(name) > 0 && len(name) <= maxToolName && !bytes.ContainsFunc(name, notInName) {
+	if len(name) > 0 && len(name) <= maxToolName && inName.all(name) {
 		return
 	}
 	clean := bytes.Map(func(c rune) rune {
-		if inName(c) {
+		if c < 0x80 && inName[c] {
 			return c
 		}
 		return -1

@@ -7,8 +7,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// callKey is a call_id within its family, hashed to 128 bits.
-type callKey [2]uint64
+// callKey is a call_id within its family, hashed. Two of a million calls have the same key in one of 30 million sessions.
+type callKey uint64
 
 // answered is a call whose output has come.
 type answered struct {
@@ -22,9 +22,7 @@ type answered struct {
 }
 
 func (c *callChecker) key(family session.Family, id []byte) callKey {
-	k := callKey{maphash.Bytes(c.seeds[0], id), maphash.Bytes(c.seeds[1], id)}
-	k[0] += uint64(family)
-	return k
+	return callKey(maphash.Bytes(c.seeds[1], id)) + callKey(family)
 }
 
 func (c *callChecker) sum(parts ...[]byte) uint64 {
@@ -47,26 +45,36 @@ const (
 func (c *callChecker) keep(key callKey, a answered) {
 	if len(c.done) >= newAnswered {
 		if len(c.old) >= oldAnswered {
-			c.old, c.older = map[uint64]uint64{}, c.old
+			c.old, c.older = c.older, c.old
+			clear(c.old)
+		}
+		if c.old == nil {
+			c.old = map[callKey]uint64{}
 		}
 		for k, old := range c.done {
-			c.old[k.short()] = old.call<<32 | old.output
+			c.old[k] = old.call<<32 | old.output
 		}
 		clear(c.done)
 	}
 	c.done[key] = a
+	c.sieve.add(uint64(key), len(c.done), func(add func(uint64)) {
+		for k := range c.done {
+			add(uint64(k))
+		}
+	})
 }
 
 // answered returns what is known of a call that has been answered.
 func (c *callChecker) answered(key callKey) (answered, bool) {
+	if c.sieve.lacks(uint64(key)) {
+		return answered{proven: true}, false
+	}
 	if a, ok := c.done[key]; ok {
 		return a, true
 	}
-	v, ok := c.old[key.short()]
+	v, ok := c.old[key]
 	if !ok {
-		v, ok = c.older[key.short()]
+		v, ok = c.older[key]
 	}
 	return answered{call: v >> 32, output: v & math.MaxUint32, proven: true}, ok
 }
-
-func (k callKey) short() uint64 { return k[0] ^ k[1]<<1 }

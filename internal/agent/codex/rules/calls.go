@@ -77,9 +77,10 @@ type openCalls struct {
 type answeredCalls struct {
 	seeds [2]maphash.Seed
 	done  map[callKey]answered
-	old   map[uint64]uint64 // those before the newest answered ones
-	older map[uint64]uint64 // and those before them
-	past  map[callKey]bool  // calls that a compaction holds
+	old   map[callKey]uint64 // those before the newest answered ones
+	older map[callKey]uint64 // and those before them
+	past  map[callKey]bool   // calls that a compaction holds
+	sieve sieve              // of done, old and older
 }
 
 // earlyOutputs are outputs, and what else tells of calls, before or without the call.
@@ -104,23 +105,30 @@ func newCallChecker(s *run) *callChecker {
 	return &callChecker{
 		run:           s,
 		openCalls:     openCalls{open: map[callKey]*openCall{}, asked: map[uint64]*openCall{}, cut: map[callKey]*openCall{}},
-		answeredCalls: answeredCalls{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, done: map[callKey]answered{}, old: map[uint64]uint64{}, past: map[callKey]bool{}},
+		answeredCalls: answeredCalls{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, done: map[callKey]answered{}, past: map[callKey]bool{}},
 		earlyOutputs:  earlyOutputs{early: map[callKey]*earlyOutput{}, loose: map[callKey]*evidence{}},
 		args:          newArgumentChecker(s),
 	}
 }
 
 func (c *callChecker) Record(rec *session.Record) {
-	if rec.Kind != session.Unreadable {
-		if c.newest != nil {
-			c.newest.next = codex.Stamp(rec)
-			c.newest = nil
-		}
-		if rec.Answer || rec.Kind == session.Call {
-			c.args.sampled()
-		}
-		defer func() { c.prev = append(c.prev[:0], codex.Text(rec, codex.FieldTimestamp)...) }()
+	if rec.Kind == session.Unreadable {
+		c.tornCall(rec)
+		return
 	}
+	if c.newest != nil {
+		c.newest.next = codex.Stamp(rec)
+		c.newest = nil
+	}
+	if rec.Answer || rec.Kind == session.Call {
+		c.args.sampled()
+	}
+	c.pair(rec)
+	c.prev = append(c.prev[:0], codex.Text(rec, codex.FieldTimestamp)...)
+}
+
+// pair takes a record into account.
+func (c *callChecker) pair(rec *session.Record) {
 	switch rec.Kind {
 	case session.Call:
 		c.call(rec)
@@ -128,8 +136,6 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.output(rec)
 	case session.Evidence:
 		c.evidence(rec)
-	case session.Unreadable:
-		c.tornCall(rec)
 	case session.Other, session.Context:
 		c.sampled(rec)
 	case session.Message:
@@ -306,6 +312,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	clear(c.done)
 	clear(c.old)
 	clear(c.older)
+	c.sieve.forget()
 	kept.ForEach(func(_, item gjson.Result) bool {
 		if id := item.Get("call_id").String(); id != "" {
 			for family := session.Function; family <= session.Search; family++ {

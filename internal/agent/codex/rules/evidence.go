@@ -53,9 +53,9 @@ func (c *callChecker) evidence(rec *session.Record) {
 				open.evidence = ev
 			}
 		}
-		if _, ok := c.answered(key); ok {
-			seen = true
-		}
+	}
+	for family := session.Function; family <= session.Search && !seen; family++ {
+		_, seen = c.answered(c.key(family, rec.CallID))
 	}
 	if !seen {
 		c.only(rec, ev)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -35,14 +36,35 @@ func wrongID(kind, id []byte) string {
 		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
 	case len(id) > maxItemID:
 		return fmt.Sprintf("an id of %d characters, of which the API takes %d", len(id), maxItemID)
-	case bytes.ContainsFunc(suffix, notInID):
+	case !inID.all(suffix):
 		return "an id with other characters than letters, digits, _ and -"
 	}
 	return ""
 }
 
-func notInID(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+// byteSet is the bytes that may stand somewhere.
+type byteSet [256]bool
+
+// inID is what an id consists of.
+var inID = setOf("_-")
+
+// setOf is the letters and digits of ASCII, and the others given.
+func setOf(others string) *byteSet {
+	var s byteSet
+	for c := range s {
+		s[c] = c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte(others, byte(c)) >= 0
+	}
+	return &s
+}
+
+// all says whether a text consists of nothing else.
+func (s *byteSet) all(text []byte) bool {
+	for _, c := range text {
+		if !s[c] {
+			return false
+		}
+	}
+	return true
 }
 
 // id looks at the form of an item's id, and whether it has been seen. What it returns, if anything, is why the item has to go.
@@ -108,16 +130,32 @@ const keptIDs = 1 << 15
 // keep notes an item. newest is the one with this id that was noted last, if one was.
 func (c *itemChecker) keep(id uint64, it, newest seenID, met bool) {
 	if len(c.seen) >= keptIDs {
-		c.old, c.seen = c.seen, make(map[uint64]seenID, keptIDs)
+		c.old, c.seen = c.seen, c.old
+		clear(c.seen)
+		if c.seen == nil {
+			c.seen = make(map[uint64]seenID, keptIDs)
+		}
+		c.sieve.forget()
+		for id := range c.old {
+			c.sieve.set(id)
+		}
 	}
 	if met && !c.run.history.RolledBack(newest.at) {
 		older := newest
 		it.older = &older
 	}
 	c.seen[id] = it
+	c.sieve.add(id, len(c.seen), func(add func(uint64)) {
+		for id := range c.seen {
+			add(id)
+		}
+	})
 }
 
 func (c *itemChecker) kept(id uint64) (it seenID, ok bool) {
+	if c.sieve.lacks(id) {
+		return seenID{}, false
+	}
 	if it, ok = c.seen[id]; !ok {
 		it, ok = c.old[id]
 	}

@@ -58,6 +58,8 @@ type itemChecker struct {
 	old  map[uint64]seenID // those before
 	last uint64            // id of the newest item, hashed
 
+	sieve sieve // of seen and old
+
 	base       session.Pos // of the newest compaction: what stands before it is not sent
 	rolledBack bool        // turns have been, by the record before
 

@@ -215,7 +215,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 		}
 		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
 		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, better, false
-		c.done[key] = earlier
+		c.keep(key, earlier)
 	}
 	c.report(f)
 }

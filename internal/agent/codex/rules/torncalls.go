@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -23,7 +22,7 @@ func (c *callChecker) tornCall(rec *session.Record) {
 		return
 	}
 	// A name with garbage in it would make a call that the API refuses.
-	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= maxToolName && !strings.ContainsFunc(call.Name, notInName) {
+	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= maxToolName && inName.all([]byte(call.Name)) {
 		c.torn = append(c.torn, &tornCall{at: rec.Pos, call: call})
 	}
 }
