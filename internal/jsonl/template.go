@@ -57,8 +57,10 @@ func (t *templates) full() bool { return t.stretches >= mostStretches }
 func (s *Scanner) retrace(line []byte, i int) int {
 	ways := s.templates.ways
 	for {
-		w := take(ways, line, i)
-		if w == nil {
+		var w *stretch
+		if len(ways) == 1 && ways[0].fits(line, i) {
+			w = ways[0]
+		} else if w = take(ways, line, i); w == nil {
 			return -1
 		}
 		for _, m := range w.marks {
@@ -78,10 +80,15 @@ func (s *Scanner) retrace(line []byte, i int) int {
 			start--
 			i = s.skip(line, start, w.depth)
 		case scalarHole:
+			for i < len(line) && digit(line[i]) {
+				i++
+			}
 			if i == len(line) {
 				return -1
 			}
-			i = s.scalar(line, i)
+			if c := line[i]; i == start || line[start] == '0' || c == '.' || c|0x20 == 'e' { // more than a count
+				i = s.scalar(line, start)
+			}
 		case lineEnd:
 			s.verdict.Depth = max(s.verdict.Depth, w.depth)
 			return i

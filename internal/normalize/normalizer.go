@@ -126,11 +126,10 @@ func (f *Normalizer) Next() (*session.Record, error) {
 		if rec := f.pop(); rec != nil {
 			return rec, nil
 		}
-		line, err := f.nextLine()
-		if err != nil {
+		if err := f.nextLine(&f.line); err != nil {
 			return nil, err
 		}
-		f.begin(line)
+		f.begin()
 	}
 }
 
@@ -183,9 +182,9 @@ func (f *Normalizer) finish(v jsonl.Verdict) {
 	}
 }
 
-// begin cuts a physical line into its logical records and puts them into the queue.
-func (f *Normalizer) begin(line heldLine) {
-	f.line = line
+// begin cuts the line in hand into its logical records and puts them into the queue.
+func (f *Normalizer) begin() {
+	line := &f.line
 	f.rec.Pos = session.Pos{Line: line.Number, Part: -1}
 	f.rec.Offset, f.rec.Size = line.Offset, line.size
 	f.rec.Original = line.Raw

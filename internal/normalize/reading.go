@@ -17,42 +17,39 @@ type heldLine struct {
 // longSession is the length in bytes from which on others scan ahead: for less they are not worth starting.
 const longSession = 512 << 10
 
-func (f *Normalizer) nextLine() (heldLine, error) {
+// nextLine fills l with the next line of the file.
+func (f *Normalizer) nextLine(l *heldLine) error {
 	if len(f.ahead) > 0 {
-		l := f.ahead[0]
+		*l = f.ahead[0]
 		f.ahead = f.ahead[1:]
-		return l, nil
+		return nil
 	}
-	return f.readLine()
+	return f.readLine(l)
 }
 
-func (f *Normalizer) readLine() (heldLine, error) {
+func (f *Normalizer) readLine(l *heldLine) (err error) {
 	if f.readErr != nil {
-		return heldLine{}, f.readErr
+		return f.readErr
 	}
-	line, scanned, err := f.physical()
-	if err != nil {
-		f.readErr = err
-		return heldLine{}, err
-	}
-	size := int64(len(line.Raw)) + line.Passed
-	if line.Terminated {
-		size++
-	}
-	f.offset = line.Offset + size
-	return heldLine{line, size, scanned}, nil
-}
-
-// physical returns the next line of the file.
-func (f *Normalizer) physical() (jsonl.Line, *jsonl.Scanned, error) {
 	if f.others == nil && f.opts.Scanners > 0 && f.offset-f.skipped >= longSession {
 		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners)
 	}
 	if f.others != nil {
-		return f.others.Next()
+		l.Line, l.scanned, err = f.others.Next()
+	} else {
+		l.Line, err = f.lines.Next()
+		l.scanned = nil
 	}
-	line, err := f.lines.Next()
-	return line, nil, err
+	if err != nil {
+		f.readErr = err
+		return err
+	}
+	l.size = int64(len(l.Raw)) + l.Passed
+	if l.Terminated {
+		l.size++
+	}
+	f.offset = l.Offset + l.size
+	return nil
 }
 
 // Scanners is how many goroutines should scan ahead where so many processors are to be used, 0: all there are.
@@ -106,8 +103,8 @@ func (l *heldLine) hold() { l.Raw, l.scanned = bytes.Clone(l.Raw), nil }
 // peek returns the i-th line ahead, nil at the end of the file.
 func (f *Normalizer) peek(i int) *heldLine {
 	for len(f.ahead) <= i {
-		line, err := f.readLine()
-		if err != nil {
+		var line heldLine
+		if f.readLine(&line) != nil {
 			return nil
 		}
 		line.hold()

@@ -28,7 +28,7 @@ func BareHeader(line []byte) bool {
 
 // BareItem says whether a line can be one of the naked items behind it, or a record of the client's state.
 func BareItem(line []byte) bool {
-	_, known := itemKinds[gjson.GetBytes(line, "type").String()]
+	known := itemKinds.find([]byte(gjson.GetBytes(line, "type").String())) != nil
 	return (known || gjson.GetBytes(line, "record_type").Exists()) && !hasAny(line, foreign)
 }
 

@@ -39,7 +39,8 @@ func (Decoder) Decode(rec *session.Record) {
 	if len(payload) == 0 || payload[0] != '{' || !IsString(rec, FieldTimestamp) {
 		return
 	}
-	switch string(Text(rec, FieldType)) {
+	kind := Text(rec, FieldType)
+	switch string(kind) {
 	case "session_meta":
 		rec.Kind, rec.Type = session.Header, "session_meta"
 		rec.ID = Text(rec, FieldID)
@@ -56,21 +57,21 @@ func (Decoder) Decode(rec *session.Record) {
 		rec.Kind, rec.Type = session.Message, "inter_agent_communication"
 		rec.Model, rec.Boundary = true, true
 	default:
-		if name, ok := sideTypes[string(Text(rec, FieldType))]; ok {
-			rec.Type = name
+		if name := sideTypes.find(kind); name != nil {
+			rec.Type = *name
 		}
 	}
 }
 
 // sideTypes are the remaining top-level types of codex-format as of 0.169; none carries model history.
-var sideTypes = map[string]string{
+var sideTypes = namesOf(map[string]string{
 	"inter_agent_communication_metadata": "inter_agent_communication_metadata",
 	"world_state":                        "world_state",
 	"security_risk_score":                "security_risk_score",
 	"token_usage_record":                 "token_usage_record",
 	"retained_context":                   "retained_context",
 	"realtime_item":                      "realtime_item",
-}
+})
 
 func readOrdinal(raw []byte) session.Ordinal {
 	if len(raw) == 0 || raw[0] == 'n' {
@@ -93,7 +94,7 @@ type itemMeaning struct {
 
 // itemKinds is what each payload type of a response_item means (source: the client's ResponseItem up to 0.169).
 // What is not listed the client reads as "other" and keeps out of the history.
-var itemKinds = map[string]itemMeaning{
+var itemKinds = namesOf(map[string]itemMeaning{
 	"message":                 {"response_item/message", session.Message, session.NoFamily, true, false},
 	"agent_message":           {"response_item/agent_message", session.Message, session.NoFamily, true, false},
 	"reasoning":               {"response_item/reasoning", session.Message, session.NoFamily, true, false},
@@ -112,11 +113,11 @@ var itemKinds = map[string]itemMeaning{
 	"configuration_update":    {"response_item/configuration_update", session.Message, session.NoFamily, true, false},
 	"additional_tools":        {"response_item/additional_tools", session.Other, session.NoFamily, false, false},
 	"ghost_snapshot":          {"response_item/ghost_snapshot", session.Other, session.NoFamily, false, false},
-}
+})
 
 func decodeItem(rec *session.Record) {
-	m, ok := itemKinds[string(Text(rec, FieldPayloadType))]
-	if !ok {
+	m := itemKinds.find(Text(rec, FieldPayloadType))
+	if m == nil {
 		rec.Type = "response_item"
 		return
 	}
@@ -172,7 +173,7 @@ type eventMeaning struct {
 }
 
 // eventKinds is what each payload type of an event_msg means to the rules. Events never reach the model.
-var eventKinds = map[string]eventMeaning{
+var eventKinds = namesOf(map[string]eventMeaning{
 	"task_started":                {"event_msg/task_started", session.TurnStart},
 	"turn_started":                {"event_msg/turn_started", session.TurnStart},
 	"task_complete":               {"event_msg/task_complete", session.TurnEnd},
@@ -194,11 +195,11 @@ var eventKinds = map[string]eventMeaning{
 	"agent_reasoning":             {"event_msg/agent_reasoning", session.Evidence},
 	"agent_reasoning_raw_content": {"event_msg/agent_reasoning_raw_content", session.Other},
 	"context_compacted":           {"event_msg/context_compacted", session.Other},
-}
+})
 
 func decodeEvent(rec *session.Record) {
-	m, ok := eventKinds[string(Text(rec, FieldPayloadType))]
-	if !ok {
+	m := eventKinds.find(Text(rec, FieldPayloadType))
+	if m == nil {
 		rec.Type = "event_msg"
 		return
 	}

@@ -16,7 +16,7 @@ func Modernize(rec *session.Record) (cut Cut, what string) {
 	if !textOrNone(Field(rec, FieldID)) || !textOrNone(Field(rec, FieldCallID)) {
 		return Cut{}, "" // it would not be read then, either
 	}
-	switch string(Text(rec, FieldPayloadType)) {
+	switch ItemKind(rec) {
 	case "function_call_output", "custom_tool_call_output":
 		if span := rec.Spans[FieldOutput]; len(span.Of(rec.Raw)) > 0 && rec.Raw[span.Start] == '{' {
 			return Cut{Start: span.Start, End: span.End, New: plainOutput(span.Of(rec.Raw))}, "the output is an object"

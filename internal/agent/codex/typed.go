@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -61,14 +62,22 @@ var typedItems = []struct {
 	{"context_compaction", []typedMember{{"encrypted_content", FieldEncrypted, aText, true}}},
 }
 
+// ItemKind is the kind of an item, whether the client knows it or not.
+func ItemKind(rec *session.Record) string {
+	if kind, decoded := strings.CutPrefix(rec.Type, "response_item/"); decoded {
+		return kind
+	}
+	return string(Text(rec, FieldPayloadType))
+}
+
 // Misfit says why the client's typed reader refuses an item, in words; "" if it reads it.
 func Misfit(rec *session.Record) string {
 	if !textOrNone(Field(rec, FieldID)) {
 		return "its id is no text"
 	}
-	kind := Text(rec, FieldPayloadType)
-	for _, t := range typedItems {
-		if t.kind == string(kind) {
+	kind := ItemKind(rec)
+	for i := range typedItems {
+		if t := &typedItems[i]; t.kind == kind {
 			return misfit(rec, t.members)
 		}
 	}

@@ -97,7 +97,7 @@ type turnInHand struct {
 	turn  int64
 	begun session.Pos
 	ended bool
-	prev  []byte // time stamp of the record before the one in hand
+	prev  []byte // time stamp of the record before the one in hand, as it stands there
 	shell string // the tool by which the session runs commands
 }
 
@@ -124,7 +124,7 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.args.sampled()
 	}
 	c.pair(rec)
-	c.prev = append(c.prev[:0], codex.Text(rec, codex.FieldTimestamp)...)
+	c.prev = append(c.prev[:0], codex.Field(rec, codex.FieldTimestamp)...)
 }
 
 // pair takes a record into account.
@@ -192,7 +192,7 @@ func (c *callChecker) call(rec *session.Record) {
 		delete(c.early, key)
 		out.call = open
 		c.late = append(c.late, out)
-		out.swapped = out.swap(string(c.prev), open)
+		out.swapped = out.swap(gjson.ParseBytes(c.prev).String(), open)
 		c.keep(key, answered{call: sum, output: out.sum, at: out.ref.Pos})
 		return
 	}

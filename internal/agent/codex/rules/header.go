@@ -46,7 +46,9 @@ type headerChecker struct {
 	stamp     string // of the first record that has one
 	cwd       string
 	provider  string
-	ids       map[string]*int64 // threads that records name
+	ids       map[string]*int64 // threads that records name, and how many do
+	newest    string            // the thread named last
+	times     *int64            // how many name that
 	ordinals  bool
 	lowest    int64
 	final     session.Ordinal
@@ -146,12 +148,26 @@ func (c *headerChecker) learn(rec *session.Record) {
 		c.provider = gjson.GetBytes(rec.Raw, "payload.thread_settings.model_provider_id").String()
 	}
 	if id := codex.Text(rec, codex.FieldThreadID); len(id) == 36 {
-		if n := c.ids[string(id)]; n != nil {
-			*n++
-		} else if len(c.ids) < 1024 {
-			c.ids[string(id)] = new(int64(1))
-		}
+		c.name(id)
 	}
+}
+
+// name counts a record that names a thread.
+func (c *headerChecker) name(id []byte) {
+	if string(id) == c.newest { // nearly all name the same
+		*c.times++
+		return
+	}
+	times := c.ids[string(id)]
+	if times == nil {
+		if len(c.ids) == 1024 {
+			return
+		}
+		times = new(int64)
+		c.ids[string(id)] = times
+	}
+	*times++
+	c.newest, c.times = string(id), times
 }
 
 func (c *headerChecker) End() {

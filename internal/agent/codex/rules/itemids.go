@@ -26,9 +26,9 @@ var idPrefixes = map[string]string{
 const maxItemID = 64
 
 // wrongID says what is wrong with an item's id, "" if nothing is, or if the client does not send it.
-func wrongID(kind, id []byte) string {
+func wrongID(kind string, id []byte) string {
 	prefix, suffix, sent := bytes.Cut(id, []byte("_"))
-	want, known := idPrefixes[string(kind)]
+	want, known := idPrefixes[kind]
 	switch {
 	case !known || !sent || len(prefix) == 0 || len(suffix) == 0:
 		return ""
@@ -76,7 +76,7 @@ func (c *itemChecker) id(it item) *Finding {
 	id, twin := maphash.Bytes(c.seed, it.ID), c.last
 	c.last = id
 	if c.run.provider.IDs {
-		if what := wrongID(codex.Text(it.Record, codex.FieldPayloadType), it.ID); what != "" {
+		if what := wrongID(codex.ItemKind(it.Record), it.ID); what != "" {
 			return c.badID(it, what)
 		}
 	}

@@ -140,7 +140,7 @@ func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 	span := rec.Spans[codex.FieldPayloadType]
 	want := codex.OutputType(open.tool.Type)
 	cuts := []Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}
-	if c.run.provider.IDs && wrongID([]byte(want), rec.ID) != "" { // it was right for the other kind
+	if c.run.provider.IDs && wrongID(want, rec.ID) != "" { // it was right for the other kind
 		cuts = append(cuts, codex.BlankID(rec.Raw, "payload"))
 	}
 	c.report(Finding{

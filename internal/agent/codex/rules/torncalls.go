@@ -1,7 +1,6 @@
 package rules
 
 import (
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
