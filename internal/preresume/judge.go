@@ -102,16 +102,19 @@ func (a *Answer) first(impact string) string {
 func (a *Answer) damage() string {
 	var parts []string
 	for _, c := range []struct {
-		n    int
-		what string
+		n         int
+		one, many string
 	}{
-		{a.Counts.Blocks, "that keep the client from resuming"},
-		{a.Counts.Loses, "that lose history"},
-		{a.Counts.Rejects, "that the model API refuses"},
-		{a.Counts.Shows, "that only the display shows"},
+		{a.Counts.Blocks, "that keeps the client from resuming", "that keep the client from resuming"},
+		{a.Counts.Loses, "that loses history", "that lose history"},
+		{a.Counts.Rejects, "that the model API refuses", "that the model API refuses"},
+		{a.Counts.Shows, "that only the display shows", "that only the display shows"},
 	} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		switch {
+		case c.n == 1:
+			parts = append(parts, "1 "+c.one)
+		case c.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.many))
 		}
 	}
 	return "findings: " + strings.Join(parts, ", ")
