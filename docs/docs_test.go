@@ -347,6 +347,20 @@ func TestReportFields(t *testing.T) {
 	}
 }
 
+// TestArchitecture: the table of packages names every one of this module, or the folder that it lies in.
+func TestArchitecture(t *testing.T) {
+	page := read(t, "architecture.md")
+	dirs, err := filepath.Glob("../internal/*")
+	if err != nil || len(dirs) < 30 {
+		t.Fatal(len(dirs), err)
+	}
+	for _, dir := range dirs {
+		if name := "`internal/" + filepath.Base(dir) + "`"; !strings.Contains(page, name) {
+			t.Errorf("docs/architecture.md does not name %s", name)
+		}
+	}
+}
+
 // TestFiguresOfCodex: the README's rows of Codex are those of docs/testing.md, which says how they are measured.
 func TestFiguresOfCodex(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^\| Codex [0-9.]+ \| .*\|$`)
