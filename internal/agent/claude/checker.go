@@ -184,6 +184,7 @@ func (c *Checker) End() {
 	c.pair()
 	c.manyPictures()
 	c.drops()
+	c.cutCompaction()
 	if c.opts.Branch != "" {
 		c.chooseBranch()
 	} else {

@@ -1,6 +1,10 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // addBoundary writes the mark of a compaction again, in front of its summary.
 func (c *Checker) addBoundary(summary *node, id string, d *draft) {
@@ -78,6 +82,34 @@ func (c *Checker) beforeCompaction(mark *node) *node {
 		return last
 	}
 	return mark.front
+}
+
+// cutCompaction takes the mark of a compaction out behind which nothing was said, not even the summary: a client that was ended
+// there begins at the mark, and sends nothing of what stands in front of it.
+func (c *Checker) cutCompaction() {
+	var mark *node
+	for _, n := range slices.Backward(c.nodes) { // the last of the file, whatever the last-prompt record names
+		if !n.side && n.dropped == nil && n.role != roleLink {
+			mark = n
+			break
+		}
+	}
+	if mark == nil || mark.role != roleBoundary || mark.new != nil || c.opts.Live {
+		return
+	}
+	last := c.beforeCompaction(mark)
+	if last == nil || under(last, mark) {
+		return
+	}
+	d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
+		Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted",
+	}})
+	followed := mark.children()
+	c.drop(mark, d)
+	for _, k := range followed {
+		c.hang(k, last, d)
+	}
 }
 
 // refillSummary puts the words of an empty summary back; where they are gone, what was compacted is sent again instead.

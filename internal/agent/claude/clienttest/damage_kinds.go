@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"image"
 	"image/png"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -17,10 +18,40 @@ type Kind struct {
 
 // Kinds are the damages of thinking, of images and of compactions.
 func Kinds() []Kind {
-	return []Kind{{"thinking", thinkingDamages()}, {"image", imageDamages()}, {"compact", compactDamages()}}
+	return []Kind{
+		{"thinking", thinkingDamages()},
+		{"image", imageDamages()},
+		{"compact", compactDamages()},
+		{"compact_auto", keptDamages()},
+	}
 }
 
 func isThinking(l []byte) bool { return get(l, "message.content.0.type") == "thinking" }
+
+// keptDamages break what an automatic compaction has kept.
+func keptDamages() []Damage {
+	kept := func(n int, of func([]byte) bool) func(Session) int {
+		return func(s Session) int {
+			mark := s.find(-1, func(l []byte) bool { return get(l, "subtype") == "compact_boundary" })
+			if mark < 0 {
+				return -1
+			}
+			ids := gjson.GetBytes(s[mark], "compactMetadata.preservedMessages.uuids").String()
+			return s.find(n, func(l []byte) bool {
+				return get(l, "uuid") != "" && strings.Contains(ids, get(l, "uuid")) && of(l)
+			})
+		}
+	}
+	anything := func([]byte) bool { return true }
+	return []Damage{
+		{"kept_call_lost", lose(kept(0, isCall))},
+		{"kept_output_lost", lose(kept(0, isResult))},
+		{"kept_prompt_lost", lose(kept(0, isPrompt))},
+		{"kept_answer_lost", lose(kept(-1, isText))},
+		{"kept_end_lost", lose(kept(-1, anything))},
+		{"kept_link_broken", one(kept(0, isPrompt), setField("", "parentUuid", `"`+otherID+`"`))},
+	}
+}
 
 // thinkingDamages break the first thinking block, or the last.
 func thinkingDamages() []Damage {

@@ -37,7 +37,12 @@ var harmless = []string{
 	"no_bookkeeping", "lost_last_prompt", "progress_at_end", "progress_between", "session_id_all_other", "timestamp_missing", "sidechain_one",
 	"timestamp_bad_one", "unknown_record", "no_tool_use_result", "empty_object_line", "synthetic_tail", "deep_3000", "lost_last",
 	"lost_attachment", "messages_only", "empty", "last_prompt_dangling",
+	"thinking_empty_first", "thinking_empty_last", "thinking_last", // some models keep the text back; at the end the client drops it
+	"boundary_no_logical_parent", "boundary_dangling_logical", "boundary_has_parent", "image_no_tool_use_result",
 }
+
+// untold are damages that sessions of versions before 2.1.330 have no hashes to tell by, nor the last answer of any.
+var untold = []string{"signature_changed_first", "thinking_changed_first", "signature_changed_last", "thinking_changed_last"}
 
 // TestDamagesAreNamedAndMended: every damage is named, a mended session has nothing left to mend, and mending it again
 // changes nothing.
@@ -47,7 +52,8 @@ func TestDamagesAreNamedAndMended(t *testing.T) {
 		if found := lintText(t, s.Bytes(), lint.Options{}); len(found) > 0 {
 			t.Errorf("%s: findings in a healthy session: %v", version, found)
 		}
-		for _, d := range Damages() {
+		for _, v := range victims(t, version, s) {
+			d, s := v.damages[0], v.session
 			data := d.Do(s)
 			if data == nil {
 				continue
@@ -59,6 +65,12 @@ func TestDamagesAreNamedAndMended(t *testing.T) {
 				}
 				if version == "1.0.17" && d.Name == "cut_after_first_result" {
 					t.Skip("the client answers the last call first, and leaves no word of an error either: this may be a sound end")
+				}
+				if slices.Contains(untold, d.Name) && (version != "2.1.330" || strings.HasSuffix(d.Name, "last")) {
+					t.Skip("a signature tells nothing to anybody but the API")
+				}
+				if d.Name == "boundary_no_metadata" && !slices.Contains([]string{"2.1.215", "2.1.330"}, version) {
+					t.Skip("the client keeps no messages")
 				}
 				if len(found) == 0 && !slices.Contains(harmless, d.Name) && !bytes.Equal(data, s.Bytes()) {
 					t.Error("the damage is not named")
@@ -76,6 +88,23 @@ func TestDamagesAreNamedAndMended(t *testing.T) {
 			})
 		}
 	}
+}
+
+// victims are the damages of a version's sessions, each with the one that it is done to.
+func victims(t *testing.T, version string, ordinary Session) (list []victim) {
+	t.Helper()
+	for _, d := range Damages() {
+		list = append(list, victim{session: ordinary, damages: []Damage{d}})
+	}
+	for _, k := range Kinds() {
+		if found, err := filepath.Glob(filepath.Join(fixtures, version, k.Scenario, "*.jsonl")); err == nil && len(found) > 0 {
+			s, _ := recording(t, version, k.Scenario)
+			for _, d := range k.Damages {
+				list = append(list, victim{session: s, damages: []Damage{d}})
+			}
+		}
+	}
+	return list
 }
 
 // sound are scenarios in which nothing went wrong.
