@@ -26,14 +26,23 @@ func trees(t testing.TB) *stock {
 	return all[slices.IndexFunc(all, func(s *stock) bool { return s.agent == "claude" })]
 }
 
-// TestTreesInPlace: a damaged session that lies in its client's home is mended there, and copied beside, as elsewhere.
+// TestTreesInPlace: a damaged session that lies in its client's home is mended there, and copied beside, as elsewhere: alone
+// in its folder, and among others that are damaged copies of it.
 func TestTreesInPlace(t *testing.T) {
+	t.Run("alone", func(t *testing.T) {
+		treesInPlace(t, func(n int64) string { return fmt.Sprintf("-home-dev-demo%d", n) })
+	})
+	t.Run("together", func(t *testing.T) { treesInPlace(t, func(int64) string { return "-home-dev-demo" }) })
+}
+
+func treesInPlace(t *testing.T, folder func(n int64) string) {
+	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	home := t.TempDir()
 	var number atomic.Int64
 	eachMutant(t, trees(t), 200, func(m mutant) error {
 		n := number.Add(1)
-		project := filepath.Join(home, "projects", fmt.Sprintf("-home-dev-demo%d", n))
+		project := filepath.Join(home, "projects", folder(n))
 		path := filepath.Join(project, fmt.Sprintf("11111111-1111-4111-8111-%012d.jsonl", n))
 		if err := os.MkdirAll(project, 0o700); err != nil {
 			return err

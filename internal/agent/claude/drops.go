@@ -27,6 +27,7 @@ func (c *Checker) content(n *node, f *fault) {
 		return
 	}
 	switch {
+	case n.empty && d.Impact != finding.Notes && c.filledBeside(n, d):
 	case len(f.cuts) > 0:
 		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: f.cuts})
 	case d.Impact == finding.Notes:

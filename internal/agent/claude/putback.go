@@ -117,6 +117,24 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 	return true
 }
 
+// filledBeside replaces a message that says nothing by what a fork or a copy of the session has under its id; false if none has it.
+func (c *Checker) filledBeside(n *node, d *draft) bool {
+	if !c.chosen(d) || n.uuid == "" {
+		return false
+	}
+	m, line, source := c.elsewhere(n.uuid)
+	if m == nil || m.side || m.empty || len(m.faults) > 0 || m.parent != n.parent || m.msg != n.msg || m.role != n.role {
+		return false
+	}
+	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	d.Edits = append(d.Edits,
+		finding.Edit{At: n.ref.Pos, Op: finding.Before, New: finding.Content{Literal: line}},
+		finding.Edit{At: n.ref.Pos, Op: finding.Remove})
+	n.blocks, n.noMessage, n.empty = m.blocks, false, false
+	c.changes++
+	return true
+}
+
 // lostEnd puts the record back that the session is said to end with, if another session of the folder has it and it hangs on
 // one of this file on which nothing else hangs.
 func (c *Checker) lostEnd() bool {
