@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -66,6 +67,14 @@ var lineBreaks = []way{
 	{"garbage", func(_ *rand.Rand, l [][]byte, i int) [][]byte { return slices.Insert(l, i, []byte("garbage\n")) }},
 	{"scalar", func(_ *rand.Rand, l [][]byte, i int) [][]byte { return slices.Insert(l, i, []byte("[17]\n")) }},
 	{"blank", func(_ *rand.Rand, l [][]byte, i int) [][]byte { return slices.Insert(l, i, []byte(" \t\n")) }},
+	{"lay out", edit(func(_ *rand.Rand, l []byte) []byte { return laidOut(l) })},
+	{"lay all out", func(_ *rand.Rand, l [][]byte, i int) [][]byte {
+		text := bytes.Clone(bytes.Join(l[:i], nil))
+		for _, line := range l[i:] {
+			text = append(text, laidOut(line)...)
+		}
+		return bytes.SplitAfter(text, newline)
+	}},
 	{"interleave", func(rng *rand.Rand, l [][]byte, i int) [][]byte {
 		if i+1 == len(l) {
 			return l
@@ -90,6 +99,15 @@ var rolloutBreaks = append(slices.Clip(lineBreaks), []way{
 	{"arguments", replace(`"arguments":"`, `"arguments":{},"x":"`)},
 	{"crlf", replace("\n", "\r\n")},
 }...)
+
+// laidOut is a record as jq prints it, and what is none as it is.
+func laidOut(line []byte) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, line, "", "  ") != nil {
+		return line
+	}
+	return b.Bytes()
+}
 
 func edit(do func(*rand.Rand, []byte) []byte) func(*rand.Rand, [][]byte, int) [][]byte {
 	return func(rng *rand.Rand, lines [][]byte, i int) [][]byte {

@@ -129,10 +129,16 @@ func (p *Plan) leaveLines() {
 	sortFindings(p.Rest)
 }
 
+// leaves says whether the line of a fault is left for another fault of it: one that is told singly, or by a row. What is set
+// aside may stand in such a row itself.
+func (p *Plan) leaves(f *lint.Finding) bool {
+	return p.leave[f.Pos.Line] || f.Fix != lint.SetAside && p.leaveRow.cover(f.Pos.Line)
+}
+
 // touchesLeft says whether a finding's mend is one of a line that is left as it is.
 func (p *Plan) touchesLeft(f *lint.Finding) bool {
 	if f.Framing {
-		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leave[f.Pos.Line]
+		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leaves(f)
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
 		return p.leave[e.At.Line] && changes(e) || p.numbered && e.Op == lint.Renumber
@@ -141,7 +147,7 @@ func (p *Plan) touchesLeft(f *lint.Finding) bool {
 
 // mend is the normalizer's view of the plan: what may be mended of a line's framing.
 func (p *Plan) mend(f *lint.Finding) bool {
-	if p.leave[f.Pos.Line] {
+	if p.leaves(f) {
 		return false
 	}
 	if p.leaveRow.of(f.Rule, f.Pos.Line) != nil {
@@ -185,6 +191,11 @@ func (r *rows) add(f *lint.Finding) {
 		*r = append(*r, ruleRows{rule: f.Rule})
 	}
 	(*r)[i].list = append((*r)[i].list, f)
+}
+
+// cover says whether a line is one of a row.
+func (r rows) cover(line int64) bool {
+	return slices.ContainsFunc(r, func(one ruleRows) bool { return r.of(one.rule, line) != nil })
 }
 
 // of is the finding by a rule that stands for a line, nil if there is none.

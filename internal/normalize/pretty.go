@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -26,7 +27,7 @@ func endsLaidOut(line []byte) bool {
 // gather takes the lines of a record that is laid out for people, and returns it as a client writes it, on one line. It
 // returns nil, and takes no line, if they are not one whole record.
 func (f *Normalizer) gather(raw []byte) []byte {
-	if !f.line.Terminated {
+	if !f.line.Terminated || bytes.IndexByte(f.line.Raw, 0) >= 0 {
 		return nil
 	}
 	f.line.hold()
@@ -34,7 +35,7 @@ func (f *Normalizer) gather(raw []byte) []byte {
 	size := f.line.size
 	for i := 0; ; i++ {
 		next := f.peek(i)
-		if next == nil || next.Passed > 0 || len(text)+len(next.Raw) > maxMendText {
+		if next == nil || next.Passed > 0 || bytes.IndexByte(next.Raw, 0) >= 0 || len(text)+len(next.Raw) > maxMendText {
 			return nil
 		}
 		text = append(append(text, '\n'), next.Raw...)
@@ -45,21 +46,29 @@ func (f *Normalizer) gather(raw []byte) []byte {
 			}
 			continue
 		}
-		mark := len(f.faults)
-		p, ok := f.mendText(text, f.scanner.Scan(text, f.spans), true)
+		p, ok := f.mendText(text, f.scanner.Scan(text, f.spans), false)
 		var record bytes.Buffer
 		if !ok || json.Compact(&record, p.raw) != nil { // that function goes less deep
-			f.faults = f.faults[:mark]
 			return nil
 		}
-		fault := f.report(PrettyPrinted, 0, finding.Exact, "records are laid out over several lines, as jq prints them: the client reads none of these")
-		if f.line.Number > 1 {
-			fault.Impact = finding.Loses
-		}
+		f.reportLaidOut(p, i+2)
 		f.line.size, f.rec.Size = size, size
 		f.line.Terminated, f.line.Raw = next.Terminated, text
 		f.ahead = f.ahead[i+1:]
 		return record.Bytes()
+	}
+}
+
+// reportLaidOut reports a record of so many lines. One whose characters were mended, too, is a finding of its own: whether
+// that may be mended is asked for it alone.
+func (f *Normalizer) reportLaidOut(p piece, lines int) {
+	if p.mended {
+		f.report(SplitRecord, 0, max(finding.Exact, p.fix), fmt.Sprintf("one record is broken over %d lines, and characters of it are damaged: the client drops all of them", lines))
+		return
+	}
+	fault := f.report(PrettyPrinted, 0, finding.Exact, "records are laid out over several lines, as jq prints them: the client reads none of these")
+	if f.line.Number > 1 {
+		fault.Impact = finding.Loses
 	}
 }
 
