@@ -85,3 +85,10 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 	}
 	return list, found
 }
+
+// A sub-agent's transcript that lies in the folders of two sessions, as a client left it, lacks nothing.
+func TestSubAgentInTwoParts(t *testing.T) {
+	if got, _ := lintHome(t, "testdata/sub-agent-in-two-parts.txtar"); got != "" {
+		t.Errorf("findings in a healthy home:\n%s", got)
+	}
+}

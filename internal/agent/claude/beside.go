@@ -83,6 +83,12 @@ func (n noted) Stray() bool {
 	return n.of.Stray()
 }
 
+// Part is of's.
+func (n noted) Part(id string) bool {
+	n.asked()
+	return n.of.Part(id)
+}
+
 // others are the other sessions of the folder.
 func (f *folder) others() []string {
 	dir := filepath.Dir(f.path)
@@ -129,6 +135,41 @@ func (f *folder) Answer(callID, call string) (line []byte, source string) {
 		blocks := gjson.GetBytes(l, "message.content").Array()
 		return len(blocks) == 1 && blocks[0].Get("type").String() == "tool_result" && blocks[0].Get("tool_use_id").String() == callID
 	})
+}
+
+// Part looks into the files of the same sub-agent: one that is still at work when its session is cleared goes on in the
+// folder of the session that begins then, and leaves what it has written where that is (2.1.260, measured).
+func (f *folder) Part(id string) bool {
+	if f.lookups++; f.lookups > maxLookups || id == "" {
+		return false
+	}
+	path, err := filepath.Abs(f.path)
+	if err != nil {
+		return false
+	}
+	mine, base := filepath.Dir(path), filepath.Base(path)
+	project := filepath.Dir(filepath.Dir(mine))
+	entries, err := os.ReadDir(project)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		other := filepath.Join(project, e.Name(), filepath.Base(mine))
+		if e.IsDir() && other != mine && findLine(filepath.Join(other, base), []byte(`"`+id+`"`), func(l []byte) bool { return holds(l, id) }) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// holds says whether a line is the record with an id, or an output of the call with it.
+func holds(line []byte, id string) bool {
+	found := gjson.GetBytes(line, "uuid").String() == id
+	gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
+		found = found || b.Get("tool_use_id").String() == id
+		return !found
+	})
+	return found
 }
 
 // elsewhere finds a record that fits, and that holds an id, in another session of the folder.

@@ -35,6 +35,9 @@ type Beside interface {
 	Typed() []Typed
 	// Line returns the line of the session's own file that begins at an offset in bytes; nil if there is none.
 	Line(offset int64) []byte
+	// Part says whether the session is a sub-agent's, and what the same sub-agent has written in another session's folder
+	// holds a record with this uuid, or an output of the call with this id.
+	Part(id string) bool
 	// Stray says whether the session, if it is empty, is only what a resume of another one left.
 	Stray() bool
 }

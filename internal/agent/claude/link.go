@@ -309,6 +309,9 @@ func (c *Checker) parentless(n *node) {
 // lostParent mends the records that name a parent which is not in the file: what was lost is written again where it is
 // known what it was, else they are hung on what stands before them.
 func (c *Checker) lostParent(id string, children []*node) {
+	if c.before(children[0]) == nil && c.inOtherPart(id) {
+		return
+	}
 	if !c.lostBefore(id, children) && !c.lostBeside(id, children) {
 		c.broken(children)
 		return
@@ -324,6 +327,11 @@ func (c *Checker) lostParent(id string, children []*node) {
 			m.join()
 		}
 	}
+}
+
+// inOtherPart says whether a sub-agent has written what an id names in the folder of another session.
+func (c *Checker) inOtherPart(id string) bool {
+	return c.opts.SubAgent && c.opts.Beside != nil && c.opts.Beside.Part(id)
 }
 
 // lostBefore writes again what is missing in front of its children; false if nothing tells what it was.

@@ -80,7 +80,7 @@ func replaceValue(old []byte, key string, value []byte) []byte {
 // orphans writes the calls of outputs again that hang on something else than a lost call.
 func (c *Checker) orphans() {
 	for _, m := range c.nodes {
-		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.calls()[m.blocks[0].id] != nil {
+		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.calls()[m.blocks[0].id] != nil || c.inOtherPart(m.source) {
 			continue
 		}
 		p := m.up
@@ -121,7 +121,9 @@ func (c *Checker) unanswered() {
 				continue
 			}
 			if next == nil || !sent.has(n) {
-				c.unfinished(n)
+				if !c.inOtherPart(id) {
+					c.unfinished(n)
+				}
 				continue
 			}
 			d := c.add(&draft{about: n, Finding: finding.Finding{
