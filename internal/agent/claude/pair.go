@@ -116,6 +116,9 @@ func (c *Checker) unanswered() {
 				continue
 			}
 			next := nextSent(n, known)
+			if c.brokeOff(n, next) {
+				continue
+			}
 			if next == nil && sent.has(n) && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
 				c.closeCall(n, id)
 				continue
@@ -133,6 +136,22 @@ func (c *Checker) unanswered() {
 			c.answer(d, n, id, c.lastBefore(n, next, ends), next)
 		}
 	}
+}
+
+// brokeOff says whether the stream of an answer with calls broke off, so that none of them ran: another answer hangs on the
+// last of them, where an output would stand. It would hang on the output, if that had been lost.
+func (c *Checker) brokeOff(call, next *node) bool {
+	if next == nil || next.role != roleAssistant || next.synthetic || next.up == nil || next.up.msg != call.msg || next.up.role != roleAssistant || call.msg == "" || next.msg == call.msg {
+		return false
+	}
+	for m := next.up; m != nil && m.role == roleAssistant && m.msg == call.msg; m = m.up {
+		for id := range m.each(blockCall) {
+			if len(c.results()[id]) > 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // gap is where an answer ends and something else follows.
