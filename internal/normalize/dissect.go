@@ -347,7 +347,11 @@ func (f *Normalizer) fragment(raw, rest []byte) piece {
 		}
 	}
 	if !repeats(raw, rest) {
-		if closed := f.closeTorn(raw); closed != nil {
+		closed := f.closeTorn(raw)
+		if closed == nil && len(bytes.TrimSpace(rest)) > 0 {
+			closed = f.shorten(raw)
+		}
+		if closed != nil {
 			return piece{raw: closed, torn: true, mended: true}
 		}
 	}

@@ -51,6 +51,24 @@ func (f *Normalizer) closeTorn(raw []byte) []byte {
 	return nil
 }
 
+// shorten closes a record that was cut in front of a member that it can do without, nil if there is none.
+func (f *Normalizer) shorten(raw []byte) []byte {
+	dec, ok := f.dec.(session.Shortener)
+	if !ok {
+		return nil
+	}
+	closed := dec.Shorten(raw)
+	if closed == nil {
+		return nil
+	}
+	v := f.scanner.Scan(closed, f.spans)
+	rec := session.Record{Raw: closed, Spans: f.spans}
+	if v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0 || !f.dec.Envelope(&rec) {
+		return nil
+	}
+	return closed
+}
+
 // honest says whether a closed record stands for what was written. A text may be cut only where the decoder knows
 // it for the words of an output or a message.
 func (f *Normalizer) honest(closed []byte, text bool) bool {

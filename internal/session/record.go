@@ -146,6 +146,13 @@ type Decoder interface {
 	Starts() [][]byte
 }
 
+// Shortener is a Decoder that knows of records that stand without a part of them.
+type Shortener interface {
+	// Shorten closes a record that was cut in front of a member that it can do without; nil if there is none, or the cut
+	// was before that. It is asked where the session went on behind the record.
+	Shorten(raw []byte) []byte
+}
+
 // ClientReader is a Decoder of which it is known how the agent's client reads a line.
 type ClientReader interface {
 	// MaxDepth is how many brackets deep the client's JSON reader goes; it drops a record that goes deeper. 0: there is no limit.

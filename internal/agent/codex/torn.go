@@ -131,3 +131,24 @@ func inStdout(rec *session.Record, at int) bool {
 	out := gjson.GetBytes(rec.Raw, "payload.item.stdout")
 	return out.Type == gjson.String && out.Index < at && at < out.Index+len(out.Raw)
 }
+
+// Shorten closes a compaction that was cut behind its message, without the history that it holds: the client then keeps
+// the prompts before it and sends the message behind them, as it does with those from before 0.59 (measured with 0.79.0 to
+// 0.169.0). What a remote compaction holds is nowhere else: it has no message, and is no compaction without its history.
+func (Decoder) Shorten(raw []byte) []byte {
+	const maxHead = 256 // bytes in front of the payload
+	if !bytes.Contains(raw[:min(len(raw), maxHead)], compactedType) {
+		return nil
+	}
+	at := bytes.Index(raw, replacementKey)
+	if at < 0 {
+		return nil
+	}
+	closed := append(bytes.Clone(raw[:at]), "}}"...)
+	if len(gjson.GetBytes(closed, "payload.message").Str) == 0 {
+		return nil
+	}
+	return closed
+}
+
+var compactedType, replacementKey = []byte(`"type":"compacted"`), []byte(`,"replacement_history":`)
