@@ -30,6 +30,9 @@ type Home struct {
 	dir   string
 	files func() (rollouts, error)
 	index func() (map[string]string, error)
+
+	mu        sync.Mutex
+	ancestors map[string]*lint.Result // of forks, by their paths
 }
 
 // Open returns the home at dir; what it needs of it is read when it is first asked for.
@@ -180,8 +183,15 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 	}
 	find := func(id string) string { return files.read[strings.ToLower(id)] }
 	b, err := store.Lineage(ctx, res.Summary.Header, beganAt(ctx, src), rolloutID, find)
-	if b == nil || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if b == nil {
+		what, err := h.inherited(ctx, src, res.Summary.Header, find)
+		if what == "" || err != nil {
+			return nil, err
+		}
+		b = &store.Break{What: what}
 	}
 	f := ofFile(rules.BrokenLineage, b.What)
 	f.Pos = session.Pos{Line: 1}
