@@ -21,6 +21,8 @@ type tokenChecker struct {
 	at    int64       // its line
 	next  session.Pos // where a message to the model may stand behind it
 	stamp string      // its time
+	turns int         // answers that stand behind it, as far as they can be told apart: by the outputs between them
+	over  bool        // what comes next begins another one
 	known bool        // damage between it and here is told already, or so is the loss
 	mixed bool        // the sums are those of two writers
 }
@@ -37,6 +39,20 @@ func (c *tokenChecker) Record(rec *session.Record) {
 		if c.next.Line == 0 && begins(rec) {
 			c.next, c.stamp = rec.Pos, codex.Stamp(rec)
 		}
+		c.answers(rec)
+	}
+}
+
+// answers counts the answers behind the newest sum. Of one that is there only its count may be lost.
+func (c *tokenChecker) answers(rec *session.Record) {
+	switch {
+	case rec.Kind == session.Output || rec.Boundary:
+		c.over = true
+	case rec.Model && (rec.Answer || rec.Kind == session.Call || rec.Type == "response_item/reasoning"):
+		if c.over || c.turns == 0 {
+			c.turns++
+		}
+		c.over = false
 	}
 }
 
@@ -65,10 +81,10 @@ func (c *tokenChecker) count(rec *session.Record) {
 	case c.total == 0 || total == took: // the first, or that of a client that began anew
 	case grown < 0:
 		c.mixed = true
-	case took > 0 && grown > took && !c.known:
+	case took > 0 && grown > took && !c.known && c.turns < 2:
 		c.gap(rec, grown, took)
 	}
-	c.total, c.at, c.next, c.known = total, rec.Pos.Line, session.Pos{}, false
+	c.total, c.at, c.next, c.known, c.turns, c.over = total, rec.Pos.Line, session.Pos{}, false, 0, false
 }
 
 func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
