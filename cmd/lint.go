@@ -228,18 +228,30 @@ func knownRules(names []string) error {
 // all lints the targets side by side, one a processor. What comes out is in the targets' order.
 func (l *lintRun) all(in *homes, bar *progress) <-chan chan linted {
 	processors := runtime.GOMAXPROCS(0)
-	slots := make(chan chan linted, processors)
+	slots, begun := make(chan chan linted, processors), make(chan begunLint)
+	for range min(processors, len(l.targets)) {
+		go func() {
+			for b := range begun {
+				b.slot <- l.one(l.c.Context, b.target, in, bar)
+			}
+		}()
+	}
 	go func() {
 		defer close(slots)
+		defer close(begun)
 		for _, t := range l.targets {
-			one := make(chan linted, 1)
-			slots <- one
-			go func() {
-				one <- l.one(l.c.Context, t, in, bar)
-			}()
+			slot := make(chan linted, 1)
+			slots <- slot
+			begun <- begunLint{t, slot}
 		}
 	}()
 	return slots
+}
+
+// begunLint is a target in hand, and where its result goes.
+type begunLint struct {
+	target target
+	slot   chan linted
 }
 
 // one lints one session. With an error there may still be a result, of the part that could be read.
@@ -254,10 +266,13 @@ func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress
 		return r
 	}
 	defer bar.begin(r.src)()
-	opts := options(r.src, t, l.by)
+	opts := atRest(r.src, t, l.by)
 	l.set(&opts)
-	if r.result, r.err = l.cache.Lint(ctx, r.src, opts); r.err != nil {
-		return r
+	if r.result = l.cache.Sound(r.src, opts); r.result == nil {
+		opts.Live = live(r.src, t, opts)
+		if r.result, r.err = l.cache.Lint(ctx, r.src, opts); r.err != nil {
+			return r
+		}
 	}
 	if p := r.result.Summary.Partial; p != nil {
 		r.err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, r.result.Summary.Bytes, p)

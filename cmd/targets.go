@@ -312,6 +312,22 @@ func homeAbove(path string) string {
 
 // options gathers what is known of a session beside its bytes.
 func options(src *source.Source, t target, by clients) lint.Options {
+	opts := atRest(src, t, by)
+	opts.Live = live(src, t, opts)
+	return opts
+}
+
+// live says whether somebody uses a session now.
+func live(src *source.Source, t target, opts lint.Options) bool {
+	if src.Real == "" {
+		return false
+	}
+	busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
+	return err == nil && busy != nil
+}
+
+// atRest is options for a session that nobody uses.
+func atRest(src *source.Source, t target, by clients) lint.Options {
 	opts := lint.Options{For: by}
 	if src.Real == "" {
 		return opts
@@ -319,9 +335,6 @@ func options(src *source.Source, t target, by clients) lint.Options {
 	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, t.home != ""), t.home, beside.Kept, beside.Listed
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
-	if busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID); err == nil && busy != nil {
-		opts.Live = true
-	}
 	return opts
 }
 

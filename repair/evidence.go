@@ -92,6 +92,7 @@ const maxTwice = 64
 // lastOfTwo takes the first of two members with one name out of a record that is read, as its client would read it.
 func lastOfTwo(dec session.Decoder, record []byte) []byte {
 	scanner := jsonl.NewScanner(dec.Shape())
+	defer scanner.Done()
 	spans := make([]jsonl.Span, dec.Paths())
 	for range maxTwice {
 		v := scanner.Scan(record, spans)
@@ -114,6 +115,7 @@ func lastOfTwo(dec session.Decoder, record []byte) []byte {
 // recordsOf returns the records of the first line of a text, which is a file from its start or from inside of it.
 func recordsOf(dec session.Decoder, text []byte, inside bool) (records [][]byte, err error) {
 	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: dec, Inside: inside, Mend: func(*lint.Finding) bool { return true }})
+	defer in.Close()
 	for {
 		rec, err := in.Next()
 		if errors.Is(err, io.EOF) || err == nil && rec.Pos.Line > 1 {

@@ -105,6 +105,13 @@ func (s *Scanner) Done() {
 	s.templates = nil
 }
 
+// ScanOne is NewScanner and Scan for one line.
+func (s *Shape) ScanOne(line []byte, spans []Span) Verdict {
+	scanner := NewScanner(s)
+	defer scanner.Done()
+	return scanner.Scan(line, spans)
+}
+
 // Scan checks one line, without its newline, and fills spans, which has one
 // element per path of the shape. After a fault the spans found so far stay. A
 // path that is hit twice has the last value.

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -84,30 +86,63 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 	if c == nil || opts.Live || opts.Fresh || src.Real == "" {
 		return lint.Source(ctx, src, opts)
 	}
-	own, ok := stampOf(src.Info)
-	a := agentOf(opts, src.Real)
-	hangsOn, bounded := c.hangsOn(a, opts)
-	if !ok || !bounded || !rests(src.Info, own) {
+	k, ok := c.keyOf(src, opts)
+	if !ok {
 		return lint.Source(ctx, src, opts)
 	}
-	at, begun := placeOf(src, opts), time.Now()
-	near := sumOf(append([]stamp{own}, hangsOn...))
-	around := func() (sum, bool) { return c.around(a, opts, src.Real, near, begun) }
-	if res, err := decode(c.find(at, near, around)); err == nil {
+	if res, err := decode(c.find(k.at, k.near, k.around)); err == nil {
 		return res, nil
 	}
 	asked := listen(&opts)
 	res, err := lint.Source(ctx, src, opts)
-	if err == nil && res.Summary.Partial == nil && (a == nil || a.Name() == res.Summary.Agent) && boundedAgent(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
-		key, ok := near, true
+	if a := k.agent; err == nil && res.Summary.Partial == nil && (a == nil || a.Name() == res.Summary.Agent) && boundedAgent(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
+		stamp, ok := k.near, true
 		if asked() {
-			key, ok = around()
+			stamp, ok = k.around()
 		}
 		if ok {
-			c.add(at, key, encode(res))
+			c.add(k.at, stamp, encode(res))
 		}
 	}
 	return res, err
+}
+
+// Sound is what Lint would return for a session in which nothing is wrong, if that is known without linting it; else nil.
+// It is right for a session that is in use as well, with opts that say it is not: who has asked nobody has not to ask. In use
+// less is told of a session, never more.
+func (c *Cache) Sound(src *source.Source, opts lint.Options) *lint.Result {
+	if c == nil || opts.Live || opts.Fresh || src.Real == "" {
+		return nil
+	}
+	k, ok := c.keyOf(src, opts)
+	if !ok {
+		return nil
+	}
+	res, err := decode(c.find(k.at, k.near, k.around))
+	if err != nil || len(res.Findings) > 0 {
+		return nil
+	}
+	return res
+}
+
+// key is by what an entry is found.
+type key struct {
+	at     place
+	near   sum
+	around func() (sum, bool)
+	agent  agent.Agent
+}
+
+// keyOf is a session's key; false if what is found in it can't be kept.
+func (c *Cache) keyOf(src *source.Source, opts lint.Options) (key, bool) {
+	own, ok := stampOf(src.Info)
+	a := agentOf(opts, src.Real)
+	hangsOn, bounded := c.hangsOn(a, opts)
+	if !ok || !bounded || !rests(src.Info, own) {
+		return key{}, false
+	}
+	near, begun := sumOf(append([]stamp{own}, hangsOn...)), time.Now()
+	return key{placeOf(src, opts), near, func() (sum, bool) { return c.around(a, opts, src.Real, near, begun) }, a}, true
 }
 
 // find returns what is kept about a place that has not changed, nil if nothing is: neither what is near, nor, if that was
@@ -145,15 +180,21 @@ func (c *Cache) add(at place, key sum, text []byte) {
 
 // placeOf names a session and all the options that its findings hang on.
 func placeOf(src *source.Source, opts lint.Options) place {
-	h := sha256.New()
+	text := make([]byte, 0, 512)
 	for _, s := range []string{
 		src.Real, opts.Agent, opts.Home, opts.WakePrefix, opts.SaveTool, opts.Provider, opts.Branch, opts.Name.Base, opts.Name.ThreadID, opts.Name.FileID, opts.Name.Time,
-		fmt.Sprint(opts.For, opts.Name.Canonical, opts.Name.InHome, opts.StripEncrypted, opts.KeepOrphans, opts.ChainParallel),
 	} {
-		binary.Write(h, binary.LittleEndian, int64(len(s))) //nolint:errcheck // a hash takes everything
-		h.Write([]byte(s))
+		text = binary.LittleEndian.AppendUint64(text, uint64(len(s)))
+		text = append(text, s...)
 	}
-	return place(h.Sum(nil)[:16]).of(linted)
+	for _, b := range []bool{opts.Name.Canonical, opts.Name.InHome, opts.StripEncrypted, opts.KeepOrphans, opts.ChainParallel} {
+		text = strconv.AppendBool(text, b)
+	}
+	if len(opts.For) > 0 {
+		text = fmt.Append(text, opts.For) // in the order of its keys
+	}
+	h := sha256.Sum256(text)
+	return place(h[:16]).of(linted)
 }
 
 // of is the place's for what is kept about a session, of which there are two things.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -36,6 +37,37 @@ func filled(v reflect.Value, n *int64) {
 		v.SetUint(uint64(*n%3 + 1))
 	case reflect.Bool:
 		v.SetBool(true)
+	}
+}
+
+// What Sound hangs on: a session in which nothing is found is told of in the same words while it is in use.
+func TestSoundInUse(t *testing.T) {
+	sound := 0
+	for _, agent := range []string{"codex", "claude"} {
+		err := walk.Walk(t.Context(), "../../fixtures/"+agent, func(e walk.Entry) error {
+			results := [2]*lint.Result{}
+			for i := range results {
+				res, err := lint.File(t.Context(), e.Path, lint.Options{Live: i == 1})
+				if err != nil {
+					return nil
+				}
+				results[i] = res
+			}
+			if len(results[0].Findings) > 0 {
+				return nil
+			}
+			sound++
+			if !reflect.DeepEqual(results[0], results[1]) {
+				t.Errorf("%s: %+v, and in use %+v", e.Path, results[0], results[1])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sound < 100 {
+		t.Errorf("only %d sound sessions", sound)
 	}
 }
 

@@ -28,9 +28,14 @@ type stamp struct {
 type sum [16]byte
 
 func sumOf(list []stamp) sum {
-	h := sha256.New()
-	binary.Write(h, binary.LittleEndian, list) //nolint:errcheck // a hash takes everything
-	return sum(h.Sum(nil)[:16])
+	text := make([]byte, 0, 512)
+	for _, s := range list {
+		for _, v := range [...]uint64{s.Device, s.Inode, uint64(s.Size), uint64(s.Changed), uint64(s.Moded)} {
+			text = binary.LittleEndian.AppendUint64(text, v)
+		}
+	}
+	h := sha256.Sum256(text)
+	return sum(h[:16])
 }
 
 // boundedAgent is an agent of which it is known what its findings hang on; nil if it is not.

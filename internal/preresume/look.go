@@ -165,6 +165,7 @@ func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int
 		tail, from = tail[i:], from+i
 	}
 	f := normalize.New(bytes.NewReader(tail), normalize.Options{Decoder: g.Agent.Decoder()})
+	defer f.Close()
 	for err == nil {
 		_, err = f.Next()
 		for _, fault := range f.Faults() {

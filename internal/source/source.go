@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -63,14 +65,18 @@ type Source struct {
 // Open looks at the file behind path and returns it as a source. It never blocks on a FIFO or device: those, and
 // directories and sockets, give ErrNotRegular. A file that grows later is read as long as it was now.
 func Open(path string) (*Source, error) {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
+	link := err == nil && info.Mode()&fs.ModeSymlink != 0
+	if link {
+		info, err = os.Stat(path)
+	}
 	if err != nil {
 		return nil, explain(path, err)
 	}
 	if err := regular(path, info); err != nil {
 		return nil, err
 	}
-	real, err := realPath(path)
+	real, err := realPath(path, link)
 	if err != nil {
 		return nil, explain(path, err)
 	}
@@ -216,7 +222,45 @@ func (s *Source) reopen() (*os.File, error) {
 	return f, nil
 }
 
-func realPath(path string) (string, error) {
+// realPath is the absolute path of a file, without symbolic links. link says that the file itself is one.
+func realPath(path string, link bool) (string, error) {
+	dir, base := filepath.Split(path)
+	if link || runtime.GOOS == "windows" || !filepath.IsAbs(dir) { // there names have several spellings
+		return real(path)
+	}
+	dir, err := directories.real(dir)
+	return filepath.Join(dir, base), err
+}
+
+// realDirs are the real paths of directories, for a moment: who opens thousands of files opens them in few directories.
+type realDirs struct {
+	mu    sync.Mutex
+	known map[string]string
+	until time.Time
+}
+
+// trusted is how long a directory is taken to be where it was.
+const trusted = time.Second
+
+var directories realDirs
+
+func (d *realDirs) real(dir string) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if now := time.Now(); now.After(d.until) {
+		d.known, d.until = map[string]string{}, now.Add(trusted)
+	}
+	if known, ok := d.known[dir]; ok {
+		return known, nil
+	}
+	found, err := real(dir)
+	if err == nil {
+		d.known[dir] = found
+	}
+	return found, err
+}
+
+func real(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err

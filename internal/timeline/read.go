@@ -35,6 +35,7 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 	}
 	t := &teller{opts: opts, words: opts.Agent.Words(), emit: emit}
 	framer := normalize.New(r, normalize.Options{Decoder: opts.Agent.Decoder(), Live: opts.Live})
+	defer framer.Close()
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()

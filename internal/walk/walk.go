@@ -72,13 +72,17 @@ func (w *walker) dir(path, real string) error {
 			plain[e.Name()] = true
 		}
 	}
+	below, reallyBelow := prefix(path), prefix(real)
 	for _, e := range entries {
-		if err := w.entry(filepath.Join(path, e.Name()), filepath.Join(real, e.Name()), e, plain); err != nil {
+		if err := w.entry(below+e.Name(), reallyBelow+e.Name(), e, plain); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// prefix is what filepath.Join puts before the names in a directory.
+func prefix(dir string) string { return strings.TrimSuffix(filepath.Join(dir, "x"), "x") }
 
 func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) error {
 	if e.IsDir() {

@@ -110,7 +110,7 @@ func IsRecord(line []byte) bool {
 	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
 		d := a.Decoder()
 		rec := session.Record{Raw: line, Spans: make([]jsonl.Span, d.Paths())}
-		return jsonl.NewScanner(d.Shape()).Scan(line, rec.Spans).Object && d.Envelope(&rec)
+		return d.Shape().ScanOne(line, rec.Spans).Object && d.Envelope(&rec)
 	})
 }
 

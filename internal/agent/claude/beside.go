@@ -197,7 +197,7 @@ func (f *folder) Line(offset int64) []byte {
 	if err != nil {
 		return nil
 	}
-	if v := jsonl.NewScanner(shape).Scan(l.Raw, make([]jsonl.Span, fieldCount)); v.Fault != jsonl.None || !v.Object {
+	if v := shape.ScanOne(l.Raw, make([]jsonl.Span, fieldCount)); v.Fault != jsonl.None || !v.Object {
 		return nil
 	}
 	return bytes.Clone(l.Raw)
@@ -216,6 +216,7 @@ func eachLine(path string, see func(line []byte, record func() bool) bool) {
 
 func linesOf(r io.Reader, see func(line []byte, record func() bool) bool) {
 	scanner := jsonl.NewScanner(shape)
+	defer scanner.Done()
 	spans := make([]jsonl.Span, fieldCount)
 	in := jsonl.NewReader(r)
 	for {

@@ -69,7 +69,7 @@ func (c *Checker) callFrom(result *node) (name string, input object, known bool)
 // nodeOf reads a record of the tree from a line of another file.
 func nodeOf(line []byte) *node {
 	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fieldCount), Pos: session.Pos{Line: 1}}
-	jsonl.NewScanner(shape).Scan(line, rec.Spans)
+	shape.ScanOne(line, rec.Spans)
 	return newNode(&rec, &node{})
 }
 

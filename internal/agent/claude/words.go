@@ -176,6 +176,7 @@ func (Words) TurnMark() []byte { return []byte(`{"type":"mode","mode":"normal","
 func (Agent) About(head []byte) agent.About {
 	var a agent.About
 	scanner := jsonl.NewScanner(shape)
+	defer scanner.Done()
 	rec := session.Record{Spans: make([]jsonl.Span, fieldCount)}
 	readable := false
 	for line := range bytes.Lines(head) {

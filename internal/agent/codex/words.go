@@ -108,6 +108,6 @@ func (Agent) About(head []byte) agent.About {
 
 // wholeObject says whether a line is one JSON object.
 func wholeObject(line []byte) bool {
-	v := jsonl.NewScanner(shape).Scan(line, make([]jsonl.Span, fieldCount))
+	v := shape.ScanOne(line, make([]jsonl.Span, fieldCount))
 	return v.Fault == jsonl.None && v.Object
 }

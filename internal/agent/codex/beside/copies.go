@@ -46,7 +46,6 @@ type copies struct {
 	turn     []byte    // id of the turn in hand
 	stamp    []byte    // time of the last record
 	further  bool      // other files were looked at
-	scanner  *jsonl.Scanner
 	spans    []jsonl.Span
 }
 
@@ -57,7 +56,7 @@ func newCopies(dir, base string, name home.FileName, older func() []string, fork
 	dec := codex.Decoder{}
 	return &copies{
 		dir: dir, base: base, name: name, older: older, forks: forks, seed: maphash.MakeSeed(), holes: map[int]bool{}, at: map[uint64]int{},
-		scanner: jsonl.NewScanner(dec.Shape()), spans: make([]jsonl.Span, dec.Paths()),
+		spans: make([]jsonl.Span, dec.Paths()),
 	}
 }
 
@@ -276,7 +275,7 @@ func (c *copies) told(path string) string {
 
 // decode reads a record of a copy, nil if it is none. It is valid until the next one is read.
 func (c *copies) decode(line []byte) *session.Record {
-	if v := c.scanner.Scan(line, c.spans); v.Fault != jsonl.None || !v.Object {
+	if v := (codex.Decoder{}).Shape().ScanOne(line, c.spans); v.Fault != jsonl.None || !v.Object {
 		return nil
 	}
 	rec := &session.Record{Raw: line, Spans: c.spans}

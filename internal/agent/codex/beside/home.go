@@ -28,6 +28,7 @@ import (
 // nobody. Its methods may be called from several goroutines.
 type Home struct {
 	dir   string
+	asker home.Asker
 	files func() (rollouts, error)
 	index func() (map[string]string, error)
 
@@ -86,7 +87,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	if !ok {
 		return nil, nil // nothing can point to it
 	}
-	busy, err := home.RealInUse(src.Real, h.dir, name.ThreadID)
+	busy, err := h.asker.InUse(src.Real, h.dir, name.ThreadID)
 	if err != nil {
 		return nil, err
 	}

@@ -35,10 +35,15 @@ func InUse(path, home, threadID string) (*Busy, error) {
 
 // RealInUse is InUse for a path in which no symbolic link is left.
 func RealInUse(real, home, threadID string) (*Busy, error) {
+	return inUse(real, home, threadID, false)
+}
+
+// inUse is RealInUse. unstaged says that no migration has prepared a file beside it.
+func inUse(real, home, threadID string, unstaged bool) (*Busy, error) {
 	if threadID != "" && !IsID(threadID) {
 		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
 	}
-	b, unknown := migrating(real, home, threadID)
+	b, unknown := migrating(real, home, threadID, unstaged)
 	if b != nil {
 		return b, nil
 	}
@@ -72,13 +77,17 @@ func Asking(threadID string) bool {
 var stagedSuffixes = []string{".paginated.tmp", ".paginated.zst.tmp", ".decompressed.tmp", ".head.tmp"}
 
 // migrating looks for a migration that Codex has begun and not finished. It must finish it itself.
-func migrating(real, home, threadID string) (*Busy, error) {
+func migrating(real, home, threadID string, unstaged bool) (*Busy, error) {
 	var marks []string
 	if home != "" && threadID != "" {
 		marks = append(marks, filepath.Join(home, "rollout-migrations", strings.ToLower(threadID)+".pending"))
 	}
 	dir, base := filepath.Split(real)
-	for _, suffix := range stagedSuffixes {
+	suffixes := stagedSuffixes
+	if unstaged {
+		suffixes = nil
+	}
+	for _, suffix := range suffixes {
 		marks = append(marks, filepath.Join(dir, "."+base+suffix))
 		if plain, zst := strings.CutSuffix(base, zstSuffix); zst {
 			marks = append(marks, filepath.Join(dir, "."+plain+suffix))

@@ -37,12 +37,17 @@ type argumentChecker struct {
 	accepted map[session.Pos]bool   // of those, what the model answered to all the same
 }
 
-func newArgumentChecker(s *run) argumentChecker {
+// argumentShape wants nothing of the arguments: they are only to be sound.
+var argumentShape = func() *jsonl.Shape {
 	shape, err := jsonl.Compile()
 	if err != nil {
 		panic("lint: " + err.Error()) // an empty shape
 	}
-	return argumentChecker{run: s, scanner: jsonl.NewScanner(shape), bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{}}
+	return shape
+}()
+
+func newArgumentChecker(s *run) argumentChecker {
+	return argumentChecker{run: s, scanner: jsonl.NewScanner(argumentShape), bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{}}
 }
 
 func (c *argumentChecker) check(rec *session.Record) {
