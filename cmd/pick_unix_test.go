@@ -222,12 +222,30 @@ func TestCompletionInZsh(t *testing.T) {
 	if err := os.Symlink(os.Args[0], filepath.Join(dir, "hist")); err != nil {
 		t.Fatal(err)
 	}
-	c := atTerminal(t, 100, []string{"PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + dir}, nil, "zsh")
+	c := atTerminal(t, 100, []string{"PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + dir, "CLAUDE_CONFIG_DIR=" + filepath.Join(dir, ".claude")}, nil, "zsh")
 	c.types(t, "PS1='%% '; autoload -U compinit; compinit -D; source <(hist completion zsh); echo rea''dy\r")
 	c.shows(t, "ready")
 	c.types(t, "hist lint --format text,sa\t")
 	c.shows(t, "text,sarif=")
 	c.types(t, "\x15hist show 01\t\t")
 	c.shows(t, "01a1fa85-bfc3-74d1-9684-43a82083e7d1  -- 1h  list the files please")
+	for _, id := range []string{"9bcf69c6-3973-497c-a741-270f52afcea0", "9bcf69c7-3973-497c-a741-270f52afcea0"} {
+		text, err := os.ReadFile("../fixtures/claude/2.1.330/resumed2/9bcf69c6-3973-497c-a741-270f52afcea0.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, ".claude", "projects", "-home-dev-demo", id+".jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.types(t, "\x15hist show 9bc\t\t")
+	c.shows(t, "9bcf69c7-3973-497c-a741-270f52afcea0  -- 1h  list files please")
 	c.types(t, "\x03\x15exit\r")
 }
