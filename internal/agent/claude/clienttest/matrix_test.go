@@ -219,7 +219,7 @@ func TestBehaviourPage(t *testing.T) {
 			}
 		}
 		n := float64(len(rows))
-		fmt.Fprintf(&page, "%d damages of a session that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair; %.1f %% could be had back, and %.1f %% of that was.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n%s", len(rows), 100*sum[0]/n, 100*sum[1]/n, 100*sum[2]/n, 100*sum[1]/sum[2], table.String())
+		fmt.Fprintf(&page, "%d damages of sessions that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair; %.1f %% could be had back, and %.1f %% of that was.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n%s", len(rows), 100*sum[0]/n, 100*sum[1]/n, 100*sum[2]/n, 100*sum[1]/sum[2], table.String())
 	}
 	path := "../../../../docs/claude-behaviour.md"
 	if measured, err := filepath.Glob(results("*")); err != nil || len(measured) == 0 {
@@ -251,7 +251,10 @@ is and after the repair. The number is the share of the sound session's items (t
 holds, word for word: a stand-in does not count. "400" names the rules of the Messages API that the request breaks. The
 times are as in life: a prompt a minute after what stands before it, an answer eight seconds. "Possible" is the share whose
 content the damaged file still holds, wherever it stands: the only copy of a text that is gone can't be had back, and a session
-that the cut has ended early holds what was written.
+that the cut has ended early holds what was written. Most of the damages are done to one ordinary session, those of thinking,
+images and compactions each to one that has such. Of a compaction that was cut before its summary the old history is sent
+again, which is no item of the sound session. That a signature was changed nobody but the API can tell where the file has no
+hash of the answer.
 
 The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run TestRealClient -matrix -update`" + `; the tests in CI drive a few
 of the damages through two versions each time, and fail if a repaired session is refused, breaks a rule or sends less.
