@@ -365,10 +365,10 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 
 // itemsFollow says whether what the model said or thought is known to be lost if its item has not come by a place. In a
 // session without ordinals no gap tells of lost lines; but the client writes the item right behind the events that show
-// it (measured with 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception). A review's events are its own
-// thread's.
+// it (measured with 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception; up to 0.63 it writes all items of
+// a response behind all events of it). A review's events are its own thread's.
 func (c *messageChecker) itemsFollow(at session.Pos) bool {
-	return !c.run.paginated && !c.alone.review && at.Line < theEnd
+	return !c.run.paginated && !c.alone.review && at.Line < theEnd && !codex.Before(c.run.header.Version, 0, 72)
 }
 
 // lastAnswer compares what the end of a turn repeats as its last answer with the last item.

@@ -25,6 +25,7 @@ type tokenChecker struct {
 	over  bool        // what comes next begins another one
 	known bool        // damage between it and here is told already, or so is the loss
 	mixed bool        // the sums are those of two writers
+	other bool        // a review runs, whose thread has a sum of its own
 }
 
 func (c *tokenChecker) Record(rec *session.Record) {
@@ -33,8 +34,16 @@ func (c *tokenChecker) Record(rec *session.Record) {
 	case rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		c.known = true
 	case rec.Type == "event_msg/token_count":
-		c.count(rec)
+		if !c.other {
+			c.count(rec)
+		}
 	default:
+		switch string(codex.Text(rec, codex.FieldPayloadType)) {
+		case "entered_review_mode":
+			c.other = true
+		case "exited_review_mode":
+			c.other = false
+		}
 		c.known = c.known || codex.IsLostAnswer(rec)
 		if c.next.Line == 0 && begins(rec) {
 			c.next, c.stamp = rec.Pos, codex.Stamp(rec)
