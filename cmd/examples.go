@@ -24,7 +24,7 @@ var examples = map[string][]sample{
 	},
 	"runs": {
 		{"hist runs", "the repairs on record"},
-		{"hist runs show 20261122T1136", "one of them, by the beginning of its id: what it changed, and how to take it back"},
+		{"hist runs show 20", "one of them, by the beginning of its id: what it changed, and how to take it back"},
 		{"hist runs prune --older-than 30d -n", "what would go"},
 	},
 	"pre-resume": {
