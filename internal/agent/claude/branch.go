@@ -301,7 +301,7 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 		return false // nobody goes back to the middle of a turn
 	}
 	if t.continuesByItself(winner) && !c.leftByChoice(head) {
-		return false
+		return c.unfinishedAnswer(head, end)
 	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
@@ -315,6 +315,27 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	}
 	if before(c.written, firstNoted) {
 		return !overlap || head.role == roleAssistant && !head.isPrompt()
+	}
+	return false
+}
+
+// unfinishedAnswer says whether a branch is no more than an answer with calls of which none was answered: a client that
+// was interrupted there leaves it out by itself when it goes on (2.1.50 and 2.1.150, measured).
+func (c *Checker) unfinishedAnswer(head, end *node) bool {
+	called := false
+	for m := end; m != nil; m = m.up {
+		if m.hasMessage() && (m.role != roleAssistant || m.msg != head.msg) {
+			return false
+		}
+		for id := range m.each(blockCall) {
+			if len(c.results()[id]) > 0 {
+				return false
+			}
+			called = true
+		}
+		if m == head {
+			return called
+		}
 	}
 	return false
 }
