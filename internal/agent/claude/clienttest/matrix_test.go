@@ -24,7 +24,7 @@ var (
 // few are the damages that the real client is always driven through: one a family.
 var few = []string{
 	"lost_output", "lost_output_parallel", "lost_call", "lost_user", "null_parent_middle", "uuid_missing", "reversed", "glued_two", "type_missing",
-	"empty_user", "content_null", "output_wrong_id", "late_output",
+	"empty_user", "content_null", "output_wrong_id", "late_output", "kept_prompt_lost",
 }
 
 // refused are sessions that no repair makes resumable: there is no message in them that is not a sub-agent's.
@@ -86,7 +86,7 @@ type victim struct {
 	damages []Damage
 }
 
-// suffering are the sessions that a client's own are damaged of: an ordinary one, and with -matrix one of each kind.
+// suffering are the sessions of a client's own that are damaged: an ordinary one, and one of each kind.
 func suffering(t *testing.T, h *Home) []victim {
 	t.Helper()
 	wanted := regexp.MustCompile(*damages)
