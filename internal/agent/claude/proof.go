@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -48,7 +49,7 @@ func (p *proof) answer(n *node, content, model []byte) {
 		p.answers[n.msg] = a
 	}
 	a.end = n.ref.Pos
-	a.odd = a.odd || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
+	a.odd = a.odd || bytes.Contains(content, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
 	i := 0
 	gjson.ParseBytes(content).ForEach(func(_, b gjson.Result) bool {
 		one := appendCanonical(nil, b)
