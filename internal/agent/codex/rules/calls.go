@@ -97,8 +97,10 @@ type turnInHand struct {
 	turn  int64
 	begun session.Pos
 	ended bool
-	prev  []byte // time stamp of the record before the one in hand, as it stands there
-	shell string // the tool by which the session runs commands
+	// compacted says that a compaction has come: calls before it are forgotten, and their scripts may still write notes.
+	compacted bool
+	prev      []byte // time stamp of the record before the one in hand, as it stands there
+	shell     string // the tool by which the session runs commands
 }
 
 func newCallChecker(s *run) *callChecker {
@@ -283,6 +285,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 func (c *callChecker) compaction(rec *session.Record) {
 	c.closeGroup(rec.Pos)
 	c.settleLost(rec.Pos)
+	c.compacted = true
 	kept := gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement))
 	outputs := map[string]bool{} // that the history keeps, by their call_ids
 	if len(c.open) > 0 {

@@ -217,7 +217,7 @@ func (c *callChecker) note(key callKey, rec *session.Record) {
 		open.noted = true
 		return
 	}
-	if _, ok := c.answered(key); ok || c.cut[key] != nil || c.past[key] || len(c.notes) >= maxNotes {
+	if _, ok := c.answered(key); ok || c.compacted || c.cut[key] != nil || c.past[key] || len(c.notes) >= maxNotes {
 		return
 	}
 	c.notes = append(c.notes, &earlyOutput{
