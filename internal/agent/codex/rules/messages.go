@@ -53,10 +53,11 @@ type messageChecker struct {
 	front    textSum // of an answer's item that is the newest record but for settings
 	alone    alonePrompts
 	mute     promptless
-	copies   copies              // of the events that show messages
-	restored map[uint64]lostText // messages told as lost, by the bytes of their events
-	echo     *lostText           // one whose event stands here a second time
-	echoOf   uint64              // by the bytes of its event
+	copies   copies                  // of the events that show messages
+	early    map[textSum]session.Pos // of findings of answers whose items did not come behind their events, by their texts
+	restored map[uint64]lostText     // messages told as lost, by the bytes of their events
+	echo     *lostText               // one whose event stands here a second time
+	echoOf   uint64                  // by the bytes of its event
 }
 
 // lostText is a message, or a thought, that was told as lost.
@@ -321,12 +322,14 @@ func (c *messageChecker) message(rec *session.Record) {
 			c.standsAgain(c.echoOf, *c.echo)
 		}
 		c.echo = nil
-		if text := c.sum(codex.FirstText(rec)); c.agent != nil && c.agent.ref.Pos.Lost > 0 && !rec.Torn && text != c.said {
+		text := c.sum(codex.FirstText(rec))
+		if c.agent != nil && c.agent.ref.Pos.Lost > 0 && !rec.Torn && text != c.said {
 			c.resolveAgent(rec.Pos) // it is another answer's item
 		}
-		c.answer = rec.Pos
-		c.text = c.sum(codex.FirstText(rec))
-		c.front = c.text
+		if c.agent == nil || text != c.said {
+			c.cameLate(text)
+		}
+		c.answer, c.text, c.front = rec.Pos, text, text
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
 			c.text = textSum{} // what the turn's end repeats is the whole of it, and no other answer
 		}
@@ -359,8 +362,23 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 	} else if c.itemsFollow(at) {
 		c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
 		c.answer, c.text = c.agent.ref.Pos, c.said
+		if c.early == nil {
+			c.early = map[textSum]session.Pos{}
+		}
+		if len(c.early) < maxRestored {
+			c.early[c.said] = c.agent.ref.Pos
+		}
 	}
 	c.agent = nil
+}
+
+// cameLate takes back that an answer is lost: of two clients that write one session, one's records may stand between the
+// other's event and item.
+func (c *messageChecker) cameLate(text textSum) {
+	if at, ok := c.early[text]; ok && text.size > 0 {
+		delete(c.early, text)
+		c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+	}
 }
 
 // itemsFollow says whether what the model said or thought is known to be lost if its item has not come by a place. In a
