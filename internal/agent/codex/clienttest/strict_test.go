@@ -49,6 +49,9 @@ func TestRefusedByTheAPI(t *testing.T) {
 				t.Fatal(rule, err)
 			}
 			for _, path := range paths {
+				if taken[filepath.Base(path)] {
+					continue
+				}
 				text, err := os.ReadFile(path)
 				if err != nil {
 					t.Fatal(err)
@@ -73,6 +76,9 @@ func TestRefusedByTheAPI(t *testing.T) {
 		}
 	})
 }
+
+// taken are fixtures of notes: the session's own API has answered what this one refuses.
+var taken = map[string]bool{"bad-answered.jsonl": true}
 
 // unsent are the rules whose damage a client does not send on: ids, by which the API tells what belongs together, only from 0.144 on, and of the repeated ones 0.145.0
 // sends none.
