@@ -149,7 +149,7 @@ type program struct {
 
 func (b *bench) programs() []program {
 	hist, mixed := b.path("hist"), b.path("mixed.jsonl")
-	lint := func(name string) []string { return []string{hist, "lint", "--no-config", b.path(name)} }
+	lint := func(name string) []string { return []string{hist, "lint", "--no-config", "--no-cache", b.path(name)} }
 	return []program{
 		{name: lintMixed, args: lint("mixed.jsonl")},
 		{name: lintMixedOne, args: lint("mixed.jsonl"), one: true},

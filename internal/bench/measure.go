@@ -63,7 +63,7 @@ func (b *bench) memory(stream int64) error {
 
 // peak is the most memory that hist lint has resident, in MiB, as Linux counts it.
 func (b *bench) peak(in io.Reader, path string) (int64, error) {
-	c := b.command(program{args: []string{b.path("hist"), "lint", "--no-config", path}})
+	c := b.command(program{args: []string{b.path("hist"), "lint", "--no-config", "--no-cache", path}})
 	c.Stdin = in
 	if err := c.Start(); err != nil {
 		return 0, err
