@@ -182,17 +182,7 @@ var worstTrees = map[string]func(n int) string{
 			}
 		})(n)
 	},
-	"calls first, outputs later": func(n int) string {
-		half := n / 2
-		return changed(works, func(i int, r *treeRecord) {
-			switch {
-			case i > half:
-				r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_%d", i-half)), id(i-half)
-			case i > 0:
-				r.role, r.content = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i))
-			}
-		})(n)
-	},
+	"calls first, outputs later": callsThenOutputs(func(i, n int) int { return i - n/2 }),
 	"late outputs": changed(says, func(i int, r *treeRecord) {
 		switch i % 4 {
 		case 1:
@@ -277,17 +267,7 @@ var worstTrees = map[string]func(n int) string{
 			}
 		})(n)
 	},
-	"late outputs backwards": func(n int) string {
-		half := n / 2
-		return changed(works, func(i int, r *treeRecord) {
-			switch {
-			case i > half:
-				r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_%d", n-i)), id(n-i)
-			case i > 0:
-				r.role, r.content = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i))
-			}
-		})(n)
-	},
+	"late outputs backwards": callsThenOutputs(func(i, n int) int { return n - i }),
 	"late outputs of one answer": func(n int) string {
 		half := n / 2
 		return changed(works, func(i int, r *treeRecord) {
@@ -396,6 +376,20 @@ func below(i, n int) string {
 		return ""
 	}
 	return id(i)
+}
+
+// callsThenOutputs are calls, each behind the one before, and then the outputs of those that call tells.
+func callsThenOutputs(call func(i, n int) int) func(n int) string {
+	return func(n int) string {
+		return changed(works, func(i int, r *treeRecord) {
+			switch {
+			case i > n/2:
+				r.role, r.content, r.source = "user", tellsOutput(fmt.Sprintf("toolu_%d", call(i, n))), id(call(i, n))
+			case i > 0:
+				r.role, r.content = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i))
+			}
+		})(n)
+	}
 }
 
 // changed are records that are otherwise than they would be.

@@ -36,12 +36,7 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 		return true
 	})
 	n.above = n.up
-	n.number = c.numbers
-	c.numbers++
-	c.changes++
-	n.join()
-	c.byUUID[n.uuid] = n
-	c.added = append(c.added, n)
+	c.grow(n)
 	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: m.json(c.beside)}})
 	return n

@@ -78,12 +78,7 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 		up, n.new.parent = parent, parent.uuid
 	}
 	n.up, n.above = up, up
-	n.number = c.numbers
-	c.numbers++
-	c.changes++
-	n.join()
-	c.byUUID[n.uuid] = n
-	c.added = append(c.added, n)
+	c.grow(n)
 	for _, call := range n.ids(blockCall) {
 		c.calls()[call] = cmp.Or(c.calls()[call], n)
 	}
@@ -92,6 +87,16 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 	}
 	n.edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: line}})
+}
+
+// grow makes a record that is not in the file a part of the tree: it hangs on its parent.
+func (c *Checker) grow(n *node) {
+	n.number = c.numbers
+	c.numbers++
+	c.changes++
+	n.join()
+	c.byUUID[n.uuid] = n
+	c.added = append(c.added, n)
 }
 
 // lostBeside puts back what records hang on that nothing but another session of the folder tells of: words of an answer, or

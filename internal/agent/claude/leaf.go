@@ -1,0 +1,108 @@
+package claude
+
+import (
+	"time"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// wrongLeaf reports where the newest client begins at a record that leaves out what follows.
+func (c *Checker) wrongLeaf() {
+	tip := c.tipOf(c.leaf)
+	if tip == nil || c.pointed {
+		return
+	}
+	full := c.deepest(tip)
+	if full == tip || full == nil {
+		return
+	}
+	sent, all := c.reach(tip, hung, c.hungKept, c.all()), c.reach(full, hung, c.hungKept, c.all())
+	lost := false
+	for _, n := range all.list {
+		lost = lost || n.sent() && !n.filler && !sent.has(n)
+	}
+	if !lost {
+		return
+	}
+	d := c.add(&draft{about: full, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the client begins before this record: what follows is not sent",
+	}})
+	c.pointAt(d, full, false)
+}
+
+// pointAt adds a last-prompt record that names where the conversation ends, and says whether somebody has chosen that.
+func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
+	c.leaf, c.pointed = n.uuid, true
+	prompt := ""
+	for _, t := range c.echoes {
+		if t.last {
+			prompt = t.text
+		}
+	}
+	line := []byte(`{"type":"last-prompt","lastPrompt":`)
+	line = jsonl.AppendQuote(line, prompt)
+	line = append(jsonl.AppendQuote(append(line, `,"leafUuid":`...), n.uuid), `,"sessionId":`...)
+	line = jsonl.AppendQuote(line, c.beside.session)
+	if chosen {
+		line = append(jsonl.AppendQuote(append(line, `,"hist":`...), chosenMark), '}')
+	} else {
+		line = append(line, '}')
+	}
+	d.Edits = append(d.Edits, finding.Edit{At: c.last.Pos, Op: finding.After, New: finding.Content{Literal: line}})
+}
+
+// wrongTime reports where clients up to 2.1.2 begin at a record in the middle: they take the message with the latest time,
+// the first of equals, and the end of the conversation has none or an earlier one.
+func (c *Checker) wrongTime() {
+	tip := c.tipOf(c.leaf)
+	for tip != nil && (!tip.sent() || tip.dropped != nil) {
+		tip = tip.up
+	}
+	if tip == nil || tip.new != nil || !c.oldTarget() {
+		return
+	}
+	latest := tip
+	for _, n := range c.nodes {
+		if n.sent() && !n.side && n.dropped == nil && (n.when > latest.when || n.when == latest.when && n.index < latest.index) {
+			latest = n
+		}
+	}
+	if latest == tip || latest.when == tip.when && latest.when != 0 || !under(tip, latest) || !saysMore(tip, latest) {
+		return
+	}
+	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: c.worst(finding.Loses, finding.Notes, finding.Notes), Fix: finding.StandIn,
+		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what stands behind that",
+	}})
+	if latest.when != 0 {
+		d.Edits = append(d.Edits, tip.timed(latest.when+1))
+		return
+	}
+	for _, n := range c.nodes { // a message without a time is taken for none that is later, nor earlier: all need one
+		if n.sent() && n.dropped == nil {
+			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
+		}
+	}
+}
+
+// saysMore says whether anything that was said stands behind a record on the way to a tip. Commands of the client's own do
+// not count: in a terminal their times go back a few milliseconds.
+func saysMore(tip, n *node) bool {
+	for ; tip != nil && tip != n; tip = tip.up {
+		if tip.sent() && !tip.meta && !tip.asksNothing && !tip.filler {
+			return true
+		}
+	}
+	return false
+}
+
+// noTime is the time, in milliseconds since 1970, from which on records get theirs of which none has any: 2025-01-01.
+const noTime = 1_735_689_600_000
+
+// timed is the edit that gives a record a time.
+func (n *node) timed(when int64) finding.Edit {
+	words := time.UnixMilli(when).UTC().Format("2006-01-02T15:04:05.000Z")
+	return finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.timeSpan, n.start, "timestamp", words)}}
+}

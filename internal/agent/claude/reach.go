@@ -1,0 +1,123 @@
+package claude
+
+import (
+	"slices"
+)
+
+// hung is what a record hangs on once all is mended.
+func hung(n *node) *node { return n.up }
+
+// nodeSet is a set of records.
+type nodeSet struct {
+	in   []bool // by the records' numbers
+	list []*node
+	kept []*node // those of them that are sent only because a compaction has kept them
+}
+
+func (s *nodeSet) has(n *node) bool { return n != nil && n.number < len(s.in) && s.in[n.number] }
+
+func (s *nodeSet) add(n *node) {
+	if !s.in[n.number] {
+		s.in[n.number] = true
+		s.list = append(s.list, n)
+	}
+}
+
+// reach are the records that the newest client sends when it begins at a tip: its path, what belongs to the answers on it,
+// and what compactions on it have kept.
+func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*node, all []*node) *nodeSet {
+	sent := &nodeSet{in: make([]bool, c.numbers), list: make([]*node, 0, len(all))}
+	answers := make(map[string]bool, len(all)/4)
+	calls := make(map[string]bool, len(c.heard))
+	var kept []*node
+	for p := tip; p != nil && !sent.has(p); p = up(p) {
+		sent.add(p)
+		if len(p.keeps) > 0 {
+			kept = append(kept, keeps(p)...)
+		}
+		if p.role == roleAssistant && p.msg != "" && !p.filler && !p.synthetic {
+			answers[p.msg] = true
+		}
+	}
+	known, last := "", false // what is known of the answer of the record before
+	for _, n := range all {
+		if n.role == roleAssistant && n.msg != "" && n.dropped == nil && !n.side {
+			if n.msg != known {
+				known, last = n.msg, answers[n.msg]
+			}
+			if last {
+				sent.add(n)
+			}
+		}
+		if sent.has(n) {
+			for id := range n.each(blockCall) {
+				calls[id] = true
+			}
+		}
+	}
+	for _, n := range all {
+		if n.role != roleResult || n.dropped != nil || n.side {
+			continue
+		}
+		for id := range n.each(blockResult) {
+			if calls[id] {
+				sent.add(n)
+			}
+		}
+	}
+	for _, n := range kept {
+		if !sent.has(n) {
+			sent.add(n)
+			sent.kept = append(sent.kept, n)
+		}
+	}
+	return sent
+}
+
+// hungKept are the records that a compaction's mark keeps once all is mended.
+func (c *Checker) hungKept(mark *node) []*node {
+	list, _ := keptBy(mark, c.byUUID)
+	return list
+}
+
+// sentNow are the records that are sent with the tree as it is now, made anew only if anything was changed.
+func (c *Checker) sentNow() *nodeSet {
+	now := state{c.leaf, len(c.found), c.changes}
+	if c.current != nil && c.currentAt == now {
+		return c.current
+	}
+	tip := c.tipOf(c.leaf)
+	if c.asItWas == nil || tip != c.asItWas.list[0] || len(c.added) > 0 || c.changes > 0 {
+		c.asItWas = c.reach(tip, hung, c.hungKept, c.all())
+	}
+	c.current, c.currentAt = c.asItWas, now
+	return c.current
+}
+
+// state is what the records that are sent hang on: each change of the tree is counted.
+type state struct {
+	leaf           string
+	found, changes int
+}
+
+// sentAfter are the records that are sent once all is mended.
+func (c *Checker) sentAfter() *nodeSet {
+	now := c.sentNow()
+	sent := &nodeSet{slices.Clone(now.in), slices.Clone(now.list), now.kept}
+	for _, n := range c.nodes {
+		if n.dropped != nil || !n.sent() && sent.has(n.up) {
+			sent.add(n)
+		}
+	}
+	return sent
+}
+
+// count is how many content blocks the records hold that are sent.
+func count(sent *nodeSet) (blocks int64) {
+	for _, n := range sent.list {
+		if n.sent() && !n.filler && n.dropped == nil {
+			blocks += int64(len(n.blocks))
+		}
+	}
+	return blocks
+}

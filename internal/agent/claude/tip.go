@@ -1,0 +1,99 @@
+package claude
+
+import (
+	"slices"
+)
+
+// tipOf is the record that the newest client begins at, given what the last last-prompt record names.
+func (c *Checker) tipOf(leaf string) *node {
+	start := c.byUUID[leaf]
+	if start == nil || start.dropped != nil || !saysAnything(start, hung) {
+		return c.newestBelow(lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) }))
+	}
+	return c.newestBelow(answerHead(start, hung))
+}
+
+// saysAnything says whether the way up from a record leads to a message: the newest client takes no leaf that nothing is
+// said above, as what it adds to an answer that is lost (measured).
+func saysAnything(n *node, up func(*node) *node) bool {
+	seen := map[*node]bool{}
+	for n != nil && !n.hasMessage() && n.role != roleBoundary && !seen[n] {
+		seen[n] = true
+		n = up(n)
+	}
+	return n != nil && !seen[n]
+}
+
+// lastOf is the last record with a message of those that count, else the last of any kind, where the newest client begins
+// if the file does not say where the conversation ends.
+func lastOf(nodes []*node, counts func(*node) bool) (last *node) {
+	for _, n := range slices.Backward(nodes) {
+		if counts(n) && (n.hasMessage() || n.role == roleBoundary) {
+			return n
+		}
+		if last == nil && counts(n) {
+			last = n
+		}
+	}
+	return last
+}
+
+// answerHead is the first record of the answer whose call or output a record is, else the record itself: of parallel calls
+// the client goes on behind another one than the leaf that it noted while they ran (measured with 2.1.330).
+func answerHead(n *node, up func(*node) *node) *node {
+	if n == nil || n.role != roleResult && (n.role != roleAssistant || !n.has(blockCall)) {
+		return n
+	}
+	head := n
+	msg := ""
+	for p, steps := n, 0; p != nil && steps < maxSiblings; p, steps = up(p), steps+1 {
+		switch {
+		case p.role == roleResult:
+		case p.role == roleAssistant && p.msg != "" && (msg == "" || p.msg == msg):
+			head, msg = p, p.msg
+		default:
+			return head
+		}
+	}
+	return head
+}
+
+// newestBelow is the last record in the file that hangs on one and stands behind it, itself if there is none.
+func (c *Checker) newestBelow(n *node) *node {
+	if n == nil {
+		return nil
+	}
+	best := n
+	c.below(n, func(m *node) bool {
+		if m.index > best.index && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
+			best = m
+		}
+		return true
+	})
+	return best
+}
+
+// besideCall says whether a record is an output off the path that the client collects with its call.
+func (c *Checker) besideCall(m *node) bool {
+	return m.role == roleResult && m.up != nil && m.many == 0 && m.up.many > 1
+}
+
+// deepest follows what hangs on a record to its end, whatever the order of the file.
+func (c *Checker) deepest(n *node) *node {
+	for steps := 0; steps <= len(c.nodes); steps++ {
+		var next *node
+		for m := n.first; m != nil; m = m.latter {
+			if m.side || m.dropped != nil || c.unread(m) || c.besideCall(m) {
+				continue
+			}
+			if next == nil || m.when > next.when {
+				next = m
+			}
+		}
+		if next == nil {
+			return n
+		}
+		n = next
+	}
+	return n
+}

@@ -1,0 +1,73 @@
+package claude
+
+import (
+	"slices"
+)
+
+// trunk is the way from a tip to its root, and what hangs on it.
+type trunk struct {
+	tip   *node
+	forks map[*node]*fork // of the records on the way, and of those looked at beside it; nil until one is asked for
+}
+
+// fork is what can be said of a branch that leaves the way to the tip at a record.
+type fork struct {
+	at      *node
+	winner  *node // the first record behind it on the way that says something, nil if none does
+	rewound bool  // behind it on the way the client has noted a rewind
+	inTurn  bool  // it stands in the middle of a turn: behind a call
+}
+
+func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
+
+// walk goes from the tip to the root.
+func (t *trunk) walk(c *Checker) {
+	t.forks = map[*node]*fork{}
+	var said *node
+	rewound := false
+	var way []*fork
+	for p := t.tip; p != nil; p = p.up {
+		f := &fork{at: p, winner: said, rewound: rewound}
+		t.forks[p] = f
+		way = append(way, f)
+		if p.hasMessage() {
+			said = p
+		}
+		rewound = rewound || p.isPrompt() && c.rewound(p)
+	}
+	called := false
+	for _, f := range slices.Backward(way) {
+		if f.at.hasMessage() {
+			called = f.at.role == roleAssistant && f.at.has(blockCall)
+		}
+		f.inTurn = called
+	}
+}
+
+// continuesByItself says whether a branch on the way to the tip begins with a prompt of the client's own that the model
+// answers at once. Somebody who goes back says something there; the client, which goes on by itself after an interruption,
+// has been seen to hang its prompt on the end that an old last-prompt record names (reported of 2.1.245 and 2.1.246).
+func (t *trunk) continuesByItself(first *node) bool {
+	answer := t.forks[first].winner
+	return first.role == roleUser && first.meta && answer != nil && answer.role == roleAssistant
+}
+
+// forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.
+func (t *trunk) forkOf(c *Checker, head *node) *fork {
+	if t.forks == nil {
+		t.walk(c)
+	}
+	f := &fork{}
+	var beside []*node
+	for p := head.up; p != nil; p = p.up {
+		if known := t.forks[p]; known != nil {
+			f = known
+			break
+		}
+		beside = append(beside, p)
+	}
+	for _, p := range beside {
+		t.forks[p] = f
+	}
+	return f
+}
