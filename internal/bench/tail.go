@@ -69,14 +69,12 @@ a scanner has learned is whole lines now, and no longer keys: see internal/jsonl
 | short texts (15 pairs) | 1.3 × | 1.5 × | 2.2 × |
 | mixed (5 pairs; before: 1) | 2.4 × | 2.7 × | 3 × |
 
-By the fastest runs short texts are at 1.7 ×. Of the time on short texts the scanner took 37 % before, and takes 30 % of what is left; Codex's
-checkers of calls and of items took 14 and 15 %, and take 17 and 16 %; reading and cutting into lines 8 %. The rest is in many small
-places, none above 7 %. Much of it is waiting for memory: ids and calls of the last tens of thousands of records lie in maps of some
-megabytes, which is why most that have not come are now told by a table of 64 KB.
+By the fastest runs short texts are at 1.7 ×; on the idle machine of the first table it was 2.1 ×. Two profiles at different load, a rough
+split: of the time on short texts the scanner took 37 % before, and takes 30 % of what is left; Codex's checkers of calls and of
+items took 14 and 15 %, and take 17 and 16 %; reading and cutting into lines 8 %.
 
 Tried in vain: a profile for the compiler makes short texts 7 % faster, long ones not, and a build takes two minutes: not kept. Giving up on
-lines that often leave the ways known made the work grow in jumps: they are tried always. Keys as learned before, behind the
-whole lines, gain only on lines of many versions mixed, and are a second way of knowing the same: taken out. Collecting garbage a quarter as
+lines that often leave the ways known made the work grow in jumps: they are tried always. Collecting garbage a quarter as
 often saves 9 %, and takes 7 MB more of the 64 that 10 GB may take: not kept.
 
 Against the program before Claude Code came (c716e16), one processor, in pairs: lint of 200 MB of long records takes 0.93 × the time and of

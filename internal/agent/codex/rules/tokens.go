@@ -14,7 +14,8 @@ var ruleTokenGap = texts.Rule(Rule{Name: "token-gap", Family: "calls", Impact: L
 // tokenChecker follows the client's count of tokens through a session without ordinals, where lost records leave no
 // other trace. With each answer of the model's the client writes what it took, and the sum of all before and with it:
 // a sum that grows by more than the answer tells of one whose count is lost, with what stood around it (measured with
-// 0.79.0 to 0.150.0: no session that lost nothing has such a jump, whatever was killed, compacted or resumed in it).
+// 0.79.0 to 0.150.0: no session that lost nothing has such a jump, whatever was killed, compacted or resumed in it; up to
+// 0.72 a review has one, and is not looked at).
 type tokenChecker struct {
 	run   *run
 	total int64       // the newest sum, 0 if none is known
