@@ -177,6 +177,20 @@ func TestMovedStandIn(t *testing.T) {
 	}
 }
 
+// TestBlanksBesideNULs: blanks in front of NULs and behind them are set aside with them, each at its own place.
+func TestBlanksBesideNULs(t *testing.T) {
+	header := `{"timestamp":"2026-11-18T09:30:00.000Z","type":"session_meta","payload":{"id":"01a1edfd-e191-74b0-9003-79b97f4a7c15","timestamp":"2026-11-18T09:30:00.000Z","cwd":"/home/dev/notes","originator":"codex_exec","cli_version":"0.114.0","source":"exec","model_provider":"openai"}}` + "\n"
+	zeros := strings.Repeat("\x00", 100)
+	text := []byte(header + " " + zeros + `  "content": [` + zeros + " \t\n")
+	k, err := repairKept(t, text, lint.Options{}, Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, word := unkept(t, text, k); line > 0 || !bytes.Contains(k.aside, []byte("\n "+zeros)) {
+		t.Errorf("%q of line %d is lost; set aside: %q", word, line, k.aside)
+	}
+}
+
 // TestSettles: damage that one pass does not mend, since its own mends bring more to light.
 func TestSettles(t *testing.T) {
 	header := `{"timestamp":"2026-11-18T09:30:00.000Z","type":"session_meta","payload":{%s"id":"01a1edfd-e191-74b0-9003-79b97f4a7c15","timestamp":"2026-11-18T09:30:00.000Z","cwd":"/home/dev/notes","originator":"codex_exec","cli_version":"0.114.0","source":"exec","model_provider":"%s"}}` + "\n"

@@ -80,15 +80,14 @@ type part struct {
 	zeros bool
 }
 
-// splitZeros cuts a line where many NULs stand, and takes out the few. It returns nothing if there is nothing else.
+// splitZeros cuts a line where many NULs stand, and takes out the few. Blanks beside the many are of their part. It returns
+// nothing if there is nothing else.
 func splitZeros(raw []byte) (parts []part) {
 	var text []byte
 	any := false
+	blank := func() bool { return len(bytes.TrimSpace(text)) == 0 }
 	flush := func() {
-		if len(bytes.TrimSpace(text)) > 0 {
-			parts, any = append(parts, part{text: text}), true
-		}
-		text = nil
+		parts, text, any = append(parts, part{text: text}), nil, true
 	}
 	for len(raw) > 0 {
 		n := bytes.IndexByte(raw, 0)
@@ -99,12 +98,18 @@ func splitZeros(raw []byte) (parts []part) {
 		raw = raw[n:]
 		rest := bytes.TrimLeft(raw, "\x00")
 		if zeros := raw[:len(raw)-len(rest)]; len(zeros) >= minZeros {
-			flush()
-			parts = append(parts, part{zeros, true})
+			if !blank() {
+				flush()
+			}
+			parts, text = append(parts, part{append(text, zeros...), true}), nil
 		}
 		raw = rest
 	}
-	flush()
+	if !blank() {
+		flush()
+	} else if last := len(parts) - 1; last >= 0 {
+		parts[last].text = append(parts[last].text, text...)
+	}
 	if !any {
 		return nil
 	}
