@@ -20,17 +20,6 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Exit codes of every command.
-const (
-	ExitOK       = 0
-	ExitFindings = 1 // findings at or above the threshold, or something left unrepaired
-	ExitUsage    = 2
-	ExitIO       = 3 // something could not be read or written, or nothing was found to look at
-	ExitInUse    = 4 // refused because somebody uses the session
-
-	ExitInterrupted = afterSignal + int(syscall.SIGINT)
-)
-
 // version is set by the linker for a release; otherwise the module's own is shown.
 var version = ""
 
@@ -43,32 +32,6 @@ func Version() string {
 		return strings.TrimPrefix(info.Main.Version, "v")
 	}
 	return "dev"
-}
-
-// exitError ends a command with a code. Its text, if any, is printed as the error.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return ""
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-func exit(code int) error {
-	if code == ExitOK {
-		return nil
-	}
-	return &exitError{code: code}
-}
-
-func usage(format string, args ...any) error {
-	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
 }
 
 // env is what a command works with: the streams it may read and write.
@@ -164,19 +127,6 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 		return usage("there is no option %q%s", flag, meantOr(strings.TrimLeft(flag, "-"), known, "; see "+name+" --help"))
 	}
 	return usage("%w; see %s --help", err, name)
-}
-
-// exitMeanings are what the exit codes mean, for the help and the man page.
-var exitMeanings = []struct {
-	code  int
-	means string
-}{
-	{ExitOK, "nothing at or above the threshold, or done"},
-	{ExitFindings, "findings at or above the threshold (lint), something left unrepaired (repair), or not to be resumed as it is (pre-resume)"},
-	{ExitUsage, "the command line, or the config, is wrong"},
-	{ExitIO, "something could not be read or written (the rest was done), or there was nothing to look at"},
-	{ExitInUse, "refused: somebody is using the session"},
-	{ExitInterrupted, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by a hang-up"},
 }
 
 // clients are the versions of clients that sessions are judged by, by the names of their agents; "" where none is named.

@@ -21,8 +21,10 @@ const proseWidth = 100
 // help prints the help of hist or of one command.
 func (e *env) help(w io.Writer, _ string, data any) {
 	p := &helpPage{w: w, width: widthOf(e.out)}
+	command := ""
 	switch of := data.(type) {
 	case *cli.Command:
+		command = of.Name
 		p.line("NAME:\n%s\n", folded("   hist "+of.Name+" - "+of.Usage, p.width, 6))
 		p.line("USAGE:\n%s\n", folded(strings.TrimRight("   hist "+of.Name+" [options] "+of.ArgsUsage, " "), p.width, 6))
 		p.prose(of.Description)
@@ -48,11 +50,7 @@ func (e *env) help(w io.Writer, _ string, data any) {
 		p.flags("", of.Flags)
 	}
 	p.line("EXIT STATUS:")
-	var rows [][2]string
-	for _, x := range exitMeanings {
-		rows = append(rows, [2]string{fmt.Sprint(x.code), x.means})
-	}
-	p.table(rows)
+	p.table(exitStatus(command))
 }
 
 func (p *helpPage) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }

@@ -27,8 +27,8 @@ func manPage(app *cli.App) string {
 		m.command(c)
 	}
 	m.section("EXIT STATUS")
-	for _, e := range exitMeanings {
-		m.item(fmt.Sprint(e.code), e.means)
+	for _, row := range exitStatus("") {
+		m.item(row[0], row[1])
 	}
 	for _, s := range manSections {
 		m.section(s.name)

@@ -204,22 +204,30 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestExitCodes compares the table of docs/commands.md with what every command's help ends with.
+// TestExitCodes compares the table of docs/commands.md with what hist's help ends with, of which each command has some.
 func TestExitCodes(t *testing.T) {
 	atRoot(t)
-	var rows strings.Builder
+	var rows, codes []string
 	for _, m := range regexp.MustCompile(`(?m)^\| ([0-9]+) \| (.*) \|$`).FindAllStringSubmatch(read(t, "docs/commands.md"), -1) {
-		fmt.Fprintf(&rows, "%s %s\n", m[1], m[2])
+		rows, codes = append(rows, m[1]+" "+m[2]), append(codes, m[1])
 	}
-	for _, args := range [][]string{{"--help"}, {"lint", "--help"}, {"repair", "--help"}, {"undo", "--help"}, {"show", "--help"}, {"explain", "--help"}} {
+	status := func(args ...string) (rows, codes []string) {
 		help, _ := run(args...)
 		_, help, _ = strings.Cut(help, "EXIT STATUS:\n")
-		var want strings.Builder
 		for _, m := range regexp.MustCompile(`(?m)^ +([0-9]+) +(.*)$`).FindAllStringSubmatch(help, -1) {
-			want.WriteString(m[1] + " " + m[2] + "\n")
+			rows, codes = append(rows, m[1]+" "+m[2]), append(codes, m[1])
 		}
-		if rows.String() != want.String() {
-			t.Errorf("hist %s:\n%sdocs/commands.md:\n%s", strings.Join(args, " "), want.String(), rows.String())
+		return rows, codes
+	}
+	if all, _ := status("--help"); !slices.Equal(all, rows) {
+		t.Errorf("hist --help:\n%s\ndocs/commands.md:\n%s", strings.Join(all, "\n"), strings.Join(rows, "\n"))
+	}
+	for command, lacks := range map[string][]string{
+		"lint": {"4"}, "repair": nil, "undo": {"1"}, "pre-resume": nil, "show": {"1", "4"}, "explain": {"1", "4"}, "shim": {"4"},
+	} {
+		want := slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return slices.Contains(lacks, code) })
+		if _, got := status(command, "--help"); !slices.Equal(got, want) {
+			t.Errorf("hist %s --help has the exit codes %v, want %v", command, got, want)
 		}
 	}
 }
