@@ -206,11 +206,18 @@ func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 
 // whatNow is what an error of this class asks for.
 func whatNow(class string) string {
+	if class == "context_window_exceeded" {
+		return ": the history is longer than the model takes; compact it once, or hand over to a new thread"
+	}
 	switch codex.Classify(class, "") {
 	case codex.Transient:
 		return ", which passes: resume this same thread"
 	case codex.BadRequest:
 		return ": what is sent was refused, and will be again as it is"
+	case codex.Limit:
+		return ": resume this same thread when the limit allows it"
+	case codex.Auth:
+		return ": log in, then resume this same thread"
 	}
 	return ": resume this same thread"
 }
