@@ -68,6 +68,12 @@ func (n noted) Output(callID string) (text, source string) {
 	return n.of.Output(callID)
 }
 
+// ReadOutput is of's.
+func (n noted) ReadOutput(call FileRead, sent func(words string) bool) (words, source string) {
+	n.asked()
+	return n.of.ReadOutput(call, sent)
+}
+
 // Typed is of's.
 func (n noted) Typed() []Typed {
 	n.asked()

@@ -31,6 +31,9 @@ type Beside interface {
 	Answer(callID, call string) (line []byte, source string)
 	// Output returns what is kept of a tool's output outside the session: the words, and words for where they were.
 	Output(callID string) (text, source string)
+	// ReadOutput returns what a call has read of a file, as the session or the client's file history tell it, and words for
+	// where it was. sent says whether the client has sent these words as the output; nil if nothing tells that.
+	ReadOutput(call FileRead, sent func(words string) bool) (words, source string)
 	// Typed are the prompts that the user has typed in this session, as the client lists them, by their times.
 	Typed() []Typed
 	// Line returns the line of the session's own file that begins at an offset in bytes; nil if there is none.

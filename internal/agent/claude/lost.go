@@ -269,7 +269,10 @@ func (c *Checker) claimed(callID string) bool {
 
 // insertResult writes a call's output again as far as it is known.
 func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *node, op finding.Op) *node {
-	words, source := c.outputOf(call, callID)
+	words, source := c.outputOf(callID)
+	if source == "" {
+		words, source = c.fileOutput(call, callID)
+	}
 	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
 	if source == "" {
 		block["content"], block["is_error"] = lostResult, true
@@ -307,7 +310,7 @@ func (c *Checker) provedOutput(call *node, block object) string {
 }
 
 // outputOf is what is still known of a call's output.
-func (c *Checker) outputOf(_ *node, callID string) (words, source string) {
+func (c *Checker) outputOf(callID string) (words, source string) {
 	if c.opts.Beside != nil {
 		return c.opts.Beside.Output(callID)
 	}

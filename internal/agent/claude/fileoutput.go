@@ -1,0 +1,62 @@
+package claude
+
+import (
+	"github.com/tidwall/gjson"
+)
+
+const clientsWords = "the client's own wording"
+
+// fileOutput finds the output of a call that read or changed a file, where the session or the client's file history tell it,
+// and that of a command which said nothing.
+func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
+	if c.opts.Beside == nil || call.new != nil || call.mended {
+		return "", ""
+	}
+	var block gjson.Result
+	gjson.GetBytes(c.opts.Beside.Line(call.ref.Offset), "message.content").ForEach(func(_, b gjson.Result) bool {
+		if b.Get("id").String() == callID {
+			block = b
+		}
+		return !block.Exists()
+	})
+	in := block.Get("input")
+	file := in.Get("file_path").String()
+	sent := func(words string) bool {
+		return c.provedOutput(call, object{"type": "tool_result", "tool_use_id": callID, "content": words}) != ""
+	}
+	proofs := len(c.proof.sent) > 0
+	switch name := block.Get("name").String(); {
+	case name == "Bash" && proofs && sent(silent):
+		return silent, clientsWords
+	case file == "":
+	case name == "Read":
+		if !proofs {
+			sent = nil
+		}
+		return c.opts.Beside.ReadOutput(FileRead{callID, file, in.Get("offset").Int(), in.Get("limit").Int(), call.ref.Offset}, sent)
+	case proofs && (name == "Edit" || name == "Write"):
+		for _, words := range changedWords(file) {
+			if sent(words) {
+				return words, clientsWords
+			}
+		}
+	}
+	return "", ""
+}
+
+// silent is what is sent for a command without output (2.1.75 to 2.1.330, measured).
+const silent = "(Bash completed with no output)"
+
+// changedWords is all that a client that keeps proofs says when a file was changed (2.1.300 to 2.1.330, measured). Which of
+// it was said, the proof tells.
+func changedWords(file string) (list []string) {
+	for _, note := range []string{"", " (file state is current in your context — no need to Read it back)"} {
+		for _, words := range []string{
+			"The file " + file + " has been updated successfully.", "The file " + file + " has been updated.",
+			"The file " + file + " has been updated. All occurrences were successfully replaced.", "File created successfully at: " + file,
+		} {
+			list = append(list, words+note)
+		}
+	}
+	return list
+}

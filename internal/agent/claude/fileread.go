@@ -1,0 +1,303 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// FileRead is a call that has read a file, and whose output is lost.
+type FileRead struct {
+	CallID string
+	File   string // its path, as the call names it
+	Offset int64  // the first line that was asked for, from 1; 0 for none
+	Limit  int64  // how many; 0 for all
+	At     int64  // where the call's record begins in the session's file, in bytes
+}
+
+// The limits of the search for what a file held.
+const (
+	maxStates = 64      // texts of one file
+	maxText   = 1 << 18 // bytes of one of them
+	wholeRead = 2000    // lines that are read if the call does not say how many
+	longLine  = 2000    // bytes of a line from which on the client may cut it
+)
+
+// The client notes what a file held before an edit, and after it, in the structured results of its tools, and keeps a copy
+// of each file that it edits: file-history/SESSION/HASH@vN, where HASH is the first 16 digits of the SHA-256 of the path
+// (2.1.2 to 2.1.330, measured). Version 1 is what the file held before the session's first edit of it; each prompt
+// behind an edit makes the next.
+
+// fileText is what a file held at some time.
+type fileText struct {
+	text   string
+	source string // words for the report
+}
+
+// touch is a record that a client wrote because a tool came to a file.
+type touch struct {
+	at     int64    // where it begins
+	call   bool     // it is the call; else its output
+	edits  bool     // the call changes the file
+	before fileText // of an edit's output: what was read before it, too; without a source if that can't be told
+}
+
+// fileStory is what a session and the copies beside it tell of one file.
+type fileStory struct {
+	name    string // of the file's copies, without their versions
+	copies  string // the folder of them
+	touches []touch
+	states  []fileText
+	copied  fileText // what the last copy holds that was made in front of an edit
+	form    readForm
+}
+
+// readForm is how a client shows what it has read.
+type readForm struct {
+	line   string // for a line's number and its text
+	suffix string
+}
+
+// readForms are those of all versions; the oldest two of them differ in the sign between number and text.
+var readForms = []string{"%d\t%s", "%6d→%s", "%6d\t%s"}
+
+// ReadOutput finds what a call has read. sent says whether the client has sent these words as its output; nil if the
+// session can't tell that of any: then only what the next edit found there is taken, if that is known to be what was read.
+func (f *folder) ReadOutput(c FileRead, sent func(words string) bool) (words, source string) {
+	if f.lookups++; f.lookups > maxLookups || c.File == "" {
+		return "", ""
+	}
+	s := f.storyOf(c)
+	if sent == nil {
+		before := s.beforeNextEdit(c.At)
+		if before.source == "" || s.form.line == "" {
+			return "", ""
+		}
+		words, ok := s.form.show(before.text, c)
+		if !ok {
+			return "", ""
+		}
+		return words, before.source
+	}
+	s.addCopies()
+	for _, t := range s.states {
+		for _, line := range readForms {
+			if words, ok := (readForm{line, s.form.suffix}).show(t.text, c); ok && sent(words) {
+				return words, t.source
+			}
+		}
+	}
+	return "", ""
+}
+
+// storyOf gathers what the session tells of a call's file.
+func (f *folder) storyOf(c FileRead) *fileStory {
+	sum := sha256.Sum256([]byte(c.File))
+	s := &fileStory{
+		name:   hex.EncodeToString(sum[:])[:16],
+		copies: filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), "file-history", f.session),
+	}
+	quoted, copied := jsonl.AppendQuote(nil, c.File), []byte(`"`+s.name+`@v`)
+	at := int64(0)
+	eachLine(f.path, func(line []byte, record func() bool) bool {
+		switch {
+		case bytes.Contains(line, quoted) && record():
+			s.tool(gjson.ParseBytes(line), at, c.File)
+		case bytes.Contains(line, copied) && record():
+			s.noted(gjson.ParseBytes(line))
+		case s.form.line == "" && bytes.Contains(line, []byte(`"totalLines"`)) && record():
+			s.form = formOf(gjson.ParseBytes(line))
+		}
+		at += int64(len(line)) + 1
+		return true
+	})
+	return s
+}
+
+// tool takes a record into account that names the file: a call, or its structured result.
+func (s *fileStory) tool(v gjson.Result, at int64, file string) {
+	v.Get("message.content").ForEach(func(_, b gjson.Result) bool {
+		if in := b.Get("input"); b.Get("type").String() == "tool_use" && in.Get("file_path").String() == file {
+			name := b.Get("name").String()
+			s.touches = append(s.touches, touch{at: at, call: true, edits: name == "Edit" || name == "Write" || name == "MultiEdit"})
+			if name == "Write" {
+				s.add(in.Get("content"), "the call that wrote the file")
+			}
+		}
+		return true
+	})
+	r := v.Get("toolUseResult")
+	if read := r.Get("file"); read.Get("filePath").String() == file {
+		s.touches = append(s.touches, touch{at: at})
+		s.form = cmp.Or(s.form, formOf(v))
+		if read.Get("startLine").Int() <= 1 && read.Get("numLines").Int() == read.Get("totalLines").Int() {
+			s.add(read.Get("content"), "the output of another call that read the file")
+		}
+	}
+	if r.Get("filePath").String() != file {
+		return
+	}
+	const source = "the structured result of the file's edit"
+	before := s.add(r.Get("originalFile"), source)
+	if before.source == "" {
+		before = s.copied
+	}
+	if s.copied = (fileText{}); !asRead(v) {
+		before = fileText{}
+	}
+	s.touches = append(s.touches, touch{at: at, before: before})
+	switch was, now := r.Get("oldString"), r.Get("newString"); {
+	case r.Get("type").Exists():
+		s.add(r.Get("content"), source)
+	case was.String() != "" && now.Exists() && r.Get("originalFile").Type == gjson.String:
+		times := 1
+		if r.Get("replaceAll").Bool() {
+			times = -1
+		}
+		s.addText(strings.Replace(r.Get("originalFile").String(), was.String(), now.String(), times), source)
+	}
+}
+
+// asRead says whether an edit's output tells that the file held what was read of it: versions up to 2.1.181 refuse the edit
+// otherwise, 2.1.215 and 2.1.330 make it and say what they found; 1.0.128 and older ask nothing (measured).
+func asRead(v gjson.Result) bool {
+	version := v.Get("version").String()
+	return !before(version, "2.0.76") && before(version, "2.1.182") ||
+		strings.Contains(v.Get("message.content.0.content").String(), "(file state is current")
+}
+
+// noted takes the note of a copy into account that the client made in front of an edit.
+func (s *fileStory) noted(v gjson.Result) {
+	name := v.Get("backup.backupFileName").String()
+	if v.Get("isSnapshotUpdate").Bool() {
+		v.Get("snapshot.trackedFileBackups").ForEach(func(_, b gjson.Result) bool {
+			if n := b.Get("backupFileName").String(); strings.HasPrefix(n, s.name+"@v") {
+				name = n
+			}
+			return true
+		})
+	}
+	if strings.HasPrefix(name, s.name+"@v") {
+		s.copied = s.copyOf(name)
+	}
+}
+
+// beforeNextEdit is what the file held when it was edited next, if nothing but that edit came to it behind a call.
+func (s *fileStory) beforeNextEdit(at int64) fileText {
+	behind := slices.DeleteFunc(slices.Clone(s.touches), func(t touch) bool { return t.at <= at })
+	if len(behind) == 0 || !behind[0].edits {
+		return fileText{}
+	}
+	if len(behind) < 2 || behind[1].call {
+		return fileText{}
+	}
+	return behind[1].before
+}
+
+// add keeps a text that a record holds, if it does.
+func (s *fileStory) add(v gjson.Result, source string) fileText {
+	if v.Type != gjson.String || bytes.Contains([]byte(v.Raw), mark) {
+		return fileText{}
+	}
+	return s.addText(v.String(), source)
+}
+
+func (s *fileStory) addText(text, source string) fileText {
+	known := fileText{text, source}
+	if len(text) > maxText {
+		return fileText{}
+	}
+	if len(s.states) < maxStates && !slices.ContainsFunc(s.states, func(k fileText) bool { return k.text == text }) {
+		s.states = append(s.states, known)
+	}
+	return known
+}
+
+// addCopies keeps the texts of the file's copies.
+func (s *fileStory) addCopies() {
+	entries, err := os.ReadDir(s.copies)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), s.name+"@v") && e.Type().IsRegular() && len(s.states) < maxStates {
+			s.copyOf(e.Name())
+		}
+	}
+}
+
+// copyOf is the text of one copy.
+func (s *fileStory) copyOf(name string) fileText {
+	if filepath.Base(name) != name {
+		return fileText{}
+	}
+	file, err := os.Open(filepath.Join(s.copies, name))
+	if err != nil {
+		return fileText{}
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxText+1))
+	if err != nil || bytes.Contains(text, mark) {
+		return fileText{}
+	}
+	return s.addText(string(text), "the client's file history, "+name)
+}
+
+// show is what a client shows of a text for a call; false if the call asked for lines that are not there.
+func (form readForm) show(text string, c FileRead) (string, bool) {
+	lines := strings.Split(text, "\n")
+	first := max(c.Offset, 1)
+	limit := c.Limit
+	if limit <= 0 {
+		limit = wholeRead
+	}
+	if text == "" || first > int64(len(lines)) || c.Limit <= 0 && int64(len(lines)) > wholeRead {
+		return "", false
+	}
+	lines = lines[first-1 : min(int64(len(lines)), first-1+limit)]
+	var b strings.Builder
+	for i, l := range lines {
+		if len(l) > longLine {
+			return "", false
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, form.line, first+int64(i), l)
+	}
+	return b.String() + form.suffix, b.Len() <= maxText
+}
+
+// formOf is the form in which a record shows what was read; the zero form if it is none of those that are known.
+func formOf(v gjson.Result) readForm {
+	read := v.Get("toolUseResult.file")
+	content := v.Get("message.content").Array()
+	if len(content) != 1 || read.Get("content").String() == "" || !read.Get("numLines").Exists() {
+		return readForm{}
+	}
+	shown := content[0].Get("content")
+	if shown.Type != gjson.String || bytes.Contains([]byte(shown.Raw), mark) {
+		return readForm{}
+	}
+	for _, line := range readForms {
+		words, ok := readForm{line: line}.show(read.Get("content").String(), FileRead{Limit: read.Get("numLines").Int()})
+		if start := read.Get("startLine").Int(); ok && start > 1 {
+			continue // its lines are counted from elsewhere
+		}
+		if suffix, found := strings.CutPrefix(shown.String(), words); ok && found {
+			return readForm{line, suffix}
+		}
+	}
+	return readForm{}
+}
