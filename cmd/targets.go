@@ -238,7 +238,7 @@ func below(ctx context.Context, dir string) []target {
 		case own != "" && inside(e.Path, own):
 		case e.Err != nil:
 			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Of(e.Err))})
-		case !e.Hidden:
+		case !e.Hidden && !all.List(e.Path):
 			in := homeOf(e.Path)
 			list = append(list, target{path: e.Path, home: in, all: isHome(dir, in)})
 		}

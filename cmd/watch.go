@@ -206,7 +206,7 @@ func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
 	if err == nil && res.Summary.Partial != nil {
 		err = res.Summary.Partial
 	}
-	if err != nil && !w.c.Args().Present() && stray(w.c.Context, target{path: path}) != nil {
+	if err != nil && (all.List(path) || !w.c.Args().Present() && stray(w.c.Context, target{path: path}) != nil) {
 		return now, live, nil // it lies among sessions, and is none
 	}
 	if err != nil {

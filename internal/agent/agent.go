@@ -197,6 +197,9 @@ type Homed interface {
 	DefaultHome() (string, error)
 	// Sessions are the directories of a home that hold sessions and exist, the live one first.
 	Sessions(home string) []string
+	// Lists are the JSONL files of a home, there or not, that the client keeps beside the sessions: the prompts that were
+	// typed, the names of threads.
+	Lists(home string) []string
 	// Live is the directory of a home that sessions are resumed from, "" if it is not there.
 	Live(home string) string
 	// Folder is where in a home sessions are resumed from, for sentences: "sessions/".

@@ -86,6 +86,15 @@ func LiveSessions(home string) string {
 	return ""
 }
 
+// List says whether a file is a list that a client keeps beside its sessions, and holds none.
+func List(path string) bool {
+	path = filepath.Clean(path)
+	home := filepath.Dir(path)
+	return slices.ContainsFunc(Homed(), func(h agent.Homed) bool {
+		return slices.Contains(h.Lists(home), path) && len(h.Sessions(home)) > 0
+	})
+}
+
 // Part says whether a file holds a part of a session that lies elsewhere.
 func Part(path string) bool {
 	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {

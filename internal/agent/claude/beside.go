@@ -307,7 +307,7 @@ func (f *folder) Typed() []Typed {
 		return f.typed
 	}
 	f.read = true
-	file, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), "history.jsonl"))
+	file, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), promptsFile))
 	if err != nil {
 		return nil
 	}

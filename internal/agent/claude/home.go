@@ -16,8 +16,12 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
-// projects is the folder of a home that holds a folder of sessions for each working directory.
-const projects = "projects"
+// projects is the folder of a home that holds a folder of sessions for each working directory, promptsFile the list in it of
+// the prompts that were typed.
+const (
+	projects    = "projects"
+	promptsFile = "history.jsonl"
+)
 
 // DefaultHome is $CLAUDE_CONFIG_DIR or ~/.claude.
 func (Agent) DefaultHome() (string, error) {
@@ -38,6 +42,9 @@ func (a Agent) Sessions(home string) []string {
 	}
 	return nil
 }
+
+// Lists is the list of prompts.
+func (Agent) Lists(home string) []string { return []string{filepath.Join(home, promptsFile)} }
 
 // Live is the projects folder.
 func (Agent) Live(home string) string {
@@ -173,6 +180,6 @@ func (Agent) Part(path string) bool {
 func (Agent) HangsOn(string) []string { return nil }
 
 // Around are all sessions of a home, what is kept beside them, and the prompts that were typed.
-func (Agent) Around(home string) []string {
-	return []string{filepath.Join(home, projects), filepath.Join(home, "history.jsonl")}
+func (a Agent) Around(home string) []string {
+	return append(a.Lists(home), filepath.Join(home, projects))
 }

@@ -427,7 +427,7 @@ func (c *Checker) typedBetween(p, n *node) (words, source string) {
 				c.typedUsed = map[int]bool{}
 			}
 			c.typedUsed[i] = true
-			return typed[i].Words, "history.jsonl"
+			return typed[i].Words, promptsFile
 		}
 	}
 	return "", ""

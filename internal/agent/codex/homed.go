@@ -47,6 +47,9 @@ func (Agent) NewDir(dir string, now time.Time) string {
 // Folder is "sessions/".
 func (Agent) Folder() string { return "sessions/" }
 
+// Lists is home.Lists.
+func (Agent) Lists(dir string) []string { return home.Lists(dir) }
+
 // HomeAbove is what holds the sessions or archived_sessions that a path lies in.
 func (Agent) HomeAbove(path string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

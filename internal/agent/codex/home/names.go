@@ -22,6 +22,11 @@ const namesFile = "session_index.jsonl"
 // object a line (0.58 to 0.169).
 const PromptsFile = "history.jsonl"
 
+// Lists are the files of names and of prompts of a home, there or not.
+func Lists(home string) []string {
+	return []string{filepath.Join(home, namesFile), filepath.Join(home, PromptsFile)}
+}
+
 // maxNameLine is the longest line of the file of names that is read, in bytes; a longer one is passed over.
 const maxNameLine = 64 << 10
 
