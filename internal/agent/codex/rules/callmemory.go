@@ -34,8 +34,8 @@ func (c *callChecker) sum(parts ...[]byte) uint64 {
 }
 
 // A session may hold millions of calls. newAnswered is how many answered ones are kept with all that is known of them.
-// Of older ones the hashes of what call and output say are kept, for at least oldAnswered: a second output so much later
-// is told as one without a call.
+// Of oldAnswered others before them the hashes of what call and output say are kept: a second output so much later is
+// told as one without a call.
 const (
 	newAnswered = 1 << 14
 	oldAnswered = 1 << 17
@@ -43,38 +43,18 @@ const (
 
 // keep notes an answered call.
 func (c *callChecker) keep(key callKey, a answered) {
-	if len(c.done) >= newAnswered {
-		if len(c.old) >= oldAnswered {
-			c.old, c.older = c.older, c.old
-			clear(c.old)
-		}
-		if c.old == nil {
-			c.old = map[callKey]uint64{}
-		}
-		for k, old := range c.done {
-			c.old[k] = old.call<<32 | old.output
-		}
-		clear(c.done)
+	if old, full := c.done.put(uint64(key), a); full {
+		c.old.put(old.key, old.value.call<<32|old.value.output)
 	}
-	c.done[key] = a
-	c.sieve.add(uint64(key), len(c.done), func(add func(uint64)) {
-		for k := range c.done {
-			add(uint64(k))
-		}
-	})
 }
 
 // answered returns what is known of a call that has been answered.
 func (c *callChecker) answered(key callKey) (answered, bool) {
-	if c.sieve.lacks(uint64(key)) {
-		return answered{proven: true}, false
+	if a := c.done.get(uint64(key)); a != nil {
+		return *a, true
 	}
-	if a, ok := c.done[key]; ok {
-		return a, true
+	if v := c.old.get(uint64(key)); v != nil {
+		return answered{call: *v >> 32, output: *v & math.MaxUint32, proven: true}, true
 	}
-	v, ok := c.old[key]
-	if !ok {
-		v, ok = c.older[key]
-	}
-	return answered{call: v >> 32, output: v & math.MaxUint32, proven: true}, ok
+	return answered{proven: true}, false
 }

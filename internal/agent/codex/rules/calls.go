@@ -76,11 +76,9 @@ type openCalls struct {
 // answeredCalls remembers calls that have their outputs: the newest well, those before them by two hashes.
 type answeredCalls struct {
 	seeds [2]maphash.Seed
-	done  map[callKey]answered
-	old   map[callKey]uint64 // those before the newest answered ones
-	older map[callKey]uint64 // and those before them
-	past  map[callKey]bool   // calls that a compaction holds
-	sieve sieve              // of done, old and older
+	done  recent[answered] // the newest, by their callKeys
+	old   recent[uint64]   // those before them
+	past  map[callKey]bool // calls that a compaction holds
 }
 
 // earlyOutputs are outputs, and what else tells of calls, before or without the call.
@@ -105,11 +103,14 @@ type turnInHand struct {
 
 func newCallChecker(s *run) *callChecker {
 	return &callChecker{
-		run:           s,
-		openCalls:     openCalls{open: map[callKey]*openCall{}, asked: map[uint64]*openCall{}, cut: map[callKey]*openCall{}},
-		answeredCalls: answeredCalls{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, done: map[callKey]answered{}, past: map[callKey]bool{}},
-		earlyOutputs:  earlyOutputs{early: map[callKey]*earlyOutput{}, loose: map[callKey]*evidence{}},
-		args:          newArgumentChecker(s),
+		run:       s,
+		openCalls: openCalls{open: map[callKey]*openCall{}, asked: map[uint64]*openCall{}, cut: map[callKey]*openCall{}},
+		answeredCalls: answeredCalls{
+			seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+			done:  recent[answered]{limit: newAnswered}, old: recent[uint64]{limit: oldAnswered}, past: map[callKey]bool{},
+		},
+		earlyOutputs: earlyOutputs{early: map[callKey]*earlyOutput{}, loose: map[callKey]*evidence{}},
+		args:         newArgumentChecker(s),
 	}
 }
 
@@ -312,10 +313,8 @@ func (c *callChecker) compaction(rec *session.Record) {
 	}
 	clear(c.open)
 	c.finish()
-	clear(c.done)
-	clear(c.old)
-	clear(c.older)
-	c.sieve.forget()
+	c.done.clear()
+	c.old.clear()
 	kept.ForEach(func(_, item gjson.Result) bool {
 		if id := item.Get("call_id").String(); id != "" {
 			for family := session.Function; family <= session.Search; family++ {

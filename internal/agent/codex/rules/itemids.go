@@ -90,15 +90,15 @@ func (c *itemChecker) id(it item) *Finding {
 	default:
 		return nil
 	}
-	newest, met := c.kept(id)
-	earlier, ok := c.sent(newest, met)
-	if ok && earlier.torn && !it.Torn && it.Kind == session.Message {
+	newest := c.seen.get(id)
+	earlier := c.sent(newest)
+	if earlier != nil && earlier.torn && !it.Torn && it.Kind == session.Message {
 		c.wholeAgain(it, earlier)
-		c.keep(id, seenID{content: content, at: it.owner.Pos}, seenID{}, false)
+		c.keep(id, seenID{content: content, at: it.owner.Pos}, nil)
 		return nil
 	}
-	if !ok || id != twin && !c.run.provider.UniqueIDs {
-		c.keep(id, seenID{content: content, at: it.owner.Pos, torn: it.Torn}, newest, met)
+	if earlier == nil || id != twin && !c.run.provider.UniqueIDs {
+		c.keep(id, seenID{content: content, at: it.owner.Pos, torn: it.Torn}, newest)
 		return nil
 	}
 	same := earlier.content == content
@@ -124,53 +124,24 @@ type seenID struct {
 	older   *seenID // one that a compaction has replaced: a rollback brings it back
 }
 
-// keptIDs is how many ids, at least, are kept to be met again.
+// keptIDs is how many ids are kept to be met again.
 const keptIDs = 1 << 15
 
-// keep notes an item. newest is the one with this id that was noted last, if one was.
-func (c *itemChecker) keep(id uint64, it, newest seenID, met bool) {
-	if len(c.seen) >= keptIDs {
-		c.old, c.seen = c.seen, c.old
-		clear(c.seen)
-		if c.seen == nil {
-			c.seen = make(map[uint64]seenID, keptIDs)
-		}
-		c.sieve.forget()
-		for id := range c.old {
-			c.sieve.set(id)
-		}
-	}
-	if met && !c.run.history.RolledBack(newest.at) {
-		older := newest
+// keep notes an item. newest is the one with this id that was noted last, nil if none was.
+func (c *itemChecker) keep(id uint64, it seenID, newest *seenID) {
+	if newest != nil && !c.run.history.RolledBack(newest.at) {
+		older := *newest
 		it.older = &older
 	}
-	c.seen[id] = it
-	c.sieve.add(id, len(c.seen), func(add func(uint64)) {
-		for id := range c.seen {
-			add(id)
-		}
-	})
+	c.seen.put(id, it)
 }
 
-func (c *itemChecker) kept(id uint64) (it seenID, ok bool) {
-	if c.sieve.lacks(id) {
-		return seenID{}, false
+// sent is the newest of the items with one id that is sent, nil if none is.
+func (c *itemChecker) sent(it *seenID) *seenID {
+	for it != nil && (it.at.Less(c.base) || c.run.history.RolledBack(it.at)) {
+		it = it.older
 	}
-	if it, ok = c.seen[id]; !ok {
-		it, ok = c.old[id]
-	}
-	return it, ok
-}
-
-// sent is the newest of the items with one id that is sent; ok says whether there is any.
-func (c *itemChecker) sent(it seenID, ok bool) (seenID, bool) {
-	for ok && (it.at.Less(c.base) || c.run.history.RolledBack(it.at)) {
-		if it.older == nil {
-			return it, false
-		}
-		it = *it.older
-	}
-	return it, ok
+	return it
 }
 
 // badID reports an id that is taken out of its item, or with it.
@@ -186,7 +157,7 @@ func (c *itemChecker) badID(it item, what string) *Finding {
 }
 
 // wholeAgain takes out an item that was cut, for the whole of it stands in the session as well: a block is doubled.
-func (c *itemChecker) wholeAgain(it item, cut seenID) {
+func (c *itemChecker) wholeAgain(it item, cut *seenID) {
 	f := it.finding(ruleDuplicateItemID, SetAside, 0, fmt.Sprintf("the item with the id %s, of which line %d holds a part: that goes", clip(it.ID, 64), cut.at.Line))
 	f.Edits = []Edit{{At: cut.at, Op: Remove}}
 	c.run.report(f)

@@ -54,11 +54,8 @@ type itemChecker struct {
 	run  *run
 	held *codex.Held
 	seed maphash.Seed
-	seen map[uint64]seenID // the newest items, by their hashed ids
-	old  map[uint64]seenID // those before
-	last uint64            // id of the newest item, hashed
-
-	sieve sieve // of seen and old
+	seen recent[seenID] // items by their hashed ids
+	last uint64         // id of the newest item, hashed
 
 	base       session.Pos // of the newest compaction: what stands before it is not sent
 	rolledBack bool        // turns have been, by the record before
@@ -68,7 +65,7 @@ type itemChecker struct {
 }
 
 func newItemChecker(s *run) *itemChecker {
-	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: map[uint64]seenID{}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
+	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: recent[seenID]{limit: keptIDs}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
 }
 
 func (c *itemChecker) Record(rec *session.Record) {

@@ -53,7 +53,7 @@ type messageChecker struct {
 	front    textSum // of an answer's item that is the newest record but for settings
 	alone    alonePrompts
 	mute     promptless
-	copies   copies                  // of the events that show messages
+	copies   recent[struct{}]        // events that show messages, by their bytes
 	early    map[textSum]session.Pos // of findings of answers whose items did not come behind their events, by their texts
 	restored map[uint64]lostText     // messages told as lost, by the bytes of their events
 	echo     *lostText               // one whose event stands here a second time
@@ -80,37 +80,20 @@ type textSum struct {
 	hash uint64
 }
 
-// copies knows the newest records again by their bytes: a doubled block shows no message that is not there.
-type copies struct {
-	seen map[uint64]bool
-	ring []uint64
-	next int
-}
-
-// maxCopies is how many records are known again.
+// maxCopies is how many records are known again by their bytes: a doubled block shows no message that is not there.
 const maxCopies = 1024
 
-// has says whether the record has been seen, and remembers it.
-func (c *copies) has(sum uint64) bool {
-	if c.seen[sum] {
+// copied says whether the record has been seen, and remembers it.
+func (c *messageChecker) copied(sum uint64) bool {
+	if c.copies.get(sum) != nil {
 		return true
 	}
-	if c.seen == nil {
-		c.seen = map[uint64]bool{}
-	}
-	if len(c.ring) < maxCopies {
-		c.ring = append(c.ring, sum)
-	} else {
-		delete(c.seen, c.ring[c.next])
-		c.ring[c.next] = sum
-		c.next = (c.next + 1) % maxCopies
-	}
-	c.seen[sum] = true
+	c.copies.put(sum, struct{}{})
 	return false
 }
 
 func newMessageChecker(s *run) *messageChecker {
-	return &messageChecker{run: s, seed: maphash.MakeSeed()}
+	return &messageChecker{run: s, seed: maphash.MakeSeed(), copies: recent[struct{}]{limit: maxCopies}}
 }
 
 func (c *messageChecker) sum(text []byte) textSum {
@@ -228,7 +211,7 @@ func (c *messageChecker) event(rec *session.Record) {
 		})
 	}
 	sum := maphash.Bytes(c.seed, rec.Raw)
-	again := c.copies.has(sum)
+	again := c.copied(sum)
 	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: sum, from: rec.From}
 	c.echo = nil
 	switch {
@@ -392,7 +375,7 @@ func (c *messageChecker) itemsFollow(at session.Pos) bool {
 // lastAnswer compares what the end of a turn repeats as its last answer with the last item.
 func (c *messageChecker) lastAnswer(rec *session.Record) {
 	text := codex.Field(rec, codex.FieldLastMessage)
-	if c.copies.has(maphash.Bytes(c.seed, rec.Raw)) {
+	if c.copied(maphash.Bytes(c.seed, rec.Raw)) {
 		return
 	}
 	if len(text) < 3 || text[0] != '"' || c.sum(text) == c.text || c.shown.Less(c.answer) && c.text.size == 0 {

@@ -207,7 +207,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 		f.Message = fmt.Sprintf("the output of call %s for the second time, and not as on line %d: the first stands where a doubled block begins, and goes", clip(rec.CallID, 40), earlier.at.Line)
 		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
 		earlier.output, earlier.at, earlier.torn = sum, rec.Pos, false
-		c.done[key] = earlier
+		c.keep(key, earlier)
 	case better || earlier.torn && !rec.Torn:
 		f.Message += "; this one is confirmed by an event, so the first goes"
 		if !better {
