@@ -153,9 +153,18 @@ const nestedHead = "Script outcome unknown: the session was cut before this call
 	"What follows is what the tools that it ran returned, from their own records; what the script made of it, and whether it ran on, is not known. " +
 	"Check the state before running it again.\n"
 
-// NestedOutput writes the output of a script from the events of what it ran, in the order in which they were written.
-func NestedOutput(tool Tool, stamp string, events [][]byte) ([]byte, error) {
-	output := appendText([]byte{'['}, nestedHead)
+// severalHead begins one that may have been several.
+const severalHead = "Outcome unknown: the session was damaged here, and whether one script or several ran what follows is not known; their texts and outputs are lost. " +
+	"What follows is what the tools returned, from their own records, in their order. Check the state before running it again.\n"
+
+// NestedOutput writes the output of a script, or of several, from the events of what they ran, in the order in which they
+// were written.
+func NestedOutput(tool Tool, stamp string, several bool, events [][]byte) ([]byte, error) {
+	head := nestedHead
+	if several {
+		head = severalHead
+	}
+	output := appendText([]byte{'['}, head)
 	for _, event := range events {
 		if at := gjson.GetBytes(event, "timestamp").String(); at > stamp {
 			stamp = at
@@ -240,14 +249,21 @@ var scriptOutput = regexp.MustCompile(`^Script (completed|failed|terminated|runn
 // scriptHead begins a script that stands for one that was lost.
 const scriptHead = "// [hist: the session file was damaged here; this call's script is lost, its output is not]\n"
 
+// scriptsHead begins one that stands for what may have been several.
+const scriptsHead = "// [hist: the session file was damaged here; the scripts that ran are lost, what their tools returned is not; it may have been one script or several]\n"
+
 // ScriptFrom writes the call of a script of which only the output, of that payload type, is left, and the events of what it
-// ran.
-func ScriptFrom(callID, outputType, stamp string, events [][]byte) []byte {
+// ran; they may be those of several.
+func ScriptFrom(callID, outputType, stamp string, several bool, events [][]byte) []byte {
 	if outputType != "custom_tool_call_output" {
 		return newFunctionCall(stamp, callID, waitTool, `{"hist_note":"[hist: the session file was damaged here; what this call asked is lost, its output is not]"}`)
 	}
 	var text strings.Builder
-	text.WriteString(scriptHead)
+	head := scriptHead
+	if several {
+		head = scriptsHead
+	}
+	text.WriteString(head)
 	for _, event := range events {
 		if at := gjson.GetBytes(event, "timestamp").String(); at != "" && at < stamp {
 			stamp = at

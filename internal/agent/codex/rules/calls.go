@@ -127,6 +127,7 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.args.sampled()
 	}
 	c.pair(rec)
+	c.runs.apart = c.runs.apart || !codex.Nested(rec)
 	c.prev = append(c.prev[:0], codex.Field(rec, codex.FieldTimestamp)...)
 }
 
@@ -190,6 +191,7 @@ func (c *callChecker) call(rec *session.Record) {
 	if out, ok := c.early[key]; ok {
 		if open.script != nil { // what it ran stands in front of it, too
 			c.runs.loose = nil
+			c.lostScript(rec.Pos)
 			c.runs.drop(open.script)
 		}
 		delete(c.early, key)
@@ -250,6 +252,7 @@ func (c *callChecker) output(rec *session.Record) {
 	early := &earlyOutput{ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
 	if early.script = codex.ScriptOutput(rec); early.script {
 		early.ran, c.runs.loose = c.runs.loose, nil
+		c.lostScript(rec.Pos)
 	}
 	if c.group != nil && !c.group.over {
 		early.group, early.before = c.group, c.group.unanswered()

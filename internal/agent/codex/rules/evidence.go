@@ -31,10 +31,10 @@ func (c *callChecker) evidence(rec *session.Record) {
 		return
 	}
 	if codex.Nested(rec) {
-		if n := rec.Ordinal; rec.Pos.Lost > 0 && (n.Value <= c.runs.number || n.Value > c.runs.number+2) {
-			c.lostScript(rec.Pos) // between the results of one script at most what its tokens were is written
+		if rec.Pos.Lost > 0 && !c.runs.next(rec) {
+			c.lostScript(rec.Pos)
 		}
-		c.runs.number = rec.Ordinal.Value
+		c.runs.number, c.runs.apart = rec.Ordinal.Value, false
 		if tells&codex.TellsOutput != 0 {
 			c.runs.ran(rec, &witness{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From})
 		}

@@ -92,29 +92,34 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 	})
 }
 
-// lostScript reports a script of which only the events of what it ran are left.
+// lostScript reports a script, or more than one, of which only the events of what they ran are left.
 func (c *callChecker) lostScript(to session.Pos) {
-	ran := c.runs.loose
-	c.runs.loose = nil
+	several := c.runs.parts > 1 || c.runs.parts == 1 && len(c.runs.loose) > 0
+	ran := append(c.runs.before, c.runs.loose...)
+	c.runs.loose, c.runs.before, c.runs.parts = nil, nil, 0
 	if len(ran) == 0 {
 		return
 	}
-	one := &script{ran: ran}
+	one := &script{ran: ran, several: several}
 	open := &openCall{tool: codex.LostScript(ran[0].ref.Pos.Line, ran[0].ref.Pos.Lost)}
 	call, output := Content{}, Content{}
 	one.output(&output, open)
 	call.From, call.More = output.From, output.More
 	id := open.tool.CallID
 	call.Join = func(records [][]byte) ([]byte, error) {
-		return codex.ScriptFrom(id, "custom_tool_call_output", codex.StampOf(records[0]), records), nil
+		return codex.ScriptFrom(id, "custom_tool_call_output", codex.StampOf(records[0]), several, records), nil
 	}
 	edits := c.around(&ran[0], &ran[len(ran)-1], c.begun, to, call, output)
 	if edits == nil {
 		return
 	}
+	message := "the call of a script and its output are lost: the model is not told of what these events show"
+	if several {
+		message = "the calls of scripts and their outputs are lost: the model is not told of what these events show, and which script ran what is not known"
+	}
 	c.report(Finding{
 		Rule: ruleLostPair, Impact: Loses, Fix: StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
-		Message: "the call of a script and its output are lost: the model is not told of what these events show",
+		Message: message,
 		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
 	})
 }
