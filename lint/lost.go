@@ -59,7 +59,7 @@ func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) (replac
 	f.dead = f.dead || replaced
 	for len(f.rest) > 0 {
 		one := &f.rest[0]
-		if rec != nil && one.Ordinal > rec.Ordinal.Value && !(f.dead && f.at.Before(one.At) && one.At.Before(f.kept.Time(rec))) {
+		if rec != nil && one.Ordinal > rec.Ordinal.Value && !(f.dead && f.at.Before(latest(one)) && one.At.Before(f.kept.Time(rec))) {
 			break
 		}
 		if f.fits(one, rec) {
@@ -72,6 +72,14 @@ func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) (replac
 		f.pass(rec)
 	}
 	return replaced
+}
+
+// latest is when a lost record was written at the latest.
+func latest(one *check.Lost) time.Time {
+	if one.Rounded {
+		return one.At.Add(time.Second)
+	}
+	return one.At
 }
 
 // told says whether a record that was cut is a second telling of what the client's database holds as a whole: then that

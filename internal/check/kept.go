@@ -47,6 +47,7 @@ type Lost struct {
 	From    string    // the file that holds the record itself; "": it was made of what Kept.Finding names
 	At      time.Time // when it was written; when what it tells began, if Begun
 	Begun   bool
+	Rounded bool // At may be up to a second too early: it is kept in whole seconds
 	Line    []byte
 }
 

@@ -174,7 +174,7 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 	for _, t := range k.Turns {
 		place := codex.KeptPlace{Thread: h.ID, Turn: t.ID, At: k.after(t.Ordinal, t.Started), Ordinal: t.Ordinal}
 		if !k.begun[t.ID] && t.Ordinal > 0 && t.Started.Unix() > 0 {
-			out = append(out, check.Lost{Ordinal: t.Ordinal, At: place.At, Line: codex.NewTurnStarted(place)})
+			out = append(out, check.Lost{Ordinal: t.Ordinal, At: place.At, Rounded: true, Line: codex.NewTurnStarted(place)})
 		}
 		if k.ended[t.ID] || t.End < 0 || t.Completed.Unix() <= 0 {
 			continue
@@ -182,7 +182,7 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 		place.At, place.Ordinal = k.after(t.End, t.Completed), t.End
 		end := codex.KeptEnd{Status: t.Status, Error: t.Error, Last: answers[t.Final], Started: t.Started, Took: t.Took}
 		if line := codex.NewTurnEnded(place, end); line != nil {
-			out = append(out, check.Lost{Ordinal: t.End, At: place.At, Line: line})
+			out = append(out, check.Lost{Ordinal: t.End, At: place.At, Rounded: true, Line: line})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
