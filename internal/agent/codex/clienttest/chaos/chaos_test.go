@@ -26,16 +26,17 @@ func input(items ...string) []sentItem {
 var itemsOf = items
 
 const (
-	promptItem = `{"type":"message","role":"user","content":[{"type":"input_text","text":"Please do step 1 [[p-k1z]]"}]}`
-	callItem   = `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\": \"printf 'OUT%s' -k2z # run-k2z\"}","call_id":"call_k2z"}`
-	outputItem = `{"type":"function_call_output","call_id":"call_k2z","output":"OUT-k2z"}`
+	promptItem  = `{"type":"message","role":"user","content":[{"type":"input_text","text":"Please do step 1 [[p-k1z]]"}]}`
+	callItem    = `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\": \"printf 'OUT%s' -k2z # run-k2z\"}","call_id":"call_k2z"}`
+	runningItem = `{"type":"function_call_output","call_id":"call_k2z","output":"Script running with cell ID 1\nOutput:\n"}`
+	outputItem  = `{"type":"function_call_output","call_id":"call_k2z","output":"OUT-k2z"}`
 )
 
 func script() (prompt Element, call step) {
 	prompt = Element{Kind: "prompt", Token: "[[p-k1z]]"}
 	call = step{
 		id: "k2z", says: Element{Kind: "call", Token: "run-k2z", Call: "call_k2z"},
-		will: []ran{{Element{Kind: "output", Token: "OUT-k2z", Call: "call_k2z"}, true}},
+		will: []ran{{Element: Element{Kind: "output", Token: "OUT-k2z", Call: "call_k2z"}, marked: true, script: "call_k2z"}},
 	}
 	return prompt, call
 }
@@ -61,6 +62,16 @@ func TestTruth(t *testing.T) {
 		"the client died, the command had ended": {"OUT-k2z\n", func(tr *truth) {
 			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
 		}, []string{"call", "output"}},
+		"the model went on while the script ran": {"OUT-k2z\n", func(tr *truth) {
+			tr.script(step{id: "k3z", says: Element{Kind: "answer", Token: "MSG-k3z"}})
+			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
+			tr.request(input(promptItem, callItem, runningItem))
+			tr.item(json.RawMessage(`{"id":"msg_k3z"}`))
+		}, []string{"call", "prompt", "answer"}},
+		"the client died while the script ran": {"OUT-k2z\n", func(tr *truth) {
+			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
+			tr.request(input(promptItem, callItem, runningItem))
+		}, []string{"call", "prompt", "output"}},
 		"the command never ran": {"OUT-k2z\n", func(*truth) {}, nil},
 		"compacted": {"", func(tr *truth) {
 			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))

@@ -72,7 +72,7 @@ func (w *writer) call() step {
 	call := "call_" + id
 	says := Element{Kind: "call", Token: "run-" + id, Call: call, Turn: w.turn}
 	out := func(token string, marked bool) ran {
-		return ran{Element{Kind: "output", Token: token, Call: call, Turn: w.turn}, marked}
+		return ran{Element: Element{Kind: "output", Token: token, Call: call, Turn: w.turn}, marked: marked}
 	}
 	s := step{id: id, says: says}
 	switch n := w.rng.IntN(100); {
@@ -153,7 +153,7 @@ func (w *writer) writeStdin(input []sentItem) (step, bool) {
 	return step{
 		id: id, item: clienttest.Function("fc_"+id, call, "", "write_stdin", `{"session_id": `+m[1]+`, "chars": "", "yield_time_ms": 3000}`),
 		says: Element{Kind: "call", Token: call, Call: call, Turn: w.turn, Tool: "write_stdin"},
-		will: []ran{{Element{Kind: "output", Token: "END-" + before, Call: call, Turn: w.turn}, false}},
+		will: []ran{{Element: Element{Kind: "output", Token: "END-" + before, Call: call, Turn: w.turn}}},
 	}, true
 }
 
@@ -171,9 +171,9 @@ func (w *writer) codeCall() step {
 	id := w.id()
 	call := "call_" + id
 	s := step{id: id, says: Element{Kind: "call", Token: "run-" + id, Call: call, Turn: w.turn, Tool: "exec"}}
-	answeredIn := call
+	answeredIn, slow := call, ""
 	will := func(kind, token string, marked bool) {
-		s.will = append(s.will, ran{Element{Kind: kind, Token: token, Call: answeredIn, Turn: w.turn}, marked})
+		s.will = append(s.will, ran{Element{Kind: kind, Token: token, Call: answeredIn, Turn: w.turn}, marked, slow})
 	}
 	if w.chance(6) {
 		return w.search()
@@ -183,7 +183,7 @@ func (w *writer) codeCall() step {
 	if w.chance(12) {
 		js.Reset()
 		fmt.Fprintf(&js, "// @exec: {\"yield_time_ms\": 250}\n// run-%s\n", id)
-		s.then, answeredIn = w.wait, "" // here, or where it is waited for
+		s.then, answeredIn, slow = w.wait, "", call // here, or where it is waited for
 	}
 	for i := range w.rng.IntN(3) + 1 {
 		part := fmt.Sprintf("%s%dz", id, i)
@@ -210,6 +210,9 @@ func (w *writer) codeCall() step {
 
 var runningCell = regexp.MustCompile(`cell ID (\w+)`)
 
+// waits is the tool that waits for a script.
+const waits = "wait"
+
 // wait waits for the end of a script that is still running.
 func (w *writer) wait(input []sentItem) (step, bool) {
 	last := lastOutput(input)
@@ -221,8 +224,8 @@ func (w *writer) wait(input []sentItem) (step, bool) {
 	call := "call_" + id
 	return step{
 		id: id, item: clienttest.Function("fc_"+id, call, "", "wait", `{"cell_id": "`+m[1]+`", "yield_time_ms": 5000}`),
-		says: Element{Kind: "call", Token: call, Call: call, Turn: w.turn, Tool: "wait"},
-		will: []ran{{Element{Kind: "output", Token: "all done", Call: call, Turn: w.turn}, false}},
+		says: Element{Kind: "call", Token: call, Call: call, Turn: w.turn, Tool: waits},
+		will: []ran{{Element: Element{Kind: "output", Token: "all done", Call: call, Turn: w.turn}}},
 	}, true
 }
 

@@ -24,7 +24,8 @@ type Element struct {
 // ran is an output that is said when the client sends it, or when its command has left its mark.
 type ran struct {
 	Element
-	marked bool // the command writes its token into the file of marks when it has printed it
+	marked bool   // the command writes its token into the file of marks when it has printed it
+	script string // the call of the script that prints it, if that may be answered "running"
 }
 
 // step is an item of a script, with what is said by sending it and what its tool will say.
@@ -44,11 +45,14 @@ type truth struct {
 	pending  []ran
 	prompts  []Element
 	byID     map[string]step // by what follows the first _ in the id of the item that is sent
+	running  map[string]bool // the calls of scripts that were answered "running"
 	marks    string          // the file of marks
 	compacts int
 }
 
-func newTruth(marks string) *truth { return &truth{byID: map[string]step{}, marks: marks} }
+func newTruth(marks string) *truth {
+	return &truth{byID: map[string]step{}, running: map[string]bool{}, marks: marks}
+}
 
 // prompt announces a prompt: it is said when a request has it.
 func (t *truth) prompt(e Element) {
@@ -79,6 +83,9 @@ func (t *truth) item(raw json.RawMessage) {
 	if !ok || !known {
 		return
 	}
+	if s.says.Tool != waits { // the model goes on, and nobody will hear what else the script prints
+		t.pending = slices.DeleteFunc(t.pending, func(p ran) bool { return t.running[p.script] })
+	}
 	t.say(s.says)
 	t.pending = append(t.pending, s.will...)
 }
@@ -101,6 +108,11 @@ func (t *truth) request(input []sentItem) {
 		t.compacted(input)
 	}
 	t.prompts = t.settle(input, t.prompts)
+	for _, it := range input {
+		if strings.HasSuffix(it.Type, "_output") && runningCell.MatchString(it.Text) {
+			t.running[it.Call] = true
+		}
+	}
 	kept := t.pending[:0]
 	for _, p := range t.pending {
 		i := slices.IndexFunc(input, func(it sentItem) bool { return it.is(p.Element) })
