@@ -9,6 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -85,9 +86,12 @@ func (Agent) Reidentify(header []byte, old session.Info, thread string) []byte {
 	return Reidentify(header, old, thread)
 }
 
-// IsHeader says whether a line is a session_meta.
+// IsHeader says whether a line is read as a session_meta.
 func (Agent) IsHeader(line []byte) bool {
-	return gjson.GetBytes(line, "type").String() == "session_meta"
+	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fieldCount)}
+	shape.ScanOne(line, rec.Spans)
+	Decoder{}.Decode(&rec)
+	return rec.Kind == session.Header
 }
 
 // Resume is `codex resume THREAD`; nil if the client takes no such id.

@@ -17,12 +17,12 @@ func quote(s string) []byte { return jsonl.AppendQuote(nil, s) }
 
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
-// SetOrdinal returns the line with its ordinal set to n. A line without one gets it behind the time stamp, where the
-// client writes it.
-func SetOrdinal(line []byte, n int64) []byte {
+// setOrdinal returns the line with its ordinal set to n. A line without one gets it behind the time stamp, where the
+// client writes it. Of two the last is set: the client reads that one.
+func setOrdinal(line []byte, n int64) []byte {
 	value := strconv.AppendInt(nil, n, 10)
-	if v := gjson.GetBytes(line, "ordinal"); v.Exists() && v.Index > 0 {
-		return session.Splice(line, Cut{Start: v.Index, End: v.Index + len(v.Raw), New: value})
+	if _, at := ordinalOf(line); at.End > at.Start {
+		return session.Splice(line, Cut{Start: at.Start, End: at.End, New: value})
 	}
 	member := append([]byte(`,"ordinal":`), value...)
 	if v := gjson.GetBytes(line, "timestamp"); v.Exists() && v.Index > 0 {
@@ -30,6 +30,14 @@ func SetOrdinal(line []byte, n int64) []byte {
 		return session.Splice(line, Cut{Start: at, End: at, New: member})
 	}
 	return session.Splice(line, session.SetMember(line, "", "ordinal", value))
+}
+
+// ordinalOf is the ordinal that a line has for the decoder, and where it stands; an empty span if it has none.
+func ordinalOf(line []byte) (session.Ordinal, jsonl.Span) {
+	var spans [fieldCount]jsonl.Span
+	shape.ScanOne(line, spans[:])
+	at := spans[FieldOrdinal]
+	return readOrdinal(at.Of(line)), at
 }
 
 // BlankID is the cut that takes the id of the item at parent, and leaves as many spaces.

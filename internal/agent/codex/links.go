@@ -2,9 +2,8 @@ package codex
 
 import (
 	"bytes"
-	"strconv"
 
-	"github.com/tidwall/gjson"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // numberer keeps the ordinals of a paginated session right while records come and go. A record that fills a gap, or
@@ -46,13 +45,12 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	if !n.on {
 		return line, nil
 	}
-	value := gjson.GetBytes(line, "ordinal")
-	o, err := strconv.ParseInt(value.Raw, 10, 64)
-	good := err == nil && o >= 0
+	ordinal, _ := ordinalOf(line)
+	o, good := ordinal.Value, ordinal.State == session.GoodOrdinal
 	header := good && o != n.original+1 && Agent{}.IsHeader(line)
 	switch {
 	case n.renumber && !header: // a header without a number needs one like any other record
-	case !value.Exists() || value.Type == gjson.Null:
+	case ordinal.State == session.NoOrdinal:
 		return line, nil
 	case !good: // lint takes it for the number that is due here
 		n.original++
@@ -83,12 +81,13 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 		return line, nil
 	}
 	n.changed.add(copyLine)
-	return SetOrdinal(line, n.out), nil
+	return setOrdinal(line, n.out), nil
 }
 
 // Same says whether two lines differ in nothing but what Keep changes.
 func (n *numberer) Same(was, is []byte) bool {
-	return n.on && bytes.Equal(SetOrdinal(was, gjson.GetBytes(is, "ordinal").Int()), is)
+	ordinal, _ := ordinalOf(is)
+	return n.on && bytes.Equal(setOrdinal(was, ordinal.Value), is)
 }
 
 // Steady says whether the records to come keep their numbers.
@@ -103,7 +102,7 @@ func (n *numberer) Insert(line []byte) []byte {
 	}
 	n.inserted++
 	n.out++
-	return SetOrdinal(line, n.out)
+	return setOrdinal(line, n.out)
 }
 
 // Remove says that a record leaves its place.
