@@ -101,6 +101,7 @@ func sortFindings(list []lint.Finding) {
 // other rules would change of its records stays as it is, too. Nor is a hole closed, or numbered over, by which alone a
 // loss is known that is not to be mended.
 func (p *Plan) leaveLines() {
+	beside := map[int64]bool{} // lines that a hole is at, whose records stay as they are
 	for i := range p.Rest {
 		f := &p.Rest[i]
 		switch {
@@ -113,13 +114,16 @@ func (p *Plan) leaveLines() {
 		if f.Hole {
 			p.numbered = true
 			for _, e := range f.Edits {
-				p.leave[e.At.Line] = true
+				beside[e.At.Line] = true
+				if e.Op != lint.After || e.At.Lost > 0 { // else the hole is a jump in the ordinals, which no framing closes
+					p.leave[e.At.Line] = true
+				}
 			}
 		}
 	}
 	kept := p.Mend[:0]
 	for _, f := range p.Mend {
-		if p.touchesLeft(&f) {
+		if p.touchesLeft(&f, beside) {
 			p.Rest = append(p.Rest, f)
 		} else {
 			kept = append(kept, f)
@@ -136,12 +140,12 @@ func (p *Plan) leaves(f *lint.Finding) bool {
 }
 
 // touchesLeft says whether a finding's mend is one of a line that is left as it is.
-func (p *Plan) touchesLeft(f *lint.Finding) bool {
+func (p *Plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 	if f.Framing {
 		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leaves(f)
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
-		return p.leave[e.At.Line] && changes(e) || p.numbered && e.Op == lint.Renumber
+		return (p.leave[e.At.Line] || beside[e.At.Line]) && changes(e) || p.numbered && e.Op == lint.Renumber
 	})
 }
 

@@ -38,7 +38,7 @@ type messageChecker struct {
 	seed   maphash.Seed
 	user   []textSum   // of the texts of the prompts' items that no event has shown yet
 	cut    tornPrompt  // the newest of them that was cut inside its text
-	shown  session.Pos // the newest event that showed a prompt, or the turn's start
+	shown  session.Pos // the newest event that showed a prompt, or began or ended a turn
 	agent  *witness    // an answer's event whose item has not come yet
 	said   textSum     // its text
 	begun  bool        // the session has events that begin turns
@@ -153,7 +153,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 		}
 		c.resolveAgent(rec.Pos)
 		c.lastAnswer(rec)
-		c.open = false
+		c.shown, c.open = rec.Pos, false // what a later turn lacks was not lost before this one's end
 	}
 }
 
