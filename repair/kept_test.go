@@ -7,8 +7,10 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hist-cli/hist/internal/normalize"
@@ -59,22 +61,21 @@ func repairKept(t testing.TB, text []byte, opts lint.Options, choice Choice) (k 
 }
 
 // asides reads a set-aside file: the bytes that were kept of each line. Each must stand where it is said to have stood.
-func asides(t testing.TB, text, aside []byte) map[int64][]byte {
-	t.Helper()
-	kept := map[int64][]byte{}
+func asides(text, aside []byte) (kept map[int64][]byte, err error) {
+	kept = map[int64][]byte{}
 	for len(aside) > 0 {
 		var line, offset int64
 		var size int
 		head, rest, _ := bytes.Cut(aside, newline)
 		if _, err := fmt.Sscanf(string(head), "# line %d, byte %d, %d bytes", &line, &offset, &size); err != nil {
-			t.Fatalf("the set-aside file says %q: %v", head, err)
+			return nil, fmt.Errorf("the set-aside file says %q: %w", head, err)
 		}
 		raw := rest[:size]
 		if from := text[offset:]; !bytes.HasPrefix(from, raw) && !bytes.Contains(bytes.ReplaceAll(from, []byte{0}, nil), raw) {
-			t.Errorf("what was set aside of line %d does not stand behind byte %d: %q", line, offset, raw)
+			return nil, &broken{"what was set aside stood elsewhere", fmt.Sprintf("of line %d, behind byte %d: %q", line, offset, raw)}
 		}
 		if n := int64(1 + bytes.Count(text[:offset], newline)); n != line {
-			t.Errorf("byte %d is on line %d, not %d", offset, n, line)
+			return nil, &broken{"what was set aside stood elsewhere", fmt.Sprintf("byte %d is on line %d, not %d", offset, n, line)}
 		}
 		for i, l := range bytes.Split(raw, newline) {
 			n := line + int64(i)
@@ -82,14 +83,16 @@ func asides(t testing.TB, text, aside []byte) map[int64][]byte {
 		}
 		aside = rest[size+1:]
 	}
-	return kept
+	return kept, nil
 }
 
-// unkept is a line of the session of which something is neither in the copy nor set aside; 0 if there is none. A line
-// that is told as exactly re-encoded must have each of its words in the copy.
-func unkept(t testing.TB, text []byte, k keptRepair) (line int64, word string) {
-	t.Helper()
-	kept := asides(t, text, k.aside)
+// allKept is an error if something of the session is neither in the copy nor set aside. A line that is told as exactly
+// re-encoded must have each of its words in the copy.
+func allKept(text []byte, k keptRepair) error {
+	kept, err := asides(text, k.aside)
+	if err != nil {
+		return err
+	}
 	have := map[string]bool{}
 	for _, l := range bytes.Split(k.out, newline) {
 		have[unnumbered(l)] = true
@@ -105,11 +108,11 @@ func unkept(t testing.TB, text []byte, k keptRepair) (line int64, word string) {
 				continue // an ordinal: that those follow is told as one range
 			}
 			if !bytes.Contains(all, word) {
-				return n, string(word)
+				return &broken{"a byte is lost", fmt.Sprintf("%q of line %d", word, n)}
 			}
 		}
 	}
-	return 0, ""
+	return nil
 }
 
 // words are the parts of a line that no re-encoding changes.
@@ -122,36 +125,24 @@ func words(line []byte) [][]byte {
 // TestEveryByteIsKept: whatever a repair changes, each byte of the session is in the copy, or set aside under its line and
 // place, or told as exactly re-encoded.
 func TestEveryByteIsKept(t *testing.T) {
-	n := int64(3000)
-	if testing.Short() {
-		n = 300
-	}
-	if *mutants > 0 {
-		n = int64(*mutants)
-	}
 	for _, s := range stocks(t) {
-		t.Run(s.agent, func(t *testing.T) { everyByteIsKept(t, s, n) })
-	}
-}
-
-func everyByteIsKept(t *testing.T, s *stock, n int64) {
-	several := 0
-	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
-		m := s.mutant(seed)
-		k, err := repairKept(t, m.text, m.opts, m.choice)
-		if err != nil || k.encoding != normalize.UTF8 {
-			continue // TestNoRefusals counts those
-		}
-		if k.passes {
-			several++
-		}
-		if line, word := unkept(t, m.text, k); line > 0 {
-			t.Errorf("seed %d: %s: %q of line %d is lost", seed, m, word, line)
-		}
-	}
-	t.Logf("%d of %d took several passes", several, n)
-	if several == 0 && n >= 3000 { // a few hundred may hold none
-		t.Error("no repair took several passes: that way was not tried")
+		t.Run(s.agent, func(t *testing.T) {
+			var several atomic.Int64
+			tried := eachMutant(t, s, 3000, func(m mutant) error {
+				k, err := repairKept(t, m.text, m.opts, m.choice)
+				if err != nil || k.encoding != normalize.UTF8 {
+					return nil // TestNoRefusals counts those
+				}
+				if k.passes {
+					several.Add(1)
+				}
+				return allKept(m.text, k)
+			})
+			t.Logf("%d of %d took several passes", several.Load(), tried)
+			if several.Load() == 0 && tried >= 3000 { // a few hundred may hold none
+				t.Error("no repair took several passes: that way was not tried")
+			}
+		})
 	}
 }
 
@@ -164,8 +155,8 @@ func TestMovedStandIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line, word := unkept(t, text, k); line > 0 || !bytes.Contains(k.aside, []byte(`\ud83d`)) {
-		t.Errorf("%q of line %d is lost; set aside: %s", word, line, k.aside)
+	if err := allKept(text, k); err != nil || !bytes.Contains(k.aside, []byte(`\ud83d`)) {
+		t.Errorf("%v; set aside: %s", err, k.aside)
 	}
 	if len(k.rep.Edits) == 0 || k.rep.Fix != lint.StandIn.String() {
 		t.Errorf("the report names the fix %q: %+v", k.rep.Fix, k.rep.Edits)
@@ -186,8 +177,29 @@ func TestBlanksBesideNULs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line, word := unkept(t, text, k); line > 0 || !bytes.Contains(k.aside, []byte("\n "+zeros)) {
-		t.Errorf("%q of line %d is lost; set aside: %q", word, line, k.aside)
+	if err := allKept(text, k); err != nil || !bytes.Contains(k.aside, []byte("\n "+zeros)) {
+		t.Errorf("%v; set aside: %q", err, k.aside)
+	}
+}
+
+// TestPiecesKeepTheirPlace: what is set aside of a line beside its records is kept with the offset that it had.
+func TestPiecesKeepTheirPlace(t *testing.T) {
+	sound, err := os.ReadFile("../fixtures/claude/rules/lost-result/ok.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros := strings.Repeat("\x00", 100)
+	lines := bytes.SplitAfterN(sound, newline, 4)
+	text := slices.Concat(lines[0], bytes.TrimSpace(lines[1]), []byte(zeros), bytes.TrimSpace(lines[2]), []byte(zeros+"\n"), lines[3])
+	k, err := repairKept(t, text, lint.Options{}, Choice{})
+	if err != nil || !bytes.Equal(k.out, sound) {
+		t.Fatalf("%v, or another session:\n%s", err, k.out)
+	}
+	for _, at := range []int{bytes.Index(text, []byte(zeros)), bytes.LastIndex(text, []byte(zeros))} {
+		head := fmt.Sprintf("# line 2, byte %d, %d bytes\n", at, len(zeros))
+		if !bytes.Contains(k.aside, []byte(head)) {
+			t.Errorf("%q is not in %q", head, k.aside)
+		}
 	}
 }
 
@@ -207,8 +219,8 @@ func TestSettles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if line, word := unkept(t, []byte(text), k); line > 0 {
-			t.Errorf("%s: %q of line %d is lost", name, word, line)
+		if err := allKept([]byte(text), k); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		if again, _, err := repairText(k.out, "", Choice{}); err != nil || !bytes.Equal(again, k.out) {
 			t.Errorf("%s: a second repair changes the copy (%v)", name, err)

@@ -130,8 +130,9 @@ func TestNoRefusals(t *testing.T) {
 	}
 }
 
-// eachMutant tries a law on n mutants, or as many as -mutants says, and counts the ways in which it does not hold.
-func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) {
+// eachMutant tries a law on n mutants, or as many as -mutants says, and counts the ways in which it does not hold. It returns
+// how many it has tried.
+func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) int64 {
 	t.Helper()
 	switch {
 	case *mutants > 0:
@@ -172,4 +173,5 @@ func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) {
 	close(seeds)
 	workers.Wait()
 	t.Logf("%d mutants, broken: %v", n, against)
+	return n
 }

@@ -55,6 +55,7 @@ type Rewrite struct {
 	open     bool    // the line just written lacks its newline yet
 	skipped  int64   // bytes that were copied without a look
 	kept     int64   // the last line of the session whose bytes were set aside as a whole
+	piece    place   // behind the last piece of a line that was set aside
 	tied     span    // lines with other ties, if several passes were made
 	lines    lineMap // lines of the copy that stand in the session
 }
@@ -367,11 +368,38 @@ func (r *Rewrite) aside(rec *session.Record) error {
 	if r.kept == rec.Pos.Line {
 		return nil
 	}
-	raw := rec.Raw
 	if rec.Kind != session.Unreadable {
-		raw, r.kept = rec.Original, rec.Pos.Line
+		r.kept = rec.Pos.Line
+		return keepAside(r.Aside, rec.Original, rec.Pos.Line, rec.Offset)
 	}
-	return keepAside(r.Aside, raw, rec.Pos.Line, rec.Offset)
+	at := r.piece.find(rec)
+	return keepAside(r.Aside, rec.Raw, rec.Pos.Line, rec.Offset+int64(at))
+}
+
+// place is one in a line of the session.
+type place struct {
+	line int64
+	at   int  // bytes from the line's start
+	lost bool // the pieces behind are not looked for
+}
+
+// find returns where in its line a dead piece stands, behind the one found before. NULs in a piece may have been taken for
+// padding: then it is where the search began, of this piece and of those behind it, for each search goes through the line.
+func (p *place) find(rec *session.Record) int {
+	if p.line != rec.Pos.Line {
+		*p = place{line: rec.Pos.Line}
+	}
+	n := -1
+	if !p.lost {
+		n = bytes.Index(rec.Original[p.at:], rec.Raw)
+	}
+	if n < 0 {
+		p.lost = true
+		return p.at
+	}
+	at := p.at + n
+	p.at = at + len(rec.Raw)
+	return at
 }
 
 // keepAside writes bytes of a session under a line that says where they stood; to nil, nothing.

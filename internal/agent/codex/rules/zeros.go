@@ -18,7 +18,7 @@ func (c *zeroChecker) Record(rec *session.Record) {
 		c.begun = true
 	case rec.Zeros && c.begun && !(rec.Open && c.run.opts.Live):
 		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
-			if f.Rule == normalize.NULBytes {
+			if f.Rule == normalize.NULBytes && f.Fix != SetAside { // of a line with several holes once
 				f.Impact, f.Fix = Loses, SetAside
 				f.Message += "; the records that stood there never reached the disk"
 			}
