@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/gcpace"
 	"github.com/hist-cli/hist/internal/shim/front"
 	"github.com/hist-cli/hist/internal/shim/socket"
 	"github.com/hist-cli/hist/lint"
@@ -45,6 +46,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == front.RelayName {
 		return socket.Main(args[1:]) // one for streams has run before
 	}
+	gcpace.Set()
 	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	// With somebody who asks for the signal, a reader that has gone is an error of the write, and what is under way is tidied.

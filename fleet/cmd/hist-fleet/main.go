@@ -21,9 +21,14 @@ import (
 	"unicode"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/hist-cli/hist/internal/gcpace"
 )
 
-func main() { os.Exit(run(os.Args, os.Stdout, os.Stderr, os.Getenv)) }
+func main() {
+	gcpace.Set()
+	os.Exit(run(os.Args, os.Stdout, os.Stderr, os.Getenv))
+}
 
 // Exit codes of every command, as hist's own.
 const (
