@@ -129,7 +129,7 @@ func describeEntry(e *timeline.Entry) string {
 	case timeline.Note:
 		return fmt.Sprintf("a note by the script of call %s", e.CallID)
 	case timeline.Settings:
-		return shortened(strings.Join(strings.Fields("settings: "+e.Model), " ")+" in "+e.CWD, longestFact)
+		return shortened(settings(e), longestFact)
 	case timeline.Compaction:
 		return "the history so far was replaced by a summary"
 	case timeline.Rollback:
@@ -255,4 +255,13 @@ func clock(t time.Time) string {
 		return "        "
 	}
 	return t.Format("15:04:05")
+}
+
+// settings is the model and the directory of the turns that follow, as far as they are named.
+func settings(e *timeline.Entry) string {
+	words := append([]string{"settings:"}, strings.Fields(e.Model)...)
+	if e.CWD != "" {
+		words = append(words, "in", e.CWD)
+	}
+	return strings.Join(words, " ")
 }

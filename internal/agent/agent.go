@@ -79,7 +79,8 @@ type Words interface {
 	Outcome(rec *session.Record) session.Outcome
 	// Message is the words of a Message, and the number of its images.
 	Message(rec *session.Record) (text string, images int)
-	// Place is the working directory and the model that a Context names.
+	// Place is the working directory and the model that a Context names, or an answer or a call of the model; each is "" if
+	// the record does not name it.
 	Place(rec *session.Record) (cwd, model string)
 	// Ending is how a TurnEnd says that the turn ended. Class sorts its error, by its name and its message.
 	Ending(rec *session.Record) session.Ending

@@ -7,6 +7,7 @@ import (
 )
 
 func (t *teller) call(rec *session.Record) {
+	t.settings(rec)
 	e := t.add(rec, Call)
 	e.Tool, e.CallID, e.open = clip(t.words.Tool(rec)), clip(string(rec.CallID)), true
 	e.script = t.words.Script(rec)

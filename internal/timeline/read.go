@@ -182,6 +182,8 @@ func (t *teller) message(rec *session.Record) {
 		return
 	case !rec.Answer:
 		return
+	default:
+		t.settings(rec)
 	}
 	e := t.add(rec, kind)
 	text, images := t.words.Message(rec)
@@ -204,7 +206,7 @@ func (t *teller) quietState() TurnState {
 	return Unanswered
 }
 
-// settings tells where and with which model turns run, if that is new.
+// settings tells where and with which model turns run, if that is new. Until a model is named it waits for that.
 func (t *teller) settings(rec *session.Record) {
 	cwd, model := t.words.Place(rec)
 	cwd, model = cmp.Or(cwd, t.cwd), cmp.Or(model, t.model) // what a record leaves unsaid stays
@@ -212,6 +214,9 @@ func (t *teller) settings(rec *session.Record) {
 		return
 	}
 	t.cwd, t.model = cwd, model
+	if model == "" {
+		return
+	}
 	e := t.add(rec, Settings)
 	e.CWD, e.Model = cut(cwd, maxShown), clip(model)
 }

@@ -278,7 +278,7 @@ func (n *node) readMessage(rec *session.Record) {
 	if results > 0 && n.role == roleUser {
 		n.role = roleResult
 	}
-	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == "<synthetic>" && !n.synthetic
+	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == synthetic && !n.synthetic
 	n.checkBlocks(rec, values)
 	n.resultsFirst(rec)
 }

@@ -115,9 +115,19 @@ func (Words) Message(rec *session.Record) (words string, images int) {
 	return plainText(content), images
 }
 
-// Place is for records that set where a turn runs: each record here says it of itself.
+// synthetic is the model that the client names for answers that it has written itself.
+const synthetic = "<synthetic>"
+
+// Place is where a turn runs, of records that are about that, and the model; an answer or a call names the model alone, as a
+// command's own change of directory moves no turn.
 func (Words) Place(rec *session.Record) (cwd, model string) {
-	return decoded(rec, fieldCwd), gjson.GetBytes(rec.Raw, "attachment.identity.modelId").String()
+	if rec.Kind == session.Context {
+		return decoded(rec, fieldCwd), gjson.GetBytes(rec.Raw, "attachment.identity.modelId").String()
+	}
+	if model = string(text(rec, fieldModel)); model == synthetic {
+		model = ""
+	}
+	return "", model
 }
 
 // Ending reads an API error, an interruption, or the duration of a turn.

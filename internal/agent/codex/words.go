@@ -44,8 +44,13 @@ func (Words) Outcome(rec *session.Record) session.Outcome {
 // Message is MessageText.
 func (Words) Message(rec *session.Record) (text string, images int) { return MessageText(rec) }
 
-// Place is Place.
-func (Words) Place(rec *session.Record) (cwd, model string) { return Place(rec) }
+// Place is Place of a Context; no answer names its model.
+func (Words) Place(rec *session.Record) (cwd, model string) {
+	if rec.Kind != session.Context {
+		return "", ""
+	}
+	return Place(rec)
+}
 
 // Ending reads a task_complete or a turn_aborted.
 func (Words) Ending(rec *session.Record) session.Ending {
