@@ -348,8 +348,8 @@ func (f *Normalizer) fragment(raw, rest []byte) piece {
 	}
 	if !repeats(raw, rest) {
 		closed := f.closeTorn(raw)
-		if closed == nil && len(bytes.TrimSpace(rest)) > 0 {
-			closed = f.shorten(raw)
+		if closed == nil {
+			closed = f.shorten(raw, len(bytes.TrimSpace(rest)) == 0)
 		}
 		if closed != nil {
 			return piece{raw: closed, torn: true, mended: true}

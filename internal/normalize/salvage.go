@@ -52,12 +52,12 @@ func (f *Normalizer) closeTorn(raw []byte) []byte {
 }
 
 // shorten closes a record that was cut in front of a member that it can do without, nil if there is none.
-func (f *Normalizer) shorten(raw []byte) []byte {
+func (f *Normalizer) shorten(raw []byte, last bool) []byte {
 	dec, ok := f.dec.(session.Shortener)
 	if !ok {
 		return nil
 	}
-	closed := dec.Shorten(raw)
+	closed := dec.Shorten(raw, last)
 	if closed == nil {
 		return nil
 	}

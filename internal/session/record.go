@@ -149,8 +149,8 @@ type Decoder interface {
 // Shortener is a Decoder that knows of records that stand without a part of them.
 type Shortener interface {
 	// Shorten closes a record that was cut in front of a member that it can do without; nil if there is none, or the cut
-	// was before that. It is asked where the session went on behind the record.
-	Shorten(raw []byte) []byte
+	// was before that. last says that the session did not go on behind the record.
+	Shorten(raw []byte, last bool) []byte
 }
 
 // ClientReader is a Decoder of which it is known how the agent's client reads a line.

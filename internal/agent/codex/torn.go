@@ -11,6 +11,9 @@ import (
 // Complete says whether a closed record has every member the client requires of its kind, as far as a record cut
 // short is worth keeping: model history and the ends of turns.
 func (Decoder) Complete(rec *session.Record) bool {
+	if from := gjson.GetBytes(rec.Raw, "metadata.retained_source"); from.Exists() && !from.Get("complete").Exists() {
+		return false
+	}
 	switch rec.Type {
 	case "response_item/message", "response_item/agent_message":
 		content := Field(rec, FieldContent)
@@ -135,9 +138,15 @@ func inStdout(rec *session.Record, at int) bool {
 // Shorten closes a compaction that was cut behind its message, without the history that it holds: the client then keeps
 // the prompts before it and sends the message behind them, as it does with those from before 0.59 (measured with 0.79.0 to
 // 0.169.0). What a remote compaction holds is nowhere else: it has no message, and is no compaction without its history.
-func (Decoder) Shorten(raw []byte) []byte {
+//
+// What clients from 0.160 on write behind an item's payload of where it came from may be missing, but not be a part: then
+// they drop the whole record (measured with 0.160.0). It goes.
+func (Decoder) Shorten(raw []byte, last bool) []byte {
+	if at := bytes.LastIndex(raw, retainedKey); at >= 0 {
+		return append(bytes.Clone(raw[:at]), '}')
+	}
 	const maxHead = 256 // bytes in front of the payload
-	if !bytes.Contains(raw[:min(len(raw), maxHead)], compactedType) {
+	if last || !bytes.Contains(raw[:min(len(raw), maxHead)], compactedType) {
 		return nil
 	}
 	at := bytes.Index(raw, replacementKey)
@@ -151,4 +160,8 @@ func (Decoder) Shorten(raw []byte) []byte {
 	return closed
 }
 
-var compactedType, replacementKey = []byte(`"type":"compacted"`), []byte(`,"replacement_history":`)
+var (
+	compactedType  = []byte(`"type":"compacted"`)
+	replacementKey = []byte(`,"replacement_history":`)
+	retainedKey    = []byte(`,"metadata":{"retained_source":`)
+)
