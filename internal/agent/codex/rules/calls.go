@@ -127,7 +127,7 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.args.sampled()
 	}
 	c.pair(rec)
-	c.runs.apart = c.runs.apart || !codex.Nested(rec)
+	c.runs.apart = c.runs.apart || !codex.Nested(rec) && !codex.IsSearch(rec) && codex.ShowsSearch(rec) == "" // which the provider makes while a script runs
 	c.prev = append(c.prev[:0], codex.Field(rec, codex.FieldTimestamp)...)
 }
 

@@ -1,0 +1,39 @@
+package codex
+
+import (
+	"fmt"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// ShowsSearch names an event that shows a search of the provider's, "" if it is none. The item stands right behind it
+// (measured with 0.137.0 to 0.169.0: 54 searches without an exception).
+func ShowsSearch(rec *session.Record) string {
+	switch {
+	case rec.Type == "event_msg/item_completed" && string(Text(rec, FieldItemType)) == "WebSearch":
+		return "item_completed WebSearch"
+	case rec.Type == "event_msg" && string(Text(rec, FieldPayloadType)) == "web_search_end":
+		return "web_search_end"
+	}
+	return ""
+}
+
+// IsSearch says whether a record is the item of such a search.
+func IsSearch(rec *session.Record) bool { return rec.Type == "response_item/web_search_call" }
+
+// SearchFrom writes the item of a search again from the event that shows it.
+func SearchFrom(event []byte) ([]byte, error) {
+	ev := gjson.GetBytes(event, "payload")
+	id := ev.Get("call_id").String()
+	if item := ev.Get("item"); item.Exists() {
+		ev, id = item, item.Get("id").String()
+	}
+	action := ev.Get("action")
+	if id == "" || !action.IsObject() {
+		return nil, fmt.Errorf("this event does not show what was searched")
+	}
+	return record(gjson.GetBytes(event, "timestamp").String(), nil, "response_item",
+		keptSearch{Type: "web_search_call", ID: id, Status: "completed", Action: searchAction(action)}), nil
+}
