@@ -116,6 +116,7 @@ func (c *Checker) Record(rec *session.Record) {
 		c.noteCalls(rec, n)
 		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
 		c.nodes = append(c.nodes, n)
+		c.proof.compaction(n)
 		if n.torn {
 			c.cut[n] = len(rec.Raw)
 		}
@@ -161,8 +162,9 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			}
 		}
 	case "api-request-blob":
-		c.proof.blob(rec)
-		if t, ok := promptOfBlob(field(rec, fieldMessage)); ok {
+		t, ok := promptOfBlob(field(rec, fieldMessage))
+		c.proof.blob(rec, t)
+		if ok {
 			c.echoes = append(c.echoes, echo{text: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
 		}
 	case "api-request":

@@ -6,37 +6,60 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// addBoundary writes the mark of a compaction again, in front of its summary.
-func (c *Checker) addBoundary(summary *node, id string, d *draft) {
+// summaryFrom is the summary of a compaction that a record is, or that follows it over nothing but what the client adds; nil
+// if there is none.
+func (c *Checker) summaryFrom(n *node) *node {
+	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
+		if n.role != roleLink || m.parent != n.uuid {
+			break
+		}
+		n = m
+	}
+	if !n.summary {
+		return nil
+	}
+	return n
+}
+
+// addBoundary writes the mark of a compaction again, in front of the first record that hung on it.
+func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	if d == nil {
-		d = c.add(&draft{about: summary, Finding: finding.Finding{Impact: finding.Loses, Fix: finding.Exact}})
+		d = c.add(&draft{about: first, Finding: finding.Finding{Impact: finding.Loses, Fix: finding.Exact}})
 	}
 	d.Rule = ruleLostBoundary
 	d.Message = "the mark in front of this summary is not in the file: the client sends the whole history before the compaction again"
-	p := c.before(summary)
+	p, summary := c.before(first), c.summaryFrom(first)
 	about := object{"trigger": "auto", "preTokens": 0}
 	more := object{"subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false, "compactMetadata": about}
 	if p != nil {
 		more["logicalParentUuid"] = p.uuid
 	}
 	var keeps []keptRecord
-	if p != nil && keepsLast(summary.version) && p.sent() && p.new == nil {
-		keep(about, p, summary)
-		keeps = []keptRecord{{uuid: p.uuid}}
+	last := p
+	for last != nil && last.role == roleLink {
+		last = last.up
 	}
-	n := c.insert(d, made{uuid: id, when: summary.when, typ: "system", more: more}, summary, finding.Before)
+	if last != nil && keepsLast(summary.version) && last.sent() && last.new == nil {
+		keeps = keep(about, c.resentBehind(summary, last), summary)
+	}
+	n := c.insert(d, made{uuid: id, when: first.when, typ: "system", more: more}, first, finding.Before)
 	n.keeps = keeps
-	c.hang(summary, n, d)
+	c.hang(first, n, d)
 }
 
 // keepsLast says whether a version sends the last answer before a compaction, at least, behind the summary.
 func keepsLast(version string) bool { return version != "" && !before(version, "2.1.215") }
 
-// keep makes the mark of a compaction say that a record was kept.
-func keep(about object, kept, summary *node) {
-	ids := []string{kept.uuid}
-	about["preservedSegment"] = object{"headUuid": kept.uuid, "anchorUuid": summary.uuid, "tailUuid": kept.uuid}
+// keep makes the mark of a compaction say that records were kept, and returns them as it says them.
+func keep(about object, kept []*node, summary *node) (list []keptRecord) {
+	ids := make([]string, len(kept))
+	for i, n := range kept {
+		ids[i] = n.uuid
+		list = append(list, keptRecord{uuid: n.uuid})
+	}
+	about["preservedSegment"] = object{"headUuid": ids[0], "anchorUuid": summary.uuid, "tailUuid": ids[len(ids)-1]}
 	about["preservedMessages"] = object{"anchorUuid": summary.uuid, "uuids": ids, "allUuids": ids}
+	return list
 }
 
 // lostSummaryBefore mends what hangs on a compaction's lost summary.
@@ -145,19 +168,29 @@ func (c *Checker) summaryOf(boundary *node) (words, source string) {
 }
 
 // lostKept writes again which messages a compaction has kept, where its mark says nothing about it any more: from 2.1.215
-// on the last answer, at least, is sent behind the summary.
+// on the last answer, at least, is sent behind the summary. What else was, the hashes of the next request tell.
 func (c *Checker) lostKept() {
+	if !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.role == roleBoundary && n.bare }) {
+		return
+	}
+	summaries := map[*node]*node{} // by the marks above them
 	for _, n := range c.nodes {
-		kept := c.byUUID[n.ref2]
-		if n.role != roleBoundary || n.side || !n.bare || !keepsLast(n.version) || kept == nil || !kept.sent() {
+		if n.summary && !n.side && n.dropped == nil {
+			summaries[markAbove(n.up)] = n
+		}
+	}
+	for _, n := range c.nodes {
+		if n.role != roleBoundary || n.side || !n.bare || !keepsLast(n.version) {
 			continue
 		}
-		var summary *node
-		for m := n.first; m != nil; m = m.latter {
-			if m.summary && m.new == nil {
-				summary = m
-			}
+		kept := c.byUUID[n.ref2]
+		for kept != nil && kept.role == roleLink {
+			kept = kept.up
 		}
+		if kept == nil || !kept.sent() {
+			continue
+		}
+		summary := summaries[n]
 		if summary == nil {
 			continue
 		}
@@ -166,7 +199,11 @@ func (c *Checker) lostKept() {
 			Message: "the mark of the compaction does not say which messages were kept: the client sends the summary only",
 		}})
 		value := object{"trigger": "auto", "preTokens": 0}
-		keep(value, kept, summary)
+		list := c.resentBehind(summary, kept)
+		if len(list) > 1 {
+			d.Source = "the records whose hashes stand in the request behind the compaction"
+		}
+		keep(value, list, summary)
 		at := n.start + 1
 		add := append(append([]byte(`"compactMetadata":`), value.json()...), ',')
 		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}})

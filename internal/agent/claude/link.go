@@ -299,7 +299,7 @@ func (c *Checker) parentless(n *node) {
 		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
 	}})
-	if n.summary && markAbove(p) == nil { // the mark that stood in front of it is gone, and its id with it
+	if c.summaryFrom(n) != nil && markAbove(p) == nil { // the mark that stood in front of it is gone, and its id with it
 		c.addBoundary(n, newID("boundary", n.uuid), d)
 		return
 	}
@@ -339,9 +339,9 @@ func (c *Checker) lostBefore(id string, children []*node) bool {
 	n := children[0]
 	p := c.before(n)
 	switch {
-	case n.summary && markAbove(p) != nil: // the client adds something between the two
+	case c.summaryFrom(n) != nil && markAbove(p) != nil: // the client adds something between the two
 		return false
-	case n.summary:
+	case c.summaryFrom(n) != nil:
 		c.addBoundary(n, id, nil)
 		return true
 	case c.lostCallBefore(id, children):

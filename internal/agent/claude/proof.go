@@ -20,6 +20,8 @@ import (
 type proof struct {
 	sent    map[string]session.Pos // hash of a message that was sent: where that is told first
 	answers map[string]*answer     // with thinking, by the message's id
+	resent  map[*node]*resent      // by the summaries of compactions
+	open    *resent                // of the last summary, until a request was made
 	last    session.Pos            // of the newest request
 }
 
@@ -33,7 +35,9 @@ type answer struct {
 	model       string
 }
 
-func newProof() proof { return proof{sent: map[string]session.Pos{}, answers: map[string]*answer{}} }
+func newProof() proof {
+	return proof{sent: map[string]session.Pos{}, answers: map[string]*answer{}, resent: map[*node]*resent{}}
+}
 
 // answer takes a record of an answer into account whose first record holds thinking.
 func (p *proof) answer(n *node, content, model []byte) {
@@ -130,12 +134,18 @@ func (c *Checker) partLost(a *answer) bool {
 	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.ref.Pos.Less(p) && p.Less(after) })
 }
 
-func (p *proof) blob(rec *session.Record) {
-	p.note(string(text(rec, fieldHash)), rec.Pos)
+// blob takes a message into account that was kept whole, and the words of a prompt in it, "" for none.
+func (p *proof) blob(rec *session.Record, words string) {
+	hash := string(text(rec, fieldHash))
+	p.note(hash, rec.Pos)
+	if p.open != nil && words != "" {
+		p.open.words[hash] = words
+	}
 }
 
 func (p *proof) request(rec *session.Record) {
 	p.last = rec.Pos
+	p.resend(rec)
 	gjson.ParseBytes(field(rec, fieldTail)).ForEach(func(_, h gjson.Result) bool {
 		p.note(h.String(), rec.Pos)
 		return true

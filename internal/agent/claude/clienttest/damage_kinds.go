@@ -28,15 +28,20 @@ func Kinds() []Kind {
 
 func isThinking(l []byte) bool { return get(l, "message.content.0.type") == "thinking" }
 
+// mark is the last mark of a compaction.
+func mark(s Session) int {
+	return s.find(-1, func(l []byte) bool { return get(l, "subtype") == "compact_boundary" })
+}
+
 // keptDamages break what an automatic compaction has kept.
 func keptDamages() []Damage {
 	kept := func(n int, of func([]byte) bool) func(Session) int {
 		return func(s Session) int {
-			mark := s.find(-1, func(l []byte) bool { return get(l, "subtype") == "compact_boundary" })
-			if mark < 0 {
+			at := mark(s)
+			if at < 0 {
 				return -1
 			}
-			ids := gjson.GetBytes(s[mark], "compactMetadata.preservedMessages.uuids").String()
+			ids := gjson.GetBytes(s[at], "compactMetadata.preservedMessages.uuids").String()
 			return s.find(n, func(l []byte) bool {
 				return get(l, "uuid") != "" && strings.Contains(ids, get(l, "uuid")) && of(l)
 			})
@@ -49,6 +54,8 @@ func keptDamages() []Damage {
 		{"kept_prompt_lost", lose(kept(0, isPrompt))},
 		{"kept_answer_lost", lose(kept(-1, isText))},
 		{"kept_end_lost", lose(kept(-1, anything))},
+		{"kept_unsaid", one(mark, func(l []byte) []byte { return drop(l, "", "compactMetadata") })},
+		{"kept_mark_lost", lose(mark)},
 		{"kept_link_broken", one(kept(0, isPrompt), setField("", "parentUuid", `"`+otherID+`"`))},
 	}
 }
@@ -113,9 +120,6 @@ func imageDamages() []Damage {
 
 // compactDamages break the mark of a compaction, its summary, or what follows.
 func compactDamages() []Damage {
-	mark := func(s Session) int {
-		return s.find(-1, func(l []byte) bool { return get(l, "subtype") == "compact_boundary" })
-	}
 	summary := func(s Session) int {
 		return s.find(-1, func(l []byte) bool { return gjson.GetBytes(l, "isCompactSummary").Bool() })
 	}

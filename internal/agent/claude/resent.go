@@ -1,0 +1,123 @@
+package claude
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// resent is the first request behind a compaction: it holds the summary, what was kept, and what came next.
+type resent struct {
+	hashes []string          // of its messages
+	words  map[string]string // of the prompts among them, with what the client has added around them, by hash
+}
+
+// compaction begins to look for the request behind a summary.
+func (p *proof) compaction(n *node) {
+	if n.summary && !n.side {
+		p.open = &resent{words: map[string]string{}}
+		p.resent[n] = p.open
+	}
+}
+
+// resend notes the request behind a summary, if this is the one: it repeats no other.
+func (p *proof) resend(rec *session.Record) {
+	if p.open == nil || gjson.GetBytes(rec.Raw, "keep").Int() != 0 {
+		return
+	}
+	gjson.ParseBytes(field(rec, fieldTail)).ForEach(func(_, h gjson.Result) bool {
+		p.open.hashes = append(p.open.hashes, h.String())
+		return true
+	})
+	p.open = nil
+}
+
+// resentBehind are the records in front of a compaction, up to the last one, that the request behind its summary held again,
+// in the order of the file; the last alone where no hash tells that. A prompt is known by its words, too. An answer is kept
+// with the outputs of its calls.
+func (c *Checker) resentBehind(summary, last *node) []*node {
+	r := c.proof.resent[summary]
+	if r == nil || c.opts.Beside == nil {
+		return []*node{last}
+	}
+	var kept []*node
+	until := len(r.hashes) // from here on they belong to what stands behind
+	find := func(fits func(hash string) bool) bool {
+		for k := until - 1; k >= 0; k-- {
+			if fits(r.hashes[k]) {
+				until = k
+				return true
+			}
+		}
+		return false
+	}
+	tried := map[string]bool{}
+	for i, misses := last.index, 0; i >= 0 && misses < maxSiblings; i-- {
+		n := c.nodes[i]
+		if n.role == roleBoundary && !n.side {
+			break
+		}
+		if n.side || n.dropped != nil || n.new != nil || !n.sent() || n.summary || n.role == roleResult || tried[n.msg] && n.msg != "" {
+			continue
+		}
+		tried[n.msg] = true
+		list := []*node{n}
+		if n.role == roleAssistant {
+			list = c.answerRecords(n.msg, n.index)
+		}
+		if !find(c.saysIn(r, n.role, list)) {
+			misses++
+			continue
+		}
+		kept = append(kept, list...)
+		if n.role == roleAssistant {
+			kept = append(kept, c.otherOutputs(n)...)
+		}
+	}
+	if len(kept) == 0 {
+		return []*node{last}
+	}
+	slices.SortFunc(kept, func(a, b *node) int { return cmp.Compare(a.index, b.index) })
+	return slices.Compact(kept)
+}
+
+// saysIn says of a hash whether it is that of the message which some records make together, with or without its thinking.
+func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) bool {
+	all, bare := []byte{'['}, []byte{'['}
+	words := ""
+	for _, n := range list {
+		content := gjson.GetBytes(c.opts.Beside.Line(n.ref.Offset), "message.content")
+		if content.Type == gjson.String {
+			words = content.String()
+			all = appendElement(all, object{"type": "text", "text": words}.json())
+			continue
+		}
+		i := 0
+		content.ForEach(func(_, b gjson.Result) bool {
+			all = appendElement(all, []byte(b.Raw))
+			if i < len(n.blocks) && n.blocks[i].kind != blockThinking {
+				bare = appendElement(bare, []byte(b.Raw))
+			}
+			words = b.Get("text").String()
+			i++
+			return true
+		})
+	}
+	if role == roleAssistant {
+		whole, thoughtless := messageHash("assistant", append(all, ']')), messageHash("assistant", append(bare, ']'))
+		return func(hash string) bool { return hash == whole || hash == thoughtless }
+	}
+	whole := messageHash("user", append(all, ']'))
+	return func(hash string) bool { return hash == whole || words != "" && r.words[hash] == words }
+}
+
+// appendElement appends a value to a JSON array that is not closed yet.
+func appendElement(list, value []byte) []byte {
+	if len(list) > 1 {
+		list = append(list, ',')
+	}
+	return append(list, value...)
+}
