@@ -105,11 +105,8 @@ func (c *Checker) Record(rec *session.Record) {
 		if v := decodedAs(c.written, rec, fieldVersion); v != c.written && (c.written == "" || before(c.written, v)) {
 			c.written = v
 		}
-		prior := &node{}
-		if k := len(c.nodes); k > 0 {
-			prior = c.nodes[k-1]
-		}
-		n := newNode(rec, prior)
+		n := c.room()
+		n.read(rec, c.prior())
 		n.side = n.side && !c.opts.SubAgent
 		n.index, n.number = len(c.nodes), c.numbers
 		c.numbers++
@@ -126,6 +123,27 @@ func (c *Checker) Record(rec *session.Record) {
 		c.other[rec.Pos.Line] = true
 	}
 	c.bookkeeping(rec)
+}
+
+// prior is the newest record of the tree so far, one that says nothing if there is none.
+func (c *Checker) prior() *node {
+	if len(c.nodes) == 0 {
+		return &node{}
+	}
+	return c.nodes[len(c.nodes)-1]
+}
+
+// nodesAtOnce is for how many nodes memory is asked for at once: they all are kept to the end.
+const nodesAtOnce = 64
+
+// room is memory for a node.
+func (c *Checker) room() *node {
+	if len(c.spare) == 0 {
+		c.spare = make([]node, min(max(len(c.nodes), 1), nodesAtOnce))
+	}
+	n := &c.spare[0]
+	c.spare = c.spare[1:]
+	return n
 }
 
 // halfMessage says whether bytes that are no record are what is left of one with a message.

@@ -8,6 +8,7 @@ import (
 // recordTree is how the records of the conversation hang together.
 type recordTree struct {
 	nodes       []*node // in the order of the file
+	spare       []node  // memory for more of them
 	added       []*node // records of hist's own
 	numbers     int     // of records, those that were dropped since among them
 	changes     int     // of the tree

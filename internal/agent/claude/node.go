@@ -175,30 +175,34 @@ var nodeSeed = maphash.MakeSeed()
 
 // newNode reads a record of the tree. before is the one in front of it, which mostly says the same of where it belongs.
 func newNode(rec *session.Record, before *node) *node {
-	n := &node{
-		ref: finding.RefOf(rec), typ: decodedAs(before.typ, rec, fieldType), uuid: decoded(rec, fieldUUID),
-		parent: decodedAs(before.uuid, rec, fieldParent), msg: decodedAs(before.msg, rec, fieldMessageID), source: decodedAs(before.source, rec, fieldSource),
-		prompt: decodedAs(before.prompt, rec, fieldPromptID), ref2: decoded(rec, fieldLogicalParent), sum: maphash.Bytes(nodeSeed, rec.Raw),
-		parentSpan: rec.Spans[fieldParent], uuidSpan: rec.Spans[fieldUUID], version: decodedAs(before.version, rec, fieldVersion),
-		side: isTrue(rec, fieldSidechain), synthetic: isTrue(rec, fieldAPIError), meta: isTrue(rec, fieldMeta),
-		summary: isTrue(rec, fieldSummary), toolResult: len(field(rec, fieldToolResult)) > 0,
-		attachment: decodedAs(before.attachment, rec, fieldAttachment), typeSpan: rec.Spans[fieldType], timeSpan: rec.Spans[fieldTimestamp],
-		start: max(bytes.IndexByte(rec.Raw, '{'), 0), mended: rec.Mended, torn: rec.Torn, message: maphash.Bytes(nodeSeed, field(rec, fieldMessage)),
-	}
+	n := &node{}
+	n.read(rec, before)
+	return n
+}
+
+// read is newNode for a node that there is.
+func (n *node) read(rec *session.Record, before *node) {
+	n.ref, n.sum, n.message = finding.RefOf(rec), maphash.Bytes(nodeSeed, rec.Raw), maphash.Bytes(nodeSeed, field(rec, fieldMessage))
+	n.uuid, n.ref2 = decoded(rec, fieldUUID), decoded(rec, fieldLogicalParent)
+	n.parent, n.msg, n.source = decodedAs(before.uuid, rec, fieldParent), decodedAs(before.msg, rec, fieldMessageID), decodedAs(before.source, rec, fieldSource)
+	n.typ, n.prompt, n.version = decodedAs(before.typ, rec, fieldType), decodedAs(before.prompt, rec, fieldPromptID), decodedAs(before.version, rec, fieldVersion)
+	n.attachment, n.stop = decodedAs(before.attachment, rec, fieldAttachment), literalAs(before.stop, rec, fieldStopReason)
+	n.parentSpan, n.uuidSpan, n.typeSpan, n.timeSpan = rec.Spans[fieldParent], rec.Spans[fieldUUID], rec.Spans[fieldType], rec.Spans[fieldTimestamp]
+	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
+	n.summary, n.toolResult = isTrue(rec, fieldSummary), len(field(rec, fieldToolResult)) > 0
+	n.start, n.mended, n.torn = max(bytes.IndexByte(rec.Raw, '{'), 0), rec.Mended, rec.Torn
 	if t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp))); err == nil {
 		n.when = t.UnixMilli()
 	}
 	n.parentWas = n.parent
-	n.stop = string(text(rec, fieldStopReason))
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
-	model := string(text(rec, fieldModel))
-	n.foreign = model != "" && model[0] != '<' && !strings.Contains(model, "claude")
+	model := text(rec, fieldModel)
+	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
 	n.setRole(rec)
 	if n.hasMessage() {
 		n.readMessage(rec)
 	}
-	return n
 }
 
 func (n *node) setRole(rec *session.Record) {
@@ -264,7 +268,7 @@ func (n *node) readMessage(rec *session.Record) {
 		case "thinking", "redacted_thinking":
 			blk.kind = blockThinking
 		case "tool_use":
-			blk.kind, blk.name = blockCall, b.Get("name").String()
+			blk.kind, blk.name = blockCall, strings.Clone(b.Get("name").String())
 			blk.id, blk.value = idOf(b.Get("id"), at)
 		case "tool_result":
 			blk.kind = blockResult
@@ -283,10 +287,11 @@ func (n *node) readMessage(rec *session.Record) {
 	n.resultsFirst(rec)
 }
 
+// idOf is the id of a call, and where in the record it stands. It shares no memory with the content, of which nothing is kept.
 func idOf(v gjson.Result, block int) (string, jsonl.Span) {
 	if !v.Exists() || v.Index == 0 {
 		return "", jsonl.Span{}
 	}
 	at := block + v.Index
-	return v.String(), jsonl.Span{Start: at, End: at + len(v.Raw)}
+	return strings.Clone(v.String()), jsonl.Span{Start: at, End: at + len(v.Raw)}
 }
