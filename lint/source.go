@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 
@@ -15,7 +16,9 @@ import (
 // Source lints a session that is open, with what opts.Kept reads of its home: where the file has lost records that are still
 // there, it is read a second time. The errors are Session's, with the file's path, and what kept it from being read.
 func Source(ctx context.Context, src *source.Source, opts Options) (*Result, error) {
-	opts.Path = src.Real
+	if src.Real != "" {
+		opts.Path = src.Real
+	}
 	home := &beside{}
 	if !opts.Live && opts.Kept != nil {
 		home.home = opts.Home
@@ -50,6 +53,9 @@ func pass(ctx context.Context, src *source.Source, opts Options, home *beside) (
 		return nil, err
 	}
 	defer in.Close()
+	if at, ok := in.(io.ReaderAt); ok && src.Real == "" {
+		opts.Text = at
+	}
 	res, err := read(ctx, in, opts, home)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("%s: %w", src.Path, err)

@@ -191,7 +191,7 @@ func (w *job) look(ctx context.Context) error {
 // lintOf lints a text that the agent has written.
 func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, error) {
 	opts := w.Lint
-	opts.Agent = w.agent.Name()
+	opts.Agent, opts.Path = w.agent.Name(), w.Source.Real
 	return lint.Source(ctx, src, opts)
 }
 
@@ -250,10 +250,11 @@ func (w *job) reidentify(rw *Rewrite, found *lint.Result) {
 	}
 }
 
-// copyOptions is how the copy is linted: like the source, under the name that it has.
+// copyOptions is how the copy is linted: like the source, with what lies beside that, under the name that it has. What it
+// has lost is looked for where the plan was made; its own text is not that of the source.
 func (w *job) copyOptions() lint.Options {
 	opts := w.Lint
-	opts.Agent = w.agent.Name()
+	opts.Agent, opts.Path, opts.Text = w.agent.Name(), w.Source.Real, strings.NewReader("")
 	switch w.Mode {
 	case NewThread:
 		if w.target != "" {

@@ -67,6 +67,7 @@ func stocks(t testing.TB) []*stock {
 
 // mutant is a session that was damaged at random, and what a repair of it is asked for.
 type mutant struct {
+	seed      int64
 	name, how string
 	text      []byte
 	choice    Choice
@@ -77,17 +78,8 @@ type mutant struct {
 // other choices and conditions than the usual ones.
 func (s *stock) mutant(seed int64) mutant {
 	rng := rand.New(rand.NewSource(seed))
-	m := mutant{name: s.names[rng.Intn(len(s.names))]}
-	m.text = s.all[m.name]
-	ways := 1
-	if rng.Intn(3) == 0 {
-		ways = 2 + rng.Intn(4)
-	}
-	for range ways {
-		var way string
-		m.text, way = break1(rng, m.text, s.ways)
-		m.how += "; " + way
-	}
+	m := mutant{seed: seed, name: s.names[rng.Intn(len(s.names))]}
+	m.text, m.how = s.damaged(rng, m.name)
 	m.opts.Name = lint.NameOf(filepath.Base(m.name), false)
 	switch rng.Intn(9) {
 	case 0, 1, 2:
@@ -110,6 +102,21 @@ func (s *stock) mutant(seed int64) mutant {
 	}
 	m.opts.Mend, m.opts.Agent = m.choice.Allows, s.agent
 	return m
+}
+
+// damaged damages the session with a name at random, and says how.
+func (s *stock) damaged(rng *rand.Rand, name string) (text []byte, how string) {
+	text = s.all[name]
+	ways := 1
+	if rng.Intn(3) == 0 {
+		ways = 2 + rng.Intn(4)
+	}
+	for range ways {
+		var way string
+		text, way = break1(rng, text, s.ways)
+		how += "; " + way
+	}
+	return text, how
 }
 
 func (m mutant) String() string {

@@ -134,3 +134,35 @@ func TestSiblingOfRenamedRecords(t *testing.T) {
 		t.Errorf("beside the sound session: %s, alone: %s", beside, want)
 	}
 }
+
+// TestSiblingsThatLackIt: a record that says nothing in one copy of the session is taken from the next one, and one that the
+// session is said to end with is put back though what names it is laid out for people.
+func TestSiblingsThatLackIt(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	sound, err := os.ReadFile("../fixtures/claude/rules/lost-call/ok.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(sound, newline), newline)
+	end, named := len(lines)-2, len(lines)-1
+	for name, damage := range map[string]func(lines [][]byte) [][]byte{
+		"gone":                    func(l [][]byte) [][]byte { return slices.Delete(l, end, named) },
+		"gone, its name laid out": func(l [][]byte) [][]byte { return append(l[:end:end], bytes.TrimSuffix(laidOut(l[named]), newline)) },
+		"without words":           func(l [][]byte) [][]byte { l[end] = set(l[end], "message.content", "null"); return l },
+	} {
+		home := t.TempDir()
+		folder := filepath.Join(home, "projects", "-demo")
+		empty := slices.Clone(lines)
+		empty[end] = set(empty[end], "message.content", "[]")
+		put(t, filepath.Join(folder, treeName(1)), joined(empty))
+		put(t, filepath.Join(folder, treeName(2)), sound)
+		path := filepath.Join(folder, treeName(3))
+		put(t, path, joined(damage(slices.Clone(lines))))
+		if _, err := repairInPlace(t, home, path); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, sound) {
+			t.Errorf("%s: the session is not what it was (%v):\n%s", name, err, after)
+		}
+	}
+}

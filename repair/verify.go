@@ -19,6 +19,9 @@ var errNothing = fmt.Errorf("%w: nothing would be left of the session", ErrVerif
 // and an ErrVerify if a finding is left that the plan's choice would mend, or if a line is not what it was.
 func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, opts lint.Options) (*lint.Result, error) {
 	h := proof.checker()
+	if at, ok := copied.(io.ReaderAt); ok {
+		opts.Text = at
+	}
 	res, err := lint.Session(ctx, io.TeeReader(copied, h), opts)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package check
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"io"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // Options say what is known of a session beside its bytes.
 type Options struct {
@@ -11,6 +15,7 @@ type Options struct {
 	Live  bool                        // somebody writes it now: an unfinished end is no damage
 	For   map[string]string           // by the agent's name, the version of its client that will resume the session; without one it is the newest known
 	Path  string                      // of the file, symbolic links resolved; "" for a stream. What lies beside it may hold what it has lost
+	Text  io.ReaderAt                 // the session's text, if that is not what lies at Path: of a copy that is being made of it
 	Mend  func(*finding.Finding) bool // which findings may be mended; nil: all that are more than notes
 	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
 	// known; it is asked only for a session without a header. nil knows none.

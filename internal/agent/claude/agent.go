@@ -113,7 +113,7 @@ func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	o := run.Options()
 	opts := Options{For: o.For[Agent{}.Name()], Live: o.Live, Branch: strings.ToLower(o.Branch), Chain: o.ChainParallel, Mend: o.Mend, SubAgent: strings.HasPrefix(o.Name.Base, "agent-")}
 	if o.Path != "" {
-		opts.Beside = OpenBeside(o.Path)
+		opts.Beside = openBeside(o.Path, o.Text)
 		if o.Asked != nil {
 			opts.Beside = noted{opts.Beside, o.Asked}
 		}

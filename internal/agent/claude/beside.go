@@ -32,16 +32,19 @@ var mark = []byte("[hist: ")
 // folder is what lies beside a session: forks and copies in the same folder, the outputs and sub-agents that the client
 // keeps apart, and the prompts that were typed.
 type folder struct {
-	path    string // of the session
-	session string // its id
+	path    string      // of the session
+	text    io.ReaderAt // of the session, if that is not what lies at path: of a copy that is being made
+	session string      // its id
 	lookups int
 	typed   []Typed // once it was asked for
 	read    bool
 }
 
 // OpenBeside looks beside the session in a file.
-func OpenBeside(path string) Beside {
-	return &folder{path: path, session: strings.TrimSuffix(filepath.Base(path), extension)}
+func OpenBeside(path string) Beside { return openBeside(path, nil) }
+
+func openBeside(path string, text io.ReaderAt) Beside {
+	return &folder{path: path, text: text, session: strings.TrimSuffix(filepath.Base(path), extension)}
 }
 
 // noted is a Beside that says when it is asked.
@@ -51,9 +54,9 @@ type noted struct {
 }
 
 // Record is of's.
-func (n noted) Record(uuid string) (line []byte, source string) {
+func (n noted) Record(uuid string, fits func(line []byte) bool) (line []byte, source string) {
 	n.asked()
-	return n.of.Record(uuid)
+	return n.of.Record(uuid, fits)
 }
 
 // Answer is of's.
@@ -128,8 +131,8 @@ func (f *folder) Stray() bool {
 }
 
 // Record finds a record by its uuid in another session of the folder.
-func (f *folder) Record(uuid string) (line []byte, source string) {
-	return f.elsewhere(uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid })
+func (f *folder) Record(uuid string, fits func(line []byte) bool) (line []byte, source string) {
+	return f.elsewhere(uuid, func(l []byte) bool { return gjson.GetBytes(l, "uuid").String() == uuid && fits(l) })
 }
 
 // Answer finds a call's output in another session of the folder, by the ids of the call and of its record.
@@ -191,14 +194,34 @@ func (f *folder) elsewhere(id string, fits func(line []byte) bool) (line []byte,
 	return nil, ""
 }
 
-// Line reads one line of the session's file.
-func (f *folder) Line(offset int64) []byte {
+// own is the session's text; nil if it can't be read. It must be closed.
+func (f *folder) own() (text io.ReaderAt, done func()) {
+	if f.text != nil {
+		return f.text, func() {}
+	}
 	file, err := os.Open(f.path)
 	if err != nil {
+		return nil, func() {}
+	}
+	return file, func() { file.Close() }
+}
+
+// eachOwn is eachLine of the session itself.
+func (f *folder) eachOwn(see func(line []byte, record func() bool) bool) {
+	if text, done := f.own(); text != nil {
+		defer done()
+		linesOf(io.NewSectionReader(text, 0, maxFile), see)
+	}
+}
+
+// Line reads one line of the session.
+func (f *folder) Line(offset int64) []byte {
+	text, done := f.own()
+	if text == nil {
 		return nil
 	}
-	defer file.Close()
-	in := jsonl.NewReader(io.NewSectionReader(file, offset, maxFile))
+	defer done()
+	in := jsonl.NewReader(io.NewSectionReader(text, offset, maxFile))
 	l, err := in.Next()
 	if err != nil {
 		return nil

@@ -24,8 +24,9 @@ type Options struct {
 
 // Beside is where content that a session has lost may still be.
 type Beside interface {
-	// Record returns the record with a uuid from a fork or a copy of the session, and words for where it was; nil if none has it.
-	Record(uuid string) (line []byte, source string)
+	// Record returns the record with a uuid from a fork or a copy of the session, the first one that fits, and words for where
+	// it was; nil if none has it.
+	Record(uuid string, fits func(line []byte) bool) (line []byte, source string)
 	// Answer returns the record with a call's output from a fork or a copy of the session, by the call's id and that of its
 	// record, and words for where it was; nil if none has it.
 	Answer(callID, call string) (line []byte, source string)
@@ -271,7 +272,7 @@ func (c *Checker) stub() bool {
 		return c.copied == c.records
 	}
 	for id := range c.snapshots {
-		if line, _ := c.opts.Beside.Record(id); line != nil {
+		if line, _ := c.opts.Beside.Record(id, func([]byte) bool { return true }); line != nil {
 			return true
 		}
 	}

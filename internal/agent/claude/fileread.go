@@ -110,7 +110,7 @@ func (f *folder) storyOf(c FileRead) *fileStory {
 	}
 	quoted, copied := jsonl.AppendQuote(nil, c.File), []byte(`"`+s.name+`@v`)
 	at := int64(0)
-	eachLine(f.path, func(line []byte, record func() bool) bool {
+	f.eachOwn(func(line []byte, record func() bool) bool {
 		switch {
 		case bytes.Contains(line, quoted) && record():
 			s.tool(gjson.ParseBytes(line), at, c.File)

@@ -17,15 +17,17 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	return true
 }
 
-// elsewhere is a record as a fork or a copy of the session has it, with its line and words for where that is; nil if none has.
+// elsewhere is a record as a fork or a copy of the session has it, with its line and words for where that is; nil if none has,
+// or if it says nothing there: it would be taken out again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	if c.opts.Beside == nil {
 		return nil, nil, ""
 	}
-	if line, source = c.opts.Beside.Record(id); line == nil {
-		return nil, nil, ""
-	}
-	if n = nodeOf(line); n.uuid != id || c.underAnotherID(n) {
+	line, source = c.opts.Beside.Record(id, func(line []byte) bool {
+		n = nodeOf(line)
+		return n.uuid == id && !n.empty
+	})
+	if line == nil || c.underAnotherID(n) {
 		return nil, nil, ""
 	}
 	return n, line, source
@@ -128,7 +130,7 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 		return false
 	}
 	m, line, source := c.elsewhere(n.uuid)
-	if m == nil || m.side || m.empty || len(m.faults) > 0 || m.parent != n.parent || m.msg != n.msg || m.role != n.role {
+	if m == nil || m.side || len(m.faults) > 0 || m.parent != n.parent || m.msg != n.msg || m.role != n.role {
 		return false
 	}
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0

@@ -28,7 +28,7 @@ var (
 	ruleLostBranch      = texts.Rule(finding.Rule{Name: "lost-branch", Family: "chain", Impact: finding.Loses, Fix: finding.Exact})
 	ruleWrongLeaf       = texts.Rule(finding.Rule{Name: "wrong-leaf", Family: "chain", Impact: finding.Loses, Fix: finding.Exact})
 	ruleRecordOrder     = texts.Rule(finding.Rule{Name: "record-order", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
-	ruleLostEnd         = texts.Rule(finding.Rule{Name: "lost-end", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleLostEnd         = texts.Rule(finding.Rule{Name: "lost-end", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix, Always: true})
 	ruleDuplicateRecord = texts.Rule(finding.Rule{Name: "duplicate-record", Family: "chain", Impact: finding.Notes, Fix: finding.SetAside})
 	ruleReachable       = texts.Rule(finding.Rule{Name: "reachable", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleLostKept        = texts.Rule(finding.Rule{Name: "lost-kept", Family: "compaction", Impact: finding.Loses, Fix: finding.Recovered})

@@ -48,7 +48,7 @@ func (f *folder) stored(callID string) (text, source string) {
 // openCalls are the ids of the session's calls without output. It marks the names that stand in a record.
 func (f *folder) openCalls(named map[string]bool) map[string]bool {
 	open := map[string]bool{}
-	eachLine(f.path, func(line []byte, record func() bool) bool {
+	f.eachOwn(func(line []byte, record func() bool) bool {
 		for name := range named {
 			named[name] = named[name] || bytes.Contains(line, []byte(name))
 		}
