@@ -69,8 +69,6 @@ a scanner has learned is whole lines now, and no longer keys: see internal/jsonl
 | short texts (15 pairs) | 1.3 × | 1.5 × | 2.2 × |
 | mixed (5 pairs; before: 1) | 2.4 × | 2.7 × | 3 × |
 
-That pipeline got four fields of each line. It gets the eight now that the rules ask for of every line, of 37 that hist finds, which
-takes it 1.45 × as long on short texts (9 pairs, 1.39 to 1.78): the table is of the pipeline as it was.
 By the fastest runs short texts are at 1.7 ×; on the idle machine of the first table it was 2.1 ×. Two profiles at different load, a rough
 split: of the time on short texts the scanner took 37 % before, and takes 30 % of what is left; Codex's checkers of calls and of
 items took 14 and 15 %, and take 17 and 16 %; reading and cutting into lines 8 %.

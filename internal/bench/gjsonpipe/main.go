@@ -12,14 +12,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// fields are those that the rules ask for of every line; there are thirty more that they ask for of some.
-var fields = [...]string{"timestamp", "ordinal", "type", payloadType: "payload.type", callID: "payload.call_id", 5: "payload.id", 6: "payload.turn_id", 7: "payload.role"}
-
-const (
-	payloadType = 3
-	callID      = 4
-)
-
 func main() {
 	f, err := os.Open(os.Args[1])
 	if err != nil {
@@ -29,20 +21,19 @@ func main() {
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 1<<20)
 	open, bad := map[string]bool{}, 0
-	var got [len(fields)]gjson.Result
 	for {
 		line, err := r.ReadBytes('\n')
 		if len(line) > 0 {
 			if !gjson.ValidBytes(line) || !utf8.Valid(line) {
 				bad++
 			}
-			for i, f := range fields {
-				got[i] = gjson.GetBytes(line, f)
-			}
-			switch call := got[callID].String(); got[payloadType].String() {
-			case "function_call", "custom_tool_call":
+			kind, call := gjson.GetBytes(line, "payload.type").String(), gjson.GetBytes(line, "payload.call_id").String()
+			gjson.GetBytes(line, "type")
+			gjson.GetBytes(line, "payload.turn_id")
+			switch kind {
+			case "function_call":
 				open[call] = true
-			case "function_call_output", "custom_tool_call_output":
+			case "function_call_output":
 				delete(open, call)
 			}
 		}
