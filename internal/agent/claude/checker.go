@@ -212,6 +212,7 @@ func (c *Checker) End() {
 	c.manyPictures()
 	c.drops()
 	c.cutCompaction()
+	c.repeatedEnd()
 	if c.opts.Branch != "" {
 		c.chooseBranch()
 	} else {

@@ -15,6 +15,7 @@ type recordTree struct {
 	byUUID      map[string]*node
 	byTime      []*node                       // those of the main conversation
 	copies      map[session.Pos][]session.Pos // where a record stands again, byte for byte
+	repeated    *draft                        // the finding that tells of those
 	saidFirst   map[uint64]*node              // the first record with a message, by the sum of its bytes
 	namers      map[string][]*node            // records by the ids that they name
 	rewinders   map[*node]bool                // the prompts that began anew from an older record

@@ -17,7 +17,6 @@ func sortedKeys(m map[string]gjson.Result) []string { return slices.Sorted(maps.
 func (c *Checker) duplicates() {
 	kept := make([]*node, 0, len(c.nodes))
 	c.byUUID = make(map[string]*node, len(c.nodes))
-	var copies *draft
 	for _, n := range c.nodes {
 		other := c.byUUID[n.uuid]
 		switch {
@@ -25,14 +24,14 @@ func (c *Checker) duplicates() {
 			c.byUUID[n.uuid] = n
 			kept = append(kept, n)
 		case other.sum == n.sum:
-			if copies == nil {
-				copies = c.add(&draft{about: n, always: true, Finding: finding.Finding{
+			if c.repeated == nil {
+				c.repeated = c.add(&draft{about: n, always: true, Finding: finding.Finding{
 					Rule: ruleDuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
 					Message: "this record stands in the file already, byte for byte",
 				}})
 			}
-			copies.Count++
-			copies.Edits = append(copies.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
+			c.repeated.Count++
+			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
 			c.copies[other.ref.Pos] = append(c.copies[other.ref.Pos], n.ref.Pos)
 		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage():
 			// A replay: the client uses the last. Where it stands in the tree is the earlier one's place.

@@ -1,5 +1,12 @@
 package claude
 
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
 // A client may write a whole conversation again behind itself, under new ids and from a root of its own, and go on from
 // there (2.0.29 does, when it takes up a session whose first prompt holds an image). Nothing is lost by that.
 
@@ -45,4 +52,53 @@ func (c *Checker) answeredBefore(n *node) bool {
 		}
 	}
 	return c.firstAnswer != nil && c.firstAnswer.index < n.index
+}
+
+// repeatedEnd reports copies of older records behind the end of a conversation: a client that was ended while it wrote the
+// history again, as some do for a compaction, leaves them as the last of the file. Where no last-prompt record names another
+// end, the client begins at the last copy, and sends nothing of what came behind the first (2.1.330, measured); versions up to
+// 2.1.2 begin at what was written behind the copies, if that hangs on one.
+func (c *Checker) repeatedEnd() {
+	if c.repeated == nil || c.opts.Live {
+		return
+	}
+	end, last := c.tipOf(c.leaf), c.lastCopied()
+	if end == nil || last == nil || c.tipOf(last.uuid) == end {
+		return
+	}
+	if leaf := c.byUUID[c.leaf]; leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
+		return
+	}
+	tip := c.newestBelow(last)
+	lost := c.reach(end, hung, c.hungKept, c.all())
+	sent := c.reach(tip, hung, c.hungKept, c.all())
+	if !slices.ContainsFunc(lost.list, func(n *node) bool { return n.sent() && !n.filler && !sent.has(n) }) {
+		return
+	}
+	d := c.repeated
+	d.Impact, d.Message = finding.Loses, "old records were written again, byte for byte, behind the end of the session: the client begins there, and sends nothing of what came after them"
+	for tip.role == roleLink && tip.up != nil && tip.up.role == roleLink {
+		tip = tip.up
+	}
+	if tip.role == roleLink && tip.index > end.index {
+		c.hang(tip, end, d)
+	}
+}
+
+// lastCopied is the record with a message whose copy stands behind all others; nil if one that is no copy does.
+func (c *Checker) lastCopied() (last *node) {
+	var at session.Pos
+	for _, n := range c.nodes {
+		if n.side || n.dropped != nil || n.new != nil || c.unread(n) || !n.hasMessage() && n.role != roleBoundary {
+			continue
+		}
+		copies := c.copies[n.ref.Pos]
+		switch k := len(copies) - 1; {
+		case k >= 0 && at.Less(copies[k]):
+			last, at = n, copies[k]
+		case at.Less(n.ref.Pos):
+			last, at = nil, n.ref.Pos
+		}
+	}
+	return last
 }
