@@ -29,6 +29,7 @@ import (
 type Home struct {
 	dir   string
 	asker home.Asker
+	views *store.Projections
 	files func() (rollouts, error)
 	index func() (map[string]string, error)
 
@@ -40,6 +41,7 @@ type Home struct {
 func Open(ctx context.Context, dir string) *Home {
 	return &Home{
 		dir:   dir,
+		views: store.NewProjections(dir),
 		files: sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
 		index: sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
 	}
@@ -113,7 +115,7 @@ func ofFile(rule *lint.Rule, message string) lint.Finding {
 
 // projection compares the client's view of a rollout with the file.
 func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
-	view, ok, err := store.Projected(ctx, h.dir, rolloutID)
+	view, ok, err := h.views.Of(ctx, rolloutID)
 	if _, err = known(view, err); err != nil || !ok {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
@@ -50,46 +52,129 @@ func tables(ctx context.Context, db querier, path string) ([]string, error) {
 
 // Projected reads a rollout's projection; ok is false if it has none.
 func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bool, err error) {
+	v, err := look(ctx, home)
+	if v == nil || err != nil {
+		return p, false, err
+	}
+	defer v.db.Close()
+	return v.of(ctx, rolloutID)
+}
+
+// Projections reads the projections of many rollouts of a home. Who asks about thousands in a row does so over one
+// connection, which is made anew every moment: between two clients' visits the database is another one. The methods may be
+// called from several goroutines.
+type Projections struct {
+	home string
+
+	mu    sync.Mutex
+	asked int
+	open  bool
+	view  *view // nil if the home has no such database
+}
+
+// NewProjections begins with a home.
+func NewProjections(home string) *Projections { return &Projections{home: home} }
+
+const (
+	fewAsked = 8 // so many are asked about one by one: nothing is left open behind them
+	moment   = time.Second
+)
+
+// Of is Projected.
+func (s *Projections) Of(ctx context.Context, rolloutID string) (p Projection, ok bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked++; s.asked <= fewAsked {
+		return Projected(ctx, s.home, rolloutID)
+	}
+	if !s.open {
+		if s.view, err = look(ctx, s.home); err != nil {
+			return p, false, err
+		}
+		s.open = true
+		time.AfterFunc(moment, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.close()
+		})
+	}
+	if s.view == nil {
+		return p, false, nil
+	}
+	return s.view.of(ctx, rolloutID)
+}
+
+func (s *Projections) close() {
+	if s.view != nil {
+		s.view.db.Close() //nolint:errcheck // it was only read
+	}
+	s.open, s.view = false, nil
+}
+
+// view is a database of projections that is open to be read.
+type view struct {
+	db   *sql.DB
+	path string
+	rows *sql.Stmt // of a rollout
+	// turns is nil where they have no places: the first versions did not say.
+	turns *sql.Stmt
+}
+
+// look opens a home's database of projections, nil if it has none.
+func look(ctx context.Context, home string) (v *view, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
-		return p, false, err
+		return nil, err
 	}
-	defer db.Close()
+	defer func() {
+		if err != nil {
+			db.Close()
+		}
+	}()
 	if _, err := tables(ctx, db, path); err != nil {
-		return p, false, err
+		return nil, err
 	}
-	row := db.QueryRowContext(ctx, "SELECT next_rollout_byte_offset, next_rollout_ordinal FROM thread_history_projection_state WHERE thread_id = ?", rolloutID)
-	switch err := row.Scan(&p.Offset, &p.Ordinal); {
+	v = &view{db: db, path: path}
+	if v.rows, err = db.PrepareContext(ctx, "SELECT next_rollout_byte_offset, next_rollout_ordinal FROM thread_history_projection_state WHERE thread_id = ?"); err != nil {
+		return nil, v.failed(err)
+	}
+	has, err := columns(ctx, db, path, "thread_turns")
+	if err != nil || !slices.Contains(has, "rollout_byte_offset") {
+		return v, err
+	}
+	if v.turns, err = db.PrepareContext(ctx, "SELECT turn_id, rollout_byte_offset, rollout_ordinal FROM thread_turns WHERE thread_id = ? AND rollout_byte_offset IS NOT NULL ORDER BY rollout_byte_offset"); err != nil {
+		return nil, v.failed(err)
+	}
+	return v, nil
+}
+
+func (v *view) failed(err error) error { return fmt.Errorf("reading %s: %w", v.path, err) }
+
+// of reads the projection of a rollout.
+func (v *view) of(ctx context.Context, rolloutID string) (p Projection, ok bool, err error) {
+	switch err := v.rows.QueryRowContext(ctx, rolloutID).Scan(&p.Offset, &p.Ordinal); {
 	case errors.Is(err, sql.ErrNoRows):
 		return p, false, nil
 	case err != nil:
-		return p, false, fmt.Errorf("reading %s: %w", path, err)
+		return p, false, v.failed(err)
 	}
-	p.Turns, err = turns(ctx, db, path, rolloutID)
-	return p, err == nil, err
-}
-
-// turns returns where a projection says that the turns begin. Its first versions did not say.
-func turns(ctx context.Context, db *sql.DB, path, rolloutID string) ([]Turn, error) {
-	has, err := columns(ctx, db, path, "thread_turns")
-	if err != nil || !slices.Contains(has, "rollout_byte_offset") {
-		return nil, err
+	if v.turns == nil {
+		return p, true, nil
 	}
-	rows, err := db.QueryContext(ctx, "SELECT turn_id, rollout_byte_offset, rollout_ordinal FROM thread_turns WHERE thread_id = ? AND rollout_byte_offset IS NOT NULL ORDER BY rollout_byte_offset", rolloutID)
+	rows, err := v.turns.QueryContext(ctx, rolloutID)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return p, false, v.failed(err)
 	}
 	defer rows.Close()
-	var list []Turn
 	for rows.Next() {
 		var t Turn
 		if err := rows.Scan(&t.ID, &t.Offset, &t.Ordinal); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return p, false, v.failed(err)
 		}
-		list = append(list, t)
+		p.Turns = append(p.Turns, t)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return p, false, v.failed(err)
 	}
-	return list, nil
+	return p, true, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -252,4 +253,55 @@ func TestUnknownSchemaIsLeftAlone(t *testing.T) {
 		t.Errorf("got %v, want ErrSchema", err)
 	}
 	run(t, home, "CREATE TABLE one_row AS SELECT 1/(SELECT count(*) FROM thread_items)") // fails if it is gone
+}
+
+// TestProjections: who asks often gets what who asks once gets, of a database that has come, gone or changed since, too.
+func TestProjections(t *testing.T) {
+	home := projectedHome(t)
+	many := NewProjections(home)
+	same := func() (there bool) {
+		t.Helper()
+		for _, id := range []string{parentID, childID, "019a0000-0000-7000-8000-00000000000f"} {
+			want, wantOK, err := Projected(t.Context(), home, id)
+			got, ok, merr := many.Of(t.Context(), id)
+			if err != nil || merr != nil || ok != wantOK || got.Offset != want.Offset || got.Ordinal != want.Ordinal || !slices.Equal(got.Turns, want.Turns) {
+				t.Errorf("%s: %+v, %t, %v; want %+v, %t, %v", id, got, ok, merr, want, wantOK, err)
+			}
+			there = there || ok
+		}
+		return there
+	}
+	later := func() {
+		many.mu.Lock()
+		defer many.mu.Unlock()
+		many.close()
+	}
+	for range fewAsked {
+		if !same() {
+			t.Fatal("there is no projection")
+		}
+	}
+	if !many.open {
+		t.Error("it is opened each time")
+	}
+	_, sum := saved(t, home, parentID)
+	if _, err := Rewind(t.Context(), home, parentID, sum, 2500); err != nil {
+		t.Fatal(err)
+	}
+	later()
+	same()
+	later()
+	if err := os.Rename(filepath.Join(home, historyFile), filepath.Join(home, "away")); err != nil {
+		t.Fatal(err)
+	}
+	if same() {
+		t.Error("there is a projection without a database")
+	}
+	if err := os.WriteFile(filepath.Join(home, historyFile), []byte("no database, and long enough to be one of a few pages"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	later()
+	if _, _, err := many.Of(t.Context(), parentID); err == nil {
+		t.Error("no database, and no error")
+	}
 }
