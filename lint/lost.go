@@ -33,6 +33,7 @@ type lostFeed struct {
 	torn    bool        // the record in hand was cut
 	block   *Finding    // the lost records in hand
 	from    string      // the file that holds them, "" if none does
+	retold  bool        // it holds only what they told
 }
 
 func newLostFeed(run *check.Run, mark func(*session.Record), kept check.Kept, decoder session.Decoder, lost []check.Lost) *lostFeed {
@@ -48,7 +49,7 @@ func (f *lostFeed) before(rec *session.Record, checkers []check.Checker) (replac
 	if f.torn && f.whole(rec) {
 		rec.Torn = false // what else is known of it is not better
 	}
-	replaced = f.torn && rec.Torn && f.told(rec)
+	replaced = f.torn && rec.Torn && (f.known(rec, checkers) || f.told(rec))
 	if rec == nil || f.counts(rec) {
 		f.placed(checkers)
 	}
@@ -134,6 +135,43 @@ const (
 	alike   = 60
 )
 
+// known does as whole where it is known which lost record is the whole one: what was lost in front of it is taken first.
+func (f *lostFeed) known(rec *session.Record, checkers []check.Checker) bool {
+	for i := range f.rest {
+		one := &f.rest[i]
+		if !one.Placed || one.Ordinal >= 0 || one.Behind != f.count {
+			return false
+		}
+		if !one.Whole {
+			continue
+		}
+		for k := range i {
+			f.take(&f.rest[k], checkers)
+		}
+		f.flush()
+		f.instead(rec, one)
+		f.rest = f.rest[i+1:]
+		if f.scanner.Scan(one.Line, f.rec.Spans).Object {
+			f.rec = session.Record{Pos: rec.Pos, Offset: rec.Offset, Raw: one.Line, Spans: f.rec.Spans, From: one.From}
+			f.decoder.Decode(&f.rec)
+			f.show(checkers)
+		}
+		return true
+	}
+	return false
+}
+
+// instead puts the whole record in the place of one that was cut.
+func (f *lostFeed) instead(rec *session.Record, one *check.Lost) {
+	line, from := one.Line, one.From
+	f.run.AmendFraming(rec.Pos.Line, func(found *finding.Finding) {
+		found.Source, found.Fix = from, finding.Recovered
+		found.Edits = append(found.Edits,
+			finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true},
+			finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
+	})
+}
+
 // whole replaces a record that was closed where it had been cut by the whole one, where another file holds it.
 func (f *lostFeed) whole(rec *session.Record) bool {
 	for i := range f.rest {
@@ -152,13 +190,7 @@ func (f *lostFeed) whole(rec *session.Record) bool {
 		if same < alike || len(rec.Raw)-same-ends > closing || one.Placed && one.Ordinal < 0 && one.Behind != f.count {
 			continue
 		}
-		line, from := one.Line, one.From
-		f.run.AmendFraming(rec.Pos.Line, func(found *finding.Finding) {
-			found.Source, found.Fix = from, finding.Recovered
-			found.Edits = append(found.Edits,
-				finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true},
-				finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: line}})
-		})
+		f.instead(rec, one)
 		f.rest = slices.Delete(f.rest, i, i+1)
 		return true
 	}
@@ -210,7 +242,7 @@ func (f *lostFeed) take(one *check.Lost, checkers []check.Checker) {
 	if f.block != nil && f.from != one.From {
 		f.flush()
 	}
-	f.from = one.From
+	f.from, f.retold = one.From, one.Retold
 	f.prev.Lost++
 	f.rec = session.Record{Pos: f.prev, Offset: f.end, Raw: one.Line, Spans: spans, From: one.From}
 	f.decoder.Decode(&f.rec)
@@ -227,6 +259,11 @@ func (f *lostFeed) take(one *check.Lost, checkers []check.Checker) {
 		f.run.History().Add(&f.rec, false)
 	}
 	f.block.Edits = append(f.block.Edits, finding.Edit{At: f.prev, Op: finding.Restore, New: finding.Content{Literal: one.Line}})
+	f.show(checkers)
+}
+
+// show shows the record in hand to those that ask for lost ones.
+func (f *lostFeed) show(checkers []check.Checker) {
 	for _, c := range checkers {
 		if r, ok := c.(check.Restorer); ok {
 			r.Lost(&f.rec)
@@ -243,6 +280,10 @@ func (f *lostFeed) flush() {
 	behind.Lost = 0
 	f.run.Holes().Restored(behind, f.prev, len(f.block.Edits))
 	switch n := len(f.block.Edits); {
+	case f.retold && n == 1:
+		f.block.Message = "a record that stood here is lost; another file still holds what it told"
+	case f.retold:
+		f.block.Message = fmt.Sprintf("%d records that stood here are lost; another file still holds what they told", n)
 	case f.from != "" && n == 1:
 		f.block.Message = "a record that stood here is lost; another file still holds it"
 	case f.from != "":

@@ -44,7 +44,9 @@ type Lost struct {
 	Ordinal int64
 	Placed  bool      // its place is known, though it may have no number: behind so many readable records, the header excepted
 	Behind  int       // that many
+	Whole   bool      // Placed, and it is the whole of the next record that was cut there
 	From    string    // the file that holds the record itself; "": it was made of what Kept.Finding names
+	Retold  bool      // From holds only what it told
 	At      time.Time // when it was written; when what it tells began, if Begun
 	Begun   bool
 	Rounded bool // At may be up to a second too early: it is kept in whole seconds

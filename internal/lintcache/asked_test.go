@@ -23,6 +23,7 @@ func TestHomeAsked(t *testing.T) {
 		"no-header/home-archived.txtar":   "archived_sessions/*.jsonl",
 		"lost-records/bad-archived.txtar": "archived_sessions/*.jsonl",
 		"lost-records/bad-typed.txtar":    "history.jsonl",
+		"lost-records/bad-logged.txtar":   "logs_2.sqlite",
 		"lost-records/bad-fork.txtar":     "sessions/*/*/*/*f191*.jsonl",
 	} {
 		t.Run(filepath.Dir(archive), func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func (Agent) HangsOn(dir string) []string {
 	return home.HistoryFiles(dir)
 }
 
-// Around are all sessions of a home, its databases, and the prompts that were typed.
+// Around are all sessions of a home, its databases, its log, and the prompts that were typed.
 func (Agent) Around(dir string) []string {
-	return append(append(home.Sessions(dir), home.StateFiles(dir)...), filepath.Join(dir, home.PromptsFile))
+	return slices.Concat(home.Sessions(dir), home.StateFiles(dir), home.LogFiles(dir), []string{filepath.Join(dir, home.PromptsFile)})
 }

@@ -320,9 +320,13 @@ func shellWords(line string) []string {
 	return words
 }
 
-// NewTurnStarted writes the beginning of a turn in the client's own form.
+// NewTurnStarted writes the beginning of a turn in the client's own form, without a number if that is negative.
 func NewTurnStarted(p KeptPlace) []byte {
-	return record(p.At.UTC().Format(stampForm), &p.Ordinal, "event_msg", struct {
+	ordinal := &p.Ordinal
+	if p.Ordinal < 0 {
+		ordinal = nil
+	}
+	return record(p.At.UTC().Format(stampForm), ordinal, "event_msg", struct {
 		Type    string `json:"type"`
 		Turn    string `json:"turn_id"`
 		Started int64  `json:"started_at"`

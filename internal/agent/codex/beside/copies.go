@@ -61,13 +61,15 @@ func newCopies(dir, base string, name home.FileName, older func() []string, fork
 }
 
 // mark stands for a record: its time, its number and the end of what it says are enough to know it again.
-func (c *copies) mark(raw []byte) uint64 {
+func (c *copies) mark(raw []byte) uint64 { return mark(c.seed, raw) }
+
+func mark(seed maphash.Seed, raw []byte) uint64 {
 	const head, tail = 160, 64
 	h := uint64(len(raw))
 	if len(raw) > head+tail {
-		return h ^ maphash.Bytes(c.seed, raw[:head]) ^ maphash.Bytes(c.seed, raw[len(raw)-tail:])<<1
+		return h ^ maphash.Bytes(seed, raw[:head]) ^ maphash.Bytes(seed, raw[len(raw)-tail:])<<1
 	}
-	return h ^ maphash.Bytes(c.seed, raw)
+	return h ^ maphash.Bytes(seed, raw)
 }
 
 // See notes a record of the session.
@@ -103,6 +105,17 @@ func (c *copies) See(rec *session.Record) {
 	mark := c.mark(rec.Raw)
 	c.at[mark] = len(c.records)
 	c.records = append(c.records, mark)
+}
+
+// damaged is how many records stand in front of the last place that is damaged, -1 if there is none.
+func (c *copies) damaged() int {
+	switch n := len(c.gaps); {
+	case c.dead:
+		return len(c.records)
+	case n > 0:
+		return c.gaps[n-1].behind
+	}
+	return -1
 }
 
 // answers says whether a record is of the model's doing, or an event that shows something of that.

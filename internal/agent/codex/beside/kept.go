@@ -39,18 +39,20 @@ func Kept(ctx context.Context, dir, base string, older func() []string, forks *F
 	if !ok {
 		return nil
 	}
-	return &both{copies: newCopies(dir, base, name, older, forks), prompts: newPrompts(), view: view(ctx, dir, name)}
+	return &both{copies: newCopies(dir, base, name, older, forks), prompts: newPrompts(), sent: newSent(), view: view(ctx, dir, name)}
 }
 
 // both is what the client's database and other files say of a session. What those hold are the records themselves.
 type both struct {
 	*copies
 	prompts *prompts
+	sent    *sent
 	view    *kept // nil if the database holds nothing of it
 }
 
 // See notes what the file holds.
 func (b *both) See(rec *session.Record) {
+	b.sent.See(rec, len(b.records), b.damaged())
 	b.copies.See(rec)
 	had := b.prompts.count
 	b.prompts.See(rec)
@@ -66,6 +68,9 @@ func (b *both) See(rec *session.Record) {
 // prompts that nothing else tells of.
 func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 	lost := b.missing(ctx, h)
+	if len(lost) == 0 {
+		lost = b.logged(ctx)
+	}
 	for i := range lost {
 		if rec := b.decode(lost[i].Line); rec != nil {
 			b.prompts.See(rec)

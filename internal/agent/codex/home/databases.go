@@ -35,6 +35,15 @@ func Databases(home string) string {
 // HistoryFile is the database in which a client keeps its view of each session (0.145 to 0.169).
 const HistoryFile = "thread_history_1.sqlite"
 
+// LogFile is the database in which a client writes what it does (0.120 to 0.169).
+const LogFile = "logs_2.sqlite"
+
+// LogFiles are the files of that database, whether they are there or not.
+func LogFiles(home string) []string {
+	path := filepath.Join(Databases(home), LogFile)
+	return []string{path, path + "-wal"}
+}
+
 // StateFiles are the files of the databases in which clients list a home's threads, as far as they are there.
 func StateFiles(home string) (files []string) {
 	dir := Databases(home)

@@ -25,6 +25,9 @@ type access string
 const (
 	readOnly  access = "ro"
 	readWrite access = "rw"
+	// asItStands is readOnly for what may be a little behind: without a -shm file nobody has the database open, and its -wal
+	// file is not looked at, for which SQLite would make one.
+	asItStands access = "ro, as it stands"
 )
 
 // open opens one of a home's databases; nil if there is none. Reading leaves no trace: a database that nobody has
@@ -35,6 +38,10 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
 	}
+	shared := []string{"-wal"} // what is there as long as somebody has it open
+	if want == asItStands {
+		want, shared = readOnly, []string{"-wal", "-shm"}
+	}
 	patience := 3000 // ms, for a client that is writing
 	if want == readOnly {
 		patience = 200
@@ -43,8 +50,10 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	if want == readWrite {
 		q.Set("_txlock", "immediate") // who reads in order to write must not be overtaken
 	}
-	if _, err := os.Stat(path + "-wal"); want == readOnly && errors.Is(err, fs.ErrNotExist) {
-		q.Set("immutable", "1")
+	for _, suffix := range shared {
+		if _, err := os.Stat(path + suffix); want == readOnly && errors.Is(err, fs.ErrNotExist) {
+			q.Set("immutable", "1")
+		}
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
 	if err != nil {

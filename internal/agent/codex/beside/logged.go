@@ -1,0 +1,215 @@
+package beside
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// asked is a request to the model, as the client's log has it.
+type asked struct {
+	turn    string
+	between [2]any // the same for all requests between two compactions
+	row     store.LogRow
+	items   []told
+}
+
+// told is an item of a request, or of the answer to one.
+type told struct {
+	raw  json.RawMessage
+	key  uint64
+	asks bool // it was not said by the model, and is no output: a prompt, or what stands in front of one
+	at   time.Time
+	turn string // that begins with it, "" if it is not known to be the first of one
+}
+
+// maxAsked is how many bytes of the log are held at most.
+const maxAsked = maxKeptText
+
+// epoch is the time of records that are only looked at.
+var epoch = time.Unix(0, 0)
+
+// logged are the items of the conversation that the session has lost and that its client's log still has: it holds whole
+// requests. The newest is laid over the items of the session. Those before the newest compaction may be all that the session
+// has; but where two disagree between which there was none, something was taken back, and only the newer one is right.
+func (b *both) logged(ctx context.Context) []check.Lost {
+	gaps := b.gaps
+	if b.open && !b.dead {
+		from, _ := time.Parse(time.RFC3339, string(b.stamp))
+		gaps = append(gaps[:len(gaps):len(gaps)], gap{len(b.records), from, time.Time{}, string(b.turn)})
+	}
+	if len(gaps) == 0 || len(gaps) >= maxGaps || b.sent.unknown || b.sent.paginated || len(b.records) >= maxCompared {
+		return nil
+	}
+	b.further = true
+	requests, answers := b.requests(ctx)
+	have := b.sent.all(b.decode)
+	for len(requests) > 0 {
+		end := 1
+		for end < len(requests) && requests[end].between == requests[0].between {
+			end++
+		}
+		if lost, ok := b.compared(requests[:end], answers, have, gaps); ok {
+			return lost
+		}
+		requests, answers = requests[end:], nil
+	}
+	return nil
+}
+
+// requests are those of the thread that the log still has, the newest first, and what the model answered to the newest.
+// There are none if one of them is in a form that is not known: it might be the one that counts.
+func (b *both) requests(ctx context.Context) (list []asked, answers []told) {
+	size, others, known, last := 0, 0, true, false
+	err := store.Sent(ctx, b.dir, b.name.ThreadID, func(row store.LogRow) bool {
+		if size += len(row.Text); size > maxAsked {
+			return false
+		}
+		r, ok := codex.RequestFromLog(b.name.ThreadID, row.Text)
+		row.Text = ""
+		if known = ok; !ok {
+			return false
+		}
+		switch {
+		case r == nil:
+		case r.Turns:
+			last = last || others == 0
+			list = append(list, asked{turn: r.Turn, between: [2]any{r.Window, others}, row: row, items: b.items(r.History, row.At)})
+		default:
+			others++ // it asks for a summary
+		}
+		return true
+	})
+	if err != nil || !known {
+		return nil, nil // a log that can't be read is not used
+	}
+	if last {
+		answers = b.answers(ctx, list[0].row)
+	}
+	return list, answers
+}
+
+// answers are what the model said to the newest request.
+func (b *both) answers(ctx context.Context, sent store.LogRow) (list []told) {
+	size := 0
+	err := store.Got(ctx, b.dir, b.name.ThreadID, sent, func(row store.LogRow) bool {
+		if item := codex.AnswerFromLog(row.Text); item != nil {
+			list = append(list, b.items([]json.RawMessage{item}, row.At)...)
+			size += len(item)
+		}
+		return size < maxAsked
+	})
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// items are those of a request that are part of a session.
+func (b *both) items(raw []json.RawMessage, at time.Time) []told {
+	list := make([]told, 0, len(raw))
+	for _, item := range raw {
+		if rec := b.decode(codex.ItemRecord(epoch, item)); rec != nil && inHistory(rec) {
+			list = append(list, told{raw: item, key: b.sent.key(rec), asks: asks(rec), at: at})
+		}
+	}
+	return list
+}
+
+// inHistory says whether a record holds an item that a request and a session both have: the client sends a word of its own
+// in the place of an output that it does not have.
+func inHistory(rec *session.Record) bool { return rec.Model && !codex.IsFilledIn(rec) }
+
+func asks(rec *session.Record) bool {
+	return rec.Type == "response_item/message" && !rec.Answer
+}
+
+// compared lays the newest of some requests over the session. They are those between two compactions, the newest first.
+func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps []gap) ([]check.Lost, bool) {
+	newest := requests[0]
+	date(requests)
+	keys, in, damaged := b.holesIn(have, gaps)
+	before := func(j int) bool { return newest.row.At.Before(b.sent.at[have[j].record]) }
+	all := slices.Concat(newest.items, answers)
+	lost, ok := align(keys, keysOf(all), damaged, before)
+	if !ok && len(answers) > 0 {
+		lost, ok = align(keys, keysOf(newest.items), damaged, before)
+	}
+	var out []check.Lost
+	for _, f := range lost {
+		r := restorer{both: b, gap: gaps[in[f.at]], first: -1, last: len(b.records)}
+		if f.at > 0 {
+			r.first = have[f.at-1].record
+		}
+		if f.at < len(have) {
+			r.last = have[f.at].record
+		}
+		out = append(out, r.restored(all[f.from:f.to])...)
+	}
+	return out, ok
+}
+
+func keysOf(items []told) []uint64 {
+	keys := make([]uint64, len(items))
+	for i, item := range items {
+		keys[i] = item.key
+	}
+	return keys
+}
+
+// holesIn says in front of which items, or of the end, something is damaged, and which gap that is; the first, if there are
+// more than one.
+func (b *both) holesIn(have []sentItem, gaps []gap) (keys []uint64, in []int, is []bool) {
+	in, is = make([]int, len(have)+1), make([]bool, len(have)+1)
+	next, last := 0, -1
+	for j := range in {
+		this := len(b.records)
+		if j < len(have) {
+			this = have[j].record
+			keys = append(keys, have[j].key)
+		}
+		for next < len(gaps) && gaps[next].behind <= last {
+			next++
+		}
+		in[j], is[j] = next, next < len(gaps) && gaps[next].behind <= this
+		last = this
+	}
+	return keys, in, is
+}
+
+// date notes when the items of the newest request were first sent, and which turns began with them: each older request that
+// it begins with tells that.
+func date(requests []asked) {
+	newest := requests[0].items
+	starts := []asked{requests[0]} // those requests, the newest first
+	for _, r := range requests[1:] {
+		last := starts[len(starts)-1].items
+		if len(r.items) < len(last) && slices.EqualFunc(r.items, last[:len(r.items)], func(a, b told) bool { return a.key == b.key }) {
+			starts = append(starts, r)
+		}
+	}
+	for i, r := range starts {
+		from := 0
+		if i+1 < len(starts) {
+			from = len(starts[i+1].items)
+		}
+		begins := false // the last words that are not the model's are those with which the turn began
+		for k := len(r.items) - 1; k >= from; k-- {
+			if begins && !newest[k].asks {
+				break
+			}
+			if begins = newest[k].asks; begins {
+				newest[k].turn = r.turn
+			}
+		}
+		for k := from; k < len(r.items); k++ {
+			newest[k].at = r.row.At
+		}
+	}
+}

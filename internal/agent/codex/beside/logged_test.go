@@ -1,0 +1,242 @@
+package beside
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/testhome"
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestLogged takes what a session has lost from its client's log, and nothing where the log tells of another thread or course
+// of events, or is in a form that is not known.
+func TestLogged(t *testing.T) {
+	const (
+		other = "01a203a0-2d00-7a10-9b00-5a1f0c3e7b99"
+		all   = "12 records" // of bad-logged-cut
+		four  = "4 records"  // of bad-logged
+	)
+	thread := regexp.MustCompile(`01a203a0-1c00-7a10-9b00-5a1f0c3e7b21`)
+	for _, c := range []struct {
+		name, archive string
+		change        func(sql string) string
+		want          string // how the finding begins; "": nothing is taken
+	}{
+		{"the end", "bad-logged-cut", nil, all},
+		{"the middle", "bad-logged", nil, four},
+		{"an older client", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(strings.ReplaceAll(s, "codex_http_client::", "codex_client::"), `"thread_id":`, `"x-thread":`)
+		}, four},
+		{"another thread", "bad-logged", func(s string) string { return thread.ReplaceAllString(s, other) }, ""},
+		{"rows of another thread under this one's id", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(s, "session_loop{thread_id=01a203a0-1c00", "session_loop{thread_id=01a203a0-2d00")
+		}, ""},
+		{"a request that names another thread", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(s, `"thread_id":"01a203a0-1c00`, `"thread_id":"01a203a0-2d00`)
+		}, ""},
+		{"a column that is missing", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(s, "process_uuid", "process")
+		}, ""},
+		{"the log of a client whose targets are others", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(s, "codex_http_client::transport", "codex_http::transport")
+		}, ""},
+		{"a newest request that is cut", "bad-logged", newest(func(row string) string {
+			return strings.Replace(row, `"tools":[]`, `"tools":[`, 1)
+		}), ""},
+		{"another course of events in front of the hole", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(s, "Which files are here?", "Which files were here?")
+		}, ""},
+		{"another course of events behind the hole", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(s, "And how many words?", "And how many letters?")
+		}, ""},
+		{"what was taken back", "bad-logged", newest(func(row string) string {
+			from, to := strings.Index(row, `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"wc -l`), strings.Index(row, `{"type":"message","role":"user","content":[{"type":"input_text","text":"And how`)
+			return row[:from] + row[to:]
+		}), ""},
+		{"a turn that another one took the place of", "bad-logged-cut", newest(func(row string) string {
+			return strings.ReplaceAll(row, "Which files are here?", "Which files were here?")
+		}), ""},
+		{"an output that the client filled in", "bad-logged", func(s string) string {
+			return regexp.MustCompile(`"output":"[^"]*12 notes[^"]*"`).ReplaceAllString(s, `"output":"aborted"`)
+		}, "3 records"},
+		{"the answers of a process with two threads", "bad-logged-cut", func(s string) string {
+			return s + "INSERT INTO logs SELECT 1000, ts, ts_nanos, level, target, feedback_log_body, module_path, file, line, '" + other +
+				"', process_uuid, 0 FROM (SELECT * FROM logs WHERE target LIKE '%transport' LIMIT 1);\n"
+		}, "10 records"},
+		{"the answer to a request for a summary", "bad-logged-cut", func(s string) string {
+			return s + "INSERT INTO logs (ts, ts_nanos, level, target, feedback_log_body, thread_id, process_uuid) SELECT ts, ts_nanos, level, target, " +
+				"replace(feedback_log_body, ':run_sampling_request{', ':run_compact{'), thread_id, process_uuid FROM logs WHERE target LIKE '%transport' ORDER BY id DESC LIMIT 1;\n"
+		}, "10 records"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := changedHome(t, c.archive, c.change)
+			found, left := lintLogged(t, dir)
+			if c.want == "" && found != nil || c.want != "" && (found == nil || !strings.HasPrefix(found.Message, c.want) || found.Source != "logs_2.sqlite") {
+				t.Errorf("found %+v, want %q", found, c.want)
+			}
+			if found != nil {
+				for _, e := range found.Edits {
+					if text := string(e.New.Literal); strings.Contains(text, "sk-not-to-be-copied") || strings.Contains(text, "instructions") {
+						t.Errorf("this is no item of the conversation: %s", text)
+					}
+				}
+			}
+			if slices.ContainsFunc(left, func(name string) bool { return strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") }) {
+				t.Errorf("lint left %v", left)
+			}
+		})
+	}
+}
+
+// newest changes the row of the newest request.
+func newest(change func(row string) string) func(sql string) string {
+	return func(sql string) string {
+		at := strings.LastIndex(sql, "'codex_http_client::transport'")
+		end := at + strings.IndexByte(sql[at:], '\n')
+		return sql[:at] + change(sql[at:end]) + sql[end:]
+	}
+}
+
+// changedHome unpacks a home whose log was changed.
+func changedHome(t *testing.T, archive string, change func(sql string) string) string {
+	t.Helper()
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	text, err := os.ReadFile(filepath.Join(fixtures, "codex/rules/lost-records", archive+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, sql, ok := strings.Cut(string(text), "-- logs_2.sql --\n")
+	if !ok {
+		t.Fatal("no log in " + archive)
+	}
+	if change != nil {
+		was := sql
+		if sql = change(sql); sql == was {
+			t.Fatal("nothing was changed")
+		}
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "home.txtar")
+	if err := os.WriteFile(path, []byte(session+"-- logs_2.sql --\n"+sql), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := testhome.Unpack(path, dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// lintLogged is what lint says of lost records in the one session of a home, nil if nothing, and what lies in the home then.
+func lintLogged(t *testing.T, dir string) (found *lint.Finding, left []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	src, err := source.Open(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	for _, f := range lintOpened(t, src, dir).Findings {
+		if f.Rule.Name == "lost-records" {
+			found = &f
+		}
+	}
+	return found, files(t, dir)
+}
+
+// TestLogOfHealthySession: as long as a session has lost nothing, the log is not opened.
+func TestLogOfHealthySession(t *testing.T) {
+	for archive, want := range map[string]bool{"ok-logged": false, "bad-logged": true} {
+		dir := changedHome(t, archive, nil)
+		paths, err := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
+		if err != nil || len(paths) != 1 {
+			t.Fatal(paths, err)
+		}
+		src, err := source.Open(paths[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		var kept check.Kept
+		by := func(ctx context.Context, _, home, base string) check.Kept {
+			kept = Kept(ctx, home, base, nil, NewForks())
+			return kept
+		}
+		if _, err := lint.Source(t.Context(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: dir, Kept: by}); err != nil {
+			t.Fatal(err)
+		}
+		if got := kept.(*both).further; got != want {
+			t.Errorf("%s: other files were looked at: %v, want %v", archive, got, want)
+		}
+	}
+}
+
+// TestAlign lays requests over items. Numbers are items, 0 is a damaged place.
+func TestAlign(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		have, want []uint64
+		lost       []found
+		ok, before bool
+	}{
+		{"the same", []uint64{1, 2, 3}, []uint64{1, 2, 3}, nil, true, false},
+		{"a request that is older", []uint64{1, 2, 0, 3}, []uint64{1, 2}, nil, true, false},
+		{"lost in the middle", []uint64{1, 0, 4, 5}, []uint64{1, 2, 3, 4, 5}, []found{{1, 1, 3}}, true, false},
+		{"lost at the end", []uint64{1, 2, 0}, []uint64{1, 2, 3, 4}, []found{{2, 2, 4}}, true, false},
+		{"two places", []uint64{1, 0, 3, 0, 5}, []uint64{1, 2, 3, 4, 5}, []found{{1, 1, 2}, {2, 3, 4}}, true, false},
+		{"a damaged place where nothing is lost", []uint64{1, 0, 2, 3}, []uint64{1, 2, 3}, nil, true, false},
+		{"more than is lost", []uint64{1, 2}, []uint64{1, 2, 3}, nil, true, false},
+		{"another course of events", []uint64{1, 7, 0, 3}, []uint64{1, 2, 3}, nil, false, false},
+		{"another course of events behind", []uint64{1, 0, 3, 7}, []uint64{1, 2, 3, 4}, nil, false, false},
+		{"two places where it may go on", []uint64{1, 0, 3}, []uint64{1, 2, 3, 4, 3}, nil, false, false},
+		{"the beginning of what follows, at the end of the request", []uint64{1, 0, 3, 4}, []uint64{1, 2, 3}, []found{{1, 1, 2}}, true, false},
+		{"a request from before what follows", []uint64{1, 0, 5}, []uint64{1, 2, 3}, []found{{1, 1, 3}}, true, true},
+		{"a request from behind that, without it", []uint64{1, 0, 5}, []uint64{1, 2, 3}, nil, false, false},
+		{"all of it", []uint64{0}, []uint64{1, 2}, []found{{0, 0, 2}}, true, false},
+	} {
+		var have []uint64
+		gap := []bool{false}
+		for _, item := range c.have {
+			if item == 0 {
+				gap[len(have)] = true
+				continue
+			}
+			have, gap = append(have, item), append(gap, false)
+		}
+		lost, ok := align(have, c.want, gap, func(int) bool { return c.before })
+		if ok != c.ok || !slices.Equal(lost, c.lost) {
+			t.Errorf("%s: %v, %v; want %v, %v", c.name, lost, ok, c.lost, c.ok)
+		}
+	}
+}
+
+// TestAlignTakesItsTime: however often a request repeats itself, the work is bounded.
+func TestAlignTakesItsTime(t *testing.T) {
+	const n = 1 << 14
+	have, want, gap := make([]uint64, n), make([]uint64, 4*n), make([]bool, n+1)
+	for i := range gap {
+		gap[i] = true
+	}
+	steps := effort * (len(have) + len(want))
+	if _, _, ok := find(want, have[:1], &steps); ok {
+		t.Error("there are many places")
+	}
+	if used := effort*(len(have)+len(want)) - steps; used > len(want) {
+		t.Errorf("%d steps for %d items", used, len(want))
+	}
+	if _, ok := align(have, want, gap, func(int) bool { return true }); ok {
+		t.Error("there are many places")
+	}
+}

@@ -1,0 +1,65 @@
+package beside
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/check"
+)
+
+// restorer writes the records of one gap again, which lies between two of the session's records.
+type restorer struct {
+	*both
+	gap
+	first, last int
+	torn        []tornItem
+	at          time.Time
+	out         []check.Lost
+}
+
+// restored are the records of items that were lost in the gap, with the events that show them, and with the beginnings of
+// their turns. Of a record that was cut there the whole takes the place.
+func (r *restorer) restored(items []told) []check.Lost {
+	r.torn = slices.DeleteFunc(slices.Clone(r.sent.torn), func(t tornItem) bool { return t.behind != r.behind })
+	r.at = r.from
+	turn := r.turn
+	for _, item := range items {
+		if item.at.After(r.at) && (r.to.IsZero() || item.at.Before(r.to)) {
+			r.at = item.at
+		}
+		if item.turn != "" && item.turn != turn && !r.sent.begins(item.turn) {
+			turn = item.turn
+			r.put(codex.NewTurnStarted(codex.KeptPlace{Turn: turn, At: r.at, Ordinal: -1}))
+		}
+		line := codex.ItemRecord(r.at, item.raw)
+		var event []byte
+		if rec := r.decode(line); !r.sent.showsBetween(r.first, r.last, rec) {
+			event = codex.ItemEvent(r.at, rec)
+		}
+		if item.asks {
+			r.put(line)
+			r.put(event)
+		} else {
+			r.put(event)
+			r.put(line)
+		}
+	}
+	return r.out
+}
+
+// put writes one record, if there is one.
+func (r *restorer) put(line []byte) {
+	rec := r.decode(line)
+	if rec == nil {
+		return
+	}
+	whole := len(r.torn) > 0 && r.torn[0].fits(rec)
+	if whole {
+		r.torn = r.torn[1:]
+	}
+	r.out = append(r.out, check.Lost{
+		Ordinal: -1, Placed: true, Behind: r.behind, At: r.at, Whole: whole, From: home.LogFile, Retold: true, Line: line,
+	})
+}

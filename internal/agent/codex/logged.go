@@ -1,0 +1,159 @@
+package codex
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Request is what a client sent to the model, as its log tells it.
+type Request struct {
+	Turn    string            // id of the turn in which it was sent
+	Turns   bool              // it goes on with a turn; otherwise it asks for something else, such as a summary
+	Window  string            // changes with each compaction; "" if the client does not say
+	History []json.RawMessage // the items of the conversation
+}
+
+// What the log says in front of a request. The spans are those of clients 0.120 to 0.145.
+const (
+	logThread  = "session_loop{thread_id="
+	logRunTurn = ":run_turn:run_sampling_request{turn_id="
+	logPost    = ": POST to "
+	logBody    = ": {"
+	logEvent   = "SSE event: "
+)
+
+// RequestFromLog reads a request that a client sent in a thread out of a row of its log; nil if the row tells of something
+// else, false if it tells of one in a form that is not known. Nothing else of the row is kept: it also holds addresses, and
+// the client's own instructions.
+func RequestFromLog(thread, row string) (*Request, bool) {
+	spans, rest, sent := strings.Cut(row, logPost)
+	if !sent {
+		return nil, true
+	}
+	at := strings.Index(rest, logBody)
+	if at < 0 || !strings.HasPrefix(spans, logThread+thread+"}") {
+		return nil, false
+	}
+	body := rest[at+len(logBody)-1:]
+	if !soundObject(body) {
+		return nil, false
+	}
+	v := gjson.Parse(body)
+	told := v.Get("client_metadata")
+	if of := told.Get("thread_id"); !v.Get("input").IsArray() || of.Exists() && of.Str != thread {
+		return nil, false
+	}
+	r := &Request{Window: told.Get("x-codex-window-id").Str}
+	_, turn, _ := strings.Cut(spans, logRunTurn)
+	r.Turn, _, r.Turns = strings.Cut(turn, " ")
+	if id := told.Get("turn_id"); id.Exists() && id.Str != r.Turn {
+		r.Turns = false
+	}
+	v.Get("input").ForEach(func(_, item gjson.Result) bool {
+		r.History = append(r.History, json.RawMessage(item.Raw))
+		return true
+	})
+	return r, true
+}
+
+// AnswerFromLog reads an item that the model has said out of a row of the client's log, and gives it the form in which
+// requests hold it; nil if the row tells of something else.
+func AnswerFromLog(row string) json.RawMessage {
+	event, ok := strings.CutPrefix(row, logEvent)
+	if !ok || !strings.Contains(event, `"response.output_item.done"`) || !soundObject(event) {
+		return nil
+	}
+	v := gjson.Parse(event)
+	item := v.Get("item")
+	if v.Get("type").Str != "response.output_item.done" || !item.IsObject() {
+		return nil
+	}
+	return said(item)
+}
+
+// saidMembers are the members of what a model says that a client keeps.
+var saidMembers = map[string][]string{
+	"message":          {"type", "role", "content", "phase"},
+	"reasoning":        {"type", "summary", "content", "encrypted_content"},
+	"function_call":    {"type", "name", "namespace", "arguments", "call_id"},
+	"custom_tool_call": {"type", "status", "call_id", "name", "input"},
+	"web_search_call":  {"type", "status", "action"},
+}
+
+func said(item gjson.Result) json.RawMessage {
+	out := []byte{'{'}
+	for _, name := range saidMembers[item.Get("type").Str] {
+		value := item.Get(name)
+		if !value.Exists() {
+			continue
+		}
+		raw := value.Raw
+		if name == "content" && value.IsArray() {
+			raw = saidText(value)
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quote(name)...), ':'), raw...)
+	}
+	if len(out) == 1 {
+		return nil // of a type that is not known
+	}
+	return append(out, '}')
+}
+
+// saidText is the content of an answer without what the client does not keep of it, such as annotations.
+func saidText(content gjson.Result) string {
+	parts := []string{}
+	for _, c := range content.Array() {
+		parts = append(parts, `{"type":`+string(quote(c.Get("type").Str))+`,"text":`+string(first(c.Get("text").Raw, `""`))+`}`)
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+// ItemRecord writes the record of an item that a request held.
+func ItemRecord(at time.Time, item json.RawMessage) []byte {
+	return record(at.UTC().Format(stampForm), nil, "response_item", item)
+}
+
+// ItemEvent writes the event by which the client shows a prompt or an answer that is one text; nil for any other item. Of
+// a prompt it stands behind the record, of an answer in front of it.
+func ItemEvent(at time.Time, rec *session.Record) []byte {
+	content := gjson.ParseBytes(Field(rec, FieldContent)).Array()
+	if len(content) != 1 || content[0].Get("text").Type != gjson.String {
+		return nil
+	}
+	text := content[0].Get("text").String()
+	switch {
+	case rec.Type == "response_item/message" && rec.Boundary:
+		return NewPromptEvent(at, "", "", text, false)
+	case rec.Type == "response_item/message" && rec.Answer:
+		return record(at.UTC().Format(stampForm), nil, "event_msg", struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+			Phase   string `json:"phase,omitempty"`
+		}{"agent_message", text, gjson.GetBytes(rec.Raw, "payload.phase").String()})
+	}
+	return nil
+}
+
+// IsFilledIn says whether an output of a request is what clients write where they have none.
+func IsFilledIn(rec *session.Record) bool {
+	return rec.Kind == session.Output && string(Field(rec, FieldOutput)) == `"aborted"`
+}
+
+// soundObject says whether a text is one JSON object that every reader takes for the same.
+func soundObject(text string) bool {
+	var spans [fieldCount]jsonl.Span
+	v := shape.ScanOne([]byte(text), spans[:])
+	return v.Fault == jsonl.None && v.Object && v.Duplicate < 0 && v.Depth < maxLogDepth
+}
+
+// maxLogDepth is how deep a request may be nested.
+const maxLogDepth = 128

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
+)
+
+// LogRow is a row of a client's log in which it tells what it sent to the model, or got from it.
+type LogRow struct {
+	ID      int64 // rows of one process stand in the order in which it wrote them
+	At      time.Time
+	Process string // that wrote it
+	Text    string
+}
+
+// logColumns are what is read of the log; a database that lacks one is in a form that is not known.
+var logColumns = []string{"id", "ts", "ts_nanos", "level", "target", "feedback_log_body", "thread_id", "process_uuid"}
+
+// Which rows tell what was sent (codex_client: 0.120 to 0.141; codex_http_client: 0.145), and what came.
+const (
+	sentRows = "level = 'TRACE' AND target IN ('codex_client::transport', 'codex_http_client::transport')"
+	gotRows  = "level = 'TRACE' AND target = 'codex_api::sse::responses'"
+)
+
+// Of a log so much is read at most: a longer row is passed over. The client itself keeps no more than 10 MiB of a thread.
+const (
+	maxLogRow  = 32 << 20 // bytes
+	maxLogRows = 1 << 12
+)
+
+// Sent shows what a thread's client told its log of its requests, the newest first, until see returns false. It shows
+// nothing if there is no log; the error may be ErrSchema.
+func Sent(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+	return logged(ctx, home, see, sentRows+" AND thread_id = ? ORDER BY id DESC", thread)
+}
+
+// Got shows what a process told its log of the model's answers behind a row, in its order, as Sent does. They do not say
+// which thread they belong to: nothing is shown if the process told of the requests of another thread, too.
+func Got(ctx context.Context, home, thread string, sent LogRow, see func(LogRow) bool) error {
+	alone := true
+	err := logged(ctx, home, func(LogRow) bool { alone = false; return false },
+		sentRows+" AND process_uuid = ? AND thread_id IS NOT ? ORDER BY id", sent.Process, thread)
+	if err != nil || !alone || sent.Process == "" {
+		return err
+	}
+	return logged(ctx, home, see, gotRows+" AND process_uuid = ? AND thread_id IS NULL AND id > ? ORDER BY id", sent.Process, sent.ID)
+}
+
+// logged shows the rows of the log to which a condition applies, and which end in an order.
+func logged(ctx context.Context, home string, see func(LogRow) bool, condition string, args ...any) error {
+	db, path, err := open(ctx, home, codexhome.LogFile, asItStands)
+	if db == nil || err != nil {
+		return err
+	}
+	defer db.Close()
+	has, err := columns(ctx, db, path, "logs")
+	if err != nil {
+		return err
+	}
+	for _, c := range logColumns {
+		if !slices.Contains(has, c) {
+			return fmt.Errorf("%s: %w: no logs.%s", path, ErrSchema, c)
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	done := false
+	err = query(ctx, db, path, func(rows *sql.Rows) error {
+		if done {
+			return nil
+		}
+		var r LogRow
+		var secs, nanos int64
+		if err := rows.Scan(&r.ID, &secs, &nanos, &r.Process, &r.Text); err != nil {
+			return err
+		}
+		r.At = time.Unix(secs, nanos).UTC()
+		if done = !see(r); done {
+			stop() // the rest need not be read
+		}
+		return nil
+	}, fmt.Sprintf(`SELECT id, ts, ts_nanos, coalesce(process_uuid, ''), feedback_log_body FROM logs
+		WHERE feedback_log_body IS NOT NULL AND length(CAST(feedback_log_body AS BLOB)) <= %d AND %s LIMIT %d`, maxLogRow, condition, maxLogRows), args...)
+	if done {
+		return nil
+	}
+	return err
+}
