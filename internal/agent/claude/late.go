@@ -23,7 +23,7 @@ func (c *Checker) late() {
 			c.lay()
 			laid = true
 		}
-		if rightPlace(m, call) {
+		if rightPlace(m, call) || c.behindTools(m, call) {
 			continue
 		}
 		if groups[call.answer()] == nil {
@@ -72,6 +72,21 @@ func rightPlace(m, call *node) bool {
 	p := m.up.said
 	return p == nil || !call.speaks() || p == call || p.role == roleAssistant && p.msg == call.msg && p.msg != "" ||
 		!m.within(call) // it hangs elsewhere: the client finds it by the call's record
+}
+
+// behindTools says whether nothing but another output of the same answer, and what its tool had to tell the model, stands
+// between an output and its call: a command or a skill that was called beside other tools says something as the user
+// (2.0.29, measured; every version sends all of it, the outputs first).
+func (c *Checker) behindTools(m, call *node) bool {
+	p := m.up
+	for steps := 0; p != nil && (p.role == roleUser || p.role == roleLink) && steps < maxSiblings; steps++ {
+		p = p.up
+	}
+	if p == nil || p == m.up || p.role != roleResult {
+		return false
+	}
+	other := c.callOf(p)
+	return other != nil && call.msg != "" && other.msg == call.msg
 }
 
 // answerEnd is the last record of the answer that a call belongs to, or of its outputs, on the way to a record below it.

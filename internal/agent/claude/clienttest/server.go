@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -86,6 +87,8 @@ func (s *Server) Main() []byte {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	switch {
+	case r.Method == http.MethodConnect && r.Host == s.http.Listener.Addr().String():
+		s.tunnel(w)
 	case err != nil || r.Method == http.MethodConnect || r.URL.Host != "":
 		http.Error(w, "this stand-in reaches nothing", http.StatusForbidden)
 	case strings.HasSuffix(r.URL.Path, "/count_tokens"):
@@ -95,6 +98,35 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		http.Error(w, `{"type":"error","error":{"type":"not_found_error","message":"not found"}}`, http.StatusNotFound)
 	}
+}
+
+// tunnel connects a client with this server itself: 1.0.17 goes to its proxy whatever NO_PROXY says.
+func (s *Server) tunnel(w http.ResponseWriter) {
+	here, err := net.Dial("tcp", s.http.Listener.Addr().String())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer here.Close()
+	there, buffered, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	defer there.Close()
+	if _, err := io.WriteString(there, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	done := make(chan struct{}, 2)
+	for _, way := range []struct {
+		to   io.Writer
+		from io.Reader
+	}{{here, buffered}, {there, here}} {
+		go func() {
+			_, _ = io.Copy(way.to, way.from) // ends with either side
+			done <- struct{}{}
+		}()
+	}
+	<-done
 }
 
 // message answers one request, as a stream if it asks for one.
