@@ -86,6 +86,32 @@ func (e Excerpt) MarshalJSON() ([]byte, error) {
 	}{e.Size, Redact(e.Text)})
 }
 
+// left is what the repair has not mended: what it was to leave, and damage that lint sees only in the copy, because what was
+// mended had hidden it.
+func (w *job) left() []lint.Finding {
+	if w.copied == nil || w.rw == nil || w.passes != nil { // several passes have looked at what they left
+		return w.plan.Rest
+	}
+	told := map[*lint.Rule]int{}
+	for i := range w.plan.Rest {
+		if f := &w.plan.Rest[i]; f.Impact != lint.Notes {
+			told[f.Rule]++
+		}
+	}
+	list := slices.Clip(w.plan.Rest)
+	for _, f := range w.copied.Findings {
+		if f.Impact == lint.Notes || f.Rename != "" {
+			continue
+		}
+		if told[f.Rule]--; told[f.Rule] < 0 {
+			f.Pos.Line = w.rw.lines.session(f.Pos.Line)
+			list = append(list, f)
+		}
+	}
+	sortFindings(list)
+	return list
+}
+
 // report puts together what was done. run is nil if nothing was recorded.
 func (w *job) report(run *runs.Run) *Report {
 	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}, Notes: w.notes}
@@ -96,8 +122,7 @@ func (w *job) report(run *runs.Run) *Report {
 			rep.Aside = filepath.Join(run.Path(), run.Manifest.Files[n-1].SetAside)
 		}
 	}
-	for i := range w.plan.Rest {
-		f := &w.plan.Rest[i]
+	for _, f := range w.left() {
 		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message})
 	}
 	stream := lint.NoFix // of what is mended of no line, but of how the lines are kept
