@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"testing"
@@ -155,7 +156,7 @@ func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) int64
 		workers.Go(func() {
 			for seed := range seeds {
 				m := s.mutant(seed)
-				err := law(m)
+				err := holds(law, m)
 				if err == nil {
 					continue
 				}
@@ -181,4 +182,14 @@ func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) int64
 	workers.Wait()
 	t.Logf("%d mutants, broken: %v", n, against)
 	return n
+}
+
+// holds tries a law on a mutant. A panic is a way in which it does not hold.
+func holds(law func(m mutant) error, m mutant) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &broken{"panic", fmt.Sprintf("%v\n%s", p, debug.Stack())}
+		}
+	}()
+	return law(m)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand"
+	"os"
 	"slices"
+	"testing"
 
 	"github.com/tidwall/gjson"
 
@@ -141,5 +143,23 @@ func anyOf(path string) func(*rand.Rand, [][]byte) string {
 			}
 		}
 		return ""
+	}
+}
+
+// TestWrittenAnewIsDamaged: a conversation that was written anew can hang together with the one before it, and lack a record.
+func TestWrittenAnewIsDamaged(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/claude/healthy/written-anew/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, newline)
+	lines[1] = set(lines[1], "parentUuid", gjson.GetBytes(lines[6], "uuid").Raw) // an answer hangs on the copy of its prompt,
+	lines[4] = set(lines[4], "uuid", quoted(lostID))                             // and what hung on this one on nothing
+	out, _, err := repairText(bytes.Join(lines, nil), "", Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := repairText(out, "", Choice{}); err != nil || !bytes.Equal(again, out) {
+		t.Errorf("a second repair changes the copy (%v)", err)
 	}
 }

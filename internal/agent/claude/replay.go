@@ -24,7 +24,10 @@ func (c *Checker) replays(n *node) bool {
 			}
 		}
 	}
-	again := func(m *node) bool { return c.saidFirst[m.message] != m && c.saidFirst[m.message].index < n.index }
+	again := func(m *node) bool {
+		first := c.saidFirst[m.message] // nil for a record of hist's own
+		return first != nil && first != m && first.index < n.index
+	}
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
 		if m.side || m.role != roleAssistant || m.msg == "" || !rooted(m, n) {
 			continue
