@@ -233,14 +233,22 @@ func below(ctx context.Context, dir string) []target {
 	if err != nil || inside(dir, own) {
 		own = ""
 	}
+	var in place
 	err = walk.Walk(ctx, dir, func(e walk.Entry) error {
+		if d := filepath.Dir(e.Path); d != in.dir {
+			in = place{dir: d, own: own != "" && inside(d, own), home: homeAbove(e.Path)}
+			in.all = isHome(dir, in.home)
+		}
 		switch {
-		case own != "" && inside(e.Path, own):
+		case in.own || e.Err != nil && own != "" && inside(e.Path, own):
 		case e.Err != nil:
 			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Of(e.Err))})
-		case !e.Hidden && !all.List(e.Path):
-			in := homeOf(e.Path)
-			list = append(list, target{path: e.Path, home: in, all: isHome(dir, in)})
+		case e.Hidden || all.List(e.Path):
+		case in.home != "":
+			list = append(list, target{path: e.Path, home: in.home, all: in.all})
+		default: // it may lie in one by a symbolic link of its own
+			home := homeOf(e.Path)
+			list = append(list, target{path: e.Path, home: home, all: isHome(dir, home)})
 		}
 		return nil
 	})
@@ -248,6 +256,14 @@ func below(ctx context.Context, dir string) []target {
 		list = append(list, target{path: dir, err: fmt.Errorf("%s: %w", dir, err)})
 	}
 	return list
+}
+
+// place is what the files of one directory have in common.
+type place struct {
+	dir  string
+	own  bool   // it is hist's
+	home string // that the directory's name tells, "" if it tells none
+	all  bool   // all of that home was asked for
 }
 
 // isHome says whether a directory is an agent's home, or holds all of its live sessions.

@@ -64,7 +64,7 @@ func ParseName(base string) (FileName, bool) {
 		return FileName{}, false
 	}
 	n.Time = rest[:len(nameTime)]
-	if t, err := time.Parse(nameTime, n.Time); err != nil || t.Format(nameTime) != n.Time {
+	if !isTime(n.Time) {
 		return FileName{}, false
 	}
 	ids := rest[len(nameTime)+1:]
@@ -77,6 +77,18 @@ func ParseName(base string) (FileName, bool) {
 	}
 	n.ThreadID, n.RolloutID = strings.ToLower(thread), strings.ToLower(rollout)
 	return n, true
+}
+
+// isTime says whether a text of nameTime's length is a time in that form. The form alone would do for nearly all names, and
+// time.Parse takes others as well, such as fractions of a second.
+func isTime(text string) bool {
+	for i := range len(nameTime) {
+		if digit := text[i] >= '0' && text[i] <= '9'; digit != (nameTime[i] >= '0' && nameTime[i] <= '9') || !digit && text[i] != nameTime[i] {
+			return false
+		}
+	}
+	_, err := time.Parse(nameTime, text)
+	return err == nil
 }
 
 // Name returns the canonical base name of a plain rollout of the thread id that begins at t. Codex writes local time:

@@ -369,3 +369,44 @@ func TestWalkDenied(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }
+
+// TestAsker: who asks about many sessions gets what who asks about one gets, once the moment is over for which it trusts
+// what it has read.
+func TestAsker(t *testing.T) {
+	home, path := codexHome(t)
+	var a Asker
+	later := func() {
+		for _, d := range a.directories {
+			d.until = time.Time{}
+		}
+	}
+	nobody := func() {
+		t.Helper()
+		for range 2 * fewSessions {
+			if b, err := a.InUse(path, home, idA); b != nil || err != nil {
+				t.Fatalf("%+v, %v", b, err)
+			}
+		}
+		later()
+	}
+	nobody()
+	lock := filepath.Join(home, lockDir, idA+".lock")
+	cmd, _, end := play(t, "flock:"+lock, nil)
+	if b, err := a.InUse(path, home, idA); err != nil || b == nil || b.PID != cmd.Process.Pid {
+		t.Errorf("%+v, %v", b, err)
+	}
+	cmd.Process.Kill()
+	end()
+	nobody()
+	for _, mark := range []string{filepath.Join(home, "rollout-migrations", idA+".pending"), filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".head.tmp")} {
+		os.MkdirAll(filepath.Dir(mark), 0o700)
+		os.WriteFile(mark, nil, 0o600)
+		later()
+		if b, err := a.InUse(path, home, idA); err != nil || b == nil || !strings.Contains(b.Reason, mark) {
+			t.Errorf("%s: %+v, %v", mark, b, err)
+		}
+		os.Remove(mark)
+		later()
+		nobody()
+	}
+}
