@@ -197,10 +197,13 @@ func headerLine(ctx context.Context, path string) []byte {
 		return nil
 	}
 	defer src.Close()
-	if line := bytes.TrimRight(firstLine(ctx, src), "\r\n"); (codex.Agent{}).IsHeader(line) {
-		return line
+	line := bytes.TrimRight(firstLine(ctx, src), "\r\n")
+	dec := codex.Decoder{}
+	v := jsonl.NewScanner(dec.Shape()).Scan(line, make([]jsonl.Span, dec.Paths()))
+	if v.Fault != jsonl.None || v.Surrogate >= 0 || !(codex.Agent{}).IsHeader(line) {
+		return nil // it may be the damaged header of the session itself
 	}
-	return nil
+	return line
 }
 
 // compare walks through a copy beside the session and takes what is between two records that stand next to each other there
