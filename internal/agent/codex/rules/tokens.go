@@ -27,9 +27,11 @@ type tokenChecker struct {
 	known bool        // damage between it and here is told already, or so is the loss
 	mixed bool        // the sums are those of two writers
 	other bool        // a review runs, whose thread has a sum of its own
+	alone *Finding    // a sum that grew behind outputs or a prompt, with no answer in front of it
 }
 
 func (c *tokenChecker) Record(rec *session.Record) {
+	c.settle(rec)
 	switch {
 	case c.run.paginated || c.mixed || c.run.inherited(rec):
 	case rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
@@ -58,12 +60,17 @@ func (c *tokenChecker) answers(rec *session.Record) {
 	switch {
 	case rec.Kind == session.Output || rec.Boundary:
 		c.over = true
-	case rec.Model && (rec.Answer || rec.Kind == session.Call || rec.Type == "response_item/reasoning"):
+	case answers(rec):
 		if c.over || c.turns == 0 {
 			c.turns++
 		}
 		c.over = false
 	}
+}
+
+// answers says whether a record is a part of an answer.
+func answers(rec *session.Record) bool {
+	return rec.Model && (rec.Answer || rec.Kind == session.Call || rec.Type == "response_item/reasoning")
 }
 
 // begins says whether a record may be the first of an answer, or what the user says next: a message, the event in front of
@@ -89,12 +96,38 @@ func (c *tokenChecker) count(rec *session.Record) {
 	}
 	switch grown := total - c.total; {
 	case c.total == 0 || total == took: // the first, or that of a client that began anew
+	case grown == took && !c.known && c.turns == 0 && c.over && !codex.Before(c.run.header.Version, 0, 72):
+		c.unanswered(rec, grown)
 	case grown < 0:
 		c.mixed = true
 	case took > 0 && grown > took && !c.known && c.turns < 2:
 		c.gap(rec, grown, took)
 	}
 	c.total, c.at, c.next, c.known, c.turns, c.over = total, rec.Pos.Line, session.Pos{}, false, 0, false
+}
+
+// unanswered keeps a count of tokens that grew though no answer stands in front of it: an answer to the outputs or the prompt
+// there is lost, and its own count, too, if what follows is another answer. A compaction takes tokens as well, but stands
+// right behind its count; an answer that says nothing ends its turn (measured with 0.72.0 to 0.150.0: in 230 sessions that
+// lost nothing no such count is followed by an answer).
+func (c *tokenChecker) unanswered(rec *session.Record, grown int64) {
+	c.alone = &Finding{
+		Rule: ruleTokenGap, Impact: Loses, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
+		Message: fmt.Sprintf("the client's count of tokens goes up by %d since line %d, where no answer stands: one is lost, with what its tools said", grown, c.at),
+		Edits:   []Edit{{At: rec.Pos, Op: Before, New: Content{Literal: codex.LostAnswer(codex.Stamp(rec))}}},
+	}
+}
+
+// settle tells of such a count once it is clear what follows.
+func (c *tokenChecker) settle(rec *session.Record) {
+	if c.alone == nil || rec.Type == "event_msg/token_count" || rec.Kind == session.Context || rec.Kind == session.Other {
+		return
+	}
+	tells, _ := codex.Evidence(rec)
+	if answers(rec) || tells&(codex.TellsAgent|codex.TellsThought) != 0 {
+		c.run.report(*c.alone)
+	}
+	c.alone = nil
 }
 
 func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
