@@ -46,6 +46,20 @@ func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error)
 	return nil, fmt.Errorf("a %s does not tell the call", kind)
 }
 
+// LostCall writes a call of which only the output, of that payload type, is left. It is of no tool that there is: which one
+// was called is lost as well. Clients send it with the output, which they drop without one.
+func LostCall(callID, outputType, stamp string) []byte {
+	if outputType == "custom_tool_call_output" {
+		return newCustomCall(stamp, callID, lostTool, lostCall)
+	}
+	return newFunctionCall(stamp, callID, lostTool, `{"hist_note":`+string(quote(lostCall))+`}`)
+}
+
+const (
+	lostTool = "lost_call"
+	lostCall = "[hist: the session file was damaged here; which tool this call asked, and for what, is lost; its output is not]"
+)
+
 func newFunctionCall(stamp, callID, name, arguments string) []byte {
 	return record(stamp, nil, "response_item", struct {
 		Type      string `json:"type"`

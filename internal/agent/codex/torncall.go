@@ -14,6 +14,7 @@ type TornCall struct {
 	Timestamp string
 	Name      string
 	CallID    string // "" if the line was cut before it
+	CutID     bool   // the line was cut inside of the CallID
 	Input     string // arguments or input, as far as they go
 }
 
@@ -28,7 +29,9 @@ func ReadTornCall(line []byte) (c TornCall, ok bool) {
 			c.Timestamp, _ = member(line, "timestamp")
 			var named bool
 			c.Name, named = member(line[i:], "name")
-			c.CallID, _ = member(line[i:], "call_id")
+			var whole bool
+			c.CallID, whole = member(line[i:], "call_id")
+			c.CutID = !whole && c.CallID != ""
 			key := "arguments"
 			if kind == "custom_tool_call" {
 				key = "input"

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -35,7 +37,7 @@ func (c *callChecker) tornFor(out *earlyOutput) *tornCall {
 		case t.used || codex.OutputType(t.call.Type) != out.kind || out.ref.Pos.Less(t.at):
 		case t.call.CallID == out.callID:
 			return t
-		case t.call.CallID == "":
+		case t.call.CallID == "", t.call.CutID && strings.HasPrefix(out.callID, t.call.CallID):
 			found = t
 		}
 	}
