@@ -23,12 +23,18 @@ func ShowsSearch(rec *session.Record) string {
 // IsSearch says whether a record is the item of such a search.
 func IsSearch(rec *session.Record) bool { return rec.Type == "response_item/web_search_call" }
 
+// SearchID is the id of the search that an event shows.
+func SearchID(event []byte) string {
+	ev := gjson.GetBytes(event, "payload")
+	return first(ev.Get("item.id").String(), ev.Get("call_id").String())
+}
+
 // SearchFrom writes the item of a search again from the event that shows it.
 func SearchFrom(event []byte) ([]byte, error) {
 	ev := gjson.GetBytes(event, "payload")
-	id := ev.Get("call_id").String()
+	id := SearchID(event)
 	if item := ev.Get("item"); item.Exists() {
-		ev, id = item, item.Get("id").String()
+		ev = item
 	}
 	action := ev.Get("action")
 	if id == "" || !action.IsObject() {
