@@ -25,10 +25,12 @@ func (c *callChecker) only(rec *session.Record, ev *evidence) {
 	if ev.tells&codex.TellsOutput == 0 || ev.tells&codex.TellsCall == 0 || len(c.lost) >= maxLostCalls || codex.ByUser(rec) {
 		return
 	}
-	if _, err := codex.OutputFrom(codex.Tool{}, rec.Raw); err != nil {
-		return // it holds none after all
+	kind := codex.OutputTypeOf(rec)
+	_, noCall := codex.CallFrom("", kind, "", rec.Raw)
+	if _, noOutput := codex.OutputFrom(codex.Tool{}, rec.Raw); noCall != nil || noOutput != nil {
+		return // damage has taken what it told
 	}
-	c.lost = append(c.lost, lostCall{ev, string(rec.CallID), codex.OutputTypeOf(rec), c.begun})
+	c.lost = append(c.lost, lostCall{ev, string(rec.CallID), kind, c.begun})
 }
 
 // settleLost reports the calls that are known only by their event, up to a place.

@@ -219,7 +219,7 @@ func (c *messageChecker) event(rec *session.Record) {
 		if one, ok := c.restored[sum]; again && ok && c.matches(codex.ShownText(rec)) {
 			c.standsAgain(sum, one)
 		} else if text := codex.ShownText(rec); !again && !c.matches(text) {
-			if c.cut.beginsLike(text) {
+			if c.cut.beginsLike(text) && shows(rec) {
 				c.restoreTorn(c.cut.at, t)
 			} else {
 				c.lostPrompt(rec, t)

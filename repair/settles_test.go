@@ -1,0 +1,64 @@
+package repair
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// TestAllSettle: each repair comes to an end, also one that may not mend all, and a second one changes nothing.
+func TestAllSettle(t *testing.T) {
+	exact := Choice{Only: []lint.Fix{lint.Exact}}
+	for _, c := range []struct {
+		name, fixture string
+		damage        func(lines [][]byte) [][]byte
+		choice        Choice
+	}{
+		{"a search whose item stands far from its event", "healthy/search/session", func(lines [][]byte) [][]byte {
+			lines[12], lines[17] = lines[17], lines[12]
+			return lines
+		}, Choice{}},
+		{"a search's event twice", "healthy/search/session", func(lines [][]byte) [][]byte {
+			return slices.Insert(lines, 17, lines[17])
+		}, Choice{}},
+		{"a command's event that names no command, between two dead lines", "rules/lost-pair/bad", func(lines [][]byte) [][]byte {
+			for i := range lines {
+				lines[i] = bytes.Replace(lines[i], []byte(`"command":`), []byte(`"comand":`), 1)
+			}
+			return lines
+		}, Choice{}},
+		{"a torn prompt whose event names the kind of its words wrongly", "rules/bad-json/bad-torn-prompt", func(lines [][]byte) [][]byte {
+			lines[5] = bytes.Replace(lines[5], []byte(`"type":"text"`), []byte(`"typ":"text"`), 1)
+			return lines
+		}, Choice{}},
+		{"a laid out record behind which one is lost", "rules/lost-message/bad-paginated-answer", func(lines [][]byte) [][]byte {
+			lines[9] = laidOut(lines[9])
+			return lines
+		}, exact},
+		{"two turns that lack their answers behind one dead line", "rules/not-object/ok", func(lines [][]byte) [][]byte {
+			return [][]byte{lines[0], []byte("}\n"), ended("one"), ended("two")}
+		}, Choice{Only: []lint.Fix{lint.Exact, lint.Recovered}}},
+	} {
+		text, err := os.ReadFile("../fixtures/codex/" + c.fixture + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.Join(c.damage(bytes.SplitAfter(text, newline)), nil)
+		out, _, err := repairText(text, "", c.choice)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if again, _, err := repairText(out, "", c.choice); err != nil || !bytes.Equal(out, again) {
+			t.Errorf("%s: a second repair changes the copy (%v)", c.name, err)
+		}
+	}
+}
+
+// ended is the event of a turn's end with the turn's last answer.
+func ended(answer string) []byte {
+	return []byte(`{"timestamp":"2026-11-18T09:30:02.000Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"` + answer + `","last_agent_message":"` + answer + `"}}` + "\n")
+}
