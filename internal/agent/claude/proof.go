@@ -23,6 +23,7 @@ type proof struct {
 	resent  map[*node]*resent      // by the summaries of compactions
 	open    *resent                // of the last summary, until a request was made
 	last    session.Pos            // of the newest request
+	whole   []finding.Ref          // the requests that repeat no other: the first of each client
 }
 
 // answer is the hashes of an answer with thinking, of all of it and without its thinking, while its records come.
@@ -145,7 +146,10 @@ func (p *proof) blob(rec *session.Record, words string) {
 
 func (p *proof) request(rec *session.Record) {
 	p.last = rec.Pos
-	p.resend(rec)
+	if gjson.GetBytes(rec.Raw, "keep").Int() == 0 {
+		p.whole = append(p.whole, finding.RefOf(rec))
+		p.resend(rec)
+	}
 	gjson.ParseBytes(field(rec, fieldTail)).ForEach(func(_, h gjson.Result) bool {
 		p.note(h.String(), rec.Pos)
 		return true

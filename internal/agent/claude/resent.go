@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/tidwall/gjson"
 
@@ -23,9 +24,9 @@ func (p *proof) compaction(n *node) {
 	}
 }
 
-// resend notes the request behind a summary, if this is the one: it repeats no other.
+// resend notes a request that repeats no other, if it is the one behind a summary.
 func (p *proof) resend(rec *session.Record) {
-	if p.open == nil || gjson.GetBytes(rec.Raw, "keep").Int() != 0 {
+	if p.open == nil {
 		return
 	}
 	gjson.ParseBytes(field(rec, fieldTail)).ForEach(func(_, h gjson.Result) bool {
@@ -82,6 +83,39 @@ func (c *Checker) resentBehind(summary, last *node) []*node {
 	}
 	slices.SortFunc(kept, func(a, b *node) int { return cmp.Compare(a.index, b.index) })
 	return slices.Compact(kept)
+}
+
+// leftOut says whether a branch was left out on purpose: it stood in the file when a client began with the prompt that was
+// written behind it, and the first request of that client holds none of its answers. --resume-session-at does that, and notes
+// nothing else of it (2.1.330, measured).
+func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
+	answer := t.forks[winner].winner
+	if c.opts.Beside == nil || end.index > winner.index || answer == nil {
+		return false
+	}
+	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.ref.Pos.Less(c.proof.whole[i].Pos) })
+	if i == len(c.proof.whole) || !c.proof.whole[i].Pos.Less(answer.ref.Pos) {
+		return false
+	}
+	held := map[string]bool{}
+	gjson.GetBytes(c.opts.Beside.Line(c.proof.whole[i].Offset), "tail").ForEach(func(_, h gjson.Result) bool {
+		held[h.String()] = true
+		return true
+	})
+	for n, steps := end, 0; n != nil && steps < maxSiblings; n, steps = n.up, steps+1 {
+		if n.role == roleAssistant && n.sent() {
+			says := c.saysIn(&resent{}, n.role, c.answerRecords(n.msg, n.index))
+			for h := range held {
+				if says(h) {
+					return false // its link is broken: the client has sent it
+				}
+			}
+		}
+		if n == head {
+			return len(held) > 0
+		}
+	}
+	return false
 }
 
 // saysIn says of a hash whether it is that of the message which some records make together, with or without its thinking.
