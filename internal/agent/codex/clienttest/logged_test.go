@@ -1,0 +1,89 @@
+package clienttest
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/repair"
+)
+
+// What a client of 0.120 to 0.145 logs of its requests as a server is enough to send the whole history again, after a cut in
+// the first of two turns.
+func TestRepairFromTheLog(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	clientsSince(t, "0.120.0", func(t *testing.T, bin Binary) {
+		if !versionLess(bin.Version, "0.148.0") {
+			t.Skip("this client logs no request")
+		}
+		h := newHome(t, bin)
+		app, err := h.App(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, path, err := app.Thread(t.Context(), "thread/start", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := "All done."
+		for _, turn := range [][]Reply{
+			{unhurried(Reasoning("rs_1", "Looking around"), Message("msg_1", "I look first."), Shell("fc_1", "call_1", "echo one")), unhurried(Message("msg_2", "One is done."))},
+			{unhurried(Shell("fc_2", "call_2", "echo two"), Patch("ctc_3", "call_3", "note.txt")), unhurried(Message("msg_3", last))},
+		} {
+			h.Server.Queue(turn...)
+			if err := app.Turn(t.Context(), id, listFiles); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for end := time.Now().Add(Deadline); !logged(t, h, id, last); time.Sleep(100 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the client has not logged its last answer")
+			}
+		}
+		if err := app.Close(); err != nil {
+			t.Fatal(err)
+		}
+		whole := readAll(t, path)
+		clean := Input(sent(t, h, id).Requests[0].Body)
+		damaged := whole[:strings.Index(whole, `"call_1"`)]
+		write := func() {
+			if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write()
+		before := Compare(clean, Input(sent(t, h, id).Requests[0].Body))
+		write()
+		if rep := repairFile(t, h, path, repair.InPlace); rep.Unrepaired() {
+			t.Errorf("%+v", rep)
+		}
+		lintClean(t, path)
+		after := Compare(clean, Input(sent(t, h, id).Requests[0].Body))
+		t.Logf("of %d items %d are sent before the repair, %d after it", before.Clean, before.Sent, after.Sent)
+		if before.Sent >= after.Sent || after.Sent != after.Clean || !after.OrderKept || len(after.Extra) > 0 {
+			t.Errorf("before %+v, after %+v", before, after)
+		}
+	})
+}
+
+// logged says whether the client has logged an answer to its newest request.
+func logged(t *testing.T, h *Home, thread, answer string) (found bool) {
+	t.Helper()
+	err := store.Sent(t.Context(), h.Codex, thread, func(sent store.LogRow) bool {
+		err := store.Got(t.Context(), h.Codex, thread, sent, func(got store.LogRow) bool {
+			found = found || strings.Contains(string(codex.AnswerFromLog(got.Text)), answer)
+			return !found
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return false
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
