@@ -1,6 +1,7 @@
 package beside
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -25,6 +26,7 @@ type told struct {
 	raw  json.RawMessage
 	key  uint64
 	asks bool // it was not said by the model, and is no output: a prompt, or what stands in front of one
+	said bool // it was said by the model
 	at   time.Time
 	turn string // that begins with it, "" if it is not known to be the first of one
 }
@@ -44,12 +46,17 @@ func (b *both) logged(ctx context.Context) []check.Lost {
 		from, _ := time.Parse(time.RFC3339, string(b.stamp))
 		gaps = append(gaps[:len(gaps):len(gaps)], gap{len(b.records), from, time.Time{}, string(b.turn)})
 	}
-	if len(gaps) == 0 || len(gaps) >= maxGaps || b.sent.unknown || b.sent.paginated || len(b.records) >= maxCompared {
+	if b.sent.unknown || b.sent.paginated || len(b.records) >= maxCompared || len(gaps) == 0 && !b.sent.alone() {
 		return nil
 	}
+	have := b.sent.all(b.decode)
+	gaps = append(gaps[:len(gaps):len(gaps)], b.sent.halves(have)...)
+	if len(gaps) == 0 || len(gaps) >= maxGaps {
+		return nil
+	}
+	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(a.behind, b.behind) })
 	b.further = true
 	requests, answers := b.requests(ctx)
-	have := b.sent.all(b.decode)
 	for len(requests) > 0 {
 		end := 1
 		for end < len(requests) && requests[end].between == requests[0].between {
@@ -116,7 +123,7 @@ func (b *both) items(raw []json.RawMessage, at time.Time) []told {
 	list := make([]told, 0, len(raw))
 	for _, item := range raw {
 		if rec := b.decode(codex.ItemRecord(epoch, item)); rec != nil && inHistory(rec) {
-			list = append(list, told{raw: item, key: b.sent.key(rec), asks: asks(rec), at: at})
+			list = append(list, told{raw: item, key: b.sent.key(rec), asks: asks(rec), said: !asks(rec) && rec.Kind != session.Output, at: at})
 		}
 	}
 	return list
@@ -135,7 +142,7 @@ func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps 
 	newest := requests[0]
 	date(requests)
 	keys, in, damaged := b.holesIn(have, gaps)
-	before := func(j int) bool { return newest.row.At.Before(b.sent.at[have[j].record]) }
+	before := func(j int) bool { return newest.row.At.Before(b.sent.at[int(have[j].record)]) }
 	all := slices.Concat(newest.items, answers)
 	lost, ok := align(keys, keysOf(all), damaged, before)
 	if !ok && len(answers) > 0 {
@@ -145,10 +152,10 @@ func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps 
 	for _, f := range lost {
 		r := restorer{both: b, gap: gaps[in[f.at]], first: -1, last: len(b.records)}
 		if f.at > 0 {
-			r.first = have[f.at-1].record
+			r.first = int(have[f.at-1].record)
 		}
 		if f.at < len(have) {
-			r.last = have[f.at].record
+			r.last = int(have[f.at].record)
 		}
 		out = append(out, r.restored(all[f.from:f.to])...)
 	}
@@ -171,7 +178,7 @@ func (b *both) holesIn(have []sentItem, gaps []gap) (keys []uint64, in []int, is
 	for j := range in {
 		this := len(b.records)
 		if j < len(have) {
-			this = have[j].record
+			this = int(have[j].record)
 			keys = append(keys, have[j].key)
 		}
 		for next < len(gaps) && gaps[next].behind <= last {
@@ -210,6 +217,9 @@ func date(requests []asked) {
 		}
 		for k := from; k < len(r.items); k++ {
 			newest[k].at = r.row.At
+			if newest[k].said && i+1 < len(starts) { // it answers the request before
+				newest[k].at = starts[i+1].row.At
+			}
 		}
 	}
 }

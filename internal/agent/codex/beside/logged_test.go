@@ -95,6 +95,54 @@ func TestLogged(t *testing.T) {
 	}
 }
 
+// TestLoggedHalf takes the lost half of a call and its output from the log, where nothing but the other half shows that it is
+// lost; and nothing where the log has not got it either.
+func TestLoggedHalf(t *testing.T) {
+	for _, c := range []struct {
+		name, line string // of what is gone
+		rows       string // what the log calls the output; "": as it is
+		want       int
+	}{
+		{"a call", `"type":"function_call","id":"fc_10900"`, "", 1},
+		{"an output", `"type":"function_call_output","call_id":"call_2"`, "", 1},
+		{"an output that the client did not have either", `"type":"function_call_output","call_id":"call_2"`, "aborted", 0},
+		{"neither", "", "", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := changedHome(t, "ok-logged", func(sql string) string {
+				if c.rows == "" {
+					return sql + "-- \n"
+				}
+				return regexp.MustCompile(`"output":"[^"]*12 notes[^"]*"`).ReplaceAllString(sql, `"output":"`+c.rows+`"`)
+			})
+			paths, err := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
+			if err != nil || len(paths) != 1 {
+				t.Fatal(paths, err)
+			}
+			text, err := os.ReadFile(paths[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kept []string
+			for line := range strings.Lines(string(text)) {
+				if c.line == "" || !strings.Contains(line, c.line) {
+					kept = append(kept, line)
+				}
+			}
+			if len(kept) == strings.Count(string(text), "\n") && c.line != "" {
+				t.Fatal("nothing was taken out")
+			}
+			if err := os.WriteFile(paths[0], []byte(strings.Join(kept, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			found, _ := lintLogged(t, dir)
+			if c.want == 0 && found != nil || c.want > 0 && (found == nil || len(found.Edits) != c.want || found.Source != "logs_2.sqlite") {
+				t.Errorf("found %+v, want %d records", found, c.want)
+			}
+		})
+	}
+}
+
 // newest changes the row of the newest request.
 func newest(change func(row string) string) func(sql string) string {
 	return func(sql string) string {

@@ -18,11 +18,13 @@ import (
 type sent struct {
 	seed      maphash.Seed
 	items     []sentItem
-	turns     []int  // of items: where turns begin
-	base      []byte // what the newest compaction left, as its record has it
-	behind    int    // the record of that compaction, -1 if there is none
-	unknown   bool   // it can't be told what is sent
-	paginated bool   // no client that writes such sessions keeps such a log
+	turns     []int           // of items: where turns begin
+	base      []byte          // what the newest compaction left, as its record has it
+	behind    int             // the record of that compaction, -1 if there is none
+	unknown   bool            // it can't be told what is sent
+	paginated bool            // no client that writes such sessions keeps such a log
+	open      map[uint64]bool // calls that wait for their outputs, by their keys
+	pairs     bool            // a call or an output stands alone
 	torn      []tornItem
 	shown     []sentItem        // events that show a text, with the keys of that
 	begun     map[string]bool   // turns that begin in the session
@@ -32,7 +34,8 @@ type sent struct {
 // sentItem is an item and which of the session's readable records holds it.
 type sentItem struct {
 	key    uint64
-	record int
+	record int32
+	kind   session.Kind
 }
 
 // tornItem is an item that was cut and closed again.
@@ -52,16 +55,16 @@ const maxBegun = 1 << 16
 const maxBase = 16 << 20
 
 func newSent() *sent {
-	return &sent{seed: maphash.MakeSeed(), behind: -1, begun: map[string]bool{}, at: map[int]time.Time{}}
+	return &sent{seed: maphash.MakeSeed(), behind: -1, begun: map[string]bool{}, open: map[uint64]bool{}, at: map[int]time.Time{}}
 }
 
 // key stands for an item of the model's history: a call or an output by its id, any other by the beginning and the end of
 // what it says. It is the same in a session and in a request, which has no ids of items.
 func (s *sent) key(rec *session.Record) uint64 {
-	sum := maphash.String(s.seed, rec.Type)
 	if len(rec.CallID) > 0 {
-		return sum ^ maphash.Bytes(s.seed, rec.CallID)<<1
+		return maphash.Bytes(s.seed, rec.CallID) + uint64(rec.Kind)
 	}
+	sum := maphash.String(s.seed, rec.Type)
 	sum ^= maphash.Bytes(s.seed, rec.Role) << 1
 	for i, field := range []int{codex.FieldContent, codex.FieldEncrypted, codex.FieldSummary} {
 		if raw := codex.Field(rec, field); len(raw) > 0 && raw[0] != 'n' { // null
@@ -93,12 +96,13 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 		}
 	case rec.Kind == session.Evidence:
 		if text := codex.ShownText(rec); text != nil && len(s.shown) < maxCompared {
-			s.shown = append(s.shown, sentItem{mark(s.seed, text), count})
+			s.shown = append(s.shown, sentItem{mark(s.seed, text), int32(count), rec.Kind})
 		}
 	case rec.Kind == session.Compaction:
 		kept := codex.Field(rec, codex.FieldReplacement)
 		s.unknown = len(kept) == 0 || kept[0] != '[' || len(kept) > maxBase
-		s.items, s.turns, s.behind, s.base = s.items[:0], s.turns[:0], count, s.base[:0]
+		s.items, s.turns, s.behind, s.base, s.pairs = s.items[:0], s.turns[:0], count, s.base[:0], false
+		clear(s.open)
 		if !s.unknown {
 			s.base = append(s.base, kept...)
 		}
@@ -108,11 +112,78 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 		if rec.Boundary {
 			s.turns = append(s.turns, len(s.items))
 		}
-		if last := len(s.items) - 1; damaged >= 0 && (last < 0 || damaged > s.items[last].record) {
+		if last := len(s.items) - 1; damaged >= 0 && (last < 0 || damaged > int(s.items[last].record)) {
 			s.at[count] = codex.Time(rec)
 		}
-		s.items = append(s.items, sentItem{s.key(rec), count})
+		item := sentItem{s.key(rec), int32(count), rec.Kind}
+		s.pair(item)
+		s.items = append(s.items, item)
 	}
+}
+
+// call is the key of the call that an item is, or answers.
+func (i sentItem) call() uint64 { return i.key - uint64(i.kind) + uint64(session.Call) }
+
+// pair notes which calls have no output, and that an output has no call.
+func (s *sent) pair(item sentItem) {
+	switch item.kind {
+	case session.Call:
+		if len(s.open) < maxGaps {
+			s.open[item.call()] = true
+		}
+	case session.Output:
+		if !s.open[item.call()] {
+			s.pairs = true
+		}
+		delete(s.open, item.call())
+	}
+}
+
+// alone says whether a call or an output stands alone.
+func (s *sent) alone() bool { return s.pairs || len(s.open) > 0 }
+
+// halves are the places where the other half of a call or of an output that stands alone may be missing, though nothing
+// else shows it: in front of the output and of the calls and outputs before it, or behind the call and the calls and outputs
+// that follow it.
+func (s *sent) halves(have []sentItem) (gaps []gap) {
+	if !s.alone() {
+		return nil
+	}
+	called, answered := map[uint64]bool{}, map[uint64]bool{}
+	for _, item := range have {
+		switch item.kind {
+		case session.Call:
+			called[item.call()] = true
+		case session.Output:
+			answered[item.call()] = true
+		}
+	}
+	in := make([]bool, len(have))
+	for j, item := range have {
+		switch {
+		case item.kind == session.Output && !called[item.call()]:
+			k := j
+			for ; k >= 0 && have[k].kind == session.Output && !in[k]; k-- {
+				in[k] = true
+			}
+			for ; k >= 0 && have[k].kind == session.Call && !in[k]; k-- {
+				in[k] = true
+			}
+		case item.kind == session.Call && !answered[item.call()]:
+			for k := j + 1; k < len(have) && !in[k]; k++ {
+				in[k] = true
+				if have[k].kind != session.Call && have[k].kind != session.Output {
+					break
+				}
+			}
+		}
+	}
+	for j, item := range have {
+		if in[j] && int(item.record) > s.behind {
+			gaps = append(gaps, gap{behind: int(item.record)})
+		}
+	}
+	return gaps
 }
 
 // rollBack takes the last n turns back. Where something is damaged in those that are left to be counted, it can't be told
@@ -122,7 +193,7 @@ func (s *sent) rollBack(n, damaged int) {
 	if n < 1 {
 		return
 	}
-	if keep < 0 || damaged > s.items[s.turns[keep]].record {
+	if keep < 0 || damaged > int(s.items[s.turns[keep]].record) {
 		s.unknown = true
 		return
 	}
@@ -145,7 +216,7 @@ func (s *sent) all(decode func([]byte) *session.Record) []sentItem {
 	var out []sentItem
 	gjson.ParseBytes(s.base).ForEach(func(_, item gjson.Result) bool {
 		if rec := decode(codex.ItemRecord(epoch, json.RawMessage(item.Raw))); rec != nil && inHistory(rec) {
-			out = append(out, sentItem{s.key(rec), s.behind})
+			out = append(out, sentItem{s.key(rec), int32(s.behind), rec.Kind})
 		}
 		return true
 	})
@@ -157,9 +228,9 @@ func (s *sent) begins(turn string) bool { return s.begun[turn] }
 
 // showsBetween says whether an event between two records shows the text of an item.
 func (s *sent) showsBetween(from, to int, item *session.Record) bool {
-	i, _ := slices.BinarySearchFunc(s.shown, from, func(e sentItem, at int) int { return cmp.Compare(e.record, at) })
+	i, _ := slices.BinarySearchFunc(s.shown, from, func(e sentItem, at int) int { return cmp.Compare(int(e.record), at) })
 	key := mark(s.seed, codex.FirstText(item))
-	for ; i < len(s.shown) && s.shown[i].record <= to; i++ {
+	for ; i < len(s.shown) && int(s.shown[i].record) <= to; i++ {
 		if s.shown[i].key == key {
 			return true
 		}
