@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
 )
 
 // treeBreaks are the ways in which any lines are damaged, and those in which the records of Claude Code are.
@@ -160,6 +161,25 @@ func TestWrittenAnewIsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, _, err := repairText(out, "", Choice{}); err != nil || !bytes.Equal(again, out) {
+		t.Errorf("a second repair changes the copy (%v)", err)
+	}
+}
+
+// TestNothingAboveAnUnreadLink: a record that hung on one which no client reads, with nothing above, is the first.
+func TestNothingAboveAnUnreadLink(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/claude/healthy/progress-as-link/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, newline)
+	lines[0], lines[1] = []byte("{torn\n"), []byte("}\n")
+	opts := lint.Options{Agent: "claude", For: map[string]string{"claude": "2.1.2"}}
+	choice := Choice{Only: []lint.Fix{lint.Exact, lint.Recovered}}
+	out, _, err := repairAs(bytes.Join(lines, nil), opts, choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := repairAs(out, opts, choice); err != nil || !bytes.Equal(again, out) {
 		t.Errorf("a second repair changes the copy (%v)", err)
 	}
 }

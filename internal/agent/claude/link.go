@@ -292,6 +292,9 @@ func (c *Checker) parentless(n *node) {
 		return
 	}
 	p := c.before(n)
+	for p != nil && c.unread(p) { // what hangs on one that no client reads is hung on what stands before that
+		p = p.up
+	}
 	if p == nil && !n.summary {
 		return // all that stands before it hangs on it: it is the first after all
 	}
