@@ -93,12 +93,13 @@ type earlyOutputs struct {
 // turnInHand is where the checker stands.
 type turnInHand struct {
 	turn  int64
-	begun session.Pos
+	begun session.Pos // where it began, or where the history was compacted in it
 	ended bool
 	// compacted says that a compaction has come: calls before it are forgotten, and their scripts may still write notes.
 	compacted bool
-	prev      []byte // time stamp of the record before the one in hand, as it stands there
-	shell     string // the tool by which the session runs commands
+	packed    session.Pos // the newest compaction
+	prev      []byte      // time stamp of the record before the one in hand, as it stands there
+	shell     string      // the tool by which the session runs commands
 }
 
 func newCallChecker(s *run) *callChecker {
@@ -289,7 +290,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 func (c *callChecker) compaction(rec *session.Record) {
 	c.closeGroup(rec.Pos)
 	c.settleLost(rec.Pos)
-	c.compacted = true
+	c.compacted, c.packed, c.begun = true, rec.Pos, rec.Pos
 	kept := gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement))
 	outputs := map[string]bool{} // that the history keeps, by their call_ids
 	if len(c.open) > 0 {

@@ -128,7 +128,7 @@ func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content C
 	if at.Lost > 0 {
 		return Edit{At: at, Op: Before, New: content}
 	}
-	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil {
+	if h := c.holeBefore(at); h != nil {
 		return h.Insert(content)
 	}
 	switch {
@@ -138,6 +138,16 @@ func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content C
 		return Edit{At: out.before, Op: Before, New: content}
 	}
 	return Edit{At: out.group.last(), Op: After, New: content}
+}
+
+// holeBefore is the newest hole in which a call may have stood whose output, or what else tells of it, stands at a place: not
+// far in front of it, nor in front of a compaction, which forgets calls.
+func (c *callChecker) holeBefore(at session.Pos) *check.Hole {
+	from := session.Pos{Line: max(1, at.Line-64)}
+	if from.Less(c.packed) && c.packed.Less(at) {
+		from = c.packed
+	}
+	return c.run.holes.Newest(from, at)
 }
 
 func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {

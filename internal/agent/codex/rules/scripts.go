@@ -176,7 +176,7 @@ func (c *callChecker) placeScript(out *earlyOutput) Edit {
 		stamp, kind := out.stamp, out.kind
 		content.Join = func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, kind, stamp, false, records), nil }
 	}
-	if h := c.run.holes.Newest(session.Pos{Line: max(1, at.Line-64)}, at); h != nil && at.Lost == 0 {
+	if h := c.holeBefore(at); h != nil && at.Lost == 0 {
 		return h.Insert(content)
 	}
 	return Edit{At: at, Op: Before, New: content}
