@@ -33,7 +33,13 @@ func TestContentIsNotKept(t *testing.T) {
 		}
 	}
 	from, to := io.Pipe()
-	var live uint64
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	live := -inUse() // what other tests have left
 	go func() {
 		defer to.Close()
 		for line := range session {
@@ -41,10 +47,7 @@ func TestContentIsNotKept(t *testing.T) {
 				return
 			}
 		}
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		live = m.HeapAlloc
+		live += inUse()
 	}()
 	res, err := Session(context.Background(), from, Options{Processors: 1})
 	if err != nil || res.Summary.Agent != "claude" || res.Summary.Bytes < outputs*long {

@@ -222,7 +222,7 @@ func (c *Checker) badCallIDs() {
 		}
 		for i := range n.blocks {
 			b := &n.blocks[i]
-			if b.kind != blockCall || callID.MatchString(b.id) {
+			if b.kind != blockCall || isCallID(b.id) {
 				continue
 			}
 			o := shared[b.id]

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -65,7 +64,7 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
 }
 
 // checkBlocks looks at the blocks of a message.
-func (n *node) checkBlocks(rec *session.Record, values []gjson.Result) {
+func (n *node) checkBlocks(rec *session.Record, values []value) {
 	if len(n.blocks) == 0 {
 		if answer := spelled(field(rec, fieldMessage)); answer != nil {
 			where := rec.Spans[fieldMessage]
@@ -87,7 +86,7 @@ func (n *node) checkBlocks(rec *session.Record, values []gjson.Result) {
 	var gone []int // faults that take a block out
 	for i := range n.blocks {
 		before := len(n.faults)
-		if n.checkBlock(rec, &n.blocks[i], values[i]) {
+		if n.checkBlock(rec, &n.blocks[i], &values[i]) {
 			dropped++
 			for at := before; at < len(n.faults); at++ {
 				gone = append(gone, at)
@@ -105,7 +104,7 @@ func (n *node) checkBlocks(rec *session.Record, values []gjson.Result) {
 }
 
 // checkBlock looks at one block, given its value; it says whether its mend takes the whole block out.
-func (n *node) checkBlock(rec *session.Record, b *block, v gjson.Result) bool {
+func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
 			rule: rule, message: message, at: b.span.Start, fix: finding.SetAside, old: old, middle: old, newest: newest,
@@ -113,17 +112,16 @@ func (n *node) checkBlock(rec *session.Record, b *block, v gjson.Result) bool {
 		})
 		return true
 	}
-	kind := v.Get("type").String()
+	kind := v.get("type").String()
 	switch {
 	case !v.IsObject():
 		return out(ruleBadBlock, "a content block is no object", finding.Blocks, finding.Notes)
 	case kind == "":
-		return n.typeless(rec, b, v, out)
+		return n.typeless(rec, b, v.Result, out)
 	}
 	switch b.kind {
 	case blockText:
-		words := v.Get("text")
-		if words.Type != gjson.String || strings.TrimSpace(words.String()) == "" {
+		if !hasWords(v.raw("text")) {
 			newest := finding.Notes // the newest client drops it, but of a prompt it leaves nothing
 			if n.isPrompt() && len(n.blocks) == 1 {
 				newest = finding.Loses
@@ -142,7 +140,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v gjson.Result) bool {
 		n.checkResult(rec, b, v)
 	case blockOther:
 		if kind == "image" {
-			n.checkImage(b.span.Start, v, "")
+			n.checkImage(b.span.Start, v.Result, "")
 			return false
 		}
 		if !knownBlock(kind) && !newerThanKnown(n.version) {
@@ -153,22 +151,39 @@ func (n *node) checkBlock(rec *session.Record, b *block, v gjson.Result) bool {
 	return false
 }
 
-var signature = regexp.MustCompile(`^[A-Za-z0-9+/_-]+=*$`)
+// isSignature says whether a text is base64.
+func isSignature(text string) bool {
+	text = strings.TrimRight(text, "=")
+	return text != "" && strings.IndexFunc(text, func(c rune) bool { return !isIDByte(c) && c != '+' && c != '/' }) < 0
+}
+
+// isIDByte says whether a character may stand in the id of a call.
+func isIDByte(c rune) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// isCallID says whether the API takes an id of a call.
+func isCallID(id string) bool {
+	return id != "" && strings.IndexFunc(id, func(c rune) bool { return !isIDByte(c) }) < 0
+}
+
+// isToolName says whether the API takes the name of a tool.
+func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
 
 // thinkingProblem says what keeps the API from taking a thinking block, "" if nothing does that can be seen.
-func (n *node) thinkingProblem(v gjson.Result) string {
-	if v.Get("type").String() == "redacted_thinking" {
-		if data := v.Get("data"); data.Type != gjson.String || data.String() == "" {
+func (n *node) thinkingProblem(v *value) string {
+	if v.get("type").String() == "redacted_thinking" {
+		if data := v.raw("data"); data == "" || data[0] != '"' || data == `""` {
 			return "a redacted thinking block has no data"
 		}
 		return ""
 	}
-	switch sig := v.Get("signature"); {
+	switch sig := v.get("signature"); {
 	case sig.Type != gjson.String || sig.String() == "":
 		return "a thinking block has no signature"
-	case v.Get("thinking").Type != gjson.String:
+	case !strings.HasPrefix(v.raw("thinking"), `"`):
 		return "a thinking block has no text member"
-	case !n.foreign && !signature.MatchString(sig.String()):
+	case !n.foreign && !isSignature(sig.String()):
 		return "a thinking block's signature is no base64"
 	}
 	return ""
@@ -212,41 +227,36 @@ func (n *node) typeless(_ *session.Record, b *block, v gjson.Result, out func(*f
 	return false
 }
 
-var (
-	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,200}$`)
-	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-)
-
 // checkCall looks at a call's name and input. What mends the name and the input is settled when its result is known.
-func (n *node) checkCall(b *block, v gjson.Result) {
-	if !toolName.MatchString(b.name) {
+func (n *node) checkCall(b *block, v *value) {
+	if !isToolName(b.name) {
 		n.fault(fault{
 			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.Start, fix: finding.StandIn,
-			cuts: []finding.Cut{setMember(b.span, v, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+			cuts: []finding.Cut{setMember(b.span, v.Result, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 		})
 	}
-	input := v.Get("input")
-	if input.IsObject() {
+	if strings.HasPrefix(v.raw("input"), "{") {
 		return
 	}
+	input := v.get("input")
 	f := fault{rule: ruleBadInput, message: "the call's input is no object", at: b.span.Start, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && gjson.Valid(input.String()) && inner.IsObject() {
 		f.fix = finding.Exact
-		f.cuts = []finding.Cut{setRaw(b.span, v, "input", []byte(input.String()))}
+		f.cuts = []finding.Cut{setRaw(b.span, v.Result, "input", []byte(input.String()))}
 	} else {
 		f.fix, f.lost = finding.StandIn, 1
 		note := object{"note": lostInput}
 		if input.Type == gjson.String && input.String() != "" {
 			note = object{"input": input.String()}
 		}
-		f.cuts = []finding.Cut{setRaw(b.span, v, "input", note.json())}
+		f.cuts = []finding.Cut{setRaw(b.span, v.Result, "input", note.json())}
 	}
 	n.fault(f)
 }
 
 // checkResult looks at what a tool answered.
-func (n *node) checkResult(rec *session.Record, b *block, v gjson.Result) {
-	content := v.Get("content")
+func (n *node) checkResult(rec *session.Record, b *block, v *value) {
+	content := v.raw("content")
 	bad := func(message string, where jsonl.Span, in gjson.Result, member string) {
 		words, source := toldBeside(field(rec, fieldToolResult))
 		f := fault{
@@ -259,23 +269,23 @@ func (n *node) checkResult(rec *session.Record, b *block, v gjson.Result) {
 		f.cuts = []finding.Cut{setMember(where, in, member, words)}
 		n.fault(f)
 	}
-	if v.Get("is_error").Bool() && (!content.Exists() || content.Type == gjson.Null || content.Type == gjson.String && content.String() == "" || content.IsArray() && len(content.Array()) == 0) {
-		bad("an error without words", b.span, v, "content")
+	if v.get("is_error").Bool() && (content == "" || content == "null" || content == `""` || content[0] == '[' && len(gjson.Parse(content).Array()) == 0) {
+		bad("an error without words", b.span, v.Result, "content")
 		return
 	}
-	if !content.IsArray() {
+	if !strings.HasPrefix(content, "[") {
 		return
 	}
-	content.ForEach(func(_, c gjson.Result) bool {
-		at := b.span.Start + c.Index
-		c = gjson.Parse(c.Raw)
-		switch c.Get("type").String() {
+	start := b.span.Start + v.at("content")
+	gjson.Parse(content).ForEach(func(_, c gjson.Result) bool {
+		part, at := valueOf(c.Raw), start+c.Index
+		switch part.get("type").String() {
 		case "text":
-			if t := c.Get("text"); t.Type != gjson.String || strings.TrimSpace(t.String()) == "" {
-				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, c, "text")
+			if !hasWords(part.raw("text")) {
+				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.Result, "text")
 			}
 		case "image":
-			n.checkImage(at, c, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
+			n.checkImage(at, part.Result, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
 		}
 		return true
 	})
@@ -316,27 +326,26 @@ var blockKeys = map[string][]string{
 }
 
 // extraKeys reports members that the API refuses.
-func (n *node) extraKeys(b *block, v gjson.Result, kind string) {
+func (n *node) extraKeys(b *block, v *value, kind string) {
 	known, ok := blockKeys[kind]
 	if !ok || newerThanKnown(n.version) {
 		return
 	}
-	v.ForEach(func(k, _ gjson.Result) bool {
-		if slices.Contains(known, k.String()) {
-			return true
+	for _, m := range v.members {
+		if slices.Contains(known, m.key) {
+			continue
 		}
-		cut := session.DropMember([]byte(v.Raw), "", gjsonPath(k.String()))
+		cut := session.DropMember([]byte(v.Raw), "", gjsonPath(m.key))
 		if cut.End == 0 {
-			return true
+			continue
 		}
 		cut.Start += b.span.Start
 		cut.End += b.span.Start
 		n.fault(fault{
-			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(k.String())),
-			at: b.span.Start + k.Index, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(m.key)),
+			at: b.span.Start + m.keyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 		})
-		return true
-	})
+	}
 }
 
 // gjsonPath is a key as gjson wants it in a path.

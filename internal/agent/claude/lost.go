@@ -191,7 +191,7 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 // validID is the id of the call that an output names; one that the API would not take gets a new one in the output.
 func (c *Checker) validID(d *draft, result *node) string {
 	old := result.ids(blockResult)[0]
-	if callID.MatchString(old) || !c.chosen(d) {
+	if isCallID(old) || !c.chosen(d) {
 		return old
 	}
 	id := fresh(old, result.uuid)

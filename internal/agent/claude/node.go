@@ -256,27 +256,26 @@ func (n *node) readMessage(rec *session.Record) {
 		return
 	}
 	results := 0
-	var few [4]gjson.Result
+	var few [4]value
 	values := few[:0]
 	gjson.ParseBytes(raw).ForEach(func(_, b gjson.Result) bool {
-		at := content.Start + b.Index
-		b = gjson.Parse(b.Raw) // its members' places count from its own start
+		at, v := content.Start+b.Index, valueOf(b.Raw)
 		blk := block{kind: blockOther, span: jsonl.Span{Start: at, End: at + len(b.Raw)}}
-		switch b.Get("type").String() {
+		switch v.get("type").String() {
 		case "text":
 			blk.kind = blockText
 		case "thinking", "redacted_thinking":
 			blk.kind = blockThinking
 		case "tool_use":
-			blk.kind, blk.name = blockCall, strings.Clone(b.Get("name").String())
-			blk.id, blk.value = idOf(b.Get("id"), at)
+			blk.kind, blk.name = blockCall, strings.Clone(v.get("name").String())
+			blk.id, blk.value = idOf(v.get("id"), at)
 		case "tool_result":
 			blk.kind = blockResult
 			results++
-			blk.id, blk.value = idOf(b.Get("tool_use_id"), at)
+			blk.id, blk.value = idOf(v.get("tool_use_id"), at)
 		}
 		n.blocks = append(n.blocks, blk)
-		values = append(values, b)
+		values = append(values, v)
 		return true
 	})
 	if results > 0 && n.role == roleUser {
