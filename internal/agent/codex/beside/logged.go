@@ -23,12 +23,13 @@ type asked struct {
 
 // told is an item of a request, or of the answer to one.
 type told struct {
-	raw  json.RawMessage
-	key  uint64
-	asks bool // it was not said by the model, and is no output: a prompt, or what stands in front of one
-	said bool // it was said by the model
-	at   time.Time
-	turn string // that begins with it, "" if it is not known to be the first of one
+	raw   json.RawMessage
+	key   uint64
+	asks  bool // it was not said by the model, and is no output: a prompt, or what stands in front of one
+	said  bool // it was said by the model
+	at    time.Time
+	turn  string // that begins with it, "" if it is not known to be the first of one
+	older bool   // it was there before the oldest request: it may be what a compaction has made of others
 }
 
 // maxAsked is how many bytes of the log are held at most.
@@ -202,24 +203,27 @@ func date(requests []asked) {
 		}
 	}
 	for i, r := range starts {
-		from := 0
+		from, before := 0, r.row.At
 		if i+1 < len(starts) {
-			from = len(starts[i+1].items)
+			from, before = len(starts[i+1].items), starts[i+1].row.At
 		}
-		begins := false // the last words that are not the model's are those with which the turn began
-		for k := len(r.items) - 1; k >= from; k-- {
-			if begins && !newest[k].asks {
-				break
-			}
-			if begins = newest[k].asks; begins {
-				newest[k].turn = r.turn
-			}
+		end := len(r.items) // the last words that are not the model's are those with which the turn began
+		for end > from && !newest[end-1].asks {
+			end--
+		}
+		begin := end
+		for begin > from && newest[begin-1].asks {
+			begin--
 		}
 		for k := from; k < len(r.items); k++ {
-			newest[k].at = r.row.At
-			if newest[k].said && i+1 < len(starts) { // it answers the request before
-				newest[k].at = starts[i+1].row.At
+			item := &newest[k]
+			if item.at = r.row.At; item.said {
+				item.at = before // it answers that request
 			}
+			if begin <= k && k < end {
+				item.turn = r.turn
+			}
+			item.older = i+1 == len(starts) && k < begin
 		}
 	}
 }

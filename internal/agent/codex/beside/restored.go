@@ -35,7 +35,7 @@ func (r *restorer) restored(items []told) []check.Lost {
 		}
 		line := codex.ItemRecord(r.at, item.raw)
 		var event []byte
-		if rec := r.decode(line); !r.sent.showsBetween(r.first, r.last, rec) {
+		if rec := r.decode(line); !item.older && !r.sent.showsBetween(r.first, r.last, rec) {
 			event = codex.ItemEvent(r.at, rec)
 		}
 		if item.asks {
