@@ -226,10 +226,12 @@ func (p *reportPrinter) side(sign string, lines []repair.Excerpt) {
 // mend tells how an edit mends, and where, if that is not the line of the finding.
 func (p *reportPrinter) mend(e *repair.Entry) string {
 	text := cmp.Or(fixWords[e.Fix], e.Fix)
-	if e.Lost > 0 {
+	switch {
+	case e.Lost > 0 && e.From != "":
+		text = "a part of it comes from " + oneLine(e.From) + ", the rest is lost; a placeholder tells the model so"
+	case e.Lost > 0:
 		text = "its content is lost; a placeholder tells the model so"
-	}
-	if e.From != "" {
+	case e.From != "":
 		text += " from " + oneLine(e.From)
 	}
 	switch {
