@@ -18,7 +18,7 @@ var (
 	ruleReplayedCall      = texts.Rule(Rule{Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix})
 	callRules             = []*Rule{
 		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
-		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair, ruleTokenGap,
+		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair, ruleTokenGap, ruleLostEvent,
 	}
 )
 

@@ -1,0 +1,110 @@
+package rules
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleLostEvent = texts.Rule(Rule{Name: "lost-event", Family: "calls", Impact: Shows, Fix: Exact})
+
+// unshownChecker looks for answers and thoughts that no event shows, in sessions without ordinals, where lost records leave
+// no other trace. The client writes the event right in front of the item (measured with 0.72.0 to 0.150.0: of 1100 answers
+// and 250 thoughts, all but the answers of reviews, of compactions, to other agents, and plans).
+type unshownChecker struct {
+	run    *run
+	seed   maphash.Seed
+	prev   standing
+	shown  bool            // an answer or a thought has had its event: this session's client writes them
+	texts  map[uint64]bool // of answers that events have shown: of two clients that write one session, one's records may stand between the other's
+	found  *Finding        // an item without an event, until it is known that no compaction made it
+	review bool
+}
+
+// standing is what stands in front of a record.
+type standing uint8
+
+// What may stand there.
+const (
+	anywhere    standing = iota
+	behindEvent          // that shows the item
+	behindOther          // a prompt, an output, or a count of tokens: nothing that comes between an event and its item
+)
+
+// maxShownTexts is how many texts are remembered.
+const maxShownTexts = 1 << 14
+
+func (c *unshownChecker) Record(rec *session.Record) {
+	c.settle(rec)
+	prev := c.prev
+	c.prev = anywhere
+	if c.run.paginated || rec.Kind == session.Unreadable || rec.Mended || c.run.inherited(rec) || codex.Before(c.run.header.Version, 0, 72) {
+		return
+	}
+	tells, _ := codex.Evidence(rec)
+	thought := rec.Type == "response_item/reasoning"
+	switch {
+	case tells&(codex.TellsAgent|codex.TellsThought) != 0:
+		c.prev = behindEvent
+		c.remember(codex.ShownText(rec))
+	case tells&codex.TellsUser != 0, rec.Kind == session.Output, rec.Type == "event_msg/token_count":
+		c.prev = behindOther
+	case rec.Answer && string(rec.Role) == "assistant", thought:
+		c.shown = c.shown || prev == behindEvent
+		if prev == behindOther && c.shown && !c.review && !codex.OfSubagent(c.run.header) {
+			c.alone(rec, thought)
+		}
+	default:
+		switch string(codex.Text(rec, codex.FieldPayloadType)) {
+		case "entered_review_mode":
+			c.review = true
+		case "exited_review_mode":
+			c.review = false
+		}
+	}
+}
+
+func (c *unshownChecker) remember(text []byte) {
+	if len(text) == 0 || len(c.texts) >= maxShownTexts {
+		return
+	}
+	if c.texts == nil {
+		c.seed, c.texts = maphash.MakeSeed(), map[uint64]bool{}
+	}
+	c.texts[maphash.Bytes(c.seed, text)] = true
+}
+
+// alone keeps an item that no event shows.
+func (c *unshownChecker) alone(rec *session.Record, thought bool) {
+	text := codex.FirstText(rec)
+	if !thought && (c.texts[maphash.Bytes(c.seed, text)] || codex.NoEvent(text)) {
+		return
+	}
+	events := codex.EventsOf(rec.Raw)
+	if len(events) == 0 {
+		return
+	}
+	f := &Finding{
+		Rule: ruleLostEvent, Impact: Shows, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: "no event shows this, though the client writes one in front of it: records that stood there are lost",
+	}
+	for _, event := range events {
+		f.Edits = append(f.Edits, Edit{At: rec.Pos, Op: Before, New: Content{Literal: bytes.Clone(event)}})
+	}
+	c.found = f
+}
+
+// settle reports such an item, once it is known that it is no summary of a compaction, which stands behind it.
+func (c *unshownChecker) settle(rec *session.Record) {
+	if c.found == nil || rec.Type == "event_msg/token_count" || rec.Kind == session.Context || rec.Kind == session.Other {
+		return
+	}
+	if rec.Kind != session.Compaction {
+		c.run.report(*c.found)
+	}
+	c.found = nil
+}
+
+func (c *unshownChecker) End() {}
