@@ -14,13 +14,16 @@ var ruleLostEvent = texts.Rule(Rule{Name: "lost-event", Family: "calls", Impact:
 // no other trace. The client writes the event right in front of the item (measured with 0.72.0 to 0.150.0: of 1100 answers
 // and 250 thoughts, all but the answers of reviews, of compactions, to other agents, and plans).
 type unshownChecker struct {
-	run    *run
-	seed   maphash.Seed
-	prev   standing
-	shown  bool            // an answer or a thought has had its event: this session's client writes them
-	texts  map[uint64]bool // of answers that events have shown: of two clients that write one session, one's records may stand between the other's
-	found  *Finding        // an item without an event, until it is known that no compaction made it
-	review bool
+	run   *run
+	seed  maphash.Seed
+	prev  standing
+	shown bool            // an answer or a thought has had its event: this session's client writes them
+	texts map[uint64]bool // of answers that events have shown: of two clients that write one session, one's records may stand between the other's
+	found *Finding        // an item without an event, until it is known that no compaction made it
+	// thought says that an event has shown a thought whose item has not come: after a stream was cut, the count of tokens
+	// may stand between them.
+	thought bool
+	review  bool
 }
 
 // standing is what stands in front of a record.
@@ -48,6 +51,7 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	switch {
 	case tells&(codex.TellsAgent|codex.TellsThought) != 0:
 		c.prev = behindEvent
+		c.thought = c.thought || tells&codex.TellsThought != 0
 		c.remember(codex.ShownText(rec))
 	case tells&codex.TellsUser != 0, rec.Kind == session.Output, rec.Type == "event_msg/token_count":
 		c.prev = behindOther
@@ -56,6 +60,7 @@ func (c *unshownChecker) Record(rec *session.Record) {
 		if prev == behindOther && c.shown && !c.review && !codex.OfSubagent(c.run.header) {
 			c.alone(rec, thought)
 		}
+		c.thought = c.thought && !thought
 	default:
 		switch string(codex.Text(rec, codex.FieldPayloadType)) {
 		case "entered_review_mode":
@@ -79,7 +84,7 @@ func (c *unshownChecker) remember(text []byte) {
 // alone keeps an item that no event shows.
 func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	text := codex.FirstText(rec)
-	if !thought && (c.texts[maphash.Bytes(c.seed, text)] || codex.NoEvent(text)) {
+	if thought && c.thought || !thought && (c.texts[maphash.Bytes(c.seed, text)] || codex.NoEvent(text)) {
 		return
 	}
 	events := codex.EventsOf(rec.Raw)
