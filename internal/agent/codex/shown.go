@@ -1,22 +1,48 @@
 package codex
 
 import (
-	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
 )
 
-// noEvent begin answers that clients write without an event: those to other agents, and plans.
-var noEvent = [][]byte{[]byte(`"{\"author\"`), []byte(`"<proposed_plan>`)}
+// eventWriters are the programs of which it is known that they write an event for each answer and thought.
+var eventWriters = []string{"codex_cli_rs", "codex_exec", "codex-tui"}
 
-// NoEvent says whether an answer's text, as it stands in the file, is one that no event shows.
-func NoEvent(text []byte) bool {
-	for _, mark := range noEvent {
-		if bytes.HasPrefix(text, mark) {
-			return true
+// WritesEvents says whether a header is of a session without ordinals whose client writes an event right in front of each
+// answer and thought: it is known of versions 0.72 to 0.169.
+func WritesEvents(header *session.Record) bool {
+	p := gjson.GetBytes(header.Raw, "payload")
+	version := p.Get("cli_version").String()
+	return slices.Contains(eventWriters, p.Get("originator").String()) && Before(version, 0, 170) && !Before(version, 0, 72)
+}
+
+// noEvent begin answers that clients write without an event: those to other agents, and plans.
+var noEvent = []string{`{"author"`, "<proposed_plan>"}
+
+// NoEvent says whether an answer is one that no event shows.
+func NoEvent(text string) bool {
+	return slices.ContainsFunc(noEvent, func(mark string) bool { return strings.HasPrefix(text, mark) })
+}
+
+// ShownWords is the text of an answer, or of a part of a thought, that an event shows.
+func ShownWords(event []byte) string {
+	p := gjson.GetBytes(event, "payload")
+	return first(p.Get("message").String(), p.Get("text").String())
+}
+
+// WordsOf are the texts of an answer's parts, or of a thought's.
+func WordsOf(item []byte) (texts []string) {
+	p := gjson.GetBytes(item, "payload")
+	for _, path := range []string{"summary.#.text", "content.#.text"} {
+		for _, text := range p.Get(path).Array() {
+			texts = append(texts, text.String())
 		}
 	}
-	return len(text) <= len(`""`)
+	return texts
 }
 
 // EventsOf writes the events that show an answer, or a thought, in sessions without ordinals; none if there is nothing to

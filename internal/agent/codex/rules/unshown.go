@@ -15,6 +15,7 @@ var ruleLostEvent = texts.Rule(Rule{Name: "lost-event", Family: "calls", Impact:
 // and 250 thoughts, all but the answers of reviews, of compactions, to other agents, and plans).
 type unshownChecker struct {
 	run   *run
+	known bool // a client of which it is known that it writes the events has begun the session
 	seed  maphash.Seed
 	prev  standing
 	shown bool            // an answer or a thought has had its event: this session's client writes them
@@ -43,7 +44,10 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	c.settle(rec)
 	prev := c.prev
 	c.prev = anywhere
-	if c.run.paginated || rec.Kind == session.Unreadable || rec.Mended || c.run.inherited(rec) || codex.Before(c.run.header.Version, 0, 72) {
+	if rec.Kind == session.Header {
+		c.known = c.known || codex.WritesEvents(rec)
+	}
+	if !c.known || c.run.paginated || rec.Kind == session.Unreadable || rec.Mended || c.run.inherited(rec) {
 		return
 	}
 	tells, _ := codex.Evidence(rec)
@@ -52,7 +56,7 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	case tells&(codex.TellsAgent|codex.TellsThought) != 0:
 		c.prev = behindEvent
 		c.thought = c.thought || tells&codex.TellsThought != 0
-		c.remember(codex.ShownText(rec))
+		c.remember(codex.ShownWords(rec.Raw))
 	case tells&codex.TellsUser != 0, rec.Kind == session.Output, rec.Type == "event_msg/token_count":
 		c.prev = behindOther
 	case rec.Answer && string(rec.Role) == "assistant", thought:
@@ -71,21 +75,25 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	}
 }
 
-func (c *unshownChecker) remember(text []byte) {
-	if len(text) == 0 || len(c.texts) >= maxShownTexts {
+func (c *unshownChecker) remember(text string) {
+	if text == "" || len(c.texts) >= maxShownTexts {
 		return
 	}
 	if c.texts == nil {
 		c.seed, c.texts = maphash.MakeSeed(), map[uint64]bool{}
 	}
-	c.texts[maphash.Bytes(c.seed, text)] = true
+	c.texts[maphash.String(c.seed, text)] = true
 }
 
-// alone keeps an item that no event shows.
+// alone keeps an item that no event shows, none of its parts.
 func (c *unshownChecker) alone(rec *session.Record, thought bool) {
-	text := codex.FirstText(rec)
-	if thought && c.thought || !thought && (c.texts[maphash.Bytes(c.seed, text)] || codex.NoEvent(text)) {
+	if thought && c.thought {
 		return
+	}
+	for _, text := range codex.WordsOf(rec.Raw) {
+		if c.texts[maphash.String(c.seed, text)] || codex.NoEvent(text) {
+			return
+		}
 	}
 	events := codex.EventsOf(rec.Raw)
 	if len(events) == 0 {
