@@ -1,17 +1,73 @@
 package claude
 
 import (
+	"slices"
+
 	"github.com/hist-cli/hist/internal/finding"
 )
 
 // order notes records that stand in front of their parents.
 func (c *Checker) order() {
+	if c.newTarget() && c.inFrontOfMark() {
+		return
+	}
 	for _, n := range c.nodes {
 		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) {
 			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record stands in front of its parent"}})
 			return
 		}
 	}
+}
+
+// inFrontOfMark reports records that hang on the last compaction and stand in front of its mark: 2.1.330 sends none of them
+// (measured; for versions up to 2.1.2 their place does not matter).
+func (c *Checker) inFrontOfMark() bool {
+	var path []*node
+	mark := c.tipOf(c.leaf)
+	for mark != nil && mark.role != roleBoundary && len(path) <= len(c.nodes) {
+		path = append(path, mark)
+		mark = mark.up
+	}
+	if mark == nil || len(path) == 0 || mark.new != nil || len(mark.keeps) == 0 {
+		return false
+	}
+	first := path[len(path)-1] // it belongs behind the mark, as all the others
+	late := first.index < mark.index
+	kept, _ := keptBy(mark, c.byUUID)
+	var early []*node
+	for _, n := range slices.Backward(path) {
+		if n.new == nil && n.index < min(mark.index, first.index) && !slices.Contains(kept, n) {
+			early = append(early, n)
+		}
+	}
+	if !late && !slices.ContainsFunc(early, (*node).sent) {
+		return false
+	}
+	d := c.add(&draft{about: path[0], always: true, Finding: finding.Finding{
+		Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "records of what followed the last compaction stand in front of its mark: the client sends none of them",
+	}})
+	move := func(n, beside *node, op finding.Op) {
+		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove, Moved: true}, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{From: &n.ref}})
+	}
+	if slices.ContainsFunc(append(early, mark), func(n *node) bool { return len(n.moves) > 0 || len(n.faults) > 0 || n.dropped != nil || n.mended }) {
+		d.Fix = finding.NoFix // another finding changes it
+		return true
+	}
+	if late {
+		move(mark, first, finding.Before)
+	}
+	for _, n := range early {
+		beside := n.up
+		for slices.Contains(early, beside) || beside.new != nil {
+			beside = beside.up
+		}
+		if beside == mark && late {
+			beside = first
+		}
+		move(n, beside, finding.After)
+	}
+	return true
 }
 
 // opening says whether nobody has answered yet where a record stands: the client may write the first prompt, and what it
