@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -135,6 +137,53 @@ func TestNoRefusals(t *testing.T) {
 				return err
 			})
 		})
+	}
+}
+
+// TestReportTellsTheEnd: a second repair of a damaged session finds nothing to do, and what damage lint sees in the copy is
+// what the report says is left.
+func TestReportTellsTheEnd(t *testing.T) {
+	for _, s := range stocks(t) {
+		t.Run(s.agent, func(t *testing.T) { eachMutant(t, s, 2000, toldEnd) })
+	}
+}
+
+func toldEnd(m mutant) error {
+	out, rep, err := repairAs(m.text, m.opts, m.choice)
+	if err != nil {
+		return nil // TestNoRefusals counts those
+	}
+	again, second, err := repairAs(out, m.opts, m.choice)
+	if err != nil || !bytes.Equal(out, again) || len(second.Edits) > 0 {
+		return &broken{"a second repair changes the copy", fmt.Sprint(err)}
+	}
+	res, err := lint.Session(context.Background(), bytes.NewReader(out), m.opts)
+	if err != nil {
+		return err
+	}
+	left := map[string]int{}
+	for _, l := range rep.Left {
+		left[l.Rule]++
+	}
+	for _, f := range res.Findings {
+		if left[f.Rule.Name]--; f.Impact != lint.Notes && left[f.Rule.Name] < 0 {
+			return &broken{"the report does not tell what is left", f.Rule.Name + " on " + f.Pos.String() + ": " + f.Message}
+		}
+	}
+	return nil
+}
+
+// TestHiddenDamageIsTold: what was mended had hidden damage that nothing mends, and the report says that it is left.
+func TestHiddenDamageIsTold(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/claude/0.2.126/torn_append/aa01bce2-977a-42ad-8e40-2f135532d7cd.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"content":[{"type"`), []byte("\"content\":[{\"\u2028type\""), 1)
+	m := mutant{text: text, opts: lint.Options{Agent: "claude"}, choice: Choice{Only: []lint.Fix{lint.Exact, lint.Recovered}}}
+	m.opts.Mend = m.choice.Allows
+	if err := toldEnd(m); err != nil {
+		t.Error(err)
 	}
 }
 
