@@ -102,11 +102,12 @@ func TestLoggedHalf(t *testing.T) {
 		name, line string // of what is gone
 		rows       string // what the log calls the output; "": as it is
 		want       int
+		behind     int64 // the line behind which it belongs: of a prompt's event, and not of the event that the next item has in front of it
 	}{
-		{"a call", `"type":"function_call","id":"fc_10900"`, "", 1},
-		{"an output", `"type":"function_call_output","call_id":"call_2"`, "", 1},
-		{"an output that the client did not have either", `"type":"function_call_output","call_id":"call_2"`, "aborted", 0},
-		{"neither", "", "", 0},
+		{"a call", `"type":"function_call","id":"fc_10900"`, "", 1, 15},
+		{"an output", `"type":"function_call_output","call_id":"call_2"`, "", 1, 16},
+		{"an output that the client did not have either", `"type":"function_call_output","call_id":"call_2"`, "aborted", 0, 0},
+		{"neither", "", "", 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := changedHome(t, "ok-logged", func(sql string) string {
@@ -136,7 +137,7 @@ func TestLoggedHalf(t *testing.T) {
 				t.Fatal(err)
 			}
 			found, _ := lintLogged(t, dir)
-			if c.want == 0 && found != nil || c.want > 0 && (found == nil || len(found.Edits) != c.want || found.Source != "logs_2.sqlite") {
+			if c.want == 0 && found != nil || c.want > 0 && (found == nil || len(found.Edits) != c.want || found.Pos.Line != c.behind || found.Source != "logs_2.sqlite") {
 				t.Errorf("found %+v, want %d records", found, c.want)
 			}
 		})

@@ -36,6 +36,7 @@ type sentItem struct {
 	key    uint64
 	record int32
 	kind   session.Kind
+	asks   bool
 }
 
 // tornItem is an item that was cut and closed again.
@@ -96,7 +97,7 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 		}
 	case rec.Kind == session.Evidence:
 		if text := codex.ShownText(rec); text != nil && len(s.shown) < maxCompared {
-			s.shown = append(s.shown, sentItem{mark(s.seed, text), int32(count), rec.Kind})
+			s.shown = append(s.shown, sentItem{mark(s.seed, text), int32(count), rec.Kind, false})
 		}
 	case rec.Kind == session.Compaction:
 		kept := codex.Field(rec, codex.FieldReplacement)
@@ -115,7 +116,7 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 		if last := len(s.items) - 1; damaged >= 0 && (last < 0 || damaged > int(s.items[last].record)) {
 			s.at[count] = codex.Time(rec)
 		}
-		item := sentItem{s.key(rec), int32(count), rec.Kind}
+		item := sentItem{s.key(rec), int32(count), rec.Kind, asks(rec)}
 		s.pair(item)
 		s.items = append(s.items, item)
 	}
@@ -179,11 +180,26 @@ func (s *sent) halves(have []sentItem) (gaps []gap) {
 		}
 	}
 	for j, item := range have {
-		if in[j] && int(item.record) > s.behind {
-			gaps = append(gaps, gap{behind: int(item.record)})
+		if !in[j] || int(item.record) <= s.behind {
+			continue
 		}
+		behind := int(item.record)
+		if j > 0 && int(have[j-1].record) > s.behind { // in front of the events that belong to the item
+			behind = min(behind, s.next(have[j-1]))
+		}
+		gaps = append(gaps, gap{behind: behind})
 	}
 	return gaps
+}
+
+// next is the record behind an item, and behind the event that shows it, if it is a prompt.
+func (s *sent) next(item sentItem) int {
+	next := int(item.record) + 1
+	i, _ := slices.BinarySearchFunc(s.shown, next, func(e sentItem, at int) int { return cmp.Compare(int(e.record), at) })
+	if item.asks && i < len(s.shown) && int(s.shown[i].record) == next {
+		next++
+	}
+	return next
 }
 
 // rollBack takes the last n turns back. Where something is damaged in those that are left to be counted, it can't be told
@@ -216,7 +232,7 @@ func (s *sent) all(decode func([]byte) *session.Record) []sentItem {
 	var out []sentItem
 	gjson.ParseBytes(s.base).ForEach(func(_, item gjson.Result) bool {
 		if rec := decode(codex.ItemRecord(epoch, json.RawMessage(item.Raw))); rec != nil && inHistory(rec) {
-			out = append(out, sentItem{s.key(rec), int32(s.behind), rec.Kind})
+			out = append(out, sentItem{s.key(rec), int32(s.behind), rec.Kind, asks(rec)})
 		}
 		return true
 	})
