@@ -124,6 +124,7 @@ func items(text []byte) []string {
 			Payload struct {
 				Type    string
 				Role    string
+				Name    string
 				CallID  string `json:"call_id"`
 				Content []struct{ Text string }
 			}
@@ -133,6 +134,9 @@ func items(text []byte) []string {
 		}
 		if r.Payload.Role == "developer" && len(r.Payload.Content) > 0 && strings.HasPrefix(r.Payload.Content[0].Text, "[hist: your reasoning") {
 			continue // the summary of reasoning that stays lost: it counts as missing
+		}
+		if r.Payload.Name == "lost_call" {
+			continue // the call of an output that is left alone: it counts as missing
 		}
 		item := strings.Join([]string{r.Payload.Type, r.Payload.Role, r.Payload.CallID}, " ")
 		out = append(out, item)

@@ -397,6 +397,8 @@ func (b *breaker) lostWith(i int) int {
 			}
 		}
 		return 1
+	case l.kind == "web_search_call" && (has(`"web_search_end"`) || has(`"WebSearch"`)):
+		return 0 // an event tells the search
 	case l.id == "":
 		return 1
 	case strings.HasSuffix(l.kind, "_output"):
@@ -406,5 +408,5 @@ func (b *breaker) lostWith(i int) int {
 	case bytes.Contains(l.raw, []byte(`"name":"exec"`)), bytes.Contains(l.raw, []byte(`"name":"wait"`)):
 		return 0 // a script, or a wait for one: its text is gone, what it ran and said is not
 	}
-	return 2 // the output goes with the call
+	return 1 // a call that says so takes its place
 }

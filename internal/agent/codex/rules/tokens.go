@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"hash/maphash"
 
 	"github.com/tidwall/gjson"
 
@@ -28,6 +29,15 @@ type tokenChecker struct {
 	mixed bool        // the sums are those of two writers
 	other bool        // a review runs, whose thread has a sum of its own
 	alone *Finding    // a sum that grew behind outputs or a prompt, with no answer in front of it
+	seed  maphash.Seed
+	calls recent[struct{}] // the newest calls, by their hashed ids
+}
+
+// tokenCalls is how many calls are known again when their outputs come.
+const tokenCalls = 1 << 12
+
+func newTokenChecker(s *run) *tokenChecker {
+	return &tokenChecker{run: s, seed: maphash.MakeSeed(), calls: recent[struct{}]{limit: tokenCalls}}
 }
 
 func (c *tokenChecker) Record(rec *session.Record) {
@@ -47,12 +57,24 @@ func (c *tokenChecker) Record(rec *session.Record) {
 		case "exited_review_mode":
 			c.other = false
 		}
-		c.known = c.known || codex.IsLostAnswer(rec)
+		c.known = c.withoutCall(rec) || c.known || codex.IsLostAnswer(rec)
 		if c.next.Line == 0 && begins(rec) {
 			c.next, c.stamp = rec.Pos, codex.Stamp(rec)
 		}
 		c.answers(rec)
 	}
+}
+
+// withoutCall says whether a record is the output of a call that does not stand in front of it, of which others tell: then that
+// may be the answer that was counted.
+func (c *tokenChecker) withoutCall(rec *session.Record) bool {
+	switch rec.Kind {
+	case session.Call:
+		c.calls.put(maphash.Bytes(c.seed, rec.CallID), struct{}{})
+	case session.Output:
+		return c.calls.get(maphash.Bytes(c.seed, rec.CallID)) == nil
+	}
+	return false
 }
 
 // answers counts the answers behind the newest sum. Of one that is there only its count may be lost.
