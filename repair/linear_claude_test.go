@@ -360,6 +360,22 @@ var worstTrees = map[string]func(n int) string{
 		return strings.ReplaceAll(changed(says, func(i int, r *treeRecord) { r.version, r.parent = "2.1.2", gone(i) })(n), `"timestamp"`, `"t"`)
 	},
 	"one time": changed(says, func(i int, r *treeRecord) { r.second, r.parent = 0, gone(i) }),
+	"what followed a compaction in front of its mark": func(n int) string {
+		var text strings.Builder
+		var kept []string
+		for i := range n - 1 {
+			r := says(i)
+			if i < n/2 {
+				kept = append(kept, `"`+r.uuid+`"`)
+			} else if i == n/2 {
+				r.parent = id(n - 1)
+			}
+			text.WriteString(r.line())
+		}
+		mark := treeRecord{uuid: id(n - 1), role: "system", second: n}
+		mark.more = `"subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preservedMessages":{"uuids":[` + strings.Join(kept, ",") + `]}},`
+		return text.String() + mark.line()
+	},
 	"last prompts": func(n int) string {
 		return tree(n, func(i int) treeRecord {
 			r := says(i)

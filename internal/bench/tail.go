@@ -87,7 +87,7 @@ before (0.98 ×, 9 pairs).
 
 What is remembered of calls and ids stands in rings of a fixed size, where it stood in maps: short texts take 0.96 × the time (11 pairs, 0.79
 to 1.22), and 10 GB through a pipe 55 MiB instead of 74. Measured again at a load of 17, short texts are at 1.6 × the pipeline (9 pairs, 1.6 to
-1.9); the cores are shared, and such a load tells on hist more than on the pipeline.
+1.9).
 
 Against the program before Claude Code came (c716e16), one processor, in pairs: lint of 200 MB of long records takes 0.93 × the time and of
 60 MB of short ones 0.77 × (11 pairs each), repair of 60 MB of long records 1.02 × (9 pairs, 0.91 to 1.11).

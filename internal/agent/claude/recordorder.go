@@ -33,10 +33,13 @@ func (c *Checker) inFrontOfMark() bool {
 	}
 	first := path[len(path)-1] // it belongs behind the mark, as all the others
 	late := first.index < mark.index
-	kept, _ := keptBy(mark, c.byUUID)
-	var early []*node
+	kept := map[*node]bool{}
+	for list, _ := keptBy(mark, c.byUUID); len(list) > 0; list = list[1:] {
+		kept[list[0]] = true
+	}
+	var early []*node // parents first
 	for _, n := range slices.Backward(path) {
-		if n.new == nil && n.index < min(mark.index, first.index) && !slices.Contains(kept, n) {
+		if n.new == nil && n.index < min(mark.index, first.index) && !kept[n] {
 			early = append(early, n)
 		}
 	}
@@ -57,14 +60,18 @@ func (c *Checker) inFrontOfMark() bool {
 	if late {
 		move(mark, first, finding.Before)
 	}
+	places := make(map[*node]*node, len(early)) // behind which record each goes: a child behind the same as its parent
 	for _, n := range early {
 		beside := n.up
-		for slices.Contains(early, beside) || beside.new != nil {
+		for beside.new != nil {
 			beside = beside.up
 		}
-		if beside == mark && late {
+		if place, ok := places[beside]; ok {
+			beside = place
+		} else if beside == mark && late {
 			beside = first
 		}
+		places[n] = beside
 		move(n, beside, finding.After)
 	}
 	return true
