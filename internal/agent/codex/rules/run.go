@@ -32,7 +32,7 @@ func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
 	turns := newTurnChecker(s)
 	return []check.Checker{
 		newHeaderChecker(s), newItemChecker(s), &ordinalChecker{run: s}, newCallChecker(s), newMessageChecker(s), &searchChecker{run: s},
-		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns, &zeroChecker{run: s}, newTokenChecker(s), &unshownChecker{run: s},
+		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns, &zeroChecker{run: s}, newTokenChecker(s), newUnshownChecker(s),
 	}
 }
 

@@ -15,12 +15,12 @@ var ruleLostEvent = texts.Rule(Rule{Name: "lost-event", Family: "calls", Impact:
 // and 250 thoughts, all but the answers of reviews, of compactions, to other agents, and plans).
 type unshownChecker struct {
 	run   *run
-	known bool // a client of which it is known that it writes the events has begun the session
 	seed  maphash.Seed
+	known bool // a client of which it is known that it writes the events has begun the session
 	prev  standing
-	shown bool            // an answer or a thought has had its event: this session's client writes them
-	texts map[uint64]bool // of answers that events have shown: of two clients that write one session, one's records may stand between the other's
-	found *Finding        // an item without an event, until it is known that no compaction made it
+	shown bool             // an answer or a thought has had its event: this session's client writes them
+	texts recent[struct{}] // the newest of answers that events have shown: of two clients that write one session, one's records may stand between the other's
+	found *Finding         // an item without an event, until it is known that no compaction made it
 	// thought says that an event has shown a thought whose item has not come: after a stream was cut, the count of tokens
 	// may stand between them.
 	thought bool
@@ -39,6 +39,10 @@ const (
 
 // maxShownTexts is how many texts are remembered.
 const maxShownTexts = 1 << 14
+
+func newUnshownChecker(s *run) *unshownChecker {
+	return &unshownChecker{run: s, seed: maphash.MakeSeed(), texts: recent[struct{}]{limit: maxShownTexts}}
+}
 
 func (c *unshownChecker) Record(rec *session.Record) {
 	c.settle(rec)
@@ -76,13 +80,9 @@ func (c *unshownChecker) Record(rec *session.Record) {
 }
 
 func (c *unshownChecker) remember(text string) {
-	if text == "" || len(c.texts) >= maxShownTexts {
-		return
+	if text != "" {
+		c.texts.put(maphash.String(c.seed, text), struct{}{})
 	}
-	if c.texts == nil {
-		c.seed, c.texts = maphash.MakeSeed(), map[uint64]bool{}
-	}
-	c.texts[maphash.String(c.seed, text)] = true
 }
 
 // alone keeps an item that no event shows, none of its parts.
@@ -91,7 +91,7 @@ func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 		return
 	}
 	for _, text := range codex.WordsOf(rec.Raw) {
-		if c.texts[maphash.String(c.seed, text)] || codex.NoEvent(text) {
+		if c.texts.get(maphash.String(c.seed, text)) != nil || codex.NoEvent(text) {
 			return
 		}
 	}
