@@ -217,8 +217,19 @@ func TestChanged(t *testing.T) {
 
 // What a home's database holds of a session is part of what is found in it: when it changes, so does what is kept.
 func TestHomeChanges(t *testing.T) {
-	path := damaged(t)
-	home := t.TempDir()
+	outside := damaged(t)
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(home, "sessions", "2026", "11", "18", filepath.Base(outside))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(outside, path); err != nil {
+		t.Fatal(err)
+	}
+	old(t)
 	opts := lint.Options{Home: home, Kept: homes.Kept, Name: lint.NameOf(path, true)}
 	for _, step := range []struct {
 		what string

@@ -161,6 +161,12 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		}
 		if leaf := decoded(rec, fieldLeaf); leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
+			if _, known := c.ends[leaf]; !known {
+				if c.ends == nil {
+					c.ends = map[string]session.Pos{}
+				}
+				c.ends[strings.Clone(leaf)] = rec.Pos
+			}
 		}
 		if string(text(rec, fieldHist)) == chosenMark {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}

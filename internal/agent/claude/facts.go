@@ -32,11 +32,12 @@ type sideRecords struct {
 	typedUsed map[int]bool // which of Beside.Typed were put back
 	leaf      string       // as the last last-prompt record names it
 	leafAt    finding.Ref
-	pointed   bool            // a last-prompt record was added
-	choice    choice          // of a branch, the last that was made
-	snapshots map[string]bool // the prompts for which the client has kept files
-	queued    []session.Pos   // where prompts came in
-	rewinds   []session.Pos   // where the client has noted a rewind
+	ends      map[string]session.Pos // where last-prompt records named each leaf first
+	pointed   bool                   // a last-prompt record was added
+	choice    choice                 // of a branch, the last that was made
+	snapshots map[string]bool        // the prompts for which the client has kept files
+	queued    []session.Pos          // where prompts came in
+	rewinds   []session.Pos          // where the client has noted a rewind
 }
 
 // brokenLines are the lines on which the normalizer found something.

@@ -85,9 +85,10 @@ func (c *Checker) resentBehind(summary, last *node) []*node {
 	return slices.Compact(kept)
 }
 
-// leftOut says whether a branch was left out on purpose: it stood in the file when a client began with the prompt that was
-// written behind it, and the first request of that client holds none of its answers. --resume-session-at does that, and notes
-// nothing else of it (2.1.330, measured).
+// leftOut says whether a branch was left out on purpose: it stood in the file, and a last-prompt record named it as the end,
+// when a client began with the prompt that was written behind it, and the first request of that client holds none of its
+// answers. --resume-session-at does that, and notes nothing else of it (2.1.330, measured). A branch that nothing named was
+// another client's, which this one did not see.
 func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	answer := t.forks[winner].winner
 	if c.opts.Beside == nil || end.index > winner.index || answer == nil {
@@ -102,7 +103,11 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 		held[h.String()] = true
 		return true
 	})
+	named := false
 	for n, steps := end, 0; n != nil && steps < maxSiblings; n, steps = n.up, steps+1 {
+		if at, ok := c.ends[n.uuid]; ok && at.Less(winner.ref.Pos) {
+			named = true
+		}
 		if n.role == roleAssistant && n.sent() {
 			says := c.saysIn(&resent{}, n.role, c.answerRecords(n.msg, n.index))
 			for h := range held {
@@ -112,7 +117,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 			}
 		}
 		if n == head {
-			return len(held) > 0
+			return named && len(held) > 0
 		}
 	}
 	return false
