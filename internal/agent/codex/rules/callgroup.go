@@ -12,6 +12,7 @@ type callGroup struct {
 	end     session.Pos   // what closed the group; zero while it is open
 	sampled bool          // the model's answer that made these calls is complete: a further call is another answer's
 	over    bool          // a later answer has been completed
+	counted bool          // tokens have been counted behind an output: a later answer may have been
 	placed  *Edit         // where the last output that was missing has been put
 
 	answers int           // outputs that have come
@@ -66,6 +67,7 @@ func (c *callChecker) sampled(rec *session.Record) {
 		c.group.over = c.group.over || c.group.answered()
 		c.group.sampled = true
 	case "event_msg/token_count", "turn_context":
+		c.group.counted = c.group.counted || c.group.answered()
 		c.group.sampled = true
 	}
 }

@@ -35,6 +35,7 @@ type earlyOutput struct {
 	sum    uint64
 	group  *callGroup  // the calls that were being answered when it came, nil if none were
 	before session.Pos // the first of them that had no output yet
+	apart  bool        // nothing but its place tells that its call was one of them
 	call   *openCall   // the call, if it came later
 	stamp  string
 	next   string // time stamp of the record behind it
@@ -256,7 +257,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.lostScript(rec.Pos)
 	}
 	if c.group != nil && !c.group.over {
-		early.group, early.before = c.group, c.group.unanswered()
+		early.group, early.before, early.apart = c.group, c.group.unanswered(), c.group.counted
 	}
 	c.early[key] = early
 	c.newest = early

@@ -111,7 +111,10 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 			{At: out.ref.Pos, Op: Before, New: Content{From: &out.ref, Build: func(record []byte) ([]byte, error) { return codex.Note(record), nil }}},
 		}
 	case out.kind == "function_call_output" || out.kind == "custom_tool_call_output":
-		out.rebuilt, out.group = true, nil // with which calls it was made is lost as well
+		out.rebuilt = true
+		if out.apart {
+			out.group = nil
+		}
 		f.Fix, f.Lost = StandIn, 1
 		f.Edits = []Edit{c.placeCall(out.ref.Pos, out, Content{Literal: codex.LostCall(out.callID, out.kind, out.stamp)})}
 	}
