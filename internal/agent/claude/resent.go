@@ -41,7 +41,7 @@ func (p *proof) resend(rec *session.Record) {
 // with the outputs of its calls.
 func (c *Checker) resentBehind(summary, last *node) []*node {
 	r := c.proof.resent[summary]
-	if r == nil || c.opts.Beside == nil {
+	if r == nil || len(r.hashes) == 0 || c.opts.Beside == nil {
 		return []*node{last}
 	}
 	var kept []*node
