@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
 
@@ -65,6 +66,23 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 		return nil, path, fmt.Errorf("opening %s: %w", path, err)
 	}
 	return db, path, nil
+}
+
+// state is what tells, without opening it, that a database is no longer the one that was read.
+type state struct {
+	bytes   int64
+	changed time.Time
+	inUse   bool // a client has it open, and what it writes stands in the -wal file
+}
+
+func stateOf(home, name string) (s state) {
+	path := filepath.Join(codexhome.Databases(home), name)
+	if info, err := os.Stat(path); err == nil {
+		s.bytes, s.changed = info.Size(), info.ModTime()
+	}
+	_, err := os.Stat(path + "-wal")
+	s.inUse = err == nil
+	return s
 }
 
 // querier is a database or a transaction.

@@ -61,15 +61,16 @@ func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bo
 }
 
 // Projections reads the projections of many rollouts of a home. Who asks about thousands in a row does so over one
-// connection, which is made anew every moment: between two clients' visits the database is another one. The methods may be
-// called from several goroutines.
+// connection, which is made anew every moment, and as soon as a client begins to write: a database that nobody has open is
+// taken for one that never changes. The methods may be called from several goroutines.
 type Projections struct {
 	home string
 
-	mu    sync.Mutex
-	asked int
-	open  bool
-	view  *view // nil if the home has no such database
+	mu     sync.Mutex
+	asked  int
+	open   bool
+	opened state
+	view   *view // nil if the home has no such database
 }
 
 // NewProjections begins with a home.
@@ -87,11 +88,15 @@ func (s *Projections) Of(ctx context.Context, rolloutID string) (p Projection, o
 	if s.asked++; s.asked <= fewAsked {
 		return Projected(ctx, s.home, rolloutID)
 	}
+	now := stateOf(s.home, historyFile)
+	if s.open && s.opened != now {
+		s.close()
+	}
 	if !s.open {
 		if s.view, err = look(ctx, s.home); err != nil {
 			return p, false, err
 		}
-		s.open = true
+		s.open, s.opened = true, now
 		time.AfterFunc(moment, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
