@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,14 +92,14 @@ func example(t *testing.T, root string, r *lint.Rule) string {
 	if r.Home {
 		return homeExample(t, root, r)
 	}
-	name := place(t, root, r.Name)
-	args := []string{"--notes", "--rule", r.Name, name}
+	name, client := place(t, root, r.Name)
+	args := append(client, "--notes", "--rule", r.Name, name)
 	found, _ := run(append([]string{"lint"}, args...)...)
 	if !strings.Contains(found, "["+r.Name+"]") {
 		t.Errorf("the example of %s does not show it:\n%s", r.Name, found)
 	}
 	page := fmt.Sprintf("\n```console\n$ hist lint %s\n%s```\n", strings.Join(args, " "), cut(found))
-	args = []string{"--dry-run", "--diff", "--show-content", "--rule", r.Name, name}
+	args = append(client, "--dry-run", "--diff", "--show-content", "--rule", r.Name, name)
 	diff, _ := run(append([]string{"repair"}, args...)...)
 	diff, _, _ = strings.Cut(diff, "\n  records: ")
 	_, diff, _ = strings.Cut(diff, "+++ "+name+"\n")
@@ -141,20 +142,22 @@ func homeExample(t *testing.T, root string, r *lint.Rule) string {
 // copyID is the id of a repaired copy, which is another one each time.
 var copyID = regexp.MustCompile(`(repaired as |codex resume )[0-9a-f-]{36}`)
 
-// place puts the example of a rule into a directory of its own, goes there and returns the session's path.
-func place(t *testing.T, root, rule string) string {
+// place puts the example of a rule into a directory of its own, goes there and returns the session's path, and the flags that name the
+// client by which it is damaged.
+func place(t *testing.T, root, rule string) (name string, client []string) {
 	t.Helper()
 	dir := filepath.Join(root, "fixtures", filepath.FromSlash(files.RuleDir(rule)))
 	text, err := os.ReadFile(filepath.Join(dir, "bad.jsonl"))
 	if err != nil {
 		text = enlarge(t, read(t, filepath.Join(dir, "bad.generate")))
 	}
-	name := "session.jsonl"
+	name = "session.jsonl"
 	if base, err := os.ReadFile(filepath.Join(dir, "bad.name")); err == nil {
 		name = "sessions/" + strings.Fields(string(base))[0] // read as in a client's home
 	}
-	if flags, _ := os.ReadFile(filepath.Join(dir, "bad.flags")); strings.TrimSpace(string(flags)) == "--corrupt" {
-		name, text = name+".zst", broken(t, text)
+	flags, _ := os.ReadFile(filepath.Join(dir, "bad.flags"))
+	if client = slices.Clip(strings.Fields(string(flags))); slices.Equal(client, []string{"--corrupt"}) {
+		name, text, client = name+".zst", broken(t, text), nil
 	}
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -167,7 +170,7 @@ func place(t *testing.T, root, rule string) string {
 	if err := os.Chtimes(name, old, old); err != nil {
 		t.Fatal(err)
 	}
-	return name
+	return name, client
 }
 
 var repeated = regexp.MustCompile(`@@([^@*]+)\*([0-9]+)@@`)

@@ -200,6 +200,15 @@ func newMessage(stamp, role, phase string, parts []part) []byte {
 	}{"message", role, parts, phase})
 }
 
+// NewTokenCount writes a count of tokens that tells nothing: a record that every client can read, and none sends or shows.
+func NewTokenCount(timestamp string) []byte {
+	return record(timestamp, nil, "event_msg", struct {
+		Type       string `json:"type"`
+		Info       any    `json:"info"`
+		RateLimits any    `json:"rate_limits"`
+	}{Type: "token_count"})
+}
+
 // NewTurnAborted writes the end of a turn that was cut, in the client's own form (turn_aborted, reason interrupted).
 func NewTurnAborted(turnID, timestamp string) []byte {
 	return record(timestamp, nil, "event_msg", struct {

@@ -20,13 +20,19 @@ import (
 // repairFile repairs a session of a home as the command does.
 func repairFile(t *testing.T, h *Home, path string, mode repair.Mode) *repair.Report {
 	t.Helper()
+	return repairFor(t, h, path, mode, "")
+}
+
+// repairFor is repairFile for a session that will be resumed by a client of that version.
+func repairFor(t *testing.T, h *Home, path string, mode repair.Mode, version string) *repair.Report {
+	t.Helper()
 	src, err := source.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
 	rep, err := repair.Do(t.Context(), repair.Job{
-		Source: src, Lint: lint.Options{Name: lint.NameOf(src.Real, true)}, Mode: mode, Home: h.Codex,
+		Source: src, Lint: lint.Options{Name: lint.NameOf(src.Real, true), For: map[string]string{"codex": version}}, Mode: mode, Home: h.Codex,
 		Begin: func() (*runs.Run, error) { return runs.New("test") },
 	})
 	if err != nil {

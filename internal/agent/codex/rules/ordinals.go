@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,7 +18,8 @@ var (
 	ruleOrdinalGap       = texts.Rule(Rule{Name: "ordinal-gap", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
 	ruleOrdinalBackward  = texts.Rule(Rule{Name: "ordinal-backward", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
 	ruleOrdinalInLegacy  = texts.Rule(Rule{Name: "ordinal-in-legacy", Family: "ordinals", Impact: Notes, Fix: NoFix})
-	ordinalRules         = []*Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy}
+	ruleOrdinalReuse     = texts.Rule(Rule{Name: "ordinal-reuse", Family: "ordinals", Impact: Shows, Fix: Exact, Always: true})
+	ordinalRules         = []*Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy, ruleOrdinalReuse}
 )
 
 // ordinalChecker follows the numbers of a paginated session.
@@ -31,7 +31,8 @@ type ordinalChecker struct {
 	missing int64 // records without a number at the tail, since the last with one,
 	first   Ref   // and the first of them
 	legacy  bool
-	float   bool // token counts with fractions stand just before
+	float   bool   // a token count with fractions stands just before,
+	stamp   []byte // written then
 	seenAny bool
 }
 
@@ -70,11 +71,26 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	c.prev = session.Ordinal{State: session.GoodOrdinal, Value: value}
 	c.at, c.dead, c.seenAny = refOf(rec), 0, true
-	if rec.Type == "event_msg/token_count" {
-		c.float = c.float || bytes.IndexByte(codex.Field(rec, codex.FieldRateLimits), '.') >= 0
-	} else {
-		c.float = false
+	c.float = rec.Type == "event_msg/token_count" && hasFraction(codex.Field(rec, codex.FieldRateLimits))
+	if c.float {
+		c.stamp = append(c.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	}
+}
+
+// hasFraction says whether a number with a point stands in valid JSON.
+func hasFraction(raw []byte) bool {
+	inside := false // of a string
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case raw[i] == '"':
+			inside = !inside
+		case raw[i] == '\\':
+			i++
+		case raw[i] == '.' && !inside:
+			return true
+		}
+	}
+	return false
 }
 
 // invalid mends a number that the client can't read: the one it means where that fits, else the next in line.
@@ -129,7 +145,7 @@ func (c *ordinalChecker) sequence(rule *Rule, rec *session.Record, message strin
 		Edits: []Edit{{At: rec.Pos, Op: Renumber}},
 	}
 	if c.run.olderThan(0, 154) {
-		f.Impact = Loses
+		f.Impact = Shows
 	}
 	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
 		f.Fix, f.Edits = NoFix, nil
@@ -155,7 +171,7 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 		f.Impact = Blocks
 		f.Message = fmt.Sprintf("the last %d records have no ordinal, as an older client writes them: newer ones refuse to go on", c.missing)
 	} else if c.run.olderThan(0, 154) {
-		f.Impact = Loses
+		f.Impact = Shows
 	}
 	c.dead += c.missing // they own the numbers that would be theirs
 	c.missing = 0
@@ -163,9 +179,24 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 }
 
 func (c *ordinalChecker) End() {
-	if c.run.paginated {
-		c.flushMissing(true)
+	if !c.run.paginated {
+		return
 	}
+	tail := c.missing == 0
+	c.flushMissing(true)
+	if tail && c.float && !c.run.opts.Live && c.run.olderThan(0, 154) && !c.run.olderThan(0, 145) {
+		c.reuse()
+	}
+}
+
+// reuse tells, before it happens, that a client will number the next record as the last: it looks for the last number behind
+// the token counts that it can't read. A record behind them that it can read keeps it from that (0.148 and 0.150, measured).
+func (c *ordinalChecker) reuse() {
+	c.run.report(Finding{
+		Rule: ruleOrdinalReuse, Impact: Shows, Fix: Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",
+		Message: "the session ends with token counts with fractions: clients before 0.154 give numbers that are taken to what they write next, and stop showing new turns",
+		Edits:   []Edit{{At: c.at.Pos, Op: After, Tail: true, New: Content{Literal: codex.NewTokenCount(string(c.stamp))}}},
+	})
 }
 
 func (c *ordinalChecker) report(rule *Rule, rec *session.Record, message string, edits []Edit) {
