@@ -29,6 +29,15 @@ func SearchID(event []byte) string {
 	return first(ev.Get("item.id").String(), ev.Get("call_id").String())
 }
 
+// Searched is what was searched, as an event or an item tells it: the same text for both.
+func Searched(raw []byte) string {
+	p := gjson.GetBytes(raw, "payload")
+	if item := p.Get("item"); item.Exists() {
+		p = item
+	}
+	return string(searchAction(p.Get("action")))
+}
+
 // SearchFrom writes the item of a search again from the event that shows it.
 func SearchFrom(event []byte) ([]byte, error) {
 	ev := gjson.GetBytes(event, "payload")

@@ -107,7 +107,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 	if rec.Kind == session.TurnStart {
 		c.promptLost()
 	}
-	c.mute.see(rec, c.alone.review)
+	c.mute.see(rec, c.alone.review.open)
 	if rec.Kind == session.Evidence && c.tellsOfFront(rec) {
 		c.resolveAgent(rec.Pos)
 		return
@@ -369,7 +369,7 @@ func (c *messageChecker) cameLate(text textSum) {
 // it (measured with 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception; up to 0.63 it writes all items of
 // a response behind all events of it). A review's events are its own thread's.
 func (c *messageChecker) itemsFollow(at session.Pos) bool {
-	return !c.run.paginated && !c.alone.review && at.Line < theEnd && !codex.Before(c.run.header.Version, 0, 72)
+	return !c.run.paginated && !c.alone.review.open && at.Line < theEnd && !codex.Before(c.run.header.Version, 0, 72)
 }
 
 // lastAnswer compares what the end of a turn repeats as its last answer with the last item.
@@ -388,7 +388,7 @@ func (c *messageChecker) lastAnswer(rec *session.Record) {
 	t := &witness{ref: refOf(rec), name: "task_complete"}
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
 		c.lost(h, t, "answer")
-	} else if c.open && c.answer.Less(c.worked) && c.turn.Less(c.worked) && !c.alone.review {
+	} else if c.open && c.answer.Less(c.worked) && c.turn.Less(c.worked) && !c.alone.review.open {
 		c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "answer")
 	}
 }

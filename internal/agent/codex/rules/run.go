@@ -31,7 +31,7 @@ func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
 	s.setHeader(session.Info{}, session.Pos{})
 	turns := newTurnChecker(s)
 	return []check.Checker{
-		newHeaderChecker(s), newItemChecker(s), &ordinalChecker{run: s}, newCallChecker(s), newMessageChecker(s), &searchChecker{run: s},
+		newHeaderChecker(s), newItemChecker(s), &ordinalChecker{run: s}, newCallChecker(s), newMessageChecker(s), newSearchChecker(s),
 		newRestartChecker(s, turns), &saveChecker{run: s}, &sandboxChecker{run: s}, turns, &zeroChecker{run: s}, newTokenChecker(s), newUnshownChecker(s),
 	}
 }

@@ -1,18 +1,39 @@
 package rules
 
 import (
+	"hash/maphash"
+	"slices"
+
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// searchChecker looks for searches of the provider's of which only the event is left.
+// searchChecker looks for searches of the provider's of which only the event is left. Items of sessions without ordinals
+// have no id in most versions: those are known by what was searched.
 type searchChecker struct {
-	run   *run
-	shown *witness               // a search's event whose item has not come yet
-	id    string                 // of that search
-	items map[string]bool        // the ids of items that have come
-	told  map[string]session.Pos // of the findings of searches whose items had not, by their ids
+	run    *run
+	shown  *witness                    // a search's event whose item has not come yet
+	is     shownSearch                 // that search
+	came   map[string]bool             // the ids of the searches whose items have come
+	told   map[uint64][]reportedSearch // the searches that were found to be lost, by what was searched
+	count  int                         // of those
+	seed   maphash.Seed
+	review reviews
 }
+
+// shownSearch is a search that an event shows.
+type shownSearch struct {
+	id     string
+	action uint64 // stands for what was searched
+}
+
+// reportedSearch is a search that was found to be lost.
+type reportedSearch struct {
+	id string
+	at session.Pos // of the finding
+}
+
+func newSearchChecker(s *run) *searchChecker { return &searchChecker{run: s, seed: maphash.MakeSeed()} }
 
 // maxSearches is how many are remembered: a doubled block shows no search that is not there.
 const maxSearches = 1024
@@ -22,32 +43,52 @@ func (c *searchChecker) Record(rec *session.Record) {
 		return // the item may stand behind it
 	}
 	if codex.IsSearch(rec) {
-		c.came(string(rec.ID))
+		c.item(rec)
 	} else if c.shown != nil {
 		c.lost(rec.Pos)
 	}
 	c.shown = nil
 	name := codex.ShowsSearch(rec)
-	if name == "" || c.run.inherited(rec) {
+	if c.review.see(rec); name == "" || c.review.open || c.run.inherited(rec) {
 		return
 	}
-	c.id = codex.SearchID(rec.Raw)
-	if _, err := codex.SearchFrom(rec.Raw); err == nil && !c.items[c.id] {
+	c.is = shownSearch{codex.SearchID(rec.Raw), c.searched(rec)}
+	if _, err := codex.SearchFrom(rec.Raw); err == nil && !c.came[c.is.id] {
 		c.shown = &witness{ref: refOf(rec), name: name, from: rec.From}
 	}
 }
 
-// came notes the item of a search, and takes back that it is lost.
-func (c *searchChecker) came(id string) {
-	if at, ok := c.told[id]; ok {
-		delete(c.told, id)
-		c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+func (c *searchChecker) searched(rec *session.Record) uint64 {
+	return maphash.String(c.seed, codex.Searched(rec.Raw))
+}
+
+// item notes the item of a search: the one that the event in front of it shows, or one that was found to be lost, because
+// records of another client that writes the session stand between its event and it.
+func (c *searchChecker) item(rec *session.Record) {
+	id, action := string(rec.ID), c.searched(rec)
+	if c.shown != nil && (id == c.is.id || id == "" && action == c.is.action) {
+		c.remember(c.is.id)
+		return
 	}
-	if c.items == nil {
-		c.items, c.told = map[string]bool{}, map[string]session.Pos{}
+	told := c.told[action]
+	i := slices.IndexFunc(told, func(t reportedSearch) bool { return id == "" || id == t.id })
+	if i < 0 {
+		c.remember(id)
+		return
 	}
-	if len(c.items) < maxSearches {
-		c.items[id] = true
+	c.remember(told[i].id)
+	at := told[i].at
+	c.told[action] = slices.Delete(told, i, i+1)
+	c.count--
+	c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+}
+
+func (c *searchChecker) remember(id string) {
+	if c.came == nil {
+		c.came = map[string]bool{}
+	}
+	if id != "" && len(c.came) < maxSearches {
+		c.came[id] = true
 	}
 }
 
@@ -74,19 +115,21 @@ func (c *searchChecker) lost(at session.Pos) {
 	switch h := c.run.holes.First(t.ref.Pos, at); {
 	case h != nil:
 		f.Edits, f.Hole = []Edit{h.Insert(content)}, true
-	case !c.run.paginated && at.Line < theEnd:
+	case !c.run.paginated && at.Line < theEnd && !codex.Before(c.run.header.Version, 0, 137): // before, the order is not known
 		f.Edits = []Edit{{At: t.ref.Pos, Op: After, New: content}}
 	default:
 		return
 	}
+	told := c.told[c.is.action]
+	if slices.ContainsFunc(told, func(s reportedSearch) bool { return s.id == c.is.id }) {
+		return // its event stands here a second time
+	}
 	if c.told == nil {
-		c.items, c.told = map[string]bool{}, map[string]session.Pos{}
+		c.told = map[uint64][]reportedSearch{}
 	}
-	if _, again := c.told[c.id]; again {
-		return
-	}
-	if len(c.told) < maxSearches {
-		c.told[c.id] = f.Pos
+	if c.count < maxSearches {
+		c.told[c.is.action] = append(told, reportedSearch{c.is.id, f.Pos})
+		c.count++
 	}
 	c.run.report(f)
 }

@@ -27,7 +27,7 @@ type tokenChecker struct {
 	over  bool        // what comes next begins another one
 	known bool        // damage between it and here is told already, or so is the loss
 	mixed bool        // the sums are those of two writers
-	other bool        // a review runs, whose thread has a sum of its own
+	other reviews     // whose thread has a sum of its own
 	alone *Finding    // a sum that grew behind outputs or a prompt, with no answer in front of it
 	seed  maphash.Seed
 	calls recent[struct{}] // the newest calls, by their hashed ids
@@ -47,16 +47,11 @@ func (c *tokenChecker) Record(rec *session.Record) {
 	case rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		c.known = true
 	case rec.Type == "event_msg/token_count":
-		if !c.other {
+		if !c.other.open {
 			c.count(rec)
 		}
 	default:
-		switch string(codex.Text(rec, codex.FieldPayloadType)) {
-		case "entered_review_mode":
-			c.other = true
-		case "exited_review_mode":
-			c.other = false
-		}
+		c.other.see(rec)
 		c.known = c.withoutCall(rec) || c.known || codex.IsLostAnswer(rec)
 		if c.next.Line == 0 && begins(rec) {
 			c.next, c.stamp = rec.Pos, codex.Stamp(rec)

@@ -24,7 +24,7 @@ type unshownChecker struct {
 	// thought says that an event has shown a thought whose item has not come: after a stream was cut, the count of tokens
 	// may stand between them.
 	thought bool
-	review  bool
+	review  reviews
 }
 
 // standing is what stands in front of a record.
@@ -65,17 +65,12 @@ func (c *unshownChecker) Record(rec *session.Record) {
 		c.prev = behindOther
 	case rec.Answer && string(rec.Role) == "assistant", thought:
 		c.shown = c.shown || prev == behindEvent
-		if prev == behindOther && c.shown && !c.review && !codex.OfSubagent(c.run.header) {
+		if prev == behindOther && c.shown && !c.review.open && !codex.OfSubagent(c.run.header) {
 			c.alone(rec, thought)
 		}
 		c.thought = c.thought && !thought
 	default:
-		switch string(codex.Text(rec, codex.FieldPayloadType)) {
-		case "entered_review_mode":
-			c.review = true
-		case "exited_review_mode":
-			c.review = false
-		}
+		c.review.see(rec)
 	}
 }
 
