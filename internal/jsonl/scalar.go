@@ -5,26 +5,31 @@ func (s *Scanner) scalar(line []byte, i int) int {
 	switch c := line[i]; {
 	case c == '-' || digit(c):
 		return s.number(line, i)
+	case c == 'n':
+		if i+4 <= len(line) && string(line[i:i+4]) == "null" {
+			return i + 4
+		}
+		return s.literal(line, i, "null")
 	case c == 't':
+		if i+4 <= len(line) && string(line[i:i+4]) == "true" {
+			return i + 4
+		}
 		return s.literal(line, i, "true")
 	case c == 'f':
+		if i+5 <= len(line) && string(line[i:i+5]) == "false" {
+			return i + 5
+		}
 		return s.literal(line, i, "false")
-	case c == 'n':
-		return s.literal(line, i, "null")
 	}
 	return s.failAt(line, i)
 }
 
+// literal reports where the literal at i, which is broken or cut by the end of the line, is not the one wanted.
 func (s *Scanner) literal(line []byte, i int, want string) int {
-	if end := i + len(want); end <= len(line) && string(line[i:end]) == want {
-		return end
+	for k := 0; k < len(want) && i < len(line) && line[i] == want[k]; k++ {
+		i++
 	}
-	for k := 0; k < len(want); k++ {
-		if i+k >= len(line) || line[i+k] != want[k] {
-			return s.failAt(line, i+k)
-		}
-	}
-	return i + len(want)
+	return s.failAt(line, i)
 }
 
 func (s *Scanner) number(line []byte, i int) int {

@@ -80,13 +80,7 @@ func (s *Scanner) retrace(line []byte, i int) int {
 			start--
 			i = s.skip(line, start, w.depth)
 		case scalarHole:
-			for i < len(line) && digit(line[i]) {
-				i++
-			}
-			if i == len(line) {
-				return -1
-			}
-			if c := line[i]; i == start || line[start] == '0' || c == '.' || c|0x20 == 'e' { // more than a count
+			if i = count(line, i); i < 0 && start < len(line) {
 				i = s.scalar(line, start)
 			}
 		case lineEnd:
@@ -101,6 +95,25 @@ func (s *Scanner) retrace(line []byte, i int) int {
 		}
 		ways = w.next
 	}
+}
+
+// count returns where the count at i ends, -1 if it is another number, none at all, or near the end of the line.
+func count(line []byte, i int) int {
+	if i+8 > len(line) {
+		return -1
+	}
+	n := digits(load(line, i))
+	if n == 0 || n > 1 && line[i] == '0' {
+		return -1
+	}
+	end := i + n
+	for n == 8 && end < len(line) && digit(line[end]) {
+		end++
+	}
+	if end == len(line) || line[end] == '.' || line[end]|0x20 == 'e' {
+		return -1
+	}
+	return end
 }
 
 // take returns the way that a line takes at i, nil if it is none of those known.

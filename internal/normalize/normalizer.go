@@ -40,14 +40,12 @@ type Normalizer struct {
 	ahead   []heldLine // physical lines read in advance, oldest first
 	readErr error      // what ended the lines, io.EOF included
 
-	queue   []piece // the logical records of the line in hand that are to come
-	pieces  []piece // room for them
-	verdict jsonl.Verdict
-	whole   bool // the line in hand is one record, scanned already: verdict and spans are its own
-	line    heldLine
-	rec     session.Record
-	spans   []jsonl.Span
-	faults  []finding.Finding
+	queue  []piece // the logical records of the line in hand that are to come
+	pieces []piece // room for them
+	line   heldLine
+	rec    session.Record
+	spans  []jsonl.Span
+	faults []finding.Finding
 
 	turns    session.Turns
 	started  bool
@@ -129,7 +127,9 @@ func (f *Normalizer) Next() (*session.Record, error) {
 		if err := f.nextLine(&f.line); err != nil {
 			return nil, err
 		}
-		f.begin()
+		if f.begin() {
+			return &f.rec, nil
+		}
 	}
 }
 
@@ -149,12 +149,7 @@ func (f *Normalizer) pop() *session.Record {
 		f.unreadable()
 		return rec
 	}
-	if f.whole {
-		f.whole = false
-	} else {
-		f.verdict = f.scanner.Scan(p.raw, f.spans)
-	}
-	f.finish(f.verdict)
+	f.finish(f.scanner.Scan(p.raw, f.spans))
 	return rec
 }
 
@@ -182,8 +177,9 @@ func (f *Normalizer) finish(v jsonl.Verdict) {
 	}
 }
 
-// begin cuts the line in hand into its logical records and puts them into the queue.
-func (f *Normalizer) begin() {
+// begin looks at the line in hand. Nearly every line is one sound record: then that is made of it at once, and begin is true.
+// Else the line's logical records are put into the queue.
+func (f *Normalizer) begin() (whole bool) {
 	line := &f.line
 	f.rec.Pos = session.Pos{Line: line.Number, Part: -1}
 	f.rec.Offset, f.rec.Size = line.Offset, line.size
@@ -197,17 +193,15 @@ func (f *Normalizer) begin() {
 	if len(raw) > hugeLine {
 		f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long; clients load it slowly", len(raw)))
 	}
-	f.whole = false
 	f.rec.Passed = line.Passed
 	if line.Passed > 0 {
 		fault := f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long: none longer than %d is read, so it counts as unreadable", line.size, jsonl.MaxLine))
 		fault.Impact = finding.Loses
 		f.pieces = append(f.pieces[:0], piece{raw: raw, dead: true})
 		f.queue = f.pieces
-		return
+		return false
 	}
 	if v := f.scan(raw); v.Fault == jsonl.None && v.Object && v.Surrogate < 0 {
-		f.verdict, f.whole = v, true
 		if n := len(raw); raw[n-1] == '\r' {
 			if f.allowed(f.report(CRLF, n-1, finding.Exact, "line ends with CR LF")) {
 				raw = raw[:n-1]
@@ -216,11 +210,15 @@ func (f *Normalizer) begin() {
 		if !line.Terminated {
 			f.missingNewline()
 		}
-		f.pieces = append(f.pieces[:0], piece{raw: raw, mended: len(raw) != len(line.Raw)})
-		f.queue = f.pieces
-		return
+		rec := &f.rec
+		rec.Pos.Part = 0
+		rec.Raw, rec.Spans = raw, f.spans
+		rec.Torn, rec.Mended, rec.Drop, rec.Open = false, len(raw) != len(line.Raw), false, !line.Terminated
+		f.finish(v)
+		return true
 	}
 	f.mendLine(raw)
+	return false
 }
 
 // mendLine deals with a line that is not one whole record.

@@ -3,7 +3,6 @@ package codex
 import (
 	"bytes"
 	"math"
-	"strconv"
 
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -39,49 +38,56 @@ func (Decoder) Decode(rec *session.Record) {
 	if len(payload) == 0 || payload[0] != '{' || !IsString(rec, FieldTimestamp) {
 		return
 	}
-	kind := Text(rec, FieldType)
-	switch string(kind) {
-	case "session_meta":
-		rec.Kind, rec.Type = session.Header, "session_meta"
-		rec.ID = Text(rec, FieldID)
-	case "response_item":
-		decodeItem(rec)
-	case "event_msg":
-		decodeEvent(rec)
-	case "compacted":
-		rec.Kind, rec.Type = session.Compaction, "compacted"
-	case "turn_context":
-		rec.Kind, rec.Type = session.Context, "turn_context"
-		rec.TurnID = Text(rec, FieldTurnID)
-	case "inter_agent_communication":
-		rec.Kind, rec.Type = session.Message, "inter_agent_communication"
-		rec.Model, rec.Boundary = true, true
-	default:
-		if name := sideTypes.find(kind); name != nil {
-			rec.Type = *name
-		}
+	if decode := lineTypes.of(rec, FieldType); decode != nil {
+		(*decode)(rec)
 	}
 }
 
-// sideTypes are the remaining top-level types of codex-format as of 0.169; none carries model history.
-var sideTypes = namesOf(map[string]string{
-	"inter_agent_communication_metadata": "inter_agent_communication_metadata",
-	"world_state":                        "world_state",
-	"security_risk_score":                "security_risk_score",
-	"token_usage_record":                 "token_usage_record",
-	"retained_context":                   "retained_context",
-	"realtime_item":                      "realtime_item",
+// lineTypes is what each top-level type means. Of those that only have their name none carries model history (codex-format
+// as of 0.169).
+var lineTypes = namesOf(map[string]func(*session.Record){
+	"session_meta": func(rec *session.Record) {
+		rec.Kind, rec.Type = session.Header, "session_meta"
+		rec.ID = Text(rec, FieldID)
+	},
+	"response_item": decodeItem,
+	"event_msg":     decodeEvent,
+	"compacted": func(rec *session.Record) {
+		rec.Kind, rec.Type = session.Compaction, "compacted"
+	},
+	"turn_context": func(rec *session.Record) {
+		rec.Kind, rec.Type = session.Context, "turn_context"
+		rec.TurnID = Text(rec, FieldTurnID)
+	},
+	"inter_agent_communication": func(rec *session.Record) {
+		rec.Kind, rec.Type = session.Message, "inter_agent_communication"
+		rec.Model, rec.Boundary = true, true
+	},
+	"inter_agent_communication_metadata": onlyNamed("inter_agent_communication_metadata"),
+	"world_state":                        onlyNamed("world_state"),
+	"security_risk_score":                onlyNamed("security_risk_score"),
+	"token_usage_record":                 onlyNamed("token_usage_record"),
+	"retained_context":                   onlyNamed("retained_context"),
+	"realtime_item":                      onlyNamed("realtime_item"),
 })
+
+func onlyNamed(kind string) func(*session.Record) {
+	return func(rec *session.Record) { rec.Type = kind }
+}
 
 func readOrdinal(raw []byte) session.Ordinal {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return session.Ordinal{}
 	}
-	v, err := strconv.ParseUint(string(raw), 10, 64)
-	if err != nil || v > math.MaxInt64 {
-		return session.Ordinal{State: session.BadOrdinal}
+	v := int64(0)
+	for _, c := range raw {
+		digit := int64(c) - '0'
+		if digit < 0 || digit > 9 || v > (math.MaxInt64-digit)/10 {
+			return session.Ordinal{State: session.BadOrdinal}
+		}
+		v = 10*v + digit
 	}
-	return session.Ordinal{State: session.GoodOrdinal, Value: int64(v)}
+	return session.Ordinal{State: session.GoodOrdinal, Value: v}
 }
 
 type itemMeaning struct {
@@ -116,7 +122,7 @@ var itemKinds = namesOf(map[string]itemMeaning{
 })
 
 func decodeItem(rec *session.Record) {
-	m := itemKinds.find(Text(rec, FieldPayloadType))
+	m := itemKinds.of(rec, FieldPayloadType)
 	if m == nil {
 		rec.Type = "response_item"
 		return
@@ -198,7 +204,7 @@ var eventKinds = namesOf(map[string]eventMeaning{
 })
 
 func decodeEvent(rec *session.Record) {
-	m := eventKinds.find(Text(rec, FieldPayloadType))
+	m := eventKinds.of(rec, FieldPayloadType)
 	if m == nil {
 		rec.Type = "event_msg"
 		return

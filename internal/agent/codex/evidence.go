@@ -22,6 +22,9 @@ const (
 
 // Evidence says what the record tells, and in which words its source is named in a report.
 func Evidence(rec *session.Record) (Tells, string) {
+	if rec.Kind != session.Evidence {
+		return 0, ""
+	}
 	switch rec.Type {
 	case "event_msg/user_message":
 		return TellsUser, "user_message"
@@ -67,8 +70,11 @@ func itemTells(rec *session.Record) (Tells, string) {
 
 // finished is TellsOutput for an item that has one, unless it is still being worked on.
 func finished(rec *session.Record, output bool) Tells {
-	status := string(Text(rec, FieldItemStatus))
-	if !output || status == "in_progress" || status == "inProgress" {
+	if !output {
+		return 0
+	}
+	switch string(Text(rec, FieldItemStatus)) {
+	case "in_progress", "inProgress":
 		return 0
 	}
 	return TellsOutput
@@ -92,7 +98,7 @@ func Proof(rec *session.Record) []byte {
 
 // CallOf reads the tool of a call record.
 func CallOf(rec *session.Record) Tool {
-	return Tool{Type: strings.TrimPrefix(rec.Type, "response_item/"), Name: string(Text(rec, FieldName)), CallID: string(rec.CallID)}
+	return Tool{Type: ItemKind(rec), Name: string(Text(rec, FieldName)), CallID: string(rec.CallID)}
 }
 
 // KeptOutput returns the output item for a call inside a compaction's replacement history, as a record of its own.

@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"bytes"
-
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -107,7 +105,7 @@ func Field(rec *session.Record, field int) []byte {
 // Text returns the bytes of a string field without its quotes and unescaped, nil if it is absent or no string.
 func Text(rec *session.Record, field int) []byte {
 	body := Literal(rec, field)
-	if bytes.IndexByte(body, '\\') < 0 {
+	if !jsonl.HasEscape(body) {
 		return body
 	}
 	text, _ := jsonl.AppendUnquoted(nil, Field(rec, field))

@@ -1,5 +1,10 @@
 package codex
 
+import (
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
 // names is what a few dozen names mean, by their lengths: few share one, so that finding a name is comparing it with one
 // or two, which takes less than hashing it.
 type names[V any] [][]named[V]
@@ -18,6 +23,18 @@ func namesOf[V any](meanings map[string]V) names[V] {
 		n[len(name)] = append(n[len(name)], named[V]{name, meaning})
 	}
 	return n
+}
+
+// of returns what the name in a text field of a record means, nil if it is none of them. Nobody writes a name with escapes:
+// only where it is not found as it stands is it decoded.
+func (n names[V]) of(rec *session.Record, field int) *V {
+	if v := n.find(Literal(rec, field)); v != nil {
+		return v
+	}
+	if text := Literal(rec, field); jsonl.HasEscape(text) {
+		return n.find(Text(rec, field))
+	}
+	return nil
 }
 
 // find returns what a name means, nil if it is none of them.

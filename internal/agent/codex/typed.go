@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -64,8 +63,9 @@ var typedItems = []struct {
 
 // ItemKind is the kind of an item, whether the client knows it or not.
 func ItemKind(rec *session.Record) string {
-	if kind, decoded := strings.CutPrefix(rec.Type, "response_item/"); decoded {
-		return kind
+	const envelope = "response_item/"
+	if len(rec.Type) > len(envelope) && rec.Type[:len(envelope)] == envelope {
+		return rec.Type[len(envelope):]
 	}
 	return string(Text(rec, FieldPayloadType))
 }
@@ -99,6 +99,7 @@ func misfit(rec *session.Record, members []typedMember) string {
 		case missing && m.optional:
 		case missing:
 			return "it has no " + m.name
+		case m.want == content && m.field == FieldContent && onePlainText(rec):
 		case !m.want.fits(raw):
 			return fmt.Sprintf("its %s is not what the client reads", m.name)
 		}
@@ -142,7 +143,7 @@ func readableShellCall(raw []byte) bool {
 }
 
 // partText is, for each kind of list, the member that each kind of part in it must have as a text.
-var partText = map[want]map[string]string{
+var partText = [...]map[string]string{
 	content:  {"input_text": "text", "output_text": "text", "input_image": "", "input_audio": "audio_url"},
 	output:   {"input_text": "text", "encrypted_content": "encrypted_content", "input_image": "", "input_audio": "audio_url"},
 	letter:   {"input_text": "text", "encrypted_content": "encrypted_content"},
@@ -151,7 +152,7 @@ var partText = map[want]map[string]string{
 }
 
 // plainParts are how the client begins parts of a list, up to the text.
-var plainParts = map[want][][]byte{
+var plainParts = [...][][]byte{
 	content:  {[]byte(`{"type":"input_text","text":`), []byte(`{"type":"output_text","text":`), []byte(`{"type":"input_image","image_url":`)},
 	output:   {[]byte(`{"type":"input_text","text":`), []byte(`{"type":"input_image","image_url":`)},
 	letter:   {[]byte(`{"type":"input_text","text":`)},
@@ -165,7 +166,7 @@ const maxSearched = 1 << 20
 // readableParts says whether the client can read every part of a list. A long one that the client has not written
 // itself is taken to be readable.
 func readableParts(raw []byte, of want) bool {
-	if plain(raw, plainParts[of]) || len(raw) > maxSearched {
+	if string(raw) == "[]" || plain(raw, plainParts[of]) || len(raw) > maxSearched {
 		return true
 	}
 	readable := true
@@ -174,6 +175,17 @@ func readableParts(raw []byte, of want) bool {
 		return readable
 	})
 	return readable
+}
+
+// onePlainText says whether the content of a message is one text and nothing else, as it nearly always is: where that ends
+// is known, so that it need not be searched again.
+func onePlainText(rec *session.Record) bool {
+	list, text := rec.Spans[FieldContent], rec.Spans[FieldFirstText]
+	if text.End <= text.Start || rec.Raw[text.Start] != '"' || string(rec.Raw[text.End:list.End]) != "}]" {
+		return false
+	}
+	head := rec.Raw[list.Start+1 : text.Start]
+	return bytes.Equal(head, plainParts[content][0]) || bytes.Equal(head, plainParts[content][1])
 }
 
 // plain says whether a list holds nothing but parts that begin so, with a text and nothing else.

@@ -23,7 +23,7 @@ type bareSession struct {
 // bareRecord takes a record of a bare session, and says whether it was one.
 func (c *headerChecker) bareRecord(rec *session.Record) bool {
 	if c.bare == nil {
-		if rec.Pos != c.run.First().Pos || !codex.BareHeader(rec.Raw) {
+		if c.run.Records() > 1 || rec.Pos != c.run.First().Pos || !codex.BareHeader(rec.Raw) {
 			return false
 		}
 		id, stamp := gjson.GetBytes(rec.Raw, "id"), gjson.GetBytes(rec.Raw, "timestamp")

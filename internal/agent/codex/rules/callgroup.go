@@ -18,6 +18,15 @@ type callGroup struct {
 	answers int           // outputs that have come
 	first   int           // the calls before this place have an output
 	newest  []session.Pos // by place: the newest of the outputs before it; made when the group has ended
+
+	one [2]session.Pos // room for a call and its output: most answers make one call
+}
+
+// newCallGroup begins a group without a call.
+func newCallGroup() *callGroup {
+	g := &callGroup{}
+	g.calls, g.outputs = g.one[:0:1], g.one[1:1:2]
+	return g
 }
 
 func (g *callGroup) last() session.Pos { return g.calls[len(g.calls)-1] }

@@ -178,7 +178,7 @@ func (c *callChecker) call(rec *session.Record) {
 	}
 	if c.group == nil || c.group.sampled || c.group.answered() {
 		c.closeGroup(rec.Pos)
-		c.group = &callGroup{}
+		c.group = newCallGroup()
 	}
 	c.group.calls = append(c.group.calls, rec.Pos)
 	c.group.outputs = append(c.group.outputs, session.Pos{})

@@ -45,9 +45,9 @@ func (c *callChecker) evidence(rec *session.Record) {
 		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)
 	}
 	seen := false
+	id := c.key(session.NoFamily, rec.CallID)
 	for family := session.Function; family <= session.Search; family++ {
-		key := c.key(family, rec.CallID)
-		if open, ok := c.open[key]; ok {
+		if open, ok := c.open[id+callKey(family)]; ok {
 			seen = true
 			if open.evidence == nil || open.evidence.tells&codex.TellsOutput == 0 {
 				open.evidence = ev
@@ -55,7 +55,7 @@ func (c *callChecker) evidence(rec *session.Record) {
 		}
 	}
 	for family := session.Function; family <= session.Search && !seen; family++ {
-		_, seen = c.answered(c.key(family, rec.CallID))
+		_, seen = c.answered(id + callKey(family))
 	}
 	if !seen {
 		c.only(rec, ev)
@@ -64,6 +64,6 @@ func (c *callChecker) evidence(rec *session.Record) {
 		if _, err := codex.CallFrom(string(rec.CallID), "", "", rec.Raw); err != nil {
 			ev.tells &^= codex.TellsCall
 		}
-		c.loose[c.key(session.NoFamily, rec.CallID)] = ev
+		c.loose[id] = ev
 	}
 }

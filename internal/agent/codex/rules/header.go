@@ -147,8 +147,10 @@ func (c *headerChecker) learn(rec *session.Record) {
 	if c.provider == "" && rec.Type == "event_msg/thread_settings_applied" {
 		c.provider = gjson.GetBytes(rec.Raw, "payload.thread_settings.model_provider_id").String()
 	}
-	if id := codex.Text(rec, codex.FieldThreadID); len(id) == 36 {
-		c.name(id)
+	if len(codex.Field(rec, codex.FieldThreadID)) > 0 {
+		if id := codex.Text(rec, codex.FieldThreadID); len(id) == 36 {
+			c.name(id)
+		}
 	}
 }
 

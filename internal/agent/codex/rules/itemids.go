@@ -15,11 +15,36 @@ var (
 	ruleDuplicateItemID = texts.Rule(Rule{Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact})
 )
 
-// idPrefixes are how the ids of items begin: clients' own from 0.79 to 0.169, and what the API asks for in its errors, as
-// users have reported them.
-var idPrefixes = map[string]string{
-	"message": "msg", "reasoning": "rs", "function_call": "fc", "function_call_output": "fco", "custom_tool_call": "ctc", "custom_tool_call_output": "ctco",
-	"local_shell_call": "lsh", "tool_search_call": "tsc", "tool_search_output": "tso", "web_search_call": "ws", "image_generation_call": "ig", "compaction": "cmp",
+// idPrefix is how the ids of a kind of item begin, "" if that is not known: clients' own from 0.79 to 0.169, and what the
+// API asks for in its errors, as users have reported them.
+func idPrefix(kind string) string {
+	switch kind {
+	case "message":
+		return "msg"
+	case "reasoning":
+		return "rs"
+	case "function_call":
+		return "fc"
+	case "function_call_output":
+		return "fco"
+	case "custom_tool_call":
+		return "ctc"
+	case "custom_tool_call_output":
+		return "ctco"
+	case "local_shell_call":
+		return "lsh"
+	case "tool_search_call":
+		return "tsc"
+	case "tool_search_output":
+		return "tso"
+	case "web_search_call":
+		return "ws"
+	case "image_generation_call":
+		return "ig"
+	case "compaction":
+		return "cmp"
+	}
+	return ""
 }
 
 // maxItemID is the longest id that the API takes, in characters.
@@ -28,11 +53,11 @@ const maxItemID = 64
 // wrongID says what is wrong with an item's id, "" if nothing is, or if the client does not send it.
 func wrongID(kind string, id []byte) string {
 	prefix, suffix, sent := bytes.Cut(id, []byte("_"))
-	want, known := idPrefixes[kind]
+	want := idPrefix(kind)
 	switch {
-	case !known || !sent || len(prefix) == 0 || len(suffix) == 0:
+	case want == "" || !sent || len(prefix) == 0 || len(suffix) == 0:
 		return ""
-	case !bytes.HasPrefix(id, []byte(want)):
+	case len(id) < len(want) || string(id[:len(want)]) != want:
 		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
 	case len(id) > maxItemID:
 		return fmt.Sprintf("an id of %d characters, of which the API takes %d", len(id), maxItemID)

@@ -160,8 +160,14 @@ func (c *messageChecker) Record(rec *session.Record) {
 // tellsOfFront says whether an answer's event is about the record in front of it, so that no item follows: the client
 // tells so that it has compacted the history, and at a review's end it writes the answer first.
 func (c *messageChecker) tellsOfFront(rec *session.Record) bool {
+	if c.packed && codex.TellsCompaction(rec) {
+		return true
+	}
+	if c.front.size == 0 {
+		return false
+	}
 	tells, _ := codex.Evidence(rec)
-	return c.packed && codex.TellsCompaction(rec) || tells&codex.TellsAgent != 0 && c.front.size > 0 && c.front == c.sum(codex.ShownText(rec))
+	return tells&codex.TellsAgent != 0 && c.front == c.sum(codex.ShownText(rec))
 }
 
 func (c *messageChecker) End() {

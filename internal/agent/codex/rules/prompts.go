@@ -59,18 +59,22 @@ type promptless struct {
 
 // see takes in a record of the turn.
 func (p *promptless) see(rec *session.Record, review bool) {
-	tells, _ := codex.Evidence(rec)
 	switch {
 	case rec.Kind == session.TurnStart:
 		*p = promptless{start: refOf(rec), began: review}
 	case review, rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		p.began = true
 	case p.first.Line > 0:
-	case rec.Answer, rec.Kind == session.Call, rec.Kind == session.Evidence && tells&codex.TellsUser == 0:
+	case rec.Answer, rec.Kind == session.Call, rec.Kind == session.Evidence && !tellsUser(rec):
 		p.first, p.stamp = rec.Pos, codex.Stamp(rec)
 	case rec.Kind == session.Message, rec.Kind == session.Evidence:
 		p.began = true
 	}
+}
+
+func tellsUser(rec *session.Record) bool {
+	tells, _ := codex.Evidence(rec)
+	return tells&codex.TellsUser != 0
 }
 
 // lost is the finding about the turn that has been seen, nil if it has its prompt.

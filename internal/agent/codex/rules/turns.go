@@ -92,8 +92,7 @@ func (c *turnChecker) progress(rec *session.Record) {
 		t.shown = false
 		c.error = false
 	case rec.Kind == session.Evidence:
-		tells, _ := codex.Evidence(rec)
-		t.shown = t.shown || tells&codex.TellsUser != 0
+		t.shown = t.shown || tellsUser(rec)
 	case rec.Kind == session.Call || rec.Kind == session.Output:
 		t.answer, t.spoke, t.busy = true, false, true
 	case rec.Answer:
