@@ -65,7 +65,7 @@ func (e *env) check(ctx context.Context, run plan.Run, threshold lint.Impact) er
 		return fmt.Errorf("%s of %d not there, run them again: hist-fleet lint %s --shard %s", count(int64(len(missing)), "shard is", "shards are"), len(p.Parts), run,
 			strings.Join(missing[:min(len(missing), 10)], ", "))
 	}
-	return e.verdict(all, all.reaches(threshold))
+	return e.verdict(all, p.Young, all.reaches(threshold))
 }
 
 // reaches says whether a session has a finding at or above a threshold.

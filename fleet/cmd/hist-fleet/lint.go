@@ -192,11 +192,15 @@ func (e *env) lintAndPrint(ctx context.Context, c *cli.Command, address string, 
 		return usage("%w", err)
 	}
 	d := newDone(shard.Whole)
-	reached := false
+	reached, young := false, int64(0)
 	now := time.Now()
 	objects := func(each func(store.Object) error) error {
 		return from.List(ctx, "", func(o store.Object) error {
-			if !work.IsSession(o.Key) || now.Sub(o.Modified) < c.Duration("min-age") {
+			switch {
+			case !work.IsSession(o.Key):
+				return nil
+			case now.Sub(o.Modified) < c.Duration("min-age"):
+				young++
 				return nil
 			}
 			return each(o)
@@ -210,7 +214,7 @@ func (e *env) lintAndPrint(ctx context.Context, c *cli.Command, address string, 
 	if err != nil {
 		return err
 	}
-	return e.verdict(d, reached)
+	return e.verdict(d, young, reached)
 }
 
 // printFindings prints what is known of one session, and says whether something reaches the threshold.
@@ -230,12 +234,14 @@ func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 	return reached
 }
 
-// verdict ends a run with its numbers and the exit code.
-func (e *env) verdict(d *done, reached bool) error {
-	damaged := d.Worst["blocks"] + d.Worst["loses"] + d.Worst["rejects"]
-	fmt.Fprintf(e.err, "%s, %d damaged, %d unreadable, %d changed meanwhile, %d of no known agent, %d unchanged since an earlier run\n",
-		count(d.Rows, "session", "sessions"), damaged, d.Outcomes[work.Unreadable], d.Outcomes[work.Changed], d.Outcomes[work.Unclaimed], d.Outcomes[work.Cached])
+// verdict ends a run with its numbers and the exit code; young is how many sessions were left out as too young.
+func (e *env) verdict(d *done, young int64, reached bool) error {
+	damaged := d.Worst["blocks"] + d.Worst["loses"] + d.Worst["rejects"] + d.Worst["shows"]
+	fmt.Fprintf(e.err, "%s, %d damaged, %d unreadable, %d changed meanwhile, %d of no known agent, %d unchanged since an earlier run, %d too young\n",
+		count(d.Rows, "session", "sessions"), damaged, d.Outcomes[work.Unreadable], d.Outcomes[work.Changed], d.Outcomes[work.Unclaimed], d.Outcomes[work.Cached], young)
 	switch {
+	case d.Rows == 0 && young > 0:
+		return &codeError{exitIO, fmt.Errorf("no session is old enough; --min-age 0s takes those, too, that may still be written")}
 	case d.Rows == 0:
 		return &codeError{exitIO, fmt.Errorf("no session was found")}
 	case d.Outcomes[work.Unreadable] > 0:

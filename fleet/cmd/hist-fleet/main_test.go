@@ -283,7 +283,9 @@ func TestFindingsArePrinted(t *testing.T) {
 		if keys := fleettest.Keys(t, s, ""); len(keys) != 2 {
 			t.Errorf("something was written: %q", keys)
 		}
-		call(t, "lint", address).want(t, exitIO) // both are younger than a minute
+		if young := call(t, "lint", address).want(t, exitIO); !strings.Contains(young.err, "2 too young") || !strings.Contains(young.err, "--min-age") {
+			t.Errorf("what is younger than a minute is left out with %s", young.err)
+		}
 	})
 }
 
