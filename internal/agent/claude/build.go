@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -70,7 +71,7 @@ func (m made) json(beside setting) []byte {
 	}
 	add("uuid", m.uuid)
 	if m.when != 0 {
-		add("timestamp", time.UnixMilli(m.when).UTC().Format("2006-01-02T15:04:05.000Z"))
+		add("timestamp", time.UnixMilli(m.when).UTC().Format(timeForm))
 	}
 	if m.source != "" {
 		add("sourceToolAssistantUUID", m.source)
@@ -83,14 +84,10 @@ func (m made) json(beside setting) []byte {
 type setting struct{ cwd, session, version, branch string }
 
 func (c *setting) take(rec *session.Record) {
-	for _, s := range []struct {
-		field int
-		to    *string
-	}{{fieldCwd, &c.cwd}, {fieldSession, &c.session}, {fieldVersion, &c.version}, {fieldBranch, &c.branch}} {
-		if v := decodedAs(*s.to, rec, s.field); v != "" {
-			*s.to = v
-		}
-	}
+	c.cwd = cmp.Or(decodedAs(c.cwd, rec, fieldCwd), c.cwd)
+	c.session = cmp.Or(decodedAs(c.session, rec, fieldSession), c.session)
+	c.version = cmp.Or(decodedAs(c.version, rec, fieldVersion), c.version)
+	c.branch = cmp.Or(decodedAs(c.branch, rec, fieldBranch), c.branch)
 }
 
 // newID is an id for a record that has none, made of what it stands for: the same repair writes the same bytes.

@@ -20,9 +20,9 @@ func (c *Checker) wrongResultIDs() {
 		if m.side || m.again || m.role != roleResult || len(m.blocks) != 1 {
 			continue
 		}
-		call := c.byUUID[m.source]
-		if m.source == "" {
-			call = m.up
+		call := m.up
+		if m.source != "" && (call == nil || call.uuid != m.source) {
+			call = c.byUUID[m.source]
 		}
 		if call == nil || call.role != roleAssistant || !c.astray(m, call) {
 			continue
@@ -36,6 +36,9 @@ func (c *Checker) wrongResultIDs() {
 			c.matchIDs(m, call, &call.blocks[open])
 		}
 	}
+	if len(moved) == 0 {
+		return
+	}
 	for id, list := range c.results() {
 		if len(list) > 1 {
 			c.results()[id] = slices.DeleteFunc(list, func(m *node) bool { return moved[m] && m.blocks[0].id != id })
@@ -46,7 +49,7 @@ func (c *Checker) wrongResultIDs() {
 // astray says whether the call that an output names is not in the file, or answered by another output that hangs on it.
 func (c *Checker) astray(m, call *node) bool {
 	id := m.blocks[0].id
-	named := c.calls()[id]
+	named := c.callNamed(m, id)
 	return named == nil || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
 }
 
@@ -97,6 +100,9 @@ func renamed(n *node, b *block, id string) finding.Edit {
 
 // sameCallID gives the later of two calls with one id its own, and its output with it.
 func (c *Checker) sameCallID() {
+	if c.calls(); c.callsApart {
+		return
+	}
 	seen := map[string]*node{}
 	shared := map[string]*outputs{}
 	defer func() {

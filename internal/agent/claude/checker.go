@@ -107,7 +107,7 @@ func (c *Checker) Record(rec *session.Record) {
 			c.written = v
 		}
 		n := c.room()
-		n.read(rec, c.prior())
+		n.read(rec, c.prior(), &c.parts)
 		n.side = n.side && !c.opts.SubAgent
 		n.index, n.number = len(c.nodes), c.numbers
 		c.numbers++

@@ -75,7 +75,7 @@ func (Decoder) Decode(rec *session.Record) {
 	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
 	rec.Model, rec.Boundary, rec.Answer = false, false, false
 	rec.Ordinal = session.Ordinal{}
-	typ := string(text(rec, fieldType))
+	typ := typeName(text(rec, fieldType))
 	rec.Type = typ
 	switch typ {
 	case "user", "assistant":
@@ -96,6 +96,29 @@ func (Decoder) Decode(rec *session.Record) {
 			rec.Kind = session.Context
 		}
 	}
+}
+
+// typeName is a text of the file that mostly is one of a few: then none is made.
+func typeName(text []byte) string {
+	for _, name := range [...]string{"assistant", "user", "attachment", "api-request", "queue-operation", "last-prompt", "system"} {
+		if string(text) == name {
+			return name
+		}
+	}
+	return string(text)
+}
+
+// blockName is the type of a record whose first content block tells more.
+func blockName(typ, block string) string {
+	switch {
+	case typ == "assistant" && block == "/tool_use":
+		return "assistant/tool_use"
+	case typ == "assistant" && block == "/thinking":
+		return "assistant/thinking"
+	case typ == "user" && block == "/tool_result":
+		return "user/tool_result"
+	}
+	return typ + block
 }
 
 // decodeMessage reads the records that the model sees.
@@ -119,12 +142,12 @@ func decodeMessage(rec *session.Record) {
 	switch string(text(rec, fieldBlockType)) {
 	case "tool_use":
 		rec.CallID = text(rec, fieldBlockID)
-		rec.Kind, rec.Family, rec.Type = session.Call, session.Function, rec.Type+"/tool_use"
+		rec.Kind, rec.Family, rec.Type = session.Call, session.Function, blockName(rec.Type, "/tool_use")
 	case "tool_result":
 		rec.CallID = text(rec, fieldResultID)
-		rec.Kind, rec.Family, rec.Type = session.Output, session.Function, rec.Type+"/tool_result"
+		rec.Kind, rec.Family, rec.Type = session.Output, session.Function, blockName(rec.Type, "/tool_result")
 	case "thinking":
-		rec.Type += "/thinking"
+		rec.Type = blockName(rec.Type, "/thinking")
 	default:
 		rec.Boundary = rec.Type == "user" && rec.Model && !isTrue(rec, fieldMeta) && !isTrue(rec, fieldSummary)
 	}

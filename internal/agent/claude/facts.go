@@ -9,6 +9,7 @@ import (
 type recordTree struct {
 	nodes       []*node // in the order of the file
 	spare       []node  // memory for more of them
+	parts       cutter  // for the blocks of one
 	added       []*node // records of hist's own
 	numbers     int     // of records, those that were dropped since among them
 	changes     int     // of the tree
@@ -55,6 +56,8 @@ type callPairs struct {
 	heard     map[string]bool // the calls so far; true where what was given to them must be had from their results
 	callMap   map[string]*node
 	resultMap map[string][]*node
+
+	callsApart bool // no two of the calls in the map had one id
 }
 
 // fileFacts are of the file as a whole.

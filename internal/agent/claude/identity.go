@@ -13,8 +13,23 @@ import (
 
 func sortedKeys(m map[string]gjson.Result) []string { return slices.Sorted(maps.Keys(m)) }
 
+// allApart notes the records by their ids, and says whether each has one, and one of its own.
+func (c *Checker) allApart() bool {
+	c.byUUID = make(map[string]*node, len(c.nodes))
+	for _, n := range c.nodes {
+		if n.uuid == "" {
+			return false
+		}
+		c.byUUID[n.uuid] = n
+	}
+	return len(c.byUUID) == len(c.nodes)
+}
+
 // duplicates takes later copies of a record out of the count, and gives records of their own that share an id.
 func (c *Checker) duplicates() {
+	if c.allApart() {
+		return
+	}
 	kept := make([]*node, 0, len(c.nodes))
 	c.byUUID = make(map[string]*node, len(c.nodes))
 	for _, n := range c.nodes {
@@ -76,14 +91,20 @@ func (c *Checker) reused(n *node) {
 	n.named = d
 }
 
+// nameless says whether a record has no id of its own.
+func (n *node) nameless() bool { return n.uuid == "" || n.wrongID }
+
 // identify gives an id to records that have none of their own: the one that what follows names, else a new one.
 func (c *Checker) identify() {
-	missing := c.danglers()
+	var missing map[string]int // asked for where a record lacks an id
+	if slices.ContainsFunc(c.nodes, (*node).nameless) {
+		missing = c.danglers()
+	}
 	for i, n := range c.nodes {
 		if (n.typeLost || n.typeWrong) && !n.side {
 			c.missingType(n)
 		}
-		if n.uuid != "" && !n.wrongID {
+		if !n.nameless() {
 			continue
 		}
 		d := n.named

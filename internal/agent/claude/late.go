@@ -15,7 +15,7 @@ func (c *Checker) late() {
 		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 {
 			continue
 		}
-		call := c.calls()[m.blocks[0].id]
+		call := c.callNamed(m, m.blocks[0].id)
 		if call == nil || m.up == nil || call.side || m.up == call {
 			continue
 		}

@@ -121,6 +121,9 @@ func (c *Checker) firstIndex() int {
 
 // adopt takes records for the conversation's own that say they are a sub-agent's, but that it hangs on.
 func (c *Checker) adopt() {
+	if !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.side }) {
+		return
+	}
 	for _, n := range c.nodes {
 		if n.side {
 			continue

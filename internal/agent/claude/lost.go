@@ -120,16 +120,37 @@ func (c *Checker) anyCall(m *node) bool {
 // calls are the records with calls, by the calls' ids.
 func (c *Checker) calls() map[string]*node {
 	if c.callMap == nil {
-		c.callMap = make(map[string]*node, len(c.heard))
+		c.callMap, c.callsApart = make(map[string]*node, len(c.heard)), true
 		for _, n := range c.nodes {
 			for id := range n.each(blockCall) {
-				if !n.side && c.callMap[id] == nil {
+				switch {
+				case n.side:
+				case c.callMap[id] == nil:
 					c.callMap[id] = n
+				default:
+					c.callsApart = false
 				}
 			}
 		}
 	}
 	return c.callMap
+}
+
+// callNamed is the record with the call of an id, the first if several have that; nil if none does. Mostly it is the one that
+// the output hangs on.
+func (c *Checker) callNamed(output *node, id string) *node {
+	if c.calls(); c.callsApart && output.up != nil && !output.up.side && output.up.says(blockCall, id) {
+		return output.up
+	}
+	return c.callMap[id]
+}
+
+// answered says whether a call has an output. Mostly that is the first record that hangs on it.
+func (c *Checker) answered(call *node, id string) bool {
+	if m := call.first; m != nil && !m.side && m.says(blockResult, id) {
+		return true
+	}
+	return len(c.results()[id]) > 0
 }
 
 // results are the records with outputs, by the ids of the calls that they answer.

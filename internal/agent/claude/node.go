@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -141,6 +140,11 @@ func (n *node) each(kind blockKind) iter.Seq[string] {
 	}
 }
 
+// says says whether there is a block of a kind with an id.
+func (n *node) says(kind blockKind, id string) bool {
+	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == kind && b.id == id })
+}
+
 // has says whether there is a block of a kind.
 func (n *node) has(kind blockKind) bool {
 	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == kind })
@@ -162,7 +166,11 @@ func inTree(rec *session.Record) bool {
 	if len(field(rec, fieldParent)) > 0 {
 		return true
 	}
-	switch decoded(rec, fieldType) {
+	typ := text(rec, fieldType)
+	if bytes.IndexByte(typ, '\\') >= 0 {
+		typ = []byte(decoded(rec, fieldType))
+	}
+	switch string(typ) {
 	case "user", "assistant":
 		return true
 	case "system", "attachment":
@@ -176,13 +184,14 @@ var nodeSeed = maphash.MakeSeed()
 // newNode reads a record of the tree. before is the one in front of it, which mostly says the same of where it belongs.
 func newNode(rec *session.Record, before *node) *node {
 	n := &node{}
-	n.read(rec, before)
+	n.read(rec, before, &cutter{})
 	return n
 }
 
 // read is newNode for a node that there is.
-func (n *node) read(rec *session.Record, before *node) {
-	n.ref, n.sum, n.message = finding.RefOf(rec), maphash.Bytes(nodeSeed, rec.Raw), maphash.Bytes(nodeSeed, field(rec, fieldMessage))
+func (n *node) read(rec *session.Record, before *node, blocks *cutter) {
+	n.ref = finding.RefOf(rec)
+	n.sum, n.message = sumsOf(rec)
 	n.uuid, n.ref2 = decoded(rec, fieldUUID), decoded(rec, fieldLogicalParent)
 	n.parent, n.msg, n.source = decodedAs(before.uuid, rec, fieldParent), decodedAs(before.msg, rec, fieldMessageID), decodedAs(before.source, rec, fieldSource)
 	n.typ, n.prompt, n.version = decodedAs(before.typ, rec, fieldType), decodedAs(before.prompt, rec, fieldPromptID), decodedAs(before.version, rec, fieldVersion)
@@ -191,9 +200,7 @@ func (n *node) read(rec *session.Record, before *node) {
 	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
 	n.summary, n.toolResult = isTrue(rec, fieldSummary), len(field(rec, fieldToolResult)) > 0
 	n.start, n.mended, n.torn = max(bytes.IndexByte(rec.Raw, '{'), 0), rec.Mended, rec.Torn
-	if t, err := time.Parse(time.RFC3339, string(text(rec, fieldTimestamp))); err == nil {
-		n.when = t.UnixMilli()
-	}
+	n.when = millisOf(text(rec, fieldTimestamp))
 	n.parentWas = n.parent
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
@@ -201,8 +208,16 @@ func (n *node) read(rec *session.Record, before *node) {
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
 	n.setRole(rec)
 	if n.hasMessage() {
-		n.readMessage(rec)
+		n.readMessage(rec, blocks)
+		blocks.done()
 	}
+}
+
+// sumsOf are a record's sum, and that of its message, for which each byte is looked at once.
+func sumsOf(rec *session.Record) (whole, message uint64) {
+	at := rec.Spans[fieldMessage]
+	message = maphash.Bytes(nodeSeed, rec.Raw[at.Start:at.End])
+	return maphash.Comparable(nodeSeed, [3]uint64{maphash.Bytes(nodeSeed, rec.Raw[:at.Start]), message, maphash.Bytes(nodeSeed, rec.Raw[at.End:])}), message
 }
 
 func (n *node) setRole(rec *session.Record) {
@@ -242,7 +257,7 @@ func fromModel(rec *session.Record) bool {
 }
 
 // readMessage notes the blocks of a message, and what is wrong with them.
-func (n *node) readMessage(rec *session.Record) {
+func (n *node) readMessage(rec *session.Record, parts *cutter) {
 	content := rec.Spans[fieldContent]
 	raw := field(rec, fieldContent)
 	switch {
@@ -256,10 +271,8 @@ func (n *node) readMessage(rec *session.Record) {
 		return
 	}
 	results := 0
-	var few [4]value
-	values := few[:0]
 	gjson.ParseBytes(raw).ForEach(func(_, b gjson.Result) bool {
-		at, v := content.Start+b.Index, valueOf(b.Raw)
+		at, v := content.Start+b.Index, parts.cut(b.Raw)
 		blk := block{kind: blockOther, span: jsonl.Span{Start: at, End: at + len(b.Raw)}}
 		switch v.get("type").String() {
 		case "text":
@@ -275,14 +288,13 @@ func (n *node) readMessage(rec *session.Record) {
 			blk.id, blk.value = idOf(v.get("tool_use_id"), at)
 		}
 		n.blocks = append(n.blocks, blk)
-		values = append(values, v)
 		return true
 	})
 	if results > 0 && n.role == roleUser {
 		n.role = roleResult
 	}
 	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == synthetic && !n.synthetic
-	n.checkBlocks(rec, values)
+	n.checkBlocks(rec, parts.values)
 	n.resultsFirst(rec)
 }
 

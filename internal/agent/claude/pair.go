@@ -80,7 +80,7 @@ func replaceValue(old []byte, key string, value []byte) []byte {
 // orphans writes the calls of outputs again that hang on something else than a lost call.
 func (c *Checker) orphans() {
 	for _, m := range c.nodes {
-		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.calls()[m.blocks[0].id] != nil || c.inOtherPart(m.source) {
+		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.callNamed(m, m.blocks[0].id) != nil || c.inOtherPart(m.source) {
 			continue
 		}
 		p := m.up
@@ -112,7 +112,7 @@ func (c *Checker) unanswered() {
 			continue
 		}
 		for id := range n.each(blockCall) {
-			if len(c.results()[id]) > 0 {
+			if c.answered(n, id) {
 				continue
 			}
 			next := nextSent(n, known)

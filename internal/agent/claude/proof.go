@@ -18,12 +18,12 @@ import (
 // proof is what a session tells of the requests that its client sent: for each message the SHA-256 of its canonical JSON.
 // From 2.1.300 or so on; files of older versions have none.
 type proof struct {
-	sent    map[string]session.Pos // hash of a message that was sent: where that is told first
-	answers map[string]*answer     // with thinking, by the message's id
-	resent  map[*node]*resent      // by the summaries of compactions
-	open    *resent                // of the last summary, until a request was made
-	last    session.Pos            // of the newest request
-	whole   []finding.Ref          // the requests that repeat no other: the first of each client
+	sent    map[digest]struct{} // of the messages that were sent
+	answers map[string]*answer  // with thinking, by the message's id
+	resent  map[*node]*resent   // by the summaries of compactions
+	open    *resent             // of the last summary, until a request was made
+	last    session.Pos         // of the newest request
+	whole   []finding.Ref       // the requests that repeat no other: the first of each client
 }
 
 // answer is the hashes of an answer with thinking, of all of it and without its thinking, while its records come.
@@ -36,8 +36,21 @@ type answer struct {
 	model       string
 }
 
+// digest is a SHA-256, as a client names a message.
+type digest [sha256.Size]byte
+
+// digestOf reads a hash from the file; one that is none stands for itself, and for no message.
+func digestOf(hash []byte) (d digest) {
+	if len(hash) == hex.EncodedLen(len(d)) {
+		if _, err := hex.Decode(d[:], hash); err == nil {
+			return d
+		}
+	}
+	return sha256.Sum256(append([]byte("no hash: "), hash...))
+}
+
 func newProof() proof {
-	return proof{sent: map[string]session.Pos{}, answers: map[string]*answer{}, resent: map[*node]*resent{}}
+	return proof{sent: map[digest]struct{}{}, answers: map[string]*answer{}, resent: map[*node]*resent{}}
 }
 
 // answer takes a record of an answer into account whose first record holds thinking.
@@ -85,7 +98,7 @@ func (a *answer) add(which int, block []byte) {
 func (p *proof) sentAs(a *answer) bool {
 	for _, h := range []hash.Hash{a.whole, a.bare} {
 		h.Write([]byte(`],"role":"assistant"}`))
-		if _, ok := p.sent[hex.EncodeToString(h.Sum(nil))]; ok {
+		if _, ok := p.sent[digest(h.Sum(nil))]; ok {
 			return true
 		}
 	}
@@ -137,28 +150,32 @@ func (c *Checker) partLost(a *answer) bool {
 
 // blob takes a message into account that was kept whole, and the words of a prompt in it, "" for none.
 func (p *proof) blob(rec *session.Record, words string) {
-	hash := string(text(rec, fieldHash))
-	p.note(hash, rec.Pos)
+	p.note(text(rec, fieldHash))
 	if p.open != nil && words != "" {
-		p.open.words[hash] = words
+		p.open.words[string(text(rec, fieldHash))] = words
 	}
 }
 
 func (p *proof) request(rec *session.Record) {
 	p.last = rec.Pos
-	if gjson.GetBytes(rec.Raw, "keep").Int() == 0 {
+	if gjson.ParseBytes(field(rec, fieldKeep)).Int() == 0 {
 		p.whole = append(p.whole, finding.RefOf(rec))
 		p.resend(rec)
 	}
-	gjson.ParseBytes(field(rec, fieldTail)).ForEach(func(_, h gjson.Result) bool {
-		p.note(h.String(), rec.Pos)
-		return true
-	})
+	for list := field(rec, fieldTail); ; { // of hashes: nothing else in it is looked for
+		_, from, more := bytes.Cut(list, []byte(`"`))
+		hash, behind, whole := bytes.Cut(from, []byte(`"`))
+		if !more || !whole {
+			break
+		}
+		p.note(hash)
+		list = behind
+	}
 }
 
-func (p *proof) note(hash string, at session.Pos) {
-	if _, ok := p.sent[hash]; !ok && hash != "" {
-		p.sent[hash] = at
+func (p *proof) note(hash []byte) {
+	if len(hash) > 0 {
+		p.sent[digestOf(hash)] = struct{}{}
 	}
 }
 
@@ -167,13 +184,19 @@ func (p *proof) proves(role string, content []byte) bool {
 	if len(p.sent) == 0 {
 		return false
 	}
-	_, ok := p.sent[messageHash(role, content)]
+	_, ok := p.sent[digestOfMessage(role, content)]
 	return ok
 }
 
-// messageHash is the hash by which the client names a message: its canonical JSON has sorted keys, no spaces, a list of
-// blocks for content, and no cache_control.
+// messageHash is the hash by which the client names a message, as it writes it.
 func messageHash(role string, content []byte) string {
+	d := digestOfMessage(role, content)
+	return hex.EncodeToString(d[:])
+}
+
+// digestOfMessage is the hash by which the client names a message: that of its canonical JSON has sorted keys, no spaces, a list of
+// blocks for content, and no cache_control.
+func digestOfMessage(role string, content []byte) digest {
 	v := gjson.ParseBytes(content)
 	out := []byte(`{"content":`)
 	if v.Type == gjson.String {
@@ -185,8 +208,7 @@ func messageHash(role string, content []byte) string {
 	}
 	out = append(out, `,"role":`...)
 	out = append(jsonl.AppendQuote(out, role), '}')
-	sum := sha256.Sum256(out)
-	return hex.EncodeToString(sum[:])
+	return sha256.Sum256(out)
 }
 
 func appendCanonical(out []byte, v gjson.Result) []byte {

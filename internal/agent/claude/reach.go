@@ -28,18 +28,19 @@ func (s *nodeSet) add(n *node) {
 func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*node, all []*node) *nodeSet {
 	sent := &nodeSet{in: make([]bool, c.numbers), list: make([]*node, 0, len(all))}
 	answers := make(map[string]bool, len(all)/4)
-	calls := make(map[string]bool, len(c.heard))
+	known, last := "", false // what is known of the answer of the record before
 	var kept []*node
 	for p := tip; p != nil && !sent.has(p); p = up(p) {
 		sent.add(p)
 		if len(p.keeps) > 0 {
 			kept = append(kept, keeps(p)...)
 		}
-		if p.role == roleAssistant && p.msg != "" && !p.filler && !p.synthetic {
-			answers[p.msg] = true
+		if p.role == roleAssistant && p.msg != "" && p.msg != known && !p.filler && !p.synthetic {
+			known = p.msg
+			answers[known] = true
 		}
 	}
-	known, last := "", false // what is known of the answer of the record before
+	known = ""
 	for _, n := range all {
 		if n.role == roleAssistant && n.msg != "" && n.dropped == nil && !n.side {
 			if n.msg != known {
@@ -49,22 +50,8 @@ func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*no
 				sent.add(n)
 			}
 		}
-		if sent.has(n) {
-			for id := range n.each(blockCall) {
-				calls[id] = true
-			}
-		}
 	}
-	for _, n := range all {
-		if n.role != roleResult || n.dropped != nil || n.side {
-			continue
-		}
-		for id := range n.each(blockResult) {
-			if calls[id] {
-				sent.add(n)
-			}
-		}
-	}
+	c.addOutputs(sent, all)
 	for _, n := range kept {
 		if !sent.has(n) {
 			sent.add(n)
@@ -72,6 +59,27 @@ func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*no
 		}
 	}
 	return sent
+}
+
+// addOutputs adds the outputs of calls that are sent, wherever they hang.
+func (c *Checker) addOutputs(sent *nodeSet, all []*node) {
+	off := func(n *node) bool { return n.role == roleResult && n.dropped == nil && !n.side && !sent.has(n) }
+	if !slices.ContainsFunc(all, off) {
+		return
+	}
+	calls := make(map[string]bool, len(c.heard))
+	for _, n := range sent.list {
+		for id := range n.each(blockCall) {
+			calls[id] = true
+		}
+	}
+	for _, n := range all {
+		for id := range n.each(blockResult) {
+			if off(n) && calls[id] {
+				sent.add(n)
+			}
+		}
+	}
 }
 
 // hungKept are the records that a compaction's mark keeps once all is mended.

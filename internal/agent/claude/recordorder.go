@@ -22,14 +22,17 @@ func (c *Checker) order() {
 // inFrontOfMark reports records that hang on the last compaction and stand in front of its mark: 2.1.330 sends none of them
 // (measured; for versions up to 2.1.2 their place does not matter).
 func (c *Checker) inFrontOfMark() bool {
-	var path []*node
 	mark := c.tipOf(c.leaf)
-	for mark != nil && mark.role != roleBoundary && len(path) <= len(c.nodes) {
-		path = append(path, mark)
+	tip, steps := mark, 0
+	for ; mark != nil && mark.role != roleBoundary && steps <= len(c.nodes); steps++ {
 		mark = mark.up
 	}
-	if mark == nil || len(path) == 0 || mark.new != nil || len(mark.keeps) == 0 {
+	if mark == nil || steps == 0 || mark.new != nil || len(mark.keeps) == 0 {
 		return false
+	}
+	path := make([]*node, 0, steps)
+	for n := tip; n != mark; n = n.up {
+		path = append(path, n)
 	}
 	first := path[len(path)-1] // it belongs behind the mark, as all the others
 	late := first.index < mark.index

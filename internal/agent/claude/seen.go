@@ -55,6 +55,9 @@ func (r *reading) up(n *node) *node {
 	if n.parent == "" {
 		return nil
 	}
+	if r.whole && n.index > 0 && r.nodes[n.index-1].uuid == n.parent { // mostly it stands in front of it
+		return r.nodes[n.index-1]
+	}
 	if p := r.ids[n.parent]; p != nil {
 		return p
 	}

@@ -21,13 +21,16 @@ type entry struct {
 }
 
 // valueOf cuts a value that is valid JSON.
-func valueOf(raw string) value {
+func valueOf(raw string) value { return cutInto(make([]entry, 0, usualMembers), raw) }
+
+// cutInto is valueOf with the members behind others, in whose memory there may be room for them.
+func cutInto(room []entry, raw string) value {
 	v := value{Result: gjson.Result{Type: gjson.JSON, Raw: raw}}
 	if raw == "" || raw[0] != '{' {
 		v.Result = gjson.Parse(raw)
 		return v
 	}
-	v.members = make([]entry, 0, 8)
+	v.members = room[len(room):]
 	for i := pastSpace(raw, 1); i < len(raw) && raw[i] == '"'; i = pastSpace(raw, i) {
 		m := entry{keyAt: i}
 		end := pastString(raw, i)
@@ -44,6 +47,35 @@ func valueOf(raw string) value {
 		}
 	}
 	return v
+}
+
+// usualMembers is how many members a block has at most, but for odd ones.
+const usualMembers = 8
+
+// cutter cuts the blocks of one record after the other, all in the same memory.
+type cutter struct {
+	values  []value
+	entries []entry
+}
+
+// cut adds a block. It is good until done.
+func (c *cutter) cut(raw string) *value {
+	if cap(c.entries)-len(c.entries) < usualMembers {
+		c.entries = make([]entry, 0, 8*usualMembers)
+	}
+	v := cutInto(c.entries, raw)
+	if end := len(c.entries) + len(v.members); end <= cap(c.entries) {
+		c.entries = c.entries[:end]
+	}
+	c.values = append(c.values, v)
+	return &c.values[len(c.values)-1]
+}
+
+// done forgets the blocks: nothing may hold what was said in them.
+func (c *cutter) done() {
+	clear(c.values)
+	clear(c.entries)
+	c.values, c.entries = c.values[:0], c.entries[:0]
 }
 
 // member is the first of a name, a zero one if there is none: as clients read it.
