@@ -23,6 +23,7 @@ type fault struct {
 	drop    bool // the record says nothing without it: it is taken out
 	// impacts of clients before 2.1.100, up to 2.1.215, and of the newest
 	old, middle, newest finding.Impact
+	dropped             bool // it is a text of an answer, which some clients drop
 	lost                int64
 }
 
@@ -127,7 +128,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 				newest = finding.Loses
 			}
 			out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
-			n.faults[len(n.faults)-1].fix = finding.Exact
+			n.faults[len(n.faults)-1].fix, n.faults[len(n.faults)-1].dropped = finding.Exact, n.role == roleAssistant
 			return true
 		}
 	case blockThinking:

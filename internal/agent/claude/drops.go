@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"slices"
+
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -20,7 +22,7 @@ func (c *Checker) drops() {
 // content reports one fault of a record's content with its mend.
 func (c *Checker) content(n *node, f *fault) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: f.rule, Impact: c.worst(f.old, f.middle, f.newest), Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
+		Rule: f.rule, Impact: c.impactOn(n, f), Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
 		Offset: n.ref.Offset + int64(f.at), Pos: n.ref.Pos,
 	}})
 	if n.dropped != nil {
@@ -39,6 +41,49 @@ func (c *Checker) content(n *node, f *fault) {
 	case f.drop:
 		c.drop(n, d)
 	}
+}
+
+// impactOn is what the clients that may read the session do with a fault of a record's content.
+func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
+	if !f.dropped {
+		return c.worst(f.old, f.middle, f.newest)
+	}
+	worst := finding.Notes
+	for _, version := range c.readers() {
+		if c.sendsEmptyText(version, n) {
+			worst = f.old
+		}
+	}
+	return worst
+}
+
+// sendsEmptyText says whether a version sends an empty text of an answer: up to 2.1.20 all do; from 2.1.50 to 2.1.100, and
+// from 2.1.300 on, none does; those between send it if the answer holds more than that and thinking (measured).
+func (c *Checker) sendsEmptyText(version string, n *node) bool {
+	switch {
+	case version == "" || !before(version, "2.1.300"):
+		return false
+	case before(version, "2.1.50"):
+		return true
+	case before(version, "2.1.101"):
+		return false
+	}
+	for _, m := range c.nodes[max(0, n.index-maxSiblings):min(len(c.nodes), n.index+maxSiblings)] {
+		if m != n && (m.msg != n.msg || n.msg == "" || m.empty) {
+			continue
+		}
+		for i := range m.blocks {
+			if m.blocks[i].kind != blockThinking && !m.emptyText(&m.blocks[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// emptyText says whether a block is a text with no words in it.
+func (n *node) emptyText(b *block) bool {
+	return b.kind == blockText && slices.ContainsFunc(n.faults, func(f fault) bool { return f.dropped && f.at == b.span.Start })
 }
 
 // refill puts an empty prompt's words back, or says that they are gone.

@@ -315,7 +315,7 @@ func (c *Checker) parentless(n *node) {
 // lostParent mends the records that name a parent which is not in the file: what was lost is written again where it is
 // known what it was, else they are hung on what stands before them.
 func (c *Checker) lostParent(id string, children []*node) {
-	if c.before(children[0]) == nil && c.inOtherPart(id) {
+	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp()) {
 		return
 	}
 	if !c.lostBefore(id, children) && !c.lostBeside(id, children) {
@@ -338,6 +338,15 @@ func (c *Checker) lostParent(id string, children []*node) {
 // inOtherPart says whether a sub-agent has written what an id names in the folder of another session.
 func (c *Checker) inOtherPart(id string) bool {
 	return c.opts.SubAgent && c.opts.Beside != nil && c.opts.Beside.Part(id)
+}
+
+// warmedUp says whether the file holds no more than what a sub-agent said when a client from 2.0 to 2.1.2 began: those ask some
+// of theirs for a word before anybody has asked them anything, and may leave the question in the folder of a session that
+// was never begun (measured with 2.1.2; 2.1.20 asks none).
+func (c *Checker) warmedUp() bool {
+	return c.opts.SubAgent && before(c.written, "2.1.20") && !before(c.written, "2.0.0") && !slices.ContainsFunc(c.nodes, func(n *node) bool {
+		return n.role != roleAssistant || n.has(blockCall)
+	})
 }
 
 // lostBefore writes again what is missing in front of its children; false if nothing tells what it was.
