@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -155,7 +156,7 @@ func (f *Normalizer) join(raw []byte) []byte {
 			}
 			continue
 		}
-		for _, candidate := range [][]byte{escapeControls(text), plain} {
+		for _, candidate := range [][]byte{escapeControls(wholeWords(text)), plain} {
 			if p, ok := f.wholeRecord(candidate); ok {
 				f.report(SplitRecord, len(raw), max(finding.Exact, p.fix), fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
 				f.line.size, f.rec.Size = size, size
@@ -170,6 +171,46 @@ func (f *Normalizer) join(raw []byte) []byte {
 		}
 	}
 	return nil
+}
+
+// minWord is how long a string of the letters of ids, times and encoded bytes is, in bytes, that is no text of somebody's.
+const minWord = 16
+
+// wholeWords takes the newlines out of text that break the name of a member, or a string that is one word with a digit in it:
+// nobody has written them there. Those in other strings may have been in the text.
+func wholeWords(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		if text[i] != '"' {
+			out = append(out, text[i])
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(text) && text[end] != '"' {
+			if text[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end = min(end+1, len(text))
+		whole := bytes.ReplaceAll(text[i:end], []byte{'\n'}, nil)
+		if behind := bytes.TrimLeft(text[end:], " \t\r\n"); len(behind) > 0 && behind[0] == ':' || isWord(whole) {
+			out = append(out, whole...)
+		} else {
+			out = append(out, text[i:end]...)
+		}
+		i = end
+	}
+	return out
+}
+
+// isWord says whether a string, in its quotes, is an id, a time or encoded bytes.
+func isWord(quoted []byte) bool {
+	word := bytes.Trim(quoted, `"`)
+	return len(word) >= minWord && bytes.ContainsAny(word, "0123456789") && bytes.IndexFunc(word, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("_+/=.:-", c))
+	}) < 0
 }
 
 // startsRecord returns where in raw a record's first bytes stand: 0 at its start, -1 nowhere.
