@@ -339,8 +339,8 @@ func (c *Checker) counts(at session.Pos) bool {
 			}
 		}
 		for _, d := range c.found {
-			if d.Rule == ruleReusedUUID && d.Impact != finding.Notes {
-				c.sentLines[d.Pos.Line] = true // the client reads it in the place of another that is sent
+			if (d.Rule == ruleReusedUUID || len(d.also) > 0) && d.Impact != finding.Notes {
+				c.sentLines[d.Pos.Line] = true // the client reads it in the place of another that is sent, or loses one with it
 			}
 		}
 		c.leftLines = map[int64]bool{}
@@ -386,7 +386,7 @@ func (c *Checker) settle() {
 		kept[n] = true
 	}
 	for _, d := range c.found {
-		left := !c.sentSet.has(d.about) || kept[d.about] && d.Rule.Family == ruleBrokenParent.Family
+		left := !c.sentSet.has(d.about) && !slices.ContainsFunc(d.also, c.sentSet.has) || kept[d.about] && d.Rule.Family == ruleBrokenParent.Family
 		if d.Impact != finding.Notes && !d.always && left && !c.partOfCut(d) {
 			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
 			if kept[d.about] {

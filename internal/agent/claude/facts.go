@@ -104,8 +104,9 @@ type echo struct {
 type draft struct {
 	finding.Finding
 	about  *node
-	always bool // counts wherever it stands
-	left   bool // it is about what is no longer sent, and is not mended
+	also   []*node // what is lost with it, if that hangs on the same lost record
+	always bool    // counts wherever it stands
+	left   bool    // it is about what is no longer sent, and is not mended
 }
 
 // follows says whether a finding about a record that was cut only tells what the cut has taken of it.

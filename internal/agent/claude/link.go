@@ -224,6 +224,9 @@ func (c *Checker) hang(n, p *node, d *draft) {
 // record of the tree before it in the file; nil if all of them hang on it.
 func (c *Checker) before(n *node) *node {
 	if p := c.callOf(n); p != nil && !rooted(p, n) {
+		if end, whole := c.chainEnd(p, n.index); n.chains() && n.source == "" && whole && !rooted(end, n) {
+			return end
+		}
 		return p
 	}
 	last := n.ahead()
@@ -318,9 +321,13 @@ func (c *Checker) lostParent(id string, children []*node) {
 	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp()) {
 		return
 	}
+	found := len(c.found)
 	if !c.lostBefore(id, children) && !c.lostBeside(id, children) {
 		c.broken(children)
 		return
+	}
+	for _, d := range c.found[found:] {
+		d.also = children
 	}
 	p := c.byUUID[id]
 	for _, m := range children {

@@ -300,12 +300,19 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	} else {
 		d.Fix, d.Source, d.Lost = finding.Recovered, source+c.provedOutput(call, block), 0
 	}
-	when := call.when
+	when, until := call.when, beside.index
 	if when != 0 {
 		when++
 	}
+	if op == finding.After {
+		until++
+	}
+	parent := call
+	if end, _ := c.chainEnd(call, until); call.chains() && end.uuid != "" {
+		parent = end
+	}
 	m := made{
-		uuid: id, parent: call.uuid, when: when, typ: "user", source: call.uuid,
+		uuid: id, parent: parent.uuid, when: when, typ: "user", source: call.uuid,
 		message: object{"role": "user", "content": []any{block}},
 	}
 	n := c.insert(d, m, beside, op)

@@ -182,6 +182,9 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 	if n == nil {
 		n = c.insertResult(d, call, callID, newID("result", call.uuid, callID), last, finding.After)
 	}
+	if call.chains() && n.up != nil {
+		c.intoChain(d, n, next)
+	}
 	if next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg {
 		c.hang(next, n, d) // nothing else stands between the answer and what follows
 	}
