@@ -134,11 +134,7 @@ func ItemEvent(at time.Time, rec *session.Record) []byte {
 	case rec.Type == "response_item/message" && rec.Boundary:
 		return NewPromptEvent(at, "", "", text, false)
 	case rec.Type == "response_item/message" && rec.Answer:
-		return record(at.UTC().Format(stampForm), nil, "event_msg", struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-			Phase   string `json:"phase,omitempty"`
-		}{"agent_message", text, gjson.GetBytes(rec.Raw, "payload.phase").String()})
+		return answerEvent(at.UTC().Format(stampForm), text, gjson.GetBytes(rec.Raw, "payload.phase").String())
 	}
 	return nil
 }

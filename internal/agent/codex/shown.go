@@ -60,12 +60,17 @@ func EventsOf(item []byte) (events [][]byte) {
 	}
 	for _, part := range p.Get("content").Array() {
 		if part.Get("type").String() == "output_text" {
-			events = append(events, record(stamp, nil, "event_msg", struct {
-				Type    string `json:"type"`
-				Message string `json:"message"`
-				Phase   string `json:"phase,omitempty"`
-			}{"agent_message", part.Get("text").String(), p.Get("phase").String()}))
+			events = append(events, answerEvent(stamp, part.Get("text").String(), p.Get("phase").String()))
 		}
 	}
 	return events
+}
+
+// answerEvent writes the event that shows an answer; its phase may be empty.
+func answerEvent(stamp, text, phase string) []byte {
+	return record(stamp, nil, "event_msg", struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+		Phase   string `json:"phase,omitempty"`
+	}{"agent_message", text, phase})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/hist-cli/hist/internal/check"
-	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
 )
@@ -57,24 +56,17 @@ func TestCopies(t *testing.T) {
 			if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/bad-archived.txtar"), dir); err != nil {
 				t.Fatal(err)
 			}
-			copied, err := filepath.Glob(filepath.Join(dir, "archived_sessions/*.jsonl"))
-			if err != nil || len(copied) != 1 {
-				t.Fatal(copied, err)
-			}
-			whole, err := os.ReadFile(copied[0])
+			copied := onlyFile(t, dir, "archived_sessions/*.jsonl")
+			whole, err := os.ReadFile(copied)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Remove(copied[0]); err != nil {
+			if err := os.Remove(copied); err != nil {
 				t.Fatal(err)
 			}
-			base := filepath.Base(copied[0])
+			base := filepath.Base(copied)
 			older := c.place(t, dir, base, whole)
-			src, err := source.Open(filepath.Join(dir, "sessions/2026/11/18", base))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer src.Close()
+			src := openSource(t, filepath.Join(dir, "sessions/2026/11/18", base))
 			kept := func(ctx context.Context, _, home, base string) check.Kept {
 				return Kept(ctx, home, base, func() []string { return older }, NewForks())
 			}
@@ -83,10 +75,8 @@ func TestCopies(t *testing.T) {
 				t.Fatal(err)
 			}
 			found, told := "", ""
-			for _, f := range res.Findings {
-				if f.Rule.Name == "lost-records" {
-					found, told = f.Source, f.Message
-				}
+			if f := lostRecords(res.Findings); f != nil {
+				found, told = f.Source, f.Message
 			}
 			if c.from == "" && found != "" || c.from != "" && !strings.HasPrefix(found, c.from) {
 				t.Errorf("taken from %q, want %q", found, c.from)

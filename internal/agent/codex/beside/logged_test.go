@@ -116,11 +116,8 @@ func TestLoggedHalf(t *testing.T) {
 				}
 				return regexp.MustCompile(`"output":"[^"]*12 notes[^"]*"`).ReplaceAllString(sql, `"output":"`+c.rows+`"`)
 			})
-			paths, err := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
-			if err != nil || len(paths) != 1 {
-				t.Fatal(paths, err)
-			}
-			text, err := os.ReadFile(paths[0])
+			path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +130,7 @@ func TestLoggedHalf(t *testing.T) {
 			if len(kept) == strings.Count(string(text), "\n") && c.line != "" {
 				t.Fatal("nothing was taken out")
 			}
-			if err := os.WriteFile(paths[0], []byte(strings.Join(kept, "")), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(strings.Join(kept, "")), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			found, _ := lintLogged(t, dir)
@@ -188,36 +185,46 @@ func changedHome(t *testing.T, archive string, change func(sql string) string) s
 // lintLogged is what lint says of lost records in the one session of a home, nil if nothing, and what lies in the home then.
 func lintLogged(t *testing.T, dir string) (found *lint.Finding, left []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
-	if err != nil || len(paths) != 1 {
-		t.Fatal(paths, err)
-	}
-	src, err := source.Open(paths[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	for _, f := range lintOpened(t, src, dir).Findings {
+	res := lintOpened(t, openSource(t, onlyFile(t, dir, "sessions/*/*/*/*.jsonl")), dir)
+	return lostRecords(res.Findings), files(t, dir)
+}
+
+// lostRecords is what was found of lost records, nil if nothing.
+func lostRecords(findings []lint.Finding) (found *lint.Finding) {
+	for _, f := range findings {
 		if f.Rule.Name == "lost-records" {
 			found = &f
 		}
 	}
-	return found, files(t, dir)
+	return found
+}
+
+// onlyFile is the path of the one file of a home that has a name like that.
+func onlyFile(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	return paths[0]
+}
+
+// openSource opens a file until the test ends.
+func openSource(t *testing.T, path string) *source.Source {
+	t.Helper()
+	src, err := source.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
 }
 
 // TestLogOfHealthySession: as long as a session has lost nothing, the log is not opened.
 func TestLogOfHealthySession(t *testing.T) {
 	for archive, want := range map[string]bool{"ok-logged": false, "bad-logged": true} {
 		dir := changedHome(t, archive, nil)
-		paths, err := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
-		if err != nil || len(paths) != 1 {
-			t.Fatal(paths, err)
-		}
-		src, err := source.Open(paths[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer src.Close()
+		src := openSource(t, onlyFile(t, dir, "sessions/*/*/*/*.jsonl"))
 		var kept check.Kept
 		by := func(ctx context.Context, _, home, base string) check.Kept {
 			kept = Kept(ctx, home, base, nil, NewForks())
