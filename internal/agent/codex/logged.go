@@ -19,7 +19,7 @@ type Request struct {
 	History []json.RawMessage // the items of the conversation
 }
 
-// What the log says in front of a request. The spans are those of clients 0.120 to 0.145.
+// What the log says in front of a request. The spans are those of clients 0.117 to 0.145; those before write none.
 const (
 	logThread  = "session_loop{thread_id="
 	logRunTurn = ":run_turn:run_sampling_request{turn_id="
@@ -32,12 +32,16 @@ const (
 // else, false if it tells of one in a form that is not known. Nothing else of the row is kept: it also holds addresses, and
 // the client's own instructions.
 func RequestFromLog(thread, row string) (*Request, bool) {
-	spans, rest, sent := strings.Cut(row, logPost)
-	if !sent {
-		return nil, true
+	rest, bare := strings.CutPrefix(row, logPost[len(": "):])
+	var spans string
+	if !bare {
+		var sent bool
+		if spans, rest, sent = strings.Cut(row, logPost); !sent {
+			return nil, true
+		}
 	}
 	at := strings.Index(rest, logBody)
-	if at < 0 || !strings.HasPrefix(spans, logThread+thread+"}") {
+	if at < 0 || !bare && !strings.HasPrefix(spans, logThread+thread+"}") {
 		return nil, false
 	}
 	body := rest[at+len(logBody)-1:]
@@ -45,6 +49,9 @@ func RequestFromLog(thread, row string) (*Request, bool) {
 		return nil, false
 	}
 	v := gjson.Parse(body)
+	if bare {
+		return bareRequest(thread, rest[:at], v)
+	}
 	told := v.Get("client_metadata")
 	if of := told.Get("thread_id"); !v.Get("input").IsArray() || of.Exists() && of.Str != thread {
 		return nil, false
@@ -55,11 +62,26 @@ func RequestFromLog(thread, row string) (*Request, bool) {
 	if id := told.Get("turn_id"); id.Exists() && id.Str != r.Turn {
 		r.Turns = false
 	}
-	v.Get("input").ForEach(func(_, item gjson.Result) bool {
-		r.History = append(r.History, json.RawMessage(item.Raw))
+	r.History = itemsOf(v)
+	return r, true
+}
+
+// bareRequest is a request of a client that does not log in which turn it is sent (0.110 to 0.114). One that asks for a
+// summary offers no tools, or goes to another address; the thread stands in the key of the cache.
+func bareRequest(thread, url string, v gjson.Result) (*Request, bool) {
+	if !v.Get("input").IsArray() || !v.Get("tools").IsArray() || v.Get("prompt_cache_key").Str != thread {
+		return nil, false
+	}
+	path, _, _ := strings.Cut(url, "?")
+	return &Request{Turns: strings.HasSuffix(path, "/responses") && v.Get("tools.#").Int() > 0, History: itemsOf(v)}, true
+}
+
+func itemsOf(request gjson.Result) (items []json.RawMessage) {
+	request.Get("input").ForEach(func(_, item gjson.Result) bool {
+		items = append(items, json.RawMessage(item.Raw))
 		return true
 	})
-	return r, true
+	return items
 }
 
 // AnswerFromLog reads an item that the model has said out of a row of the client's log, and gives it the form in which

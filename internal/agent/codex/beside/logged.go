@@ -151,7 +151,7 @@ func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps 
 	}
 	var out []check.Lost
 	for _, f := range lost {
-		r := restorer{both: b, gap: gaps[in[f.at]], first: -1, last: len(b.records)}
+		r := restorer{both: b, gap: gaps[in[f.at]], file: newest.row.File, first: -1, last: len(b.records)}
 		if f.at > 0 {
 			r.first = int(have[f.at-1].record)
 		}

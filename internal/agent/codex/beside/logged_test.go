@@ -95,6 +95,80 @@ func TestLogged(t *testing.T) {
 	}
 }
 
+// TestLoggedBefore takes what a session has lost from the logs of clients before 0.120, which lie in other files, and before
+// 0.117 do not tell of which turn a request is.
+func TestLoggedBefore(t *testing.T) {
+	const thread = "01a203a0-1c00-7a10-9b00-5a1f0c3e7b21"
+	spans := regexp.MustCompile(`'session_loop\{[^']*?: POST to `)
+	bare := func(key, tools string) func(string) string {
+		return func(s string) string {
+			s = spans.ReplaceAllString(strings.ReplaceAll(s, "feedback_log_body", "message"), "'POST to ")
+			s = strings.ReplaceAll(s, `"prompt_cache_key":"`+thread, `"prompt_cache_key":"`+key)
+			return strings.ReplaceAll(s, `"tools":[]`, `"tools":[`+tools+`]`)
+		}
+	}
+	const tool = `{"type":"web_search"}`
+	for _, c := range []struct {
+		name, file string
+		change     func(sql string) string
+		want       string // how the finding begins; "": nothing is taken
+	}{
+		{"0.117.0", "logs_1.sqlite", nil, "4 records"},
+		{"0.114.0", "logs_1.sqlite", bare(thread, tool), "4 records"},
+		{"0.110.0", "state_5.sqlite", bare(thread, tool), "4 records"},
+		{"another thread", "logs_1.sqlite", bare("01a203a0-2d00-7a10-9b00-5a1f0c3e7b99", tool), ""},
+		{"no tools, as where a summary is asked for", "logs_1.sqlite", bare(thread, ""), ""},
+		{"a column that is missing", "logs_1.sqlite", func(s string) string { return strings.ReplaceAll(s, "feedback_log_body", "text") }, ""},
+		{"a list of threads without a log, beside the log", "logs_2.sqlite", func(s string) string { return s + "-- state_5.sql --\nCREATE TABLE threads (id TEXT);\n" }, "4 records"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := changedHome(t, "bad-logged", c.change)
+			if err := os.Rename(filepath.Join(dir, "logs_2.sqlite"), filepath.Join(dir, c.file)); err != nil {
+				t.Fatal(err)
+			}
+			found, left := lintLogged(t, dir)
+			if c.want == "" && found != nil || c.want != "" && (found == nil || !strings.HasPrefix(found.Message, c.want) || found.Source != c.file) {
+				t.Errorf("found %+v, want %q", found, c.want)
+			}
+			if slices.ContainsFunc(left, func(name string) bool { return strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") }) {
+				t.Errorf("lint left %v", left)
+			}
+		})
+	}
+}
+
+// TestLoggedBesideCopy takes from a copy what that holds, and from the log what it does not.
+func TestLoggedBesideCopy(t *testing.T) {
+	dir := changedHome(t, "ok-logged", nil)
+	path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(string(text)))
+	const first, second = `"type":"function_call_output","call_id":"call_1"`, `"type":"function_call_output","call_id":"call_2"`
+	until := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, second) })
+	if until < 0 {
+		t.Fatal("there is no second output")
+	}
+	write(t, nil, filepath.Join(dir, "archived_sessions", filepath.Base(path)), []byte(strings.Join(lines[:until], "")))
+	for i, line := range lines {
+		if strings.Contains(line, first) || i == until {
+			lines[i] = "~~~\n"
+		}
+	}
+	write(t, nil, path, []byte(strings.Join(lines, "")))
+	var sources []string
+	for _, f := range lintOpened(t, openSource(t, path), dir).Findings {
+		if f.Rule.Name == "lost-records" {
+			sources = append(sources, f.Source)
+		}
+	}
+	if len(sources) != 2 || !strings.HasPrefix(sources[0], "archived_sessions/") || sources[1] != "logs_2.sqlite" {
+		t.Errorf("taken from %q", sources)
+	}
+}
+
 // TestLoggedHalf takes the lost half of a call and its output from the log, where nothing but the other half shows that it is
 // lost; and nothing where the log has not got it either.
 func TestLoggedHalf(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
 )
 
@@ -13,6 +12,7 @@ import (
 type restorer struct {
 	*both
 	gap
+	file        string // that tells of them
 	first, last int
 	torn        []tornItem
 	at          time.Time
@@ -60,6 +60,6 @@ func (r *restorer) put(line []byte) {
 		r.torn = r.torn[1:]
 	}
 	r.out = append(r.out, check.Lost{
-		Ordinal: -1, Placed: true, Behind: r.behind, At: r.at, Whole: whole, From: home.LogFile, Retold: true, Line: line,
+		Ordinal: -1, Placed: true, Behind: r.behind, At: r.at, Whole: whole, From: r.file, Retold: true, Line: line,
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/hist-cli/hist/repair"
 )
 
-// What a client of 0.120 to 0.145 logs of its requests as a server is enough to send the whole history again, after a cut in
+// What a client of 0.110 to 0.145 logs of its requests as a server is enough to send the whole history again, after a cut in
 // the first of two turns.
 func TestRepairFromTheLog(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	clientsSince(t, "0.120.0", func(t *testing.T, bin Binary) {
+	clientsSince(t, "0.110.0", func(t *testing.T, bin Binary) {
 		if !versionLess(bin.Version, "0.148.0") {
 			return // it logs no request
 		}

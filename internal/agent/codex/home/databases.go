@@ -35,13 +35,21 @@ func Databases(home string) string {
 // HistoryFile is the database in which a client keeps its view of each session (0.145 to 0.169).
 const HistoryFile = "thread_history_1.sqlite"
 
-// LogFile is the database in which a client writes what it does (0.120 to 0.169).
-const LogFile = "logs_2.sqlite"
+// StateFile is the database in which clients list a home's threads (0.107 to 0.169).
+const StateFile = "state_5.sqlite"
 
-// LogFiles are the files of that database, whether they are there or not.
-func LogFiles(home string) []string {
-	path := filepath.Join(Databases(home), LogFile)
-	return []string{path, path + "-wal"}
+// Logs are the databases in which clients write what they do, the newest first: of 0.120 to 0.169, of 0.114 to 0.118, and
+// of 0.110.
+func Logs() []string { return []string{"logs_2.sqlite", "logs_1.sqlite", StateFile} }
+
+// LogFiles are the files of those that hold nothing else, whether they are there or not.
+func LogFiles(home string) (files []string) {
+	for _, name := range Logs() {
+		if path := filepath.Join(Databases(home), name); strings.HasPrefix(name, "logs_") {
+			files = append(files, path, path+"-wal")
+		}
+	}
+	return files
 }
 
 // StateFiles are the files of the databases in which clients list a home's threads, as far as they are there.

@@ -10,16 +10,15 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// stateFile is the database in which a client lists its threads (0.114 to 0.169).
-const stateFile = "state_5.sqlite"
-
 // IndexPath is where a home's list of threads lies, whether there is one or not.
-func IndexPath(home string) string { return filepath.Join(codexhome.Databases(home), stateFile) }
+func IndexPath(home string) string {
+	return filepath.Join(codexhome.Databases(home), codexhome.StateFile)
+}
 
 // Index reads which rollout a home's client keeps for each thread: thread ids, in lower case, to absolute paths. It is
 // nil if there is no such list, or if the client has not yet filled it from the files that were there before.
 func Index(ctx context.Context, home string) (map[string]string, error) {
-	db, path, err := open(ctx, home, stateFile, readOnly)
+	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
 )
 
@@ -19,7 +20,7 @@ var (
 // Row reads what a home's list of threads says of one; nil if it is not listed. The error may be ErrSchema.
 func Row(ctx context.Context, dir, thread string) (found *check.Listed, err error) {
 	err = threadRows(ctx, dir, rowColumns, rowOptional, func(rows *sql.Rows) error {
-		l := check.Listed{From: stateFile}
+		l := check.Listed{From: codexhome.StateFile}
 		var id, rollout string
 		var version, provider, source, mode, originator, prompt sql.NullString
 		var seconds, millis sql.NullInt64

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex"
+	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
 // wanted are the columns that Threads needs; optional those that came later (0.145 and after).
@@ -47,7 +48,7 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 // threadRows shows the rows of a home's list of threads to which a condition applies, "" for all; none if there is no list.
 // A wanted column that is missing makes ErrSchema, an optional one is NULL then.
 func threadRows(ctx context.Context, home string, wanted, optional []string, do func(*sql.Rows) error, condition string, args ...any) error {
-	db, path, err := open(ctx, home, stateFile, readOnly)
+	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ var known = strings.Fields(`id rollout_path created_at updated_at source model_p
 // and resumes it as the last one. It says whether it did: a home without such a list, or in which the original is not
 // listed, is left alone. ErrSchema: the list has another form than the known ones.
 func Enlist(ctx context.Context, home, original, copied, path string, now time.Time) (bool, error) {
-	db, file, err := open(ctx, home, stateFile, readWrite)
+	db, file, err := open(ctx, home, codexhome.StateFile, readWrite)
 	if db == nil || err != nil {
 		return false, err
 	}
@@ -147,7 +148,7 @@ func Enlist(ctx context.Context, home, original, copied, path string, now time.T
 
 // Delist takes the row of a copy whose file is gone out of a home's list of threads.
 func Delist(ctx context.Context, home, copied, path string) error {
-	db, file, err := open(ctx, home, stateFile, readWrite)
+	db, file, err := open(ctx, home, codexhome.StateFile, readWrite)
 	if db == nil || err != nil {
 		return err
 	}
