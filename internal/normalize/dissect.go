@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -176,8 +177,9 @@ func (f *Normalizer) join(raw []byte) []byte {
 // minWord is how long a string of the letters of ids, times and encoded bytes is, in bytes, that is no text of somebody's.
 const minWord = 16
 
-// wholeWords takes the newlines out of text that break the name of a member, or a string that is one word with a digit in it:
-// nobody has written them there. Those in other strings may have been in the text.
+// wholeWords takes the newlines out of text that break the name of a member, or that one which breaks a string of one word with
+// a digit in it: nobody has written them there. Those in other strings may have been in the text, such as those of a list of
+// names, or behind a hash that a command printed.
 func wholeWords(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -195,7 +197,7 @@ func wholeWords(text []byte) []byte {
 		}
 		end = min(end+1, len(text))
 		whole := bytes.ReplaceAll(text[i:end], []byte{'\n'}, nil)
-		if behind := bytes.TrimLeft(text[end:], " \t\r\n"); len(behind) > 0 && behind[0] == ':' || isWord(whole) {
+		if behind := bytes.TrimLeft(text[end:], " \t\r\n"); len(behind) > 0 && behind[0] == ':' || isBrokenWord(text[i:end]) {
 			out = append(out, whole...)
 		} else {
 			out = append(out, text[i:end]...)
@@ -205,12 +207,19 @@ func wholeWords(text []byte) []byte {
 	return out
 }
 
-// isWord says whether a string, in its quotes, is an id, a time or encoded bytes.
-func isWord(quoted []byte) bool {
-	word := bytes.Trim(quoted, `"`)
-	return len(word) >= minWord && bytes.ContainsAny(word, "0123456789") && bytes.IndexFunc(word, func(c rune) bool {
-		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("_+/=.:-", c))
-	}) < 0
+// isBrokenWord says whether a string, in its quotes, is an id, a time or encoded bytes with a newline inside.
+func isBrokenWord(quoted []byte) bool {
+	front, back, broken := bytes.Cut(bytes.Trim(quoted, `"`), []byte{'\n'})
+	if !broken || len(front) == 0 || len(back) == 0 || len(front)+len(back) < minWord {
+		return false
+	}
+	word := string(front) + string(back)
+	if _, err := time.Parse(time.RFC3339, word); err == nil {
+		return true
+	}
+	return strings.ContainsAny(word, "0123456789") && !strings.ContainsFunc(word, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("_+/=-", c))
+	})
 }
 
 // startsRecord returns where in raw a record's first bytes stand: 0 at its start, -1 nowhere.
