@@ -18,6 +18,9 @@ func badUTF8(b []byte) int {
 		w := load(b, i)
 		if high := w & highs; high == 0 {
 			i += 8
+			for i+32 <= len(b) && (load(b, i)|load(b, i+8)|load(b, i+16)|load(b, i+24))&highs == 0 {
+				i += 32
+			}
 		} else if n := first(high); n > 0 {
 			i += n
 		} else if w&sixMask == sixBytes && plainLead(w) && plainLead(w>>24) {

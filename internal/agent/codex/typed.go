@@ -99,7 +99,7 @@ func misfit(rec *session.Record, members []typedMember) string {
 		case missing && m.optional:
 		case missing:
 			return "it has no " + m.name
-		case m.want == content && m.field == FieldContent && onePlainText(rec):
+		case m.want == content && m.field == FieldContent && OneText(rec):
 		case !m.want.fits(raw):
 			return fmt.Sprintf("its %s is not what the client reads", m.name)
 		}
@@ -177,9 +177,9 @@ func readableParts(raw []byte, of want) bool {
 	return readable
 }
 
-// onePlainText says whether the content of a message is one text and nothing else, as it nearly always is: where that ends
-// is known, so that it need not be searched again.
-func onePlainText(rec *session.Record) bool {
+// OneText says whether the content of a message is one text in the client's own form and nothing else, as it nearly always
+// is: where that ends is known, so that it need not be searched again.
+func OneText(rec *session.Record) bool {
 	list, text := rec.Spans[FieldContent], rec.Spans[FieldFirstText]
 	if text.End <= text.Start || rec.Raw[text.Start] != '"' || string(rec.Raw[text.End:list.End]) != "}]" {
 		return false

@@ -52,7 +52,7 @@ var imageKey = []byte(`"image_url"`)
 // images looks at the images of a prompt or of an output. They may be very long: they are found and checked where they
 // stand.
 func (c *itemChecker) images(it item) {
-	if it.Answer {
+	if it.Answer || codex.OneText(it.Record) {
 		return
 	}
 	for _, field := range []int{codex.FieldContent, codex.FieldOutput} {
