@@ -7,7 +7,7 @@ import (
 
 // shortText is how many bytes of a string are looked at word by word before it
 // is taken for a long one.
-const shortText = 32
+const shortText = 40
 
 // text checks the rest of a string from i on and returns the position behind
 // its closing quote, or -1.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -79,6 +80,9 @@ func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 
 // hasFraction says whether a number with a point stands in valid JSON.
 func hasFraction(raw []byte) bool {
+	if bytes.IndexByte(raw, '.') < 0 {
+		return false
+	}
 	inside := false // of a string
 	for i := 0; i < len(raw); i++ {
 		switch {
