@@ -102,18 +102,21 @@ func count(line []byte, i int) int {
 	if i+8 > len(line) {
 		return -1
 	}
-	n := digits(load(line, i))
-	if n == 0 || n > 1 && line[i] == '0' {
+	w := load(line, i)
+	n := digits(w)
+	if n == 0 || n > 1 && byte(w) == '0' {
 		return -1
 	}
 	end := i + n
 	for n == 8 && end < len(line) && digit(line[end]) {
 		end++
 	}
-	if end == len(line) || line[end] == '.' || line[end]|0x20 == 'e' {
-		return -1
+	if end < len(line) {
+		if c := line[end]; c != '.' && c|0x20 != 'e' {
+			return end
+		}
 	}
-	return end
+	return -1
 }
 
 // take returns the way that a line takes at i, nil if it is none of those known.

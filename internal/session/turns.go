@@ -24,7 +24,14 @@ func (t *Turns) Written() bool { return t.written }
 // OpenCalls are the calls of a turn whose outputs have not come, each with what its reader wants to know of it. An output
 // answers only calls of its own family. The zero value holds none.
 type OpenCalls[T any] struct {
-	open map[callKey]openCall[T]
+	// Most calls are answered before the next one is made: the only one that is open stands in no map, and no string is
+	// made of its id.
+	alone  bool
+	family Family
+	id     []byte
+	one    openCall[T]
+
+	open map[callKey]openCall[T] // where there are more; else empty
 	next int
 }
 
@@ -39,22 +46,49 @@ type openCall[T any] struct {
 }
 
 // Len is how many calls are open.
-func (o *OpenCalls[T]) Len() int { return len(o.open) }
+func (o *OpenCalls[T]) Len() int {
+	if o.alone {
+		return 1
+	}
+	return len(o.open)
+}
+
+// isOne says whether the only open call is the one that a record is, or answers.
+func (o *OpenCalls[T]) isOne(rec *Record) bool {
+	return o.alone && o.family == rec.Family && string(o.id) == string(rec.CallID)
+}
 
 // Open notes a call. What was noted of an open one with the same id is returned: no output will tell the two apart.
 func (o *OpenCalls[T]) Open(call *Record, what T) (twin T, had bool) {
+	made := openCall[T]{o.next, what}
+	o.next++
+	if o.Len() == 0 || o.isOne(call) {
+		twin, had = o.one.what, o.alone
+		o.alone, o.family, o.id, o.one = true, call.Family, append(o.id[:0], call.CallID...), made
+		return twin, had
+	}
 	if o.open == nil {
 		o.open = map[callKey]openCall[T]{}
 	}
+	if o.alone {
+		o.open[callKey{o.family, string(o.id)}] = o.one
+		o.forgetOne()
+	}
 	key := callKey{call.Family, string(call.CallID)}
 	before, had := o.open[key]
-	o.open[key] = openCall[T]{o.next, what}
-	o.next++
+	o.open[key] = made
 	return before.what, had
 }
 
+func (o *OpenCalls[T]) forgetOne() { o.alone, o.one = false, openCall[T]{} }
+
 // Answer takes the call out that an output answers, and returns what was noted of it.
 func (o *OpenCalls[T]) Answer(output *Record) (what T, ok bool) {
+	if o.isOne(output) {
+		what = o.one.what
+		o.forgetOne()
+		return what, true
+	}
 	if len(o.open) == 0 {
 		return what, false
 	}
@@ -67,6 +101,12 @@ func (o *OpenCalls[T]) Answer(output *Record) (what T, ok bool) {
 // Told are the open calls that an event is about: it has an id, and may not say of which family.
 func (o *OpenCalls[T]) Told(event *Record) []T {
 	var list []T
+	if o.alone && (o.family == Function || o.family == Custom) && string(o.id) == string(event.CallID) {
+		return append(list, o.one.what)
+	}
+	if len(o.open) == 0 {
+		return nil
+	}
 	for _, family := range []Family{Function, Custom} {
 		if call, ok := o.open[callKey{family, string(event.CallID)}]; ok {
 			list = append(list, call.what)
@@ -78,6 +118,9 @@ func (o *OpenCalls[T]) Told(event *Record) []T {
 // All are the open calls in the order in which they came.
 func (o *OpenCalls[T]) All() []T {
 	var list []T
+	if o.alone {
+		return append(list, o.one.what)
+	}
 	for _, call := range slices.SortedFunc(maps.Values(o.open), func(a, b openCall[T]) int { return cmp.Compare(a.number, b.number) }) {
 		list = append(list, call.what)
 	}
@@ -85,4 +128,7 @@ func (o *OpenCalls[T]) All() []T {
 }
 
 // Clear forgets the open calls: no output of theirs will come any more.
-func (o *OpenCalls[T]) Clear() { clear(o.open) }
+func (o *OpenCalls[T]) Clear() {
+	o.forgetOne()
+	clear(o.open)
+}

@@ -47,26 +47,49 @@ func Evidence(rec *session.Record) (Tells, string) {
 }
 
 func itemTells(rec *session.Record) (Tells, string) {
-	switch string(Text(rec, FieldItemType)) {
-	case "UserMessage":
-		return TellsUser, "item_completed UserMessage"
-	case "AgentMessage":
-		return TellsAgent, "item_completed AgentMessage"
-	case "CommandExecution":
-		return finished(rec, IsString(rec, FieldItemOutput) || rec.Torn) | TellsCall, "item_completed CommandExecution"
-	case "McpToolCall":
-		return finished(rec, true) | TellsCall, "item_completed McpToolCall"
-	case "DynamicToolCall":
-		return finished(rec, true) | TellsCall, "item_completed DynamicToolCall"
-	case "FileChange":
-		return finished(rec, true) | withChanges(rec, "payload.item.changes"), "item_completed FileChange"
-	case "FunctionCallOutput":
-		return TellsOutput, "item_completed FunctionCallOutput"
-	case "Reasoning":
-		return TellsThought, "item_completed Reasoning"
+	item := toldItems.of(rec, FieldItemType)
+	if item == nil {
+		return 0, ""
 	}
-	return 0, ""
+	tells := item.tells
+	switch item.by {
+	case theCommand:
+		tells |= finished(rec, IsString(rec, FieldItemOutput) || rec.Torn)
+	case theTool:
+		tells |= finished(rec, true)
+	case theChanges:
+		tells |= finished(rec, true) | withChanges(rec, "payload.item.changes")
+	}
+	return tells, item.name
 }
+
+// toldItem is what a kind of item tells that an event shows whole.
+type toldItem struct {
+	name  string
+	tells Tells
+	by    teller
+}
+
+// teller is what else it tells, if it is finished.
+type teller uint8
+
+const (
+	nothingElse teller = iota
+	theCommand         // its output, if that is there
+	theTool            // its output
+	theChanges         // its output, and the call, if its changes are there
+)
+
+var toldItems = namesOf(map[string]toldItem{
+	"UserMessage":        {"item_completed UserMessage", TellsUser, nothingElse},
+	"AgentMessage":       {"item_completed AgentMessage", TellsAgent, nothingElse},
+	"CommandExecution":   {"item_completed CommandExecution", TellsCall, theCommand},
+	"McpToolCall":        {"item_completed McpToolCall", TellsCall, theTool},
+	"DynamicToolCall":    {"item_completed DynamicToolCall", TellsCall, theTool},
+	"FileChange":         {"item_completed FileChange", 0, theChanges},
+	"FunctionCallOutput": {"item_completed FunctionCallOutput", TellsOutput, nothingElse},
+	"Reasoning":          {"item_completed Reasoning", TellsThought, nothingElse},
+})
 
 // finished is TellsOutput for an item that has one, unless it is still being worked on.
 func finished(rec *session.Record, output bool) Tells {
@@ -96,9 +119,22 @@ func Proof(rec *session.Record) []byte {
 	return Literal(rec, FieldAggregated)
 }
 
+// nameIn is the name in a record. Of the client's own tools, which most calls are of, no string is made for each call.
+func nameIn(rec *session.Record) string {
+	if own := ownTools.of(rec, FieldName); own != nil {
+		return *own
+	}
+	return string(Text(rec, FieldName))
+}
+
+var ownTools = namesOf(map[string]string{
+	"exec_command": "exec_command", "write_stdin": "write_stdin", "shell": "shell", "shell_command": "shell_command", "exec": "exec", "wait": "wait",
+	"apply_patch": "apply_patch", "update_plan": "update_plan", "view_image": "view_image",
+})
+
 // CallOf reads the tool of a call record.
 func CallOf(rec *session.Record) Tool {
-	return Tool{Type: ItemKind(rec), Name: string(Text(rec, FieldName)), CallID: string(rec.CallID)}
+	return Tool{Type: ItemKind(rec), Name: nameIn(rec), CallID: string(rec.CallID)}
 }
 
 // KeptOutput returns the output item for a call inside a compaction's replacement history, as a record of its own.

@@ -30,7 +30,7 @@ const (
 // ToolName is the tool that a call asks for. A tool of an MCP server is mcp__SERVER__TOOL, as 0.114.0 writes it in one
 // word and 0.169.0 in two (measured); a call without a name is called by its type.
 func ToolName(rec *session.Record) string {
-	name := string(Text(rec, FieldName))
+	name := nameIn(rec)
 	if name == "" {
 		return strings.TrimSuffix(string(Text(rec, FieldPayloadType)), "_call")
 	}

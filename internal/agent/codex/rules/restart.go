@@ -81,7 +81,7 @@ func (c *restartChecker) gap(rec *session.Record) {
 		return
 	}
 	message := fmt.Sprintf("the turn that began on line %d never ended, and the session goes on here", t.start.Pos.Line)
-	if then, err := time.Parse(time.RFC3339, string(t.stamp)); err == nil {
+	if then, err := time.Parse(time.RFC3339, t.when()); err == nil {
 		if later := codex.Time(rec).Sub(then).Round(time.Second); later > 0 {
 			message += fmt.Sprintf(", %s later", later)
 		}

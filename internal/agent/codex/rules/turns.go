@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
@@ -27,7 +28,7 @@ type turn struct {
 	id     string
 	sum    uint64 // of the record that begins it
 	start  Ref
-	stamp  []byte // of its last record
+	stamp  []byte // of its last record, as it stands there
 	last   session.Pos
 	open   bool
 	starts bool // it began with an event, not just with a prompt
@@ -39,6 +40,9 @@ type turn struct {
 	packed bool // it compacted the history
 	parent bool // it is part of what a sub-agent inherits
 }
+
+// when is the time of its last record.
+func (t *turn) when() string { return gjson.ParseBytes(t.stamp).String() }
 
 // turnChecker follows what was going on.
 type turnChecker struct {
@@ -74,7 +78,7 @@ func (c *turnChecker) Record(rec *session.Record) {
 		c.progress(rec)
 	}
 	if t.open && !settings(rec) {
-		t.last, t.stamp = rec.Pos, append(t.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
+		t.last, t.stamp = rec.Pos, append(t.stamp[:0], codex.Field(rec, codex.FieldTimestamp)...)
 	}
 }
 
@@ -230,7 +234,7 @@ func (c *turnChecker) openTurn() {
 	f := Finding{
 		Rule: ruleOpenTurn, Impact: Shows, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
-		Edits: []Edit{{At: t.last, Op: After, Tail: true, New: Content{Literal: codex.NewTurnAborted(t.id, string(t.stamp))}}},
+		Edits: []Edit{{At: t.last, Op: After, Tail: true, New: Content{Literal: codex.NewTurnAborted(t.id, t.when())}}},
 	}
 	if c.run.paginated {
 		f.Message += ": Codex shows it as still running"
