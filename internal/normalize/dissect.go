@@ -177,11 +177,12 @@ func (f *Normalizer) join(raw []byte) []byte {
 // minWord is how long a string of the letters of ids, times and encoded bytes is, in bytes, that is no text of somebody's.
 const minWord = 16
 
-// wholeWords takes the newlines out of text that break the name of a member, or that one which breaks a string of one word with
-// a digit in it: nobody has written them there. Those in other strings may have been in the text, such as those of a list of
-// names, or behind a hash that a command printed.
+// wholeWords takes the newlines out of text that break the name of a member, what says of which kind a value is, or that one
+// which breaks a string of one word with a digit in it: nobody has written them there. Those in other strings may have been in
+// the text, such as those of a list of names, or behind a hash that a command printed.
 func wholeWords(text []byte) []byte {
 	out := make([]byte, 0, len(text))
+	var name []byte
 	for i := 0; i < len(text); {
 		if text[i] != '"' {
 			out = append(out, text[i])
@@ -197,10 +198,15 @@ func wholeWords(text []byte) []byte {
 		}
 		end = min(end+1, len(text))
 		whole := bytes.ReplaceAll(text[i:end], []byte{'\n'}, nil)
-		if behind := bytes.TrimLeft(text[end:], " \t\r\n"); len(behind) > 0 && behind[0] == ':' || isBrokenWord(text[i:end]) {
+		behind := bytes.TrimLeft(text[end:], " \t\r\n")
+		isName := len(behind) > 0 && behind[0] == ':'
+		if isName || string(name) == `"type"` || string(name) == `"role"` || isBrokenWord(text[i:end]) {
 			out = append(out, whole...)
 		} else {
 			out = append(out, text[i:end]...)
+		}
+		if name = nil; isName {
+			name = whole
 		}
 		i = end
 	}

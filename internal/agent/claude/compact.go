@@ -36,7 +36,7 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	}
 	var keeps []keptRecord
 	last := p
-	for last != nil && last.role == roleLink {
+	for last != nil && (last.role == roleLink || last.isPrompt() && last.asksNothing) {
 		last = last.up
 	}
 	if last != nil && keepsLast(summary.version) && last.sent() && last.new == nil {

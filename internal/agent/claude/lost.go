@@ -100,7 +100,8 @@ func (c *Checker) orphanFrom(n *node, id string) *node {
 			continue
 		}
 		if m.role == roleResult {
-			if (m.source == id || m.source == "") && !c.anyCall(m) {
+			named := m.source == id || m.source == "" && (m.parent == id || c.byUUID[m.parent] != nil)
+			if named && !c.anyCall(m) {
 				return m
 			}
 			continue
@@ -233,8 +234,11 @@ func (c *Checker) sameAnswer(n *node, id string) string {
 // lostResultBefore mends records that hang on a lost output of a call before them.
 func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 	n := children[0]
+	if n.filler || p != nil && p.filler {
+		return false // the client has gone on without the output
+	}
 	call, callID := c.openCall(p, n)
-	if call == nil || n.msg != "" && n.msg == call.msg {
+	if call == nil || n.msg != "" && n.msg == call.msg || p != nil && p.role == roleUser && !c.toldByTool(p, call) {
 		return false
 	}
 	d := c.add(&draft{about: call, Finding: finding.Finding{
@@ -245,6 +249,15 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 		c.insertResult(d, call, callID, id, n, finding.Before)
 	}
 	return true
+}
+
+// toldByTool says whether a record is what the tool of another call of an answer said beside its output.
+func (c *Checker) toldByTool(p, call *node) bool {
+	if p.up == nil {
+		return false
+	}
+	other := c.callOf(p.up)
+	return other != nil && other.msg == call.msg
 }
 
 // openCall is the last call without an output in the answer that p belongs to or follows.

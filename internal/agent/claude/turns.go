@@ -9,9 +9,9 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// ownWords begin the texts that a client writes for the user where nothing was asked.
+// ownWords begin the texts that a client writes for the user where nothing was asked, or only to compact.
 var ownWords = [][]byte{
-	[]byte(`"[Request interrupted by user`), []byte(`"<command-name>`), []byte(`"<command-message>`), []byte(`"<local-command-`), []byte(`"<bash-`),
+	[]byte(`"[Request interrupted by user`), []byte(`"<command-name>`), []byte(`"<command-message>`), []byte(`"<local-command-`), []byte(`"<bash-`), []byte(`"/compact`),
 }
 
 // asksNothing says whether a message's content begins with such a text.
