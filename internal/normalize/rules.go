@@ -47,13 +47,10 @@ func (f *Normalizer) tooDeep(v jsonl.Verdict) {
 	f.rec.Refused = true
 }
 
-// duplicateKey reports a key that stands twice. Only in a header does it matter.
+// duplicateKey reports a key that stands twice.
 func (f *Normalizer) duplicateKey(v jsonl.Verdict) {
 	fault := f.report(DuplicateKey, v.Duplicate, finding.NoFix, "a key stands twice in one object; the client takes the last value")
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
-	if f.rec.Kind == session.Header {
-		fault.Impact, fault.Message = finding.Blocks, "a key stands twice in the header: the client can't read it"
-	}
 	if cut, same, ok := session.FirstOfTwo(f.rec.Raw, v.Duplicate); ok {
 		fault.Fix = finding.SetAside
 		if same {

@@ -53,6 +53,8 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 		f.Impact = Notes
 	case f.Rule == normalize.InvalidUTF8 && !s.paginated:
 		f.Impact = Blocks
+	case f.Rule == normalize.DuplicateKey:
+		c.keyTwice(f, at)
 	case f.Rule == normalize.NoFinalNewline:
 		f.Impact = max(impactIn(s.header.Version, f.Rule), impactIn(s.client, f.Rule))
 	case f.Framing && f.Impact == Loses && at.Line > 0 && f.Pos.Less(at):
