@@ -43,10 +43,18 @@ const (
 	lineEnd
 )
 
-// A mark is where a span begins or ends, as an offset in a stretch.
-type mark struct {
-	path, at int
-	end      bool
+// A mark is where a span begins and ends, as offsets in a stretch; -1 for what is in another one.
+type mark struct{ path, from, to int }
+
+// shift is the mark in what is left of the stretch behind at.
+func (m mark) shift(at int) mark {
+	if m.from >= 0 {
+		m.from -= at
+	}
+	if m.to >= 0 {
+		m.to -= at
+	}
+	return m
 }
 
 // full says that nothing more is learned.
@@ -63,11 +71,14 @@ func (s *Scanner) retrace(line []byte, i int) int {
 		} else if w = take(ways, line, i); w == nil {
 			return -1
 		}
-		for _, m := range w.marks {
-			if m.end {
-				s.spans[m.path].End = i + m.at
-			} else {
-				s.spans[m.path].Start = i + m.at
+		for k := range w.marks {
+			m := &w.marks[k]
+			span := &s.spans[m.path]
+			if m.from >= 0 {
+				span.Start = i + m.from
+			}
+			if m.to >= 0 {
+				span.End = i + m.to
 			}
 		}
 		i += len(w.text)
@@ -212,10 +223,10 @@ func (w *stretch) split(n int) {
 	marks := w.marks
 	w.marks = nil
 	for _, m := range marks {
-		if m.at <= at {
+		if max(m.from, m.to) <= at { // none stands astride, for stretches are parted between tokens
 			w.marks = append(w.marks, m)
 		} else {
-			rest.marks = append(rest.marks, mark{m.path, m.at - at, m.end})
+			rest.marks = append(rest.marks, m.shift(at))
 		}
 	}
 	rest.begin()

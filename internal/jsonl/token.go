@@ -24,18 +24,19 @@ const (
 	endOf               // the bracket that closes it
 )
 
-// marks appends where in a stretch, in which the token stands at at, spans begin and end.
+// marks appends where in a stretch, in which the token stands at at, a span begins and ends.
 func (t *token) marks(list []mark, at int) []mark {
 	if t.path < 0 || t.hole != branch {
 		return list
 	}
-	if t.part != endOf {
-		list = append(list, mark{path: t.path, at: at})
+	m := mark{t.path, at, at + t.end - t.start}
+	switch t.part {
+	case beginOf:
+		m.to = -1
+	case endOf:
+		m.from = -1
 	}
-	if t.part != beginOf {
-		list = append(list, mark{path: t.path, at: at + t.end - t.start, end: true})
-	}
-	return list
+	return append(list, m)
 }
 
 // level is an open container.

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -18,10 +19,18 @@ var (
 	ruleEmptyContent   = texts.Rule(Rule{Name: "empty-content", Family: "items", Impact: Rejects, Fix: SetAside})
 )
 
+// What the API says of what it refuses. Few sessions have a refusal, and to compile these forms takes a fourteenth of the
+// program's start: it is done when one is met.
 var (
-	unreasoned = regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type '[a-z_]+' was provided without its required (?:'reasoning' item(?:: '([A-Za-z0-9_-]{1,64})')?|preceding item)`)
-	unfollowed = regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type 'reasoning' was provided without its required following item`)
-	emptied    = regexp.MustCompile(`Invalid 'input\[[0-9]{1,9}\]\.(content|output)[^']{0,40}': empty (array|string)`)
+	unreasoned = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type '[a-z_]+' was provided without its required (?:'reasoning' item(?:: '([A-Za-z0-9_-]{1,64})')?|preceding item)`)
+	})
+	unfollowed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type 'reasoning' was provided without its required following item`)
+	})
+	emptied = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`Invalid 'input\[[0-9]{1,9}\]\.(content|output)[^']{0,40}': empty (array|string)`)
+	})
 )
 
 // keptItems is how many of the newest items of a history are kept, at least.
@@ -97,13 +106,13 @@ func (r *refusals) turnEnd(rec *session.Record) {
 	if len(said) == 0 {
 		return
 	}
-	if m := unreasoned.FindSubmatch(said); m != nil {
+	if m := unreasoned().FindSubmatch(said); m != nil {
 		r.refusedEmpty = nil
 		r.found = r.unreasoned(m[1], m[2])
-	} else if m := unfollowed.FindSubmatch(said); m != nil {
+	} else if m := unfollowed().FindSubmatch(said); m != nil {
 		r.refusedEmpty = nil
 		r.found = r.unfollowed(m[1])
-	} else if m := emptied.FindSubmatch(said); m != nil {
+	} else if m := emptied().FindSubmatch(said); m != nil {
 		r.found, r.refusedEmpty = nil, &emptyRefusal{string(m[1]), string(m[2]), rec.Pos}
 	}
 }
