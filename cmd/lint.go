@@ -260,19 +260,10 @@ func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress
 	if t.err != nil {
 		return r
 	}
-	if t.path == "-" {
-		r.src = source.Once(l.env.in)
-	} else if r.src, r.err = source.Open(t.path); r.err != nil {
+	if r.src, r.result = l.sound(t); r.result != nil {
+		bar.begin(r.src)()
+	} else if l.anew(ctx, &r, bar); r.err != nil {
 		return r
-	}
-	defer bar.begin(r.src)()
-	opts := atRest(r.src, t, l.by)
-	l.set(&opts)
-	if r.result = l.cache.Sound(r.src, opts); r.result == nil {
-		opts.Live = live(r.src, t, opts)
-		if r.result, r.err = l.cache.Lint(ctx, r.src, opts); r.err != nil {
-			return r
-		}
 	}
 	if p := r.result.Summary.Partial; p != nil {
 		r.err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, r.result.Summary.Bytes, p)
@@ -281,4 +272,32 @@ func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress
 	r.err = homes.look(ctx, &r)
 	r.repaired = homes.copies.Settle(ctx, r.src, r.result)
 	return r
+}
+
+// sound is a session in which nothing was wrong when it was linted last, and which has not changed since: it is not opened.
+func (l *lintRun) sound(t target) (*source.Source, *lint.Result) {
+	if l.cache == nil || t.path == "-" {
+		return nil, nil
+	}
+	src := source.Known(t.path)
+	if src == nil {
+		return nil, nil
+	}
+	opts := atRest(src, t, l.by)
+	l.set(&opts)
+	return src, l.cache.Sound(src, opts)
+}
+
+// anew reads a session, and lints it unless what was found in it before is known.
+func (l *lintRun) anew(ctx context.Context, r *linted, bar *progress) {
+	if r.target.path == "-" {
+		r.src = source.Once(l.env.in)
+	} else if r.src, r.err = source.Open(r.target.path); r.err != nil {
+		return
+	}
+	defer bar.begin(r.src)()
+	opts := atRest(r.src, r.target, l.by)
+	l.set(&opts)
+	opts.Live = live(r.src, r.target, opts)
+	r.result, r.err = l.cache.Lint(ctx, r.src, opts)
 }

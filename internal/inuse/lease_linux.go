@@ -20,6 +20,12 @@ const (
 	leasePause = 15 * time.Millisecond
 )
 
+// openTries and openPause are how long it is tried to open a file that another process has a lease on.
+const (
+	openTries = 50
+	openPause = 10 * time.Millisecond
+)
+
 // Guard holds a file's lease: while it is unbroken nobody else has the file open.
 type Guard struct {
 	f    *os.File
@@ -37,22 +43,31 @@ func Hold(path string) (*Guard, *Busy, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking whether %s is open: %w", path, cause.Of(err))
 	}
-	for try := 1; ; try++ {
-		err = setLease(f, unix.F_WRLCK)
-		if try == leaseTries || !errors.Is(err, unix.EAGAIN) {
-			break
-		}
-		time.Sleep(leasePause)
-	}
-	if err == nil {
+	if err = insist(func() error { return setLease(f, unix.F_WRLCK) }); err == nil {
 		return &Guard{f: f}, nil, nil
 	}
 	f.Close()
+	return nil, refused(path, err), nil
+}
+
+// insist tries to get a lease.
+func insist(lease func() error) (err error) {
+	for try := 1; ; try++ {
+		err = lease()
+		if try == leaseTries || !errors.Is(err, unix.EAGAIN) {
+			return err
+		}
+		time.Sleep(leasePause)
+	}
+}
+
+// refused says who uses a file on which there is no lease to be had; nil if it can't be told that anybody does.
+func refused(path string, err error) *Busy {
 	pid := Holder(path)
 	if errors.Is(err, unix.EAGAIN) || pid != 0 {
-		return nil, openBusy(pid), nil
+		return openBusy(pid)
 	}
-	return nil, nil, nil // EACCES, EINVAL, ENOLCK: no leases to be had on this file
+	return nil // EACCES, EINVAL, ENOLCK: no leases on this file
 }
 
 // Broken says whether somebody has tried to open the file since Hold.
@@ -80,17 +95,45 @@ func (g *Guard) Release() {
 }
 
 func setLease(f *os.File, kind int) error {
-	return control(f, func(fd int) error {
-		_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, kind)
-		return err
-	})
+	return control(f, func(fd int) error { return leaseOn(fd, kind) })
 }
 
-// Opened says whether any process has the file at path open.
+// Opened says whether any process has the file at path open. It is asked of each session of a home, and takes no more of the
+// system than the question needs.
 func Opened(path string) (*Busy, error) {
-	g, busy, err := Hold(path)
-	g.Release()
-	return busy, err
+	fd, err := openNow(path)
+	if err != nil {
+		return nil, fmt.Errorf("looking whether %s is open: %w", path, err)
+	}
+	err = insist(func() error { return leaseOn(fd, unix.F_WRLCK) })
+	if err == nil {
+		_ = leaseOn(fd, unix.F_UNLCK) // closing gives it back, too
+	}
+	unix.Close(fd) //nolint:errcheck // nothing was written
+	if err == nil {
+		return nil, nil
+	}
+	return refused(path, err), nil
+}
+
+// openNow opens a file that is no symbolic link. Where another process is about to replace it that takes a moment.
+func openNow(path string) (fd int, err error) {
+	for try := 0; try < openTries; try++ {
+		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			time.Sleep(openPause)
+		default:
+			return fd, err
+		}
+	}
+	return fd, err
+}
+
+func leaseOn(fd, kind int) error {
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, kind)
+	return err
 }
 
 func openBusy(pid int) *Busy {

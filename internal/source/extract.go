@@ -22,6 +22,9 @@ func (s *Source) Extract(ctx context.Context, refs []Ref) ([][]byte, error) {
 	if s.once {
 		return nil, fmt.Errorf("%s: %w", s.Path, ErrOnce)
 	}
+	if err := s.see(); err != nil {
+		return nil, err
+	}
 	for _, r := range refs {
 		if r.Offset < 0 || r.Length < 0 || r.Offset+r.Length < r.Offset || (!s.Compressed && r.Offset+r.Length > s.size) {
 			return nil, s.outside(r)

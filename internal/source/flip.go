@@ -46,6 +46,9 @@ func (f *flip) apply(b []byte, off int64) {
 // Readers that are opened from then on turn the bit back; Raw ones do not. It says whether there is such a bit: none is
 // looked for in a stream without a checksum, or in one so long that the search would take more than seconds.
 func (s *Source) Unflip(ctx context.Context) (bool, error) {
+	if err := s.see(); err != nil {
+		return false, err
+	}
 	if s.once || !s.Compressed || s.size > maxSearched {
 		return false, nil
 	}

@@ -25,6 +25,9 @@ func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
 	if s.once {
 		return s.only(ctx)
 	}
+	if err := s.see(); err != nil {
+		return nil, err
+	}
 	p, err := s.plain(ctx)
 	if err != nil {
 		return nil, err

@@ -60,6 +60,7 @@ type Source struct {
 	mu     sync.Mutex
 	stream io.Reader // Once: nil when it was handed out
 	once   bool
+	unseen bool // it was not opened yet
 }
 
 // Open looks at the file behind path and returns it as a source. It never blocks on a FIFO or device: those, and
@@ -98,6 +99,39 @@ func Open(path string) (*Source, error) {
 		return nil, explain(path, err)
 	}
 	return s, nil
+}
+
+// Known is Open for who may not have to read the file: it is not opened before that. It takes what is a regular file, and no
+// symbolic link to one; nil for anything else. Whether it is compressed is not known before it is read.
+func Known(path string) *Source {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	real, err := realPath(path, false)
+	if err != nil {
+		return nil
+	}
+	return &Source{Path: path, Real: real, Name: filepath.Base(real), Info: info, size: info.Size(), unseen: true}
+}
+
+// see finds out what Known did not.
+func (s *Source) see() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.unseen {
+		return nil
+	}
+	f, err := s.reopen()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := s.sniff(io.NewSectionReader(f, 0, s.size)); err != nil {
+		return explain(s.Path, err)
+	}
+	s.unseen = false
+	return nil
 }
 
 // Stdin copies r into a temporary file in spoolDir ("": the system's) so that it can be read more than once. The file

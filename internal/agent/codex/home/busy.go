@@ -35,22 +35,29 @@ func InUse(path, home, threadID string) (*Busy, error) {
 
 // RealInUse is InUse for a path in which no symbolic link is left.
 func RealInUse(real, home, threadID string) (*Busy, error) {
-	return inUse(real, home, threadID, false)
+	return inUse(real, home, threadID, marks{})
 }
 
-// inUse is RealInUse. unstaged says that no migration has prepared a file beside it.
-func inUse(real, home, threadID string, unstaged bool) (*Busy, error) {
+// marks are what is known not to be there of what tells that a session is in use: then it is not looked for.
+type marks struct {
+	unstaged  bool // what a migration has prepared beside it
+	unstarted bool // the migration's journal
+	unlocked  bool // the writer's lock
+}
+
+// inUse is RealInUse.
+func inUse(real, home, threadID string, none marks) (*Busy, error) {
 	if threadID != "" && !IsID(threadID) {
 		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
 	}
-	b, unknown := migrating(real, home, threadID, unstaged)
+	b, unknown := migrating(real, home, threadID, none)
 	if b != nil {
 		return b, nil
 	}
 	if Asking(threadID) {
 		return &Busy{Reason: "hist was run by the agent whose session it is ($" + threadVar + "; unset it if that agent is gone)"}, nil
 	}
-	if home != "" && threadID != "" {
+	if home != "" && threadID != "" && !none.unlocked {
 		b, err := probeThread(home, threadID)
 		if b != nil {
 			return b, nil
@@ -76,15 +83,20 @@ func Asking(threadID string) bool {
 // stagedSuffixes end the names of the files that a migration to numbered records prepares beside a rollout.
 var stagedSuffixes = []string{".paginated.tmp", ".paginated.zst.tmp", ".decompressed.tmp", ".head.tmp"}
 
+// journal is what Codex writes while it migrates a thread.
+func journal(home, threadID string) string {
+	return filepath.Join(home, "rollout-migrations", strings.ToLower(threadID)+".pending")
+}
+
 // migrating looks for a migration that Codex has begun and not finished. It must finish it itself.
-func migrating(real, home, threadID string, unstaged bool) (*Busy, error) {
+func migrating(real, home, threadID string, none marks) (*Busy, error) {
 	var marks []string
-	if home != "" && threadID != "" {
-		marks = append(marks, filepath.Join(home, "rollout-migrations", strings.ToLower(threadID)+".pending"))
+	if home != "" && threadID != "" && !none.unstarted {
+		marks = append(marks, journal(home, threadID))
 	}
 	dir, base := filepath.Split(real)
 	suffixes := stagedSuffixes
-	if unstaged {
+	if none.unstaged {
 		suffixes = nil
 	}
 	for _, suffix := range suffixes {

@@ -1,17 +1,22 @@
 package home
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hist-cli/hist/internal/walk"
 )
 
-// Asker asks of many sessions whether they are in use. What a migration has prepared in a directory it reads once for all
-// the sessions that it asks about in the next moment, in place of looking at several names for each. The zero Asker is
-// ready; it may be used by several goroutines.
+// Asker asks of many sessions whether they are in use. What a migration has prepared in a directory, and which threads have a
+// lock or a migration's journal, it reads once for all the sessions that it asks about in the next moment, in place of looking
+// at several names for each. Who opens a session within that moment is still seen by the open file. The zero Asker is ready; it
+// may be used by several goroutines.
 type Asker struct {
 	mu          sync.Mutex
 	directories map[string]*asked
@@ -19,9 +24,13 @@ type Asker struct {
 
 // asked is what is known of a directory.
 type asked struct {
-	times    int // that a session of it was asked about
-	unstaged bool
-	until    time.Time
+	times int  // that a session was asked about for which it counts
+	known bool // what follows is
+	// staged says that something in it was prepared by a migration; names are those of its files that are no sessions, in lower
+	// case.
+	staged bool
+	names  map[string]bool
+	until  time.Time
 }
 
 const (
@@ -31,11 +40,21 @@ const (
 
 // InUse is RealInUse.
 func (a *Asker) InUse(real, home, threadID string) (*Busy, error) {
-	return inUse(real, home, threadID, a.unstaged(filepath.Dir(real)))
+	none := marks{unstaged: a.of(filepath.Dir(real), func(d *asked) bool { return !d.staged })}
+	if home != "" && threadID != "" {
+		none.unlocked, none.unstarted = a.lacks(threadLock(home, threadID)), a.lacks(journal(home, threadID))
+	}
+	return inUse(real, home, threadID, none)
 }
 
-// unstaged says whether it is known that a directory holds nothing that a migration has prepared.
-func (a *Asker) unstaged(dir string) bool {
+// lacks says whether it is known that there is no file of a name.
+func (a *Asker) lacks(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	return a.of(filepath.Dir(path), func(d *asked) bool { return !d.names[name] })
+}
+
+// of says whether a directory is known to be such that something holds.
+func (a *Asker) of(dir string, holds func(*asked) bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.directories[dir]
@@ -50,20 +69,27 @@ func (a *Asker) unstaged(dir string) bool {
 		return false
 	}
 	if time.Now().After(d.until) {
-		d.unstaged = nothingStaged(dir)
+		d.read(dir)
 		d.until = time.Now().Add(moment)
 	}
-	return d.unstaged
+	return d.known && holds(d)
 }
 
-func nothingStaged(dir string) bool {
+// read lists a directory. One that is not there has no files.
+func (d *asked) read(dir string) {
+	d.known, d.staged, d.names = false, false, map[string]bool{}
 	f, err := os.Open(dir)
 	if err != nil {
-		return false
+		d.known = errors.Is(err, fs.ErrNotExist)
+		return
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(-1)
-	return err == nil && !slices.ContainsFunc(names, func(name string) bool {
-		return strings.HasPrefix(name, ".") && slices.ContainsFunc(stagedSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
-	})
+	for _, name := range names {
+		if !walk.IsSession(name) {
+			d.names[strings.ToLower(name)] = true
+		}
+		d.staged = d.staged || strings.HasPrefix(name, ".") && slices.ContainsFunc(stagedSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+	}
+	d.known = err == nil
 }

@@ -79,16 +79,27 @@ func ParseName(base string) (FileName, bool) {
 	return n, true
 }
 
-// isTime says whether a text of nameTime's length is a time in that form. The form alone would do for nearly all names, and
-// time.Parse takes others as well, such as fractions of a second.
+// isTime says whether a text of nameTime's length is a time in that form. It is asked several times of each session of a home,
+// and time.Parse takes other forms as well, such as fractions of a second.
 func isTime(text string) bool {
+	var n [6]int // year, month, day, hour, minute, second
+	at := 0
 	for i := range len(nameTime) {
-		if digit := text[i] >= '0' && text[i] <= '9'; digit != (nameTime[i] >= '0' && nameTime[i] <= '9') || !digit && text[i] != nameTime[i] {
+		switch form := nameTime[i]; {
+		case form < '0' || form > '9':
+			if text[i] != form {
+				return false
+			}
+			at++
+		case text[i] < '0' || text[i] > '9':
 			return false
+		default:
+			n[at] = n[at]*10 + int(text[i]-'0')
 		}
 	}
-	_, err := time.Parse(nameTime, text)
-	return err == nil
+	month, day := n[1], n[2]
+	exists := month >= 1 && month <= 12 && day >= 1 && time.Date(n[0], time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() == day
+	return exists && n[3] < 24 && n[4] < 60 && n[5] < 60
 }
 
 // Name returns the canonical base name of a plain rollout of the thread id that begins at t. Codex writes local time:

@@ -68,6 +68,9 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	return db, path, nil
 }
 
+// pathOf is where a home's database lies, whether it is there or not.
+func pathOf(home, name string) string { return filepath.Join(codexhome.Databases(home), name) }
+
 // state is what tells, without opening it, that a database is no longer the one that was read.
 type state struct {
 	bytes   int64
@@ -75,12 +78,13 @@ type state struct {
 	inUse   bool // a client has it open, and what it writes stands in the -wal file
 }
 
-func stateOf(home, name string) (s state) {
-	path := filepath.Join(codexhome.Databases(home), name)
-	if info, err := os.Stat(path); err == nil {
-		s.bytes, s.changed = info.Size(), info.ModTime()
+func stateOf(path string) (s state) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return s // it is not there, or can't be read
 	}
-	_, err := os.Stat(path + "-wal")
+	s.bytes, s.changed = info.Size(), info.ModTime()
+	_, err = os.Stat(path + "-wal")
 	s.inUse = err == nil
 	return s
 }

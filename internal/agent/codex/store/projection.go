@@ -69,6 +69,7 @@ type Projections struct {
 	mu     sync.Mutex
 	asked  int
 	open   bool
+	path   string // of the database, as the client's config said when it was opened
 	opened state
 	view   *view // nil if the home has no such database
 }
@@ -88,11 +89,12 @@ func (s *Projections) Of(ctx context.Context, rolloutID string) (p Projection, o
 	if s.asked++; s.asked <= fewAsked {
 		return Projected(ctx, s.home, rolloutID)
 	}
-	now := stateOf(s.home, historyFile)
-	if s.open && s.opened != now {
+	if s.open && s.opened != stateOf(s.path) {
 		s.close()
 	}
 	if !s.open {
+		s.path = pathOf(s.home, historyFile)
+		now := stateOf(s.path)
 		if s.view, err = look(ctx, s.home); err != nil {
 			return p, false, err
 		}
