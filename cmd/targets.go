@@ -237,13 +237,13 @@ func below(ctx context.Context, dir string) []target {
 	err = walk.Walk(ctx, dir, func(e walk.Entry) error {
 		if d := filepath.Dir(e.Path); d != in.dir {
 			in = place{dir: d, own: own != "" && inside(d, own), home: homeAbove(e.Path)}
-			in.all = isHome(dir, in.home)
+			in.all, in.lists = isHome(dir, in.home), all.Lists(d)
 		}
 		switch {
 		case in.own || e.Err != nil && own != "" && inside(e.Path, own):
 		case e.Err != nil:
 			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Of(e.Err))})
-		case e.Hidden || all.List(e.Path):
+		case e.Hidden || slices.Contains(in.lists, e.Path) && all.List(e.Path):
 		case in.home != "":
 			list = append(list, target{path: e.Path, home: in.home, all: in.all})
 		default: // it may lie in one by a symbolic link of its own
@@ -264,6 +264,8 @@ type place struct {
 	own  bool   // it is hist's
 	home string // that the directory's name tells, "" if it tells none
 	all  bool   // all of that home was asked for
+
+	lists []string // what may be lists of clients' in it, and no sessions
 }
 
 // isHome says whether a directory is an agent's home, or holds all of its live sessions.

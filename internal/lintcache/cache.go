@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -190,8 +192,8 @@ func placeOf(src *source.Source, opts lint.Options) place {
 	for _, b := range []bool{opts.Name.Canonical, opts.Name.InHome, opts.StripEncrypted, opts.KeepOrphans, opts.ChainParallel} {
 		text = strconv.AppendBool(text, b)
 	}
-	if len(opts.For) > 0 {
-		text = fmt.Append(text, opts.For) // in the order of its keys
+	for _, agent := range slices.Sorted(maps.Keys(opts.For)) {
+		text = append(append(append(append(text, agent...), 0), opts.For[agent]...), 0)
 	}
 	h := sha256.Sum256(text)
 	return place(h[:16]).of(linted)

@@ -263,7 +263,13 @@ func realPath(path string, link bool) (string, error) {
 		return real(path)
 	}
 	dir, err := directories.real(dir)
-	return filepath.Join(dir, base), err
+	if err != nil {
+		return "", err
+	}
+	if !os.IsPathSeparator(dir[len(dir)-1]) {
+		dir += string(filepath.Separator)
+	}
+	return dir + base, nil
 }
 
 // realDirs are the real paths of directories, for a moment: who opens thousands of files opens them in few directories.

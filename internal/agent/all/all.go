@@ -95,6 +95,14 @@ func List(path string) bool {
 	})
 }
 
+// Lists are the paths at which List is to be asked, if a directory is a home.
+func Lists(dir string) (paths []string) {
+	for _, h := range Homed() {
+		paths = append(paths, h.Lists(dir)...)
+	}
+	return paths
+}
+
 // Part says whether a file holds a part of a session that lies elsewhere.
 func Part(path string) bool {
 	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {

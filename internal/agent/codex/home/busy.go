@@ -85,8 +85,13 @@ var stagedSuffixes = []string{".paginated.tmp", ".paginated.zst.tmp", ".decompre
 
 // journal is what Codex writes while it migrates a thread.
 func journal(home, threadID string) string {
-	return filepath.Join(home, "rollout-migrations", strings.ToLower(threadID)+".pending")
+	return filepath.Join(home, journalDir, strings.ToLower(threadID)+journalSuffix)
 }
+
+const (
+	journalDir    = "rollout-migrations"
+	journalSuffix = ".pending"
+)
 
 // migrating looks for a migration that Codex has begun and not finished. It must finish it itself.
 func migrating(real, home, threadID string, none marks) (*Busy, error) {

@@ -15,6 +15,7 @@ import (
 
 const (
 	lockDir         = "thread-writer-locks"
+	lockSuffix      = ".lock"
 	coordination    = ".coordination.lock"
 	maintenanceLock = ".tmp/rollout-maintenance.lock"
 
@@ -178,7 +179,7 @@ func lockMaintenance(home string) (*os.File, error) {
 }
 
 func threadLock(home, threadID string) string {
-	return filepath.Join(home, lockDir, strings.ToLower(threadID)+".lock")
+	return filepath.Join(home, lockDir, strings.ToLower(threadID)+lockSuffix)
 }
 
 func writerBusy(name string) *Busy {

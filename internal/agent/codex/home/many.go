@@ -19,7 +19,7 @@ import (
 // may be used by several goroutines.
 type Asker struct {
 	mu          sync.Mutex
-	directories map[string]*asked
+	directories map[place]*asked
 }
 
 // asked is what is known of a directory.
@@ -40,40 +40,41 @@ const (
 
 // InUse is RealInUse.
 func (a *Asker) InUse(real, home, threadID string) (*Busy, error) {
-	none := marks{unstaged: a.of(filepath.Dir(real), func(d *asked) bool { return !d.staged })}
+	a.mu.Lock()
+	dir, _ := filepath.Split(real)
+	none := marks{unstaged: a.of(dir, "", func(d *asked) bool { return !d.staged })}
 	if home != "" && threadID != "" {
-		none.unlocked, none.unstarted = a.lacks(threadLock(home, threadID)), a.lacks(journal(home, threadID))
+		id := strings.ToLower(threadID)
+		none.unlocked = a.of(home, lockDir, func(d *asked) bool { return !d.names[id+lockSuffix] })
+		none.unstarted = a.of(home, journalDir, func(d *asked) bool { return !d.names[id+journalSuffix] })
 	}
+	a.mu.Unlock()
 	return inUse(real, home, threadID, none)
 }
 
-// lacks says whether it is known that there is no file of a name.
-func (a *Asker) lacks(path string) bool {
-	name := strings.ToLower(filepath.Base(path))
-	return a.of(filepath.Dir(path), func(d *asked) bool { return !d.names[name] })
-}
-
-// of says whether a directory is known to be such that something holds.
-func (a *Asker) of(dir string, holds func(*asked) bool) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	d := a.directories[dir]
+// of says whether a directory, or one below it, is known to be such that something holds.
+func (a *Asker) of(dir, below string, holds func(*asked) bool) bool {
+	at := place{dir, below}
+	d := a.directories[at]
 	if d == nil {
 		if a.directories == nil {
-			a.directories = map[string]*asked{}
+			a.directories = map[place]*asked{}
 		}
 		d = &asked{}
-		a.directories[dir] = d
+		a.directories[at] = d
 	}
 	if d.times++; d.times <= fewSessions {
 		return false
 	}
-	if time.Now().After(d.until) {
-		d.read(dir)
-		d.until = time.Now().Add(moment)
+	if now := time.Now(); now.After(d.until) {
+		d.read(filepath.Join(dir, below))
+		d.until = now.Add(moment)
 	}
 	return d.known && holds(d)
 }
+
+// place is a directory: one below another, "" for that itself.
+type place struct{ dir, below string }
 
 // read lists a directory. One that is not there has no files.
 func (d *asked) read(dir string) {

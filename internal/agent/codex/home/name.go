@@ -69,13 +69,13 @@ func ParseName(base string) (FileName, bool) {
 	}
 	ids := rest[len(nameTime)+1:]
 	thread, rollout, two := strings.Cut(ids, "_")
-	if !two {
-		rollout = thread
-	}
-	if !IsID(thread) || !IsID(rollout) {
+	if !IsID(thread) || two && !IsID(rollout) {
 		return FileName{}, false
 	}
-	n.ThreadID, n.RolloutID = strings.ToLower(thread), strings.ToLower(rollout)
+	n.ThreadID = strings.ToLower(thread)
+	if n.RolloutID = n.ThreadID; two {
+		n.RolloutID = strings.ToLower(rollout)
+	}
 	return n, true
 }
 
