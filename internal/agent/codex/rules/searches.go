@@ -63,12 +63,11 @@ func (c *searchChecker) searched(rec *session.Record) uint64 {
 }
 
 // item notes the item of a search: the one that the event in front of it shows, or one that was found to be lost, because
-// records of another client that writes the session stand between its event and it.
+// records of another client that writes the session stand between its event and it, or a block of the file is doubled.
 func (c *searchChecker) item(rec *session.Record) {
 	id, action := string(rec.ID), c.searched(rec)
-	if c.shown != nil && (id == c.is.id || id == "" && action == c.is.action) {
-		c.remember(c.is.id)
-		return
+	if c.shown != nil && id == "" && action == c.is.action {
+		id = c.is.id
 	}
 	told := c.told[action]
 	i := slices.IndexFunc(told, func(t reportedSearch) bool { return id == "" || id == t.id })
