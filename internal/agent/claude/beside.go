@@ -207,7 +207,7 @@ func (f *folder) own() (text io.ReaderAt, done func()) {
 }
 
 // eachOwn is eachLine of the session itself.
-func (f *folder) eachOwn(see func(line []byte, record func() bool) bool) {
+func (f *folder) eachOwn(see func(l jsonl.Line, record func() bool) bool) {
 	if text, done := f.own(); text != nil {
 		defer done()
 		linesOf(io.NewSectionReader(text, 0, maxFile), see)
@@ -234,7 +234,7 @@ func (f *folder) Line(offset int64) []byte {
 
 // eachLine shows the lines at the beginning of a file, and says of each, if asked, whether it is a record; none where the
 // file can't be read. It ends where see says false.
-func eachLine(path string, see func(line []byte, record func() bool) bool) {
+func eachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
 	file, err := os.Open(path)
 	if err != nil {
 		return
@@ -243,7 +243,7 @@ func eachLine(path string, see func(line []byte, record func() bool) bool) {
 	linesOf(io.LimitReader(file, maxFile), see)
 }
 
-func linesOf(r io.Reader, see func(line []byte, record func() bool) bool) {
+func linesOf(r io.Reader, see func(l jsonl.Line, record func() bool) bool) {
 	scanner := jsonl.NewScanner(shape)
 	defer scanner.Done()
 	spans := make([]jsonl.Span, fieldCount)
@@ -257,7 +257,7 @@ func linesOf(r io.Reader, see func(line []byte, record func() bool) bool) {
 			v := scanner.Scan(l.Raw, spans)
 			return v.Fault == jsonl.None && v.Object
 		}
-		if !see(l.Raw, record) {
+		if !see(l, record) {
 			return
 		}
 	}
@@ -265,9 +265,9 @@ func linesOf(r io.Reader, see func(line []byte, record func() bool) bool) {
 
 // findLine returns the first line of a file that holds some bytes and is a record that fits, nil if there is none.
 func findLine(path string, words []byte, fits func([]byte) bool) (found []byte) {
-	eachLine(path, func(line []byte, record func() bool) bool {
-		if bytes.Contains(line, words) && record() && fits(line) {
-			found = bytes.Clone(line)
+	eachLine(path, func(l jsonl.Line, record func() bool) bool {
+		if bytes.Contains(l.Raw, words) && record() && fits(l.Raw) {
+			found = bytes.Clone(l.Raw)
 		}
 		return found == nil
 	})
@@ -307,9 +307,9 @@ func (f *folder) Output(callID string) (text, source string) {
 // lastAnswer is the last text that the model said in a sub-agent's file.
 func lastAnswer(path string) string {
 	last := ""
-	eachLine(path, func(line []byte, record func() bool) bool {
-		if record() && gjson.GetBytes(line, "type").String() == "assistant" {
-			gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
+	eachLine(path, func(l jsonl.Line, record func() bool) bool {
+		if record() && gjson.GetBytes(l.Raw, "type").String() == "assistant" {
+			gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
 				if b.Get("type").String() == "text" {
 					last = b.Get("text").String()
 				}
@@ -340,10 +340,10 @@ func (f *folder) Typed() []Typed {
 			return nil
 		}
 	}
-	linesOf(file, func(line []byte, record func() bool) bool {
-		if bytes.Contains(line, []byte(f.session)) && record() && gjson.GetBytes(line, "sessionId").String() == f.session {
-			if words := gjson.GetBytes(line, "display").String(); words != "" {
-				f.typed = append(f.typed, Typed{words, gjson.GetBytes(line, "timestamp").Int()})
+	linesOf(file, func(l jsonl.Line, record func() bool) bool {
+		if bytes.Contains(l.Raw, []byte(f.session)) && record() && gjson.GetBytes(l.Raw, "sessionId").String() == f.session {
+			if words := gjson.GetBytes(l.Raw, "display").String(); words != "" {
+				f.typed = append(f.typed, Typed{words, gjson.GetBytes(l.Raw, "timestamp").Int()})
 			}
 		}
 		return true

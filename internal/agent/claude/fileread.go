@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,17 +108,15 @@ func (f *folder) storyOf(c FileRead) *fileStory {
 		copies: filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), "file-history", f.session),
 	}
 	quoted, copied := jsonl.AppendQuote(nil, c.File), []byte(`"`+s.name+`@v`)
-	at := int64(0)
-	f.eachOwn(func(line []byte, record func() bool) bool {
+	f.eachOwn(func(l jsonl.Line, record func() bool) bool {
 		switch {
-		case bytes.Contains(line, quoted) && record():
-			s.tool(gjson.ParseBytes(line), at, c.File)
-		case bytes.Contains(line, copied) && record():
-			s.noted(gjson.ParseBytes(line))
-		case s.form.line == "" && bytes.Contains(line, []byte(`"totalLines"`)) && record():
-			s.form = formOf(gjson.ParseBytes(line))
+		case bytes.Contains(l.Raw, quoted) && record():
+			s.tool(gjson.ParseBytes(l.Raw), l.Offset, c.File)
+		case bytes.Contains(l.Raw, copied) && record():
+			s.noted(gjson.ParseBytes(l.Raw))
+		case s.form.line == "" && bytes.Contains(l.Raw, []byte(`"totalLines"`)) && record():
+			s.form = formOf(gjson.ParseBytes(l.Raw))
 		}
-		at += int64(len(line)) + 1
 		return true
 	})
 	return s
@@ -242,12 +239,7 @@ func (s *fileStory) copyOf(name string) fileText {
 	if filepath.Base(name) != name {
 		return fileText{}
 	}
-	file, err := os.Open(filepath.Join(s.copies, name))
-	if err != nil {
-		return fileText{}
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxText+1))
+	text, err := readSmall(filepath.Join(s.copies, name))
 	if err != nil || bytes.Contains(text, mark) {
 		return fileText{}
 	}

@@ -52,7 +52,8 @@ func TestFileOutputs(t *testing.T) {
 			s = strings.ReplaceAll(s, `"version":"2.1.2"`, `"version":"2.1.215"`)
 			return again + strings.Replace(s, "has been updated.", "has been updated. (file state is current)", 1)
 		}, "", `     1→alpha\n     2→beta\n     3→\n\n(note)\n`, "the structured result of the file's edit"},
-		"nothing shows how": {older, read, nil, before, "", ""},
+		"with line ends of two bytes": {older, read, func(s string) string { return strings.ReplaceAll(again+s, "\n", "\r\n") }, "", `     1→alpha\n     2→beta\n     3→\n\n(note)\n`, "the structured result of the file's edit"},
+		"nothing shows how":           {older, read, nil, before, "", ""},
 		"read again before the edit": {older, read, func(s string) string {
 			at := strings.Index(s, `{"parentUuid":"3261038d`)
 			return again + s[:at] + between + s[at:]
@@ -74,19 +75,15 @@ func TestFileOutputs(t *testing.T) {
 			}
 			home := t.TempDir()
 			path := filepath.Join(home, "projects/-home-dev-demo", filepath.Base(c.session))
-			write(t, path, session)
 			if c.copied != "" {
 				write(t, filepath.Join(home, "file-history", strings.TrimSuffix(filepath.Base(path), ".jsonl"), copyName(file, 1)), c.copied)
 			}
-			res, err := lint.File(context.Background(), path, lint.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			i := find(res.Findings, "lost-result")
+			found := lintAt(t, path, session)
+			i := find(found, "lost-result")
 			if i < 0 {
-				t.Fatalf("%+v", res.Findings)
+				t.Fatalf("%+v", found)
 			}
-			f := res.Findings[i]
+			f := found[i]
 			if f.Source != c.source || c.want != "" && !bytes.Contains(f.Edits[0].New.Literal, []byte(`"content":"`+c.want+`"`)) {
 				t.Errorf("from %q: %q", f.Source, f.Edits[0].New.Literal)
 			}
@@ -103,6 +100,17 @@ func without(words string) func(string) string {
 func copyName(file string, version int) string {
 	sum := sha256.Sum256([]byte(file))
 	return hex.EncodeToString(sum[:])[:16] + "@v" + string(rune('0'+version))
+}
+
+// lintAt is what lint finds in a session that lies at a path, whatever else lies in that home.
+func lintAt(t *testing.T, path, session string) []lint.Finding {
+	t.Helper()
+	write(t, path, session)
+	res, err := lint.File(context.Background(), path, lint.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Findings
 }
 
 func write(t *testing.T, path, text string) {

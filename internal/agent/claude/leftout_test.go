@@ -1,15 +1,12 @@
 package claude_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/hist-cli/hist/lint"
 )
 
 // TestResumedAt: a branch that --resume-session-at has left out is no loss. The requests tell it: where a client has sent the
@@ -34,12 +31,7 @@ func TestResumedAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "projects/-home-dev-demo", filepath.Base(session))
-			write(t, path, c.session)
-			res, err := lint.File(context.Background(), path, lint.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if damaged := find(res.Findings, "lost-branch") >= 0; damaged != c.damaged {
+			if damaged := find(lintAt(t, path, c.session), "lost-branch") >= 0; damaged != c.damaged {
 				t.Errorf("lost-branch: %v, want %v", damaged, c.damaged)
 			}
 		})

@@ -2,7 +2,6 @@ package claude_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/hist-cli/hist/lint"
 )
 
 // TestKeptAsSent: which messages a compaction has kept comes back from the request behind it, where the mark does not say it
@@ -53,17 +50,13 @@ func TestKeptAsSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "projects/-home-dev-demo", filepath.Base(session))
-			write(t, path, strings.Join(c.lines, ""))
-			res, err := lint.File(context.Background(), path, lint.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			i := find(res.Findings, c.rule)
+			found := lintAt(t, path, strings.Join(c.lines, ""))
+			i := find(found, c.rule)
 			if i < 0 {
-				t.Fatalf("%+v", res.Findings)
+				t.Fatalf("%+v", found)
 			}
 			var made []byte
-			for _, e := range res.Findings[i].Edits {
+			for _, e := range found[i].Edits {
 				made = append(made, e.New.Literal...)
 				for _, cut := range e.Cuts {
 					made = append(made, cut.New...)

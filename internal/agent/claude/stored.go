@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // stored finds the output of a call among those that the client has put into files of their own because they were large: by
@@ -48,14 +50,14 @@ func (f *folder) stored(callID string) (text, source string) {
 // openCalls are the ids of the session's calls without output. It marks the names that stand in a record.
 func (f *folder) openCalls(named map[string]bool) map[string]bool {
 	open := map[string]bool{}
-	f.eachOwn(func(line []byte, record func() bool) bool {
+	f.eachOwn(func(l jsonl.Line, record func() bool) bool {
 		for name := range named {
-			named[name] = named[name] || bytes.Contains(line, []byte(name))
+			named[name] = named[name] || bytes.Contains(l.Raw, []byte(name))
 		}
 		if !record() {
 			return true
 		}
-		gjson.GetBytes(line, "message.content").ForEach(func(_, b gjson.Result) bool {
+		gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
 			switch b.Get("type").String() {
 			case "tool_use":
 				open[b.Get("id").String()] = true

@@ -2,14 +2,11 @@ package claude_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/hist-cli/hist/lint"
 )
 
 // TestTypedPrompts: a lost prompt comes back from the list of what was typed only if it was typed between the records that
@@ -44,24 +41,13 @@ func TestTypedPrompts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			path := filepath.Join(home, "projects/-home-dev-demo", session+".jsonl")
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(home, "history.jsonl"), []byte(c.typed), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			res, err := lint.File(context.Background(), path, lint.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			i := find(res.Findings, "lost-prompt")
+			write(t, filepath.Join(home, "history.jsonl"), c.typed)
+			found := lintAt(t, path, string(bytes.Join(lines, nil)))
+			i := find(found, "lost-prompt")
 			if i < 0 {
-				t.Fatalf("%+v", res.Findings)
+				t.Fatalf("%+v", found)
 			}
-			f := res.Findings[i]
+			f := found[i]
 			if (f.Source == "history.jsonl") != (c.want != "") || c.want != "" && !bytes.Contains(f.Edits[0].New.Literal, []byte(c.want)) {
 				t.Errorf("from %q: %q", f.Source, f.Edits[0].New.Literal)
 			}
