@@ -45,10 +45,7 @@ func (c *Checker) bringUp(call *node, outputs []*node) {
 	var d *draft
 	moved := map[*node]bool{}
 	for _, m := range outputs {
-		d = c.add(&draft{about: m, Finding: finding.Finding{
-			Rule: ruleLateResult, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
-			Message: "the output stands behind what followed its call: the client makes up an error for the call",
-		}})
+		d = c.add(&draft{about: m, Finding: c.lateness(m, call)})
 		for _, k := range m.children() {
 			c.hang(k, m.up, d)
 		}
@@ -65,6 +62,27 @@ func (c *Checker) bringUp(call *node, outputs []*node) {
 			c.hang(k, last, d)
 		}
 	}
+}
+
+// lateness tells what the clients do with an output that stands behind what followed its call (measured with twelve versions).
+func (c *Checker) lateness(m, call *node) finding.Finding {
+	f := finding.Finding{Rule: ruleLateResult, Impact: finding.Notes, Fix: finding.Exact}
+	spoken := false // another answer stands between
+	for p, steps := m.up, 0; p != nil && p != call && steps < maxSiblings; p, steps = p.up, steps+1 {
+		spoken = spoken || p.role == roleAssistant && p.msg != call.msg
+	}
+	worst := finding.Rejects
+	f.Message = "the output stands behind what the user said to its call: versions before 2.0.29 send it there, and the API refuses it; newer ones put it in its place"
+	if spoken {
+		worst = finding.Loses
+		f.Message = "the output stands behind another answer: versions from 2.1.20 on make up an error for the call, and do not send the output"
+	}
+	for _, version := range c.readers() {
+		if spoken == (version == "" || !before(version, "2.1.20")) && (spoken || before(version, "2.0.29")) {
+			f.Impact = worst
+		}
+	}
+	return f
 }
 
 // rightPlace says whether nothing but the same answer and its outputs stands between an output and its call.
