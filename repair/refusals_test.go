@@ -109,7 +109,11 @@ func (s *stock) mutant(seed int64) mutant {
 
 // damaged damages the session with a name at random, and says how.
 func (s *stock) damaged(rng *rand.Rand, name string) (text []byte, how string) {
-	text = s.all[name]
+	return s.broken(rng, s.all[name])
+}
+
+// broken damages a session at random, and says how.
+func (s *stock) broken(rng *rand.Rand, text []byte) (_ []byte, how string) {
 	ways := 1
 	if rng.Intn(3) == 0 {
 		ways = 2 + rng.Intn(4)
