@@ -2,9 +2,11 @@ package cmd
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -118,4 +120,88 @@ func TestCacheCommand(t *testing.T) {
 			t.Errorf("%s: exit %d: %s%s", c.args, code, out.String(), errs.String())
 		}
 	}
+}
+
+// TestWarmAsksAnew: what is known of sound sessions is no answer for one that is in use, was changed, or of which the client's
+// database says something else by now.
+func TestWarmAsksAnew(t *testing.T) {
+	for _, v := range []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(v, t.TempDir())
+	}
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "01a1fa85-897f-7b72-87b7-f6ebde981289"
+	name := "rollout-2026-11-20T19-53-37-" + id + ".jsonl"
+	text, err := os.ReadFile(filepath.Join("../fixtures/codex/0.169.0/clean", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, "sessions/2026/11/20")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	hour := time.Now().Add(-time.Hour)
+	var paths []string
+	for i := range 30 { // more than are asked about one by one
+		other := strings.Replace(id, "1289", fmt.Sprintf("%04d", i), 1)
+		path := filepath.Join(dir, strings.Replace(name, id, other, 1))
+		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte(id), []byte(other)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, hour, hour); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	time.Sleep(2100 * time.Millisecond) // until the files rest
+	lint := func(want string) {
+		t.Helper()
+		for _, flag := range []string{"--notes", "--no-cache"} {
+			var out, errs bytes.Buffer
+			Main([]string{"hist", "lint", "--no-config", "--notes", flag, home}, strings.NewReader(""), &out, &errs)
+			if told := out.String() + errs.String(); !strings.Contains(told, want) {
+				t.Errorf("%s: no %q in\n%s", flag, want, told)
+			}
+		}
+	}
+	lint("30 sessions: nothing is damaged\n")
+	lint("30 sessions: nothing is damaged\n")
+	last := paths[len(paths)-1]
+	if runtime.GOOS == "linux" {
+		f, err := os.Open(last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lint(filepath.Base(last) + ": this process still has the file open [in-use]")
+		f.Close()
+	}
+	journal := filepath.Join(home, "rollout-migrations", last[len(last)-len(id)-len(".jsonl"):len(last)-len(".jsonl")]+".pending")
+	if err := os.MkdirAll(filepath.Dir(journal), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(journal, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lint(journal)
+	if err := os.Remove(journal); err != nil {
+		t.Fatal(err)
+	}
+	lint("30 sessions: nothing is damaged\n")
+	database := filepath.Join(home, "thread_history_1.sqlite")
+	if err := os.WriteFile(database, []byte("no database, and long enough to be one of a few pages"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lint(home + ": not compared with what its client keeps beside it")
+	if err := os.Remove(database); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(last, int64(len(text)-100)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(last, hour, hour); err != nil {
+		t.Fatal(err)
+	}
+	lint("1 of 30 sessions is damaged")
 }
