@@ -16,9 +16,9 @@ import (
 	"github.com/hist-cli/hist/internal/testhome"
 )
 
-// TestNoRefusalsInHomes counts the damaged sessions of Codex that lie in a home, beside its client's databases, copies of them,
+// TestRolloutsInPlace counts the damaged sessions of Codex that lie in a home, beside its client's databases, copies of them,
 // parents and forks, of which some are damaged, too, and whose repair is refused, beside them or in place; it wants none.
-func TestNoRefusalsInHomes(t *testing.T) {
+func TestRolloutsInPlace(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	archives, err := filepath.Glob("../fixtures/codex/rules/*/*.txtar")
