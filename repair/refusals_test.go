@@ -72,6 +72,7 @@ func stocks(t testing.TB) []*stock {
 type mutant struct {
 	seed      int64
 	name, how string
+	whole     []byte // the session that was damaged
 	text      []byte
 	choice    Choice
 	opts      lint.Options
@@ -82,6 +83,7 @@ type mutant struct {
 func (s *stock) mutant(seed int64) mutant {
 	rng := rand.New(rand.NewSource(seed))
 	m := mutant{seed: seed, name: s.names[rng.Intn(len(s.names))]}
+	m.whole = s.all[m.name]
 	m.text, m.how = s.damaged(rng, m.name)
 	m.opts.Name = lint.NameOf(filepath.Base(m.name), false)
 	switch rng.Intn(9) {

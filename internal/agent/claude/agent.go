@@ -126,7 +126,7 @@ func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	}
 	c := &adapter{run: run}
 	c.Checker = New(opts, run.Report)
-	c.Amend = run.AmendFraming
+	c.Amend, c.Reported = run.AmendFraming, run.Findings
 	if h, ok := run.History().(*History); ok {
 		h.of = c.Checker
 	}

@@ -58,6 +58,8 @@ type Checker struct {
 	report func(finding.Finding)
 	// Amend lets the finding of the normalizer in a line take edits; nil: they are findings of their own.
 	Amend func(line int64, change func(*finding.Finding))
+	// Reported returns the findings so far, those of the normalizer among them; nil: nobody knows of any.
+	Reported func() []finding.Finding
 
 	recordTree
 	sideRecords

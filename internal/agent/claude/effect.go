@@ -44,18 +44,22 @@ var healed = map[*finding.Rule]string{
 	normalize.PrettyPrinted:  "records are laid out over several lines, as jq prints them: versions up to 2.1.100 find no conversation in such a file, or lose these records; 2.1.215 and newer read them",
 }
 
+// isHealed says whether newer versions heal the damage of a finding. None reads UTF-16.
+func isHealed(f *finding.Finding) bool {
+	return healed[f.Rule] != "" && !strings.Contains(f.Message, "UTF-16")
+}
+
 // Settle gives what the normalizer found the meaning that it has for the clients that may read the session.
 func (a *adapter) Settle(f *finding.Finding) {
 	if f.Rule == normalize.TornTail || f.Rule == normalize.BadJSON {
 		a.trifled(f)
 		return
 	}
-	message := healed[f.Rule]
-	if message == "" || strings.Contains(f.Message, "UTF-16") {
+	if !isHealed(f) {
 		return
 	}
 	usual := f.Impact
-	f.Message, f.Impact = message, finding.Notes
+	f.Message, f.Impact = healed[f.Rule], finding.Notes
 	for _, version := range a.readers() {
 		f.Impact = max(f.Impact, impactIn(version, f.Rule))
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// TestHealedFraming: what newer versions heal is only noted for them, and counts for those that do not.
+// TestHealedFraming: what newer versions heal is only noted for them, and counts for those that do not; the newest sends all that
+// it sends of the sound session.
 func TestHealedFraming(t *testing.T) {
 	paths, err := filepath.Glob("../../../fixtures/claude/2.1.330/clean/*.jsonl")
 	if err != nil || len(paths) == 0 {
@@ -22,6 +23,15 @@ func TestHealedFraming(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound = sound[bytes.LastIndexByte(sound[:bytes.Index(sound, []byte(`"parentUuid":null`))], '\n')+1:] // from the first record of the conversation on
+	of := func(session []byte, version string) *lint.Result {
+		t.Helper()
+		res, err := lint.Session(context.Background(), bytes.NewReader(session), lint.Options{For: map[string]string{"claude": version}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	all := of(sound, "").Summary.Seen
 	for _, c := range []struct {
 		rule    string
 		damaged []byte
@@ -37,12 +47,12 @@ func TestHealedFraming(t *testing.T) {
 		{"pretty-printed", laidOut(t, sound, 3), map[string]lint.Impact{"": lint.Notes, "2.1.2": lint.Loses, "2.1.330": lint.Notes}},
 	} {
 		for version, want := range c.impacts {
-			res, err := lint.Session(context.Background(), bytes.NewReader(c.damaged), lint.Options{For: map[string]string{"claude": version}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := of(c.damaged, version)
 			if i := find(res.Findings, c.rule); i < 0 || res.Findings[i].Impact != want {
 				t.Errorf("%s read by %q: want %v, got %+v", c.rule, version, want, res.Findings)
+			}
+			if seen := res.Summary.Seen; version == "" && seen != all {
+				t.Errorf("%s: %d items are sent, %d of the sound session", c.rule, seen, all)
 			}
 		}
 	}

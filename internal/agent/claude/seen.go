@@ -3,6 +3,8 @@ package claude
 import (
 	"cmp"
 	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
 )
 
 // seen counts the blocks that the newest client sends of the file as it is, given its records before any was taken out.
@@ -38,7 +40,10 @@ type reading struct {
 }
 
 func (c *Checker) reading(nodes []*node) *reading {
-	unread := func(n *node) bool { return n.mended || n.uuid == "" || n.typeLost || c.unread(n) }
+	broken := c.brokenFor()
+	unread := func(n *node) bool {
+		return n.mended && broken[n.ref.Pos.Line] || n.uuid == "" || n.typeLost || c.unread(n)
+	}
 	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !slices.ContainsFunc(nodes, unread) {
 		return &reading{nodes: nodes, ids: c.byUUID, whole: true} // each has an id of its own
 	}
@@ -48,6 +53,20 @@ func (c *Checker) reading(nodes []*node) *reading {
 		r.ids[n.uuid] = n
 	}
 	return r
+}
+
+// brokenFor are the lines of which the newest client can't read the record as it stands there.
+func (c *Checker) brokenFor() map[int64]bool {
+	if c.Reported == nil {
+		return nil
+	}
+	lines := map[int64]bool{}
+	for _, f := range c.Reported() {
+		if f.Framing && !(isHealed(&f) && impactIn("", f.Rule) == finding.Notes) {
+			lines[f.Pos.Line] = true
+		}
+	}
+	return lines
 }
 
 // up is the record that the client takes for another's parent, nil if it takes none.
