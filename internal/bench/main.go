@@ -160,15 +160,15 @@ func (b *bench) programs() []program {
 		{name: "cat", args: []string{"cat", mixed}},
 		{name: "hist lint, as 0.114.0 writes, one processor", args: lint("legacy.jsonl"), one: true},
 		{name: "the gjson pipeline with that", args: []string{b.path("gjsonpipe"), b.path("legacy.jsonl")}, one: true},
-		{name: "hist lint, a quarter, short texts, one processor", args: lint("short.jsonl"), one: true},
-		{name: "the gjson pipeline with those", args: []string{b.path("gjsonpipe"), b.path("short.jsonl")}, one: true},
+		{name: lintShort, args: lint("short.jsonl"), one: true},
+		{name: gjsonShort, args: []string{b.path("gjsonpipe"), b.path("short.jsonl")}, one: true},
 		{name: lintMany, args: lint("many")},
 		{name: lintManyOne, args: lint("many"), one: true},
 		{name: lintPlain, args: lint("plain.jsonl")},
 		{name: lintPlainOne, args: lint("plain.jsonl"), one: true},
 		{name: lintQuarter, args: lint("quarter.jsonl")},
 		{name: lintTorn, args: lint("torn.jsonl")},
-		{name: "dd with fsync, that half", args: []string{"dd", "status=none", "bs=1M", "conv=fsync", "if=" + b.path("torn.jsonl"), "of=" + b.path("copy.jsonl")}, undo: func() {
+		{name: ddTorn, args: []string{"dd", "status=none", "bs=1M", "conv=fsync", "if=" + b.path("torn.jsonl"), "of=" + b.path("copy.jsonl")}, undo: func() {
 			os.Remove(b.path("copy.jsonl"))
 		}},
 		{name: repairTorn, args: []string{hist, "repair", "-o", b.path("copy.jsonl"), b.path("torn.jsonl")}, undo: func() {
@@ -192,7 +192,10 @@ const (
 	lintPlain    = "hist lint, without images"
 	lintPlainOne = "hist lint, without images, one processor"
 	lintQuarter  = "hist lint, a quarter of it"
+	lintShort    = "hist lint, a quarter, short texts, one processor"
+	gjsonShort   = "the gjson pipeline with those"
 	lintTorn     = "hist lint, half of it, torn at the end"
+	ddTorn       = "dd with fsync, that half"
 	repairTorn   = "hist repair of that"
 	preTen       = "hist pre-resume, 10 MB"
 	catTen       = "cat, 10 MB"
