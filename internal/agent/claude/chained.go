@@ -13,7 +13,8 @@ func (n *node) chains() bool { return n.version != "" && before(n.version, first
 func (c *Checker) chainEnd(call *node, until int) (end *node, whole bool) {
 	end = call
 	said, answered := end, false
-	for _, m := range c.nodes[call.index+1 : min(until, call.index+maxSiblings, len(c.nodes))] {
+	from := call.index + 1
+	for _, m := range c.nodes[from:max(from, min(until, call.index+maxSiblings, len(c.nodes)))] {
 		switch {
 		case m.side || m.dropped != nil:
 			continue
@@ -39,4 +40,17 @@ func (c *Checker) intoChain(d *draft, n, next *node) {
 			c.hang(k, n, d)
 		}
 	}
+}
+
+// between says whether a record stands on the way up from another to a call, or whether that way leads elsewhere.
+func between(m, from, call *node) bool {
+	for p, steps := from, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
+		switch p {
+		case m:
+			return true
+		case call:
+			return false
+		}
+	}
+	return true
 }

@@ -6,10 +6,13 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// A record whose lost parent hangs on it in turn is no circle to go round in for ever.
+// TestOwnAncestor: nothing goes round for ever, neither where a lost parent hangs on its own child, nor where a lost output is
+// to be hung behind what stands above its call, as in a file whose records stand backwards.
 func TestOwnAncestor(t *testing.T) {
-	res, err := lint.File(t.Context(), "testdata/own-ancestor.jsonl", lint.Options{})
-	if err != nil || len(res.Findings) == 0 {
-		t.Errorf("%+v, %v", res, err)
+	for _, path := range []string{"testdata/own-ancestor.jsonl", "testdata/backwards.jsonl"} {
+		res, err := lint.File(t.Context(), path, lint.Options{})
+		if err != nil || len(res.Findings) == 0 {
+			t.Errorf("%s: %+v, %v", path, res, err)
+		}
 	}
 }

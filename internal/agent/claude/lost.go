@@ -321,7 +321,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		until++
 	}
 	parent := call
-	if end, _ := c.chainEnd(call, until); call.chains() && end.uuid != "" {
+	if end, _ := c.chainEnd(call, until); call.chains() && end.uuid != "" && !between(nil, end, call) {
 		parent = end
 	}
 	m := made{

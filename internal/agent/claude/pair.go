@@ -185,7 +185,8 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 	if call.chains() && n.up != nil {
 		c.intoChain(d, n, next)
 	}
-	if next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg {
+	follows := next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg
+	if follows && !(call.chains() && between(next, n.up, call)) {
 		c.hang(next, n, d) // nothing else stands between the answer and what follows
 	}
 }
