@@ -29,28 +29,37 @@ func NoEvent(text string) bool {
 }
 
 // ShownWords is the text of an answer, or of a part of a thought, that an event shows.
-func ShownWords(event []byte) string {
-	p := gjson.GetBytes(event, "payload")
-	return first(p.Get("message").String(), p.Get("text").String())
+func ShownWords(event *session.Record) []byte {
+	if message := Text(event, FieldMessage); len(message) > 0 {
+		return message
+	}
+	return []byte(gjson.GetBytes(Field(event, FieldPayload), "text").String())
 }
 
 // WordsOf are the texts of an answer's parts, or of a thought's.
-func WordsOf(item []byte) (texts []string) {
-	p := gjson.GetBytes(item, "payload")
-	for _, path := range []string{"summary.#.text", "content.#.text"} {
-		for _, text := range p.Get(path).Array() {
+func WordsOf(item *session.Record) (texts []string) {
+	if OneText(item) {
+		return append(texts, string(Text(item, FieldFirstText)))
+	}
+	for _, field := range []int{FieldSummary, FieldContent} {
+		for _, text := range gjson.GetBytes(Field(item, field), "#.text").Array() {
 			texts = append(texts, text.String())
 		}
 	}
 	return texts
 }
 
+// IsShown says whether an answer or a thought has anything that an event would show: most thoughts have not.
+func IsShown(item *session.Record) bool {
+	return item.Type != "response_item/reasoning" || gjson.GetBytes(Field(item, FieldSummary), "0").Exists()
+}
+
 // EventsOf writes the events that show an answer, or a thought, in sessions without ordinals; none if there is nothing to
 // show.
-func EventsOf(item []byte) (events [][]byte) {
-	stamp, p := gjson.GetBytes(item, "timestamp").String(), gjson.GetBytes(item, "payload")
-	if p.Get("type").String() == "reasoning" {
-		for _, s := range p.Get("summary.#.text").Array() {
+func EventsOf(item *session.Record) (events [][]byte) {
+	stamp := string(Text(item, FieldTimestamp))
+	if item.Type == "response_item/reasoning" {
+		for _, s := range gjson.GetBytes(Field(item, FieldSummary), "#.text").Array() {
 			events = append(events, record(stamp, nil, "event_msg", struct {
 				Type string `json:"type"`
 				Text string `json:"text"`
@@ -58,9 +67,10 @@ func EventsOf(item []byte) (events [][]byte) {
 		}
 		return events
 	}
-	for _, part := range p.Get("content").Array() {
+	phase := gjson.GetBytes(Field(item, FieldPayload), "phase").String()
+	for _, part := range gjson.ParseBytes(Field(item, FieldContent)).Array() {
 		if part.Get("type").String() == "output_text" {
-			events = append(events, answerEvent(stamp, part.Get("text").String(), p.Get("phase").String()))
+			events = append(events, answerEvent(stamp, part.Get("text").String(), phase))
 		}
 	}
 	return events

@@ -60,7 +60,7 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	case tells&(codex.TellsAgent|codex.TellsThought) != 0:
 		c.prev = behindEvent
 		c.thought = c.thought || tells&codex.TellsThought != 0
-		c.remember(codex.ShownWords(rec.Raw))
+		c.remember(codex.ShownWords(rec))
 	case tells&codex.TellsUser != 0, rec.Kind == session.Output, rec.Type == "event_msg/token_count":
 		c.prev = behindOther
 	case rec.Answer && string(rec.Role) == "assistant", thought:
@@ -74,23 +74,23 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	}
 }
 
-func (c *unshownChecker) remember(text string) {
-	if text != "" {
-		c.texts.put(maphash.String(c.seed, text), struct{}{})
+func (c *unshownChecker) remember(text []byte) {
+	if len(text) > 0 {
+		c.texts.put(maphash.Bytes(c.seed, text), struct{}{})
 	}
 }
 
 // alone keeps an item that no event shows, none of its parts.
 func (c *unshownChecker) alone(rec *session.Record, thought bool) {
-	if thought && c.thought {
+	if thought && c.thought || !codex.IsShown(rec) {
 		return
 	}
-	for _, text := range codex.WordsOf(rec.Raw) {
+	for _, text := range codex.WordsOf(rec) {
 		if c.texts.get(maphash.String(c.seed, text)) != nil || codex.NoEvent(text) {
 			return
 		}
 	}
-	events := codex.EventsOf(rec.Raw)
+	events := codex.EventsOf(rec)
 	if len(events) == 0 {
 		return
 	}
