@@ -20,8 +20,8 @@ A record costs two allocations. On short lines it is the keys and the rules that
 
 ## Why some goals are not met
 
-From run to run some figures lie on both sides of their goal: eight files on two processors 1.4 to 1.9 ×, ` + "`jq`" + ` 7.8 to
-10.1 ×. The same program started twice side by side takes 1.08 times as long as once, so that more than 1.85 × can't be
+From run to run some figures lie on both sides of their goal: eight files on two processors 1.4 to 1.9 ×, one file
+1.5 to 2.0 ×, ` + "`jq`" + ` 7.8 to 11.2 ×. The same program started twice side by side takes 1.08 times as long as once, so that more than 1.85 × can't be
 had here; each file is linted by one goroutine, and they share nothing.
 
 - ` + "`jq`" + `: a line of 20 MB is read, scanned and looked through for its image one after the other, which leaves the other
