@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/hist-cli/hist/internal/instant"
 )
 
 // Default returns the absolute path of Codex's home: $CODEX_HOME, or .codex in the user's home directory. It does not
@@ -64,7 +66,7 @@ func ParseName(base string) (FileName, bool) {
 		return FileName{}, false
 	}
 	n.Time = rest[:len(nameTime)]
-	if !isTime(n.Time) {
+	if _, ok := instant.Read(nameTime, n.Time); !ok {
 		return FileName{}, false
 	}
 	ids := rest[len(nameTime)+1:]
@@ -77,29 +79,6 @@ func ParseName(base string) (FileName, bool) {
 		n.RolloutID = strings.ToLower(rollout)
 	}
 	return n, true
-}
-
-// isTime says whether a text of nameTime's length is a time in that form. It is asked several times of each session of a home,
-// and time.Parse takes other forms as well, such as fractions of a second.
-func isTime(text string) bool {
-	var n [6]int // year, month, day, hour, minute, second
-	at := 0
-	for i := range len(nameTime) {
-		switch form := nameTime[i]; {
-		case form < '0' || form > '9':
-			if text[i] != form {
-				return false
-			}
-			at++
-		case text[i] < '0' || text[i] > '9':
-			return false
-		default:
-			n[at] = n[at]*10 + int(text[i]-'0')
-		}
-	}
-	month, day := n[1], n[2]
-	exists := month >= 1 && month <= 12 && day >= 1 && time.Date(n[0], time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() == day
-	return exists && n[3] < 24 && n[4] < 60 && n[5] < 60
 }
 
 // Name returns the canonical base name of a plain rollout of the thread id that begins at t. Codex writes local time:
