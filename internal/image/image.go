@@ -60,7 +60,7 @@ func Check(url []byte) Verdict {
 		v.Fault = "it is empty"
 	case len(data)/4*3 > maxBytes:
 		v.Fault = "it is over 50 MB, which is all that a request may hold"
-	case notBase64(data):
+	case NotBase64(data):
 		v.Fault = "its data does not decode"
 	default:
 		v.Real, v.Fault = bytesOf(data).look()
@@ -87,8 +87,8 @@ func encoded(parameters string) bool {
 	return false
 }
 
-// notBase64 says whether data is not base64 in its standard form, padded.
-func notBase64(data []byte) bool {
+// NotBase64 says whether data is not base64 in its standard form, padded.
+func NotBase64(data []byte) bool {
 	body := bytes.TrimRight(data, "=")
 	if pad := len(data) - len(body); pad > 2 || len(data)%4 != 0 {
 		return true

@@ -140,8 +140,12 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	case blockResult:
 		n.checkResult(rec, b, v)
 	case blockOther:
-		if kind == "image" {
+		switch kind {
+		case "image":
 			n.checkImage(b.span.Start, v.Result, "")
+			return false
+		case "document":
+			n.checkDocument(b.span.Start, v.Result)
 			return false
 		}
 		if !knownBlock(kind) && !newerThanKnown(n.version) {
@@ -274,12 +278,20 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		bad("an error without words", b.span, v.Result, "content")
 		return
 	}
-	if !strings.HasPrefix(content, "[") {
+	switch {
+	case content == "" || content == "null" || content[0] == '"':
+		return
+	case content[0] != '[':
+		n.wordless(b, setMember(b.span, v.Result, "content", content), "a tool's output is neither words nor a list of blocks")
 		return
 	}
 	start := b.span.Start + v.at("content")
 	gjson.Parse(content).ForEach(func(_, c gjson.Result) bool {
 		part, at := valueOf(c.Raw), start+c.Index
+		if !part.IsObject() {
+			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: object{"type": "text", "text": c.String()}.json()}, "a block of a tool's output is no object")
+			return true
+		}
 		switch part.get("type").String() {
 		case "text":
 			if !hasWords(part.raw("text")) {
@@ -287,8 +299,18 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 			}
 		case "image":
 			n.checkImage(at, part.Result, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
+		case "document":
+			n.checkDocument(at, part.Result)
 		}
 		return true
+	})
+}
+
+// wordless reports what stands in a tool's output in place of words or a block; the cut makes words of it.
+func (n *node) wordless(b *block, cut finding.Cut, message string) {
+	n.fault(fault{
+		rule: ruleBadResult, message: message, at: b.span.Start, fix: finding.Exact, cuts: []finding.Cut{cut},
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 	})
 }
 

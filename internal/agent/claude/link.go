@@ -301,8 +301,8 @@ func (c *Checker) parentless(n *node) {
 	for p != nil && c.unread(p) { // what hangs on one that no client reads is hung on what stands before that
 		p = p.up
 	}
-	if p == nil && !n.summary {
-		return // all that stands before it hangs on it: it is the first after all
+	if !n.summary && !saysAnything(p, hung) {
+		return // nothing that stands before it is of the conversation, or all hangs on it: it is the first after all
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,

@@ -11,7 +11,7 @@ var Rules = []*finding.Rule{
 	ruleBrokenParent, ruleNullParent, ruleParentCycle, ruleMissingUUID, ruleReusedUUID, ruleUnknownLink, ruleMissingType,
 	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord, ruleReachable,
 	ruleLostPrompt, ruleLostCall, ruleLostResult, ruleUnfinishedCall, ruleWrongResultID, ruleDuplicateResult, ruleDuplicateCallID, ruleLateResult,
-	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleManyPictures, ruleBadThinking,
+	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleBadDocument, ruleManyPictures, ruleBadThinking,
 	ruleLostBoundary, ruleLostSummary, ruleLostKept,
 	ruleCutTurn, check.UnansweredPrompt,
 	ruleNoConversation, ruleNeverWritten, ruleRetention,
@@ -49,6 +49,7 @@ var (
 	ruleBadCallID       = texts.Rule(finding.Rule{Name: "bad-call-id", Family: "content", Impact: finding.Rejects, Fix: finding.Exact})
 	ruleBadResult       = texts.Rule(finding.Rule{Name: "bad-result", Family: "content", Impact: finding.Rejects, Fix: finding.StandIn})
 	ruleBadPicture      = texts.Rule(finding.Rule{Name: "bad-picture", Family: "content", Impact: finding.Rejects, Fix: finding.StandIn})
+	ruleBadDocument     = texts.Rule(finding.Rule{Name: "bad-document", Family: "content", Impact: finding.Rejects, Fix: finding.StandIn})
 	ruleManyPictures    = texts.Rule(finding.Rule{Name: "many-pictures", Family: "content", Impact: finding.Rejects, Fix: finding.StandIn})
 	ruleBadThinking     = texts.Rule(finding.Rule{Name: "bad-thinking", Family: "content", Impact: finding.Rejects, Fix: finding.SetAside})
 	ruleLostBoundary    = texts.Rule(finding.Rule{Name: "lost-boundary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -18,6 +19,7 @@ var (
 	matrix   = flag.Bool("matrix", false, "drive the real client through all damages, not only a few")
 	versions = flag.String("versions", "2.1.2,2.1.330", "the versions of the client that are driven")
 	damages  = flag.String("damages", "", "with -matrix: only the damages whose names fit this regular expression")
+	written  = flag.String("written", "", "the version whose recordings are damaged; by default each client's own")
 	keep     = flag.String("keep", "", "a folder for the sessions that are recorded on the way")
 )
 
@@ -66,7 +68,7 @@ func TestRealClient(t *testing.T) {
 				}
 			}
 			if *update && *matrix && *damages == "" {
-				if err := os.WriteFile(results(version), []byte(lines.String()), 0o644); err != nil {
+				if err := os.WriteFile(results(cmp.Or(*written, version), version), []byte(lines.String()), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -89,15 +91,16 @@ type victim struct {
 // suffering are the sessions of a client's own that are damaged: an ordinary one, and one of each kind.
 func suffering(t *testing.T, h *Home) []victim {
 	t.Helper()
+	writer := cmp.Or(*written, h.Bin.Version)
 	wanted := regexp.MustCompile(*damages)
 	unwanted := func(d Damage) bool {
 		return !*matrix && !slices.Contains(few, d.Name) || !wanted.MatchString(d.Name)
 	}
-	s, id := recordedBy(t, h)
+	s, id := recordedBy(t, h, writer)
 	list := []victim{{s, id, Damages()}}
 	for _, k := range Kinds() {
-		if found, err := filepath.Glob(filepath.Join(fixtures, h.Bin.Version, k.Scenario, "*.jsonl")); err == nil && len(found) > 0 {
-			s, id := recording(t, h.Bin.Version, k.Scenario)
+		if found, err := filepath.Glob(filepath.Join(fixtures, writer, k.Scenario, "*.jsonl")); err == nil && len(found) > 0 {
+			s, id := recording(t, writer, k.Scenario)
 			list = append(list, victim{s, id, k.Damages})
 		}
 	}
@@ -117,12 +120,15 @@ func (s *tally) add(c outcomes) {
 	s.possible += c.possible
 }
 
-// recordedBy is a session that the home's client wrote: the recording of it in fixtures, else one that is made now. Its
-// times are laid as in life.
-func recordedBy(t *testing.T, h *Home) (Session, string) {
+// recordedBy is a session that a version wrote: the recording of it in fixtures, else one that the home's client makes
+// now. Its times are laid as in life.
+func recordedBy(t *testing.T, h *Home, writer string) (Session, string) {
 	t.Helper()
-	if paths, err := filepath.Glob(filepath.Join(fixtures, h.Bin.Version, "resumed", "*.jsonl")); err == nil && len(paths) > 0 {
-		return recording(t, h.Bin.Version, "resumed")
+	if paths, err := filepath.Glob(filepath.Join(fixtures, writer, "resumed", "*.jsonl")); err == nil && len(paths) > 0 {
+		return recording(t, writer, "resumed")
+	}
+	if writer != h.Bin.Version {
+		t.Fatalf("there is no recording of %s", writer)
 	}
 	id, data, err := h.Record(t.Context(), h.Turns())
 	if err != nil {
@@ -136,8 +142,13 @@ func recordedBy(t *testing.T, h *Home) (Session, string) {
 	return Retime(Lines(data)), id
 }
 
-// results is the file of what a version did with each damage.
-func results(version string) string { return filepath.Join(fixtures, version, "matrix.out") }
+// results is the file of what a version did with each damage of another's sessions, or its own.
+func results(writer, version string) string {
+	if writer == version {
+		return filepath.Join(fixtures, version, "matrix.out")
+	}
+	return filepath.Join(fixtures, writer, "matrix-"+version+".out")
+}
 
 // outcome is what a client did with a session.
 type outcome struct {
@@ -201,7 +212,7 @@ func TestBehaviourPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(pageHead)
 	for _, version := range []string{"2.1.330", "2.1.2"} {
-		raw, err := os.ReadFile(results(version))
+		raw, err := os.ReadFile(results(version, version))
 		if os.IsNotExist(err) {
 			continue
 		}
@@ -226,7 +237,7 @@ func TestBehaviourPage(t *testing.T) {
 		fmt.Fprintf(&page, "%d damages of sessions that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair; %.1f %% could be had back, and %.1f %% of that was.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n%s", len(rows), 100*sum[0]/n, 100*sum[1]/n, 100*sum[2]/n, 100*sum[1]/sum[2], table.String())
 	}
 	path := "../../../../docs/claude-behaviour.md"
-	if measured, err := filepath.Glob(results("*")); err != nil || len(measured) == 0 {
+	if measured, err := filepath.Glob(results("*", "*")); err != nil || len(measured) == 0 {
 		t.Skip("nothing is measured")
 	}
 	if *update {

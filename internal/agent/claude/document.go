@@ -1,0 +1,51 @@
+package claude
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/image"
+)
+
+// pdfHead is how many bytes of a PDF may stand in front of its header.
+const pdfHead = 1024
+
+// checkDocument looks at a document block that begins at a byte of the record.
+func (n *node) checkDocument(at int, v gjson.Result) {
+	source := v.Get("source")
+	if source.Get("type").String() != "base64" || source.Get("media_type").String() != "application/pdf" {
+		return
+	}
+	data := source.Get("data")
+	problem := pdfProblem(data)
+	if problem == "" {
+		return
+	}
+	words := fmt.Sprintf("[hist: a PDF (%d bytes) stood here; the API refuses it: %s]", len(data.String())/4*3, problem)
+	n.fault(fault{
+		rule: ruleBadDocument, message: "a PDF that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		cuts: []finding.Cut{{Start: at, End: at + len(v.Raw), New: object{"type": "text", "text": words}.json()}},
+	})
+}
+
+// pdfProblem says what keeps the API from taking a PDF, "" if nothing does that its first bytes tell.
+func pdfProblem(data gjson.Result) string {
+	text := data.String()
+	if data.Type != gjson.String || text == "" {
+		return "it is empty"
+	}
+	if image.NotBase64([]byte(text)) {
+		return "its data is no base64"
+	}
+	head := text[:min(len(text), base64.StdEncoding.EncodedLen(pdfHead))]
+	raw, err := base64.StdEncoding.DecodeString(head)
+	if err == nil && !strings.Contains(string(raw), "%PDF-") {
+		return "it is no PDF"
+	}
+	return ""
+}
