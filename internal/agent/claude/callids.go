@@ -87,15 +87,15 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 
 // renamed is the edit that gives a block another call's id.
 func renamed(n *node, b *block, id string) finding.Edit {
-	cut := finding.Cut{Start: b.value.Start, End: b.value.End, New: jsonl.AppendQuote(nil, id)}
-	if b.value.End == 0 {
+	cut := finding.Cut{Start: b.value.from(), End: b.value.to(), New: jsonl.AppendQuote(nil, id)}
+	if b.value.to() == 0 {
 		key := "id"
 		if b.kind == blockResult {
 			key = "tool_use_id"
 		}
-		cut = finding.Cut{Start: b.span.Start + 1, End: b.span.Start + 1, New: append(append([]byte(`"`+key+`":`), cut.New...), ',')}
+		cut = finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: append(append([]byte(`"`+key+`":`), cut.New...), ',')}
 	}
-	return finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}
+	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
 // sameCallID gives the later of two calls with one id its own, and its output with it.

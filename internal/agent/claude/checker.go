@@ -109,7 +109,7 @@ func (c *Checker) Record(rec *session.Record) {
 			c.written = v
 		}
 		n := c.room()
-		n.read(rec, c.prior(), &c.parts)
+		n.read(rec, c.prior(), &c.tools)
 		n.side = n.side && !c.opts.SubAgent
 		n.index, n.number = len(c.nodes), c.numbers
 		c.numbers++
@@ -291,9 +291,9 @@ func (c *Checker) stub() bool {
 // add keeps a finding about a record.
 func (c *Checker) add(d *draft) *draft {
 	if d.Pos.Line == 0 {
-		d.Pos, d.Offset = d.about.ref.Pos, d.about.ref.Offset
+		d.Pos, d.Offset = d.about.pos(), d.about.offset
 	}
-	d.On, d.Record, d.IDs = d.about.ref, d.about.typ, d.about.uuid
+	d.On, d.Record, d.IDs = d.about.ref(), d.about.typ, d.about.uuid
 	c.found = append(c.found, d)
 	return d
 }
@@ -337,7 +337,7 @@ func (c *Checker) counts(at session.Pos) bool {
 		c.sentLines = map[int64]bool{}
 		for _, n := range c.sentSet.list {
 			if n.new == nil {
-				c.sentLines[n.ref.Pos.Line] = true
+				c.sentLines[n.pos().Line] = true
 			}
 		}
 		for _, d := range c.found {
@@ -347,8 +347,8 @@ func (c *Checker) counts(at session.Pos) bool {
 		}
 		c.leftLines = map[int64]bool{}
 		for _, n := range c.nodes {
-			if !c.sentLines[n.ref.Pos.Line] {
-				c.leftLines[n.ref.Pos.Line] = true
+			if !c.sentLines[n.pos().Line] {
+				c.leftLines[n.pos().Line] = true
 			}
 		}
 	}
@@ -404,7 +404,7 @@ func (c *Checker) settle() {
 			c.alone(d)
 		}
 		if c.partOfCut(d) {
-			c.Amend(d.about.ref.Pos.Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
+			c.Amend(d.about.pos().Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
 			continue
 		}
 		c.report(d.Finding)

@@ -66,7 +66,7 @@ type choice struct {
 // on purpose.
 func (c *Checker) leftByChoice(head *node) bool {
 	leaf := c.byUUID[c.choice.leaf]
-	if leaf == nil || head.new != nil || !head.ref.Pos.Less(c.choice.at) || head.up == leaf {
+	if leaf == nil || head.new != nil || !head.pos().Less(c.choice.at) || head.up == leaf {
 		return false
 	}
 	if c.choice.way == nil {

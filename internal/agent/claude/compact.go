@@ -43,7 +43,7 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 		keeps = keep(about, c.resentBehind(summary, last), summary)
 	}
 	n := c.insert(d, made{uuid: id, when: first.when, typ: "system", more: more}, first, finding.Before)
-	n.keeps = keeps
+	n.own().keeps = keeps
 	c.hang(first, n, d)
 }
 
@@ -160,7 +160,7 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 // summaryOf is the summary as the client kept it of its next request.
 func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	for _, t := range c.echoes {
-		if t.late && !t.last && boundary.ref.Pos.Less(t.at) {
+		if t.late && !t.last && boundary.pos().Less(t.at) {
 			return t.text, t.source
 		}
 	}
@@ -204,8 +204,8 @@ func (c *Checker) lostKept() {
 			d.Source = "the records whose hashes stand in the request behind the compaction"
 		}
 		keep(value, list, summary)
-		at := n.start + 1
+		at := int(n.start) + 1
 		add := append(append([]byte(`"compactMetadata":`), value.json()...), ',')
-		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}})
+		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}})
 	}
 }

@@ -37,16 +37,16 @@ const (
 	lostToolName = "unknown_tool"
 )
 
-func (n *node) fault(f fault) { n.faults = append(n.faults, f) }
+func (n *node) fault(f fault) { n.own().faults = append(n.faults, f) }
 
 func (n *node) badMessage(rec *session.Record) {
 	f := fault{
 		rule: ruleBadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
 		old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses,
 	}
-	f.at, n.emptySpan = rec.Spans[fieldMessage].Start, rec.Spans[fieldContent]
+	f.at, n.own().emptySpan = rec.Spans[fieldMessage].Start, rec.Spans[fieldContent]
 	if raw := field(rec, fieldMessage); n.emptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
-		n.contentAt = f.at + 1
+		n.own().contentAt = f.at + 1
 	}
 	n.fault(f)
 }
@@ -57,7 +57,7 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
 	if strings.TrimSpace(words) != "" {
 		return
 	}
-	n.empty, n.emptySpan = true, span
+	n.empty, n.own().emptySpan = true, span
 	n.fault(fault{
 		rule: ruleEmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
 		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, lost: 1,
@@ -76,7 +76,7 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 			})
 			return
 		}
-		n.empty, n.emptySpan = true, rec.Spans[fieldContent]
+		n.empty, n.own().emptySpan = true, rec.Spans[fieldContent]
 		n.fault(fault{
 			rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[fieldContent].Start,
 			fix: finding.SetAside, drop: true, old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes, lost: 1,
@@ -97,7 +97,7 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 		}
 	}
 	if dropped == len(n.blocks) {
-		n.empty, n.emptySpan = true, rec.Spans[fieldContent]
+		n.empty, n.own().emptySpan = true, rec.Spans[fieldContent]
 		for _, at := range gone {
 			n.faults[at].cuts, n.faults[at].drop = nil, true
 		}
@@ -108,8 +108,8 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
-			rule: rule, message: message, at: b.span.Start, fix: finding.SetAside, old: old, middle: old, newest: newest,
-			cuts: []finding.Cut{{Start: b.span.Start, End: b.span.End, Element: true}},
+			rule: rule, message: message, at: b.span.from(), fix: finding.SetAside, old: old, middle: old, newest: newest,
+			cuts: []finding.Cut{{Start: b.span.from(), End: b.span.to(), Element: true}},
 		})
 		return true
 	}
@@ -142,10 +142,10 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	case blockOther:
 		switch kind {
 		case "image":
-			n.checkImage(b.span.Start, v.Result, "")
+			n.checkImage(b.span.from(), v.Result, "")
 			return false
 		case "document":
-			n.checkDocument(b.span.Start, v.Result)
+			n.checkDocument(b.span.from(), v.Result)
 			return false
 		}
 		if !knownBlock(kind) && !newerThanKnown(n.version) {
@@ -210,23 +210,23 @@ func (n *node) typeless(_ *session.Record, b *block, v gjson.Result, out func(*f
 		return out(ruleBadBlock, "a content block has no type", finding.Rejects, finding.Loses)
 	}
 	member := `"type":"` + kind + `",`
-	cut := finding.Cut{Start: b.span.Start + 1, End: b.span.Start + 1, New: []byte(member)}
+	cut := finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: []byte(member)}
 	if t := v.Get("type"); t.Exists() {
-		cut = finding.Cut{Start: b.span.Start + t.Index, End: b.span.Start + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
+		cut = finding.Cut{Start: b.span.from() + t.Index, End: b.span.from() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
 	}
 	switch kind {
 	case "tool_use":
 		b.kind, b.name = blockCall, v.Get("name").String()
-		b.id, b.value = idOf(v.Get("id"), b.span.Start)
+		b.id, b.value = idOf(v.Get("id"), b.span.from())
 	case "tool_result":
 		b.kind = blockResult
-		b.id, b.value = idOf(v.Get("tool_use_id"), b.span.Start)
+		b.id, b.value = idOf(v.Get("tool_use_id"), b.span.from())
 		if n.role == roleUser {
 			n.role = roleResult
 		}
 	}
 	n.fault(fault{
-		rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.Start, fix: finding.Exact,
+		rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.from(), fix: finding.Exact,
 		cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Loses, newest: finding.Loses,
 	})
 	return false
@@ -236,25 +236,25 @@ func (n *node) typeless(_ *session.Record, b *block, v gjson.Result, out func(*f
 func (n *node) checkCall(b *block, v *value) {
 	if !isToolName(b.name) {
 		n.fault(fault{
-			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.Start, fix: finding.StandIn,
-			cuts: []finding.Cut{setMember(b.span, v.Result, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.from(), fix: finding.StandIn,
+			cuts: []finding.Cut{setMember(b.span.in(), v.Result, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 		})
 	}
 	if strings.HasPrefix(v.raw("input"), "{") {
 		return
 	}
 	input := v.get("input")
-	f := fault{rule: ruleBadInput, message: "the call's input is no object", at: b.span.Start, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
+	f := fault{rule: ruleBadInput, message: "the call's input is no object", at: b.span.from(), old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && gjson.Valid(input.String()) && inner.IsObject() {
 		f.fix = finding.Exact
-		f.cuts = []finding.Cut{setRaw(b.span, v.Result, "input", []byte(input.String()))}
+		f.cuts = []finding.Cut{setRaw(b.span.in(), v.Result, "input", []byte(input.String()))}
 	} else {
 		f.fix, f.lost = finding.StandIn, 1
 		note := object{"note": lostInput}
 		if input.Type == gjson.String && input.String() != "" {
 			note = object{"input": input.String()}
 		}
-		f.cuts = []finding.Cut{setRaw(b.span, v.Result, "input", note.json())}
+		f.cuts = []finding.Cut{setRaw(b.span.in(), v.Result, "input", note.json())}
 	}
 	n.fault(f)
 }
@@ -265,7 +265,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 	bad := func(message string, where jsonl.Span, in gjson.Result, member string) {
 		words, source := toldBeside(field(rec, fieldToolResult))
 		f := fault{
-			rule: ruleBadResult, message: message, at: b.span.Start, fix: finding.Recovered, source: source,
+			rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Recovered, source: source,
 			old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 		}
 		if source == "" {
@@ -275,17 +275,17 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		n.fault(f)
 	}
 	if v.get("is_error").Bool() && (content == "" || content == "null" || content == `""` || content[0] == '[' && len(gjson.Parse(content).Array()) == 0) {
-		bad("an error without words", b.span, v.Result, "content")
+		bad("an error without words", b.span.in(), v.Result, "content")
 		return
 	}
 	switch {
 	case content == "" || content == "null" || content[0] == '"':
 		return
 	case content[0] != '[':
-		n.wordless(b, setMember(b.span, v.Result, "content", content), "a tool's output is neither words nor a list of blocks")
+		n.wordless(b, setMember(b.span.in(), v.Result, "content", content), "a tool's output is neither words nor a list of blocks")
 		return
 	}
-	start := b.span.Start + v.at("content")
+	start := b.span.from() + v.at("content")
 	gjson.Parse(content).ForEach(func(_, c gjson.Result) bool {
 		part, at := valueOf(c.Raw), start+c.Index
 		if !part.IsObject() {
@@ -309,7 +309,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 // wordless reports what stands in a tool's output in place of words or a block; the cut makes words of it.
 func (n *node) wordless(b *block, cut finding.Cut, message string) {
 	n.fault(fault{
-		rule: ruleBadResult, message: message, at: b.span.Start, fix: finding.Exact, cuts: []finding.Cut{cut},
+		rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Exact, cuts: []finding.Cut{cut},
 		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 	})
 }
@@ -362,11 +362,11 @@ func (n *node) extraKeys(b *block, v *value, kind string) {
 		if cut.End == 0 {
 			continue
 		}
-		cut.Start += b.span.Start
-		cut.End += b.span.Start
+		cut.Start += b.span.from()
+		cut.End += b.span.from()
 		n.fault(fault{
 			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(m.key)),
-			at: b.span.Start + m.keyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+			at: b.span.from() + m.keyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 		})
 	}
 }

@@ -23,7 +23,7 @@ func (c *Checker) drops() {
 func (c *Checker) content(n *node, f *fault) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: f.rule, Impact: c.impactOn(n, f), Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
-		Offset: n.ref.Offset + int64(f.at), Pos: n.ref.Pos,
+		Offset: n.offset + int64(f.at), Pos: n.pos(),
 	}})
 	if n.dropped != nil {
 		return
@@ -31,7 +31,7 @@ func (c *Checker) content(n *node, f *fault) {
 	switch {
 	case n.empty && d.Impact != finding.Notes && c.filledBeside(n, d):
 	case len(f.cuts) > 0:
-		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: f.cuts})
+		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: f.cuts})
 	case d.Impact == finding.Notes:
 		d.Fix = finding.NoFix // no client is troubled by it
 	case n.summary && (n.emptySpan.End > 0 || n.contentAt > 0):
@@ -83,7 +83,7 @@ func (c *Checker) sendsEmptyText(version string, n *node) bool {
 
 // emptyText says whether a block is a text with no words in it.
 func (n *node) emptyText(b *block) bool {
-	return b.kind == blockText && slices.ContainsFunc(n.faults, func(f fault) bool { return f.dropped && f.at == b.span.Start })
+	return b.kind == blockText && slices.ContainsFunc(n.faults, func(f fault) bool { return f.dropped && f.at == b.span.from() })
 }
 
 // refill puts an empty prompt's words back, or says that they are gone.
@@ -106,7 +106,7 @@ func (n *node) reworded(words string) finding.Edit {
 	if n.contentAt > 0 {
 		cut = finding.Cut{Start: n.contentAt, End: n.contentAt, New: append(append([]byte(`"content":`), value...), ',')}
 	}
-	return finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}
+	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
 // promptBeforeRecord is the last record with a message in front of one, nil if it is the first.

@@ -9,7 +9,7 @@ import (
 type recordTree struct {
 	nodes       []*node // in the order of the file
 	spare       []node  // memory for more of them
-	parts       cutter  // for the blocks of one
+	tools       tools   // to read them with
 	added       []*node // records of hist's own
 	numbers     int     // of records, those that were dropped since among them
 	changes     int     // of the tree

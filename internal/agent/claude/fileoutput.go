@@ -13,7 +13,7 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 		return "", ""
 	}
 	var block gjson.Result
-	gjson.GetBytes(c.opts.Beside.Line(call.ref.Offset), "message.content").ForEach(func(_, b gjson.Result) bool {
+	gjson.GetBytes(c.opts.Beside.Line(call.offset), "message.content").ForEach(func(_, b gjson.Result) bool {
 		if b.Get("id").String() == callID {
 			block = b
 		}
@@ -33,7 +33,7 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 		if !proofs {
 			sent = nil
 		}
-		return c.opts.Beside.ReadOutput(FileRead{callID, file, in.Get("offset").Int(), in.Get("limit").Int(), call.ref.Offset}, sent)
+		return c.opts.Beside.ReadOutput(FileRead{callID, file, in.Get("offset").Int(), in.Get("limit").Int(), call.offset}, sent)
 	case proofs && (name == "Edit" || name == "Write"):
 		for _, words := range changedWords(file) {
 			if sent(words) {

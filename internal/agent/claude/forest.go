@@ -4,7 +4,7 @@ package claude
 type siblings struct {
 	first, last    *node // that hang on it
 	former, latter *node // beside it
-	many           int   // hang on it
+	many           int32 // hang on it
 }
 
 // join puts a record behind the others that hang on the same one.
@@ -100,13 +100,13 @@ func (n *node) ahead() *node {
 // layout is where a record stands in its tree as long as nothing is moved: it hangs on another, over whatever, if it was
 // entered while that one was being walked.
 type layout struct {
-	enter, exit int
+	enter, exit int32
 	said        *node // the nearest record at or above it that says something that is sent
 }
 
 // lay walks all trees once.
 func (c *Checker) lay() {
-	step := 0
+	step := int32(0)
 	for _, n := range c.all() {
 		if n.up != nil {
 			continue

@@ -46,8 +46,8 @@ func (c *Checker) duplicates() {
 				}})
 			}
 			c.repeated.Count++
-			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
-			c.copies[other.ref.Pos] = append(c.copies[other.ref.Pos], n.ref.Pos)
+			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
+			c.copies[other.pos()] = append(c.copies[other.pos()], n.pos())
 		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage():
 			// A replay: the client uses the last. Where it stands in the tree is the earlier one's place.
 			c.add(&draft{about: n, always: true, Finding: finding.Finding{
@@ -88,7 +88,7 @@ func (c *Checker) reused(n *node) {
 		Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "another record has the same id: the client reads this one in its place, and what hangs on it loses its past",
 	}})
-	n.named = d
+	n.own().named = d
 }
 
 // nameless says whether a record has no id of its own.
@@ -114,14 +114,14 @@ func (c *Checker) identify() {
 				Message: "the record has no id: the client skips it, and what stands above it is lost",
 			}})
 		}
-		n.named = d
+		n.own().named = d
 		old := n.uuid
 		if n.uuid = c.wanted(i, missing); n.uuid == "" {
-			n.uuid = newID("record", old, n.parent, n.ref.Pos.String())
+			n.uuid = newID("record", old, n.parent, n.pos().String())
 		}
 		delete(missing, n.uuid)
 		c.byUUID[n.uuid] = n
-		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan, n.start, "uuid", n.uuid)}})
+		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan.in(), int(n.start), "uuid", n.uuid)}})
 		if n.wrongID { // what follows it in the file hangs on it
 			for _, later := range c.naming(old) {
 				if later.index > i {
@@ -149,7 +149,8 @@ func (c *Checker) naming(id string) []*node {
 // rename makes a record name another's new id.
 func (n *node) rename(old, id string, d *draft) {
 	if n.parent == old {
-		n.parent, n.moves = id, append(n.moves, move{by: d})
+		n.callParent(id)
+		n.own().moves = append(n.moves, move{by: d})
 	}
 	if n.source == old {
 		n.source = id
@@ -174,7 +175,7 @@ func (c *Checker) missingType(n *node) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the record holds a message, but its type is none that the client reads",
-		Edits:   []finding.Edit{{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan, n.start, "type", typ)}}},
+		Edits:   []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan.in(), int(n.start), "type", typ)}}},
 	}})
 	if n.typeWrong {
 		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client takes the one who spoke for the other", n.typ, typ)

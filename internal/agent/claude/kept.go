@@ -61,7 +61,7 @@ func (c *Checker) brokenKept() {
 			continue
 		}
 		var cuts []finding.Cut
-		n.keeps = slices.DeleteFunc(n.keeps, func(k keptRecord) bool {
+		n.own().keeps = slices.DeleteFunc(n.keeps, func(k keptRecord) bool {
 			if m := c.byUUID[k.uuid]; m != nil && m.dropped == nil {
 				return false
 			}
@@ -74,7 +74,7 @@ func (c *Checker) brokenKept() {
 		})
 		c.changes++
 		if len(cuts) > 0 {
-			d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: cuts})
+			d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: cuts})
 		}
 	}
 }

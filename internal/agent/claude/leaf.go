@@ -104,5 +104,5 @@ const noTime = 1_735_689_600_000
 // timed is the edit that gives a record a time.
 func (n *node) timed(when int64) finding.Edit {
 	words := time.UnixMilli(when).UTC().Format(timeForm)
-	return finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{member(n.timeSpan, n.start, "timestamp", words)}}
+	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.timeSpan.in(), int(n.start), "timestamp", words)}}
 }

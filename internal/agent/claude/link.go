@@ -183,7 +183,7 @@ func (c *Checker) cycles() {
 			d.Impact = c.worst(finding.Blocks, finding.Notes, finding.Notes)
 		}
 		c.hang(first, c.before(first), d)
-		first.parent = "" // whatever it named, it is not asked again
+		first.callParent("") // whatever it named, it is not asked again
 	}
 }
 
@@ -194,7 +194,7 @@ func (c *Checker) rewound(n *node) bool {
 		var last *node
 		at := 0
 		for _, m := range c.nodes {
-			for ; at < len(c.rewinds) && c.rewinds[at].Less(m.ref.Pos); at++ {
+			for ; at < len(c.rewinds) && c.rewinds[at].Less(m.pos()); at++ {
 				c.rewinders[last] = true
 			}
 			if m.isPrompt() && !m.side {
@@ -214,7 +214,8 @@ func (c *Checker) hang(n, p *node, d *draft) {
 		n.leave()
 	}
 	c.changes++
-	n.up, n.above, n.moves = p, p, append(n.moves, move{d, n.up, p})
+	n.own().moves = append(n.moves, move{d, n.up, p})
+	n.up, n.above = p, p
 	if c.linked {
 		n.join()
 	}

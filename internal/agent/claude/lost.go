@@ -12,8 +12,8 @@ import (
 // insert puts a record of hist's own into the tree, in front of or behind the record beside it in the file.
 func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	n := &node{
-		ref: beside.ref, typ: m.typ, uuid: m.uuid, parent: m.parent, when: m.when, source: m.source, new: &m,
-		index: beside.index, up: c.byUUID[m.parent],
+		place: beside.place, words: &words{typ: m.typ}, uuid: m.uuid, parent: m.parent, when: m.when, source: m.source,
+		rare: &rare{new: &m}, index: beside.index, up: c.byUUID[m.parent],
 	}
 	switch {
 	case m.typ == "system":
@@ -37,8 +37,8 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	})
 	n.above = n.up
 	c.grow(n)
-	n.edit = placed{d, len(d.Edits)}
-	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: m.json(c.beside)}})
+	n.own().edit = placed{d, len(d.Edits)}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{Literal: m.json(c.beside)}})
 	return n
 }
 
@@ -419,8 +419,8 @@ func (c *Checker) turnEnded(id string, p, n *node) bool {
 	if p.stop != "" {
 		return false
 	}
-	next := sort.Search(len(c.queued), func(i int) bool { return p.ref.Pos.Less(c.queued[i]) })
-	if next < len(c.queued) && c.queued[next].Less(n.ref.Pos) {
+	next := sort.Search(len(c.queued), func(i int) bool { return p.pos().Less(c.queued[i]) })
+	if next < len(c.queued) && c.queued[next].Less(n.pos()) {
 		return true
 	}
 	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
@@ -430,10 +430,10 @@ func (c *Checker) turnEnded(id string, p, n *node) bool {
 func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	from := int64(0)
 	if p != nil {
-		from = p.ref.Pos.Line
+		from = p.pos().Line
 	}
 	until := c.nextPrompt(n)
-	last := c.echoBefore(min(until, n.ref.Pos.Line), from)
+	last := c.echoBefore(min(until, n.pos().Line), from)
 	if last == nil {
 		last = c.echoAfter(from, until)
 	}
@@ -522,7 +522,7 @@ func (c *Checker) nextPrompt(n *node) int64 {
 		c.promptLines = []int64{} // there may be none
 		for _, m := range c.nodes {
 			if m.isPrompt() && !m.side {
-				c.promptLines = append(c.promptLines, m.ref.Pos.Line)
+				c.promptLines = append(c.promptLines, m.pos().Line)
 				c.promptAt = append(c.promptAt, m.index)
 			}
 		}

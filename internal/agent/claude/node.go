@@ -26,86 +26,65 @@ const (
 	roleBoundary              // where a compaction begins
 )
 
-// node is one record of the tree, without its content.
+// node is one record of the tree, without its content. There may be hundreds of thousands to the end of the session: what
+// few records have, or many have in common, they share.
 type node struct {
-	ref    finding.Ref
-	typ    string // as it stands there
 	uuid   string
 	parent string // "" for none
-	role   role
-	when   int64  // milliseconds since 1970; 0 if the record has no readable time
 	msg    string // id of the API's message that the record is a part of
 	source string // uuid of the record with the call, as the result names it
-	prompt string // id of the turn
-	ref2   string // logicalParentUuid of a boundary
-	sum    uint64 // of the record's bytes
+	*words
+	*rare
+	blocks []block
 
-	parentSpan  jsonl.Span // of the value; zero if the key is missing
-	uuidSpan    jsonl.Span
-	timeSpan    jsonl.Span
-	blocks      []block
-	index       int // among all nodes, in the order of the file
-	number      int // its own, among all that the checker has made
-	version     string
-	side        bool   // a sub-agent's
-	foreign     bool   // said by a model of another maker: its ids are not the API's
-	synthetic   bool   // never sent: what the client said about an error
-	meta        bool   // text that the client made
-	summary     bool   // the summary of a compaction
-	denied      bool   // the user did not let the tool run, or stopped it
-	asksNothing bool   // text that the client wrote where the user asked nothing
-	bare        bool   // a compaction's mark that says nothing about it
-	filler      bool   // "No response requested."
-	typeLost    bool   // the record has no type that a client reads, though it holds a message
-	typeWrong   bool   // its type is user, though it holds a part of an answer, or the other way round
-	stop        string // why the model stopped, as it stands there
-	kept        bool   // compaction metadata names messages that were kept
-	noMessage   bool   // the record has no message, or one without content
-	empty       bool   // nothing in it is sent
-	toolResult  bool   // it has a toolUseResult
-	attachment  string
-	faults      []fault
-	pictures    int          // images in the message
-	wide        []picture    // those of them that are too wide among many
-	keeps       []keptRecord // what a compaction's mark says that it kept
-	message     uint64       // the sum of the message's bytes
-
-	start      int        // where the record's object begins in its line
-	typeSpan   jsonl.Span // of the type's value
-	rebuilt    *rebuilt   // what the result tells of its call, where that may be needed
-	parentWas  string     // as it stands in the file
-	up         *node      // what the record hangs on once all is mended, nil at a root
-	again      bool       // a copy of an earlier record under another id, in a conversation that was written anew
-	moves      []move     // where it was hung, and for which findings
-	replaced   bool       // a later copy is read in its place
-	mended     bool       // the client can not read the line as it is
-	torn       bool       // hist has closed it where its line was cut
-	named      *draft     // the finding that gives it another id
-	wrongID    bool
-	branchDone bool       // the branch that begins here has been looked at
-	emptySpan  jsonl.Span // the content of a message with no words in it
-	contentAt  int        // where the content of a message that has none would begin; 0 if it has
-	dropped    *draft     // the finding that takes it out
-	new        *made      // the record is hist's own
-	edit       placed
+	up *node // what the record hangs on once all is mended, nil at a root
 	siblings
 	grafts
 	layout
-}
+	when    int64  // milliseconds since 1970; 0 if the record has no readable time
+	sum     uint64 // of the record's bytes
+	message uint64 // the sum of the message's bytes
+	index   int    // among all nodes, in the order of the file
+	number  int    // its own, among all that the checker has made
 
-// placed is where the edit stands that inserts a record of hist's own.
-type placed struct {
-	in *draft
-	at int
+	place
+	start      int32 // where the record's object begins in its line
+	parentSpan span  // of the value; zero if the key is missing
+	uuidSpan   span
+	timeSpan   span
+	typeSpan   span
+
+	role        role
+	side        bool // a sub-agent's
+	foreign     bool // said by a model of another maker: its ids are not the API's
+	synthetic   bool // never sent: what the client said about an error
+	meta        bool // text that the client made
+	summary     bool // the summary of a compaction
+	denied      bool // the user did not let the tool run, or stopped it
+	asksNothing bool // text that the client wrote where the user asked nothing
+	bare        bool // a compaction's mark that says nothing about it
+	filler      bool // "No response requested."
+	typeLost    bool // the record has no type that a client reads, though it holds a message
+	typeWrong   bool // its type is user, though it holds a part of an answer, or the other way round
+	kept        bool // compaction metadata names messages that were kept
+	noMessage   bool // the record has no message, or one without content
+	empty       bool // nothing in it is sent
+	toolResult  bool // it has a toolUseResult
+	again       bool // a copy of an earlier record under another id, in a conversation that was written anew
+	replaced    bool // a later copy is read in its place
+	mended      bool // the client can not read the line as it is
+	torn        bool // hist has closed it where its line was cut
+	wrongID     bool
+	branchDone  bool // the branch that begins here has been looked at
 }
 
 // block is one content block.
 type block struct {
+	id    string // of the call, or of the call that a result answers
+	name  string // of the tool
+	span  span   // of the block in the record
+	value span   // of the id in the record, quotes included; zero if it is missing
 	kind  blockKind
-	id    string     // of the call, or of the call that a result answers
-	name  string     // of the tool
-	span  jsonl.Span // of the block in the record
-	value jsonl.Span // of the id in the record, quotes included; zero if it is missing
 }
 
 type blockKind uint8
@@ -184,32 +163,39 @@ var nodeSeed = maphash.MakeSeed()
 // newNode reads a record of the tree. before is the one in front of it, which mostly says the same of where it belongs.
 func newNode(rec *session.Record, before *node) *node {
 	n := &node{}
-	n.read(rec, before, &cutter{})
+	n.read(rec, before, &tools{})
 	return n
 }
 
+// tools are what records are read with, one after the other.
+type tools struct {
+	parts cutter // for the blocks of one
+	words vocabulary
+}
+
 // read is newNode for a node that there is.
-func (n *node) read(rec *session.Record, before *node, blocks *cutter) {
-	n.ref = finding.RefOf(rec)
+func (n *node) read(rec *session.Record, before *node, with *tools) {
+	n.rare, n.words, n.place = nothing, with.words.of(rec), placeOf(finding.RefOf(rec))
 	n.sum, n.message = sumsOf(rec)
-	n.uuid, n.ref2 = decoded(rec, fieldUUID), decoded(rec, fieldLogicalParent)
+	n.uuid = decoded(rec, fieldUUID)
+	if len(field(rec, fieldLogicalParent)) > 0 {
+		n.own().ref2 = decoded(rec, fieldLogicalParent)
+	}
 	n.parent, n.msg, n.source = decodedAs(before.uuid, rec, fieldParent), decodedAs(before.msg, rec, fieldMessageID), decodedAs(before.source, rec, fieldSource)
-	n.typ, n.prompt, n.version = decodedAs(before.typ, rec, fieldType), decodedAs(before.prompt, rec, fieldPromptID), decodedAs(before.version, rec, fieldVersion)
-	n.attachment, n.stop = decodedAs(before.attachment, rec, fieldAttachment), literalAs(before.stop, rec, fieldStopReason)
-	n.parentSpan, n.uuidSpan, n.typeSpan, n.timeSpan = rec.Spans[fieldParent], rec.Spans[fieldUUID], rec.Spans[fieldType], rec.Spans[fieldTimestamp]
+	n.parentSpan, n.uuidSpan = spanOf(rec.Spans[fieldParent]), spanOf(rec.Spans[fieldUUID])
+	n.typeSpan, n.timeSpan = spanOf(rec.Spans[fieldType]), spanOf(rec.Spans[fieldTimestamp])
 	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
 	n.summary, n.toolResult = isTrue(rec, fieldSummary), len(field(rec, fieldToolResult)) > 0
-	n.start, n.mended, n.torn = max(bytes.IndexByte(rec.Raw, '{'), 0), rec.Mended, rec.Torn
+	n.start, n.mended, n.torn = int32(max(bytes.IndexByte(rec.Raw, '{'), 0)), rec.Mended, rec.Torn
 	n.when = millisOf(text(rec, fieldTimestamp))
-	n.parentWas = n.parent
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
 	model := text(rec, fieldModel)
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
 	n.setRole(rec)
 	if n.hasMessage() {
-		n.readMessage(rec, blocks)
-		blocks.done()
+		n.readMessage(rec, &with.parts)
+		with.parts.done()
 	}
 }
 
@@ -236,7 +222,7 @@ func (n *node) setRole(rec *session.Record) {
 		n.role = roleLink
 		if string(text(rec, fieldSubtype)) == "compact_boundary" {
 			n.role, n.bare = roleBoundary, len(field(rec, fieldCompact)) == 0
-			n.keeps = keptOf(rec)
+			n.own().keeps = keptOf(rec)
 			n.kept = gjson.GetBytes(field(rec, fieldCompact), "preservedMessages").Exists() ||
 				gjson.GetBytes(field(rec, fieldCompact), "preservedSegment").Exists()
 		}
@@ -266,14 +252,14 @@ func (n *node) readMessage(rec *session.Record, parts *cutter) {
 		n.badMessage(rec)
 		return
 	case raw[0] == '"':
-		n.blocks = []block{{kind: blockText, span: content}}
+		n.blocks = []block{{kind: blockText, span: spanOf(content)}}
 		n.checkText(rec, content, true)
 		return
 	}
 	results := 0
 	gjson.ParseBytes(raw).ForEach(func(_, b gjson.Result) bool {
 		at, v := content.Start+b.Index, parts.cut(b.Raw)
-		blk := block{kind: blockOther, span: jsonl.Span{Start: at, End: at + len(b.Raw)}}
+		blk := block{kind: blockOther, span: spanOf(jsonl.Span{Start: at, End: at + len(b.Raw)})}
 		switch v.get("type").String() {
 		case "text":
 			blk.kind = blockText
@@ -299,10 +285,10 @@ func (n *node) readMessage(rec *session.Record, parts *cutter) {
 }
 
 // idOf is the id of a call, and where in the record it stands. It shares no memory with the content, of which nothing is kept.
-func idOf(v gjson.Result, block int) (string, jsonl.Span) {
+func idOf(v gjson.Result, block int) (string, span) {
 	if !v.Exists() || v.Index == 0 {
-		return "", jsonl.Span{}
+		return "", span{}
 	}
 	at := block + v.Index
-	return strings.Clone(v.String()), jsonl.Span{Start: at, End: at + len(v.Raw)}
+	return strings.Clone(v.String()), spanOf(jsonl.Span{Start: at, End: at + len(v.Raw)})
 }

@@ -23,13 +23,13 @@ func (n *node) resultsFirst(rec *session.Record) {
 	}
 	var results, others [][]byte
 	for i := first; i <= last; i++ {
-		if raw := n.blocks[i].span.Of(rec.Raw); n.blocks[i].kind == blockResult {
+		if raw := n.blocks[i].span.in().Of(rec.Raw); n.blocks[i].kind == blockResult {
 			results = append(results, raw)
 		} else {
 			others = append(others, raw)
 		}
 	}
-	start, end := n.blocks[first].span.Start, n.blocks[last].span.End
+	start, end := n.blocks[first].span.from(), n.blocks[last].span.to()
 	n.fault(fault{
 		rule: ruleBadResult, message: "something stands in front of a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
 		cuts: []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},

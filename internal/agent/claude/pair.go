@@ -18,7 +18,7 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 			c.heard[b.id] = bad
 		case blockResult:
 			if wanted, ok := c.heard[b.id]; (!ok || wanted) && n.rebuilt == nil && n.toolResult {
-				n.rebuilt = rebuild(field(rec, fieldToolResult))
+				n.own().rebuilt = rebuild(field(rec, fieldToolResult))
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func (c *Checker) betterInputs() {
 				continue
 			}
 			for _, b := range n.blocks {
-				if b.kind != blockCall || f.at != b.span.Start {
+				if b.kind != blockCall || f.at != b.span.from() {
 					continue
 				}
 				for _, m := range c.results()[b.id] {
@@ -270,9 +270,9 @@ func (c *Checker) twiceAnswered() {
 
 // drop takes a record out of the tree; what hangs on it hangs on its parent then.
 func (c *Checker) drop(n *node, d *draft) {
-	n.dropped = d
+	n.own().dropped = d
 	c.changes++
-	d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove})
+	d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
 	for _, m := range n.children() {
 		c.hang(m, n.up, d)
 	}

@@ -30,15 +30,15 @@ var imageTypes = []string{"jpeg", "png", "gif", "webp"}
 func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	source := v.Get("source")
 	if source.Get("type").String() != "base64" {
-		n.pictures++
+		n.own().pictures++
 		return
 	}
 	media, data := source.Get("media_type").String(), source.Get("data").String()
-	n.pictures++
+	n.own().pictures++
 	problem := imageProblem(media, data)
 	if problem == "" {
 		if w, h := dimensions(data); w > manyPixels || h > manyPixels {
-			n.wide = append(n.wide, picture{jsonl.Span{Start: at, End: at + len(v.Raw)}, w, h})
+			n.own().wide = append(n.wide, picture{jsonl.Span{Start: at, End: at + len(v.Raw)}, w, h})
 		}
 		return
 	}

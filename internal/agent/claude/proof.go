@@ -66,7 +66,7 @@ func (p *proof) answer(n *node, content, model []byte) {
 		a = &answer{whole: sha256.New(), bare: sha256.New(), thinks: n, model: string(model)}
 		p.answers[n.msg] = a
 	}
-	a.end = n.ref.Pos
+	a.end = n.pos()
 	a.odd = a.odd || bytes.Contains(content, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
 	i := 0
 	gjson.ParseBytes(content).ForEach(func(_, b gjson.Result) bool {
@@ -116,11 +116,11 @@ func (c *Checker) thinking() {
 		cuts := []finding.Cut{}
 		for _, b := range n.blocks {
 			if b.kind == blockThinking {
-				cuts = append(cuts, finding.Cut{Start: b.span.Start, End: b.span.End, Element: true})
+				cuts = append(cuts, finding.Cut{Start: b.span.from(), End: b.span.to(), Element: true})
 			}
 		}
 		f := fault{
-			rule: ruleBadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.Start,
+			rule: ruleBadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.from(),
 			fix: finding.SetAside, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, cuts: cuts,
 		}
 		if len(cuts) == len(n.blocks) {
@@ -136,16 +136,16 @@ func (c *Checker) partLost(a *answer) bool {
 	if a.blocks[1] == 0 {
 		return true
 	}
-	after := a.thinks.ref.Pos
+	after := a.thinks.pos()
 	for _, n := range c.nodes[a.thinks.index:min(len(c.nodes), a.thinks.index+maxSiblings)] {
 		if n.parent != "" && c.byUUID[n.parent] == nil {
 			return true
 		}
-		if after = n.ref.Pos; a.end.Less(after) && n.hasMessage() {
+		if after = n.pos(); a.end.Less(after) && n.hasMessage() {
 			break
 		}
 	}
-	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.ref.Pos.Less(p) && p.Less(after) })
+	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.pos().Less(p) && p.Less(after) })
 }
 
 // blob takes a message into account that was kept whole, and the words of a prompt in it, "" for none.

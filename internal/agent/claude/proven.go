@@ -19,7 +19,7 @@ func (c *Checker) provedAmong(role string, records []*node, block object) string
 	}
 	var all, bare [][]byte
 	for _, n := range records {
-		line := c.opts.Beside.Line(n.ref.Offset)
+		line := c.opts.Beside.Line(n.offset)
 		if line == nil || n.mended || n.new != nil {
 			return ""
 		}

@@ -60,11 +60,11 @@ func (c *Checker) wholeAgain() {
 			continue // its line is to be changed, or it stands here already
 		}
 		delete(missing, m.uuid)
-		m.ref, m.index, m.number, m.mended = n.ref, i, n.number, true
+		m.place, m.index, m.number, m.mended = n.place, i, n.number, true
 		c.nodes[i], c.byUUID[m.uuid] = m, m
-		c.Amend(n.ref.Pos.Line, func(f *finding.Finding) {
+		c.Amend(n.pos().Line, func(f *finding.Finding) {
 			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
-			f.Edits = []finding.Edit{{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}
+			f.Edits = []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}
 		})
 	}
 }
@@ -73,7 +73,7 @@ func (c *Checker) wholeAgain() {
 // what it hung on there; where that is not here, on parent.
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
-	n.ref, n.index, n.new = beside.ref, beside.index, &made{parent: n.parent}
+	n.place, n.index, n.own().new = beside.place, beside.index, &made{parent: n.parent}
 	up := c.byUUID[n.parent]
 	if up == nil && parent != nil {
 		line = withParent(line, n, parent.uuid)
@@ -87,8 +87,8 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 	for _, call := range n.ids(blockResult) {
 		c.results()[call] = append(c.results()[call], n)
 	}
-	n.edit = placed{d, len(d.Edits)}
-	d.Edits = append(d.Edits, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{Literal: line}})
+	n.own().edit = placed{d, len(d.Edits)}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{Literal: line}})
 }
 
 // grow makes a record that is not in the file a part of the tree: it hangs on its parent.
@@ -135,8 +135,8 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 	}
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	d.Edits = append(d.Edits,
-		finding.Edit{At: n.ref.Pos, Op: finding.Before, New: finding.Content{Literal: line}},
-		finding.Edit{At: n.ref.Pos, Op: finding.Remove})
+		finding.Edit{At: n.pos(), Op: finding.Before, New: finding.Content{Literal: line}},
+		finding.Edit{At: n.pos(), Op: finding.Remove})
 	n.blocks, n.noMessage, n.empty = m.blocks, false, false
 	c.changes++
 	return true
@@ -158,7 +158,7 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
-	c.putBack(c.add(d), n, line, source, nil, &node{ref: c.leafAt, index: last.index}, finding.Before)
+	c.putBack(c.add(d), n, line, source, nil, &node{place: placeOf(c.leafAt), index: last.index}, finding.Before)
 	return true
 }
 

@@ -80,7 +80,7 @@ func withParent(line []byte, n *node, parent string) []byte {
 
 // parentCut is the cut that gives a record another parent, "" for none.
 func parentCut(n *node, parent string) finding.Cut {
-	cut := member(n.parentSpan, n.start, "parentUuid", parent)
+	cut := member(n.parentSpan.in(), int(n.start), "parentUuid", parent)
 	if parent == "" {
 		cut.New = bytes.Replace(cut.New, []byte(`""`), []byte("null"), 1)
 	}
@@ -107,8 +107,8 @@ func (c *Checker) relink() {
 		if last == nil || c.chosen(n.dropped) {
 			continue
 		}
-		if up := c.anchor(last.up); up != n.parentWas {
-			last.by.Edits = append(last.by.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{parentCut(n, up)}})
+		if up := c.anchor(last.up); up != n.parentWas() {
+			last.by.Edits = append(last.by.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{parentCut(n, up)}})
 			for _, m := range n.moves {
 				overtaken[m.by] = true
 			}

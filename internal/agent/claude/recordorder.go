@@ -54,7 +54,8 @@ func (c *Checker) inFrontOfMark() bool {
 		Message: "records of what followed the last compaction stand in front of its mark: the client sends none of them",
 	}})
 	move := func(n, beside *node, op finding.Op) {
-		d.Edits = append(d.Edits, finding.Edit{At: n.ref.Pos, Op: finding.Remove, Moved: true}, finding.Edit{At: beside.ref.Pos, Op: op, New: finding.Content{From: &n.ref}})
+		from := n.ref()
+		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Remove, Moved: true}, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{From: &from}})
 	}
 	if slices.ContainsFunc(append(early, mark), func(n *node) bool { return len(n.moves) > 0 || len(n.faults) > 0 || n.dropped != nil || n.mended }) {
 		d.Fix = finding.NoFix // another finding changes it

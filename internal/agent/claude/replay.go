@@ -95,12 +95,12 @@ func (c *Checker) lastCopied() (last *node) {
 		if n.side || n.dropped != nil || n.new != nil || c.unread(n) || !n.hasMessage() && n.role != roleBoundary {
 			continue
 		}
-		copies := c.copies[n.ref.Pos]
+		copies := c.copies[n.pos()]
 		switch k := len(copies) - 1; {
 		case k >= 0 && at.Less(copies[k]):
 			last, at = n, copies[k]
-		case at.Less(n.ref.Pos):
-			last, at = nil, n.ref.Pos
+		case at.Less(n.pos()):
+			last, at = nil, n.pos()
 		}
 	}
 	return last

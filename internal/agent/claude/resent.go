@@ -94,8 +94,8 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	if c.opts.Beside == nil || end.index > winner.index || answer == nil {
 		return false
 	}
-	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.ref.Pos.Less(c.proof.whole[i].Pos) })
-	if i == len(c.proof.whole) || !c.proof.whole[i].Pos.Less(answer.ref.Pos) {
+	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.pos().Less(c.proof.whole[i].Pos) })
+	if i == len(c.proof.whole) || !c.proof.whole[i].Pos.Less(answer.pos()) {
 		return false
 	}
 	held := map[string]bool{}
@@ -105,7 +105,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	})
 	named := false
 	for n, steps := end, 0; n != nil && steps < maxSiblings; n, steps = n.up, steps+1 {
-		if at, ok := c.ends[n.uuid]; ok && at.Less(winner.ref.Pos) {
+		if at, ok := c.ends[n.uuid]; ok && at.Less(winner.pos()) {
 			named = true
 		}
 		if n.role == roleAssistant && n.sent() {
@@ -128,7 +128,7 @@ func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) b
 	all, bare := []byte{'['}, []byte{'['}
 	words := ""
 	for _, n := range list {
-		content := gjson.GetBytes(c.opts.Beside.Line(n.ref.Offset), "message.content")
+		content := gjson.GetBytes(c.opts.Beside.Line(n.offset), "message.content")
 		if content.Type == gjson.String {
 			words = content.String()
 			all = appendElement(all, object{"type": "text", "text": words}.json())

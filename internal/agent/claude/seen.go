@@ -42,7 +42,7 @@ type reading struct {
 func (c *Checker) reading(nodes []*node) *reading {
 	broken := c.brokenFor()
 	unread := func(n *node) bool {
-		return n.mended && broken[n.ref.Pos.Line] || n.uuid == "" || n.typeLost || c.unread(n)
+		return n.mended && broken[n.pos().Line] || n.uuid == "" || n.typeLost || c.unread(n)
 	}
 	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !slices.ContainsFunc(nodes, unread) {
 		return &reading{nodes: nodes, ids: c.byUUID, whole: true} // each has an id of its own

@@ -1,0 +1,6 @@
+package claude
+
+import "reflect"
+
+// NothingWritten says whether what all records share that have nothing rare is as it was.
+func NothingWritten() bool { return reflect.ValueOf(*nothing).IsZero() }

@@ -1,0 +1,117 @@
+package claude
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// span is a jsonl.Span in half the room: no line is longer than an int32 counts.
+type span struct{ start, end int32 }
+
+func spanOf(s jsonl.Span) span { return span{int32(s.Start), int32(s.End)} }
+
+func (s span) from() int { return int(s.start) }
+func (s span) to() int   { return int(s.end) }
+
+// in is the span as others have it.
+func (s span) in() jsonl.Span { return jsonl.Span{Start: int(s.start), End: int(s.end)} }
+
+// place is where a record stands in the file.
+type place struct {
+	line, offset, size int64
+	part               int32
+}
+
+func placeOf(r finding.Ref) place { return place{r.Pos.Line, r.Offset, r.Size, int32(r.Pos.Part)} }
+
+// pos is the record's line, and which of its records it is.
+func (p *place) pos() session.Pos { return session.Pos{Line: p.line, Part: int(p.part)} }
+
+// ref is the place as findings name it.
+func (p *place) ref() finding.Ref { return finding.Ref{Pos: p.pos(), Offset: p.offset, Size: p.size} }
+
+// words are what a record says of its kind, mostly in the same words as others.
+type words struct {
+	typ        string // as it stands there
+	version    string
+	attachment string
+	stop       string // why the model stopped, as it stands there
+}
+
+// vocabulary is the words of the newest kinds of records, so that those are kept once.
+type vocabulary struct {
+	kinds  [16]*words
+	oldest int
+}
+
+// of are the words of a record.
+func (v *vocabulary) of(rec *session.Record) *words {
+	typ, version, attachment, stop := text(rec, fieldType), text(rec, fieldVersion), text(rec, fieldAttachment), text(rec, fieldStopReason)
+	for _, w := range v.kinds {
+		if w != nil && w.typ == string(typ) && w.version == string(version) && w.attachment == string(attachment) && w.stop == string(stop) {
+			return w
+		}
+	}
+	w := &words{typ: decoded(rec, fieldType), version: decoded(rec, fieldVersion), attachment: decoded(rec, fieldAttachment), stop: string(stop)}
+	if !slices.ContainsFunc([][]byte{typ, version, attachment}, func(b []byte) bool { return bytes.IndexByte(b, '\\') >= 0 }) {
+		v.kinds[v.oldest] = w
+		v.oldest = (v.oldest + 1) % len(v.kinds)
+	}
+	return w
+}
+
+// rare is what few records have. It is read as the node's own; who writes it asks for own first.
+type rare struct {
+	ref2      string // logicalParentUuid of a boundary
+	faults    []fault
+	pictures  int          // images in the message
+	wide      []picture    // those of them that are too wide among many
+	keeps     []keptRecord // what a compaction's mark says that it kept
+	rebuilt   *rebuilt     // what the result tells of its call, where that may be needed
+	renamed   *string      // the parent as it stands in the file, where the record names another now
+	moves     []move       // where it was hung, and for which findings
+	named     *draft       // the finding that gives it another id
+	dropped   *draft       // the finding that takes it out
+	emptySpan jsonl.Span   // the content of a message with no words in it
+	contentAt int          // where the content of a message that has none would begin; 0 if it has
+	new       *made        // the record is hist's own
+	edit      placed
+}
+
+// nothing is the rare of all records that have nothing of it. Nobody writes it.
+var nothing = &rare{}
+
+// own is the rare of a record, to be written.
+func (n *node) own() *rare {
+	if n.rare == nothing {
+		n.rare = &rare{}
+	}
+	return n.rare
+}
+
+// callParent makes a record name another parent than it does in the file.
+func (n *node) callParent(id string) {
+	if n.renamed == nil {
+		was := n.parent
+		n.own().renamed = &was
+	}
+	n.parent = id
+}
+
+// parentWas is the parent as it stands in the file.
+func (n *node) parentWas() string {
+	if n.renamed != nil {
+		return *n.renamed
+	}
+	return n.parent
+}
+
+// placed is where the edit stands that inserts a record of hist's own.
+type placed struct {
+	in *draft
+	at int
+}
