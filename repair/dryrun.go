@@ -40,7 +40,10 @@ func (w *job) try(ctx context.Context) error {
 		return res.err
 	}
 	w.copied = res.result
-	return nothingLeft(w.copied, w.Choice)
+	if err := nothingLeft(w.copied, w.Choice); err != nil {
+		return err
+	}
+	return w.compared()
 }
 
 // as is the mode, or the one that a dry run tries.

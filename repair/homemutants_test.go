@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/testhome"
 )
 
 // TestRolloutsInPlace counts the damaged sessions of Codex that lie in a home, beside its client's databases, copies of them,
-// parents and forks, of which some are damaged, too, and whose repair is refused, beside them or in place; it wants none.
+// parents and forks, of which some are damaged, too, and whose repair is refused, beside them or in place; it wants none. Nor
+// may a second repair in place find something to do, where the first was to mend all.
 func TestRolloutsInPlace(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -30,7 +30,6 @@ func TestRolloutsInPlace(t *testing.T) {
 	eachMutant(t, s, 100, func(m mutant) error {
 		home := t.TempDir()
 		defer os.RemoveAll(home)
-		m.choice, m.opts.Mend = Choice{}, nil // what is asked for usually
 		rng := rand.New(rand.NewSource(m.seed))
 		archive := archives[rng.Intn(len(archives))]
 		if err := testhome.Unpack(archive, home); err != nil {
@@ -59,13 +58,13 @@ func TestRolloutsInPlace(t *testing.T) {
 		if err := os.WriteFile(path, m.text, 0o600); err != nil {
 			return err
 		}
-		for _, mode := range []Mode{NewThread, InPlace} {
-			if err := os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)); err != nil { // nobody writes it
-				return err
-			}
-			_, err := repairInHome(t, m, home, path, mode)
+		for n, mode := range []Mode{NewThread, InPlace, InPlace} {
+			rep, err := restedRepair(t, m, home, path, mode)
 			if meant := errors.Is(err, ErrDependants) || errors.Is(err, inuse.ErrBusy); err != nil && !meant {
 				return fmt.Errorf("%s%s: %s: %w", m.name, m.how, mode, err)
+			}
+			if whole := len(m.choice.Only)+len(m.choice.Rules) == 0; whole && n == 2 && err == nil && len(rep.Edits) > 0 {
+				return &broken{m.name + m.how + ": a second repair changes the session", fmt.Sprintf("%+v", rep.Edits)}
 			}
 		}
 		return nil

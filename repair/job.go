@@ -104,7 +104,7 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		w.Lint.Kept = homes.Kept
 	}
 	defer func() { w.passes.close() }()
-	w.Lint.Mend = j.Choice.Allows
+	w.Lint.Mend, w.Lint.Listed = j.Choice.Allows, homes.Listed
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err := w.look(ctx); err != nil {
@@ -179,6 +179,7 @@ func (w *job) look(ctx context.Context) error {
 	if w.as() == InPlace || w.Mode == ToStream {
 		w.plan.dropRenames()
 	}
+	w.plan.keepView()
 	w.thread = w.found.Summary.Header.ID
 	if w.plan.Rename != "" {
 		w.thread = w.plan.Rename
@@ -188,24 +189,54 @@ func (w *job) look(ctx context.Context) error {
 	return nil
 }
 
-// lintOf lints a text that the agent has written.
-func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, error) {
+// lintOptions is how a text is linted that comes to stand for the session.
+func (w *job) lintOptions() lint.Options {
 	opts := w.Lint
 	opts.Agent, opts.Path = w.agent.Name(), w.Source.Real
-	return lint.Source(ctx, src, opts)
+	return opts
+}
+
+// lintOf lints such a text, and compares what it inherits with the sessions that hold it.
+func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, error) {
+	res, err := lint.Source(ctx, src, w.lintOptions())
+	if err != nil || w.Home == "" || res.Summary.Partial != nil {
+		return res, err
+	}
+	found, err := homes.Open(ctx, w.Home).Inherits(ctx, w.Source.Real, src, res)
+	if err != nil {
+		return res, w.apart(ctx, err)
+	}
+	homes.Add(res, found)
+	return res, nil
 }
 
 // dropRenames takes out of the plan what only a file of another name would mend.
 func (p *Plan) dropRenames() {
+	p.drop(func(f *lint.Finding) bool { return f.Rename != "" })
+	p.Rename = ""
+}
+
+// keepView leaves the client's view of the session as it is where records are not to come back that it may be the only one
+// to tell of: a later repair finds them there.
+func (p *Plan) keepView() {
+	comesBack := func(e lint.Edit) bool { return e.Op == lint.Restore }
+	if slices.ContainsFunc(p.Rest, func(f lint.Finding) bool { return slices.ContainsFunc(f.Edits, comesBack) }) {
+		p.drop(func(f *lint.Finding) bool { return f.Reproject })
+		p.Reproject = false
+	}
+}
+
+// drop takes findings out of the plan that have no edits.
+func (p *Plan) drop(out func(*lint.Finding) bool) {
 	kept := p.Mend[:0:0]
-	for _, f := range p.Mend {
-		if f.Rename != "" {
-			p.Rest = append(p.Rest, f)
+	for i := range p.Mend {
+		if out(&p.Mend[i]) {
+			p.Rest = append(p.Rest, p.Mend[i])
 			continue
 		}
-		kept = append(kept, f)
+		kept = append(kept, p.Mend[i])
 	}
-	p.Mend, p.Rename = kept, ""
+	p.Mend = kept
 }
 
 // hashSource begins to hash the source on another goroutine, where a copy of it is recorded and that has not begun yet.

@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -15,7 +16,9 @@ func (w *job) apart(ctx context.Context, why error) error {
 	if w.Mode == InPlace || ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", w.Source.Path, why)
 	}
-	w.notes = append(w.notes, "not compared with what its client keeps beside it: "+why.Error())
+	if note := "not compared with what its client keeps beside it: " + why.Error(); !slices.Contains(w.notes, note) {
+		w.notes = append(w.notes, note)
+	}
 	return nil
 }
 

@@ -93,6 +93,9 @@ func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 	if w.copied, err = Verify(ctx, r, w.rw.Proof, w.Choice, w.copyOptions()); err != nil {
 		return err
 	}
+	if err := w.compared(); err != nil {
+		return err
+	}
 	return w.Source.Changed()
 }
 

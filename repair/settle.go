@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -32,6 +33,18 @@ func (p pass) rewrite(who agent.Agent, aside io.Writer) *Rewrite {
 	}
 }
 
+// errInherits is the ErrVerify of a copy that relies on other sessions: whether they still hold what it inherits is asked
+// between two passes.
+var errInherits = fmt.Errorf("%w: what it inherits was not compared with the sessions that hold it", ErrVerify)
+
+// compared is errInherits if that is so.
+func (w *job) compared() error {
+	if w.passes == nil && w.Home != "" && w.copied.Summary.Header.BaseThread != "" {
+		return errInherits
+	}
+	return nil
+}
+
 // settled is a session after all passes.
 type settled struct {
 	text    *source.Source
@@ -50,11 +63,10 @@ func (s *settled) close() {
 // attempt makes a copy by one pass and, if that leaves something to mend, by as many as it takes.
 func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) error {
 	err := do()
-	var left *unsettledError
-	if !errors.As(err, &left) {
+	if left := new(unsettledError); !errors.As(err, &left) && !errors.Is(err, errInherits) {
 		return err
 	}
-	if err := w.settle(ctx, spoolDir, left); err != nil {
+	if err := w.settle(ctx, spoolDir, err); err != nil {
 		return err
 	}
 	return do()
@@ -84,6 +96,12 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 			return errNothing
 		}
 		p = pass{s.text, found, Choose(found.Findings, w.Choice)}
+		if fixable(p.plan) == nil {
+			if err := w.alone(ctx, &p); err != nil {
+				s.close()
+				return err
+			}
+		}
 	}
 	if w.Mode == NewThread {
 		rw := pass{p.src, p.found, Choose(nil, w.Choice)}.rewrite(w.agent, nil)
@@ -96,6 +114,21 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 		p.plan.Rest[i].Pos.Line = s.lines.session(p.plan.Rest[i].Pos.Line)
 	}
 	w.plan.Mend, w.plan.Rest, w.passes = mended, p.plan.Rest, &s
+	return nil
+}
+
+// alone sees to it that a text has nothing left to mend for who knows nothing of the home, either: lost records that the home
+// keeps, but that are not to come back, may hide something.
+func (w *job) alone(ctx context.Context, p *pass) error {
+	opts := w.lintOptions()
+	opts.Home = ""
+	found, err := lint.Source(ctx, p.src, opts)
+	if err != nil {
+		return err
+	}
+	if plan := Choose(found.Findings, w.Choice); fixable(plan) != nil {
+		p.found, p.plan = found, plan
+	}
 	return nil
 }
 

@@ -5,7 +5,9 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -68,4 +70,67 @@ func TestAllSettle(t *testing.T) {
 // ended is the event of a turn's end with the turn's last answer.
 func ended(answer string) []byte {
 	return []byte(`{"timestamp":"2026-11-18T09:30:02.000Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"` + answer + `","last_agent_message":"` + answer + `"}}` + "\n")
+}
+
+// TestHomesSettle: what only the home of a session tells is mended together with what hides it, and a second repair changes
+// nothing.
+func TestHomesSettle(t *testing.T) {
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, c := range []struct {
+		name, archive string
+		damage        func(lines [][]byte) [][]byte
+		choice        Choice
+	}{
+		{"a fork whose header stands on its second line, and whose parent lacks what it inherits", "broken-lineage/bad-inside-a-line",
+			func(lines [][]byte) [][]byte {
+				lines[0], lines[1] = lines[1], lines[0]
+				return lines
+			}, Choice{}},
+		{"a turn whose end only the database holds, which is not asked", "lost-records/bad-running-two",
+			func(lines [][]byte) [][]byte {
+				lines[4], lines[6] = append([]byte("\x00"), lines[4]...), bytes.Replace(lines[6], []byte(`{"`), []byte("{\x01\""), 1)
+				return lines
+			}, Choice{Only: []lint.Fix{lint.Exact}}},
+	} {
+		for _, mode := range []Mode{NewThread, InPlace} {
+			home := t.TempDir()
+			if err := testhome.Unpack("../fixtures/codex/rules/"+c.archive+".txtar", home); err != nil {
+				t.Fatal(err)
+			}
+			rollouts, err := rolloutsIn(home)
+			if err != nil || len(rollouts) == 0 {
+				t.Fatal("no sessions", err)
+			}
+			path := rollouts[len(rollouts)-1] // a fork comes behind its parent
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = bytes.Join(c.damage(bytes.SplitAfter(text, newline)), nil)
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			m := mutant{choice: c.choice}
+			first, err := restedRepair(t, m, home, path, mode)
+			if err != nil {
+				t.Errorf("%s, %s: %v", c.name, mode, err)
+				continue
+			}
+			if len(first.Edits) == 0 {
+				t.Errorf("%s, %s: nothing was mended", c.name, mode)
+			}
+			if again, err := restedRepair(t, m, home, first.Target, InPlace); err != nil || len(again.Edits) > 0 {
+				t.Errorf("%s, %s: a second repair makes %d edits (%v)", c.name, mode, len(again.Edits), err)
+			}
+		}
+	}
+}
+
+// restedRepair is repairInHome of a session that nobody writes.
+func restedRepair(t *testing.T, m mutant, home, path string, mode Mode) (*Report, error) {
+	if err := os.Chtimes(path, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	return repairInHome(t, m, home, path, mode)
 }

@@ -34,6 +34,9 @@ func (e *BesideError) Unwrap() error { return e.Err }
 type Home interface {
 	// Session lists what is wrong between one session of the home and its neighbours. res is what lint found in it.
 	Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error)
+	// Inherits lists what is wrong between the text of a session that lies at a path of the home, or is to lie there, and the
+	// sessions that it continues. res is what lint found in it.
+	Inherits(ctx context.Context, path string, src *source.Source, res *lint.Result) ([]lint.Finding, error)
 	// Listed lists what is wrong between one session of the home and the home as a whole.
 	Listed(src *source.Source) ([]lint.Finding, error)
 	// Index is where the agent's list of threads lies, "" if it keeps none, and what is wrong with it that concerns no

@@ -175,6 +175,16 @@ func misplaced(ctx context.Context, src *source.Source, view store.Projection, s
 	return "", nil
 }
 
+// Inherits lists what is wrong between the text of a session that lies at a path of the home, or is to lie there, and its
+// ancestors. res is what lint found in it.
+func (h *Home) Inherits(ctx context.Context, path string, src *source.Source, res *lint.Result) ([]lint.Finding, error) {
+	name, ok := home.ParseName(filepath.Base(path))
+	if !ok {
+		return nil, nil // nothing can point to it
+	}
+	return h.lineage(ctx, src, res, name.RolloutID)
+}
+
 // lineage follows the history_base of a fork.
 func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
 	if res.Summary.Header.BaseThread == "" {
