@@ -20,6 +20,8 @@ type recordTree struct {
 	saidFirst   map[uint64]*node              // the first record with a message, by the sum of its bytes
 	namers      map[string][]*node            // records by the ids that they name
 	rewinders   map[*node]bool                // the prompts that began anew from an older record
+	openings    map[*node]string              // how prompts without a parent begin
+	firstPrompt *node                         // of the file
 	linked      bool                          // what hangs on a record is known
 	firstAnswer *node                         // the first answer of the file
 	lastSaid    *node                         // the last record that is more than an output

@@ -39,7 +39,7 @@ func (c *Checker) link() {
 		case n.parent == "" && (n == first || c.rewound(n)):
 		case n.parent == "" && n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary, as 1.0.17 leaves it: nothing hangs on it
 		case n.parent == "" && n.isPrompt() && !c.answeredBefore(n): // the prompt before was taken back
-		case n.parent == "" && c.replays(n):
+		case n.parent == "" && (c.replays(n) || c.begunAnew(n)):
 		case n.parent == "":
 			c.parentless(n)
 		case waiting[n.parent] != nil:

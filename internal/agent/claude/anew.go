@@ -1,0 +1,49 @@
+package claude
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// maxFirstWords is how many bytes of a first prompt are kept.
+const maxFirstWords = 64
+
+// opening keeps how a prompt without a parent begins.
+func (c *Checker) opening(n *node, rec *session.Record) {
+	if n.side || !n.isPrompt() {
+		return
+	}
+	if c.firstPrompt == nil {
+		c.firstPrompt = n
+	}
+	if n.parent != "" {
+		return
+	}
+	content := gjson.ParseBytes(field(rec, fieldContent))
+	words := content.String()
+	if content.IsArray() {
+		words = content.Get(`#(type=="text").text`).String()
+	}
+	words = strings.TrimSpace(words)
+	if c.openings == nil {
+		c.openings = map[*node]string{}
+	}
+	c.openings[n] = strings.Clone(words[:min(len(words), maxFirstWords)])
+}
+
+// begunAnew says whether a prompt without a parent is what a client that does not note rewinds leaves when the user goes back
+// to the first prompt (1.0.128, 2.0.76, 2.1.2, 2.1.100, measured): it is the first prompt with something added, or was typed in
+// a terminal, where the client keeps files for each prompt. In the middle of a session it looks like one whose parent was lost.
+func (c *Checker) begunAnew(n *node) bool {
+	if !n.isPrompt() || n.version == "" || !before(n.version, firstNoted) {
+		return false
+	}
+	if c.snapshots[n.uuid] {
+		return true
+	}
+	a, b := c.openings[c.firstPrompt], c.openings[n]
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
+}
