@@ -106,10 +106,7 @@ func Opened(path string) (*Busy, error) {
 		return nil, fmt.Errorf("looking whether %s is open: %w", path, err)
 	}
 	err = insist(func() error { return leaseOn(fd, unix.F_WRLCK) })
-	if err == nil {
-		_ = leaseOn(fd, unix.F_UNLCK) // closing gives it back, too
-	}
-	unix.Close(fd) //nolint:errcheck // nothing was written
+	unix.Close(fd) //nolint:errcheck // nothing was written; it gives the lease back
 	if err == nil {
 		return nil, nil
 	}

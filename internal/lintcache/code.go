@@ -15,12 +15,16 @@ import (
 
 var errCode = errors.New("not a coded result")
 
-// coder writes values to b, or reads them from it, in the same order: what is written is what is read.
+// coder writes values to b, or reads them from it, in the same order: what is written is what is read. decoder makes one that
+// reads.
 type coder struct {
 	b       []byte
+	read    string // of which b is the end that is not read yet: all texts are parts of it
 	reading bool
 	bad     bool
 }
+
+func decoder(text []byte) *coder { return &coder{b: text, read: string(text), reading: true} }
 
 func (c *coder) num(n *int64) {
 	if !c.reading {
@@ -44,7 +48,8 @@ func (c *coder) text(s *string) {
 	if n < 0 || n > int64(len(c.b)) {
 		c.bad, c.b, n = true, nil, 0
 	}
-	*s, c.b = string(c.b[:n]), c.b[n:]
+	at := len(c.read) - len(c.b)
+	*s, c.b = c.read[at:at+int(n)], c.b[n:]
 }
 
 func (c *coder) flag(f *bool) {
@@ -182,7 +187,7 @@ func encode(r *lint.Result) []byte {
 }
 
 func decode(text []byte) (*lint.Result, error) {
-	c := coder{b: text, reading: true}
+	c := decoder(text)
 	var r lint.Result
 	c.result(&r)
 	if c.bad || len(c.b) > 0 {

@@ -38,7 +38,7 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 }
 
 func readGlance(path string, text []byte) (*glance.Session, error) {
-	code := coder{b: text, reading: true}
+	code := decoder(text)
 	s := &glance.Session{Path: path}
 	code.glance(s)
 	if code.bad || len(code.b) > 0 {

@@ -34,7 +34,7 @@ type asked struct {
 }
 
 const (
-	fewSessions = 8 // for so many of a directory it is not worth reading it
+	fewSessions = 1 // for so many of a directory it is not worth reading it
 	moment      = time.Second
 )
 
