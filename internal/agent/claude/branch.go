@@ -111,6 +111,9 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if t.continuesByItself(winner) && !c.leftByChoice(head) {
 		return c.unfinishedAnswer(head, end)
 	}
+	if answersAgain(head.up, winner) && !c.leftByChoice(head) {
+		return false
+	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
@@ -123,6 +126,21 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	}
 	if before(c.written, firstNoted) {
 		return !overlap || head.role == roleAssistant && !head.isPrompt()
+	}
+	return false
+}
+
+// answersAgain says whether two records answer one call. A client that resumes a session in which another still runs a tool
+// tells the model that the call was interrupted, and goes on behind that, while the other goes on behind its output (2.1.330,
+// measured): a single client goes on behind one of the two.
+func answersAgain(one, other *node) bool {
+	if one == other || one.role != roleResult || other.role != roleResult {
+		return false
+	}
+	for id := range one.each(blockResult) {
+		if other.says(blockResult, id) {
+			return true
+		}
 	}
 	return false
 }

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -22,7 +24,7 @@ type proof struct {
 	answers map[string]*answer  // with thinking, by the message's id
 	resent  map[*node]*resent   // by the summaries of compactions
 	open    *resent             // of the last summary, until a request was made
-	last    session.Pos         // of the newest request
+	at      []session.Pos       // of the requests
 	whole   []finding.Ref       // the requests that repeat no other: the first of each client
 }
 
@@ -106,11 +108,11 @@ func (p *proof) sentAs(a *answer) bool {
 }
 
 // thinking reports thinking that is not what the client has sent before: its signature does not fit it any more. Only an
-// answer behind which requests were made tells that.
+// answer behind which its own client made a request tells that.
 func (c *Checker) thinking() {
 	for _, n := range c.nodes {
 		a := c.proof.answers[n.msg]
-		if a == nil || a.thinks != n || a.odd || !a.end.Less(c.proof.last) || c.proof.sentAs(a) || c.partLost(a) {
+		if a == nil || a.thinks != n || a.odd || !c.sentBehind(a) || c.proof.sentAs(a) || c.partLost(a) {
 			continue
 		}
 		cuts := []finding.Cut{}
@@ -128,6 +130,40 @@ func (c *Checker) thinking() {
 		}
 		n.fault(f)
 	}
+}
+
+// sentBehind says whether a client that goes on behind an answer has made a request, which held the answer then. Where two
+// clients share the session the one that made it may be the other: nobody can tell which of two requests an answer
+// belongs to.
+func (c *Checker) sentBehind(a *answer) bool {
+	asked := c.spokenBefore(a.thinks)
+	if asked == nil || c.proof.between(asked.pos(), a.thinks.pos()) > 1 {
+		return false
+	}
+	for _, m := range c.nodes[a.thinks.index+1 : min(len(c.nodes), a.thinks.index+maxSiblings)] {
+		if before := c.spokenBefore(m); before != nil && before.msg == a.thinks.msg && m.hasMessage() && m.msg != before.msg {
+			return c.proof.between(m.pos(), session.Pos{Line: math.MaxInt}) > 0
+		}
+	}
+	return false
+}
+
+// spokenBefore is the message that a record follows by its parent's id, past what is none; nil if it is not found.
+func (c *Checker) spokenBefore(n *node) *node {
+	p := c.byUUID[n.parent]
+	for steps := 0; p != nil && !p.hasMessage(); steps++ {
+		if steps == maxSiblings {
+			return nil
+		}
+		p = c.byUUID[p.parent]
+	}
+	return p
+}
+
+// between is how many requests were made behind one place of the file and before another.
+func (p *proof) between(after, until session.Pos) int {
+	first := sort.Search(len(p.at), func(i int) bool { return after.Less(p.at[i]) })
+	return sort.Search(len(p.at), func(i int) bool { return !p.at[i].Less(until) }) - first
 }
 
 // partLost says whether a part of an answer may be lost, so that what is left of it never was a message of its own: it only
@@ -157,7 +193,7 @@ func (p *proof) blob(rec *session.Record, words string) {
 }
 
 func (p *proof) request(rec *session.Record) {
-	p.last = rec.Pos
+	p.at = append(p.at, rec.Pos)
 	if gjson.ParseBytes(field(rec, fieldKeep)).Int() == 0 {
 		p.whole = append(p.whole, finding.RefOf(rec))
 		p.resend(rec)
