@@ -21,6 +21,7 @@ type recordTree struct {
 	namers      map[string][]*node            // records by the ids that they name
 	rewinders   map[*node]bool                // the prompts that began anew from an older record
 	openings    map[*node]string              // how prompts without a parent begin
+	marks       []*node                       // of compactions, once they are asked for
 	firstPrompt *node                         // of the file
 	linked      bool                          // what hangs on a record is known
 	firstAnswer *node                         // the first answer of the file

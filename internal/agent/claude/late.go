@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -23,6 +24,10 @@ func (c *Checker) late() {
 			c.lay()
 			laid = true
 		}
+		if mark := c.markBetween(call, m); mark != nil {
+			c.cutOff(m)
+			continue
+		}
 		if rightPlace(m, call) || c.behindTools(m, call) {
 			continue
 		}
@@ -33,6 +38,40 @@ func (c *Checker) late() {
 	}
 	for _, call := range order {
 		c.bringUp(call, groups[call.answer()])
+	}
+}
+
+// markBetween is the mark of a compaction that an output hangs on, though its call stands in front of it and was not kept; nil
+// if there is none. The trees are laid out.
+func (c *Checker) markBetween(call, output *node) *node {
+	if c.marks == nil {
+		c.marks = []*node{}
+		for _, n := range c.nodes {
+			if n.role == roleBoundary && !n.side {
+				c.marks = append(c.marks, n)
+			}
+		}
+	}
+	i, _ := slices.BinarySearchFunc(c.marks, output.index, func(n *node, index int) int { return n.index - index })
+	if i == 0 {
+		return nil
+	}
+	mark := c.marks[i-1]
+	if mark.index < call.index || !output.within(mark) || call.within(mark) || len(mark.keeps) > 0 || output.within(call) {
+		return nil
+	}
+	return mark
+}
+
+// cutOff reports an output whose call a compaction has taken while it ran. A client sends nothing of what stands in front of the
+// mark: 2.1.100 and 2.1.330 leave the output out, too, 2.1.2 sends it alone (measured).
+func (c *Checker) cutOff(m *node) {
+	d := c.add(&draft{about: m, Finding: finding.Finding{
+		Rule: ruleLostCall, Impact: c.worst(finding.Rejects, finding.Notes, finding.Notes), Fix: finding.SetAside,
+		Message: "the call that this output answers stands in front of a compaction: it is not sent, and versions up to 2.1.2 send the output alone",
+	}})
+	if d.Impact != finding.Notes && len(m.blocks) == 1 {
+		c.drop(m, d)
 	}
 }
 
