@@ -29,6 +29,10 @@ var imageTypes = []string{"jpeg", "png", "gif", "webp"}
 // checkImage looks at an image block that begins at a byte of the record; copy is the second copy of a tool's image.
 func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	source := v.Get("source")
+	if !source.IsObject() {
+		n.sourceless(at, v)
+		return
+	}
 	if source.Get("type").String() != "base64" {
 		n.own().pictures++
 		return
@@ -49,22 +53,57 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	if len(data) > maxImage {
 		f.newest = finding.Blocks
 	}
-	span := jsonl.Span{Start: at, End: at + len(v.Raw)}
-	mediaSpan, dataSpan := source.Get("media_type"), source.Get("data")
-	real := realType(data)
+	put := func(block object) { f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: block.json()}} }
+	named, real, bare := source.Get("media_type"), realType(data), bareBase64(data)
 	switch {
-	case real != "" && imageProblem("image/"+real, data) == "" && mediaSpan.Index > 0:
+	case bare != data && imageProblem("image/"+realType(bare), bare) == "":
+		f.fix, f.lost = finding.Exact, 0
+		put(imageOf(bare))
+	case real != "" && imageProblem("image/"+real, data) == "":
 		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is "+real
-		f.cuts = []finding.Cut{within(at, mediaSpan, `"image/`+real+`"`)}
-	case copied != "" && copied != data && imageProblem("image/"+realType(copied), copied) == "" && dataSpan.Index > 0:
+		put(imageOf(data))
+		if named.Exists() {
+			f.cuts = []finding.Cut{within(at, named, `"image/`+real+`"`)}
+		}
+	case copied != "" && copied != data && imageProblem("image/"+realType(copied), copied) == "":
 		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
-		whole := object{"type": "image", "source": object{"type": "base64", "media_type": "image/" + realType(copied), "data": copied}}
-		f.cuts = []finding.Cut{{Start: span.Start, End: span.End, New: whole.json()}}
+		put(imageOf(copied))
 	default:
-		words := fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", clip(media), len(data)/4*3, problem)
-		f.cuts = []finding.Cut{{Start: span.Start, End: span.End, New: object{"type": "text", "text": words}.json()}}
+		put(object{"type": "text", "text": fmt.Sprintf("[hist: an image (%s, %d bytes) stood here; the API refuses it: %s]", clip(media), len(data)/4*3, problem)})
 	}
 	n.fault(f)
+}
+
+// sourceless reports an image block without a source, as tools of an MCP server give it: its data may stand in the block itself.
+func (n *node) sourceless(at int, v gjson.Result) {
+	n.own().pictures++
+	f := fault{
+		rule: ruleBadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,
+		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+	}
+	whole := object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
+	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
+		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data stands beside where it should be"
+		whole = imageOf(data)
+	}
+	f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: whole.json()}}
+	n.fault(f)
+}
+
+// imageOf is the block of an image, of the type that its data is of.
+func imageOf(data string) object {
+	return object{"type": "image", "source": object{"type": "base64", "media_type": "image/" + realType(data), "data": data}}
+}
+
+// bareBase64 is data without the head of a data URL in front of it, and without white space in it.
+func bareBase64(data string) string {
+	if strings.HasPrefix(data, "data:") {
+		_, data, _ = strings.Cut(data, ",")
+	}
+	if !strings.ContainsAny(data, " \t\r\n") {
+		return data
+	}
+	return strings.Join(strings.Fields(data), "")
 }
 
 // within is the cut of a member of an object that is a member of the block that begins at a byte of the record.
