@@ -5,6 +5,7 @@ package image
 import (
 	"bytes"
 	"encoding/base64"
+	"runtime"
 	"strings"
 )
 
@@ -93,6 +94,21 @@ func NotBase64(data []byte) bool {
 	if pad := len(data) - len(body); pad > 2 || len(data)%4 != 0 {
 		return true
 	}
+	if len(body) < largeData || runtime.GOMAXPROCS(0) == 1 {
+		return otherDigits(body)
+	}
+	half, first := body[:len(body)/2], make(chan bool, 1)
+	go func() { first <- otherDigits(half) }()
+	second := otherDigits(body[len(half):])
+	return <-first || second
+}
+
+// largeData is the length in bytes from which on data is looked at by two goroutines: who waits for the verdict on a long
+// line keeps all others waiting.
+const largeData = 1 << 20
+
+// otherDigits says whether there is a byte that is no digit of base64.
+func otherDigits(body []byte) bool {
 	for len(body) >= 8 {
 		b := body[:8]
 		if strange[b[0]]|strange[b[1]]|strange[b[2]]|strange[b[3]]|strange[b[4]]|strange[b[5]]|strange[b[6]]|strange[b[7]] != 0 {

@@ -133,7 +133,7 @@ func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
 
 // learn remembers the way of the line that has just been scanned, if it is sound.
 func (s *Scanner) learn(line []byte, start int) {
-	if v := s.verdict; v.Fault != None || v.Surrogate >= 0 || v.Duplicate >= 0 || s.templates.full() {
+	if v := s.verdict; v.Fault != None || v.Surrogate >= 0 || v.Duplicate >= 0 || len(line) > longestTaught || s.templates.full() {
 		return
 	}
 	if tokens, ok := s.tokens(line, start); ok {

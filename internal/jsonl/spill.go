@@ -9,6 +9,7 @@ import (
 const (
 	probeSize  = 256 << 10 // bytes looked at ahead in one call
 	largeSpill = 32 << 20  // bytes from which on a line's memory goes back to the system at once
+	spillStep  = 256 << 10 // room is made in such steps, so that it serves for the next line of about the same length
 )
 
 // long returns a line that fills the whole buffer without ending in it.
@@ -124,7 +125,7 @@ func (r *Reader) room(n int) {
 		return
 	}
 	r.drop(0)
-	r.spill = make([]byte, 0, n)
+	r.spill = make([]byte, 0, (n+spillStep-1)/spillStep*spillStep)
 }
 
 // grow makes room for n more bytes in the spill buffer, doubling it.

@@ -14,10 +14,11 @@ type templates struct {
 }
 
 const (
-	mostStretches = 4096 // that are learned
-	mostWays      = 32   // that are learned for one place: where more come, they are names of things
-	mostTokens    = 192  // of a line that is learned
-	templateDepth = 6    // the deepest container that is looked into
+	mostStretches = 4096    // that are learned
+	mostWays      = 32      // that are learned for one place: where more come, they are names of things
+	mostTokens    = 192     // of a line that is learned
+	templateDepth = 6       // the deepest container that is looked into
+	longestTaught = 1 << 20 // bytes of a line that is learned: longer ones are few, and to cut one takes as long as to scan it
 )
 
 // A stretch is text that lines have in common, and the value that follows.
