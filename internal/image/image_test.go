@@ -117,3 +117,18 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestLargeData: what is no digit of base64 is found wherever it stands in a long image.
+func TestLargeData(t *testing.T) {
+	data := []byte(base64.StdEncoding.EncodeToString([]byte(pictures(t)["png"] + strings.Repeat("more", largeData))))
+	if NotBase64(data) {
+		t.Fatal("it is base64")
+	}
+	for _, at := range []int{0, 7, len(data)/2 - 1, len(data) / 2, len(data)/2 + 1, len(data) - 1} {
+		was := data[at]
+		if data[at] = '-'; !NotBase64(data) {
+			t.Errorf("what stands at %d of %d is not found", at, len(data))
+		}
+		data[at] = was
+	}
+}
