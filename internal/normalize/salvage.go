@@ -16,11 +16,23 @@ const maxHeadBytes = 1 << 10
 var typeKey = []byte(`"type":`)
 
 // repeats says whether whole begins with the record that torn is the start of: a write that failed and was repeated.
-// The time stamps in front of the type may differ.
+// In front of the type only digits may differ, those of time stamps and ordinals.
 func repeats(torn, whole []byte) bool {
 	whole = whole[:min(len(whole), len(torn)+maxHeadBytes)]
 	i, j := bytes.Index(torn, typeKey), bytes.Index(whole, typeKey)
-	return i >= 0 && j >= 0 && len(torn)-i > len(typeKey) && bytes.HasPrefix(whole[j:], torn[i:])
+	return i >= 0 && j >= 0 && len(torn)-i > len(typeKey) && bytes.HasPrefix(whole[j:], torn[i:]) && sameButDigits(torn[:i], whole[:j])
+}
+
+func sameButDigits(a, b []byte) bool {
+	undigited := func(text []byte) []byte {
+		return bytes.Map(func(c rune) rune {
+			if '0' <= c && c <= '9' {
+				return -1
+			}
+			return c
+		}, text)
+	}
+	return bytes.Equal(undigited(a), undigited(b))
 }
 
 // closeTorn closes a record that was cut where nothing false is said by it: inside the text of an output or a

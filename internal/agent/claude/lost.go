@@ -179,10 +179,10 @@ func (c *Checker) results() map[string][]*node {
 func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node) {
 	name, input, known := c.callFrom(result)
 	msg := "msg_" + newID("message", id)[:8] + "hist"
-	if p != nil && p.role == roleAssistant && p.msg != "" && p.stop != "end_turn" && !p.synthetic && !p.filler {
-		msg = p.msg // a part of the same answer
-	} else if next := c.sameAnswer(beside, id); next != "" {
+	if next := c.sameAnswer(beside, id); next != "" {
 		msg = next
+	} else if p != nil && p.role == roleAssistant && p.msg != "" && p.stop != "end_turn" && !p.synthetic && !p.filler {
+		msg = p.msg // a part of the same answer
 	}
 	when := result.when
 	parent := ""

@@ -139,9 +139,10 @@ func (c *Checker) unanswered() {
 }
 
 // brokeOff says whether the stream of an answer with calls broke off, so that none of them ran: another answer hangs on the
-// last of them, where an output would stand. It would hang on the output, if that had been lost.
+// last of them, where an output would stand. It would hang on the output, if that had been lost; where hist has hung a record
+// of its own says nothing.
 func (c *Checker) brokeOff(call, next *node) bool {
-	if next == nil || next.role != roleAssistant || next.synthetic || next.up == nil || next.up.msg != call.msg || next.up.role != roleAssistant || call.msg == "" || next.msg == call.msg {
+	if next == nil || next.new != nil || next.role != roleAssistant || next.synthetic || next.up == nil || next.up.msg != call.msg || next.up.role != roleAssistant || call.msg == "" || next.msg == call.msg {
 		return false
 	}
 	for m := next.up; m != nil && m.role == roleAssistant && m.msg == call.msg; m = m.up {
