@@ -35,7 +35,17 @@ func (d *dir) path(key string) (string, error) {
 }
 
 func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) error {
+	if info, err := os.Stat(d.root); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", d.root, ErrNoStore)
+	} else if err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no directory: hist itself lints single files", d.root)
+	}
+	var shut error // the directories that can't be looked into: all others are listed first
 	err := filepath.WalkDir(d.root, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) && path != d.root {
+			shut = errors.Join(shut, explainFile(err))
+			return fs.SkipDir
+		}
 		if err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
@@ -59,10 +69,10 @@ func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) 
 		}
 		return each(object(key, info))
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %w", ErrGone, err)
+	if err != nil {
+		return explainFile(err)
 	}
-	return err
+	return shut
 }
 
 // object describes a file. Its ETag changes with every write that the file system notices.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
@@ -40,7 +39,7 @@ func openS3(name, prefix string, getenv func(string) string) (Store, error) {
 	}
 	if endpoint != "" {
 		u, err := url.Parse(endpoint)
-		if err != nil || u.Host == "" {
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q is no address: want https://HOST", endpoint)
 		}
 		host, secure = u.Host, u.Scheme == "https"
@@ -68,13 +67,17 @@ func openS3(name, prefix string, getenv func(string) string) (Store, error) {
 	return b, nil
 }
 
-func (b *bucket) URL() string { return "s3://" + path.Join(b.name, b.prefix) }
+func (b *bucket) URL() string { return "s3://" + strings.TrimSuffix(b.name+"/"+b.prefix, "/") }
 
 func (b *bucket) List(ctx context.Context, prefix string, each func(Object) error) error {
 	listing := b.core.Client.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true})
 	for info := range listing {
 		if info.Err != nil {
-			return fmt.Errorf("listing %s: %w", b.URL(), explain(info.Err))
+			err := explain(info.Err)
+			if errors.Is(err, ErrGone) && !errors.Is(err, ErrNoStore) {
+				err = info.Err // a listing asks for no object: a server says so of credentials that it does not know
+			}
+			return fmt.Errorf("listing %s: %w", b.URL(), err)
 		}
 		err := each(Object{
 			Key: strings.TrimPrefix(info.Key, b.prefix), ETag: strings.Trim(info.ETag, `"`), Size: info.Size, Modified: info.LastModified,
@@ -147,6 +150,10 @@ func explain(err error) error {
 	switch {
 	case answer.StatusCode == http.StatusPreconditionFailed, answer.Code == "ConditionalRequestConflict":
 		kind = ErrChanged
+	case answer.Code == "NoSuchBucket":
+		kind = ErrNoStore
+	case answer.Code == "InvalidAccessKeyId": // with whatever status
+		kind = ErrDenied
 	case answer.StatusCode == http.StatusNotFound:
 		kind = ErrGone
 	case answer.StatusCode == http.StatusForbidden, answer.StatusCode == http.StatusUnauthorized:

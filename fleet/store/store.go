@@ -21,6 +21,8 @@ var (
 	ErrChanged = errors.New("the object has changed since it was listed")
 	// ErrGone: there is no such object.
 	ErrGone = errors.New("the object is gone")
+	// ErrNoStore: there is no such bucket, or no such directory. It is an ErrGone, too: no object is there.
+	ErrNoStore error = noStore{}
 	// ErrDenied: the store refuses it to these credentials.
 	ErrDenied = errors.New("access denied")
 	// ErrUnavailable: the store did not answer, or broke off, however often it was asked.
@@ -28,6 +30,13 @@ var (
 	// ErrUnconditional: the store ignores conditions, so that a repair could overwrite what somebody else wrote.
 	ErrUnconditional = errors.New("the store ignores the conditions of a write (If-Match), so nothing is repaired in it; write copies elsewhere with --to")
 )
+
+type noStore struct{}
+
+func (noStore) Error() string { return "there is no such bucket or directory" }
+
+// Is makes errors.Is(ErrNoStore, ErrGone) true.
+func (noStore) Is(target error) bool { return target == ErrGone }
 
 // Object is one object as a listing tells it.
 type Object struct {
@@ -64,14 +73,16 @@ func Open(address string) (Store, error) {
 	if !strings.Contains(address, "://") {
 		return openDir(address)
 	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, fmt.Errorf("%q is no address of a store: %w", address, err)
-	}
-	switch u.Scheme {
-	case "s3":
-		return openS3(u.Host, strings.Trim(u.Path, "/"), os.Getenv)
+	scheme, rest, _ := strings.Cut(address, "://")
+	switch strings.ToLower(scheme) {
+	case "s3": // keys are no URLs: a prefix is meant as it stands there, with its %, ? and #
+		name, prefix, _ := strings.Cut(rest, "/")
+		return openS3(name, strings.Trim(prefix, "/"), os.Getenv)
 	case "file":
+		u, err := url.Parse(address)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no address of a store: %w", address, err)
+		}
 		return openDir(u.Path)
 	}
 	return nil, fmt.Errorf("%q: want s3://BUCKET/PREFIX or a directory", address)

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -55,6 +57,56 @@ func TestConditions(t *testing.T) {
 			t.Errorf("read %q", got)
 		}
 	})
+}
+
+// TestOddPrefixes: a prefix is meant as it is spelled, for keys are no URLs.
+func TestOddPrefixes(t *testing.T) {
+	server := fleettest.NewServer(t)
+	whole, ctx := fleettest.Open(t, server.Bucket), context.Background()
+	for _, prefix := range []string{"sp ace", "üñí/日本", "100%", "a#b", "q?x", "a%20b", "plain"} {
+		fleettest.Put(t, whole, prefix+"/x.jsonl", []byte(prefix))
+		s := fleettest.Open(t, server.Bucket+"/"+prefix)
+		if got := fleettest.Read(t, s, "x.jsonl"); got != prefix {
+			t.Errorf("%s: read %q", prefix, got)
+		}
+		var keys []string
+		err := fleettest.Open(t, s.URL()).List(ctx, "", func(o store.Object) error { keys = append(keys, o.Key); return nil })
+		if err != nil || len(keys) != 1 || keys[0] != "x.jsonl" {
+			t.Errorf("%s: %q, %v", s.URL(), keys, err)
+		}
+	}
+}
+
+// TestBadEndpoint: what is no address of a service is told before anything is asked.
+func TestBadEndpoint(t *testing.T) {
+	for _, endpoint := range []string{"ftp://127.0.0.1", "127.0.0.1:9000", "http://a b", "https://"} {
+		fleettest.Use(t, endpoint)
+		if _, err := store.Open("s3://sessions/in"); err == nil || !strings.Contains(err.Error(), "AWS_ENDPOINT_URL") {
+			t.Errorf("%s: %v", endpoint, err)
+		}
+	}
+}
+
+// TestShutDirectory: what lies beside a directory that can't be looked into is listed, and that one is told.
+func TestShutDirectory(t *testing.T) {
+	root := t.TempDir()
+	s := fleettest.Open(t, root)
+	for _, key := range []string{"a.jsonl", "b/x.jsonl", "c.jsonl"} {
+		fleettest.Put(t, s, key, []byte("x"))
+	}
+	shut := filepath.Join(root, "b")
+	if err := os.Chmod(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(shut, 0o700) }) //nolint:errcheck // so that it can be removed
+	if _, err := os.ReadDir(shut); err == nil {
+		t.Skip("this user may look into everything")
+	}
+	var keys []string
+	err := s.List(context.Background(), "", func(o store.Object) error { keys = append(keys, o.Key); return nil })
+	if !errors.Is(err, store.ErrDenied) || !strings.Contains(err.Error(), shut) || fmt.Sprint(keys) != "[a.jsonl c.jsonl]" {
+		t.Errorf("%q, %v", keys, err)
+	}
 }
 
 // TestKeysStayInside: no key leads out of a directory.

@@ -77,7 +77,7 @@ func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) e
 		row.Outcome, row.To = Repaired, r.address(o.Key)
 		return err
 	}
-	dir, err := os.MkdirTemp("", ".hist-fleet-repair-*")
+	dir, err := os.MkdirTemp("", repairDir)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (u *Undoer) undo(ctx context.Context, o store.Object) (outcome string, err 
 	case metaOf(meta, madeFrom) != o.ETag:
 		return "", fmt.Errorf("%w: it is not what the repair made of it", store.ErrChanged)
 	}
-	dir, err := os.MkdirTemp("", ".hist-fleet-undo-*")
+	dir, err := os.MkdirTemp("", undoDir)
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 	"path"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,16 +26,17 @@ import (
 
 // Options is what decides about the findings and the columns of a row; rows of other options are not taken over.
 type Options struct {
-	ForCodex string `json:"for_codex,omitempty"` // judge by this version of the client, "" is the newest
-	Provider string `json:"provider,omitempty"`  // judge by this API, "" is the session's own
-	Owner    string `json:"owner,omitempty"`     // a regular expression whose first group is an owner's name in a key
+	ForCodex  string `json:"for_codex,omitempty"`  // judge by this version of the client, "" is the newest
+	ForClaude string `json:"for_claude,omitempty"` // the same of the other client, "" is the one that wrote the session, and the newest
+	Provider  string `json:"provider,omitempty"`   // judge by this API, "" is the session's own
+	Owner     string `json:"owner,omitempty"`      // a regular expression whose first group is an owner's name in a key
 }
 
 // Hash stands for the options.
 func (o Options) Hash() string {
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // three strings
+		panic(err) // four strings
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -49,9 +51,19 @@ type Linter struct {
 	owner   *regexp.Regexp
 }
 
+var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9A-Za-z.-]+)?$`)
+
 // NewLinter checks the options.
 func NewLinter(s store.Store, runID, version string, options Options) (*Linter, error) {
 	l := &Linter{Store: s, RunID: runID, Version: version, options: options}
+	for flag, v := range map[string]string{"codex": options.ForCodex, "claude": options.ForClaude} {
+		if v != "" && !versionForm.MatchString(v) {
+			return nil, fmt.Errorf("--for-%s is %q: want a version such as 0.153.4", flag, v)
+		}
+	}
+	if p := options.Provider; p != "" && !slices.ContainsFunc(lint.Providers, func(known lint.Provider) bool { return known.Name == p }) {
+		return nil, fmt.Errorf("--provider is %q: want openai, azure or compatible", p)
+	}
 	if options.Owner == "" {
 		return l, nil
 	}
@@ -129,7 +141,7 @@ func NameOf(key string) lint.Name { return lint.NameOf(path.Base(key), false) }
 // LintOptions is how an object is linted.
 func (l *Linter) LintOptions(key string) lint.Options {
 	// One processor: objects are linted side by side.
-	return lint.Options{Name: NameOf(key), For: map[string]string{"codex": l.options.ForCodex}, Provider: l.options.Provider, Processors: 1}
+	return lint.Options{Name: NameOf(key), For: map[string]string{"codex": l.options.ForCodex, "claude": l.options.ForClaude}, Provider: l.options.Provider, Processors: 1}
 }
 
 // read lints the object as it comes from the store; nothing is kept of it.

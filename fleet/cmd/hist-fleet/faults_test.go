@@ -102,7 +102,7 @@ func TestReplacedAndGone(t *testing.T) {
 // TestNoBucket: a store that denies or does not exist is one line, and exit code 3.
 func TestNoBucket(t *testing.T) {
 	server := fleettest.NewServer(t)
-	for address, want := range map[string]string{"s3://nobody/in": "gone", server.Bucket + "/empty": "no session", t.TempDir() + "/none": "gone"} {
+	for address, want := range map[string]string{"s3://nobody/in": "no such bucket", server.Bucket + "/empty": "no session", t.TempDir() + "/none": "no such bucket or directory", "faults_test.go": "no directory"} {
 		a := call(t, "plan", address, "-o", t.TempDir()).want(t, exitIO)
 		if !strings.Contains(a.err, want) || strings.Count(a.err, "\n") != 1 {
 			t.Errorf("%s: %s", address, a.err)
@@ -111,5 +111,9 @@ func TestNoBucket(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "another")
 	if a := call(t, "plan", server.Bucket+"/in", "-o", t.TempDir()).want(t, exitIO); !strings.Contains(a.err, "denied") {
 		t.Errorf("denied as %s", a.err)
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "nobody")
+	if a := call(t, "plan", server.Bucket+"/in", "-o", t.TempDir()).want(t, exitIO); strings.Contains(a.err, "gone") {
+		t.Errorf("unknown credentials are told as %s", a.err)
 	}
 }

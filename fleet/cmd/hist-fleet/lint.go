@@ -72,7 +72,7 @@ func (e *env) lint(ctx context.Context, c *cli.Command) error {
 
 // lintShard does one shard of a run that was planned before.
 func (e *env) lintShard(ctx context.Context, c *cli.Command, run plan.Run) error {
-	for _, name := range []string{"output", "previous", "min-age", "for-codex", "provider", "owner"} {
+	for _, name := range []string{"output", "previous", "min-age", "for-codex", "for-claude", "provider", "owner"} {
 		if c.IsSet(name) {
 			return usage("--%s is decided when a run is planned", name)
 		}
@@ -187,7 +187,7 @@ func (e *env) lintAndPrint(ctx context.Context, c *cli.Command, address string, 
 	if err != nil {
 		return usage("%w", err)
 	}
-	linter, err := work.NewLinter(from, "", programVersion(), work.Options{ForCodex: c.String("for-codex"), Provider: c.String("provider"), Owner: c.String("owner")})
+	linter, err := work.NewLinter(from, "", programVersion(), optionsOf(c))
 	if err != nil {
 		return usage("%w", err)
 	}

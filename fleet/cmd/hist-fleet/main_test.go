@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -325,5 +327,37 @@ func TestRepo(t *testing.T) {
 		if row.Repo != want[row.Key] || row.Findings > 0 {
 			t.Errorf("%s: repository %q, want %q, %d findings", row.Key, row.Repo, want[row.Key], row.Findings)
 		}
+	}
+}
+
+// TestBadOptions: a version or an API that is none is told before anything is read, whether a run is planned or not.
+func TestBadOptions(t *testing.T) {
+	in := t.TempDir()
+	for _, c := range [][]string{
+		{"--for-codex", "banana"}, {"--for-claude", "2"}, {"--provider", "nobody"}, {"--owner", "("}, {"--owner", "^x"},
+	} {
+		for _, args := range [][]string{append([]string{"lint", in}, c...), append([]string{"plan", in, "-o", t.TempDir()}, c...)} {
+			if a := call(t, args...).want(t, exitUsage); !strings.Contains(a.err, c[0]) {
+				t.Errorf("%q: %s", args, a.err)
+			}
+		}
+	}
+}
+
+// TestForClaude: what a client of another version does with a damage is another impact.
+func TestForClaude(t *testing.T) {
+	in := filepath.Join(fixtures, "claude", "rules", "empty-text")
+	worst := func(version string) map[string]string {
+		run := planned(t, in, "-o", t.TempDir(), "--for-claude", version)
+		call(t, "lint", run.String()).want(t, exitOK)
+		rows, _ := rowsOf(t, run)
+		by := map[string]string{}
+		for _, row := range rows {
+			by[row.Key] = row.Worst
+		}
+		return by
+	}
+	if old, now := worst("2.1.2"), worst("2.1.330"); len(old) == 0 || maps.Equal(old, now) {
+		t.Errorf("by 2.1.2 %v, by 2.1.330 %v", old, now)
 	}
 }

@@ -15,10 +15,15 @@ import (
 // judging are the flags that decide about findings and columns.
 func judging() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of the client does with the damage (the newest is the default)"},
+		&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of Codex does with the damage (the newest is the default)"},
+		&cli.StringFlag{Name: "for-claude", Usage: "the same of Claude Code (the one that wrote the session and the newest are the default)"},
 		&cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (the session's own is the default)"},
 		&cli.StringFlag{Name: "owner", Usage: "a regular `EXPRESSION` over keys whose first group is the column owner, such as ^([^/]+)/"},
 	}
+}
+
+func optionsOf(c *cli.Command) work.Options {
+	return work.Options{ForCodex: c.String("for-codex"), ForClaude: c.String("for-claude"), Provider: c.String("provider"), Owner: c.String("owner")}
 }
 
 func planning() []cli.Flag {
@@ -65,7 +70,7 @@ func (e *env) plan(ctx context.Context, c *cli.Command, shards int) (*plan.Plan,
 	if err != nil {
 		return nil, plan.Run{}, usage("--output: %w", err)
 	}
-	options := work.Options{ForCodex: c.String("for-codex"), Provider: c.String("provider"), Owner: c.String("owner")}
+	options := optionsOf(c)
 	if _, err := work.NewLinter(from, "", "", options); err != nil {
 		return nil, plan.Run{}, usage("%w", err)
 	}

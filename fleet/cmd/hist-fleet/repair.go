@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -51,6 +52,7 @@ func (e *env) repair(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	work.Tidy(time.Now())
 	repairer, err := newRepairer(ctx, c, p, run, s)
 	if err != nil {
 		return err
