@@ -221,6 +221,7 @@ func (c *Checker) End() {
 	c.manyPictures()
 	c.drops()
 	c.cutCompaction()
+	c.noSummary()
 	c.repeatedEnd()
 	if c.opts.Branch != "" {
 		c.chooseBranch()

@@ -135,6 +135,52 @@ func (c *Checker) cutCompaction() {
 	}
 }
 
+// noSummary takes marks of compactions out that are followed by a prompt or an answer at once: the clients send nothing of what
+// stands in front of such a mark, and no summary of it (2.1.2, 2.1.330, measured).
+func (c *Checker) noSummary() {
+	for _, mark := range c.nodes {
+		if mark.role != roleBoundary || mark.side || mark.dropped != nil || mark.new != nil || mark.kept || !saidAtOnce(mark) || !c.sentNow().has(mark) {
+			continue
+		}
+		last := c.beforeCompaction(mark)
+		if last == nil || under(last, mark) || !saysAnything(last, hung) {
+			continue
+		}
+		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
+			Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "no summary follows this mark of a compaction: the model is sent nothing of what was compacted",
+		}})
+		followed := mark.children()
+		c.drop(mark, d)
+		for _, k := range followed {
+			c.hang(k, last, d)
+		}
+	}
+}
+
+// saidAtOnce says whether something that is no summary is said behind a mark, over nothing but what the client adds.
+func saidAtOnce(mark *node) bool {
+	said := false
+	todo := []*node{mark}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for k := n.first; k != nil; k = k.latter {
+			switch {
+			case k.summary:
+				return false
+			case k.role == roleLink:
+				todo = append(todo, k)
+			case k.isPrompt() || k.role == roleAssistant && k.sent():
+				said = true
+			case k.hasMessage():
+				return false
+			}
+		}
+	}
+	return said
+}
+
 // refillSummary puts the words of an empty summary back; where they are gone, what was compacted is sent again instead.
 func (c *Checker) refillSummary(n *node, d *draft) {
 	mark := markAbove(n.up)
