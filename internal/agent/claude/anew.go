@@ -38,7 +38,7 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 // to the first prompt (1.0.128, 2.0.76, 2.1.2, 2.1.100, measured): it is the first prompt with something added, or was typed in
 // a terminal, where the client keeps files for each prompt. In the middle of a session it looks like one whose parent was lost.
 func (c *Checker) begunAnew(n *node) bool {
-	if !n.isPrompt() || n.version == "" || !before(n.version, firstNoted) {
+	if !n.isPrompt() || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) {
 		return false
 	}
 	if c.snapshots[n.uuid] {
