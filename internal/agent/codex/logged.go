@@ -144,6 +144,14 @@ func ItemRecord(at time.Time, item json.RawMessage) []byte {
 	return record(at.UTC().Format(stampForm), nil, "response_item", item)
 }
 
+// CompactedRecord writes the record of a compaction that has left the items of a request as the history.
+func CompactedRecord(at time.Time, history []json.RawMessage) []byte {
+	return record(at.UTC().Format(stampForm), nil, "compacted", struct {
+		Message string            `json:"message"`
+		History []json.RawMessage `json:"replacement_history"`
+	}{"", history})
+}
+
 // ItemEvent writes the event by which the client shows a prompt or an answer that is one text; nil for any other item. Of
 // a prompt it stands behind the record, of an answer in front of it.
 func ItemEvent(at time.Time, rec *session.Record) []byte {

@@ -58,17 +58,48 @@ func (b *both) logged(ctx context.Context) []check.Lost {
 	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(a.behind, b.behind) })
 	b.further = true
 	requests, answers := b.requests(ctx)
-	for len(requests) > 0 {
+	var newest []asked // that are behind a compaction of which the session knows nothing
+	for said := answers; len(requests) > 0; said = nil {
 		end := 1
 		for end < len(requests) && requests[end].between == requests[0].between {
 			end++
 		}
-		if lost, ok := b.compared(requests[:end], answers, have, gaps); ok {
-			return lost
+		if lost, ok := b.compared(requests[:end], said, have, gaps); ok {
+			return append(lost, b.compacted(newest, answers, gaps)...)
 		}
-		requests, answers = requests[end:], nil
+		if newest == nil {
+			newest = requests[:end]
+		}
+		requests = requests[end:]
 	}
 	return nil
+}
+
+// compacted are the records of a compaction that a cut has taken out of the session's end, and of what followed: the oldest
+// of the newest requests held what it had left, and the newest one what came then. The prompt of that turn is part of what it
+// held, so that no record begins the turn.
+func (b *both) compacted(requests []asked, answers []told, gaps []gap) []check.Lost {
+	end, _ := time.Parse(time.RFC3339, string(b.stamp))
+	if len(requests) == 0 || len(gaps) == 0 || gaps[len(gaps)-1].behind != len(b.records) {
+		return nil
+	}
+	if oldest := requests[len(requests)-1]; oldest.row.At.Before(end) {
+		return nil // the session went on behind the compaction
+	}
+	first := date(requests)
+	newest := requests[0]
+	r := restorer{both: b, gap: gaps[len(gaps)-1], file: newest.row.File, first: len(b.records), last: len(b.records)}
+	r.at = first.row.At
+	r.put(codex.CompactedRecord(first.row.At, raws(first.items)))
+	return r.restored(slices.Concat(newest.items[len(first.items):], answers))
+}
+
+func raws(items []told) []json.RawMessage {
+	list := make([]json.RawMessage, len(items))
+	for i, item := range items {
+		list[i] = item.raw
+	}
+	return list
 }
 
 // requests are those of the thread that the log still has, the newest first, and what the model answered to the newest.
@@ -192,8 +223,8 @@ func (b *both) holesIn(have []sentItem, gaps []gap) (keys []uint64, in []int, is
 }
 
 // date notes when the items of the newest request were first sent, and which turns began with them: each older request that
-// it begins with tells that.
-func date(requests []asked) {
+// it begins with tells that. It returns the oldest of those.
+func date(requests []asked) (oldest asked) {
 	newest := requests[0].items
 	starts := []asked{requests[0]} // those requests, the newest first
 	for _, r := range requests[1:] {
@@ -226,4 +257,5 @@ func date(requests []asked) {
 			item.older = i+1 == len(starts) && k < begin
 		}
 	}
+	return starts[len(starts)-1]
 }

@@ -95,6 +95,43 @@ func TestLogged(t *testing.T) {
 	}
 }
 
+// TestLoggedCompaction takes a compaction, which a cut took with it, from the log: what it left is what the next request held,
+// and nothing of it where the session itself goes on behind that request.
+func TestLoggedCompaction(t *testing.T) {
+	compacted := newest(func(row string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(row, "Which files are here?", "A summary."), `7b21:0"`, `7b21:1"`)
+	})
+	for _, c := range []struct {
+		name   string
+		change func(sql string) string
+		want   int // compactions
+	}{
+		{"a request behind a compaction", compacted, 1},
+		{"one that was sent before the session's end", func(sql string) string {
+			return strings.Replace(compacted(sql), "(1795338021, 100000000", "(1700000000, 100000000", 1)
+		}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found, _ := lintLogged(t, changedHome(t, "bad-logged-cut", c.change))
+			if found == nil {
+				t.Fatal("nothing was found")
+			}
+			n := 0
+			for _, e := range found.Edits {
+				if text := string(e.New.Literal); strings.Contains(text, `"type":"compacted"`) {
+					n++
+					if !strings.Contains(text, "A summary.") || !strings.Contains(text, "How many lines") || strings.Contains(text, "instructions") {
+						t.Errorf("this is not what the compaction has left: %s", text)
+					}
+				}
+			}
+			if n != c.want {
+				t.Errorf("%d compactions, want %d, in %d records", n, c.want, len(found.Edits))
+			}
+		})
+	}
+}
+
 // TestLoggedBefore takes what a session has lost from the logs of clients before 0.120, which lie in other files, and before
 // 0.117 do not tell of which turn a request is.
 func TestLoggedBefore(t *testing.T) {

@@ -23,7 +23,9 @@ type restorer struct {
 // their turns. Of a record that was cut there the whole takes the place.
 func (r *restorer) restored(items []told) []check.Lost {
 	r.torn = slices.DeleteFunc(slices.Clone(r.sent.torn), func(t tornItem) bool { return t.behind != r.behind })
-	r.at = r.from
+	if r.at.IsZero() {
+		r.at = r.from
+	}
 	turn := r.turn
 	for _, item := range items {
 		if item.at.After(r.at) && (r.to.IsZero() || item.at.Before(r.to)) {

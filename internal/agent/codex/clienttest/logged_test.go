@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -12,14 +13,21 @@ import (
 )
 
 // What a client of 0.110 to 0.145 logs of its requests as a server is enough to send the whole history again, after a cut in
-// the first of two turns.
+// the first of two turns, and so if the second begins with a compaction.
 func TestRepairFromTheLog(t *testing.T) {
+	for _, compacts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("compacts %v", compacts), func(t *testing.T) { testRepairFromTheLog(t, compacts) })
+	}
+}
+
+func testRepairFromTheLog(t *testing.T, compacts bool) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	clientsSince(t, "0.110.0", func(t *testing.T, bin Binary) {
 		if !versionLess(bin.Version, "0.148.0") {
 			return // it logs no request
 		}
 		h := newHome(t, bin)
+		h.Config = append(h.Config, fmt.Sprintf("model_auto_compact_token_limit=%d", compactAt))
 		app, err := h.App(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -29,10 +37,15 @@ func TestRepairFromTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := "All done."
-		for _, turn := range [][]Reply{
+		turns := [][]Reply{
 			{unhurried(Reasoning("rs_1", "Looking around"), Message("msg_1", "I look first."), Shell("fc_1", "call_1", "echo one")), unhurried(Message("msg_2", "One is done."))},
 			{unhurried(Shell("fc_2", "call_2", "echo two"), Patch("ctc_3", "call_3", "note.txt")), unhurried(Message("msg_3", last))},
-		} {
+		}
+		if compacts {
+			turns[0][1].Tokens = compactTokens
+			turns[1] = append([]Reply{unhurried(Message("msg_sum", Summary))}, turns[1]...)
+		}
+		for _, turn := range turns {
 			h.Server.Queue(turn...)
 			if err := app.Turn(t.Context(), id, listFiles); err != nil {
 				t.Fatal(err)
