@@ -90,6 +90,9 @@ func (e *env) watch(c *cli.Context) error {
 		return err
 	}
 	defer w.follower.Close() //nolint:errcheck // nothing is written by it
+	for _, err := range w.follower.Shut() {
+		e.complain(fmt.Sprintf("not watched: %v", err))
+	}
 	fmt.Fprintf(e.err, "hist: watching %s\n", count(int64(w.follower.Dirs()), "directory", "directories"))
 	w.cache = lintcache.Open(Version())
 	defer w.cache.Close()
@@ -120,7 +123,11 @@ func watched(operands []string) ([]string, error) {
 	}
 	var paths []string
 	for _, h := range homes {
-		for _, dir := range h.agent.Sessions(h.dir) {
+		dirs := h.agent.Sessions(h.dir)
+		if h.agent.Live(h.dir) == "" {
+			dirs = append(dirs, h.agent.LiveAt(h.dir)) // it comes with the first session
+		}
+		for _, dir := range dirs {
 			if real, err := filepath.EvalSymlinks(dir); err == nil {
 				dir = real
 			}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,5 +185,16 @@ func TestWatchRefuses(t *testing.T) {
 	var errs bytes.Buffer
 	if code := Main([]string{"hist", "watch", filepath.Join(t.TempDir(), "none")}, strings.NewReader(""), io.Discard, &errs); code != ExitIO || !strings.Contains(errs.String(), "none: no such file") {
 		t.Errorf("exit %d, %s", code, errs.String())
+	}
+}
+
+// TestWatchedHomes: a home in which no session was ever begun is waited for.
+func TestWatchedHomes(t *testing.T) {
+	codex, claude := t.TempDir(), t.TempDir()
+	t.Setenv("CODEX_HOME", codex)
+	t.Setenv("CLAUDE_CONFIG_DIR", claude)
+	paths, err := watched(nil)
+	if want := []string{filepath.Join(codex, "sessions"), filepath.Join(claude, "projects")}; err != nil || !slices.Equal(paths, want) {
+		t.Errorf("%q, %v, want %q", paths, err, want)
 	}
 }

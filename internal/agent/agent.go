@@ -201,8 +201,9 @@ type Homed interface {
 	// Lists are the JSONL files of a home, there or not, that the client keeps beside the sessions: the prompts that were
 	// typed, the names of threads.
 	Lists(home string) []string
-	// Live is the directory of a home that sessions are resumed from, "" if it is not there.
+	// Live is the directory of a home that sessions are resumed from, "" if it is not there; LiveAt is where it is or will be.
 	Live(home string) string
+	LiveAt(home string) string
 	// Folder is where in a home sessions are resumed from, for sentences: "sessions/".
 	Folder() string
 	// HomeAbove is the home that an absolute path lies in, told by the names of the folders above it; "" if in none.

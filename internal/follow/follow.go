@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,10 @@ type Follower struct {
 	system  *fsnotify.Watcher
 	dirs    map[string]map[string]bool // that are watched, and the session files that were seen in them
 	roots   []string                   // what was asked for; one that is missing is waited for
+	shut    []error                    // why directories are not watched
 	pending pending
+
+	followed map[string]string // the real paths of the roots that are directories, and of what symbolic links below them lead to
 }
 
 // New begins to watch. Every path may be a file or a directory, and may be missing: it is seen when it comes. rest is how
@@ -39,7 +43,7 @@ func New(paths []string, rest time.Duration) (*Follower, error) {
 	if err != nil {
 		return nil, limited("", err)
 	}
-	f := &Follower{rest: rest, system: system, dirs: map[string]map[string]bool{}, pending: pending{due: map[string]time.Time{}}}
+	f := &Follower{rest: rest, system: system, dirs: map[string]map[string]bool{}, followed: map[string]string{}, pending: pending{due: map[string]time.Time{}}}
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
 		if err == nil {
@@ -58,6 +62,9 @@ func (f *Follower) Close() error { return f.system.Close() }
 
 // Dirs is how many directories are watched.
 func (f *Follower) Dirs() int { return len(f.dirs) }
+
+// Shut says of directories that they could not be watched, and why.
+func (f *Follower) Shut() []error { return f.shut }
 
 // Later has a path told again after a while, as if it had changed.
 func (f *Follower) Later(path string, after time.Duration) {
@@ -135,6 +142,7 @@ func (f *Follower) event(e fsnotify.Event) error {
 
 // forget drops the watches of a directory that is gone from its place. What lay in it has changed.
 func (f *Follower) forget(dir string) {
+	maps.DeleteFunc(f.followed, func(at, _ string) bool { return at == dir || strings.HasPrefix(at, dir+string(filepath.Separator)) })
 	for d, files := range f.dirs {
 		if d == dir || strings.HasPrefix(d, dir+string(filepath.Separator)) {
 			f.system.Remove(d) //nolint:errcheck // the system drops it by itself where it is gone
@@ -168,6 +176,9 @@ func (f *Follower) root(path string, told bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
+		if real, err := filepath.EvalSymlinks(path); err == nil && !isLink(path) {
+			f.followed[path] = real
+		}
 		return f.below(path, told)
 	case err == nil && told:
 		f.pending.set(path, time.Now().Add(f.rest))
@@ -186,12 +197,15 @@ func (f *Follower) root(path string, told bool) error {
 func (f *Follower) below(dir string, told bool) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil && (path != dir || !errors.Is(err, fs.ErrNotExist)):
-			return nil // gone again, or not ours to read: lint tells of that
 		case err != nil:
-			return nil
-		case e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isDir(path):
+			if !errors.Is(err, fs.ErrNotExist) {
+				f.shut = append(f.shut, err)
+			}
+			return nil // gone again, or not ours to read
+		case e.IsDir():
 			return f.add(path)
+		case e.Type()&fs.ModeSymlink != 0 && isDir(path):
+			return f.link(path, told)
 		case walk.IsSession(path):
 			if f.see(path); told {
 				f.pending.set(path, time.Now().Add(f.rest))
@@ -201,12 +215,39 @@ func (f *Follower) below(dir string, told bool) error {
 	})
 }
 
+// link is below for a symbolic link to a directory, unless all that it leads to is watched anyway, or it leads up.
+func (f *Follower) link(path string, told bool) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil // gone again
+	}
+	for at, top := range f.followed {
+		if at != path && (within(real, top) || within(top, real)) {
+			return nil
+		}
+	}
+	f.followed[path] = real
+	return f.below(path+string(filepath.Separator), told) // with that the link is followed
+}
+
+// within says whether path is dir or below it; both are real paths.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
 func (f *Follower) add(dir string) error {
+	dir = filepath.Clean(dir)
 	if f.dirs[dir] != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -116,5 +117,63 @@ func TestLimit(t *testing.T) {
 	}
 	if err := limited("/x", os.ErrPermission); errors.Is(err, ErrLimit) {
 		t.Error(err)
+	}
+}
+
+// TestLinks: what lies behind symbolic links is followed, under the names that they give it, once and in no circle.
+func TestLinks(t *testing.T) {
+	top := t.TempDir()
+	real, away := filepath.Join(top, "real"), filepath.Join(top, "away", "2025")
+	write(t, filepath.Join(real, "2026", "a.jsonl"))
+	write(t, filepath.Join(away, "12", "b.jsonl"))
+	root := filepath.Join(top, "home", "sessions")
+	if err := os.MkdirAll(filepath.Dir(root), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{root: real, filepath.Join(real, "2025"): away, filepath.Join(away, "up"): filepath.Join(top, "away"), filepath.Join(real, "again"): filepath.Join(real, "2026")} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	f, err := New([]string{root}, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.Dirs() != 4 { // sessions, 2025, 2025/12, 2026
+		t.Errorf("%d directories are watched", f.Dirs())
+	}
+	for _, at := range []string{filepath.Join("2026", "a.jsonl"), filepath.Join("2025", "12", "b.jsonl"), filepath.Join("2025", "13", "c.jsonl")} {
+		write(t, filepath.Join(real, at))
+		for { // one change may be told twice
+			got, err := f.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got == filepath.Join(root, at) {
+				break
+			}
+		}
+	}
+}
+
+// TestShut: a directory that can't be watched is told.
+func TestShut(t *testing.T) {
+	root := t.TempDir()
+	shut := filepath.Join(root, "shut")
+	if err := os.Mkdir(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(shut, 0o700) }) //nolint:errcheck // so that it can be removed
+	if _, err := os.ReadDir(shut); err == nil {
+		t.Skip("this user may look into everything")
+	}
+	f, err := New([]string{root}, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if list := f.Shut(); len(list) != 1 || !strings.Contains(list[0].Error(), shut) {
+		t.Error(list)
 	}
 }

@@ -46,9 +46,12 @@ func (a Agent) Sessions(home string) []string {
 // Lists is the list of prompts.
 func (Agent) Lists(home string) []string { return []string{filepath.Join(home, promptsFile)} }
 
+// LiveAt is the projects folder.
+func (Agent) LiveAt(home string) string { return filepath.Join(home, projects) }
+
 // Live is the projects folder.
-func (Agent) Live(home string) string {
-	dir := filepath.Join(home, projects)
+func (a Agent) Live(home string) string {
+	dir := a.LiveAt(home)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return ""
 	}

@@ -18,9 +18,12 @@ func (Agent) DefaultHome() (string, error) { return home.Default() }
 // Sessions are sessions and archived_sessions.
 func (Agent) Sessions(dir string) []string { return home.Sessions(dir) }
 
+// LiveAt is sessions.
+func (Agent) LiveAt(dir string) string { return filepath.Join(dir, "sessions") }
+
 // Live is sessions.
-func (Agent) Live(dir string) string {
-	live := filepath.Join(dir, "sessions")
+func (a Agent) Live(dir string) string {
+	live := a.LiveAt(dir)
 	if _, err := os.Stat(live); err != nil {
 		return ""
 	}
