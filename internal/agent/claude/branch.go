@@ -108,6 +108,9 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if winner.isPrompt() && !head.isPrompt() && fork.inTurn && !c.leftByChoice(head) {
 		return false // nobody goes back to the middle of a turn
 	}
+	if (fork.toldLate(end) || fork.skipsAnswer(head, end)) && !c.leftByChoice(head) {
+		return false
+	}
 	if t.continuesByItself(winner) && !c.leftByChoice(head) {
 		return c.unfinishedAnswer(head, end)
 	}

@@ -14,6 +14,7 @@ type trunk struct {
 type fork struct {
 	at      *node
 	winner  *node // the first record behind it on the way that says something, nil if none does
+	next    *node // the record behind it on the way, nil at the tip
 	rewound bool  // behind it on the way the client has noted a rewind
 	inTurn  bool  // it stands in the middle of a turn: behind a call
 }
@@ -23,11 +24,12 @@ func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
 // walk goes from the tip to the root.
 func (t *trunk) walk(c *Checker) {
 	t.forks = map[*node]*fork{}
-	var said *node
+	var said, next *node
 	rewound := false
 	var way []*fork
 	for p := t.tip; p != nil; p = p.up {
-		f := &fork{at: p, winner: said, rewound: rewound}
+		f := &fork{at: p, winner: said, next: next, rewound: rewound}
+		next = p
 		t.forks[p] = f
 		way = append(way, f)
 		if p.hasMessage() {
@@ -50,6 +52,21 @@ func (t *trunk) walk(c *Checker) {
 func (t *trunk) continuesByItself(first *node) bool {
 	answer := t.forks[first].winner
 	return first.role == roleUser && first.meta && answer != nil && answer.role == roleAssistant
+}
+
+// toldLate says whether the way that is sent leaves a branch over something that the client only noted when the branch was over:
+// an error of the API that was tried again, whose record is kept back until the next prompt (reported of 2.1.170).
+func (f *fork) toldLate(end *node) bool {
+	return f.next != nil && f.next.role == roleLink && f.next.index > end.index && f.next.when != 0 && f.next.when < end.when
+}
+
+// skipsAnswer says whether a prompt hangs on a tool's output though the model has answered that to its end: who goes back
+// chooses a prompt, and goes on where that hung.
+func (f *fork) skipsAnswer(head, end *node) bool {
+	for end != head && !end.hasMessage() {
+		end = end.up
+	}
+	return f.at != nil && f.at.role == roleResult && f.winner.isPrompt() && head.role == roleAssistant && end.stop == "end_turn"
 }
 
 // forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.
