@@ -212,34 +212,24 @@ func TestBehaviourPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(pageHead)
 	for _, version := range []string{"2.1.330", "2.1.2"} {
-		raw, err := os.ReadFile(results(version, version))
-		if os.IsNotExist(err) {
+		m, ok := measured(t, version, version)
+		if !ok {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows := strings.Split(strings.TrimSpace(string(raw)), "\n")
 		fmt.Fprintf(&page, "\n## %s\n\n", version)
-		var table strings.Builder
-		var sum [3]float64
-		for _, row := range rows {
-			f := strings.Fields(row)
-			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", strings.ReplaceAll(f[0], "_", " "), cell(f[1]), cell(f[2]), f[3])
-			for i := range sum {
-				share, _, _ := strings.Cut(f[i+1], ":")
-				if v, err := strconv.ParseFloat(share, 64); err == nil {
-					sum[i] += v
-				}
-			}
+		fmt.Fprintf(&page, "%d damages of sessions that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair; %.1f %% could be had back, and %.1f %% of that was.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n",
+			len(m.rows), m.mean(0), m.mean(1), m.mean(2), 100*m.sum[1]/m.sum[2])
+		for _, f := range m.rows {
+			fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", strings.ReplaceAll(f[0], "_", " "), cell(f[1]), cell(f[2]), f[3])
 		}
-		n := float64(len(rows))
-		fmt.Fprintf(&page, "%d damages of sessions that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair; %.1f %% could be had back, and %.1f %% of that was.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n%s", len(rows), 100*sum[0]/n, 100*sum[1]/n, 100*sum[2]/n, 100*sum[1]/sum[2], table.String())
+	}
+	page.WriteString(othersHead)
+	for _, writer := range []string{"1.0.17", "2.0.29", "2.1.100", "2.1.215"} {
+		if m, ok := measured(t, writer, "2.1.330"); ok {
+			fmt.Fprintf(&page, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", writer, len(m.rows), m.mean(0), m.mean(1), m.mean(2), 100*m.sum[1]/m.sum[2])
+		}
 	}
 	path := "../../../../docs/claude-behaviour.md"
-	if measured, err := filepath.Glob(results("*", "*")); err != nil || len(measured) == 0 {
-		t.Skip("nothing is measured")
-	}
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -248,6 +238,37 @@ func TestBehaviourPage(t *testing.T) {
 	if got, err := os.ReadFile(path); err != nil || string(got) != page.String() {
 		t.Errorf("%s is not made of what was measured (%v): go test ./internal/agent/claude/clienttest -run BehaviourPage -update", path, err)
 	}
+}
+
+// measurement is what a version did with each damage: its name, the outcomes as it is and repaired, what was possible.
+type measurement struct {
+	rows [][]string
+	sum  [3]float64 // of the shares
+}
+
+func (m measurement) mean(i int) float64 { return 100 * m.sum[i] / float64(len(m.rows)) }
+
+// measured reads what a version did with the damages of another's sessions, or its own, when that was last measured.
+func measured(t *testing.T, writer, version string) (m measurement, ok bool) {
+	t.Helper()
+	raw, err := os.ReadFile(results(writer, version))
+	if os.IsNotExist(err) {
+		return m, false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range strings.Lines(string(raw)) {
+		f := strings.Fields(row)
+		m.rows = append(m.rows, f)
+		for i := range m.sum {
+			share, _, _ := strings.Cut(f[i+1], ":")
+			if v, err := strconv.ParseFloat(share, 64); err == nil {
+				m.sum[i] += v
+			}
+		}
+	}
+	return m, true
 }
 
 // cell is an outcome in words.
@@ -271,8 +292,16 @@ images and compactions each to one that has such. Of a compaction that was cut b
 again, which is no item of the sound session. That a signature was changed nobody but the API can tell where the file has no
 hash of the answer.
 
-The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run TestRealClient -matrix -update`" + `; the tests in CI drive a few
-of the damages through two versions each time, and fail if a repaired session is refused, breaks a rule or sends less.
+The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run TestRealClient -matrix -update`" + `, the last one with
+` + "`-versions 2.1.330 -written VERSION`" + `; the tests in CI drive a few of the damages through
+two versions each time, and fail if a repaired session is refused, breaks a rule or sends less.
+`
+
+const othersHead = `
+## 2.1.330 with what other versions wrote
+
+| written by | damages | as it is | repaired | possible | of what could be had back |
+|---|---|---|---|---|---|
 `
 
 // resumed is what the client sends of a session, and the rules that it breaks.
