@@ -297,12 +297,13 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 	return c.keepRows(ctx, c.run, c.file)
 }
 
-// check reads the copy back.
+// check reads the copy back, while the disk takes it. What left the session is brought there behind it: the one would
+// wait for the other.
 func (c *copying) check(ctx context.Context, tmp string) error {
-	if err := c.aside.Close(); err != nil {
+	if err := c.verify(ctx, tmp, c.compressed); err != nil {
 		return err
 	}
-	if err := c.verify(ctx, tmp, c.compressed); err != nil {
+	if err := c.aside.Close(); err != nil {
 		return err
 	}
 	if c.Mode != InPlace {

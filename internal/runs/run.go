@@ -198,14 +198,14 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		if err := f.check(); err != nil {
 			return fmt.Errorf("recording %s: %w", f.Target, err)
 		}
+		if checks.Content != nil {
+			if err := checks.Content(tmp); err != nil {
+				return err
+			}
+		}
+		// Only now: to bring the record to the disk, most file systems bring the whole file there first.
 		r.Manifest.Files = append(r.Manifest.Files, *f)
-		if err := r.record(at, true); err != nil {
-			return err
-		}
-		if checks.Content == nil {
-			return nil
-		}
-		return checks.Content(tmp)
+		return r.record(at, true)
 	}})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		if len(r.Manifest.Files) == at {

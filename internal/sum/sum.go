@@ -7,20 +7,31 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
+	"sync"
 )
 
-// chunk is how many bytes are gathered before another goroutine hashes them.
-const chunk = 256 << 10
+const (
+	chunk = 256 << 10 // bytes that are gathered before another goroutine hashes them
+	ahead = 4         // chunks that are on their way at most, so that neither of the two has to wait for the other to wake up
+)
 
 // Sum is a SHA-256 in the making. It is not safe for concurrent use, and needs no closing.
 type Sum struct {
-	hash hash.Cloner
-	fill []byte      // what is gathered
-	busy chan []byte // gives back what was hashed last
+	hash  hash.Cloner
+	fill  []byte      // what is gathered
+	spare [][]byte    // chunks that were hashed
+	back  chan []byte // gives chunks back when they are hashed
+	out   int         // chunks that have not come back
+
+	mu      sync.Mutex
+	queue   [][]byte // chunks to be hashed
+	working bool     // a goroutine hashes them
 }
 
 // New returns the sum of nothing.
-func New() *Sum { return &Sum{hash: sha256.New().(hash.Cloner)} }
+func New() *Sum { return begin(sha256.New().(hash.Cloner)) }
+
+func begin(h hash.Cloner) *Sum { return &Sum{hash: h, back: make(chan []byte, ahead)} }
 
 // Write adds p to the sum. It never fails.
 func (s *Sum) Write(p []byte) (int, error) {
@@ -38,18 +49,46 @@ func (s *Sum) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// handOver has what is gathered hashed, when what was handed over before is.
+// handOver has what is gathered hashed, behind what was handed over before, and waits if that is much.
 func (s *Sum) handOver() {
-	full := s.fill
-	if s.busy == nil {
-		s.busy, s.fill = make(chan []byte, 1), nil
-	} else {
-		s.fill = (<-s.busy)[:0]
+	s.mu.Lock()
+	s.queue = append(s.queue, s.fill)
+	idle := !s.working
+	s.working = true
+	s.mu.Unlock()
+	if idle {
+		go s.work()
 	}
-	go func() {
-		s.hash.Write(full)
-		s.busy <- full
-	}()
+	s.fill = nil
+	if s.out++; s.out == ahead {
+		s.takeBack()
+	}
+	if n := len(s.spare); n > 0 {
+		s.fill, s.spare = s.spare[n-1][:0], s.spare[:n-1]
+	}
+}
+
+// work hashes chunks until there are no more.
+func (s *Sum) work() {
+	for {
+		s.mu.Lock()
+		if len(s.queue) == 0 {
+			s.working = false
+			s.mu.Unlock()
+			return
+		}
+		next := s.queue[0]
+		s.queue = s.queue[1:]
+		s.mu.Unlock()
+		s.hash.Write(next)
+		s.back <- next // there is room for all
+	}
+}
+
+// takeBack waits for a chunk.
+func (s *Sum) takeBack() {
+	s.spare = append(s.spare, <-s.back)
+	s.out--
 }
 
 // Hex is the sum of all that was written.
@@ -65,14 +104,13 @@ func (s *Sum) Fork() *Sum {
 	if err != nil { // only a hash that wraps another can fail
 		panic(err)
 	}
-	return &Sum{hash: same}
+	return begin(same)
 }
 
 // settle has all hashed that was written.
 func (s *Sum) settle() {
-	if s.busy != nil {
-		full := <-s.busy
-		s.busy <- full
+	for s.out > 0 {
+		s.takeBack()
 	}
 	s.hash.Write(s.fill)
 	s.fill = s.fill[:0]
