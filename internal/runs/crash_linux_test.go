@@ -16,7 +16,7 @@ func die() {
 	select {}
 }
 
-// TestPlayCrash is the process that dies: before the rename ("check") or after it, before the manifest says so.
+// TestPlayCrash is the process that dies: before the rename ("check", "last check") or after it, before the manifest says so.
 func TestPlayCrash(t *testing.T) {
 	path := os.Getenv("HIST_TEST_CRASH_FILE")
 	if path == "" {
@@ -25,7 +25,11 @@ func TestPlayCrash(t *testing.T) {
 	r := begin(t)
 	switch os.Getenv("HIST_TEST_CRASH_AT") {
 	case "check":
-		inPlace(t, r, path, func(string) error { die(); return nil })
+		rel, sha, _ := r.Backup(ctx, path)
+		f := File{Source: path, Target: path, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
+		r.Publish(ctx, &f, publish.Target{Path: path, Replace: true}, text(after), publish.Checks{Content: func(string) error { die(); return nil }})
+	case "last check":
+		inPlace(t, r, path, func() error { die(); return nil })
 	case "renamed":
 		rel, sha, _ := r.Backup(ctx, path)
 		f := File{Source: path, Target: path, Mode: InPlace, SHA256Before: sha, Backup: rel, ModTimeBefore: old}
@@ -64,6 +68,7 @@ func TestCrash(t *testing.T) {
 	}{
 		{"backup", before, ErrNothing},
 		{"check", before, ErrNothing},
+		{"last check", before, ErrNothing},
 		{"renamed", after, nil},
 		{"undo", before, nil},
 	} {

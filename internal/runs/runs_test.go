@@ -54,7 +54,7 @@ func begin(t *testing.T) *Run {
 }
 
 // inPlace repairs path in place as a caller would.
-func inPlace(t *testing.T, r *Run, path string, check func(string) error) error {
+func inPlace(t *testing.T, r *Run, path string, last func() error) error {
 	t.Helper()
 	rel, sha, err := r.Backup(ctx, path)
 	if err != nil {
@@ -63,7 +63,7 @@ func inPlace(t *testing.T, r *Run, path string, check func(string) error) error 
 	info, _ := os.Stat(path)
 	f := File{Source: path, Target: path, Mode: InPlace, SizeBefore: info.Size(), SHA256Before: sha, Backup: rel, ModTimeBefore: info.ModTime()}
 	target := publish.Target{Path: path, Replace: true, Mode: info.Mode(), ModTime: info.ModTime(), Owner: info}
-	return r.Publish(ctx, &f, target, text(after), publish.Checks{Content: check})
+	return r.Publish(ctx, &f, target, text(after), publish.Checks{Last: last})
 }
 
 // copied writes a repaired copy.
@@ -140,7 +140,7 @@ func TestPublishFails(t *testing.T) {
 	a := put(t, filepath.Join(dir, "a.jsonl"), before)
 	r := begin(t)
 	boom := errors.New("boom")
-	err := inPlace(t, r, a, func(string) error {
+	err := inPlace(t, r, a, func() error {
 		if f := onDisk(t, r).Files; len(f) != 1 || f[0].Published || f[0].SHA256After == "" {
 			t.Errorf("the intent is not on the disk: %+v", f)
 		}
@@ -150,6 +150,12 @@ func TestPublishFails(t *testing.T) {
 		t.Errorf("%v, %+v", err, r.Manifest.Files)
 	}
 	holds(t, a, before)
+	sha, size, _ := Hash(ctx, a)
+	f := File{Source: a, Target: a + ".copy", Mode: Output, SHA256Before: sha, SizeBefore: size}
+	err = r.Publish(ctx, &f, publish.Target{Path: f.Target}, text(after), publish.Checks{Content: func(string) error { return boom }})
+	if !errors.Is(err, boom) || len(r.Manifest.Files) != 0 || len(onDisk(t, r).Files) != 0 {
+		t.Errorf("what is no good copy is recorded: %v, %+v", err, r.Manifest.Files)
+	}
 	if err := copied(t, r, a, a); !errors.Is(err, publish.ErrExists) {
 		t.Error(err)
 	}
@@ -197,7 +203,7 @@ func TestRecordFails(t *testing.T) {
 	holds(t, a, before)
 
 	r = begin(t)
-	err = inPlace(t, r, a, func(string) error { return os.RemoveAll(r.Path()) })
+	err = inPlace(t, r, a, func() error { return os.RemoveAll(r.Path()) })
 	if !errors.Is(err, publish.ErrPublished) { // it is there, and the caller hears of the lost record
 		t.Error(err)
 	}
