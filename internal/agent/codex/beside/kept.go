@@ -97,7 +97,7 @@ func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 	var typed []check.Lost
 	if len(b.gaps) > 0 {
 		b.further = true
-		typed = b.prompts.missing(b.dir, b.name.ThreadID, b.gaps, h.Paginated())
+		typed = b.prompts.missing(ctx, b.dir, b.name.ThreadID, b.gaps, h.Paginated())
 	}
 	if len(typed) == 0 && (len(b.gaps) > 0 || b.prompts.answeredNone(b.copies)) {
 		typed = b.prompts.first(ctx, b.copies, h)

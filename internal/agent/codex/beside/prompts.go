@@ -2,6 +2,7 @@ package beside
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"hash/maphash"
 	"io"
@@ -88,11 +89,21 @@ type gap struct {
 	turn     string    // that was going on
 }
 
+// typedPrompt is a prompt that somebody typed, as a file of the home tells it.
+type typedPrompt struct {
+	at         time.Time
+	text, from string
+	turn       string // that it began, "" if the file does not say
+}
+
 // missing are the prompts that were typed in a thread and that the session lacks, each in the one gap that its time falls into.
-func (p *prompts) missing(dir, thread string, gaps []gap, paginated bool) (lost []check.Lost) {
-	for _, typed := range readPrompts(filepath.Join(dir, home.PromptsFile), thread) {
-		at := time.Unix(typed.Get("ts").Int(), 0).UTC()
-		text := typed.Get("text").String()
+func (p *prompts) missing(ctx context.Context, dir, thread string, gaps []gap, paginated bool) (lost []check.Lost) {
+	all := readPrompts(filepath.Join(dir, home.PromptsFile), thread)
+	if len(all) == 0 {
+		all = loggedPrompts(ctx, dir, thread) // of a client without a terminal
+	}
+	for _, typed := range all {
+		at, text := typed.at, typed.text
 		if p.has(text, at) || strings.TrimSpace(text) == "" {
 			continue
 		}
@@ -113,8 +124,8 @@ func (p *prompts) missing(dir, thread string, gaps []gap, paginated bool) (lost 
 			at = found.from
 		}
 		lost = append(lost, check.Lost{
-			Ordinal: -1, Placed: true, Behind: found.behind, At: at, From: home.PromptsFile,
-			Line: codex.NewPromptEvent(at, thread, found.turn, text, paginated),
+			Ordinal: -1, Placed: true, Behind: found.behind, At: at, From: typed.from, Retold: typed.turn != "",
+			Line: codex.NewPromptEvent(at, thread, cmp.Or(typed.turn, found.turn), text, paginated),
 		})
 	}
 	return lost
@@ -155,7 +166,7 @@ func (p *prompts) holds(text string) bool {
 }
 
 // readPrompts reads what was typed in a thread; nothing if the file is not there, or can't be read.
-func readPrompts(path, thread string) (typed []gjson.Result) {
+func readPrompts(path, thread string) (typed []typedPrompt) {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > maxPromptsFile {
 		return nil
@@ -175,8 +186,24 @@ func readPrompts(path, thread string) (typed []gjson.Result) {
 		}
 		v := gjson.ParseBytes(line)
 		if v.Get("session_id").Str == thread && v.Get("ts").Type == gjson.Number && v.Get("text").Type == gjson.String {
-			typed = append(typed, v)
+			typed = append(typed, typedPrompt{at: time.Unix(v.Get("ts").Int(), 0).UTC(), text: v.Get("text").String(), from: home.PromptsFile})
 		}
+	}
+	return typed
+}
+
+// loggedPrompts are the prompts of a thread that its client's log tells of; none if it can't be read.
+func loggedPrompts(ctx context.Context, dir, thread string) (typed []typedPrompt) {
+	size := 0
+	err := store.Typed(ctx, dir, thread, func(row store.LogRow) bool {
+		if turn, text, ok := codex.PromptFromLog(thread, row.Text); ok {
+			typed = append(typed, typedPrompt{row.At, text, row.File, turn})
+			size += len(text)
+		}
+		return size < maxAsked
+	})
+	if err != nil {
+		return nil
 	}
 	return typed
 }

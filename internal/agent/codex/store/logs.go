@@ -31,6 +31,21 @@ const (
 	gotRows  = "level = 'TRACE' AND target = 'codex_api::sse::responses'"
 )
 
+// typedRows are those that tell what a user has typed (codex_core::codex: 0.120; the other: 0.128 to 0.158).
+const typedRows = "level = 'DEBUG' AND target IN ('codex_core::codex', 'codex_core::session::handlers')"
+
+// Typed shows what a thread's clients told their log of what they were asked to do, in its order, as Sent does.
+func Typed(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+	more := true
+	for _, file := range codexhome.Logs() {
+		err := logged(ctx, home, file, func(r LogRow) bool { more = see(r); return more }, typedRows+" AND thread_id = ? ORDER BY id", thread)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 // Of a log so much is read at most: a longer row is passed over. The client itself keeps no more than 10 MiB of a thread.
 const (
 	maxLogRow  = 32 << 20 // bytes
