@@ -71,6 +71,8 @@ type Call struct{ ID, Tool string }
 type Options struct {
 	Content bool // the first and the last prompt's text
 	Live    bool // somebody writes the session now
+	// Lost: only what Lost compares is asked for. Of the last turn's calls it is not told which are unknown.
+	Lost bool
 }
 
 // Look glances at one session. The error is ctx's or the file system's; damage is told in the Session.
@@ -179,7 +181,7 @@ func (s *Session) first(ctx context.Context, text io.ReaderAt, size int64) error
 		if !last { // the last line is cut
 			block = block[:bytes.LastIndexByte(block, '\n')+1]
 		}
-		err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: true, Live: true}, func(e *timeline.Entry) error {
+		err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: true, Live: true, Asked: true}, func(e *timeline.Entry) error {
 			if e.Kind != timeline.Prompt {
 				return nil
 			}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -54,5 +55,32 @@ func TestLost(t *testing.T) {
 		if isBad := strings.HasPrefix(filepath.Base(archive), "bad"); isBad != (err == nil) || string(want) != got {
 			t.Errorf("%s: got %q, want %q (%v)", archive, got, want, err)
 		}
+	}
+}
+
+// TestOnlyWhatIsCompared: what Lost compares is the same where only that is asked for.
+func TestOnlyWhatIsCompared(t *testing.T) {
+	seen := 0
+	err := filepath.WalkDir("../../fixtures", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		want, err := Look(t.Context(), path, Options{Content: true})
+		got, err2 := Look(t.Context(), path, Options{Content: true, Lost: true})
+		if (err == nil) != (err2 == nil) {
+			t.Errorf("%s: %v, and %v", path, err, err2)
+		}
+		if err != nil || err2 != nil {
+			return nil
+		}
+		seen++
+		want.Turn.Unknown, got.Turn.Unknown = nil, nil
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n%+v, want\n%+v", path, got, want)
+		}
+		return nil
+	})
+	if err != nil || seen < 500 {
+		t.Errorf("%d sessions, %v", seen, err)
 	}
 }

@@ -54,7 +54,7 @@ func (s *Session) turn(ctx context.Context, block []byte, marked bool, opts Opti
 		t.shift = int64(len(mark))
 		r = io.MultiReader(bytes.NewReader(mark), r)
 	}
-	err := timeline.Read(ctx, r, timeline.Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live}, t.entry)
+	err := timeline.Read(ctx, r, timeline.Options{Agent: s.Agent, Content: opts.Content, Live: opts.Live, Asked: opts.Lost}, t.entry)
 	if err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}

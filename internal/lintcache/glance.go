@@ -24,7 +24,7 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 			}
 		}
 	}
-	s, err := glance.Look(ctx, path, glance.Options{Content: true})
+	s, err := glance.Look(ctx, path, glance.Options{Content: true, Lost: true})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ func (t *teller) call(rec *session.Record) {
 	e := t.add(rec, Call)
 	e.Tool, e.CallID, e.open = clip(t.words.Tool(rec)), clip(string(rec.CallID)), true
 	e.script = t.words.Script(rec)
-	if t.opts.Content {
+	if t.opts.Content && !t.opts.Asked {
 		e.Asked = shorten(t.words.Asked(rec))
 	}
 	if twin, had := t.calls.Open(rec, e); had {
@@ -36,8 +36,10 @@ func (t *teller) nested(rec *session.Record) {
 	}
 	e := t.add(rec, Call)
 	e.Tool, e.Within, e.Answered = clip(tool), within, true
-	e.Outcome = t.words.Outcome(rec)
-	if t.opts.Content {
+	if !t.opts.Asked {
+		e.Outcome = t.words.Outcome(rec)
+	}
+	if t.opts.Content && !t.opts.Asked {
 		e.Asked = shorten(asked)
 	}
 }
@@ -57,6 +59,9 @@ func (t *teller) output(rec *session.Record) {
 		e.CallID = clip(string(rec.CallID))
 	}
 	e.Answered, e.open = true, false
+	if t.opts.Asked {
+		return
+	}
 	e.Outcome = t.words.Outcome(rec).Or(e.Outcome)
 	if at := t.words.Time(rec); e.Outcome.Took == 0 && e.Kind == Call && !e.Time.IsZero() && at.After(e.Time) {
 		e.Outcome.Took = at.Sub(e.Time)

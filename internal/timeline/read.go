@@ -20,6 +20,9 @@ type Options struct {
 	Findings []lint.Finding // of this session, in the order of their places, as lint.Session returns them
 	Content  bool           // fill Text, Asked and Got
 	Live     bool           // somebody writes the session now
+	// Asked is enough: of answers, and of what calls were given, brought and came to, nothing is told but that there were some.
+	// To decode all that is most of the work.
+	Asked bool
 }
 
 // Read tells the session in r, an entry a call of emit; the entry is emit's to keep. The errors are emit's, ctx's and
@@ -96,7 +99,9 @@ func (t *teller) record(rec *session.Record) {
 		t.output(rec)
 	case session.Evidence:
 		for _, e := range t.calls.Told(rec) {
-			e.Outcome = e.Outcome.Or(t.words.Outcome(rec))
+			if !t.opts.Asked {
+				e.Outcome = e.Outcome.Or(t.words.Outcome(rec))
+			}
 		}
 		t.nested(rec)
 	case session.Message:
@@ -186,10 +191,12 @@ func (t *teller) message(rec *session.Record) {
 		t.settings(rec)
 	}
 	e := t.add(rec, kind)
-	text, images := t.words.Message(rec)
-	e.Chars, e.Images = utf8.RuneCountInString(text), images
-	if t.opts.Content {
-		e.Text = text
+	if kind == Prompt || !t.opts.Asked {
+		text, images := t.words.Message(rec)
+		e.Chars, e.Images = utf8.RuneCountInString(text), images
+		if t.opts.Content {
+			e.Text = text
+		}
 	}
 	t.turn.words = kind == Answer
 	t.turn.spoke = t.turn.spoke || t.turn.words
