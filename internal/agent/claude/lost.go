@@ -260,8 +260,10 @@ func (c *Checker) toldByTool(p, call *node) bool {
 	return other != nil && other.msg == call.msg
 }
 
-// openCall is the last call without an output in the answer that p belongs to or follows.
+// openCall is the last call without an output in the answer that p belongs to or follows. Calls of an answer before that were
+// never run, if they have no output: the model has gone on without it.
 func (c *Checker) openCall(p, until *node) (*node, string) {
+	last := "" // the answer with the calls that stand last
 	for i := until.index - 1; i >= 0 && i > until.index-maxSiblings; i-- {
 		m := c.nodes[i]
 		if m.side || m.synthetic {
@@ -274,6 +276,12 @@ func (c *Checker) openCall(p, until *node) (*node, string) {
 			continue
 		}
 		ids := m.ids(blockCall)
+		if last != "" && m.answer() != last {
+			return nil, ""
+		}
+		if len(ids) > 0 {
+			last = m.answer()
+		}
 		for j := len(ids) - 1; j >= 0; j-- {
 			if len(c.results()[ids[j]]) == 0 && !c.claimed(ids[j]) {
 				return m, ids[j]
