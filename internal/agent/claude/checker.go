@@ -214,6 +214,7 @@ func (c *Checker) End() {
 	c.thinking()
 	c.wholeAgain()
 	c.identify()
+	c.untimed()
 	c.adopt()
 	c.link()
 	c.ending()

@@ -115,7 +115,7 @@ type draft struct {
 // follows says whether a finding about a record that was cut only tells what the cut has taken of it.
 func (d *draft) follows() bool {
 	switch d.Rule {
-	case ruleMissingType, ruleMissingUUID, ruleLostBranch, ruleWrongLeaf, ruleBrokenParent:
+	case ruleMissingType, ruleMissingUUID, ruleMissingTime, ruleLostBranch, ruleWrongLeaf, ruleBrokenParent:
 		return true
 	}
 	return false

@@ -8,7 +8,7 @@ import (
 // Rules is what only Claude Code's sessions can suffer from; what the bytes of any file can suffer from is told by the
 // normalizer.
 var Rules = []*finding.Rule{
-	ruleBrokenParent, ruleNullParent, ruleParentCycle, ruleMissingUUID, ruleReusedUUID, ruleUnknownLink, ruleMissingType,
+	ruleBrokenParent, ruleNullParent, ruleParentCycle, ruleMissingUUID, ruleReusedUUID, ruleUnknownLink, ruleMissingType, ruleMissingTime,
 	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord, ruleReachable,
 	ruleLostPrompt, ruleLostCall, ruleLostResult, ruleUnfinishedCall, ruleWrongResultID, ruleDuplicateResult, ruleDuplicateCallID, ruleLateResult,
 	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleBadDocument, ruleManyPictures, ruleBadThinking,
@@ -25,6 +25,7 @@ var (
 	ruleReusedUUID      = texts.Rule(finding.Rule{Name: "reused-uuid", Family: "chain", Impact: finding.Loses, Fix: finding.Exact})
 	ruleUnknownLink     = texts.Rule(finding.Rule{Name: "unknown-link", Family: "chain", Impact: finding.Loses, Fix: finding.Exact})
 	ruleMissingType     = texts.Rule(finding.Rule{Name: "missing-type", Family: "chain", Impact: finding.Loses, Fix: finding.Exact})
+	ruleMissingTime     = texts.Rule(finding.Rule{Name: "missing-time", Family: "chain", Impact: finding.Blocks, Fix: finding.StandIn})
 	ruleLostBranch      = texts.Rule(finding.Rule{Name: "lost-branch", Family: "chain", Impact: finding.Loses, Fix: finding.Exact})
 	ruleWrongLeaf       = texts.Rule(finding.Rule{Name: "wrong-leaf", Family: "chain", Impact: finding.Loses, Fix: finding.Exact})
 	ruleRecordOrder     = texts.Rule(finding.Rule{Name: "record-order", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})

@@ -1,0 +1,53 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// untimed gives a time to records that have none where a client stumbles over that, and to those that hist closes.
+func (c *Checker) untimed() {
+	if !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.when == 0 && n.hasMessage() }) {
+		return
+	}
+	last := c.lastMessage()
+	var earlier int64 // the newest time in front of the record
+	for _, n := range c.nodes {
+		if n.when != 0 {
+			earlier = max(earlier, n.when)
+			continue
+		}
+		stumbles := n == last && c.readBy("2.1.120", "2.1.330") || n.role == roleResult && c.readBy("2.1.100", "2.1.300")
+		if n.side || !n.hasMessage() || !stumbles && !n.torn {
+			continue
+		}
+		d := c.add(&draft{about: n, always: stumbles, Finding: finding.Finding{
+			Rule: ruleMissingTime, Impact: finding.Blocks, Fix: finding.StandIn,
+			Message: "the record has no time: versions from 2.1.100 on that are older than 2.1.330 do not resume the session",
+		}})
+		when := earlier + 1
+		if earlier == 0 {
+			when = noTime + int64(n.index)
+		}
+		d.Edits = append(d.Edits, n.timed(when))
+		if c.chosen(d) {
+			n.when = when
+		}
+	}
+}
+
+// lastMessage is the last record of the file with a message of the conversation, nil if there is none.
+func (c *Checker) lastMessage() *node {
+	for _, n := range slices.Backward(c.nodes) {
+		if n.hasMessage() && !n.side {
+			return n
+		}
+	}
+	return nil
+}
+
+// readBy says whether a version from one on and before another may read the session.
+func (c *Checker) readBy(from, until string) bool {
+	return slices.ContainsFunc(c.readers(), func(v string) bool { return v != "" && !before(v, from) && before(v, until) })
+}
