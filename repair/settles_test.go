@@ -82,16 +82,22 @@ func TestHomesSettle(t *testing.T) {
 		damage        func(lines [][]byte) [][]byte
 		choice        Choice
 	}{
-		{"a fork whose header stands on its second line, and whose parent lacks what it inherits", "broken-lineage/bad-inside-a-line",
+		{
+			"a fork whose header stands on its second line, and whose parent lacks what it inherits", "broken-lineage/bad-inside-a-line",
 			func(lines [][]byte) [][]byte {
 				lines[0], lines[1] = lines[1], lines[0]
 				return lines
-			}, Choice{}},
-		{"a turn whose end only the database holds, which is not asked", "lost-records/bad-running-two",
+			},
+			Choice{},
+		},
+		{
+			"a turn whose end only the database holds, which is not asked", "lost-records/bad-running-two",
 			func(lines [][]byte) [][]byte {
 				lines[4], lines[6] = append([]byte("\x00"), lines[4]...), bytes.Replace(lines[6], []byte(`{"`), []byte("{\x01\""), 1)
 				return lines
-			}, Choice{Only: []lint.Fix{lint.Exact}}},
+			},
+			Choice{Only: []lint.Fix{lint.Exact}},
+		},
 	} {
 		for _, mode := range []Mode{NewThread, InPlace} {
 			home := t.TempDir()
