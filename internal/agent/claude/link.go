@@ -285,12 +285,19 @@ func (c *Checker) healed(n *node) *node {
 	return best
 }
 
-// impactOf is what the clients do with a record whose parent is missing and should be p.
+// impactOf is what the clients do with a record whose parent is missing and should be p. Those that keep the conversation's
+// end begin there: a record in front of the gap is sent alone, whatever the time says (2.1.120 to 2.1.330, measured).
 func (c *Checker) impactOf(n, p *node) finding.Impact {
-	if c.healed(n) == p {
-		return c.worst(finding.Loses, finding.Notes, finding.Notes)
+	if c.healed(n) != p || c.behindEnd(n) {
+		return finding.Loses
 	}
-	return finding.Loses
+	return c.worst(finding.Loses, finding.Notes, finding.Notes)
+}
+
+// behindEnd says whether a record stands behind the end of the conversation that the client has noted.
+func (c *Checker) behindEnd(n *node) bool {
+	end := c.byUUID[c.leaf]
+	return end != nil && end.index < n.index
 }
 
 // parentless mends a record in the middle that names no parent.
@@ -391,6 +398,8 @@ func (c *Checker) broken(children []*node) {
 			continue
 		case d.Impact == finding.Notes:
 			d.Message += "; the client takes the one before it by the time"
+		case c.behindEnd(n):
+			d.Message += ": the client sends one side of the gap, and forgets the other"
 		default:
 			d.Message += ": the client forgets everything above it"
 		}
