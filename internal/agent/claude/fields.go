@@ -120,12 +120,4 @@ func decodedAs(before string, rec *session.Record, f int) string {
 	return decoded(rec, f)
 }
 
-// literalAs is decodedAs for a field whose escapes stay as they are.
-func literalAs(before string, rec *session.Record, f int) string {
-	if raw := text(rec, f); string(raw) != before {
-		return string(raw)
-	}
-	return before
-}
-
 func isTrue(rec *session.Record, f int) bool { return string(field(rec, f)) == "true" }
