@@ -200,28 +200,5 @@ func (c *itemChecker) duplicate(it item, copied bool) *Finding {
 	return nil
 }
 
-// again looks whether a message or a thought stands in the session a second time, byte for byte and with its number, or
-// with its time behind a later one: then a block is doubled. A fork of a client before 0.128 has one time for all that it
-// inherits, and what stood twice in its parent is the same there. What it returns, if anything, is why the copy has to go.
-func (c *itemChecker) again(it item) *Finding {
-	if it.held() || it.Torn || it.Kind != session.Message && it.Type != "response_item/reasoning" {
-		return nil
-	}
-	at := codex.Field(it.Record, codex.FieldTimestamp)
-	older := len(at) == len(c.latest) && bytes.Compare(at, c.latest) < 0
-	if !older {
-		c.latest = append(c.latest[:0], at...)
-	}
-	sum := maphash.Bytes(c.seed, it.Raw)
-	first := c.same.get(sum)
-	if first == nil || first.Less(c.base) || c.run.history.RolledBack(*first) || !older && it.Ordinal.State != session.GoodOrdinal {
-		c.same.put(sum, it.Pos)
-		return nil
-	}
-	f := it.finding(ruleDuplicateItemID, SetAside, 0, fmt.Sprintf("a copy of the record on line %d, with its time: a block is doubled, and the model is sent this twice", first.Line))
-	f.Impact = Shows
-	return &f
-}
-
 // blankID takes an item's id, and leaves as many spaces.
 func (it item) blankID() Edit { return it.splice(codex.BlankID(it.Raw, it.path)) }

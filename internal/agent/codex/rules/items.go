@@ -51,13 +51,11 @@ func (it item) ignore() {
 // itemChecker looks at single items of the model's history. It comes before the checkers that pair them: an item that
 // the client can't read is none.
 type itemChecker struct {
-	run    *run
-	held   *codex.Held
-	seed   maphash.Seed
-	seen   recent[seenID]      // items by their hashed ids
-	last   uint64              // id of the newest item, hashed
-	same   recent[session.Pos] // messages and thoughts by their bytes, hashed
-	latest []byte              // time of them, as it stands there
+	run  *run
+	held *codex.Held
+	seed maphash.Seed
+	seen recent[seenID] // items by their hashed ids
+	last uint64         // id of the newest item, hashed
 
 	base       session.Pos // of the newest compaction: what stands before it is not sent
 	rolledBack bool        // turns have been, by the record before
@@ -67,7 +65,7 @@ type itemChecker struct {
 }
 
 func newItemChecker(s *run) *itemChecker {
-	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: recent[seenID]{limit: keptIDs}, same: recent[session.Pos]{limit: keptIDs}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
+	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: recent[seenID]{limit: keptIDs}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
 }
 
 func (c *itemChecker) Record(rec *session.Record) {
@@ -112,9 +110,6 @@ func (c *itemChecker) End() {
 func (c *itemChecker) content(it item) *Finding {
 	c.images(it)
 	drop := c.id(it)
-	if drop == nil {
-		drop = c.again(it)
-	}
 	if drop == nil {
 		drop = c.reasoning(it)
 	}
