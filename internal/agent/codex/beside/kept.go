@@ -80,6 +80,9 @@ func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 	for i := range lost {
 		if rec := b.decode(lost[i].Line); rec != nil {
 			b.prompts.See(rec)
+			if rec.Kind == session.Compaction {
+				b.prompts.seeLeft(rec)
+			}
 			if b.view != nil {
 				b.view.See(rec)
 			}

@@ -53,6 +53,15 @@ func (p *prompts) See(rec *session.Record) {
 	}
 }
 
+// seeLeft notes the prompts that a compaction has left, where its record comes back.
+func (p *prompts) seeLeft(rec *session.Record) {
+	for _, item := range gjson.GetBytes(rec.Raw, "payload.replacement_history").Array() {
+		if text := item.Get("content.0.text"); item.Get("role").Str == "user" && p.count < maxPrompts {
+			p.add(p.items, []byte(text.Raw), rec)
+		}
+	}
+}
+
 func (p *prompts) add(to map[uint64][]time.Time, quoted []byte, rec *session.Record) {
 	if len(quoted) == 0 {
 		return
