@@ -150,6 +150,15 @@ var worstTrees = map[string]func(n int) string{
 			r.content = tellsCall(fmt.Sprintf("toolu_%d", i))
 		}
 	}),
+	"calls of an answer that broke off": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			if i > 0 && i < n-1 {
+				r.role, r.content, r.msg = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i)), "1"
+			} else if i > 0 {
+				r.role, r.content = "assistant", `[{"type":"text","text":"x"}]`
+			}
+		})(n)
+	},
 	"outputs without call": changed(works, func(i int, r *treeRecord) {
 		r.content, r.source = strings.ReplaceAll(r.content, `"tool_use_id":"toolu_`, `"tool_use_id":"toolu_x`), ""
 		if i%2 == 1 {

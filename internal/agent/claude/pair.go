@@ -106,7 +106,7 @@ func (c *Checker) orphans() {
 // unanswered writes outputs for calls that have none.
 func (c *Checker) unanswered() {
 	sent := c.sentNow()
-	known, ends := map[*node]*node{}, map[gap]*node{}
+	known, ends, broken := map[*node]*node{}, map[gap]*node{}, map[*node]bool{}
 	for _, n := range c.nodes {
 		if n.side || n.role != roleAssistant || n.dropped != nil {
 			continue
@@ -116,7 +116,7 @@ func (c *Checker) unanswered() {
 				continue
 			}
 			next := nextSent(n, known)
-			if c.brokeOff(n, next) {
+			if c.brokeOff(n, next, broken) {
 				continue
 			}
 			if next == nil && sent.has(n) && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
@@ -140,12 +140,22 @@ func (c *Checker) unanswered() {
 
 // brokeOff says whether the stream of an answer with calls broke off, so that none of them ran: another answer hangs on the
 // last of them, where an output would stand. It would hang on the output, if that had been lost; where hist has hung a record
-// of its own says nothing.
-func (c *Checker) brokeOff(call, next *node) bool {
+// of its own says nothing. known are the answers of which that is known, by what follows them.
+func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 	if next == nil || next.new != nil || next.role != roleAssistant || next.synthetic || next.up == nil || next.up.msg != call.msg || next.up.role != roleAssistant || call.msg == "" || next.msg == call.msg {
 		return false
 	}
-	for m := next.up; m != nil && m.role == roleAssistant && m.msg == call.msg; m = m.up {
+	broke, ok := known[next]
+	if !ok {
+		broke = c.noneRan(next.up)
+		known[next] = broke
+	}
+	return broke
+}
+
+// noneRan says whether no call of the answer that ends with a record has an output.
+func (c *Checker) noneRan(end *node) bool {
+	for m := end; m != nil && m.role == roleAssistant && m.msg == end.msg; m = m.up {
 		for id := range m.each(blockCall) {
 			if len(c.results()[id]) > 0 {
 				return false
