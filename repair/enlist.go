@@ -7,6 +7,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/runs"
 )
 
@@ -26,7 +27,11 @@ func (w *job) enlist(ctx context.Context) {
 	}
 	listed := false
 	if err == nil {
-		listed, err = list.Enlist(ctx, w.lockedThread(), w.thread, w.target, time.Now())
+		copied := agent.Copied{ID: w.thread, Path: w.target, Made: time.Now()}
+		if g, err := glance.Look(ctx, w.target, glance.Options{Content: true}); err == nil {
+			copied.Prompt = g.First
+		}
+		listed, err = list.Enlist(ctx, w.lockedThread(), copied)
 	}
 	switch {
 	case err != nil:

@@ -52,9 +52,9 @@ type Lister interface {
 	Threads(ctx context.Context) ([]Thread, error)
 	// LastIsListed says whether the client takes the last thread from its list, rather than by the times of the files.
 	LastIsListed(threads []Thread) bool
-	// Enlist adds a copy of a thread, made now, as the original stands there; false if it does not, or if there is no
-	// list. Delist takes a copy out again whose file is gone.
-	Enlist(ctx context.Context, original, copied, path string, now time.Time) (bool, error)
+	// Enlist adds a copy of a thread as the original stands there; false if it does not, or if there is no list. Delist
+	// takes a copy out again whose file is gone.
+	Enlist(ctx context.Context, original string, copied Copied) (bool, error)
 	Delist(ctx context.Context, copied, path string) error
 }
 
@@ -68,4 +68,15 @@ type Thread struct {
 	Version  string // of the client that began it
 	Updated  time.Time
 	Archived bool
+	// Unasked: the list holds no prompt of it, as of one whose client was killed before it wrote it there. A client that
+	// takes the last thread from its list passes over it.
+	Unasked bool
+}
+
+// Copied is a copy of a thread that is to be listed.
+type Copied struct {
+	ID     string
+	Path   string // of its file, absolute
+	Prompt string // the first that it holds, "" if none is known: for a list that has none of the original
+	Made   time.Time
 }

@@ -18,7 +18,8 @@ import (
 //
 // Clients differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the first take the
 // session that was begun last; others the one whose file was changed last; 0.114 and those from 0.153 on the one that
-// was updated last in their list of threads, in which a file that they have not written themselves does not stand.
+// was updated last in their list of threads, in which a file that they have not written themselves does not stand; of that list
+// they pass over what has no prompt there.
 func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.Session, error) {
 	var threads []agent.Thread
 	var err error
@@ -46,7 +47,7 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
 	})
 	for _, t := range threads {
-		if t.Archived || strings.Contains(t.Source, "subagent") {
+		if t.Archived || t.Unasked || strings.Contains(t.Source, "subagent") {
 			continue
 		}
 		g, err := glance.Look(ctx, t.Path, glance.Options{})

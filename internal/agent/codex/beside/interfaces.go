@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"path/filepath"
-	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
@@ -73,8 +72,8 @@ func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return sto
 func (h *Home) LastIsListed(threads []agent.Thread) bool { return store.LastIsListed(threads) }
 
 // Enlist is store.Enlist.
-func (h *Home) Enlist(ctx context.Context, original, copied, path string, now time.Time) (bool, error) {
-	return store.Enlist(ctx, h.dir, original, copied, path, now)
+func (h *Home) Enlist(ctx context.Context, original string, copied agent.Copied) (bool, error) {
+	return store.Enlist(ctx, h.dir, original, copied)
 }
 
 // Delist is store.Delist.

@@ -2,10 +2,13 @@ package clienttest
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
 // The client's --last and hist's are one session, before a repair, after it, and after it was taken back; a copy that a
@@ -86,22 +89,19 @@ func TestLastIsTheClients(t *testing.T) {
 		if a := h.answer(t, hist, "--last"); a.Thread == copied[1] {
 			t.Error("a copy that was taken back is still the last one")
 		}
-		// On a machine under load 0.114.0 has been seen to pass over the row (2 of 88 runs): what it does most of the time counts.
-		for attempt := 1; ; attempt++ {
-			out, _ = h.hist(t, hist, "repair", older)
-			copied = regexp.MustCompile(`resume: codex resume ([0-9a-f-]+)\n`).FindStringSubmatch(out)
-			if copied == nil {
-				t.Fatal(out)
+		// A client that is killed early has not yet written the prompt into the row, and passes over a row without one.
+		if _, err := os.Stat(filepath.Join(h.Codex, home.StateFile)); err == nil {
+			without := "title = '', first_user_message = ''"
+			if !versionLess(bin.Version, "0.145.0") {
+				without += ", preview = ''"
 			}
-			if took := resumed("repaired", copied[1]); took == copied[1] {
-				break
-			} else if bin.Version != "0.114.0" || attempt == 3 {
-				t.Fatalf("repaired: the client took %s, want %s", took, copied[1])
-			}
-			if out, code := h.hist(t, hist, "undo"); code != 0 {
-				t.Fatalf("undo: exit %d: %s", code, out)
-			}
-			time.Sleep(1100 * time.Millisecond)
+			execute(t, h, home.StateFile, "UPDATE threads SET "+without+" WHERE id = '"+older+"'")
 		}
+		out, _ = h.hist(t, hist, "repair", older)
+		copied = regexp.MustCompile(`resume: codex resume ([0-9a-f-]+)\n`).FindStringSubmatch(out)
+		if copied == nil {
+			t.Fatal(out)
+		}
+		agree("repaired", copied[1])
 	})
 }

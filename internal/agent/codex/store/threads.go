@@ -13,10 +13,10 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// wanted are the columns that Threads needs; optional those that came later (0.145 and after).
+// wanted are the columns that Threads needs; optional those that came later (0.145 and after), and the first prompt.
 var (
 	wanted   = []string{"id", "rollout_path", "cwd", "title", "source", "cli_version", "updated_at", "archived"}
-	optional = []string{"updated_at_ms", "name"}
+	optional = []string{"updated_at_ms", "name", "first_user_message", "preview"}
 )
 
 // Threads reads a home's list of threads. It is nil if there is none.
@@ -25,8 +25,8 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 		var t agent.Thread
 		var seconds, archived int64
 		var millis sql.NullInt64
-		var name sql.NullString
-		if err := rows.Scan(&t.ID, &t.Path, &t.CWD, &t.Title, &t.Source, &t.Version, &seconds, &archived, &millis, &name); err != nil {
+		var name, prompt, preview sql.NullString
+		if err := rows.Scan(&t.ID, &t.Path, &t.CWD, &t.Title, &t.Source, &t.Version, &seconds, &archived, &millis, &name, &prompt, &preview); err != nil {
 			return err
 		}
 		t.ID, t.Archived, t.Updated = strings.ToLower(t.ID), archived != 0, time.Unix(seconds, 0).UTC()
@@ -36,6 +36,7 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 		if name.String != "" {
 			t.Title = name.String
 		}
+		t.Unasked = unasked(prompt, preview)
 		threads = append(threads, t)
 		return nil
 	}, "")
@@ -43,6 +44,15 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 		return nil, err
 	}
 	return threads, nil
+}
+
+// unasked says whether clients pass over a row. Those that have a preview go by that, the others by the first prompt
+// (measured with 0.110.0, 0.114.0 and 0.120.0, and with six from 0.148.0 to 0.169.0).
+func unasked(prompt, preview sql.NullString) bool {
+	if preview.Valid {
+		return preview.String == ""
+	}
+	return prompt.Valid && prompt.String == ""
 }
 
 // threadRows shows the rows of a home's list of threads to which a condition applies, "" for all; none if there is no list.
@@ -93,11 +103,12 @@ var known = strings.Fields(`id rollout_path created_at updated_at source model_p
 	thread_section_id section_position section_entered_at_ms project_id originator daybreak_enabled creator_user_id creator_account_id
 	attached_thread_parent_id`)
 
-// Enlist adds to a home's list of threads a copy of a thread, made now: with the row of the one that it is a copy of,
-// under an id and with a file of its own, neither archived nor pinned. Then the client offers it where it lists threads,
-// and resumes it as the last one. It says whether it did: a home without such a list, or in which the original is not
-// listed, is left alone. ErrSchema: the list has another form than the known ones.
-func Enlist(ctx context.Context, home, original, copied, path string, now time.Time) (bool, error) {
+// Enlist adds to a home's list of threads a copy of a thread: with the row of the one that it is a copy of, under an id
+// and with a file of its own, neither archived nor pinned, and with a prompt, without which clients pass over it. Then
+// the client offers it where it lists threads, and resumes it as the last one. It says whether it did: a home without
+// such a list, or in which the original is not listed, is left alone. ErrSchema: the list has another form than the
+// known ones.
+func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bool, error) {
 	db, file, err := open(ctx, home, codexhome.StateFile, readWrite)
 	if db == nil || err != nil {
 		return false, err
@@ -118,13 +129,16 @@ func Enlist(ctx context.Context, home, original, copied, path string, now time.T
 		value := "?"
 		switch c {
 		case "id":
-			args = append(args, copied)
+			args = append(args, copied.ID)
 		case "rollout_path":
-			args = append(args, path)
+			args = append(args, copied.Path)
 		case "created_at", "updated_at", "recency_at":
-			args = append(args, now.Unix())
+			args = append(args, copied.Made.Unix())
 		case "created_at_ms", "updated_at_ms", "recency_at_ms":
-			args = append(args, now.UnixMilli())
+			args = append(args, copied.Made.UnixMilli())
+		case "title", "first_user_message", "preview":
+			value = `CASE WHEN "` + c + `" = '' THEN ? ELSE "` + c + `" END`
+			args = append(args, copied.Prompt)
 		case "archived", "is_pinned":
 			value = "0"
 		case "archived_at":
