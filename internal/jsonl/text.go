@@ -59,6 +59,9 @@ func (s *Scanner) text(line []byte, i int) int {
 // it stops where fewer than 64 bytes are left. Plain blocks are passed by one
 // test; in the others a mask says where to look.
 func (s *Scanner) blocks(line []byte, i int) (next int, done bool) {
+	if wide {
+		return s.wideBlocks(line, i)
+	}
 	var high uint64
 	dense := false // the block before was not plain: this one may not be either
 	for i+64 <= len(line) {

@@ -14,6 +14,9 @@ const (
 // by words.
 func badUTF8(b []byte) int {
 	i := 0
+	if wide {
+		i = wideUTF8(b)
+	}
 	for i+8 <= len(b) {
 		w := load(b, i)
 		if high := w & highs; high == 0 {
