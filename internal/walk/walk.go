@@ -22,7 +22,7 @@ var ErrLoop = errors.New("symbolic links go in a circle")
 type Entry struct {
 	Path   string // below root, spelled as root is
 	Hidden bool   // X.jsonl.zst beside X.jsonl: agents read the plain file only
-	Err    error  // Path could not be looked into, the walk goes on; Path may be a directory
+	Err    error  // Path could not be looked into, the walk goes on; Path may be a directory, and is not named in it
 }
 
 // Walk visits every *.jsonl and *.jsonl.zst below root in the order of filepath.WalkDir: by name within a directory.
@@ -62,7 +62,7 @@ func (w *walker) dir(path, real string) error {
 	}
 	entries, err := os.ReadDir(path) // sorted; on error holds what was read so far
 	if err != nil {
-		if err := w.visit(Entry{Path: path, Err: fmt.Errorf("reading directory %s: %w", path, cause.Of(err))}); err != nil {
+		if err := w.visit(Entry{Path: path, Err: fmt.Errorf("reading this directory: %w", cause.Of(err))}); err != nil {
 			return err
 		}
 	}
@@ -100,9 +100,9 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 		case err != nil && !wanted && !errors.Is(err, syscall.ELOOP):
 			return nil // a dangling link that would not interest us
 		case errors.Is(err, syscall.ELOOP):
-			return w.visit(Entry{Path: path, Err: fmt.Errorf("%s: %w", path, ErrLoop)})
+			return w.visit(Entry{Path: path, Err: ErrLoop})
 		case err != nil:
-			return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, cause.Of(err))})
+			return w.visit(Entry{Path: path, Err: fmt.Errorf("following this link: %w", cause.Of(err))})
 		case info.IsDir():
 			return w.link(path, filepath.Dir(real))
 		}
@@ -121,10 +121,10 @@ func (w *walker) link(path, parent string) error {
 		target, err = filepath.Abs(target)
 	}
 	if err != nil {
-		return w.visit(Entry{Path: path, Err: fmt.Errorf("following %s: %w", path, cause.Of(err))})
+		return w.visit(Entry{Path: path, Err: fmt.Errorf("following this link: %w", cause.Of(err))})
 	}
 	if within(parent, target) {
-		return w.visit(Entry{Path: path, Err: fmt.Errorf("%s: %w: it leads back to %s", path, ErrLoop, target)})
+		return w.visit(Entry{Path: path, Err: fmt.Errorf("%w: it leads back to %s", ErrLoop, target)})
 	}
 	for _, top := range w.tops {
 		if within(target, top) {

@@ -44,7 +44,7 @@ func Find(ctx context.Context, home, id string) ([]string, error) {
 	for _, root := range Sessions(home) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil {
-				unread = cmp.Or(unread, e.Err)
+				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, e.Err))
 				return nil
 			}
 			n, ok := ParseName(filepath.Base(e.Path))
