@@ -51,11 +51,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	// With somebody who asks for the signal, a reader that has gone is an error of the write, and what is under way is tidied.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	e := &env{in: &input{ctx: ctx, in: stdin}, out: stdout, err: stderr}
+	out := &checkedOutput{Writer: stdout}
+	e := &env{in: &input{ctx: ctx, in: stdin}, out: out, err: stderr}
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, ordered)
+	}
+	if err == nil && out.failed != nil { // most of what prints does not look
+		err = fmt.Errorf("writing to standard output: %w", out.failed)
 	}
 	return e.finish(ctx, err)
 }
@@ -128,8 +132,18 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 		}
 		return usage("there is no option %q%s", flag, meantOr(strings.TrimLeft(flag, "-"), known, "; see "+name+" --help"))
 	}
+	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
+		takes := "a whole number"
+		if c.Command != nil && slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { _, ok := f.(*cli.DurationFlag); return ok && f.Names()[0] == m[2] }) {
+			takes = "a time such as 500ms, 2s or 1m"
+		}
+		return usage("--%s is %s; it takes %s", m[2], m[1], takes)
+	}
 	return usage("%w; see %s --help", err, name)
 }
+
+// invalidValue is how the library for the command line says that a number or a time is none.
+var invalidValue = regexp.MustCompile(`(?s)^invalid value (".*") for flag -([a-z-]+): `)
 
 // clients are the versions of clients that sessions are judged by, by the names of their agents; "" where none is named.
 type clients map[string]string

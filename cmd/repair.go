@@ -105,7 +105,10 @@ func (e *env) repair(c *cli.Context) error {
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
 			// What was repaired before can be taken back.
-			return errors.Join(err, r.print.end(c, context.WithoutCancel(c.Context), r.run))
+			if end := r.print.end(c, context.WithoutCancel(c.Context), r.run); !errors.Is(err, end) {
+				return errors.Join(err, end)
+			}
+			return err
 		}
 	}
 	if err := r.print.end(c, c.Context, r.run); err != nil {

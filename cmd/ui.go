@@ -76,8 +76,30 @@ func styled(c *cli.Context, w io.Writer) (*styles, error) {
 	return newStyles(isTerminal(w)), nil
 }
 
+// checkedOutput is a stream that remembers the first error of what was written to it.
+type checkedOutput struct {
+	io.Writer
+	failed error
+}
+
+func (o *checkedOutput) Write(text []byte) (int, error) {
+	n, err := o.Writer.Write(text)
+	if o.failed == nil {
+		o.failed = err
+	}
+	return n, err
+}
+
+// streamOf is what is written to in the end, for those who must have a file.
+func streamOf(w io.Writer) io.Writer {
+	if o, ok := w.(*checkedOutput); ok {
+		return o.Writer
+	}
+	return w
+}
+
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := streamOf(w).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -87,7 +109,7 @@ func colorFlag() cli.Flag {
 
 // sizeOf is how many columns and lines a terminal has; 0 if it is none.
 func sizeOf(w io.Writer) (width, height int) {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := streamOf(w).(*os.File); ok {
 		width, height, _ = term.GetSize(int(f.Fd())) // an error is for what is no terminal
 	}
 	return width, height
