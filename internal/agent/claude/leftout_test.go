@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/lint"
 )
 
 // TestResumedAt: a branch that --resume-session-at has left out is no loss. The requests tell it: where a client has sent the
@@ -35,6 +37,11 @@ func TestResumedAt(t *testing.T) {
 				t.Errorf("lost-branch: %v, want %v", damaged, c.damaged)
 			}
 		})
+	}
+	for name, opts := range map[string]lint.Options{"of a pipe": {}, "of a copy that is being made": {Path: session, Text: strings.NewReader("")}} {
+		if res, err := lint.Session(t.Context(), strings.NewReader(whole), opts); err != nil || len(res.Findings) > 0 {
+			t.Errorf("%s: %+v, %v", name, res.Findings, err)
+		}
 	}
 }
 

@@ -88,18 +88,22 @@ func (c *Checker) resentBehind(summary, last *node) []*node {
 // leftOut says whether a branch was left out on purpose: it stood in the file, and a last-prompt record named it as the end,
 // when a client began with the prompt that was written behind it, and the first request of that client holds none of its
 // answers. --resume-session-at does that, and notes nothing else of it (2.1.330, measured). A branch that nothing named was
-// another client's, which this one did not see.
+// another client's, which this one did not see. Where the request can't be read again, as in a pipe, it is taken to hold none.
 func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	answer := t.forks[winner].winner
-	if c.opts.Beside == nil || end.index > winner.index || answer == nil {
+	if end.index > winner.index || answer == nil {
 		return false
 	}
 	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.pos().Less(c.proof.whole[i].Pos) })
 	if i == len(c.proof.whole) || !c.proof.whole[i].Pos.Less(answer.pos()) {
 		return false
 	}
+	var request []byte
+	if c.opts.Beside != nil {
+		request = c.opts.Beside.Line(c.proof.whole[i].Offset)
+	}
 	held := map[string]bool{}
-	gjson.GetBytes(c.opts.Beside.Line(c.proof.whole[i].Offset), "tail").ForEach(func(_, h gjson.Result) bool {
+	gjson.GetBytes(request, "tail").ForEach(func(_, h gjson.Result) bool {
 		held[h.String()] = true
 		return true
 	})
@@ -108,7 +112,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 		if at, ok := c.ends[n.uuid]; ok && at.Less(winner.pos()) {
 			named = true
 		}
-		if n.role == roleAssistant && n.sent() {
+		if n.role == roleAssistant && n.sent() && len(held) > 0 {
 			says := c.saysIn(&resent{}, n.role, c.answerRecords(n.msg, n.index))
 			for h := range held {
 				if says(h) {
@@ -117,7 +121,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 			}
 		}
 		if n == head {
-			return named && len(held) > 0
+			return named && (len(held) > 0 || request == nil)
 		}
 	}
 	return false
