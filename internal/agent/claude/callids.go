@@ -122,6 +122,11 @@ func (c *Checker) sameCallID() {
 			switch other := seen[b.id]; {
 			case other == nil || other == n:
 				seen[b.id] = n
+			case blockAgain(other, n):
+				n.again = true
+				for _, m := range c.results()[b.id] {
+					m.again = m.again || pairOf(n, m)
+				}
 			case other.message == n.message && n.dropped == nil && len(n.blocks) == 1:
 				c.writtenTwice(n)
 			case n.dropped == nil:
@@ -132,6 +137,12 @@ func (c *Checker) sameCallID() {
 			}
 		}
 	}
+}
+
+// blockAgain says whether a record is a block of another, which holds its whole answer, written again beside it: 2.0.29
+// writes an answer that did not come in a stream so, and each block for itself when it takes the session up again.
+func blockAgain(whole, n *node) bool {
+	return n.msg != "" && n.msg == whole.msg && len(whole.blocks) > 1 && len(n.blocks) == 1 && !under(n, whole)
 }
 
 // outputs are those that name one id, by the records with calls of that id that they hang on.

@@ -149,26 +149,9 @@ func (c *Checker) ending() {
 
 // cycles cuts every circle of parents at its first record in the file: its parent is the one that stands behind it.
 func (c *Checker) cycles() {
-	var cut []*node
-	done := make([]int32, len(c.nodes)) // 0 not seen, else the walk that saw it
-	for i, start := range c.nodes {
-		walk := int32(i + 1)
-		n := start
-		for n != nil && done[n.index] == 0 {
-			done[n.index] = walk
-			n = n.up
-		}
-		if n == nil || done[n.index] != walk {
-			continue
-		}
-		first := n
-		for m := n.up; m != n; m = m.up {
-			if m.index < first.index {
-				first = m
-			}
-		}
+	cut := firstOfCircles(c.nodes, c.numbers, func(n *node) *node { return n.up })
+	for _, first := range cut {
 		first.up = nil
-		cut = append(cut, first)
 	}
 	for _, n := range c.nodes { // all circles are open: every way up has an end
 		n.above = n.up
@@ -179,12 +162,42 @@ func (c *Checker) cycles() {
 			message = "the record is its own parent"
 		}
 		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: ruleParentCycle, Impact: c.worst(finding.Blocks, finding.Loses, finding.Loses), Fix: finding.Exact, Message: message}})
-		if c.healed(first) == c.before(first) {
+		if c.healed(first) == c.before(first) && !slices.ContainsFunc(c.readers(), cutsElsewhere) {
 			d.Impact = c.worst(finding.Blocks, finding.Notes, finding.Notes)
 		}
 		c.hang(first, c.before(first), d)
 		first.callParent("") // whatever it named, it is not asked again
 	}
+}
+
+// firstOfCircles are the records, each the first of its circle, of which the way up leads back to themselves.
+func firstOfCircles(nodes []*node, numbers int, up func(*node) *node) (firsts []*node) {
+	done := make([]int32, numbers) // 0 not seen, else the walk that saw it
+	for i, start := range nodes {
+		walk := int32(i + 1)
+		n := start
+		for n != nil && done[n.number] == 0 {
+			done[n.number] = walk
+			n = up(n)
+		}
+		if n == nil || done[n.number] != walk {
+			continue
+		}
+		first := n
+		for m := up(n); m != n; m = up(m) {
+			if m.number < first.number {
+				first = m
+			}
+		}
+		firsts = append(firsts, first)
+	}
+	return firsts
+}
+
+// cutsElsewhere says whether a version that heals by the time does not cut a circle where its newest record begins: what
+// stands before it is lost (2.1.100 is such a one, 2.1.120 is none, measured).
+func cutsElsewhere(version string) bool {
+	return version != "" && !before(version, "2.1.100") && before(version, "2.1.120")
 }
 
 // rewound says whether the client has noted a rewind behind this record and in front of the next prompt.

@@ -12,6 +12,8 @@ type nodeSet struct {
 	in   []bool // by the records' numbers
 	list []*node
 	kept []*node // those of them that are sent only because a compaction has kept them
+	// round: the way up led back to itself
+	round bool
 }
 
 func (s *nodeSet) has(n *node) bool { return n != nil && n.number < len(s.in) && s.in[n.number] }
@@ -30,7 +32,10 @@ func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*no
 	answers := make(map[string]bool, len(all)/4)
 	known, last := "", false // what is known of the answer of the record before
 	var kept []*node
-	for p := tip; p != nil && !sent.has(p); p = up(p) {
+	for p := tip; p != nil; p = up(p) {
+		if sent.round = sent.has(p); sent.round {
+			break
+		}
 		sent.add(p)
 		if len(p.keeps) > 0 {
 			kept = append(kept, keeps(p)...)
@@ -111,7 +116,7 @@ type state struct {
 // sentAfter are the records that are sent once all is mended.
 func (c *Checker) sentAfter() *nodeSet {
 	now := c.sentNow()
-	sent := &nodeSet{slices.Clone(now.in), slices.Clone(now.list), now.kept}
+	sent := &nodeSet{in: slices.Clone(now.in), list: slices.Clone(now.list), kept: now.kept}
 	for _, n := range c.nodes {
 		if n.dropped != nil || !n.sent() && sent.has(n.up) {
 			sent.add(n)

@@ -10,11 +10,11 @@ import (
 // seen counts the blocks that the newest client sends of the file as it is, given its records before any was taken out.
 func (c *Checker) seen(nodes []*node) int64 {
 	r := c.reading(nodes)
-	tip := r.ids[c.leaf]
-	if tip == nil || !saysAnything(tip, r.up) {
-		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
+	sent := c.sentOf(r)
+	if sent.round {
+		r.openCircles()
+		sent = c.sentOf(r)
 	}
-	sent := c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.keeps, r.nodes)
 	for _, n := range nodes {
 		if n.side || !n.sent() || n.filler {
 			continue
@@ -30,13 +30,25 @@ func (c *Checker) seen(nodes []*node) int64 {
 	return count(sent)
 }
 
+// sentOf are the records that the newest client sends of the file as it reads it.
+func (c *Checker) sentOf(r *reading) *nodeSet {
+	tip := r.ids[c.leaf]
+	if tip == nil || !saysAnything(tip, r.up) {
+		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
+	}
+	return c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.keeps, r.nodes)
+}
+
 // reading is the file as the newest client reads it: the records that it can read, by their ids, and the parents that it
 // chooses for those whose own is missing.
 type reading struct {
 	nodes  []*node
 	ids    map[string]*node
 	chosen map[*node]*node
-	whole  bool // it is all that stands there
+	cut    map[*node]bool // the records at which circles of parents are cut, as if their own were missing
+	whole  bool           // it is all that stands there
+
+	numbers int // are given to records
 }
 
 func (c *Checker) reading(nodes []*node) *reading {
@@ -45,9 +57,9 @@ func (c *Checker) reading(nodes []*node) *reading {
 		return n.mended && broken[n.pos().Line] || n.uuid == "" || n.typeLost || c.unread(n)
 	}
 	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !slices.ContainsFunc(nodes, unread) {
-		return &reading{nodes: nodes, ids: c.byUUID, whole: true} // each has an id of its own
+		return &reading{nodes: nodes, ids: c.byUUID, whole: true, numbers: c.numbers} // each has an id of its own
 	}
-	r := &reading{nodes: slices.DeleteFunc(slices.Clone(nodes), unread)}
+	r := &reading{nodes: slices.DeleteFunc(slices.Clone(nodes), unread), numbers: c.numbers}
 	r.ids = make(map[string]*node, len(r.nodes))
 	for _, n := range r.nodes {
 		r.ids[n.uuid] = n
@@ -77,7 +89,7 @@ func (r *reading) up(n *node) *node {
 	if r.whole && n.index > 0 && r.nodes[n.index-1].uuid == n.parent { // mostly it stands in front of it
 		return r.nodes[n.index-1]
 	}
-	if p := r.ids[n.parent]; p != nil {
+	if p := r.ids[n.parent]; p != nil && !r.cut[n] {
 		return p
 	}
 	if r.chosen == nil {
@@ -126,6 +138,14 @@ func (r *reading) newestBelow(head *node) *node {
 	return tip
 }
 
+// openCircles cuts each circle of parents at its first record in the file.
+func (r *reading) openCircles() {
+	r.cut, r.chosen = map[*node]bool{}, nil
+	for _, n := range firstOfCircles(r.nodes, r.numbers, func(n *node) *node { return r.ids[n.parent] }) {
+		r.cut[n] = true
+	}
+}
+
 // heal chooses parents for the records whose own are missing: for each the newest of those in the time before it that do not
 // hang on it themselves.
 func (r *reading) heal() {
@@ -143,12 +163,12 @@ func (r *reading) heal() {
 	}
 	times := byTime(r.nodes, func(n *node) bool { return !n.side && n.when != 0 })
 	for _, n := range r.nodes {
-		if p := r.ids[n.parent]; p != nil && root(p) != n {
+		if p := r.ids[n.parent]; p != nil && !r.cut[n] && root(p) != n {
 			above[n] = p
 		}
 	}
 	for _, n := range r.nodes {
-		if n.parent == "" || n.when == 0 || r.ids[n.parent] != nil {
+		if n.parent == "" || n.when == 0 || r.ids[n.parent] != nil && !r.cut[n] {
 			continue
 		}
 		until, _ := slices.BinarySearchFunc(times, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })

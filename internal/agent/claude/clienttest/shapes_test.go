@@ -27,6 +27,13 @@ func asked(text string) string { return `{"role":"user","content":"` + text + `"
 func TestLegalShapes(t *testing.T) {
 	turn := []string{line("user", "u1", "", asked("one"), ""), line("assistant", "a1", "u1", said("m1", "yes"), "")}
 	at := func(s string) string { return `,"timestamp":"2026-11-20T10:` + s + `.000Z","version":"2.1.330"` }
+	old := func(s string) string { return `,"timestamp":"2026-01-20T10:` + s + `.000Z","version":"2.0.29"` }
+	const (
+		call    = `{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}`
+		one     = `{"role":"assistant","model":"claude-opus-5-5","content":[` + call + `],"stop_reason":"tool_use"}`
+		both    = `{"role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"I run it."},` + call + `],"stop_reason":"tool_use"}`
+		ranTool = `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}`
+	)
 	for name, lines := range map[string][]string{
 		"as little as possible": turn,
 		"a progress record as a link": append(turn[:2:2],
@@ -46,6 +53,10 @@ func TestLegalShapes(t *testing.T) {
 			line("user", "u3", "a1", asked("two, but better"), `,"timestamp":"2026-01-20T10:06:00.000Z","version":"2.0.29"`), line("assistant", "a3", "u3", said("m3", "ok"), `,"timestamp":"2026-01-20T10:06:08.000Z","version":"2.0.29"`)),
 		"a prompt that was taken back at once": append(turn[:2:2],
 			line("user", "u2", "a1", asked("tow"), at("05:00")), line("user", "u3", "a1", asked("two"), at("05:09")), line("assistant", "a3", "u3", said("m3", "ok"), at("05:15"))),
+		"an answer that was written whole, and again block by block": append(turn[:2:2],
+			line("user", "u2", "a1", asked("two"), old("05:00")), line("assistant", "a2", "u2", `{"id":"m2",`+both[1:], old("05:08")), line("user", "r2", "a2", ranTool, old("05:09")), line("assistant", "a3", "r2", said("m3", "done"), old("05:10")),
+			line("assistant", "b1", "u2", said("m2", "I run it."), old("06:00")), line("assistant", "b2", "b1", `{"id":"m2",`+one[1:], old("06:00")), line("user", "b3", "b2", ranTool, old("06:00")), line("assistant", "b4", "b3", said("m3", "done"), old("06:00")),
+			line("user", "u3", "b4", asked("three"), old("06:01")), line("assistant", "a4", "u3", said("m4", "ok"), old("06:08"))),
 		"a system record that nothing hangs on": append(turn[:2:2], `{"type":"system","subtype":"informational","uuid":"s1","parentUuid":null,"content":"hello"}`),
 		"thinking whose text is kept back": append(turn[:1:1],
 			line("assistant", "a1", "u1", `{"id":"m1","role":"assistant","model":"claude-opus-5-5","content":[{"type":"thinking","thinking":"","signature":"c2ln"}]}`, ""),
