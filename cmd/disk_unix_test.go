@@ -157,3 +157,16 @@ func TestReadOnlyDirectory(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
+
+// TestWatchNothing: where nothing that was named can be watched, nobody waits for ever.
+func TestWatchNothing(t *testing.T) {
+	shut := openTemp(t)
+	if err := os.Chmod(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(shut, 0o700) }) //nolint:errcheck // so that it can be removed
+	c := asNobody(t, child(t, "watch", shut))
+	if code, out := exitCode(t, c); code != ExitIO || !strings.Contains(out, "not watched") || !strings.Contains(out, "nothing left to watch") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+}

@@ -133,13 +133,19 @@ func listRules(w *bufio.Writer, st *styles) {
 		fmt.Fprintf(w, "  %-20s %-8s %-9s %s\n", name, impact, fix, title)
 	}
 	row("RULE", "IMPACT", "FIX", "WHAT IT FINDS")
-	family := ""
-	for _, r := range lint.Rules {
-		if r.Family != family {
-			family = r.Family
-			fmt.Fprintf(w, "%s\n", st.bold.Sprint(family))
+	var families []string
+	rules := map[string][]*lint.Rule{}
+	for _, r := range lint.Rules { // agents share some families
+		if rules[r.Family] == nil {
+			families = append(families, r.Family)
 		}
-		row(r.Name, r.Impact.String(), r.Fix.String(), r.Title)
+		rules[r.Family] = append(rules[r.Family], r)
+	}
+	for _, family := range families {
+		fmt.Fprintf(w, "%s\n", st.bold.Sprint(family))
+		for _, r := range rules[family] {
+			row(r.Name, r.Impact.String(), r.Fix.String(), r.Title)
+		}
 	}
 }
 

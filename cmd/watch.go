@@ -93,6 +93,9 @@ func (e *env) watch(c *cli.Context) error {
 	for _, err := range w.follower.Shut() {
 		e.complain(fmt.Sprintf("not watched: %v", err))
 	}
+	if w.follower.Dirs() == 0 {
+		return errors.New("there is nothing left to watch")
+	}
 	fmt.Fprintf(e.err, "hist: watching %s\n", count(int64(w.follower.Dirs()), "directory", "directories"))
 	w.cache = lintcache.Open(Version())
 	defer w.cache.Close()

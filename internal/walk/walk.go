@@ -62,7 +62,7 @@ func (w *walker) dir(path, real string) error {
 	}
 	entries, err := os.ReadDir(path) // sorted; on error holds what was read so far
 	if err != nil {
-		if err := w.visit(Entry{Path: path, Err: fmt.Errorf("reading this directory: %w", cause.Of(err))}); err != nil {
+		if err := w.visit(Entry{Path: path, Err: cause.Of(err)}); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 		case errors.Is(err, syscall.ELOOP):
 			return w.visit(Entry{Path: path, Err: ErrLoop})
 		case err != nil:
-			return w.visit(Entry{Path: path, Err: fmt.Errorf("following this link: %w", cause.Of(err))})
+			return w.visit(Entry{Path: path, Err: cause.Of(err)})
 		case info.IsDir():
 			return w.link(path, filepath.Dir(real))
 		}
@@ -121,7 +121,7 @@ func (w *walker) link(path, parent string) error {
 		target, err = filepath.Abs(target)
 	}
 	if err != nil {
-		return w.visit(Entry{Path: path, Err: fmt.Errorf("following this link: %w", cause.Of(err))})
+		return w.visit(Entry{Path: path, Err: cause.Of(err)})
 	}
 	if within(parent, target) {
 		return w.visit(Entry{Path: path, Err: fmt.Errorf("%w: it leads back to %s", ErrLoop, target)})
