@@ -9,7 +9,7 @@ type Impact uint8
 const (
 	Notes   Impact = iota // nothing is lost; worth knowing
 	Shows                 // the model is sent all of the history, but the client shows it wrongly
-	Loses                 // the client resumes but drops or replaces part of the history
+	Loses                 // the client resumes but drops, replaces or repeats part of the history
 	Rejects               // the client resumes, the model API refuses what it sends
 	Blocks                // the client refuses to resume
 )

@@ -8,7 +8,7 @@ import (
 )
 
 var itemRules = []*Rule{
-	ruleBadItemID, ruleDuplicateItemID, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
+	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
 }
 
 // item is one item of the model's history: a record of its own, or held by a compaction.
@@ -60,12 +60,17 @@ type itemChecker struct {
 	base       session.Pos // of the newest compaction: what stands before it is not sent
 	rolledBack bool        // turns have been, by the record before
 
+	doubled doubledItems
 	sealed  sealedItems
 	refused refusals
 }
 
 func newItemChecker(s *run) *itemChecker {
-	return &itemChecker{run: s, held: codex.NewHeld(), seed: maphash.MakeSeed(), seen: recent[seenID]{limit: keptIDs}, sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()}}
+	seed := maphash.MakeSeed()
+	return &itemChecker{
+		run: s, held: codex.NewHeld(), seed: seed, seen: recent[seenID]{limit: keptIDs}, doubled: newDoubledItems(s, seed),
+		sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()},
+	}
 }
 
 func (c *itemChecker) Record(rec *session.Record) {
@@ -74,6 +79,7 @@ func (c *itemChecker) Record(rec *session.Record) {
 		c.base = c.run.history.Base()
 		c.refused.rollBack()
 	}
+	c.doubled.next(rec)
 	switch {
 	case rec.Kind == session.Compaction:
 		c.compaction(rec)
@@ -110,6 +116,9 @@ func (c *itemChecker) End() {
 func (c *itemChecker) content(it item) *Finding {
 	c.images(it)
 	drop := c.id(it)
+	if drop == nil {
+		drop = c.doubled.copied(it, c.base)
+	}
 	if drop == nil {
 		drop = c.reasoning(it)
 	}
