@@ -104,6 +104,16 @@ func (p *reportPrinter) end(c *cli.Context, ctx context.Context, run *runs.Run) 
 	return p.w.Flush()
 }
 
+// renumbered says how many records only follow others with their numbers: they are neither untouched nor edited.
+func renumbered(rep *repair.Report) string {
+	for i := range rep.Edits {
+		if e := &rep.Edits[i]; e.Rule == repair.Renumber {
+			return fmt.Sprintf("%d renumbered, ", e.Lines)
+		}
+	}
+	return ""
+}
+
 func (p *reportPrinter) text(rep *repair.Report) {
 	fmt.Fprintln(p.w, p.st.path.Sprint(oneLine(rep.Source)))
 	if p.diff {
@@ -119,7 +129,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		}
 	}
 	t := rep.Totals
-	fmt.Fprintf(p.w, "  records: %d read, %d untouched, %d edited, %d added, %d set aside\n", t.Read, t.Untouched, t.Edited, t.Added, t.SetAside)
+	fmt.Fprintf(p.w, "  records: %d read, %d untouched, %s%d edited, %d added, %d set aside\n", t.Read, t.Untouched, renumbered(rep), t.Edited, t.Added, t.SetAside)
 	fmt.Fprintln(p.w, folded("  "+rep.History.Words(), p.width, 4))
 	if rep.Proof != "" {
 		fmt.Fprintf(p.w, "  untouched lines: SHA-256 %s, the same before and after\n", rep.Proof[:16]+"…")
