@@ -47,11 +47,14 @@ func (b *both) logged(ctx context.Context) []check.Lost {
 		from, _ := time.Parse(time.RFC3339, string(b.stamp))
 		gaps = append(gaps[:len(gaps):len(gaps)], gap{len(b.records), from, time.Time{}, string(b.turn)})
 	}
-	if b.sent.unknown || b.sent.paginated || len(b.records) >= maxCompared || len(gaps) == 0 && !b.sent.alone() {
+	if b.sent.unknown || b.sent.paginated || len(b.records) >= maxCompared || len(gaps) == 0 && !b.sent.alone() && len(b.sent.jumps.found) == 0 {
 		return nil
 	}
 	have := b.sent.all(b.decode)
 	gaps = append(gaps[:len(gaps):len(gaps)], b.sent.halves(have)...)
+	if len(gaps) == 0 {
+		gaps = b.sent.jumped(have)
+	}
 	if len(gaps) == 0 || len(gaps) >= maxGaps {
 		return nil
 	}

@@ -29,6 +29,7 @@ type sent struct {
 	shown     []sentItem        // events that show a text, with the keys of that
 	begun     map[string]bool   // turns that begin in the session
 	at        map[int]time.Time // when the items behind damaged places were written, by their records
+	jumps     jumps
 }
 
 // sentItem is an item and which of the session's readable records holds it.
@@ -81,6 +82,9 @@ func (s *sent) key(rec *session.Record) uint64 {
 // See notes a record of the session, in front of which count readable ones stand, and damaged of those in front of the last
 // place that is damaged, -1 if none is.
 func (s *sent) See(rec *session.Record, count, damaged int) {
+	if !s.paginated {
+		s.jumps.See(rec, count)
+	}
 	switch {
 	case rec.Torn && (rec.Model || rec.Kind == session.Evidence):
 		if len(s.torn) < maxGaps {
