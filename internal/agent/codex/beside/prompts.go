@@ -32,11 +32,12 @@ type prompts struct {
 	seed  maphash.Seed
 	items map[uint64][]time.Time // when prompts were written as items, by their text
 	shown map[uint64][]time.Time // and as events
+	known map[uint64]bool        // all of them, by their text
 	count int
 }
 
 func newPrompts() *prompts {
-	return &prompts{seed: maphash.MakeSeed(), items: map[uint64][]time.Time{}, shown: map[uint64][]time.Time{}}
+	return &prompts{seed: maphash.MakeSeed(), items: map[uint64][]time.Time{}, shown: map[uint64][]time.Time{}, known: map[uint64]bool{}}
 }
 
 // See notes a prompt of the session's.
@@ -67,7 +68,7 @@ func (p *prompts) add(to map[uint64][]time.Time, quoted []byte, rec *session.Rec
 		return
 	}
 	sum := p.sum(gjson.ParseBytes(quoted).String())
-	to[sum] = append(to[sum], codex.Time(rec))
+	to[sum], p.known[sum] = append(to[sum], codex.Time(rec)), true
 	p.count++
 }
 
@@ -168,11 +169,8 @@ func (p *prompts) answeredNone(c *copies) bool {
 	return c.answer > 0 && (p.count == 0 || c.answer < c.prompt)
 }
 
-// holds says whether a prompt stands in the session.
-func (p *prompts) holds(text string) bool {
-	sum := p.sum(text)
-	return len(p.items[sum])+len(p.shown[sum]) > 0
-}
+// holds says whether a prompt stands in the session, whether or not it was compared with one that was typed.
+func (p *prompts) holds(text string) bool { return p.known[p.sum(text)] }
 
 // readPrompts reads what was typed in a thread; nothing if the file is not there, or can't be read.
 func readPrompts(path, thread string) (typed []typedPrompt) {
