@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/regular"
 )
 
 // The limits of the search beside a session: files looked into, bytes of each, and lost records looked for.
@@ -199,7 +200,7 @@ func (f *folder) own() (text io.ReaderAt, done func()) {
 	if f.text != nil {
 		return f.text, func() {}
 	}
-	file, err := os.Open(f.path)
+	file, err := regular.Open(f.path)
 	if err != nil {
 		return nil, func() {}
 	}
@@ -235,7 +236,7 @@ func (f *folder) Line(offset int64) []byte {
 // eachLine shows the lines at the beginning of a file, and says of each, if asked, whether it is a record; none where the
 // file can't be read. It ends where see says false.
 func eachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return
 	}
@@ -330,7 +331,7 @@ func (f *folder) Typed() []Typed {
 		return f.typed
 	}
 	f.read = true
-	file, err := os.Open(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), promptsFile))
+	file, err := regular.Open(filepath.Join(filepath.Dir(filepath.Dir(filepath.Dir(f.path))), promptsFile))
 	if err != nil {
 		return nil
 	}
@@ -356,6 +357,9 @@ var errLarge = errors.New("too large")
 
 // readSmall reads a file of the client's that is never large.
 func readSmall(path string) ([]byte, error) {
+	if err := regular.Check(path); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err

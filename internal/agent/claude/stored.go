@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/regular"
 )
 
 // stored finds the output of a call among those that the client has put into files of their own because they were large: by
@@ -73,7 +74,7 @@ func (f *folder) openCalls(named map[string]bool) map[string]bool {
 
 // cutOutput is the beginning of an output in a file of its own.
 func cutOutput(path string) (text, source string) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return "", ""
 	}

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/regular"
 )
 
 // namesFile is where clients write the names that users give to threads, one object a line, the newest last
@@ -35,7 +36,7 @@ const maxNameLine = 64 << 10
 // client (measured with 0.169.0). A line that can't be read is passed over.
 func Named(home, name string) ([]string, error) {
 	path := filepath.Join(home, namesFile)
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/regular"
 )
 
 // ErrSchema is agent.ErrSchema.
@@ -38,6 +39,11 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	path := filepath.Join(codexhome.Databases(home), name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // SQLite would wait for ever for a named pipe's writer
+		if err := regular.Check(path + suffix); errors.Is(err, regular.ErrOther) {
+			return nil, path, fmt.Errorf("opening %s: %w", path+suffix, regular.ErrOther)
+		}
 	}
 	shared := []string{"-wal"} // what is there as long as somebody has it open
 	if want == asItStands {

@@ -1,0 +1,29 @@
+// Package regular opens what a client keeps beside its sessions, if it is a regular file: to open a named pipe would wait for
+// ever, and a device may have no end. In: a path. Out: the file, open for reading. A leaf.
+package regular
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// ErrOther: the path leads to a directory, a named pipe, a socket or a device.
+var ErrOther = errors.New("not a regular file")
+
+// Open opens a regular file, or what a symbolic link leads to, for reading. Its errors are ErrOther and those of os.Open.
+func Open(path string) (*os.File, error) {
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// Check says whether a path leads to a regular file. Its errors are ErrOther and those of os.Stat.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrOther}
+	}
+	return err
+}
