@@ -207,6 +207,9 @@ func (c *Checker) wanted(i int, missing map[string]int) string {
 		m := c.nodes[j]
 		first, ok := missing[m.parent]
 		if !ok || first != j {
+			if m.isPrompt() && len(calls) == 0 {
+				return "" // another turn has begun
+			}
 			continue
 		}
 		if j == i+1 || len(calls) > 0 && slices.ContainsFunc(m.ids(blockResult), func(id string) bool { return slices.Contains(calls, id) }) || n.role == roleResult {

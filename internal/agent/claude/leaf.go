@@ -14,6 +14,9 @@ func (c *Checker) wrongLeaf() {
 		return
 	}
 	full := c.deepest(tip)
+	if full == tip && tip.role == roleResult { // an output off the path that stands last, and no leaf is noted
+		full = c.newestBelow(answerHead(tip, hung))
+	}
 	if full == tip || full == nil {
 		return
 	}
@@ -29,6 +32,9 @@ func (c *Checker) wrongLeaf() {
 		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the client begins before this record: what follows is not sent",
 	}})
+	if !under(full, tip) {
+		d.Message = "the client begins at the last record of the file, the output of a call that was made beside others, and not at this one: what was said behind the other outputs is not sent"
+	}
 	c.pointAt(d, full, false)
 }
 

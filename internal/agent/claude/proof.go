@@ -167,14 +167,17 @@ func (p *proof) between(after, until session.Pos) int {
 }
 
 // partLost says whether a part of an answer may be lost, so that what is left of it never was a message of its own: it only
-// thinks, or from it to the next that is said a parent is missing, or a line that can't be read stands between.
+// thinks, or from it to the next that is said a parent is missing, or a line that can't be read stands between. So it is where
+// a part stands twice, or in front of what it follows.
 func (c *Checker) partLost(a *answer) bool {
-	if a.blocks[1] == 0 {
+	ofIt := func(n *node) bool { return n.msg == a.thinks.msg }
+	if a.blocks[1] == 0 || slices.ContainsFunc(c.nodes[max(0, a.thinks.index-maxSiblings):a.thinks.index], ofIt) {
 		return true
 	}
 	after := a.thinks.pos()
 	for _, n := range c.nodes[a.thinks.index:min(len(c.nodes), a.thinks.index+maxSiblings)] {
-		if n.parent != "" && c.byUUID[n.parent] == nil {
+		p := c.byUUID[n.parent]
+		if n.parent != "" && p == nil || ofIt(n) && (len(c.copies[n.pos()]) > 0 || p != nil && p.index > n.index) {
 			return true
 		}
 		if after = n.pos(); a.end.Less(after) && n.hasMessage() {

@@ -35,6 +35,9 @@ func (c *Checker) sentOf(r *reading) *nodeSet {
 	tip := r.ids[c.leaf]
 	if tip == nil || !saysAnything(tip, r.up) {
 		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
+		if tip != nil && !slices.ContainsFunc(r.nodes, func(n *node) bool { return n.parent == tip.uuid }) {
+			return c.reach(r.newestBelow(tip), r.up, r.keeps, r.nodes)
+		}
 	}
 	return c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.keeps, r.nodes)
 }
