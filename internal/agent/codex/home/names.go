@@ -31,6 +31,9 @@ func Lists(home string) []string {
 // maxNameLine is the longest line of the file of names that is read, in bytes; a longer one is passed over.
 const maxNameLine = 64 << 10
 
+// maxNames is how many bytes of the file of names are read, the newest: a client writes some hundred for a name.
+const maxNames = 16 << 20
+
 // Named returns the ids of the threads that bear a name, in lower case and in the order in which they got it: none if no
 // thread does, several if users gave it more than once. Of a thread that was renamed the newest name counts, as in the
 // client (measured with 0.169.0). A line that can't be read is passed over.
@@ -44,6 +47,11 @@ func Named(home, name string) ([]string, error) {
 		return nil, fmt.Errorf("looking for a thread named %q: %w", name, err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > maxNames { // the line that this cuts can't be read
+		if _, err := f.Seek(-maxNames, io.SeekEnd); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+	}
 	var ids []string
 	in := bufio.NewReaderSize(f, maxNameLine)
 	for long := false; ; {

@@ -35,3 +35,25 @@ func TestNamed(t *testing.T) {
 		t.Error(ids, err)
 	}
 }
+
+// TestNamedAtTheEnd: of a file of names that is far too large the newest are read.
+func TestNamedAtTheEnd(t *testing.T) {
+	const id = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
+	home := t.TempDir()
+	path := filepath.Join(home, namesFile)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "{\"id\":%q,\"thread_name\":\"old\"}\n", id)
+	if _, err := f.Seek(8<<30, 0); err != nil {
+		t.Skip(err)
+	}
+	fmt.Fprintf(f, "\n{\"id\":%q,\"thread_name\":\"new\"}\n", id)
+	for name, want := range map[string]int{"old": 0, "new": 1} {
+		if ids, err := Named(home, name); err != nil || len(ids) != want {
+			t.Errorf("%s: %q, %v", name, ids, err)
+		}
+	}
+}
