@@ -75,14 +75,17 @@ func onlyNamed(kind string) func(*session.Record) {
 	return func(rec *session.Record) { rec.Type = kind }
 }
 
+// neverTooLarge is how many digits any number of 64 bits with a sign can have.
+const neverTooLarge = 18
+
 func readOrdinal(raw []byte) session.Ordinal {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return session.Ordinal{}
 	}
 	v := int64(0)
-	for _, c := range raw {
+	for i, c := range raw {
 		digit := int64(c) - '0'
-		if digit < 0 || digit > 9 || v > (math.MaxInt64-digit)/10 {
+		if digit < 0 || digit > 9 || i >= neverTooLarge && v > (math.MaxInt64-digit)/10 {
 			return session.Ordinal{State: session.BadOrdinal}
 		}
 		v = 10*v + digit
