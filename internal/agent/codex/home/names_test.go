@@ -47,7 +47,7 @@ func TestNamedAtTheEnd(t *testing.T) {
 	}
 	defer f.Close()
 	fmt.Fprintf(f, "{\"id\":%q,\"thread_name\":\"old\"}\n", id)
-	if _, err := f.Seek(8<<30, 0); err != nil {
+	if _, err := f.Seek(4*maxNames, 0); err != nil {
 		t.Skip(err)
 	}
 	fmt.Fprintf(f, "\n{\"id\":%q,\"thread_name\":\"new\"}\n", id)
