@@ -118,3 +118,17 @@ func TestTornOutputsID(t *testing.T) {
 		}
 	}
 }
+
+// TestThoughtBesideRebuilt: a call that a repair has rebuilt without all of its input makes no thinking of its answer untrue.
+func TestThoughtBesideRebuilt(t *testing.T) {
+	lines := recordedLines(t, "2.1.330/thinking")
+	i := lineOf(lines, 0, `"type":"thinking"`)
+	j := lineOf(lines, i, `"type":"tool_use"`)
+	call := lines[j]
+	lines[j] = `{"type":"assistant","uuid":` + gjson.Get(call, "uuid").Raw + `,"parentUuid":` + gjson.Get(call, "parentUuid").Raw +
+		`,"message":{"id":` + gjson.Get(call, "message.id").Raw + `,"role":"assistant","model":` + gjson.Get(call, "message.model").Raw +
+		`,"content":[{"type":"tool_use","id":` + gjson.Get(call, "message.content.0.id").Raw + `,"name":"Bash","input":{}}]}}` + "\n"
+	if found := rulesOf(t, lines); slices.Contains(found, "bad-thinking") {
+		t.Error(found)
+	}
+}

@@ -69,7 +69,7 @@ func (p *proof) answer(n *node, content, model []byte) {
 		p.answers[n.msg] = a
 	}
 	a.end = n.pos()
-	a.odd = a.odd || bytes.Contains(content, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
+	a.odd = a.odd || n.version == "" || bytes.Contains(content, mark) || a.model != string(model) || n.mended || len(n.faults) > 0 || len(content) == 0 || content[0] != '['
 	i := 0
 	gjson.ParseBytes(content).ForEach(func(_, b gjson.Result) bool {
 		one := appendCanonical(nil, b)
