@@ -25,11 +25,16 @@ func TestOwnAncestor(t *testing.T) {
 func TestCircleHealed(t *testing.T) {
 	var lines []string
 	for i, l := range []struct{ typ, uuid, parent, content string }{
-		{"user", "u1", "", `"one"`}, {"assistant", "a1", "u1", `[{"type":"text","text":"yes"}]`},
-		{"user", "u2", "a4", `"two"`}, {"assistant", "a2", "u2", `[{"type":"text","text":"no"}]`},
-		{"user", "u3", "a2", `"three"`}, {"assistant", "a3", "u3", `[{"type":"text","text":"ok"}]`},
-		{"user", "u4", "a3", `"four"`}, {"assistant", "a4", "u4", `[{"type":"text","text":"so"}]`},
-		{"user", "u5", "a4", `"five"`}, {"assistant", "a5", "u5", `[{"type":"text","text":"end"}]`},
+		{"user", "u1", "", `"one"`},
+		{"assistant", "a1", "u1", `[{"type":"text","text":"yes"}]`},
+		{"user", "u2", "a4", `"two"`},
+		{"assistant", "a2", "u2", `[{"type":"text","text":"no"}]`},
+		{"user", "u3", "a2", `"three"`},
+		{"assistant", "a3", "u3", `[{"type":"text","text":"ok"}]`},
+		{"user", "u4", "a3", `"four"`},
+		{"assistant", "a4", "u4", `[{"type":"text","text":"so"}]`},
+		{"user", "u5", "a4", `"five"`},
+		{"assistant", "a5", "u5", `[{"type":"text","text":"end"}]`},
 	} {
 		lines = append(lines, fmt.Sprintf(`{"parentUuid":%q,"type":%q,"message":{"id":"msg_%d","role":%q,"content":%s},"uuid":%q,"timestamp":"2026-11-20T10:00:%02d.000Z","version":"2.1.215"}`+"\n", l.parent, l.typ, i, l.typ, l.content, l.uuid, i*2))
 	}
