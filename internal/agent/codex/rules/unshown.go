@@ -21,6 +21,7 @@ type unshownChecker struct {
 	shown bool             // an answer or a thought has had its event: this session's client writes them
 	texts recent[struct{}] // the newest of answers that events have shown: of two clients that write one session, one's records may stand between the other's
 	found *Finding         // an item without an event, until it is known that no compaction made it
+	early []*Finding       // such items in front of the first that has its event, until there is one
 	// thought says that an event has shown a thought whose item has not come: after a stream was cut, the count of tokens
 	// may stand between them.
 	thought bool
@@ -36,6 +37,9 @@ const (
 	behindEvent          // that shows the item
 	behindOther          // a prompt, an output, or a count of tokens: nothing that comes between an event and its item
 )
+
+// maxEarly is how many items in front of the first that has its event are kept.
+const maxEarly = 64
 
 // maxShownTexts is how many texts are remembered.
 const maxShownTexts = 1 << 14
@@ -64,8 +68,11 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	case tells&codex.TellsUser != 0, rec.Kind == session.Output, rec.Type == "event_msg/token_count":
 		c.prev = behindOther
 	case rec.Answer && string(rec.Role) == "assistant", thought:
-		c.shown = c.shown || prev == behindEvent
-		if prev == behindOther && c.shown && !c.review.open && !codex.OfSubagent(c.run.header) {
+		if prev == behindEvent {
+			c.shown = true
+			c.tellEarly()
+		}
+		if prev == behindOther && !c.review.open && !codex.OfSubagent(c.run.header) {
 			c.alone(rec, thought)
 		}
 		c.thought = c.thought && !thought
@@ -109,10 +116,21 @@ func (c *unshownChecker) settle(rec *session.Record) {
 	if c.found == nil || rec.Type == "event_msg/token_count" || rec.Kind == session.Context || rec.Kind == session.Other {
 		return
 	}
-	if rec.Kind != session.Compaction {
+	switch {
+	case rec.Kind == session.Compaction:
+	case c.shown:
 		c.run.report(*c.found)
+	case len(c.early) < maxEarly:
+		c.early = append(c.early, c.found)
 	}
 	c.found = nil
+}
+
+func (c *unshownChecker) tellEarly() {
+	for _, f := range c.early {
+		c.run.report(*f)
+	}
+	c.early = nil
 }
 
 func (c *unshownChecker) End() {}
