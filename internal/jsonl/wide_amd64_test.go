@@ -16,6 +16,14 @@ func bothWays[T any](do func() T) (words, blocks T) {
 	return words, do()
 }
 
+// manyTexts is how many are compared.
+func manyTexts() int {
+	if testing.Short() {
+		return 20_000
+	}
+	return 200_000
+}
+
 // pieceOf takes a number of pieces at random.
 func pieceOf(r *rand.Rand, pieces []string, n int) string {
 	var b strings.Builder
@@ -39,7 +47,8 @@ func TestWideText(t *testing.T) {
 	plain := []string{"a", "words ", strings.Repeat("-", 31), strings.Repeat("plain text ", 6), " ", "/"}
 	r := rand.New(rand.NewPCG(8, 8))
 	ends, escaped := 0, 0
-	for i := range 200_000 {
+	texts := manyTexts()
+	for i := range texts {
 		line := []byte{'"'}
 		if i < 256 { // every byte behind a backslash
 			line = fmt.Appendf(line, `%0*d\%c%080d"`, 80+i%64, 0, 0, 0)
@@ -68,7 +77,7 @@ func TestWideText(t *testing.T) {
 			escaped++
 		}
 	}
-	if ends < 10_000 || escaped < 1000 {
+	if ends < texts/20 || escaped < texts/200 {
 		t.Errorf("only %d texts were long, %d had a wrong escape", ends, escaped)
 	}
 }
@@ -81,7 +90,7 @@ func TestWideUTF8(t *testing.T) {
 	pieces := []string{"a", "é", "日", "😀", "ascii and more of it ", strings.Repeat("本", 9), strings.Repeat("x", 32), "\U0010ffff", "\ud7ff", "\ue000", "\u0800", "\u07ff", "\u0080"}
 	wrong := []string{"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5", "\xff", "\xe3\x81", "\xf0\x9f\x98", "\xc3"}
 	r := rand.New(rand.NewPCG(9, 9))
-	for i := range 200_000 {
+	for i := range manyTexts() {
 		text := pieceOf(r, pieces, r.IntN(30))
 		switch i % 3 {
 		case 1:
