@@ -1,0 +1,55 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hist-cli/hist/fleet/fleettest"
+	"github.com/hist-cli/hist/fleet/store"
+)
+
+// TestShutDirectory: what lies beside a directory that can't be looked into is listed, and that one is told.
+func TestShutDirectory(t *testing.T) {
+	root := t.TempDir()
+	s := fleettest.Open(t, root)
+	for _, key := range []string{"a.jsonl", "b/x.jsonl", "c.jsonl"} {
+		fleettest.Put(t, s, key, []byte("x"))
+	}
+	shut := filepath.Join(root, "b")
+	if err := os.Chmod(shut, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(shut, 0o700) }) //nolint:errcheck // so that it can be removed
+	for dir := root; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) { // so that anybody comes to it
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := listAsNobody(t, s)
+	if !errors.Is(err, store.ErrDenied) || !strings.Contains(err.Error(), shut) || fmt.Sprint(keys) != "[a.jsonl c.jsonl]" {
+		t.Errorf("%q, %v", keys, err)
+	}
+}
+
+// listAsNobody lists a store as a user who may not look into everything, as root may.
+func listAsNobody(t *testing.T, s store.Store) (keys []string, err error) {
+	t.Helper()
+	if root := os.Getuid() == 0; root {
+		const nobody = 65534
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		if err := syscall.Setfsuid(nobody); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Setfsuid(0) //nolint:errcheck // root may always
+	}
+	err = s.List(context.Background(), "", func(o store.Object) error { keys = append(keys, o.Key); return nil })
+	return keys, err
+}
