@@ -26,8 +26,10 @@ func TestShutDirectory(t *testing.T) {
 	if err := os.Chmod(shut, 0); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.Chmod(shut, 0o700) })                                                          //nolint:errcheck // so that it can be removed
-	for dir := root; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) { // so that anybody comes to it
+	t.Cleanup(func() { os.Chmod(shut, 0o700) }) //nolint:errcheck // so that it can be removed
+
+	// Anybody may come to the store.
+	for dir := root; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
