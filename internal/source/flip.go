@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -19,6 +21,12 @@ const maxTries = 40 << 30
 // maxSearched is how large a stored file may be to be held whole and searched, in bytes.
 const maxSearched = 16 << 20
 
+// maxUnlikely bounds it where the stream is most likely cut off, and no bit was flipped.
+const maxUnlikely = 1 << 30
+
+// maxDecoded is how much a stream may decode to, in bytes, for it to be asked whether it is broken off.
+const maxDecoded = 1 << 30
+
 // Sizes of what a zstd frame is made of, in bytes (RFC 8878, 3.1.1).
 const (
 	magicSize       = 4
@@ -26,6 +34,12 @@ const (
 	blockHeaderSize = 3
 	maxBlock        = 128 << 10
 	checksumSize    = 4
+)
+
+// Kinds of blocks (the same, 3.1.1.2.2).
+const (
+	rawBlock      = 0
+	repeatedBlock = 1
 )
 
 // flip is one bit of a stored file that is read the other way round.
@@ -81,8 +95,20 @@ func (s *Source) Flipped() (at int64, ok bool) {
 
 // findFlip tries the bits of a stream that may be the flipped one.
 func findFlip(ctx context.Context, stored []byte) (*flip, error) {
-	suspects, content := suspectsOf(stored)
-	if int64(len(suspects))*8*content > maxTries {
+	suspects, sizes, content := suspectsOf(stored)
+	most := int64(maxTries)
+	if content <= maxDecoded && brokenOff(stored) {
+		if found, err := tryBits(ctx, stored, sizes, content, most); found != nil || err != nil {
+			return found, err
+		}
+		most = maxUnlikely
+	}
+	return tryBits(ctx, stored, suspects, content, most)
+}
+
+// tryBits tries the bits of some bytes of a stream; none if that would be more than most tries, as maxTries counts them.
+func tryBits(ctx context.Context, stored []byte, suspects []int64, content, most int64) (*flip, error) {
+	if int64(len(suspects))*8*content > most {
 		return nil, nil
 	}
 	workers := runtime.GOMAXPROCS(0)
@@ -113,17 +139,30 @@ func findFlip(ctx context.Context, stored []byte) (*flip, error) {
 	return found.Load(), nil
 }
 
+// brokenOff says whether a stream decodes up to where the file ends.
+func brokenOff(stored []byte) bool {
+	d, err := zstd.NewReader(bytes.NewReader(stored), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	_, err = io.Copy(io.Discard, d)
+	return errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // suspectsOf are the offsets of the bytes of a stream in which a flipped bit may lie, and how many bytes it may decode to.
 // A stream whose blocks fill the file exactly has its fault in what they hold; in any other the walk over the blocks was led
-// astray by one of those bytes that say how large things are.
-func suspectsOf(stored []byte) (suspects []int64, content int64) {
+// astray by one of those bytes that say how large things are. Where it is broken off, it is one of sizes: those of blocks that
+// are stored as they are, which decode with any size, and of the last two: of the others some can be a byte too long, and
+// what is read behind such a one is hardly ever a block that decodes.
+func suspectsOf(stored []byte) (suspects, sizes []int64, content int64) {
 	size := int64(len(stored))
 	for i := range min(size, maxFrameHeader) {
 		suspects = append(suspects, i)
 	}
 	var h zstd.Header
 	if h.Decode(stored) != nil {
-		return suspects, maxSearched
+		return suspects, suspects, maxSearched
 	}
 	blocks := int64(0)
 	at, last := int64(h.HeaderSize), false
@@ -131,12 +170,17 @@ func suspectsOf(stored []byte) (suspects []int64, content int64) {
 		header := binary.LittleEndian.Uint32(append(stored[at:at+blockHeaderSize:at+blockHeaderSize], 0))
 		last = header&1 == 1
 		length := int64(header >> 3)
-		if repeated := header>>1&3 == 1; repeated {
+		kind := header >> 1 & 3
+		if kind == repeatedBlock {
 			length = 1
 		}
 		suspects = append(suspects, at, at+1, at+2)
+		if kind == rawBlock {
+			sizes = append(sizes, at, at+1, at+2)
+		}
 		at += blockHeaderSize + length
 	}
+	sizes = append(sizes, suspects[max(0, len(suspects)-2*blockHeaderSize):]...)
 	if last && h.HasCheckSum && at+checksumSize == size {
 		suspects = suspects[:0]
 		for i := int64(0); i < size; i++ {
@@ -147,7 +191,7 @@ func suspectsOf(stored []byte) (suspects []int64, content int64) {
 	if h.HasFCS {
 		content = min(content, int64(min(h.FrameContentSize, maxSearched)))
 	}
-	return suspects, content
+	return suspects, sizes, content
 }
 
 // trial is a stream of which one bit after the other is turned.

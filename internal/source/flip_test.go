@@ -98,6 +98,79 @@ func TestUnflip(t *testing.T) {
 	}
 }
 
+// Any bit of what says how large things are is found, in a stream of several blocks, of which one is stored as it is.
+func TestUnflipSizes(t *testing.T) {
+	var b bytes.Buffer
+	e, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := make([]byte, 1<<10)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for i := range random {
+		random[i] = byte(rnd.Uint32())
+	}
+	for _, block := range [][]byte{sessionText(1 << 10), random, sessionText(1 << 10), []byte("the end\n")} {
+		if _, err := e.Write(block); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Flush(); err != nil { // which ends a block
+			t.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := b.Bytes()
+	headers, raw := blockHeaders(t, whole)
+	if len(headers) < 4 || raw == 0 {
+		t.Fatalf("%d blocks, %d of them raw", len(headers), raw)
+	}
+	for _, at := range headers {
+		for bit := range 8 * blockHeaderSize {
+			stored := bytes.Clone(whole)
+			f := flip{int64(at + bit/8), 1 << (bit % 8)}
+			f.apply(stored, 0)
+			if found, err := findFlip(t.Context(), stored); err != nil || found == nil || *found != f {
+				t.Errorf("bit %d of the block at %d: found %+v, %v", bit, at, found, err)
+			}
+		}
+	}
+	if brokenOff(whole) {
+		t.Error("a whole stream is taken for one that is broken off")
+	}
+	for cut := headers[1]; cut < len(whole); cut += 97 {
+		if !brokenOff(whole[:cut]) {
+			t.Errorf("cut off at %d: not seen", cut)
+		}
+		if found, err := findFlip(t.Context(), whole[:cut]); found != nil || err != nil {
+			t.Errorf("cut off at %d: found %+v, %v", cut, found, err)
+		}
+	}
+}
+
+// blockHeaders are the offsets of the headers of a sound stream's blocks, and how many blocks are stored as they are.
+func blockHeaders(t *testing.T, stored []byte) (at []int, raw int) {
+	t.Helper()
+	var h zstd.Header
+	if err := h.Decode(stored); err != nil {
+		t.Fatal(err)
+	}
+	for next := h.HeaderSize; next+blockHeaderSize <= len(stored)-checksumSize; {
+		header := int(stored[next]) | int(stored[next+1])<<8 | int(stored[next+2])<<16
+		at = append(at, next)
+		length := header >> 3
+		switch header >> 1 & 3 {
+		case rawBlock:
+			raw++
+		case repeatedBlock:
+			length = 1
+		}
+		next += blockHeaderSize + length
+	}
+	return at, raw
+}
+
 // A stream that is too long to be searched is left as it is, at once.
 func TestUnflipIsBounded(t *testing.T) {
 	stored := compressed(t, sessionText(1<<20))
