@@ -141,12 +141,12 @@ func tryBits(ctx context.Context, stored []byte, suspects []int64, content, most
 
 // brokenOff says whether a stream decodes up to where the file ends.
 func brokenOff(stored []byte) bool {
-	d, err := zstd.NewReader(bytes.NewReader(stored), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	d, err := newDecoder(bytes.NewReader(stored))
 	if err != nil {
 		return false
 	}
 	defer d.Close()
-	_, err = io.Copy(io.Discard, d)
+	_, err = io.Copy(io.Discard, io.LimitReader(d, maxDecoded))
 	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -177,5 +178,23 @@ func TestUnflipIsBounded(t *testing.T) {
 	stored[len(stored)/2] ^= 1
 	if f, err := findFlip(t.Context(), stored); f != nil || err != nil {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A stream that asks for a window of 512 MiB is not given one to see whether it is broken off.
+func TestBrokenOffIsBounded(t *testing.T) {
+	const window = 19 << 3
+	stored := []byte{0x28, 0xb5, 0x2f, 0xfd, 4, window}
+	for range 4096 { // all of it
+		const length = maxBlock<<3 | repeatedBlock<<1
+		stored = append(stored, length&0xff, length>>8&0xff, length>>16, 'x')
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if brokenOff(stored) {
+		t.Error("it was decoded")
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > maxWindow {
+		t.Errorf("%d MiB were asked for", (after.TotalAlloc-before.TotalAlloc)>>20)
 	}
 }

@@ -96,8 +96,7 @@ func (s *Source) only(ctx context.Context) (io.ReadCloser, error) {
 
 // decode puts a zstd decoder with bounded memory on r.
 func (s *Source) decode(r io.Reader, closeRaw func() error, used *atomic.Int64) (io.ReadCloser, error) {
-	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
+	d, err := newDecoder(r)
 	if err != nil {
 		if closeRaw != nil {
 			closeRaw()
@@ -105,6 +104,12 @@ func (s *Source) decode(r io.Reader, closeRaw func() error, used *atomic.Int64) 
 		return nil, s.zstdError(err, 0)
 	}
 	return &zstdReader{source: s, d: d, raw: closeRaw, counter: counter{used}}, nil
+}
+
+// newDecoder is a zstd decoder that holds no more than maxWindow.
+func newDecoder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
 }
 
 // zstdError sorts the decoder's errors: what the file system or the context said stays itself, the rest is damage.
