@@ -20,6 +20,13 @@ const (
 	TellsThought                   // the summary of a thought
 )
 
+// Tokens is what a count of tokens says: the sum of the session so far, and what the newest answer took of it; 0 for what it
+// does not say.
+func Tokens(count *session.Record) (total, took int64) {
+	info := gjson.GetBytes(count.Raw, "payload.info")
+	return info.Get("total_token_usage.total_tokens").Int(), info.Get("last_token_usage.total_tokens").Int()
+}
+
 // Evidence says what the record tells, and in which words its source is named in a report.
 func Evidence(rec *session.Record) (Tells, string) {
 	if rec.Kind != session.Evidence {

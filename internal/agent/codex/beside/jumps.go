@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -35,8 +33,7 @@ func (j *jumps) See(rec *session.Record, count int) {
 	case rec.Model && rec.Kind != session.Output && answers(rec):
 		j.answered = true
 	case rec.Type == "event_msg/token_count":
-		info := gjson.GetBytes(rec.Raw, "payload.info")
-		total, took := info.Get("total_token_usage.total_tokens").Int(), info.Get("last_token_usage.total_tokens").Int()
+		total, took := codex.Tokens(rec)
 		if total <= 0 {
 			return
 		}

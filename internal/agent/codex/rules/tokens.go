@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"hash/maphash"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -106,8 +104,7 @@ func (c *tokenChecker) Lost(rec *session.Record) { c.known = true }
 func (c *tokenChecker) End() {}
 
 func (c *tokenChecker) count(rec *session.Record) {
-	info := gjson.GetBytes(rec.Raw, "payload.info")
-	total, took := info.Get("total_token_usage.total_tokens").Int(), info.Get("last_token_usage.total_tokens").Int()
+	total, took := codex.Tokens(rec)
 	if total <= 0 {
 		return
 	}
