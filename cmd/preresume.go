@@ -236,9 +236,12 @@ func (p *preRun) find() (target, error) {
 		if _, ok := h.agent.(agent.Continuer); ok {
 			where += "; asked to go on, the client begins a new one and says nothing"
 		}
+		if p.lost != nil {
+			where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)
+		}
 		err := fmt.Errorf("no session %s", where)
 		a := preresume.Missing(err.Error())
-		a.Agent = h.agent.Name()
+		a.Agent, a.Replaceable = h.agent.Name(), p.lost
 		return target{}, p.instead(a, err)
 	}
 	return target{path: path, home: h.dir}, nil
