@@ -103,7 +103,7 @@ func newApp(e *env) *cli.App {
 		Name:            "hist",
 		Usage:           "find and repair damage in the session files of AI coding agents",
 		UsageText:       "hist COMMAND [options] [PATH|ID ...]",
-		Description:     "A session that will not resume, or that resumes having silently forgotten things, is mostly a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.",
+		Description:     "A session that will not resume, or that resumes having silently forgotten things, is usually a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.",
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,

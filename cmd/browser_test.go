@@ -183,7 +183,7 @@ func TestVeryLargePage(t *testing.T) {
 	if len(page) > 9<<20 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
-	for _, want := range []string{"c998_30", "entries are not in this page", "Turn 1000</b>"} {
+	for _, want := range []string{"c998_30", "entries are left out of this page", "Turn 1000</b>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -10,8 +10,8 @@ import (
 
 func cacheCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "cache", Usage: "say what the cache of hist lint holds, or remove it", ArgsUsage: "[status | clean]",
-		Description:  "hist lint keeps what it found in sessions that have not changed since. clean removes that, of all versions of hist:\nnothing is lost but time.",
+		Name: "cache", Usage: "show what hist lint's cache holds, or remove it", ArgsUsage: "[status | clean]",
+		Description:  "hist lint stores what it found in a session until the session changes. clean removes these results, of all versions of\nhist; the only loss is time.",
 		OnUsageError: onUsageError, Action: e.cache,
 	}
 }

@@ -9,14 +9,14 @@ var examples = map[string][]sample{
 		{"hist lint", "what is wrong with your sessions"},
 		{"hist lint --last", "with the one that codex resume --last would take here"},
 		{"hist lint --statistics --notes", "how often each rule finds something"},
-		{"hist lint -f text,sarif=hist.sarif transcripts", "a directory; for you, and for code scanning"},
+		{"hist lint -f text,sarif=hist.sarif transcripts", "a directory; once for you, once for code scanning"},
 	},
 	"repair": {
 		{"hist repair -n 01a1fa85-bfc3", "what a repair would change"},
 		{"hist repair 01a1fa85-bfc3", "make a copy that resumes; its last lines say how to go on"},
 		{"hist repair -i 01a1fa85-bfc3", "replace the session's own file, so that its id stays"},
 		{"hist repair -n --html repair.html 01a1fa85-bfc3", "the changes as a page for a browser"},
-		{"hist repair --only exact,recovered --yes", "all sessions, as far as nothing is lost"},
+		{"hist repair --only exact,recovered --yes", "all sessions, but only where nothing is lost"},
 	},
 	"undo": {
 		{"hist undo -n", "what taking the last repair back would do"},
@@ -24,13 +24,13 @@ var examples = map[string][]sample{
 	},
 	"runs": {
 		{"hist runs", "the repairs on record"},
-		{"hist runs show 20", "one of them, by the beginning of its id: what it changed, and how to take it back"},
+		{"hist runs show 20", "one of them, by the beginning of its id: what it changed, and how to undo it"},
 		{"hist runs prune --older-than 30d -n", "what would go"},
 	},
 	"pre-resume": {
 		{"hist pre-resume 01a1fa85-bfc3", "can this session be resumed, and how"},
 		{"hist pre-resume --last --repair --exec", "repair the last session if need be, and resume it"},
-		{"hist pre-resume --repair 01a1fa85-bfc3 --exec -- codex exec resume 01a1fa85-bfc3 'go on'", "the same for a script's own command"},
+		{"hist pre-resume --repair 01a1fa85-bfc3 --exec -- codex exec resume 01a1fa85-bfc3 'go on'", "the same, with a command of your own"},
 		{"hist pre-resume --json --show-content 01a1fa85-bfc3", "the answer for a program"},
 	},
 	"shim": {

@@ -63,7 +63,7 @@ func explainCommand(e *env) *cli.Command {
 func explainError(w *bufio.Writer, st *styles, text string) error {
 	hint := preresume.Explain(text)
 	if hint == nil {
-		return &exitError{ExitIO, errors.New("nothing is known of this error; hist lint ID says whether the session is damaged")}
+		return &exitError{ExitIO, errors.New("this error is not known; hist lint ID says whether the session is damaged")}
 	}
 	name := hint.Rule
 	if name == "" {

@@ -15,7 +15,7 @@ import (
 )
 
 func lastFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id, the session that codex resume --last would take here; with --agent claude, claude --continue", DisableDefaultText: true}
+	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id: the session that codex resume --last would take here, or claude --continue with --agent claude", DisableDefaultText: true}
 }
 
 // agentFlag says whose sessions are meant, where no path does.

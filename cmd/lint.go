@@ -25,18 +25,18 @@ func lintCommand(e *env) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMATS` of the findings, separated by commas: " + formatNames + "; NAME=FILE writes to a file"},
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "exit 1 for findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
-			&cli.StringSliceFlag{Name: "rule", Usage: "look for this `RULE` only; may be given more than once"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, tell of each finding the byte, the record, the impact and the fix, too", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, by the client's version and by month instead of naming them", DisableDefaultText: true},
+			&cli.StringSliceFlag{Name: "rule", Usage: "report only this `RULE`; may be given more than once"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, also print the byte, the record, the impact and the fix of each finding", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "statistics", Usage: "instead of listing findings, count them by rule, by client version and by month", DisableDefaultText: true},
 			noTitlesFlag(),
 			lastFlag(), agentFlag(),
-			&cli.BoolFlag{Name: "notes", Usage: "print notes, too; text only counts them otherwise", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "notes", Usage: "also print notes, which text otherwise only counts", DisableDefaultText: true},
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 			providerFlag(),
-			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, words of the conversation included", DisableDefaultText: true},
-			&cli.StringFlag{Name: "files-from", Usage: "lint also the sessions that this `FILE` names, one a line; - is standard input"},
+			&cli.BoolFlag{Name: "show-content", Usage: "show the bytes around each finding, which may hold words of the conversation", DisableDefaultText: true},
+			&cli.StringFlag{Name: "files-from", Usage: "also lint the sessions listed in this `FILE`, one a line; - is standard input"},
 			&cli.StringFlag{Name: "shard", Usage: "lint only the `PART` I/N of all sessions, I from 0; auto/N takes I from the batch scheduler's variable"},
-			&cli.BoolFlag{Name: "no-cache", Usage: "lint anew what has not changed since it was linted, and keep nothing of it", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "no-cache", Usage: "don't use the cache: lint sessions that have not changed as well, and store no results", DisableDefaultText: true},
 			colorFlag(),
 		}, configFlags(), baselineFlags()),
 		OnUsageError: onUsageError, Action: e.lint,
@@ -182,7 +182,7 @@ func (l *lintRun) run() error {
 		}
 	}
 	if l.silenced > 0 && !l.text() {
-		fmt.Fprintf(l.env.err, "hist: %s left out or made less weighty by %s\n", count(l.silenced, "finding", "findings"), oneLine(l.filter.config.path))
+		fmt.Fprintf(l.env.err, "hist: %s left out or downgraded by %s\n", count(l.silenced, "finding", "findings"), oneLine(l.filter.config.path))
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func (p *textPrinter) end() error {
 		line += fmt.Sprintf(", %d ignored by the config", p.ignored)
 	}
 	if p.lowered > 0 {
-		line += fmt.Sprintf(", %d made less weighty by the config", p.lowered)
+		line += fmt.Sprintf(", %d downgraded by the config", p.lowered)
 	}
 	if p.known > 0 {
 		line += fmt.Sprintf(", %d known by the baseline", p.known)
@@ -198,15 +198,15 @@ func (p *textPrinter) damage(found int64) string {
 	}
 	switch {
 	case p.mendable == found && found == 1:
-		return line + ": 1 finding, which can be mended"
+		return line + ": 1 finding, which can be repaired"
 	case p.mendable == found:
-		return line + fmt.Sprintf(": %d findings, all of which can be mended", found)
+		return line + fmt.Sprintf(": %d findings, all of which can be repaired", found)
 	case found == 1:
-		return line + ": 1 finding, which can't be mended"
+		return line + ": 1 finding, which can't be repaired"
 	case p.mendable == 0:
-		return line + fmt.Sprintf(": %d findings, none of which can be mended", found)
+		return line + fmt.Sprintf(": %d findings, none of which can be repaired", found)
 	}
-	return line + fmt.Sprintf(": %d of %d findings can be mended", p.mendable, found)
+	return line + fmt.Sprintf(": %d of %d findings can be repaired", p.mendable, found)
 }
 
 // next says what to type next.

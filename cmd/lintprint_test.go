@@ -18,11 +18,11 @@ func TestSummaryOfMendable(t *testing.T) {
 		fixes   []lint.Fix
 		want    string
 	}{
-		{lint.Summary{}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, all of which can be mended"},
-		{lint.Summary{}, []lint.Fix{lint.Exact, lint.NoFix}, "1 session is damaged: 1 of 2 findings can be mended"},
-		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: 2 findings, none of which can be mended"},
-		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, none of which can be mended"},
-		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact}, "1 session is damaged: 1 finding, which can't be mended"},
+		{lint.Summary{}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, all of which can be repaired"},
+		{lint.Summary{}, []lint.Fix{lint.Exact, lint.NoFix}, "1 session is damaged: 1 of 2 findings can be repaired"},
+		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: 2 findings, none of which can be repaired"},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, none of which can be repaired"},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact}, "1 session is damaged: 1 finding, which can't be repaired"},
 	} {
 		var out bytes.Buffer
 		p := &textPrinter{w: bufio.NewWriter(&out), st: newStyles(false)}

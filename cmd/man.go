@@ -48,7 +48,7 @@ var manSections = []struct {
 		{"~/.codex/sessions, ~/.codex/archived_sessions", "the sessions of Codex"},
 		{"~/.claude/projects", "the sessions of Claude Code"},
 		{configName, "the config: the nearest from the working directory upwards, otherwise ~/.config/hist/config.toml; see docs/config.md"},
-		{"~/.local/state/hist/runs", "the records of repairs, from which hist undo restores"},
+		{"~/.local/state/hist/runs", "the records of repairs, which hist undo reads"},
 		{"~/.cache/hist", "what hist lint found in sessions that have not changed since; hist cache clean removes it"},
 	}},
 	{"ENVIRONMENT", [][2]string{

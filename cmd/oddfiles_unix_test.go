@@ -179,7 +179,7 @@ func TestFlippedBitInZstd(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, out := exitCode(t, child(t, "lint", path)); code != ExitFindings || !strings.Contains(out, "one bit of byte") || !strings.Contains(out, "1 finding, which can be mended") {
+	if code, out := exitCode(t, child(t, "lint", path)); code != ExitFindings || !strings.Contains(out, "one bit of byte") || !strings.Contains(out, "1 finding, which can be repaired") {
 		t.Errorf("lint: exit %d: %s", code, out)
 	}
 	c := child(t, "repair", "--in-place", path)

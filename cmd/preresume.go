@@ -30,22 +30,22 @@ func preResumeCommand(e *env) *cli.Command {
 			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "with --last: whatever directory it works in", DisableDefaultText: true},
 			&cli.StringFlag{Name: "cwd", Usage: "with --last: in this `DIRECTORY` instead; with --card: where you work now"},
-			&cli.BoolFlag{Name: "interactive", Usage: "with --last: none that codex exec began", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "interactive", Usage: "with --last: leave out sessions that codex exec began", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before going on", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "markdown", Usage: "the card as Markdown", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "repair", Usage: "repair the session in place if that makes it resumable; once for the same bytes", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "exec", Usage: "run the COMMAND behind --, or without one the resume, if the session can be resumed, and exit with its code", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "force", Usage: "with --exec: run it whatever the answer is", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "deep", Usage: "read a large session whole, too", DisableDefaultText: true},
-			&cli.DurationFlag{Name: "timeout", Usage: "answer after this `TIME` with what is known then, e.g. 2s"},
-			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you take, in `BYTES`", DefaultText: "any"},
+			&cli.BoolFlag{Name: "repair", Usage: "repair the session in place if that makes it resumable, but only once for the same bytes", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "exec", Usage: "if the session can be resumed, run the COMMAND after --, or the resume itself if there is none, and exit with its code", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "force", Usage: "with --exec: run it even if the session can't be resumed", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "deep", Usage: "read the whole session even if it is large", DisableDefaultText: true},
+			&cli.DurationFlag{Name: "timeout", Usage: "answer after this `TIME`, e.g. 2s, with what is known by then"},
+			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you accept, in `BYTES`", DefaultText: "any"},
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume, or - for standard input"},
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
-			&cli.StringFlag{Name: "via", Usage: "for the log: `WHAT` leads to the question, e.g. argv or thread/resume; the session that is found then counts as used"},
+			&cli.StringFlag{Name: "via", Usage: "for the log: `WHAT` led to the question, e.g. argv or thread/resume; the session that is found then counts as used"},
 			&cli.StringFlag{Name: "caller", Usage: "for the log: the `PROGRAM` that asks, e.g. my-wrapper/1.2"},
-			&cli.BoolFlag{Name: "quiet", Usage: "answer with one line on standard error, and only if the session was repaired or is not resumable", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "show-content", Usage: "tell the words of the last prompt", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "quiet", Usage: "print one line on standard error, and only if the session was repaired or can't be resumed", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "show-content", Usage: "include the words of the last prompt", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.preResume,
 	}
@@ -133,7 +133,7 @@ func (p *preRun) flags() error {
 	case len(sessions) == 0 || sessions[0] == "" || sessions[0] == "-":
 		return usage("pre-resume takes a session's id or file, or --last")
 	case len(sessions) > 1:
-		return usage("pre-resume takes one session; a command to run wants --exec and stands behind --: hist pre-resume ID --exec -- codex resume ID")
+		return usage("pre-resume takes one session; a command to run needs --exec and comes after --: hist pre-resume ID --exec -- codex resume ID")
 	default:
 		p.asked = sessions
 	}
@@ -234,7 +234,7 @@ func (p *preRun) find() (target, error) {
 			where += " that works in " + p.cwd + "; --all takes the last one of all directories"
 		}
 		if _, ok := h.agent.(agent.Continuer); ok {
-			where += "; asked to go on, the client begins a new one and says nothing"
+			where += "; the client would silently begin a new one"
 		}
 		if p.lost != nil {
 			where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)
@@ -296,7 +296,7 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	tried, err := decisions.Tried(digest)
 	switch {
 	case err != nil:
-		before.RepairError = "whether these bytes were repaired before can't be known: " + err.Error()
+		before.RepairError = "it can't be told whether these bytes were repaired before: " + err.Error()
 		return before, nil
 	case tried != "":
 		before.RepairError = "these bytes were repaired before (" + tried + "); to repair them again use hist repair --in-place"
@@ -320,7 +320,7 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	}
 	if run == "" { // nothing was changed: nothing could be mended, or somebody else has done it
 		if after.Damaged() {
-			after.RepairError = "nothing in it can be mended"
+			after.RepairError = "nothing in it can be repaired"
 		}
 		return after, nil
 	}

@@ -21,7 +21,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 		p.command = a.Resume
 	}
 	if len(p.command) == 0 {
-		return errors.New("nothing is known that resumes this session; give a command behind --")
+		return errors.New("hist knows no command that resumes this session; give one after --")
 	}
 	p.log.Ran, p.log.Used = nameOnly(p.command), p.log.Thread
 	p.keep()

@@ -31,21 +31,21 @@ func repairCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, don't ask before the whole home is repaired", DisableDefaultText: true},
-			&cli.StringFlag{Name: "only", Usage: "make fixes of these `KINDS` only, separated by commas: exact, recovered, stand-in, set-aside"},
-			&cli.StringSliceFlag{Name: "rule", Usage: "mend what this `RULE` finds only, its notes too; may be given more than once"},
-			&cli.BoolFlag{Name: "tidy", Usage: "mend notes that have a fix, too", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, repair the whole home without asking", DisableDefaultText: true},
+			&cli.StringFlag{Name: "only", Usage: "make only fixes of these `KINDS`, separated by commas: exact, recovered, stand-in, set-aside"},
+			&cli.StringSliceFlag{Name: "rule", Usage: "repair only what this `RULE` finds, including its notes; may be given more than once"},
+			&cli.BoolFlag{Name: "tidy", Usage: "also repair notes that have a fix", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "keep an output whose call can't be rebuilt as a note to the model", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted, and can't be read any more; never in place", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place", DisableDefaultText: true},
 			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"),
 			&cli.StringFlag{Name: "branch", Usage: "make the branch that holds the record of this `UUID` the one that Claude Code goes on with"},
-			&cli.BoolFlag{Name: "chain-parallel", Usage: "hang the outputs of parallel calls behind each other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "chain-parallel", Usage: "put the outputs of parallel calls one after the other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},
 			providerFlag(),
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "tell byte offsets and renumbered lines, too", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also print byte offsets and renumbered lines", DisableDefaultText: true},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object a session)"},
-			&cli.StringFlag{Name: "html", Usage: "write the report as one page for a browser to `FILE`, too, which must not exist"},
-			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, words of the conversation included", DisableDefaultText: true},
+			&cli.StringFlag{Name: "html", Usage: "also write the report to `FILE` as a page for a browser; it must not exist"},
+			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation", DisableDefaultText: true},
 			colorFlag(),
 		},
 		OnUsageError: onUsageError, Action: e.repair,
@@ -91,7 +91,7 @@ func (e *env) repair(c *cli.Context) error {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
 	if c.IsSet("branch") && (c.String("branch") == "" || len(list) != 1 || len(operands) == 0) {
-		return usage("--branch takes the uuid of a record, of one session: name that session")
+		return usage("--branch takes the uuid of a record of one session: name that session")
 	}
 	r.bar = e.newProgress(list, passesOfRepair)
 	defer func() { r.bar.end() }()
@@ -171,7 +171,7 @@ func (r *repairRun) into(operands []string) error {
 	output, inPlace, stdin := c.String("output"), c.Bool("in-place"), slices.Contains(operands, "-")
 	switch {
 	case stdin && len(operands) > 1:
-		return usage("standard input is repaired alone; name files in a call of their own")
+		return usage("standard input is repaired on its own; name files in a separate call")
 	case inPlace && c.IsSet("output"):
 		return usage("--in-place and --output exclude each other")
 	case inPlace && c.Bool("strip-encrypted"):
@@ -298,7 +298,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 		// A copy of a session that is being written would be torn where the writer stands.
 		busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
 		if err != nil {
-			return nil, fmt.Errorf("%s: it is left alone, as it can't be told whether somebody uses it: %w", t.path, err)
+			return nil, fmt.Errorf("%s: it is left alone, because hist can't tell whether somebody uses it: %w", t.path, err)
 		}
 		if busy != nil {
 			return nil, fmt.Errorf("%s: %w", t.path, busy)
@@ -335,7 +335,7 @@ func (r *repairRun) begin() (*runs.Run, error) {
 	}
 	run, err := runs.New(Version())
 	if err != nil {
-		return nil, fmt.Errorf("no repair without a record of it: %w", err)
+		return nil, fmt.Errorf("nothing was repaired, because no record of the run can be kept: %w", err)
 	}
 	r.run = run
 	return run, nil

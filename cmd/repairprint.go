@@ -73,7 +73,7 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 			return err
 		}
 	case len(rep.Edits) == 0 && (rep.Mode == runs.NewThread || rep.Mode == repair.DryRun.String()) && rep.Run != "":
-		fmt.Fprintf(p.w, "%s: repaired before, and the copy still stands: nothing %s written\n  copy: %s\n", oneLine(rep.Source),
+		fmt.Fprintf(p.w, "%s: repaired before, and the copy is still there: nothing %s written\n  copy: %s\n", oneLine(rep.Source),
 			map[bool]string{true: "would be", false: "was"}[rep.Mode == repair.DryRun.String()], oneLine(rep.Target))
 		p.resume(rep)
 	case len(rep.Edits) == 0 && !rep.Unrepaired() && rep.Target == "" && p.whole:
@@ -161,7 +161,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 // resume tells the command that resumes the repaired session.
 func (p *reportPrinter) resume(rep *repair.Report) {
 	if len(rep.Resume) == 0 {
-		fmt.Fprintln(p.w, "resume: its id is none that its client takes, so that no command resumes it")
+		fmt.Fprintln(p.w, "resume: its client does not accept the id, so no command resumes it")
 		return
 	}
 	fmt.Fprintf(p.w, "resume: %s", p.st.bold.Sprint(format.Command(rep.Resume...)))
@@ -188,7 +188,7 @@ func found(path string) bool {
 
 // fixWords say what a repair promises, as a user would.
 var fixWords = map[string]string{
-	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a stand-in takes the place of what can't be known or read; the rest is kept",
+	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a stand-in replaces what can't be known or read; the rest is kept",
 	lint.SetAside.String(): "taken out of the session, and kept in the run's record",
 }
 

@@ -186,7 +186,7 @@ func (e *env) showRun(c *cli.Context, id string) error {
 // an original: that is said, and asked.
 func (e *env) pruneRuns(c *cli.Context) error {
 	if c.String("older-than") == "" {
-		return usage("prune wants to know how old: --older-than 30d")
+		return usage("prune needs to know how old: --older-than 30d")
 	}
 	now := time.Now()
 	before, err := since("--older-than", c.String("older-than"), now)

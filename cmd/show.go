@@ -27,7 +27,7 @@ func showCommand(e *env) *cli.Command {
 			lastFlag(), agentFlag(),
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, or jsonl (one JSON object an entry)"},
 			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
-			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and what calls were given and gave back", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and the inputs and outputs of calls", DisableDefaultText: true},
 			colorFlag(),
 		},
 		OnUsageError: onUsageError, Action: e.show,

@@ -193,7 +193,7 @@ func (p *page) flush(last bool) {
 		return
 	}
 	if n := p.turn.left; n > 0 {
-		p.turn.LeftOut = count(int64(n), "entry is", "entries are") + " not in this page, which would be too large; hist show tells them in the terminal."
+		p.turn.LeftOut = count(int64(n), "entry is", "entries are") + " left out of this page, which would be too large; hist show prints them in the terminal."
 	}
 	p.write("turn", map[string]any{"Turn": p.turn, "Open": last || p.turn.Bad})
 	p.turn = nil

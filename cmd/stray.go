@@ -36,7 +36,7 @@ func (e *env) targets(ctx context.Context, operands []string, only string) ([]ta
 	if strays == 0 {
 		return list, nil
 	}
-	text := "passed over what is no session: " + first.Error()
+	text := "skipped what is not a session: " + first.Error()
 	if strays > 1 {
 		text += fmt.Sprintf("; and %d more", strays-1)
 	}

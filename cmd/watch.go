@@ -30,7 +30,7 @@ func watchCommand(e *env) *cli.Command {
 		Description: "Waits for the system to say that a session's file has changed, lints it once it rests, and prints a line when it\nis damaged, sound again, can't be read, or is gone. Without PATH, a file or a directory, it follows the agents' homes.\nIt ends by Ctrl-C.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "damage is findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
-			&cli.StringFlag{Name: "exec", Usage: "run this `COMMAND` by the shell for each session found damaged, its path in $HIST_SESSION"},
+			&cli.StringFlag{Name: "exec", Usage: "run this shell `COMMAND` for each session found damaged, with its path in $HIST_SESSION"},
 			&cli.DurationFlag{Name: "rest", Value: 2 * time.Second, Usage: "lint a file once it has not changed for this `TIME`"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line", DisableDefaultText: true},
 		},
