@@ -64,7 +64,7 @@ func pass(ctx context.Context, src *source.Source, opts Options, home *beside) (
 		res.Summary.Seen = 0
 		res.Findings = slices.Insert(res.Findings, 0, Finding{
 			Rule: normalize.CorruptZst, Impact: Blocks, Fix: Exact, Pos: session.Pos{Line: 1}, Count: 1,
-			Message: fmt.Sprintf("one bit of byte %d of the compressed stream is flipped: the client can't read the file at all; with the bit turned back its checksum is right", at),
+			Message: fmt.Sprintf("one bit of byte %d of the compressed stream is flipped: the client can't read the file at all; with that bit flipped back, the checksum matches", at),
 		})
 	}
 	return res, err

@@ -122,12 +122,12 @@ func summary(reports []*Report) string {
 			left++
 		}
 	}
-	text := fmt.Sprintf("%d of %d sessions had something to mend", mended, len(reports))
+	text := fmt.Sprintf("%d of %d sessions had something to repair", mended, len(reports))
 	if len(reports) == 1 {
-		text = map[bool]string{true: "The session had something to mend", false: "Nothing of the session was mended"}[mended == 1]
+		text = map[bool]string{true: "The session had something to repair", false: "Nothing in the session was repaired"}[mended == 1]
 	}
 	if left > 0 {
-		text += fmt.Sprintf("; in %d something is left as it is", left)
+		text += fmt.Sprintf("; in %d something is left unrepaired", left)
 	}
 	return text + "."
 }

@@ -45,7 +45,7 @@ var ErrDependants = errors.New("other sessions point into this file")
 var ErrBranch = errors.New("its agent's sessions have no branches, so --branch chooses nothing; leave it out")
 
 // ErrForeign: the session belongs to another user, who would lose it by a repair in place.
-var ErrForeign = errors.New("it belongs to another user: in place it would change hands, and it can't be told whether they use it; repair without --in-place makes a copy")
+var ErrForeign = errors.New("it belongs to another user: an in-place repair would change its owner, and hist can't tell whether they are using it; repair without --in-place makes a copy")
 
 // Job is one session to repair.
 type Job struct {
@@ -152,7 +152,7 @@ func (w *job) named(err error) error {
 func (w *job) leaveAll() {
 	w.plan = Choose(w.found.Findings, Choice{Rules: []string{""}})
 	w.rw, w.copied = nil, nil
-	w.notes = append(w.notes, "nothing in it can be read as a record: it was left as it is, for a repair would leave an empty file")
+	w.notes = append(w.notes, "nothing in it can be read as a record: it was left as it is, because a repair would leave an empty file")
 }
 
 // look lints the session and plans its repair.

@@ -240,7 +240,7 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		return nil, c.file, err
 	}
 	if c.guard.Broken() {
-		w.notes = append(w.notes, "somebody opened the session in the moment in which it was replaced: what they write now is lost; have them open it again")
+		w.notes = append(w.notes, "somebody opened the session at the moment it was replaced: what they write now is lost; have them open it again")
 	}
 	if w.Mode == InPlace && c.compressed {
 		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")

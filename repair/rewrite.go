@@ -142,7 +142,7 @@ func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 // record writes what becomes of one logical record.
 func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 	if rec.Passed > 0 {
-		return fmt.Errorf("%w: %d bytes, and none longer than %d is held; the session was left as it was", ErrTooLong, rec.Size, jsonl.MaxLine)
+		return fmt.Errorf("%w: %d bytes, more than the %d that hist holds; the session was left as it was", ErrTooLong, rec.Size, jsonl.MaxLine)
 	}
 	e := r.Plan.edits[rec.Pos]
 	if e == nil {

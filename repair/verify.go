@@ -30,7 +30,7 @@ func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, o
 		return nil, fmt.Errorf("%w: reading it back: %w", ErrVerify, res.Summary.Partial)
 	}
 	if h.hash.Sum64() != proof.check {
-		return nil, fmt.Errorf("%w: a line that no edit touched is not what it was", ErrVerify)
+		return nil, fmt.Errorf("%w: a line that no edit touched has changed", ErrVerify)
 	}
 	if err := nothingLeft(res, choice); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func fixable(p *Plan) *lint.Finding {
 type unsettledError struct{ left *lint.Finding }
 
 func (e *unsettledError) Error() string {
-	return fmt.Sprintf("%v: line %d still has %s (%s); a first repair with --output and --rule of a single rule may leave less in the way",
+	return fmt.Sprintf("%v: line %d still has %s (%s); repairing one rule at a time first, with --output and --rule, may help",
 		ErrVerify, e.left.Pos.Line, e.left.Rule.Name, e.left.Message)
 }
 

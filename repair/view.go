@@ -39,7 +39,7 @@ func (w *job) reproject(ctx context.Context) (*Report, error) {
 	w.target = w.Source.Real
 	rep := w.report(run)
 	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
-		rep.Notes = append(rep.Notes, "the client's view was mended, but this report could not be kept: "+kept.Error())
+		rep.Notes = append(rep.Notes, "the client's view was repaired, but this report could not be kept: "+kept.Error())
 	}
 	return rep, nil
 }

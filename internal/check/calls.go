@@ -109,7 +109,7 @@ func (c *Calls) End() {
 		c.run.Report(call.finding(CallWithoutOutput, finding.StandIn, "call %s has no output", c.enc.Answer(call)))
 	}
 	for _, out := range inOrder(c.early, func(e early) session.Pos { return e.At.Pos }) {
-		c.run.Report(out.finding(OutputWithoutCall, finding.SetAside, "an output for call %s, which is not there", out.drop))
+		c.run.Report(out.finding(OutputWithoutCall, finding.SetAside, "an output for call %s, which is missing", out.drop))
 	}
 }
 

@@ -61,6 +61,6 @@ func (r *Run) tooMany(f *finding.Finding) bool {
 	}
 	r.more[f.Rule] = len(r.findings)
 	f.Edits, f.Count, f.More = nil, 1, true
-	f.Message += fmt.Sprintf("; with more than %d findings, this one counts all further ones of its rule, to be told when those in front of them are mended", maxFindings)
+	f.Message += fmt.Sprintf("; the file has more than %d findings, so this one counts all that remain of its rule; they are listed once the ones before them are repaired", maxFindings)
 	return false
 }

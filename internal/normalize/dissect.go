@@ -34,7 +34,7 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 		f.report(BlankLine, 0, finding.Exact, "blank line")
 		return []piece{{raw: raw, dead: true}}
 	case v.Fault == jsonl.None && !v.Object:
-		f.report(NotObject, 0, finding.SetAside, "the line is JSON but no record: the client skips it")
+		f.report(NotObject, 0, finding.SetAside, "the line is JSON but not a record: the client skips it")
 		return []piece{{raw: raw, dead: true, rule: NotObject}}
 	}
 	if p, ok := f.mendText(raw, v, true); ok {
@@ -101,12 +101,12 @@ func (f *Normalizer) mendText(raw []byte, v jsonl.Verdict, report bool) (piece, 
 		}
 	}
 	if v.Fault == jsonl.Control {
-		mends = append(mends, mend{RawControl, v.At, finding.Exact, "a control character stands unescaped in a string: the client drops the record"})
+		mends = append(mends, mend{RawControl, v.At, finding.Exact, "a string holds an unescaped control character: the client drops the record"})
 		out = escapeControls(out)
 		v = f.scanner.Scan(out, f.spans)
 	}
 	if v.Fault == jsonl.None && v.Surrogate >= 0 {
-		mends = append(mends, mend{LoneSurrogate, v.Surrogate, finding.StandIn, "an escaped surrogate lacks its other half: the client drops the record"})
+		mends = append(mends, mend{LoneSurrogate, v.Surrogate, finding.StandIn, "an escaped surrogate is missing its other half: the client drops the record"})
 		out = mendSurrogates(out)
 		v = f.scanner.Scan(out, f.spans)
 	}
@@ -260,7 +260,7 @@ func (f *Normalizer) unglue(raw []byte) []piece {
 	case whole == 1 && junk:
 		f.report(BadJSON, 0, finding.SetAside, "a record with garbage around it: the client drops both")
 	default:
-		f.report(GluedRecords, 0, fix, fmt.Sprintf("%d records stand on one line: the client drops all of them", len(pieces)))
+		f.report(GluedRecords, 0, fix, fmt.Sprintf("%d records are on one line: the client drops all of them", len(pieces)))
 	}
 	return pieces
 }
@@ -268,9 +268,9 @@ func (f *Normalizer) unglue(raw []byte) []piece {
 // reportTorn reports a line of which at most a part of one record can be read.
 func (f *Normalizer) reportTorn(p piece) {
 	fix := finding.SetAside
-	what := "nothing of it can be read"
+	what := "none of it can be read"
 	if p.torn {
-		fix, what = finding.Recovered, "what was written can be closed"
+		fix, what = finding.Recovered, "the part that was written can be kept"
 	}
 	if (!f.line.Terminated || jsonl.LooksTorn(f.line.Raw)) && f.atTail() {
 		if f.opts.Live && !f.line.Terminated {
@@ -279,7 +279,7 @@ func (f *Normalizer) reportTorn(p piece) {
 		f.report(TornTail, len(f.line.Raw), fix, "the last line was cut short: the client drops it; "+what)
 		return
 	}
-	f.report(BadJSON, 0, fix, "the line is no record: the client drops it; "+what)
+	f.report(BadJSON, 0, fix, "the line is not a record: the client drops it; "+what)
 }
 
 // atTail says whether nothing but blank lines and NULs follow the line in hand.

@@ -195,7 +195,7 @@ func (f *Normalizer) begin() (whole bool) {
 	}
 	f.rec.Passed = line.Passed
 	if line.Passed > 0 {
-		fault := f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long: none longer than %d is read, so it counts as unreadable", line.size, jsonl.MaxLine))
+		fault := f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long: hist reads lines of up to %d bytes, so this one counts as unreadable", line.size, jsonl.MaxLine))
 		fault.Impact = finding.Loses
 		f.pieces = append(f.pieces[:0], piece{raw: raw, dead: true})
 		f.queue = f.pieces
@@ -287,7 +287,7 @@ func (f *Normalizer) missingNewline() {
 	if f.opts.Live {
 		return
 	}
-	f.report(NoFinalNewline, len(f.line.Raw), finding.Exact, "the last record lacks its newline: a client before 0.145 glues its next record to it")
+	f.report(NoFinalNewline, len(f.line.Raw), finding.Exact, "the last record has no newline: a client before 0.145 appends its next record to the same line")
 }
 
 // Err is what ended the reading, nil at a clean end of the file.

@@ -48,7 +48,7 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 		}
 	}
 	f.tellOnce(mark)
-	f.report(NULBytes, at, finding.Exact, message+" stand in this line: the client drops it")
+	f.report(NULBytes, at, finding.Exact, message+" are in this line: the client drops it")
 	return pieces
 }
 

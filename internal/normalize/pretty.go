@@ -63,10 +63,10 @@ func (f *Normalizer) gather(raw []byte) []byte {
 // that may be mended is asked for it alone.
 func (f *Normalizer) reportLaidOut(p piece, lines int) {
 	if p.mended {
-		f.report(SplitRecord, 0, max(finding.Exact, p.fix), fmt.Sprintf("one record is broken over %d lines, and characters of it are damaged: the client drops all of them", lines))
+		f.report(SplitRecord, 0, max(finding.Exact, p.fix), fmt.Sprintf("one record is broken over %d lines, and some of its characters are damaged: the client drops all of them", lines))
 		return
 	}
-	fault := f.report(PrettyPrinted, 0, finding.Exact, "records are laid out over several lines, as jq prints them: the client reads none of these")
+	fault := f.report(PrettyPrinted, 0, finding.Exact, "records are laid out over several lines, as jq prints them: the client reads none of them")
 	if f.line.Number > 1 {
 		fault.Impact = finding.Loses
 	}

@@ -39,7 +39,7 @@ var (
 )
 
 func (f *Normalizer) tooDeep(v jsonl.Verdict) {
-	fault := f.report(TooDeep, 0, finding.NoFix, fmt.Sprintf("%d brackets deep: the client reads no more than %d and drops the record", v.Depth, f.maxDepth))
+	fault := f.report(TooDeep, 0, finding.NoFix, fmt.Sprintf("nested %d brackets deep: the client stops at %d and drops the record", v.Depth, f.maxDepth))
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
 	if !f.rec.Model && f.rec.Kind != session.Header {
 		fault.Impact = finding.Notes
@@ -49,7 +49,7 @@ func (f *Normalizer) tooDeep(v jsonl.Verdict) {
 
 // duplicateKey reports a key that stands twice.
 func (f *Normalizer) duplicateKey(v jsonl.Verdict) {
-	fault := f.report(DuplicateKey, v.Duplicate, finding.NoFix, "a key stands twice in one object; the client takes the last value")
+	fault := f.report(DuplicateKey, v.Duplicate, finding.NoFix, "a key appears twice in one object; the client takes the last value")
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
 	if cut, same, ok := session.FirstOfTwo(f.rec.Raw, v.Duplicate); ok {
 		fault.Fix = finding.SetAside

@@ -89,9 +89,9 @@ func (f *Normalizer) stripBOM(raw []byte) []byte {
 	rest, marked := bytes.CutPrefix(raw, utf8BOM)
 	switch {
 	case f.encoding != UTF8:
-		f.report(BOM, 0, finding.Exact, "the file is UTF-16 text: the client reads nothing of it")
+		f.report(BOM, 0, finding.Exact, "the file is UTF-16 text: the client can't read any of it")
 	case marked:
-		f.report(BOM, 0, finding.Exact, "a byte order mark stands before the first record: the client can't read the header")
+		f.report(BOM, 0, finding.Exact, "there is a byte order mark before the first record: the client can't read the header")
 	default:
 		return raw
 	}
@@ -103,9 +103,9 @@ func (f *Normalizer) stripBOM(raw []byte) []byte {
 
 func utf8Message(fix finding.Fix) string {
 	if fix == finding.Exact {
-		return "bytes that are no UTF-8, but plainly text of another encoding"
+		return "bytes that are not UTF-8, but clearly text in another encoding"
 	}
-	return "bytes that are no UTF-8"
+	return "bytes that are not UTF-8"
 }
 
 // mendUTF8 makes raw valid UTF-8 and returns where the first bad byte was, -1 if there was none. The fix is exact
@@ -130,7 +130,7 @@ func dropInvalid(raw []byte) []byte { return bytes.ToValidUTF8(raw, nil) }
 
 var keyBefore = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*$`)
 
-// dropFromNames takes bytes that are no UTF-8 out of keys, and out of the members that hold names and ids.
+// dropFromNames takes bytes that are not UTF-8 out of keys, and out of the members that hold names and ids.
 func dropFromNames(raw []byte, isName func(key []byte) bool) []byte {
 	out := make([]byte, 0, len(raw))
 	left, judged, inName := -1, -1, false // the last quote, and whether what is behind it, once looked at, is a name

@@ -28,7 +28,7 @@ func (c *Checker) branches() {
 		}
 		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "two records follow the same one, and no rewind explains it: the client sends one side only, and forgets this one",
+			Message: "two records have the same parent, and no rewind explains it: the client sends one branch only and forgets this one",
 		}})
 		if round == maxBranches {
 			c.hangBack(c.found[found:])

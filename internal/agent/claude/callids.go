@@ -64,7 +64,7 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 	named := m.blocks[0].id
 	d := &draft{about: m, Finding: finding.Finding{
 		Rule: ruleWrongResultID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
-		Message: "the output hangs on a call, but names another: the client drops both",
+		Message: "the output's parent is one call, but it names another: the client drops both",
 	}}
 	shared := c.calls()[b.id] != call
 	if shared && c.calls()[named] != nil {
@@ -257,7 +257,7 @@ func (c *Checker) validateID(n *node, b *block, shared *outputs) {
 	old, id := b.id, fresh(b.id, n.uuid)
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleBadCallID, Impact: finding.Rejects, Fix: finding.Exact,
-		Message: "the API does not take the call's id",
+		Message: "the API does not accept the call's id",
 	}})
 	if !c.chosen(d) {
 		return

@@ -21,9 +21,9 @@ func (c *Checker) chooseBranch() {
 		}
 	}
 	if len(named) != 1 {
-		message := "no record of the conversation has the id that was asked for; a record names its own as uuid"
+		message := "no record of the conversation has the id that was asked for; a record's id is its uuid"
 		if len(named) > 1 {
-			message = "several records have ids that begin as was asked for; give more of it"
+			message = "several records have ids that begin like this; give more of it"
 		}
 		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{Rule: ruleWrongLeaf, Impact: finding.Loses, Message: message}})
 		return
@@ -35,7 +35,7 @@ func (c *Checker) chooseBranch() {
 	end := c.deepest(named[0])
 	d := c.add(&draft{about: end, always: true, Finding: finding.Finding{
 		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the branch that was asked for ends here, and the client begins on another; versions before 2.1.215 go by the times and take no notice",
+		Message: "the branch that was asked for ends here, but the client starts on another; versions before 2.1.215 go by the times and ignore this",
 	}})
 	c.pointAt(d, end, true)
 }

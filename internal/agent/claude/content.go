@@ -70,7 +70,7 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 		if answer := spelled(field(rec, fieldMessage)); answer != nil {
 			where := rec.Spans[fieldMessage]
 			n.fault(fault{
-				rule: ruleBadMessage, message: "the message is an answer's text with each letter a member of its own: none of it is sent", at: where.Start,
+				rule: ruleBadMessage, message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", at: where.Start,
 				fix: finding.Recovered, source: "the letters themselves", cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
 				old: finding.Loses, middle: finding.Loses, newest: finding.Loses,
 			})
@@ -116,7 +116,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	kind := v.get("type").String()
 	switch {
 	case !v.IsObject():
-		return out(ruleBadBlock, "a content block is no object", finding.Blocks, finding.Notes)
+		return out(ruleBadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
 	case kind == "":
 		return n.typeless(rec, b, v.Result, out)
 	}
@@ -189,7 +189,7 @@ func (n *node) thinkingProblem(v *value) string {
 	case !strings.HasPrefix(v.raw("thinking"), `"`):
 		return "a thinking block has no text member"
 	case !n.foreign && !isSignature(sig.String()):
-		return "a thinking block's signature is no base64"
+		return "a thinking block's signature is not base64"
 	}
 	return ""
 }
@@ -244,7 +244,7 @@ func (n *node) checkCall(b *block, v *value) {
 		return
 	}
 	input := v.get("input")
-	f := fault{rule: ruleBadInput, message: "the call's input is no object", at: b.span.from(), old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
+	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && gjson.Valid(input.String()) && inner.IsObject() {
 		f.fix = finding.Exact
 		f.cuts = []finding.Cut{setRaw(b.span.in(), v.Result, "input", []byte(input.String()))}
@@ -289,7 +289,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 	gjson.Parse(content).ForEach(func(_, c gjson.Result) bool {
 		part, at := valueOf(c.Raw), start+c.Index
 		if !part.IsObject() {
-			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: object{"type": "text", "text": c.String()}.json()}, "a block of a tool's output is no object")
+			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: object{"type": "text", "text": c.String()}.json()}, "a block of a tool's output is not an object")
 			return true
 		}
 		switch part.get("type").String() {

@@ -38,9 +38,9 @@ func impactIn(version string, rule *finding.Rule) finding.Impact {
 
 // healed is what is said of damage that newer versions heal.
 var healed = map[*finding.Rule]string{
-	normalize.BOM:            "a byte order mark stands in front of the first record: versions before 2.1.2 lose that record",
-	normalize.NoFinalNewline: "the last record lacks its newline: versions up to 2.1.215 glue their next record to it, and the resume after that forgets everything; newer ones add it",
-	normalize.LoneSurrogate:  "an escaped surrogate lacks its other half: versions before 2.1.215 send it, and the API refuses it; newer ones send U+FFFD",
+	normalize.BOM:            "there is a byte order mark before the first record: versions before 2.1.2 lose that record",
+	normalize.NoFinalNewline: "the last record has no newline: versions up to 2.1.215 append their next record to the same line, and the resume after that forgets everything; newer ones add the newline",
+	normalize.LoneSurrogate:  "an escaped surrogate is missing its other half: versions before 2.1.215 send it, and the API refuses it; newer ones send U+FFFD",
 	normalize.PrettyPrinted:  "records are laid out over several lines, as jq prints them: versions up to 2.1.100 find no conversation in such a file, or lose these records; 2.1.215 and newer read them",
 }
 

@@ -42,7 +42,7 @@ func (c *Checker) duplicates() {
 			if c.repeated == nil {
 				c.repeated = c.add(&draft{about: n, always: true, Finding: finding.Finding{
 					Rule: ruleDuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
-					Message: "this record stands in the file already, byte for byte",
+					Message: "this record is in the file already, byte for byte",
 				}})
 			}
 			c.repeated.Count++
@@ -86,7 +86,7 @@ func (c *Checker) reused(n *node) {
 	n.wrongID = true
 	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // even if it is not sent itself
 		Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "another record has the same id: the client reads this one in its place, and what hangs on it loses its past",
+		Message: "another record has the same id: the client reads this one in its place, and what follows it loses its history",
 	}})
 	n.own().named = d
 }
@@ -111,7 +111,7 @@ func (c *Checker) identify() {
 		if d == nil {
 			d = c.add(&draft{about: n, Finding: finding.Finding{
 				Rule: ruleMissingUUID, Impact: finding.Loses, Fix: finding.Exact,
-				Message: "the record has no id: the client skips it, and what stands above it is lost",
+				Message: "the record has no id: the client skips it, and everything above it is lost",
 			}})
 		}
 		n.own().named = d
@@ -174,7 +174,7 @@ func (c *Checker) missingType(n *node) {
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleMissingType, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the record holds a message, but its type is none that the client reads",
+		Message: "the record holds a message, but the client does not read its type",
 		Edits:   []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan.in(), int(n.start), "type", typ)}}},
 	}})
 	if n.typeWrong {

@@ -68,7 +68,7 @@ func (c *Checker) markBetween(call, output *node) *node {
 func (c *Checker) cutOff(m *node) {
 	d := c.add(&draft{about: m, Finding: finding.Finding{
 		Rule: ruleLostCall, Impact: c.worst(finding.Rejects, finding.Notes, finding.Notes), Fix: finding.SetAside,
-		Message: "the call that this output answers stands in front of a compaction: it is not sent, and versions up to 2.1.2 send the output alone",
+		Message: "the call that this output answers comes before a compaction: it is not sent, and versions up to 2.1.2 send the output alone",
 	}})
 	if d.Impact != finding.Notes && len(m.blocks) == 1 {
 		c.drop(m, d)
@@ -111,10 +111,10 @@ func (c *Checker) lateness(m, call *node) finding.Finding {
 		spoken = spoken || p.role == roleAssistant && p.msg != call.msg
 	}
 	worst := finding.Rejects
-	f.Message = "the output stands behind what the user said to its call: versions before 2.0.29 send it there, and the API refuses it; newer ones put it in its place"
+	f.Message = "the output comes after what the user said behind its call: versions before 2.0.29 send it there, and the API refuses it; newer ones move it into place"
 	if spoken {
 		worst = finding.Loses
-		f.Message = "the output stands behind another answer: versions from 2.1.20 on make up an error for the call, and do not send the output"
+		f.Message = "the output comes after another answer: versions from 2.1.20 on make up an error for the call and do not send the output"
 	}
 	for _, version := range c.readers() {
 		if spoken == (version == "" || !before(version, "2.1.20")) && (spoken || before(version, "2.0.29")) {

@@ -33,7 +33,7 @@ func (c *Checker) wrongLeaf() {
 		Message: "the client begins before this record: what follows is not sent",
 	}})
 	if !under(full, tip) {
-		d.Message = "the client begins at the last record of the file, the output of a call that was made beside others, and not at this one: what was said behind the other outputs is not sent"
+		d.Message = "the client begins at the last record of the file, the output of one of several parallel calls, and not at this one: what was said after the other outputs is not sent"
 	}
 	c.pointAt(d, full, false)
 }
@@ -80,7 +80,7 @@ func (c *Checker) wrongTime() {
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
 		Rule: ruleWrongLeaf, Impact: c.worst(finding.Loses, finding.Notes, finding.Notes), Fix: finding.StandIn,
-		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what stands behind that",
+		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it",
 	}})
 	if latest.when != 0 {
 		d.Edits = append(d.Edits, tip.timed(latest.when+1))

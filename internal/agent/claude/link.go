@@ -403,14 +403,14 @@ func (c *Checker) broken(children []*node) {
 		to := c.before(n)
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
-			Message: "the record hangs on one that is not in the file",
+			Message: "the record's parent is not in the file",
 		}})
 		switch {
 		case to == nil:
-			d.Impact, d.Fix, d.Message = finding.Notes, finding.NoFix, d.Message+"; nothing stands before it"
+			d.Impact, d.Fix, d.Message = finding.Notes, finding.NoFix, d.Message+"; nothing comes before it"
 			continue
 		case d.Impact == finding.Notes:
-			d.Message += "; the client takes the one before it by the time"
+			d.Message += "; the client takes the record before it in time"
 		case c.behindEnd(n):
 			d.Message += ": the client sends one side of the gap, and forgets the other"
 		default:

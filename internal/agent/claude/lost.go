@@ -243,7 +243,7 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 	}
 	d := c.add(&draft{about: call, Finding: finding.Finding{
 		Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
-		Message: "the output of this call is not in the file, and what follows hangs on it: the client forgets everything above",
+		Message: "the output of this call is not in the file, and what follows depends on it: the client forgets everything above",
 	}})
 	if !c.restored(d, id, call, n) {
 		c.insertResult(d, call, callID, id, n, finding.Before)

@@ -31,7 +31,7 @@ func (n *node) resultsFirst(rec *session.Record) {
 	}
 	start, end := n.blocks[first].span.from(), n.blocks[last].span.to()
 	n.fault(fault{
-		rule: ruleBadResult, message: "something stands in front of a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
+		rule: ruleBadResult, message: "something comes before a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
 		cuts: []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},
 		old:  finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
 	})

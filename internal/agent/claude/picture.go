@@ -83,7 +83,7 @@ func (n *node) sourceless(at int, v gjson.Result) {
 	}
 	whole := object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
 	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
-		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data stands beside where it should be"
+		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is in the block itself"
 		whole = imageOf(data)
 	}
 	f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: whole.json()}}

@@ -108,7 +108,7 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 	p := c.before(n)
 	d := &draft{about: n, Finding: finding.Finding{
 		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
-		Message: "the record hangs on one that is not in the file: the client forgets everything above it",
+		Message: "the record's parent is not in the file: the client forgets everything above it",
 	}}
 	if p == nil || !c.chosen(d) {
 		return false
@@ -118,7 +118,7 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 		return false
 	}
 	if c.impactOf(n, p) == finding.Notes {
-		d.Message = "the record hangs on one that is not in the file: the client goes on without that"
+		d.Message = "the record's parent is not in the file: the client goes on without it"
 	}
 	c.putBack(c.add(d), lost, line, source, p, n, finding.Before)
 	return true

@@ -13,7 +13,7 @@ func (c *Checker) order() {
 	}
 	for _, n := range c.nodes {
 		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) {
-			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record stands in front of its parent"}})
+			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record comes before its parent"}})
 			return
 		}
 	}
@@ -51,7 +51,7 @@ func (c *Checker) inFrontOfMark() bool {
 	}
 	d := c.add(&draft{about: path[0], always: true, Finding: finding.Finding{
 		Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "records of what followed the last compaction stand in front of its mark: the client sends none of them",
+		Message: "records that followed the last compaction come before its mark: the client sends none of them",
 	}})
 	move := func(n, beside *node, op finding.Op) {
 		from := n.ref()

@@ -79,7 +79,7 @@ func (c *Checker) repeatedEnd() {
 		return
 	}
 	d := c.repeated
-	d.Impact, d.Message = finding.Loses, "old records were written again, byte for byte, behind the end of the session: the client begins there, and sends nothing of what came after them"
+	d.Impact, d.Message = finding.Loses, "old records were written again, byte for byte, after the end of the session: the client begins there and sends nothing of what came after the originals"
 	for tip.role == roleLink && tip.up != nil && tip.up.role == roleLink {
 		tip = tip.up
 	}

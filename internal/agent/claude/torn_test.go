@@ -15,7 +15,7 @@ func TestTornLikeTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := lintAt(t, filepath.Join(t.TempDir(), "projects/-home-dev-demo/2ac8f520-5b5b-41eb-a2c4-3b7013389650.jsonl"), string(text))
-	if i := find(found, "bad-json"); i < 0 || !strings.Contains(found[i].Message, "what was written can be closed") {
+	if i := find(found, "bad-json"); i < 0 || !strings.Contains(found[i].Message, "the part that was written can be kept") {
 		t.Errorf("%+v", found)
 	}
 }

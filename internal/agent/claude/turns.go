@@ -64,7 +64,7 @@ func (c *Checker) reachable() {
 	}
 	if s := c.Summary; damaged && s.Reached < s.Holding {
 		c.add(&draft{about: c.nodes[0], always: true, Finding: finding.Finding{
-			Rule: ruleReachable, Impact: finding.Notes, Message: fmt.Sprintf("of %d records that hold content the client sends %d", s.Holding, s.Reached),
+			Rule: ruleReachable, Impact: finding.Notes, Message: fmt.Sprintf("the client sends %d of the %d records that hold content", s.Reached, s.Holding),
 		}})
 	}
 }

@@ -24,7 +24,7 @@ func (c *Checker) untimed() {
 		}
 		d := c.add(&draft{about: n, always: stumbles, Finding: finding.Finding{
 			Rule: ruleMissingTime, Impact: finding.Blocks, Fix: finding.StandIn,
-			Message: "the record has no time: versions from 2.1.100 on that are older than 2.1.330 do not resume the session",
+			Message: "the record has no time: versions from 2.1.100 on, before 2.1.330, do not resume the session",
 		}})
 		when := earlier + 1
 		if earlier == 0 {

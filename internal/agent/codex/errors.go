@@ -39,7 +39,7 @@ var hints = []struct {
 	{needles("failed to parse conversation id"), agent.Meaning{Rule: "bad-header", Text: "the header can't be read", Same: agent.AfterRepair, Verdict: agent.Repairable}},
 	{needles("empty session file"), agent.Meaning{Rule: "empty-file", Text: "the session's file holds nothing", Same: agent.Never, Verdict: agent.Corrupt}},
 	{needles("belongs to thread"), agent.Meaning{Rule: "id-mismatch", Text: "the file's name and its header name different threads", Same: agent.AfterRepair, Verdict: agent.Repairable}},
-	{needles("valid utf-8"), agent.Meaning{Rule: "invalid-utf8", Text: "bytes in the file are no UTF-8", Same: agent.AfterRepair, Verdict: agent.Repairable}},
+	{needles("valid utf-8"), agent.Meaning{Rule: "invalid-utf8", Text: "bytes in the file are not UTF-8", Same: agent.AfterRepair, Verdict: agent.Repairable}},
 	{needles("invalid_encrypted_content"), agent.Meaning{Text: "encrypted reasoning can't be decrypted: it is another account's or provider's", Same: agent.Never, Verdict: agent.Incompatible}},
 	{needles("could not be verified"), agent.Meaning{Text: "encrypted reasoning can't be decrypted: it is another account's or provider's", Same: agent.Never, Verdict: agent.Incompatible}},
 	{needles("expected an id that begins with"), agent.Meaning{Text: "an item's id has the wrong form", Same: agent.AfterRepair, Verdict: agent.Repairable}},

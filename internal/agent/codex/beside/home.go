@@ -225,7 +225,7 @@ func (h *Home) moved(src *source.Source, name home.FileName) ([]lint.Finding, er
 	if err != nil || listed == "" || exists(listed) {
 		return nil, err
 	}
-	f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads has this session at %s, where nothing is: it does not find it; move it there", listed))
+	f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads has this session at %s, where there is no file: the client does not find it; move it there", listed))
 	f.Impact = lint.Blocks
 	return []lint.Finding{f}, nil
 }
@@ -298,7 +298,7 @@ func (h *Home) Index() (path string, found []lint.Finding, err error) {
 		}
 	}
 	if gone > 0 {
-		f := ofFile(rules.IndexStale, fmt.Sprintf("thread %s is listed at %s, where nothing is", first, index[first]))
+		f := ofFile(rules.IndexStale, fmt.Sprintf("thread %s is listed at %s, where there is no file", first, index[first]))
 		f.Count = gone
 		found = append(found, f)
 	}

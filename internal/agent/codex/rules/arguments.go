@@ -123,7 +123,7 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	}
 	if raw[0] != '"' {
 		rec.Refused = true
-		f := spliced(ruleBadArguments, Loses, Exact, rec, codex.FieldArguments, quoted(string(raw)), "the arguments are no text: the client drops the call and its output")
+		f := spliced(ruleBadArguments, Loses, Exact, rec, codex.FieldArguments, quoted(string(raw)), "the arguments are not a string: the client drops the call and its output")
 		f.Unseen = 1 // the output
 		c.run.report(f)
 		return
@@ -144,7 +144,7 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 			return
 		}
 	}
-	c.splice(ruleBadArguments, Rejects, StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are no JSON: the API may refuse them")
+	c.splice(ruleBadArguments, Rejects, StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are not valid JSON: the API may refuse them")
 }
 
 // unparsedOutput begins what the client answers to a call of its own tools whose arguments it can't read.
@@ -170,7 +170,7 @@ func (c *argumentChecker) sampled() {
 func (c *argumentChecker) settle(f *Finding) {
 	if f.Rule == ruleBadArguments && c.accepted[f.Pos] {
 		f.Impact = Notes
-		f.Message = "the model wrote arguments that are no JSON, and was told so; the API took them as they are"
+		f.Message = "the model wrote arguments that are not valid JSON and was told so; the API accepted them"
 	}
 }
 
@@ -193,8 +193,8 @@ func (c *argumentChecker) name(rec *session.Record) {
 		return -1
 	}, name)
 	if len(clean) == 0 || len(clean) > maxToolName {
-		c.splice(ruleBadToolName, Rejects, NoFix, rec, codex.FieldName, nil, "a tool's name that the API refuses, and no clean one in it")
+		c.splice(ruleBadToolName, Rejects, NoFix, rec, codex.FieldName, nil, "a tool name that the API refuses and that can't be cleaned up")
 		return
 	}
-	c.splice(ruleBadToolName, Rejects, Exact, rec, codex.FieldName, quoted(string(clean)), "a tool's name with characters that the API refuses")
+	c.splice(ruleBadToolName, Rejects, Exact, rec, codex.FieldName, quoted(string(clean)), "a tool name with characters that the API refuses")
 }

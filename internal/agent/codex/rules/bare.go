@@ -69,7 +69,7 @@ func (b *bareSession) report(c *headerChecker) {
 	}
 	if b.others > 0 {
 		f.Fix = SetAside
-		f.Message += fmt.Sprintf("; %d records of another kind stand among them", b.others)
+		f.Message += fmt.Sprintf("; %d records of another kind are among them", b.others)
 	}
 	c.run.report(f)
 }

@@ -22,7 +22,7 @@ type heldItem struct {
 func (c *itemChecker) compaction(rec *session.Record) {
 	own := ownItem(rec)
 	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] != '[' && raw[0] != 'n' {
-		c.run.report(own.finding(ruleUnreadableRecord, NoFix, 0, "the client can't read this compaction, and sends all that was before it again: its replacement_history is no list"))
+		c.run.report(own.finding(ruleUnreadableRecord, NoFix, 0, "the client can't read this compaction and sends everything before it again: its replacement_history is not a list"))
 		own.ignore()
 		return
 	}
@@ -65,7 +65,7 @@ func (c *itemChecker) compaction(rec *session.Record) {
 
 // emptyBetterSkipped says why a compaction that holds nothing is not mended: without it all that was before is sent, with
 // it nothing of that.
-const emptyBetterSkipped = "; it holds no other history, so that is as well"
+const emptyBetterSkipped = "; it holds no history of its own, so it is better skipped"
 
 // strip notes the encrypted items of a compaction that the repair will take out. The rules that come later ignore the
 // compaction; the count of what the client reads now does not.
@@ -86,7 +86,7 @@ func (c *itemChecker) message(own item, items []heldItem) {
 	}
 	what, fix := "the compaction has no message", Exact
 	if v := codex.Field(own.Record, codex.FieldMessage); len(v) > 0 && v[0] != 'n' {
-		what, fix = "the compaction's message is no text", SetAside
+		what, fix = "the compaction's message is not a string", SetAside
 	}
 	c.skipped(own, items, what, fix, session.SetMember(own.Raw, "payload", "message", []byte(`""`)))
 }
@@ -94,7 +94,7 @@ func (c *itemChecker) message(own item, items []heldItem) {
 // skipped reports what makes the client skip a compaction.
 func (c *itemChecker) skipped(own item, items []heldItem, what string, fix Fix, cut Cut) {
 	own.Refused = true
-	f := own.finding(ruleBadCompaction, fix, cut.Start, what+": the client can't read it, and sends all that was before it again")
+	f := own.finding(ruleBadCompaction, fix, cut.Start, what+": the client can't read it and sends everything before it again")
 	if stays(items) {
 		f.Edits = []Edit{own.splice(cut)}
 	} else {
@@ -119,7 +119,7 @@ func (c *itemChecker) heldItem(it item) *Finding {
 		return c.content(it)
 	}
 	it.owner.Refused = true
-	f := it.finding(ruleBadCompaction, SetAside, 0, "the client skips the compaction, and sends all that was before it again, for an item that it can't read: "+why)
+	f := it.finding(ruleBadCompaction, SetAside, 0, "the client skips this compaction and sends everything before it again, because of an item that it can't read: "+why)
 	f.Lost = 1
 	return &f
 }
@@ -136,7 +136,7 @@ func (c *itemChecker) metadata(own item, items []heldItem) (cuts []Cut) {
 		if c.run.olderThan(0, 146) {
 			return nil
 		}
-		c.skipped(own, items, fmt.Sprintf("the compaction has %d items and metadata of %d", len(items), entries), Exact,
+		c.skipped(own, items, fmt.Sprintf("the compaction has %d items but metadata for %d", len(items), entries), Exact,
 			session.DropMember(own.Raw, "payload", "replacement_history_metadata"))
 		return nil
 	}

@@ -102,7 +102,7 @@ func (c *itemChecker) image(im placedImage) {
 	old := c.run.olderThan(0, 145)
 	switch {
 	case v.Place == image.Web && !old:
-		f := im.finding(ruleBadImage, NoFix, im.key, "an image of the web: the client leaves it out")
+		f := im.finding(ruleBadImage, NoFix, im.key, "an image on the web: the client leaves it out")
 		f.Impact = Notes
 		c.run.report(f)
 	case v.Place == image.Nowhere:
@@ -122,13 +122,13 @@ func (c *itemChecker) label(im placedImage, v image.Verdict) {
 	impact := Notes
 	switch {
 	case v.Declared == "" || strings.Contains(v.Declared, "/"):
-		message, impact = "an inline image whose address names no type of image: the API refuses the request", Rejects
+		message, impact = "an inline image whose data URL names no image type: the API refuses the request", Rejects
 	case !v.Plain:
-		message = "an inline image whose address does not just name its type: some APIs may refuse that"
+		message = "an inline image whose data URL holds more than its type: some APIs may refuse that"
 	case v.Declared == v.Real, v.Declared == "jpg" && v.Real == "jpeg":
 		return
 	default:
-		message = fmt.Sprintf("an inline image that is said to be %s and is %s: some APIs refuse that", clip([]byte(v.Declared), 20), v.Real)
+		message = fmt.Sprintf("an inline image that is labelled %s but is %s: some APIs refuse that", clip([]byte(v.Declared), 20), v.Real)
 	}
 	f := im.finding(ruleBadImage, NoFix, im.key, message)
 	f.Impact = impact

@@ -93,7 +93,7 @@ func (d *doubledItems) copied(it item, base session.Pos) *Finding {
 		d.newest = key
 		return nil
 	}
-	f := it.finding(ruleDoubledItem, SetAside, 0, fmt.Sprintf("a copy of the record on line %d, in a block of records that stands there twice: the model is sent both", first.at.Line))
+	f := it.finding(ruleDoubledItem, SetAside, 0, fmt.Sprintf("a copy of the record on line %d, in a block of records that was written twice: the model is sent both", first.at.Line))
 	if d.before.same(first.before) {
 		return &f
 	}

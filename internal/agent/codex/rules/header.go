@@ -97,7 +97,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		if c.late {
 			c.run.report(Finding{
 				Rule: ruleHeaderNotFirst, Impact: Blocks, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-				Message: fmt.Sprintf("the header stands on line %d; the client wants it first", rec.Pos.Line),
+				Message: fmt.Sprintf("the header is on line %d; the client expects it first", rec.Pos.Line),
 				Edits: []Edit{
 					{At: rec.Pos, Op: Remove, Moved: true},
 					{At: firstPlace, Op: Before, Lead: true, New: Content{From: &Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
@@ -255,10 +255,10 @@ func (c *headerChecker) mismatch() {
 	}
 	f := Finding{Rule: ruleIDMismatch, Impact: Blocks, Fix: Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta"}
 	if c.named(id) > c.named(name) {
-		f.Message = fmt.Sprintf("the file is named for thread %s but header and records are of %s: the copy gets that name", name, id)
+		f.Message = fmt.Sprintf("the file is named for thread %s, but its header and records belong to %s: the repaired copy is named for that one", name, id)
 		f.Rename = id
 	} else {
-		f.Message = fmt.Sprintf("the header says thread %s, the file's name says %s: resuming that would go on as another thread", id, name)
+		f.Message = fmt.Sprintf("the header says thread %s, the file's name says %s: a resume would continue as another thread", id, name)
 		cuts := []Cut{session.SetMember(c.line, "payload", "id", []byte(`"`+name+`"`))}
 		if c.run.header.SessionID == id {
 			cuts = append(cuts, session.SetMember(c.line, "payload", "session_id", []byte(`"`+name+`"`)))
@@ -276,7 +276,7 @@ func (s *run) fileName() {
 	}
 	s.report(Finding{
 		Rule: ruleBadFileName, Impact: Blocks, Fix: Exact, Pos: session.Pos{Line: 1}, Rename: s.header.ID,
-		Message: "the client can't find a session by this name: it wants rollout-<time>-<id>.jsonl",
+		Message: "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl",
 	})
 }
 

@@ -60,9 +60,9 @@ func wrongID(kind string, id []byte) string {
 	case len(id) < len(want) || string(id[:len(want)]) != want:
 		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
 	case len(id) > maxItemID:
-		return fmt.Sprintf("an id of %d characters, of which the API takes %d", len(id), maxItemID)
+		return fmt.Sprintf("an id of %d characters, more than the %d that the API takes", len(id), maxItemID)
 	case !inID.all(suffix):
-		return "an id with other characters than letters, digits, _ and -"
+		return "an id with characters other than letters, digits, _ and -"
 	}
 	return ""
 }
@@ -183,7 +183,7 @@ func (c *itemChecker) badID(it item, what string) *Finding {
 
 // wholeAgain takes out an item that was cut, for the whole of it stands in the session as well: a block is doubled.
 func (c *itemChecker) wholeAgain(it item, cut *seenID) {
-	f := it.finding(ruleDuplicateItemID, SetAside, 0, fmt.Sprintf("the item with the id %s, of which line %d holds a part: that goes", clip(it.ID, 64), cut.at.Line))
+	f := it.finding(ruleDuplicateItemID, SetAside, 0, fmt.Sprintf("the item with the id %s is whole here; line %d holds only a part of it, which is removed", clip(it.ID, 64), cut.at.Line))
 	f.Edits = []Edit{{At: cut.at, Op: Remove}}
 	c.run.report(f)
 }

@@ -31,7 +31,7 @@ func (c *itemChecker) readable(it item) bool {
 func (c *itemChecker) misfit(rec *session.Record) string {
 	switch {
 	case rec.Kind == session.Unreadable:
-		return "it is no object"
+		return "it is not an object"
 	case c.run.newer:
 		return ""
 	}

@@ -89,7 +89,7 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 	}
 	c.report(Finding{
 		Rule: ruleLostPair, Impact: Loses, Fix: Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
-		Message: fmt.Sprintf("call %s and its output are lost: the model is not told of what this event shows", clip([]byte(id), 40)),
+		Message: fmt.Sprintf("call %s and its output are lost: the model does not see what this event shows", clip([]byte(id), 40)),
 		Edits:   edits, On: l.ref, IDs: id, Hole: l.ref.Pos.Lost == 0,
 	})
 }
@@ -115,9 +115,9 @@ func (c *callChecker) lostScript(to session.Pos) {
 	if edits == nil {
 		return
 	}
-	message := "the call of a script and its output are lost: the model is not told of what these events show"
+	message := "the call of a script and its output are lost: the model does not see what these events show"
 	if several {
-		message = "the calls of scripts and their outputs are lost: the model is not told of what these events show, and which script ran what is not known"
+		message = "the calls of scripts and their outputs are lost: the model does not see what these events show, and it is not known which script ran what"
 	}
 	c.report(Finding{
 		Rule: ruleLostPair, Impact: Loses, Fix: StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,

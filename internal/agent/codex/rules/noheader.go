@@ -67,7 +67,7 @@ func (c *headerChecker) missing() {
 		f.Fix = NoFix
 		c.run.header.Mode = "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
-		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued another thread's file that nothing names any more", c.lowest)
+		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and nothing says which", c.lowest)
 		c.run.report(f)
 		return
 	}
@@ -89,7 +89,7 @@ func (c *headerChecker) missing() {
 		// Line by line it would be told as many times as the file has lines.
 		c.run.Withdraw(func(f *Finding) bool { return f.Framing })
 		f.Fix, f.Source = NoFix, ""
-		f.Message = "nothing in this file can be read as a record: it is no session, or all of it is destroyed"
+		f.Message = "nothing in this file can be read as a record: it is not a session, or all of it is destroyed"
 		c.run.report(f)
 		return
 	}

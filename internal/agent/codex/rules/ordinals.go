@@ -108,7 +108,7 @@ func (c *ordinalChecker) invalid(rec *session.Record) {
 		want = int64(v)
 	}
 	span := rec.Spans[codex.FieldOrdinal]
-	c.report(ruleOrdinalInvalid, rec, fmt.Sprintf("ordinal %s is no whole number: the client drops the record", clip(raw, 24)),
+	c.report(ruleOrdinalInvalid, rec, fmt.Sprintf("ordinal %s is not a whole number: the client drops the record", clip(raw, 24)),
 		[]Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}}})
 	c.flushMissing(false)
 	c.follow(rec, want)
@@ -198,7 +198,7 @@ func (c *ordinalChecker) End() {
 func (c *ordinalChecker) reuse() {
 	c.run.report(Finding{
 		Rule: ruleOrdinalReuse, Impact: Shows, Fix: Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",
-		Message: "the session ends with token counts with fractions: clients before 0.154 give numbers that are taken to what they write next, and stop showing new turns",
+		Message: "the session ends with fractional token counts: clients before 0.154 give what they write next an ordinal that is already taken, and stop showing new turns",
 		Edits:   []Edit{{At: c.at.Pos, Op: After, Tail: true, New: Content{Literal: codex.NewTokenCount(string(c.stamp))}}},
 	})
 }

@@ -78,7 +78,7 @@ func (c *callChecker) place(open *openCall, content Content) Edit {
 func (c *callChecker) withoutCall(out *earlyOutput) {
 	f := Finding{
 		Rule: ruleOutputWithoutCall, Impact: Loses, Fix: SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
-		Message: fmt.Sprintf("an output for call %s, which is not there: the client drops it", clip([]byte(out.callID), 40)),
+		Message: fmt.Sprintf("an output for call %s, which is missing: the client drops it", clip([]byte(out.callID), 40)),
 		Edits:   []Edit{{At: out.ref.Pos, Op: Remove}},
 		Lost:    2, Unseen: 1, On: out.ref, IDs: out.callID,
 	}
@@ -162,7 +162,7 @@ func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 	}
 	c.report(Finding{
 		Rule: ruleKindMismatch, Impact: Loses, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("call %s is a %s and wants a %s: the client drops this one and tells the model it was aborted", clip(rec.CallID, 40), open.tool.Type, want),
+		Message: fmt.Sprintf("call %s is a %s and needs a %s: the client drops this one and tells the model it was aborted", clip(rec.CallID, 40), open.tool.Type, want),
 		Edits:   []Edit{{At: rec.Pos, Op: Splice, Cuts: cuts}},
 		Unseen:  1,
 	})
@@ -180,7 +180,7 @@ func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
 	}
 	c.report(Finding{
 		Rule: ruleOutputBeforeCall, Impact: Rejects, Fix: Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
-		Message: fmt.Sprintf("the output of call %s stands before the call on line %d", clip([]byte(out.callID), 40), open.ref.Pos.Line),
+		Message: fmt.Sprintf("the output of call %s comes before the call, which is on line %d", clip([]byte(out.callID), 40), open.ref.Pos.Line),
 		Edits:   edits, On: out.ref, IDs: out.callID,
 	})
 }
@@ -221,14 +221,14 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 	case sum == earlier.output:
 		f.Message += "; it is a copy of the first"
 	case again && !better:
-		f.Message = fmt.Sprintf("the output of call %s for the second time, and not as on line %d: the first stands where a doubled block begins, and goes", clip(rec.CallID, 40), earlier.at.Line)
+		f.Message = fmt.Sprintf("a second output for call %s, not the same as on line %d: the first is where a doubled block begins, and is removed", clip(rec.CallID, 40), earlier.at.Line)
 		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
 		earlier.output, earlier.at, earlier.torn = sum, rec.Pos, false
 		c.keep(key, earlier)
 	case better || earlier.torn && !rec.Torn:
-		f.Message += "; this one is confirmed by an event, so the first goes"
+		f.Message += "; this one is confirmed by an event, so the first is removed"
 		if !better {
-			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and goes", clip(rec.CallID, 40))
+			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and is removed", clip(rec.CallID, 40))
 		}
 		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
 		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, better, false

@@ -84,7 +84,7 @@ func (p *promptless) lost() *Finding {
 	}
 	return &Finding{
 		Rule: ruleLostMessage, Impact: Loses, Fix: StandIn, Pos: p.start.Pos, Offset: p.start.Offset, Record: "event_msg/task_started", On: p.start, Lost: 1,
-		Message: "the turn that begins here has no prompt: nothing tells what the model was asked",
+		Message: "the turn that begins here has no prompt: nothing says what the model was asked",
 		Edits:   []Edit{{At: p.first, Op: Before, New: Content{Literal: codex.LostPrompt(p.stamp)}}},
 	}
 }

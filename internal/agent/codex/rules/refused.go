@@ -169,9 +169,9 @@ func (r *refusals) unreasoned(id, reasoning []byte) []Finding {
 	it := r.items[at]
 	f := it.finding(id, Exact)
 	if from >= 0 {
-		f.Message += fmt.Sprintf("the reasoning that led to %s stands on line %d", id, r.items[from].ref.Pos.Line)
+		f.Message += fmt.Sprintf("the reasoning that led to %s is on line %d", id, r.items[from].ref.Pos.Line)
 	} else {
-		f.Message += fmt.Sprintf("the reasoning that led to %s is not in front of it", id)
+		f.Message += fmt.Sprintf("the reasoning that led to %s does not come before it", id)
 	}
 	switch {
 	case from >= 0 && (it.blank != nil || r.items[from].blank != nil):
@@ -199,10 +199,10 @@ func (r *refusals) unfollowed(id []byte) []Finding {
 		f.Fix = NoFix
 		f.Message += fmt.Sprintf("%s is not followed by what it led to; a compaction holds it", id)
 	} else if at > 0 && r.items[at-1].answer && r.items[at-1].blank == nil && (at == 1 || !r.items[at-2].reasoning) {
-		f.Message += fmt.Sprintf("%s stands behind what it led to", id)
+		f.Message += fmt.Sprintf("%s comes after what it led to", id)
 		f.Edits = move(it.ref, r.items[at-1].ref)
 	} else {
-		f.Message += fmt.Sprintf("nothing follows %s that it could have led to", id)
+		f.Message += fmt.Sprintf("%s is followed by nothing that it could have led to", id)
 		f.Fix, f.Unseen, f.Edits = SetAside, 1, []Edit{{At: it.ref.Pos, Op: Remove}}
 	}
 	return []Finding{f}

@@ -87,7 +87,7 @@ func (c *restartChecker) gap(rec *session.Record) {
 		}
 	}
 	if c.calls.Len() > 0 {
-		message += "; no output of " + named(c.calls.All())
+		message += "; no output for " + named(c.calls.All())
 	}
 	c.run.report(Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 	c.restart = rec.Pos.Line

@@ -59,6 +59,6 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 		f.Impact = max(impactIn(s.header.Version, f.Rule), impactIn(s.client, f.Rule))
 	case f.Framing && f.Impact == Loses && at.Line > 0 && f.Pos.Less(at):
 		f.Impact = Blocks
-		f.Message += "; standing before the header, it keeps the client from reading that"
+		f.Message += "; because it comes before the header, the client can't read the header"
 	}
 }

@@ -133,7 +133,7 @@ func (c *sandboxChecker) End() {
 		}
 		c.run.report(Finding{
 			Rule: ruleSandboxOnlyFailure, Pos: first.at.Pos, Offset: first.at.Offset, Record: "response_item/function_call_output",
-			Message: what + " failed on the network inside the sandbox, while MCP tools worked in the same turn: try outside of it before calling a service down",
+			Message: what + " failed on the network inside the sandbox, while MCP tools worked in the same turn: try outside the sandbox before concluding that a service is down",
 		})
 	}
 	c.turn = sandboxTurn{}

@@ -69,7 +69,7 @@ func (s *sealedItems) turnEnd(rec *session.Record) {
 	if !bytes.Contains(said, errorCode) && !(bytes.Contains(said, errorAbout) && bytes.Contains(said, errorWords)) {
 		return
 	}
-	f := ownItem(rec).finding(ruleUndecryptable, NoFix, 0, "the API could not decrypt what the session holds encrypted, and refuses every request since")
+	f := ownItem(rec).finding(ruleUndecryptable, NoFix, 0, "the API could not decrypt the session's encrypted items and has refused every request since")
 	f.On = refOf(rec)
 	s.error = &f
 }

@@ -127,7 +127,7 @@ func (c *tokenChecker) count(rec *session.Record) {
 func (c *tokenChecker) unanswered(rec *session.Record, grown int64) {
 	c.alone = &Finding{
 		Rule: ruleTokenGap, Impact: Loses, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
-		Message: fmt.Sprintf("the client's count of tokens goes up by %d since line %d, where no answer stands: one is lost, with what its tools said", grown, c.at),
+		Message: fmt.Sprintf("the client's token count goes up by %d since line %d with no answer in between: an answer is lost, with what its tools said", grown, c.at),
 		Edits:   []Edit{{At: rec.Pos, Op: Before, New: Content{Literal: codex.LostAnswer(codex.Stamp(rec))}}},
 	}
 }
@@ -151,7 +151,7 @@ func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
 	}
 	c.run.report(Finding{
 		Rule: ruleTokenGap, Impact: Loses, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
-		Message: fmt.Sprintf("the client's count of tokens goes up by %d since line %d, and the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took),
+		Message: fmt.Sprintf("the client's token count goes up by %d since line %d, but the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took),
 		Edits:   []Edit{{At: at, Op: Before, New: Content{Literal: codex.LostAnswer(stamp)}}},
 	})
 }

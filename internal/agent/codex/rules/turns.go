@@ -214,9 +214,9 @@ func whatNow(class string) string {
 	}
 	switch codex.Classify(class, "") {
 	case codex.Transient:
-		return ", which passes: resume this same thread"
+		return ", which is temporary: resume this same thread"
 	case codex.BadRequest:
-		return ": what is sent was refused, and will be again as it is"
+		return ": the request was refused, and would be refused again as it is"
 	case codex.Limit:
 		return ": resume this same thread when the limit allows it"
 	case codex.Auth:

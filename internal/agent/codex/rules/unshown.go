@@ -103,7 +103,7 @@ func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	}
 	f := &Finding{
 		Rule: ruleLostEvent, Impact: Shows, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: "no event shows this, though the client writes one in front of it: records that stood there are lost",
+		Message: "no event shows this, though the client writes one before it: records are missing here",
 	}
 	for _, event := range events {
 		f.Edits = append(f.Edits, Edit{At: rec.Pos, Op: Before, New: Content{Literal: bytes.Clone(event)}})

@@ -20,7 +20,7 @@ func (c *zeroChecker) Record(rec *session.Record) {
 		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
 			if f.Rule == normalize.NULBytes && f.Fix != SetAside { // of a line with several holes once
 				f.Impact, f.Fix = Loses, SetAside
-				f.Message += "; the records that stood there never reached the disk"
+				f.Message += "; the records that belong there never reached the disk"
 			}
 		})
 	}
