@@ -50,72 +50,104 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	return read(ctx, r, opts, &beside{})
 }
 
-// beside is what an agent's home keeps of a session: asked for in a first pass, and used in a second.
+// beside is what an agent's home keeps of a session: the first pass asks for it, and a second one uses it.
 type beside struct {
 	home string
-	kept check.Kept // nil if nothing is
-	lost []check.Lost
+	kept check.Kept   // nil if the home keeps nothing
+	lost []check.Lost // the records that the file lacks; only known after the first pass
 }
 
+// read takes one session once through the rules.
 func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result, error) {
-	a, r, err := wrote(r, opts)
+	a, r, err := agentOf(r, opts)
 	if err != nil {
 		return nil, err
 	}
 	in := normalize.New(r, normalize.Options{Decoder: a.Decoder(), Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors)})
 	defer in.Close()
-	run := check.NewRun(opts, a.NewHistory(), in)
-	checkers := a.NewCheckers(run)
-	var lost *lostFeed
-	if home.home != "" && home.kept == nil {
+	p := &pass{in: in, run: check.NewRun(opts, a.NewHistory(), in)}
+	p.checkers = a.NewCheckers(p.run)
+	switch {
+	case home.kept != nil: // the second pass
+		p.lost = newLostFeed(lostFeed{run: p.run, checkers: p.checkers, mark: in.Mark, kept: home.kept, decoder: a.Decoder(), pending: home.lost})
+	case home.home != "":
 		home.kept = opts.Kept(ctx, a.Name(), home.home, opts.Name.Base)
-	} else if home.kept != nil {
-		lost = newLostFeed(run, in.Mark, home.kept, a.Decoder(), home.lost)
+		p.kept = home.kept
 	}
-	var partial error
-	tooLong := false
+	partial, err := p.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.end()
+	res := settled(p.run, p.checkers)
+	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding = a.Name(), in.Offset(), in.Encoding()
+	res.Summary.Partial, res.Summary.TooLong = partial, p.tooLong
+	return res, nil
+}
+
+// pass is one way of a session's records from the normalizer through the checkers.
+type pass struct {
+	in       *normalize.Normalizer
+	run      *check.Run
+	checkers []check.Checker
+	kept     check.Kept // is shown the records in the first pass; nil if nothing wants to see them
+	lost     *lostFeed  // adds the lost records in the second pass; nil in the first
+	tooLong  bool       // a line was too long to be held
+}
+
+// records shows all records to the checkers. partial is what ended the reading too early, nil at the end of the file; err
+// is ctx's.
+func (p *pass) records(ctx context.Context) (partial, err error) {
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		rec, err := in.Next()
-		run.Begin(rec)
-		takeFaults(run, in)
+		rec, err := p.in.Next()
+		p.run.Begin(rec)
+		p.takeFaults()
 		if err != nil {
-			partial = ended(run, err)
-			break
+			return reportEnd(p.run, err), nil
 		}
-		tooLong = tooLong || rec.Passed > 0
-		replaced := false
-		switch {
-		case lost != nil:
-			replaced = lost.before(rec, checkers)
-		case home.kept != nil:
-			home.kept.See(rec)
-		}
-		if !replaced {
-			for _, c := range checkers {
-				c.Record(rec)
-			}
-		}
-		run.Done(rec)
+		p.tooLong = p.tooLong || rec.Passed > 0
+		p.record(rec)
+		p.run.Done(rec)
 	}
-	if lost != nil {
-		lost.before(nil, checkers)
-	}
-	run.History().End()
-	for _, c := range checkers {
-		c.End()
-	}
-	takeFaults(run, in)
-	res := settled(run, checkers)
-	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding, res.Summary.Partial = a.Name(), in.Offset(), in.Encoding(), partial
-	res.Summary.TooLong = tooLong
-	return res, nil
 }
 
-// wrote is the agent that wrote the session in r, and a reader that gives all of it.
-func wrote(r io.Reader, opts Options) (agent.Agent, io.Reader, error) {
+// record shows one record to the checkers, with what was lost in front of it.
+func (p *pass) record(rec *session.Record) {
+	if p.lost != nil && p.lost.before(rec) {
+		return
+	}
+	if p.kept != nil {
+		p.kept.See(rec)
+	}
+	for _, c := range p.checkers {
+		c.Record(rec)
+	}
+}
+
+// end tells the checkers that there are no more records.
+func (p *pass) end() {
+	if p.lost != nil {
+		p.lost.before(nil)
+	}
+	p.run.History().End()
+	for _, c := range p.checkers {
+		c.End()
+	}
+	p.takeFaults()
+}
+
+// takeFaults reports what the normalizer found since the last call.
+func (p *pass) takeFaults() {
+	for _, f := range p.in.Faults() {
+		p.run.Report(f)
+	}
+}
+
+// agentOf is the agent that wrote the session in r, and a reader that gives all of r.
+func agentOf(r io.Reader, opts Options) (agent.Agent, io.Reader, error) {
 	if a := all.Named(opts.Agent); a != nil {
 		return a, r, nil
 	}
@@ -127,16 +159,9 @@ func wrote(r io.Reader, opts Options) (agent.Agent, io.Reader, error) {
 	return a, r, err
 }
 
-// takeFaults takes over what the normalizer found.
-func takeFaults(run *check.Run, in *normalize.Normalizer) {
-	for _, f := range in.Faults() {
-		run.Report(f)
-	}
-}
-
-// ended notes why there are no more records. A compressed stream that breaks off is damage like any other: what came
-// before the break is the session. Any other error than the end of the file is returned.
-func ended(run *check.Run, err error) error {
+// reportEnd settles why there are no more records. A compressed stream that breaks off is damage like any other, and is
+// reported: what came before the break is the session. Any other error than the end of the file is returned.
+func reportEnd(run *check.Run, err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 	case errors.Is(err, source.ErrCorrupt):
@@ -154,7 +179,7 @@ func ended(run *check.Run, err error) error {
 	return nil
 }
 
-// settled settles what could not be known before the end: which findings still count.
+// settled makes the result once all records have been seen: only then is it known which findings still count.
 func settled(run *check.Run, checkers []check.Checker) *Result {
 	found := settle(run, checkers)
 	slices.SortStableFunc(found, func(a, b Finding) int {
@@ -181,7 +206,8 @@ func settled(run *check.Run, checkers []check.Checker) *Result {
 	return &Result{Findings: found, Summary: sum}
 }
 
-// settle turns losses in a part of the history that a compaction or a rollback has removed into notes.
+// settle gives the findings their final impact. Losses in a part of the history that is no longer sent, because a
+// compaction replaced it or a rollback took it back, become notes.
 func settle(run *check.Run, checkers []check.Checker) []Finding {
 	history := run.History()
 	found := run.Findings()
@@ -193,11 +219,11 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 			}
 		}
 		if !f.Framing && (f.Rule.Family == "calls" || f.Rule.Family == "items") && history.RolledBack(f.Pos) {
-			continue // whatever a rolled-back turn holds is no damage
+			continue // nothing in a rolled-back turn is damage
 		}
 		if (f.Impact == Loses || f.Impact == Rejects) && !f.Rule.Always && !f.More && !sent(history, &f) {
 			f.Impact, f.Edits, f.Lost, f.Unseen = Notes, nil, 0, 0
-			if !f.Framing { // the normalizer mends its own
+			if !f.Framing { // the normalizer mends a line's framing in any case
 				f.Fix, f.Source = NoFix, ""
 			}
 			f.Message += " (in a part of the history that is no longer sent)"
@@ -210,7 +236,8 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 	return kept
 }
 
-// sent says whether what a finding is about is still sent to the model. A fault of a line's framing is about all records on it.
+// sent says whether what a finding is about is still sent to the model. A fault in a line's framing concerns all records on
+// the line.
 func sent(history check.History, f *Finding) bool {
 	return history.Counts(f.Pos) || f.Framing && history.Counts(session.Pos{Line: f.Pos.Line, Part: math.MaxInt})
 }

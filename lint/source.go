@@ -13,8 +13,9 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// Source lints a session that is open, with what opts.Kept reads of its home: where the file has lost records that are still
-// there, it is read a second time. The errors are Session's, with the file's path, and what kept it from being read.
+// Source lints an open session, together with what opts.Kept reads from its agent's home: if the home still has records
+// that the file has lost, the file is read a second time with them. Errors are those of Session, with the file's path, and
+// whatever kept the file from being read.
 func Source(ctx context.Context, src *source.Source, opts Options) (*Result, error) {
 	if src.Real != "" {
 		opts.Path = src.Real
@@ -23,31 +24,32 @@ func Source(ctx context.Context, src *source.Source, opts Options) (*Result, err
 	if !opts.Live && opts.Kept != nil {
 		home.home = opts.Home
 	}
-	res, err := unflipped(ctx, src, opts, home)
+	res, err := firstPass(ctx, src, opts, home)
 	if err != nil || home.kept == nil || res.Summary.Partial != nil {
 		return res, err
 	}
 	if home.lost = home.kept.Missing(ctx, res.Summary.Header); len(home.lost) == 0 {
 		return res, nil
 	}
-	return pass(ctx, src, opts, home)
+	return readSource(ctx, src, opts, home)
 }
 
-// unflipped lints a session. A compressed one that does not decode because one bit of it is flipped is read with that bit
-// turned back, as src is from then on.
-func unflipped(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
-	res, err := pass(ctx, src, opts, home)
+// firstPass lints a session. If a compressed one does not decode and flipping one of its bits back mends that, it is read
+// again so, and src gives the mended text from then on.
+func firstPass(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
+	res, err := readSource(ctx, src, opts, home)
 	if err != nil || !slices.ContainsFunc(res.Findings, func(f Finding) bool { return f.Rule == normalize.CorruptZst }) {
 		return res, err
 	}
 	if ok, err := src.Unflip(ctx); err != nil || !ok {
 		return res, err
 	}
-	home.kept = nil // it has seen what is not so
-	return pass(ctx, src, opts, home)
+	home.kept = nil // it has been shown the records of the broken text
+	return readSource(ctx, src, opts, home)
 }
 
-func pass(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
+// readSource reads an open session once, from its start.
+func readSource(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
 	in, err := src.Reader(ctx)
 	if err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func pass(ctx context.Context, src *source.Source, opts Options, home *beside) (
 	return res, err
 }
 
-// File lints the session in a file, plain or compressed. Without a name in opts the file's own is taken.
+// File lints the session in a file, plain or compressed. If opts names no file, the path's own name is used.
 func File(ctx context.Context, path string, opts Options) (*Result, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -83,7 +85,7 @@ func File(ctx context.Context, path string, opts Options) (*Result, error) {
 	return Source(ctx, src, opts)
 }
 
-// NameOf reads the name of a session's file. inHome says that it lies where its agent looks for sessions.
+// NameOf reads what the name of a session's file says. inHome says whether the file is where its agent looks for sessions.
 func NameOf(path string, inHome bool) Name {
 	n := Name{Base: filepath.Base(path)}
 	if a := all.ByName(n.Base); a != nil {
