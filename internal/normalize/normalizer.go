@@ -2,7 +2,6 @@ package normalize
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 
@@ -11,17 +10,17 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// maxJoin bounds what is tried for one record that may be broken over lines: so many lines, so many bytes.
+// How many lines, and how many bytes, are tried for one record that may be broken over several lines.
 const (
 	maxJoinLines = 256
 	maxJoinBytes = 8 << 20
 )
 
-// maxMend is the length in bytes above which a line that does not parse is not searched for records: the search takes
-// several times its length in memory. A client that migrates a session drops longer lines, too.
+// maxMend is the length in bytes above which a line that does not parse is not searched for records, because the search
+// takes several times the line's length in memory. A client that migrates a session drops longer lines, too.
 const maxMend = 16 << 20
 
-// maxMendText is the length in bytes up to which the characters of a line are mended that is otherwise one record.
+// maxMendText is the length in bytes up to which damaged characters are mended in a line that is otherwise one record.
 const maxMendText = 64 << 20
 
 // Normalizer turns the bytes of a session file into logical records. It mends what broke the framing: text encoding,
@@ -30,18 +29,18 @@ const maxMendText = 64 << 20
 type Normalizer struct {
 	opts    Options
 	lines   *jsonl.Reader
-	others  *jsonl.Ahead // reads and scans ahead of what is asked for; nil at the beginning of a file
+	others  *jsonl.Ahead // goroutines that read and scan ahead; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
 
-	maxDepth int                   // brackets that the agent's client goes into; 0: any number
+	maxDepth int                   // how many brackets deep the agent's client reads; 0: any depth
 	isName   func(key []byte) bool // whether a member holds a name or an id
 
 	ahead   []heldLine // physical lines read in advance, oldest first
 	readErr error      // what ended the lines, io.EOF included
 
-	queue  []piece // the logical records of the line in hand that are to come
-	pieces []piece // room for them
+	queue  []piece // the logical records of the line in hand that have not been returned yet
+	pieces []piece // memory for a queue of one
 	line   heldLine
 	rec    session.Record
 	spans  []jsonl.Span
@@ -51,20 +50,21 @@ type Normalizer struct {
 	started  bool
 	encoding Encoding
 	offset   int64
-	skipped  int64 // bytes of it that nobody looked into
+	skipped  int64 // bytes of that which were copied unseen (Skip)
 }
 
 // Options are what a Normalizer needs to know beyond the bytes.
 type Options struct {
 	Decoder session.Decoder
-	// Mend says whether a fault may be mended; nil allows all that is more than a note. A line that may not be
-	// mended stays as it is, which makes it one dead record.
+	// Mend says whether a fault may be mended; nil allows every fault that is more than a note. A line that may not be
+	// mended stays as it is and is one unreadable record.
 	Mend func(*finding.Finding) bool
-	// Live: somebody writes the file now, so a last line without its end is no damage.
+	// Live: somebody is writing the file, so a last line without its end is not damage.
 	Live bool
-	// Inside: the text does not begin where its file does, so nothing at its start tells how the file is encoded.
+	// Inside: the text does not begin at the start of its file, so its first bytes don't tell the file's encoding.
 	Inside bool
-	// Scanners is how many goroutines scan ahead in a long session; 0: none. With any the Normalizer must be closed.
+	// Scanners is how many goroutines scan ahead in a long session; 0: none. If there are any, the Normalizer must be
+	// closed.
 	Scanners int
 }
 
@@ -75,8 +75,8 @@ type piece struct {
 	dead   bool
 	torn   bool
 	mended bool
-	drop   bool        // dead, and not to be kept
-	fix    finding.Fix // how its characters were mended; zero if they were right
+	drop   bool        // dead, and a repair sets it aside
+	fix    finding.Fix // how its characters were mended; zero if they needed no mend
 }
 
 // New reads the session in r. It looks at the first bytes to tell UTF-16 from UTF-8.
@@ -111,14 +111,14 @@ func (f *Normalizer) Faults() []finding.Finding {
 	return out
 }
 
-// Mark takes a record into account that stands not in the file but in what is kept beside it, in its place.
+// Mark tells the Normalizer of a record that is not in the file, at the place where it belongs: it may begin a turn.
 func (f *Normalizer) Mark(rec *session.Record) { f.turns.See(rec) }
 
-// TurnsWritten says whether the session's client writes where turns begin, as far as the session has been read.
+// TurnsWritten says whether the client has written where a turn begins, in what has been read so far.
 func (f *Normalizer) TurnsWritten() bool { return f.turns.Written() }
 
-// Next returns the next logical record, dead ones (session.Unreadable) too; it is valid until the next call.
-// The error is io.EOF at the end, otherwise what the reader met.
+// Next returns the next logical record, also if it can't be read (session.Unreadable). It is valid until the next call. The
+// error is io.EOF at the end, otherwise what kept the reader from going on.
 func (f *Normalizer) Next() (*session.Record, error) {
 	for {
 		if rec := f.pop(); rec != nil {
@@ -153,7 +153,7 @@ func (f *Normalizer) pop() *session.Record {
 	return rec
 }
 
-// unreadable makes the record in hand one that says nothing.
+// unreadable makes the record in hand one that can't be read.
 func (f *Normalizer) unreadable() {
 	clear(f.spans)
 	f.rec = session.Record{
@@ -177,8 +177,8 @@ func (f *Normalizer) finish(v jsonl.Verdict) {
 	}
 }
 
-// begin looks at the line in hand. Nearly every line is one sound record: then that is made of it at once, and begin is true.
-// Else the line's logical records are put into the queue.
+// begin looks at the line in hand. Nearly every line is one sound record: then begin makes the record and returns true.
+// Otherwise it queues the line's logical records.
 func (f *Normalizer) begin() (whole bool) {
 	line := &f.line
 	f.rec.Pos = session.Pos{Line: line.Number, Part: -1}
@@ -221,7 +221,7 @@ func (f *Normalizer) begin() (whole bool) {
 	return false
 }
 
-// mendLine deals with a line that is not one whole record.
+// mendLine queues the records of a line that is not simply one whole record.
 func (f *Normalizer) mendLine(raw []byte) {
 	if len(raw) <= maxMend {
 		raw = bytes.Clone(raw) // what is made of it outlives the reader's buffer
@@ -229,7 +229,7 @@ func (f *Normalizer) mendLine(raw []byte) {
 	mark := len(f.faults)
 	pieces := f.dissect(raw)
 	if !f.mayMend(mark) {
-		// Left alone, the line is what the client takes it for: nothing.
+		// A line that is left alone is what the client takes it for: no record.
 		pieces = []piece{{raw: f.line.Raw, dead: true}}
 	} else if len(f.faults) > mark {
 		for i := range pieces {
@@ -288,12 +288,4 @@ func (f *Normalizer) missingNewline() {
 		return
 	}
 	f.report(NoFinalNewline, len(f.line.Raw), finding.Exact, "the last record has no newline: a client before 0.145 appends its next record to the same line")
-}
-
-// Err is what ended the reading, nil at a clean end of the file.
-func (f *Normalizer) Err() error {
-	if f.readErr == nil || errors.Is(f.readErr, io.EOF) {
-		return nil
-	}
-	return f.readErr
 }

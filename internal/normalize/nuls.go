@@ -10,15 +10,15 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// minZeros is how many NULs in a row have taken the place of something: no record is shorter. A file system that had
-// lengthened a file, and lost power before it wrote the text, leaves them, as a block that was not written does.
+// minZeros is how many NULs in a row must have replaced something: no record is shorter. A file system leaves them that
+// had lengthened the file and lost power before it wrote the text; a block that was never written is NULs, too.
 const minZeros = 64
 
-// zeroMark takes the place of bytes of a text that are lost.
+// zeroMark replaces the bytes of a text that are lost.
 const zeroMark = "[hist: %d bytes are lost here; what follows may belong to something else]"
 
-// dissectNULs finds the records in a line with NULs in it. Few NULs are padding, and go. Where many stand, a part of the
-// line is gone: what is in front of them and behind them is not joined, unless both are words of one text.
+// dissectNULs finds the records in a line with NULs in it. A few NULs are padding, and are removed. Many have replaced a
+// part of the line: what is on both sides of them is not joined, unless both are words of one text.
 func (f *Normalizer) dissectNULs(raw []byte) []piece {
 	at := bytes.IndexByte(raw, 0)
 	message := fmt.Sprintf("%d NUL bytes", bytes.Count(raw, []byte{0}))
@@ -37,7 +37,7 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 	}
 	mark := len(f.faults)
 	var pieces []piece
-	whole := true // what stands in front ends with a whole record
+	whole := true // what comes before ends with a whole record
 	for _, part := range parts {
 		if !part.zeros {
 			pieces = append(pieces, f.dissectPart(part.text)...)
@@ -52,7 +52,7 @@ func (f *Normalizer) dissectNULs(raw []byte) []piece {
 	return pieces
 }
 
-// tellOnce leaves of the faults that the parts of one line have in common the first, with the weakest of their fixes.
+// tellOnce keeps only the first of the faults that several parts of one line have in common, with the weakest fix of all.
 func (f *Normalizer) tellOnce(mark int) {
 	kept := f.faults[:mark]
 	for _, fault := range f.faults[mark:] {
@@ -66,9 +66,9 @@ func (f *Normalizer) tellOnce(mark int) {
 	f.faults = kept
 }
 
-// dissectPart finds the records in what stands between the NULs of a line.
+// dissectPart finds the records in the text between the NULs of a line.
 func (f *Normalizer) dissectPart(text []byte) []piece {
-	if p, ok := f.mendText(text, f.scanner.Scan(text, f.spans), true); ok {
+	if p, ok := f.mendAndReport(text, f.scanner.Scan(text, f.spans)); ok {
 		return []piece{p}
 	}
 	return f.unglue(text)
@@ -80,8 +80,8 @@ type part struct {
 	zeros bool
 }
 
-// splitZeros cuts a line where many NULs stand, and takes out the few. Blanks beside the many are of their part. It returns
-// nothing if there is nothing else.
+// splitZeros cuts a line at its long runs of NULs, and removes the short ones. Blanks beside a long run belong to it. It
+// returns nothing if there is nothing but NULs and blanks.
 func splitZeros(raw []byte) (parts []part) {
 	var text []byte
 	any := false
@@ -119,7 +119,8 @@ func splitZeros(raw []byte) (parts []part) {
 // maxPartial is how many bytes before a cut are looked at for what it has cut in two.
 const maxPartial = 64
 
-// markZeros makes one record of the parts of a line where they are words of one text, and says in it what is lost.
+// markZeros makes one record of the parts of a line if the NULs between them are inside one text, and says in that text what
+// is lost.
 func (f *Normalizer) markZeros(parts []part) (piece, bool) {
 	if len(parts) > 1 && parts[len(parts)-1].zeros {
 		parts = parts[:len(parts)-1] // nothing follows

@@ -24,8 +24,8 @@ func endsLaidOut(line []byte) bool {
 	return len(line) > 0 && line[0] == '}' && len(bytes.Trim(line[1:], blanks)) == 0
 }
 
-// gather takes the lines of a record that is laid out for people, and returns it as a client writes it, on one line. It
-// returns nil, and takes no line, if they are not one whole record.
+// gather takes the lines of a record that is laid out for people, and returns the record on one line, as a client writes it.
+// If the lines are not one whole record it returns nil and takes none.
 func (f *Normalizer) gather(raw []byte) []byte {
 	if !f.line.Terminated || bytes.IndexByte(f.line.Raw, 0) >= 0 {
 		return nil
@@ -46,9 +46,9 @@ func (f *Normalizer) gather(raw []byte) []byte {
 			}
 			continue
 		}
-		p, ok := f.mendText(text, f.scanner.Scan(text, f.spans), false)
+		p, _, ok := f.mendText(text, f.scanner.Scan(text, f.spans))
 		var record bytes.Buffer
-		if !ok || json.Compact(&record, p.raw) != nil { // that function goes less deep
+		if !ok || json.Compact(&record, p.raw) != nil { // Compact refuses what is nested very deep
 			return nil
 		}
 		f.reportLaidOut(p, i+2)
@@ -59,8 +59,8 @@ func (f *Normalizer) gather(raw []byte) []byte {
 	}
 }
 
-// reportLaidOut reports a record of so many lines. One whose characters were mended, too, is a finding of its own: whether
-// that may be mended is asked for it alone.
+// reportLaidOut reports a record that takes so many lines. If its characters had to be mended as well, it is a finding of
+// its own rule, so that the user's choice is asked for that mend alone.
 func (f *Normalizer) reportLaidOut(p piece, lines int) {
 	if p.mended {
 		f.report(SplitRecord, 0, max(finding.Exact, p.fix), fmt.Sprintf("one record is broken over %d lines, and some of its characters are damaged: the client drops all of them", lines))
@@ -72,8 +72,8 @@ func (f *Normalizer) reportLaidOut(p piece, lines int) {
 	}
 }
 
-// tighten is the head of a session without the blanks of records that are laid out for people, each on a line of its own:
-// agents tell their sessions by how they write them.
+// tighten returns the head of a session with each record that is laid out for people on a line of its own, without blanks:
+// agents recognize their sessions by the bytes that they write.
 func tighten(head []byte) []byte {
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
 	if !laidOut(bytes.TrimPrefix(first, utf8BOM)) {

@@ -10,11 +10,11 @@ import (
 // heldLine is a physical line whose bytes stay valid.
 type heldLine struct {
 	jsonl.Line
-	size    int64          // with its newline; of all lines, where several were joined
-	scanned *jsonl.Scanned // nil if it is still to be scanned
+	size    int64          // bytes, newline included; of all lines if several were joined
+	scanned *jsonl.Scanned // what scanning ahead has found; nil if the line has not been scanned
 }
 
-// longSession is the length in bytes from which on others scan ahead: for less they are not worth starting.
+// longSession is how many bytes of a session are read before scanning ahead begins: for less it is not worth starting.
 const longSession = 512 << 10
 
 // nextLine fills l with the next line of the file.
@@ -52,7 +52,7 @@ func (f *Normalizer) readLine(l *heldLine) (err error) {
 	return nil
 }
 
-// Scanners is how many goroutines should scan ahead where so many processors are to be used, 0: all there are.
+// Scanners is how many goroutines should scan ahead if so many processors may be used; 0 processors means all.
 func Scanners(processors int) int {
 	if processors == 0 {
 		processors = runtime.GOMAXPROCS(0)
@@ -63,12 +63,11 @@ func Scanners(processors int) int {
 	return min(processors, maxScanners)
 }
 
-// maxScanners is how many keep the one goroutine busy that runs the rules; more would only take room.
+// maxScanners is how many scanners keep the goroutine that runs the rules busy; more would only take memory.
 const maxScanners = 8
 
-// Skip gives the lines before the one with the number until to do, without looking into them. It is for lines of which it
-// is known that each is one sound record. It may stop earlier, and does nothing where lines have been read ahead. The
-// error is what do returns.
+// Skip hands the lines before line number until to do, without looking into them. It is for lines that are known to be one
+// sound record each. It may stop earlier, and does nothing if lines have been read ahead. The error is what do returns.
 func (f *Normalizer) Skip(until int64, do func(block []byte, lines int64) error) error {
 	if f.others != nil || len(f.ahead) > 0 || len(f.queue) > 0 || !f.started || f.readErr != nil {
 		return nil
@@ -80,7 +79,7 @@ func (f *Normalizer) Skip(until int64, do func(block []byte, lines int64) error)
 	})
 }
 
-// Close ends what reads ahead. The Normalizer can't be used afterwards.
+// Close stops scanning ahead. The Normalizer can't be used afterwards.
 func (f *Normalizer) Close() {
 	if f.others != nil {
 		f.others.Close()
@@ -88,7 +87,7 @@ func (f *Normalizer) Close() {
 	f.scanner.Done()
 }
 
-// scan scans the line in hand, unless that was done ahead and the line is as it was.
+// scan scans the line in hand, unless it was scanned ahead and has not changed since.
 func (f *Normalizer) scan(raw []byte) jsonl.Verdict {
 	if s := f.line.scanned; s != nil && len(raw) == len(f.line.Raw) {
 		copy(f.spans, s.Spans)

@@ -31,7 +31,7 @@ var (
 	HugeLine       = texts.Rule(finding.Rule{Name: "huge-line", Family: "framing", Impact: finding.Notes, Fix: finding.NoFix})
 	// CorruptZst is about the stream that the lines come in, not about a line.
 	CorruptZst = texts.Rule(finding.Rule{Name: "corrupt-zst", Family: "store", Impact: finding.Blocks, Fix: finding.Recovered, Always: true})
-	// Rules are all about lines, in the order in which they are documented.
+	// Rules are the rules about lines, in the order in which they are documented.
 	Rules = []*finding.Rule{
 		EmptyFile, BOM, NULBytes, TornTail, NoFinalNewline, GluedRecords, SplitRecord, PrettyPrinted, RawControl,
 		BadJSON, NotObject, InvalidUTF8, LoneSurrogate, DuplicateKey, TooDeep, BlankLine, CRLF, HugeLine,
@@ -47,7 +47,7 @@ func (f *Normalizer) tooDeep(v jsonl.Verdict) {
 	f.rec.Refused = true
 }
 
-// duplicateKey reports a key that stands twice.
+// duplicateKey reports a key that appears twice in one object.
 func (f *Normalizer) duplicateKey(v jsonl.Verdict) {
 	fault := f.report(DuplicateKey, v.Duplicate, finding.NoFix, "a key appears twice in one object; the client takes the last value")
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type

@@ -7,16 +7,16 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// CutMark ends a text of which the rest was lost when its line was cut.
+// CutMark ends a text whose rest was lost when its line was cut.
 const CutMark = "\n[hist: the session file was cut here; the rest of this text is lost]"
 
-// maxHeadBytes is how much longer, in bytes, what stands in front of the type may be in a record that was written again.
+// maxHeadBytes is how much longer, in bytes, the part before the type may be in a record that was written again.
 const maxHeadBytes = 1 << 10
 
 var typeKey = []byte(`"type":`)
 
-// repeats says whether whole begins with the record that torn is the start of: a write that failed and was repeated.
-// In front of the type only digits may differ, those of time stamps and ordinals.
+// repeats says whether whole begins with the record whose start is torn: a write that failed and was repeated. Before the
+// type only digits may differ, those of time stamps and ordinals.
 func repeats(torn, whole []byte) bool {
 	whole = whole[:min(len(whole), len(torn)+maxHeadBytes)]
 	i, j := bytes.Index(torn, typeKey), bytes.Index(whole, typeKey)
@@ -35,68 +35,81 @@ func sameButDigits(a, b []byte) bool {
 	return bytes.Equal(undigited(a), undigited(b))
 }
 
-// closeTorn closes a record that was cut where nothing false is said by it: inside the text of an output or a
-// message, or behind the last whole part of one, which are marked as cut, or behind everything that the record needs. It
-// returns nil if none is so.
+// closeTorn closes a record that was cut, if nothing false is said by that: inside the text of an output or a message, or
+// behind the last whole part of one, where the text is marked as cut; or behind everything that the record needs. It
+// returns nil if none of these holds.
 func (f *Normalizer) closeTorn(raw []byte) []byte {
 	if !jsonl.LooksTorn(raw) {
 		return nil
 	}
 	cut := jsonl.WalkTorn(raw)
 	if cut.InText {
-		text := append(jsonl.TrimPartial(raw), jsonl.AppendQuote(nil, CutMark)[1:]...)
-		if closed := append(text, cut.Closers...); f.honest(closed, true) {
+		text := append(jsonl.TrimPartial(raw), cutMarkQuoted...)
+		if closed := append(text, cut.Closers...); f.mayEndInText(closed) {
 			return closed
 		}
 	}
 	if before, last := bytes.CutSuffix(raw[:cut.Object], []byte(`"}`)); last {
-		text := append(append(bytes.Clone(before), jsonl.AppendQuote(nil, CutMark)[1:]...), '}')
-		if closed := append(text, cut.ObjectClosers...); f.honest(closed, true) {
+		text := append(append(bytes.Clone(before), cutMarkQuoted...), '}')
+		if closed := append(text, cut.ObjectClosers...); f.mayEndInText(closed) {
 			return closed
 		}
 	}
 	if cut.Member > 0 {
-		if closed := append(bytes.Clone(raw[:cut.Member]), cut.MemberClosers...); f.honest(closed, false) {
+		if closed := append(bytes.Clone(raw[:cut.Member]), cut.MemberClosers...); f.isComplete(closed) {
 			return closed
 		}
 	}
 	return nil
 }
 
-// shorten closes a record that was cut in front of a member that it can do without, nil if there is none.
+// shorten closes a record that was cut in front of a member that it can do without. last says that the session does not go on
+// behind it. It returns nil if the agent knows of no such member.
 func (f *Normalizer) shorten(raw []byte, last bool) []byte {
 	dec, ok := f.dec.(session.Shortener)
 	if !ok {
 		return nil
 	}
 	closed := dec.Shorten(raw, last)
-	if closed == nil {
-		return nil
-	}
-	v := f.scanner.Scan(closed, f.spans)
-	rec := session.Record{Raw: closed, Spans: f.spans}
-	if v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0 || !f.dec.Envelope(&rec) {
+	if closed == nil || f.recordIn(closed) == nil {
 		return nil
 	}
 	return closed
 }
 
-// honest says whether a closed record stands for what was written. A text may be cut only where the decoder knows
-// it for the words of an output or a message.
-func (f *Normalizer) honest(closed []byte, text bool) bool {
+// recordIn scans bytes that should be one record of the agent; nil if they are not. The record is not decoded.
+func (f *Normalizer) recordIn(closed []byte) *session.Record {
 	v := f.scanner.Scan(closed, f.spans)
 	if v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0 {
-		return false
+		return nil
 	}
-	rec := session.Record{Raw: closed, Spans: f.spans}
-	if !f.dec.Envelope(&rec) {
-		return false
+	rec := &session.Record{Raw: closed, Spans: f.spans}
+	if !f.dec.Envelope(rec) {
+		return nil
 	}
-	f.dec.Decode(&rec)
-	if text {
-		return f.dec.TextCut(&rec, bytes.LastIndex(closed, []byte(cutMarkQuoted)))
-	}
-	return f.dec.Complete(&rec)
+	return rec
 }
 
-var cutMarkQuoted = string(jsonl.AppendQuote(nil, CutMark)[1:])
+// mayEndInText says whether the text that ends with CutMark in a closed record is the text of an output or a message: only
+// such a text may be shown cut.
+func (f *Normalizer) mayEndInText(closed []byte) bool {
+	rec := f.recordIn(closed)
+	if rec == nil {
+		return false
+	}
+	f.dec.Decode(rec)
+	return f.dec.TextCut(rec, bytes.LastIndex(closed, cutMarkQuoted))
+}
+
+// isComplete says whether a closed record still has everything that its meaning rests on.
+func (f *Normalizer) isComplete(closed []byte) bool {
+	rec := f.recordIn(closed)
+	if rec == nil {
+		return false
+	}
+	f.dec.Decode(rec)
+	return f.dec.Complete(rec)
+}
+
+// cutMarkQuoted is CutMark as it is written in JSON, with the quote that ends the text.
+var cutMarkQuoted = jsonl.AppendQuote(nil, CutMark)[1:]

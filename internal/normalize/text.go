@@ -27,20 +27,11 @@ const (
 
 var utf8BOM = []byte("\ufeff")
 
-// Text looks at the first bytes of r and returns a reader that gives UTF-8. The readers lines are cut from
-// look ahead in files, so a UTF-8 file is handed on as it is.
+// Text looks at the first bytes of r and returns a reader that gives UTF-8. A UTF-8 file is handed on as it is, because
+// the reader of lines looks ahead in files.
 func Text(r io.Reader) (Encoding, io.Reader) {
-	head := make([]byte, 4)
-	var n int
-	if ra, ok := r.(io.ReaderAt); ok {
-		n, _ = ra.ReadAt(head, 0)
-	} else {
-		br := bufio.NewReader(r)
-		peeked, _ := br.Peek(4)
-		n = copy(head, peeked)
-		r = br
-	}
-	enc := sniff(head[:n])
+	head, r := peekAt(r, 4)
+	enc := sniff(head)
 	switch enc {
 	case UTF16LE:
 		return enc, utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM).NewDecoder().Reader(r)
@@ -50,22 +41,12 @@ func Text(r io.Reader) (Encoding, io.Reader) {
 	return enc, r
 }
 
-// headSize is how many bytes of a session its agent is told by.
+// headSize is how many bytes of a session its agent is recognized by.
 const headSize = 64 << 10
 
 // Head returns the first bytes of a session as UTF-8, as its client writes them, and a reader that gives all of it.
 func Head(r io.Reader) ([]byte, io.Reader) {
-	head := make([]byte, headSize)
-	var n int
-	if ra, ok := r.(io.ReaderAt); ok {
-		n, _ = ra.ReadAt(head, 0)
-	} else {
-		br := bufio.NewReaderSize(r, headSize)
-		peeked, _ := br.Peek(headSize)
-		n = copy(head, peeked)
-		r = br
-	}
-	head = head[:n]
+	head, r := peekAt(r, headSize)
 	if sniff(head) != UTF8 {
 		_, text := Text(bytes.NewReader(head))
 		head, _ = io.ReadAll(text)
@@ -73,7 +54,19 @@ func Head(r io.Reader) ([]byte, io.Reader) {
 	return tighten(head), r
 }
 
-// sniff tells UTF-16 by its byte order mark, or by the NULs that it puts around the first brace.
+// peekAt returns the first n bytes of r, fewer if there are no more, and a reader that gives all of r.
+func peekAt(r io.Reader, n int) ([]byte, io.Reader) {
+	head := make([]byte, n)
+	if at, ok := r.(io.ReaderAt); ok {
+		n, _ = at.ReadAt(head, 0)
+		return head[:n], r
+	}
+	br := bufio.NewReaderSize(r, max(n, 4<<10))
+	peeked, _ := br.Peek(n)
+	return head[:copy(head, peeked)], br
+}
+
+// sniff recognizes UTF-16 by its byte order mark, or by the NULs around the first brace.
 func sniff(head []byte) Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("{\x00\"\x00")):
@@ -84,7 +77,7 @@ func sniff(head []byte) Encoding {
 	return UTF8
 }
 
-// stripBOM takes the byte order mark off the first line and reports how the file was encoded, if not as it should.
+// stripBOM removes the byte order mark from the first line, and reports an encoding that the client does not expect.
 func (f *Normalizer) stripBOM(raw []byte) []byte {
 	rest, marked := bytes.CutPrefix(raw, utf8BOM)
 	switch {
@@ -125,7 +118,7 @@ func (f *Normalizer) mendUTF8(raw []byte) (fixed []byte, fix finding.Fix, at int
 	return bytes.ToValidUTF8(dropFromNames(raw, f.isName), []byte("\ufffd")), finding.StandIn, at
 }
 
-// dropInvalid takes all bytes out that are no UTF-8.
+// dropInvalid removes all bytes that are not UTF-8.
 func dropInvalid(raw []byte) []byte { return bytes.ToValidUTF8(raw, nil) }
 
 var keyBefore = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*$`)
@@ -133,7 +126,7 @@ var keyBefore = regexp.MustCompile(`"([A-Za-z_]+)"\s*:\s*$`)
 // dropFromNames takes bytes that are not UTF-8 out of keys, and out of the members that hold names and ids.
 func dropFromNames(raw []byte, isName func(key []byte) bool) []byte {
 	out := make([]byte, 0, len(raw))
-	left, judged, inName := -1, -1, false // the last quote, and whether what is behind it, once looked at, is a name
+	left, judged, inName := -1, -1, false // the last quote; the last one looked at, and whether a name follows that
 	for i := 0; i < len(raw); {
 		r, n := utf8.DecodeRune(raw[i:])
 		switch {
@@ -204,8 +197,8 @@ func surrogateAt(raw []byte, i int) (rune, bool) {
 	return 0xD000 | rune(raw[i+1]&0x3F)<<6 | rune(raw[i+2]&0x3F), true
 }
 
-// fromWindows1252 decodes raw if it has no other character beyond ASCII than single letters standing in words.
-// It returns nil where that is not certain.
+// fromWindows1252 decodes raw if its only characters beyond ASCII are single letters inside words. It returns nil if that
+// is not certain.
 func fromWindows1252(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+8)
 	for i, c := range raw {
@@ -234,7 +227,7 @@ var controls = func() (escaped [' '][]byte) {
 	return escaped
 }()
 
-// escapeControls escapes control characters inside strings; outside they are white space or no JSON anyway.
+// escapeControls escapes control characters inside strings. Outside of strings they are white space, or not JSON anyway.
 func escapeControls(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+16)
 	inString := false
@@ -256,7 +249,7 @@ func escapeControls(raw []byte) []byte {
 	return out
 }
 
-// mendSurrogates overwrites escaped surrogates that lack their other half by an escaped U+FFFD, which is as long.
+// mendSurrogates overwrites each escaped surrogate without its other half by an escaped U+FFFD, which is as long.
 func mendSurrogates(raw []byte) []byte {
 	out := bytes.Clone(raw)
 	for i := 0; i+6 <= len(out); {

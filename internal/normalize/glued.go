@@ -1,0 +1,190 @@
+package normalize
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+)
+
+// unglue takes apart a line that holds more or less than one record.
+func (f *Normalizer) unglue(raw []byte) []piece {
+	pieces, junk := f.parts(raw)
+	whole, fix := 0, finding.Exact
+	for _, p := range pieces {
+		switch {
+		case p.dead:
+			fix = finding.SetAside
+		case p.torn:
+			fix = max(fix, finding.Recovered)
+		default:
+			whole++
+			fix = max(fix, p.fix)
+		}
+	}
+	switch {
+	case whole == 0 && len(pieces) == 1:
+		f.reportTorn(pieces[0])
+	case whole == 1 && junk:
+		f.report(BadJSON, 0, finding.SetAside, "a record with garbage around it: the client drops both")
+	default:
+		f.report(GluedRecords, 0, fix, fmt.Sprintf("%d records are on one line: the client drops all of them", len(pieces)))
+	}
+	return pieces
+}
+
+// reportTorn reports a line that holds at most a part of one record.
+func (f *Normalizer) reportTorn(p piece) {
+	fix := finding.SetAside
+	what := "none of it can be read"
+	if p.torn {
+		fix, what = finding.Recovered, "the part that was written can be kept"
+	}
+	if (!f.line.Terminated || jsonl.LooksTorn(f.line.Raw)) && f.atTail() {
+		if f.opts.Live && !f.line.Terminated {
+			return
+		}
+		f.report(TornTail, len(f.line.Raw), fix, "the last line was cut short: the client drops it; "+what)
+		return
+	}
+	f.report(BadJSON, 0, fix, "the line is not a record: the client drops it; "+what)
+}
+
+// atTail says whether nothing but blank lines and NULs follow the line in hand.
+func (f *Normalizer) atTail() bool {
+	if !f.line.Terminated {
+		return true
+	}
+	f.line.hold()
+	for i := 0; ; i++ {
+		next := f.peek(i)
+		if next == nil {
+			return true
+		}
+		if len(bytes.Trim(next.Raw, "\x00 \t\r")) > 0 || i > maxJoinLines {
+			return false
+		}
+	}
+}
+
+const (
+	// maxRest is how long the rest of a line may be, in bytes, to be tried as one record although another seems to begin in
+	// it.
+	maxRest = 64 << 10
+	// maxInterleaved is how often hist tries, in one line, whether a record was written into another.
+	maxInterleaved = 16
+)
+
+// parts returns the records in raw, and whether there is garbage beside them that is not the start of a record. The time it
+// takes is linear in the length of raw, however many pieces there are.
+func (f *Normalizer) parts(raw []byte) (pieces []piece, junk bool) {
+	raw = bytes.Clone(raw)
+	starts := newStartFinder(raw, f.dec.Starts())
+	tries := 0
+	for at := 0; len(bytes.TrimSpace(raw[at:])) > 0; {
+		rest := raw[at:]
+		v := f.scanner.Scan(rest, f.spans)
+		if v.Fault == jsonl.Trailing && v.Object {
+			if p, ok := f.wholeRecord(rest[:v.At]); ok {
+				pieces = append(pieces, p)
+				at += v.At
+				continue
+			}
+		}
+		next := starts.behind(at)
+		if next < 0 || v.Fault == jsonl.None || len(rest) <= maxRest {
+			if p, ok := f.wholeRecord(rest); ok {
+				return append(pieces, p), junk
+			}
+		}
+		if next < 0 {
+			p := f.fragment(rest, nil)
+			return append(pieces, p), junk || !jsonl.LooksTorn(rest)
+		}
+		if tries++; tries <= maxInterleaved {
+			if outer := f.interleaved(rest, next-at); outer != nil {
+				return append(pieces, outer...), junk
+			}
+		}
+		head := raw[at:next]
+		pieces = append(pieces, f.fragment(head, raw[next:]))
+		junk = junk || !jsonl.LooksTorn(head)
+		at = next
+	}
+	return pieces, junk
+}
+
+// startFinder finds where records begin in a line, going once from its start to its end.
+type startFinder struct {
+	raw    []byte
+	starts [][]byte
+	next   []int // for each start, where it was found last; the length of the line if there are no more
+}
+
+func newStartFinder(raw []byte, starts [][]byte) *startFinder {
+	return &startFinder{raw, starts, make([]int, len(starts))}
+}
+
+// behind returns where the next record begins behind a place, -1 if none does. The places asked for must not go back.
+func (s *startFinder) behind(at int) int {
+	first := len(s.raw)
+	for i, start := range s.starts {
+		if s.next[i] <= at {
+			n := bytes.Index(s.raw[at+1:], start)
+			if n < 0 {
+				n = len(s.raw)
+			}
+			s.next[i] = at + 1 + n
+		}
+		first = min(first, s.next[i])
+	}
+	if first == len(s.raw) {
+		return -1
+	}
+	return first
+}
+
+// interleaved reads two records of which another writer has written one into the middle of the other.
+func (f *Normalizer) interleaved(raw []byte, at int) []piece {
+	v := f.scanner.Scan(raw[at:], f.spans)
+	if v.Fault != jsonl.Trailing || !v.Object || !jsonl.LooksTorn(raw[:at]) {
+		return nil
+	}
+	inner, ok := f.wholeRecord(raw[at : at+v.At])
+	if !ok {
+		return nil
+	}
+	outer := append(bytes.Clone(raw[:at]), raw[at+v.At:]...)
+	if o, ok := f.wholeRecord(outer); ok {
+		o.mended = true
+		return []piece{o, inner}
+	}
+	return nil
+}
+
+// fragment makes a piece of a record's torn start: closed, if nothing false is said by that, else dead bytes. rest is what
+// follows on the same line, nil if nothing does. If the same record was written again there, or on the next line, nothing
+// is lost with the fragment.
+func (f *Normalizer) fragment(raw, rest []byte) piece {
+	if rest == nil {
+		if next := f.peekHeld(); next != nil {
+			rest = next.Raw
+		}
+	}
+	if !repeats(raw, rest) {
+		closed := f.closeTorn(raw)
+		if closed == nil {
+			closed = f.shorten(raw, len(bytes.TrimSpace(rest)) == 0)
+		}
+		if closed != nil {
+			return piece{raw: closed, torn: true, mended: true}
+		}
+	}
+	return piece{raw: raw, dead: true, rule: BadJSON}
+}
+
+func (f *Normalizer) peekHeld() *heldLine {
+	f.line.hold()
+	return f.peek(0)
+}
