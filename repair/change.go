@@ -18,8 +18,8 @@ type Change struct {
 	Before    Excerpts // lines as they were; none where something was added
 	After     Excerpts
 
-	has   map[*lint.Finding]bool  // those in By
-	lines map[*lint.Finding]int64 // of those that were found in what an earlier pass had made: their lines in the session
+	has   map[*lint.Finding]bool  // the findings in By
+	lines map[*lint.Finding]int64 // the lines in the session of findings that were made in the text of an earlier pass
 }
 
 // Excerpt is a line, or as much of its head as a report shows.
@@ -52,7 +52,7 @@ func (r *Rewrite) differ(offset int64) {
 	}
 }
 
-// tell calls Differs: copy and session have the same first bytes.
+// tell calls Differs. same is how many first bytes copy and session have in common.
 func (r *Rewrite) tell(same int64) {
 	switch {
 	case r.Differs == nil:
@@ -63,8 +63,8 @@ func (r *Rewrite) tell(same int64) {
 	}
 }
 
-// moved is the byte offset in the session from which on the copy differs: behind its end, if only what was missing
-// there is added.
+// moved is the byte offset in the session from which on the copy differs. It is the session's end if only something missing
+// there was added.
 func (r *Rewrite) moved() int64 {
 	if r.differs {
 		return r.from
@@ -72,7 +72,7 @@ func (r *Rewrite) moved() int64 {
 	return r.out.bytes
 }
 
-// change is the change that a record belongs to: the one in hand if it touches it, else a new one.
+// change is the change that a record belongs to: the one in hand, else a new one.
 func (r *Rewrite) change(rec *session.Record, by []*lint.Finding) *Change {
 	if r.pending == nil {
 		r.pending = &Change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.out.lines + 1, AfterAt: r.out.bytes}
@@ -96,7 +96,8 @@ func (c *Change) add(f *lint.Finding) {
 	}
 }
 
-// found notes the line of the session that a finding is about, if any, for one of a later pass, which names its own text's.
+// found notes which line of the session a finding is about, if any. A finding of a later pass names the line of its own
+// text instead.
 func (c *Change) found(f *lint.Finding, line int64) {
 	if c.lines == nil {
 		c.lines = map[*lint.Finding]int64{}
@@ -147,7 +148,8 @@ func (r *Rewrite) flush() {
 	}
 }
 
-// renumbered is how many lines the copy has other ties in than the session, and the first and the last of them.
+// renumbered is how many lines of the copy refer to others in another way than in the session, mostly by their ordinals, and
+// the first and the last of them.
 func (r *Rewrite) renumbered() (count, first, last int64) {
 	if r.links == nil { // it was not written in one pass, or not at all
 		return r.tied.count, r.tied.first, r.tied.last

@@ -14,14 +14,14 @@ import (
 	"github.com/hist-cli/hist/internal/sum"
 )
 
-// comparison reads a session and what several passes made of it side by side.
+// comparison reads a session, and the text that several passes have made of it, side by side.
 type comparison struct {
-	rw     *Rewrite // what is found: totals, changes and proof
+	rw     *Rewrite // takes the results: totals, changes and proof
 	closed []io.Closer
 	was    side
 	is     side
 	ties   agent.Comparer
-	by     []Change // whose mends are still to come, sorted by line
+	by     []Change // the passes' changes that are not part of a hunk yet, sorted by line
 }
 
 // side is one of the two texts.
@@ -85,11 +85,10 @@ func (c *comparison) close() {
 
 // put writes the line of the copy that is in hand.
 func (c *comparison) put() error {
-	defer func() { c.rw.open = !c.is.line.Terminated }()
 	return c.rw.write(c.is.line.Raw, c.is.line.Terminated)
 }
 
-// same goes through n lines that are to be the same on both sides, but for their ordinals.
+// same goes through n lines that should be the same on both sides, except for their ordinals.
 func (c *comparison) same(ctx context.Context, n int64) error {
 	for i := range n {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -110,7 +109,7 @@ func (c *comparison) same(ctx context.Context, n int64) error {
 				continue
 			}
 			c.rw.differ(was.Offset)
-			c.rw.Proof.touched(c.rw.open)
+			c.rw.Proof.touched(c.rw.out.open)
 			c.rw.tied.add(is.Number)
 		}
 		if err := errors.Join(c.put(), c.was.next(), c.is.next()); err != nil {
@@ -120,8 +119,8 @@ func (c *comparison) same(ctx context.Context, n int64) error {
 	return nil
 }
 
-// hunk goes through the lines of the session before one line of it, and those of the copy before another: the ones have
-// become the others.
+// hunk goes through the lines of the session before line was, and those of the copy before line is: the former have become
+// the latter.
 func (c *comparison) hunk(was, is int64) error {
 	from, to := c.was.line, c.is.line
 	ch := Change{Line: from.Number, Offset: from.Offset, AfterLine: to.Number, AfterAt: to.Offset}
@@ -143,7 +142,7 @@ func (c *comparison) hunk(was, is int64) error {
 		c.rw.differ(c.was.line.Offset)
 		came++
 		ch.After.show(c.is.line.Raw)
-		c.rw.Proof.touched(c.rw.open)
+		c.rw.Proof.touched(c.rw.out.open)
 		if err := c.put(); err != nil {
 			return err
 		}
@@ -162,7 +161,7 @@ func (c *comparison) hunk(was, is int64) error {
 	return nil
 }
 
-// name says by which findings a change was made: those of the passes' changes up to where it ends.
+// name adds the findings by which a change was made: those of the passes' changes up to its end.
 func (c *comparison) name(ch *Change) {
 	for len(c.by) > 0 && (c.was.ended || c.by[0].Line <= c.was.line.Number) {
 		for _, f := range c.by[0].By {
@@ -178,6 +177,6 @@ func (c *comparison) end() error {
 	if err := c.hunk(math.MaxInt64, math.MaxInt64); err != nil {
 		return err
 	}
-	c.rw.Proof.finish(c.rw.open)
-	return c.rw.out.flush(false)
+	c.rw.Proof.finish(c.rw.out.open)
+	return c.rw.out.err
 }

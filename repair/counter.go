@@ -4,24 +4,27 @@ import (
 	"io"
 )
 
-// counter counts what is written. A line that lacks its newline gets it when another follows.
+// counter writes lines, and counts them and their bytes.
 type counter struct {
 	w     io.Writer
 	bytes int64
 	lines int64
+	open  bool // the last line has no newline yet: it gets one if another line follows
 	err   error
 }
 
 var newline = []byte{'\n'}
 
-func (c *counter) line(line []byte, end, open bool) error {
-	if open {
+// line writes one line, with a newline if it is terminated.
+func (c *counter) line(line []byte, terminated bool) error {
+	if c.open {
 		c.put(newline)
 	}
 	c.put(line)
-	if end {
+	if terminated {
 		c.put(newline)
 	}
+	c.open = !terminated
 	c.lines++
 	return c.err
 }
@@ -33,17 +36,17 @@ func (c *counter) block(b []byte, lines int64) error {
 	return c.err
 }
 
+// terminate ends the last line.
+func (c *counter) terminate() error {
+	c.put(newline)
+	c.open = false
+	return c.err
+}
+
 func (c *counter) put(b []byte) {
 	if c.err == nil {
 		var n int
 		n, c.err = c.w.Write(b)
 		c.bytes += int64(n)
 	}
-}
-
-func (c *counter) flush(end bool) error {
-	if end {
-		c.put(newline)
-	}
-	return c.err
 }

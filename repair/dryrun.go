@@ -11,7 +11,7 @@ import (
 
 func (w *job) dryRun(ctx context.Context) (*Report, error) {
 	if !w.plan.Empty() {
-		if rep, err := w.earlier(ctx); rep != nil || err != nil {
+		if rep, err := w.earlierCopy(ctx); rep != nil || err != nil {
 			return rep, err
 		}
 	}

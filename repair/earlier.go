@@ -7,13 +7,12 @@ import (
 
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
-// earlier reports the copy that an earlier run has made of the same bytes, if it still stands and has nothing left that
-// this repair would mend; nil if there is none. To repair a home once more must not fill it with copies.
-func (w *job) earlier(ctx context.Context) (*Report, error) {
+// earlierCopy reports the copy that an earlier run has made of the same bytes, if it is still there and this repair would
+// mend nothing in it; nil if there is none. Repairing a home again must not fill it with copies.
+func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 	if w.as() != NewThread || w.Source.Real == "" || w.Records == nil {
 		return nil, nil
 	}
@@ -26,7 +25,7 @@ func (w *job) earlier(ctx context.Context) (*Report, error) {
 			if err != nil {
 				return nil, err
 			}
-			if f.SHA256Before != sha || !w.stands(ctx, f.Target) {
+			if f.SHA256Before != sha || !w.isSound(ctx, f.Target) {
 				continue
 			}
 			w.thread = lint.NameOf(f.Target, true).ThreadID
@@ -39,18 +38,8 @@ func (w *job) earlier(ctx context.Context) (*Report, error) {
 	return nil, nil
 }
 
-// sourceHash is the SHA-256 of the session's file.
-func (w *job) sourceHash(ctx context.Context) (string, error) {
-	if w.Mode == DryRun {
-		sha, _, err := runs.Hash(ctx, w.Source.Real)
-		return sha, err
-	}
-	w.hashSource(ctx, sum.New(), 0)
-	return w.before()
-}
-
-// stands says whether a copy is there and has nothing left to mend.
-func (w *job) stands(ctx context.Context, path string) bool {
+// isSound says whether a copy is there and this repair would mend nothing in it.
+func (w *job) isSound(ctx context.Context, path string) bool {
 	if _, err := os.Stat(path); err != nil {
 		return false
 	}

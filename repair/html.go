@@ -70,14 +70,17 @@ func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 	}{runOf(reports), summary(reports), opts.Content, told, healthy})
 }
 
-// Open says whether something of the session is not mended, or not yet.
+// Open says whether something in the session is not repaired, or not yet.
 func (r part) Open() bool { return r.Unrepaired() || len(r.Edits) > 0 && r.Mode == DryRun.String() }
 
-// Badge is how a session stands, in a few words.
+// Badge is the state of a session in a few words.
 func (r part) Badge() string {
 	text := "nothing to repair"
 	if len(r.Edits) > 0 {
-		text = map[bool]string{true: "can be repaired", false: "repaired"}[r.Mode == DryRun.String()]
+		text = "repaired"
+		if r.Mode == DryRun.String() {
+			text = "can be repaired"
+		}
 	}
 	if left := len(r.Report.Left); r.Unrepaired() {
 		text = fmt.Sprintf("%s, %d left", text, left)
@@ -88,7 +91,7 @@ func (r part) Badge() string {
 // Gained is how much of the history the model has only with the repair.
 func (h History) Gained() int64 { return max(0, h.After-h.Before) }
 
-// Words tell what the model will have of a session's history.
+// Words say in a sentence how much of a session's history the model will have.
 func (h History) Words() string {
 	lost := h.Items - h.After
 	text := fmt.Sprintf("the model will have all %d items of the history", h.Items)
@@ -98,7 +101,10 @@ func (h History) Words() string {
 	if h.Before < h.After {
 		text += fmt.Sprintf("; without the repair it has %d", h.Before)
 	}
-	are := map[bool]string{true: "is", false: "are"}[lost == 1]
+	are := "are"
+	if lost == 1 {
+		are = "is"
+	}
 	switch told := min(h.Told, lost); {
 	case lost <= 0:
 	case told == lost:
@@ -111,7 +117,7 @@ func (h History) Words() string {
 	return text
 }
 
-// summary is what became of all sessions, in one sentence.
+// summary says in one sentence what became of all sessions.
 func summary(reports []*Report) string {
 	mended, left := 0, 0
 	for _, r := range reports {
@@ -124,7 +130,10 @@ func summary(reports []*Report) string {
 	}
 	text := fmt.Sprintf("%d of %d sessions had something to repair", mended, len(reports))
 	if len(reports) == 1 {
-		text = map[bool]string{true: "The session had something to repair", false: "Nothing in the session was repaired"}[mended == 1]
+		text = "Nothing in the session was repaired"
+		if mended == 1 {
+			text = "The session had something to repair"
+		}
 	}
 	if left > 0 {
 		text += fmt.Sprintf("; in %d something is left unrepaired", left)
@@ -132,7 +141,7 @@ func summary(reports []*Report) string {
 	return text + "."
 }
 
-// runOf is the run that all of the reports are of, "" if nothing was recorded.
+// runOf is the run that all reports belong to, "" if nothing was recorded.
 func runOf(reports []*Report) string {
 	for _, r := range reports {
 		if r.Run != "" {

@@ -7,14 +7,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -49,8 +47,8 @@ var ErrForeign = errors.New("it belongs to another user: an in-place repair woul
 
 // Job is one session to repair.
 type Job struct {
-	Path    string         // of the session; for callers that have not opened it themselves
-	Source  *source.Source // the same, open; it stays so
+	Path    string         // of the session; used if Source is nil
+	Source  *source.Source // the open session; it stays open
 	Lint    lint.Options   // Name and what is known beside the bytes; Mend is the job's
 	Choice  Choice
 	Mode    Mode
@@ -72,10 +70,10 @@ type job struct {
 	found  *lint.Result
 	plan   *Plan
 	rw     *Rewrite
-	passes *settled // nil as long as one pass seems to do
+	passes *settled // nil as long as one pass seems to be enough
 	copied *lint.Result
 	notes  []string                          // what else was done, or left alone
-	before func() (sha256 string, err error) // of the source's bytes; nil until hashSource
+	before func() (sha256 string, err error) // hash of the source's bytes; nil until hashSource
 	thread string                            // id of the copy's thread
 	target string
 
@@ -140,7 +138,7 @@ func (w *job) do(ctx context.Context) (*Report, error) {
 	return w.publish(ctx)
 }
 
-// named is an error with the session's path in front, unless it says that itself.
+// named puts the session's path in front of an error that does not have it yet.
 func (w *job) named(err error) error {
 	if strings.HasPrefix(err.Error(), w.Source.Path+": ") {
 		return err
@@ -148,7 +146,7 @@ func (w *job) named(err error) error {
 	return fmt.Errorf("%s: %w", w.Source.Path, err)
 }
 
-// leaveAll leaves a session as it is of which a repair would leave no record.
+// leaveAll plans nothing, for a session of which a repair would leave no record.
 func (w *job) leaveAll() {
 	w.plan = Choose(w.found.Findings, Choice{Rules: []string{""}})
 	w.rw, w.copied = nil, nil
@@ -160,7 +158,7 @@ func (w *job) look(ctx context.Context) error {
 	var err error
 	w.found, err = homes.Lint(ctx, w.Source, w.Lint)
 	if beside := new(homes.BesideError); errors.As(err, &beside) {
-		err = w.apart(ctx, beside.Err)
+		err = w.tolerateUncompared(ctx, beside.Err)
 	}
 	if err != nil {
 		return err
@@ -172,7 +170,7 @@ func (w *job) look(ctx context.Context) error {
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
 	}
-	if w.as() != InPlace { // a copy elsewhere gets a view of its own from its client: one that is wrong is no matter of it
+	if w.as() != InPlace { // the client makes a new view for a copy, so it does not matter whether the old one is wrong
 		w.found.Findings = slices.DeleteFunc(w.found.Findings, func(f lint.Finding) bool { return f.Reproject })
 	}
 	w.plan = Choose(w.found.Findings, w.Choice)
@@ -189,14 +187,14 @@ func (w *job) look(ctx context.Context) error {
 	return nil
 }
 
-// lintOptions is how a text is linted that comes to stand for the session.
+// lintOptions are the options for linting a text that will replace the session.
 func (w *job) lintOptions() lint.Options {
 	opts := w.Lint
 	opts.Agent, opts.Path = w.agent.Name(), w.Source.Real
 	return opts
 }
 
-// lintOf lints such a text, and compares what it inherits with the sessions that hold it.
+// lintOf lints such a text, and compares what it inherits with the sessions that it inherits it from.
 func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, error) {
 	res, err := lint.Source(ctx, src, w.lintOptions())
 	if err != nil || w.Home == "" || res.Summary.Partial != nil {
@@ -204,63 +202,10 @@ func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, err
 	}
 	found, err := homes.Open(ctx, w.Home).Inherits(ctx, w.Source.Real, src, res)
 	if err != nil {
-		return res, w.apart(ctx, err)
+		return res, w.tolerateUncompared(ctx, err)
 	}
 	homes.Add(res, found)
 	return res, nil
-}
-
-// dropRenames takes out of the plan what only a file of another name would mend.
-func (p *Plan) dropRenames() {
-	p.drop(func(f *lint.Finding) bool { return f.Rename != "" })
-	p.Rename = ""
-}
-
-// keepView leaves the client's view of the session as it is where records are not to come back that it may be the only one
-// to tell of: a later repair finds them there.
-func (p *Plan) keepView() {
-	comesBack := func(e lint.Edit) bool { return e.Op == lint.Restore }
-	if slices.ContainsFunc(p.Rest, func(f lint.Finding) bool { return slices.ContainsFunc(f.Edits, comesBack) }) {
-		p.drop(func(f *lint.Finding) bool { return f.Reproject })
-		p.Reproject = false
-	}
-}
-
-// drop takes findings out of the plan that have no edits.
-func (p *Plan) drop(out func(*lint.Finding) bool) {
-	kept := p.Mend[:0:0]
-	for i := range p.Mend {
-		if out(&p.Mend[i]) {
-			p.Rest = append(p.Rest, p.Mend[i])
-			continue
-		}
-		kept = append(kept, p.Mend[i])
-	}
-	p.Mend = kept
-}
-
-// hashSource begins to hash the source on another goroutine, where a copy of it is recorded and that has not begun yet.
-// begun is the sum of its first bytes, size their number.
-func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
-	if w.before != nil || w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
-		return
-	}
-	if w.Source.Compressed {
-		begun, size = sum.New(), 0
-	}
-	type hashed struct {
-		sha string
-		err error
-	}
-	done := make(chan hashed, 1)
-	go func() {
-		sha, err := runs.HashRest(ctx, w.Source.Real, begun, size)
-		done <- hashed{sha, err}
-	}()
-	w.before = sync.OnceValues(func() (string, error) {
-		h := <-done
-		return h.sha, h.err
-	})
 }
 
 // newRewrite prepares one pass of the plan.
@@ -272,7 +217,7 @@ func (w *job) newRewrite(aside io.Writer) *Rewrite {
 	return w.rw
 }
 
-// reidentify has the header of the session that was found made that of the copy's own thread.
+// reidentify makes a rewrite give the copy's header the id of its own thread.
 func (w *job) reidentify(rw *Rewrite, found *lint.Result) {
 	if re, ok := w.agent.(agent.Reidentifier); ok {
 		old := found.Summary.Header
@@ -281,8 +226,8 @@ func (w *job) reidentify(rw *Rewrite, found *lint.Result) {
 	}
 }
 
-// copyOptions is how the copy is linted: like the source, with what lies beside that, under the name that it has. What it
-// has lost is looked for where the plan was made; its own text is not that of the source.
+// copyOptions are the options for linting the copy: like the source, with what is beside the source, but under the copy's own
+// name. Text is empty because what the session has lost was looked for when the plan was made.
 func (w *job) copyOptions() lint.Options {
 	opts := w.Lint
 	opts.Agent, opts.Path, opts.Text = w.agent.Name(), w.Source.Real, strings.NewReader("")

@@ -2,10 +2,11 @@ package repair
 
 import "sort"
 
-// lineMap says which lines of a copy are lines of its session, in words if not in ordinals: runs of them, sorted in both.
+// lineMap says which lines of a copy are lines of its session, if not by their ordinals then by all else: runs of lines,
+// sorted in both texts.
 type lineMap []lineRun
 
-// lineRun is n lines from a line of the copy on that stand in the session from another line on.
+// lineRun is n lines that begin at line copied in the copy and at line from in the session.
 type lineRun struct{ copied, from, n int64 }
 
 func (m *lineMap) add(copied, from, n int64) {
@@ -18,7 +19,7 @@ func (m *lineMap) add(copied, from, n int64) {
 	*m = append(*m, lineRun{copied, from, n})
 }
 
-// then is the map of a copy of the copy, whose own map is next.
+// then is the map for a copy of the copy; next maps that one to the first copy.
 func (m lineMap) then(next lineMap) lineMap {
 	var out lineMap
 	i := 0
@@ -40,7 +41,8 @@ func (m lineMap) then(next lineMap) lineMap {
 	return out
 }
 
-// session returns the line of the session that a line of the copy is or, if it is none, the one it stands in the place of.
+// session returns the line of the session that a line of the copy is or, if it is new, the one that it comes after or
+// replaces.
 func (m lineMap) session(line int64) int64 {
 	i := sort.Search(len(m), func(i int) bool { return m[i].copied > line })
 	if i == 0 {

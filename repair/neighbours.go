@@ -10,9 +10,9 @@ import (
 	"github.com/hist-cli/hist/internal/agent/homes"
 )
 
-// apart takes it as it is that a session could not be compared with what its client keeps beside it, if a repair does
-// not touch that.
-func (w *job) apart(ctx context.Context, why error) error {
+// tolerateUncompared turns the error of a session that could not be compared with what its client keeps beside it into a
+// note, unless the repair would touch that, as one in place does.
+func (w *job) tolerateUncompared(ctx context.Context, why error) error {
 	if w.Mode == InPlace || ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", w.Source.Path, why)
 	}
@@ -22,13 +22,13 @@ func (w *job) apart(ctx context.Context, why error) error {
 	return nil
 }
 
-// checkDependants refuses an in-place repair that would move bytes which other sessions rely on.
+// checkDependants refuses an in-place repair that would move bytes that other sessions rely on.
 func (w *job) checkDependants(ctx context.Context) error {
 	return dependants(ctx, w.Home, w.Source.Real, w.rw.moved(), "repair without --in-place makes a copy that leaves them right")
 }
 
-// dependants refuses to move the bytes of a session from an offset on, if other sessions rely on them. homeDir is the home
-// that it lies in, "" if in none.
+// dependants refuses to move the bytes of a session from an offset on if other sessions rely on them. homeDir is the home
+// that the session is in, "" if it is in none.
 func dependants(ctx context.Context, homeDir, path string, from int64, advice string) error {
 	in, ok := openHome(ctx, homeDir).(agent.Depended)
 	if !ok {
@@ -50,7 +50,7 @@ func dependants(ctx context.Context, homeDir, path string, from int64, advice st
 	return fmt.Errorf("%w:\n  %s\n%s", ErrDependants, strings.Join(names, "\n  "), advice)
 }
 
-// openHome is the home at a directory; nil, in which nothing is found by assertion, if there is none.
+// openHome is the home at a directory. Without a directory it is nil, for which every type assertion fails.
 func openHome(ctx context.Context, dir string) homes.Home {
 	if dir == "" {
 		return nil

@@ -34,12 +34,12 @@ type Plan struct {
 	choice   Choice
 	edits    map[session.Pos]*edits
 	leave    map[int64]bool            // lines whose framing faults are not mended
-	leaveRow rows                      // the same of lines in a row
-	framing  map[int64][]*lint.Finding // chosen faults of a line's framing
-	mendRow  rows                      // those of lines in a row
+	leaveRow rows                      // the same for lines in a row that one finding stands for
+	framing  map[int64][]*lint.Finding // by line, the faults of its framing that are mended
+	mendRow  rows                      // the same for lines in a row that one finding stands for
 	lines    []int64                   // lines that a finding or an edit is about, sorted
 	numbered bool                      // ordinals are left as they are
-	folded   bool                      // findings stand for others, about lines that are not known
+	folded   bool                      // some findings stand for others whose lines are not known
 	// Newline: a missing newline at the end is added.
 	newline bool
 	// Reproject: the client is made to build its view of the session anew.
@@ -56,17 +56,18 @@ type edits struct {
 	moved         bool
 	renumber      bool
 	by            []*lint.Finding // whose mend it is
-	lost          map[int]*edits  // of records that come back behind it, by their Pos.Lost
+	lost          map[int]*edits  // of records that are restored behind it, by their Pos.Lost
 }
 
 type insertion struct {
 	content lint.Content
 	by      *lint.Finding
-	order   int
-	lost    int // of a record that comes back: its Pos.Lost
+	behind  bool // the record, not in front of it
+	order   int  // among the insertions behind one record
+	lost    int  // the Pos.Lost of a record that is restored
 }
 
-// of are the edits of a record that comes back behind this one.
+// of are the edits of a record that is restored behind this one.
 func (e *edits) of(lost int) *edits {
 	if e.lost == nil {
 		e.lost = map[int]*edits{}
@@ -77,8 +78,8 @@ func (e *edits) of(lost int) *edits {
 	return e.lost[lost]
 }
 
-// behind plans an insertion behind the record. What was lost there keeps its order, with what goes in front of it and
-// behind it; what closes a turn comes last where it stands.
+// behind plans an insertion behind the record. Lost records that are restored there keep their order, each with what goes in
+// front of it and behind it. What closes a turn comes last at its place.
 func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	if !slices.Contains(e.by, by) {
 		e.by = append(e.by, by)
@@ -98,11 +99,11 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	for at > 0 && e.after[at-1].order > order {
 		at--
 	}
-	e.after = slices.Insert(e.after, at, insertion{edit.New, by, order, lost})
+	e.after = slices.Insert(e.after, at, insertion{content: edit.New, by: by, behind: true, order: order, lost: lost})
 }
 
-// Choose makes the plan for the findings of one session. A finding whose edits want bytes that another one's edits have
-// is left out of it: whether it still stands, the copy tells.
+// Choose makes the plan for the findings of one session. A finding whose edits need bytes that another finding's edits
+// change is left out: linting the copy shows whether it is still there.
 func Choose(findings []lint.Finding, choice Choice) *Plan {
 	p := &Plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}, framing: map[int64][]*lint.Finding{}}
 	for i := range findings {
@@ -226,6 +227,35 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 	case lint.Renumber:
 		at.renumber = true
 	}
+}
+
+// dropRenames takes out of the plan the findings that only another file name would mend.
+func (p *Plan) dropRenames() {
+	p.drop(func(f *lint.Finding) bool { return f.Rename != "" })
+	p.Rename = ""
+}
+
+// keepView leaves the client's view of the session alone if the plan does not restore records that the view may be the only
+// one to have: a later repair still finds them there.
+func (p *Plan) keepView() {
+	restores := func(e lint.Edit) bool { return e.Op == lint.Restore }
+	if slices.ContainsFunc(p.Rest, func(f lint.Finding) bool { return slices.ContainsFunc(f.Edits, restores) }) {
+		p.drop(func(f *lint.Finding) bool { return f.Reproject })
+		p.Reproject = false
+	}
+}
+
+// drop takes findings out of the plan that have no edits.
+func (p *Plan) drop(out func(*lint.Finding) bool) {
+	kept := p.Mend[:0:0]
+	for i := range p.Mend {
+		if out(&p.Mend[i]) {
+			p.Rest = append(p.Rest, p.Mend[i])
+			continue
+		}
+		kept = append(kept, p.Mend[i])
+	}
+	p.Mend = kept
 }
 
 // mends says whether a finding of the named rule is in the plan.

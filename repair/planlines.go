@@ -10,10 +10,10 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Which lines a plan is about: what of their framing is mended, and what is only copied.
+// This file settles which lines a plan is about: whose framing is mended, and which are only copied.
 
-// joinAlong has what the normalizer joins, whatever the client makes of it, joined in the copy, too, once there is one: the
-// other edits are of the records that were joined.
+// joinAlong plans to join, in any copy, the lines that the normalizer has joined, even where the client does not mind them:
+// all other edits are about the joined records.
 func (p *Plan) joinAlong() {
 	if len(p.Mend) == 0 {
 		return
@@ -31,7 +31,7 @@ func (p *Plan) joinAlong() {
 	p.Rest = rest
 }
 
-// concern notes which lines are not just to be copied.
+// concern notes which lines must not simply be copied.
 func (p *Plan) concern(findings []lint.Finding) {
 	for i := range findings {
 		f := &findings[i]
@@ -44,7 +44,8 @@ func (p *Plan) concern(findings []lint.Finding) {
 	slices.Sort(p.lines)
 }
 
-// plain is the first line behind the given one that is not just to be copied, if it is known which ones are.
+// plain is the first line behind the given one that must not simply be copied. If that is not known for all lines, it is the
+// given line itself.
 func (p *Plan) plain(behind int64) (until int64) {
 	if p.folded {
 		return behind
@@ -56,8 +57,8 @@ func (p *Plan) plain(behind int64) (until int64) {
 	return p.lines[i]
 }
 
-// readLines makes a repair mend lines, too, that it would otherwise leave because their faults are only noted: those on which
-// it changes something else, and, if it numbers records anew, all of them: a record that lint has read has a number.
+// readLines plans to mend lines whose faults are only notes here, and that would otherwise be left: those on which the plan
+// changes something else and, if it renumbers records, all of them, because every record that lint can read gets a number.
 func (p *Plan) readLines() {
 	changed := map[int64]bool{}
 	numbers := false
@@ -88,7 +89,8 @@ func (p *Plan) noted(f lint.Finding) bool {
 	return p.choice.Allows(&f)
 }
 
-// changes says whether an edit changes the line itself: one that is left is one dead record.
+// changes says whether an edit changes the line itself. It can't, if the line is left as it is: then it is one unreadable
+// record.
 func changes(e lint.Edit) bool {
 	return e.Op == lint.Splice || e.Op == lint.Remove || e.At.Part > 0
 }
@@ -97,9 +99,9 @@ func sortFindings(list []lint.Finding) {
 	slices.SortStableFunc(list, func(a, b lint.Finding) int { return cmp.Compare(a.Pos.Line, b.Pos.Line) })
 }
 
-// leaveLines keeps a line whole or not at all: where one fault of its framing is not to be mended, none is, and what
-// other rules would change of its records stays as it is, too. Nor is a hole closed, or numbered over, by which alone a
-// loss is known that is not to be mended.
+// leaveLines makes the plan mend a line as a whole or not at all: if one fault of its framing is not to be mended, none is,
+// and other rules don't change its records either. And if a hole is the only sign of a loss that is not to be mended, the
+// hole is neither closed nor numbered over.
 func (p *Plan) leaveLines() {
 	beside := map[int64]bool{} // lines that a hole is at, whose records stay as they are
 	for i := range p.Rest {
@@ -133,13 +135,13 @@ func (p *Plan) leaveLines() {
 	sortFindings(p.Rest)
 }
 
-// leaves says whether the line of a fault is left for another fault of it: one that is told singly, or by a row. What is set
-// aside may stand in such a row itself.
+// leaves says whether a fault's line is left because of another fault: one with a finding of its own, or one that a finding
+// for a row of lines stands for. A line that is set aside may be in such a row itself.
 func (p *Plan) leaves(f *lint.Finding) bool {
 	return p.leave[f.Pos.Line] || f.Fix != lint.SetAside && p.leaveRow.cover(f.Pos.Line)
 }
 
-// touchesLeft says whether a finding's mend is one of a line that is left as it is.
+// touchesLeft says whether a finding's mend concerns a line that is left as it is.
 func (p *Plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 	if f.Framing {
 		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leaves(f)
@@ -149,7 +151,7 @@ func (p *Plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 	})
 }
 
-// mend is the normalizer's view of the plan: what may be mended of a line's framing.
+// mend tells the normalizer whether a fault of a line's framing may be mended.
 func (p *Plan) mend(f *lint.Finding) bool {
 	if p.leaves(f) {
 		return false
@@ -157,14 +159,14 @@ func (p *Plan) mend(f *lint.Finding) bool {
 	if p.leaveRow.of(f.Rule, f.Pos.Line) != nil {
 		return false
 	}
-	if f.Rule.Tidy { // folded into one finding, so asked for as a whole
+	if f.Rule.Tidy { // one finding stands for all of its rule, so they are chosen together
 		return p.choice.Allows(f)
 	}
 	return p.choice.Allows(f) || p.chosen(f)
 }
 
-// chosen says whether a finding of this rule on this line is in the plan; its impact may have been judged by more
-// than the line alone.
+// chosen says whether a finding of this rule on this line is in the plan: its impact may have been judged by more than the
+// line alone.
 func (p *Plan) chosen(f *lint.Finding) bool {
 	return slices.ContainsFunc(p.faults(f.Pos.Line), func(have *lint.Finding) bool { return have.Rule == f.Rule })
 }

@@ -139,7 +139,7 @@ func (w *job) lockedThread() string {
 
 // publish writes the copy where the mode wants it, with a record of the run.
 func (w *job) publish(ctx context.Context) (*Report, error) {
-	if rep, err := w.earlier(ctx); rep != nil || err != nil {
+	if rep, err := w.earlierCopy(ctx); rep != nil || err != nil {
 		return rep, err
 	}
 	t, err := w.place()

@@ -36,7 +36,7 @@ type Report struct {
 	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
 }
 
-// Renumber stands in the place of a rule for the lines whose ordinals follow what was added and removed.
+// Renumber is given instead of a rule for the lines whose ordinals only follow what was added and removed.
 const Renumber = "renumber"
 
 // History is how many items the agent will see.
@@ -44,7 +44,7 @@ type History struct {
 	Items  int64 `json:"items"`
 	Before int64 `json:"before"`
 	After  int64 `json:"after"`
-	Told   int64 `json:"told,omitempty"` // of those that are lost: in their places stands a note to the model
+	Told   int64 `json:"told,omitempty"` // how many of the lost ones are replaced by a note to the model
 }
 
 // Entry is one edit: why, where, and what changed.
@@ -86,16 +86,16 @@ func (e Excerpt) MarshalJSON() ([]byte, error) {
 	}{e.Size, Redact(e.Text)})
 }
 
-// left is what the repair has not mended: what it was to leave, and damage that lint sees only in the copy, because what was
+// left is what the repair has not mended: what it was told to leave, and damage that shows only in the copy, because what was
 // mended had hidden it.
 func (w *job) left() []lint.Finding {
 	if w.copied == nil || w.rw == nil || w.passes != nil { // several passes have looked at what they left
 		return w.plan.Rest
 	}
-	told := map[*lint.Rule]int{}
+	known := map[*lint.Rule]int{}
 	for i := range w.plan.Rest {
 		if f := &w.plan.Rest[i]; f.Impact != lint.Notes {
-			told[f.Rule]++
+			known[f.Rule]++
 		}
 	}
 	list := slices.Clip(w.plan.Rest)
@@ -103,7 +103,7 @@ func (w *job) left() []lint.Finding {
 		if f.Impact == lint.Notes || f.Rename != "" {
 			continue
 		}
-		if told[f.Rule]--; told[f.Rule] < 0 {
+		if known[f.Rule]--; known[f.Rule] < 0 {
 			f.Pos.Line = w.rw.lines.session(f.Pos.Line)
 			list = append(list, f)
 		}
@@ -125,17 +125,8 @@ func (w *job) report(run *runs.Run) *Report {
 	for _, f := range w.left() {
 		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message})
 	}
-	stream := lint.NoFix // of what is mended of no line, but of how the lines are kept
-	for i := range w.plan.Mend {
-		f := &w.plan.Mend[i]
-		ofStream := ofWhole(f.Rule) && w.rw != nil && !w.rw.tells(f.Rule)
-		if ofStream {
-			stream = max(stream, f.Fix)
-		}
-		if ofStream || f.Reproject || f.Rename != "" {
-			rep.Edits = append(rep.Edits, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message, From: f.Source, FoundLine: f.Pos.Line})
-		}
-	}
+	lineless, fix := w.linelessEdits()
+	rep.Edits = append(rep.Edits, lineless...)
 	rep.History = w.history()
 	if w.rw == nil {
 		rep.Totals = Totals{Read: w.found.Summary.Records, Untouched: w.found.Summary.Records}
@@ -147,7 +138,7 @@ func (w *job) report(run *runs.Run) *Report {
 			rep.Edits = append(rep.Edits, c.entry())
 		}
 	}
-	rep.Fix = weakestOf(w.rw.Changes, stream)
+	rep.Fix = weakestOf(w.rw.Changes, fix)
 	if count, first, last := w.rw.renumbered(); count > 0 {
 		rep.Edits = append(rep.Edits, Entry{
 			Rule: Renumber, Impact: lint.Notes.String(), Fix: lint.Exact.String(), LineAfter: first, Lines: count,
@@ -157,14 +148,30 @@ func (w *job) report(run *runs.Run) *Report {
 	return rep
 }
 
-// ofWhole says whether a rule's mend may change no line: it is about the stream that the lines come in, their encoding, or
-// what follows the last.
-func ofWhole(rule *lint.Rule) bool {
+// linelessEdits are the entries for mends that change no line: of the stream that the lines come in, of the file's name, and
+// of the client's view. fix is the weakest of the stream's.
+func (w *job) linelessEdits() (list []Entry, fix lint.Fix) {
+	for i := range w.plan.Mend {
+		f := &w.plan.Mend[i]
+		ofStream := isOfStream(f.Rule) && w.rw != nil && !w.rw.changedBy(f.Rule)
+		if ofStream {
+			fix = max(fix, f.Fix)
+		}
+		if ofStream || f.Reproject || f.Rename != "" {
+			list = append(list, Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(), Reason: f.Message, From: f.Source, FoundLine: f.Pos.Line})
+		}
+	}
+	return list, fix
+}
+
+// isOfStream says whether a rule's mend may change no line, because it is about the stream that the lines come in, about
+// their encoding, or about what follows the last one.
+func isOfStream(rule *lint.Rule) bool {
 	return rule == normalize.CorruptZst || rule == normalize.BOM || rule == normalize.NoFinalNewline
 }
 
-// tells says whether a change is by a finding of the rule.
-func (r *Rewrite) tells(rule *lint.Rule) bool {
+// changedBy says whether a change was made by a finding of the rule.
+func (r *Rewrite) changedBy(rule *lint.Rule) bool {
 	return slices.ContainsFunc(r.Changes, func(c Change) bool {
 		return slices.ContainsFunc(c.By, func(f *lint.Finding) bool { return f.Rule == rule })
 	})
@@ -173,7 +180,7 @@ func (r *Rewrite) tells(rule *lint.Rule) bool {
 // resume is the command that resumes the session or its copy; nil if its client takes no such id.
 func (w *job) resume() []string { return w.agent.Resume(w.thread) }
 
-// entry tells a change under its weightiest rule, and with the weakest fix of all.
+// entry reports a change under its rule with the worst impact, and with the weakest fix of all its findings.
 func (c *Change) entry() Entry {
 	main := c.By[0]
 	for _, f := range c.By {
@@ -215,7 +222,7 @@ func weakest(by []*lint.Finding) lint.Fix {
 	return fix
 }
 
-// weakestOf is the weakest fix of all changes, and of what is mended beside them.
+// weakestOf is the weakest fix of all changes and of what is mended beside them, by name; "" if nothing is.
 func weakestOf(changes []Change, fix lint.Fix) string {
 	for i := range changes {
 		fix = max(fix, weakest(changes[i].By))
@@ -226,7 +233,8 @@ func weakestOf(changes []Change, fix lint.Fix) string {
 	return fix.String()
 }
 
-// history counts what the agent saw and will see. What is known to be lost counts as an item that it should see.
+// history counts what the agent saw before and will see after the repair. An item that is known to be lost counts as one
+// that it should see.
 func (w *job) history() History {
 	before := w.found.Summary
 	if w.copied == nil {
@@ -243,7 +251,7 @@ func (w *job) history() History {
 	}
 	after := w.copied.Summary
 	if blocks := func(f lint.Finding) bool { return f.Impact == lint.Blocks }; w.plan.Rename != "" && !slices.ContainsFunc(w.plan.Rest, blocks) {
-		after.Seen = after.Items // the client reads it under the name that the copy gets, and not under the one by which it was linted
+		after.Seen = after.Items // the copy was linted under the wrong name, which keeps the client from reading it; it gets the right one
 	}
 	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders}
 	// A compaction that the client could not read has brought more before than it should.

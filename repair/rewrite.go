@@ -28,17 +28,18 @@ type Text interface {
 type Rewrite struct {
 	Plan *Plan
 	From Text
-	// Header changes the session's header last of all; nil leaves it. IsHeader tells one among the lines that are added.
+	// Header changes the session's header after all other edits; nil leaves it. IsHeader recognizes a header among the
+	// lines that are added.
 	Header   func(line []byte) []byte
 	IsHeader func(line []byte) bool
 	// Agent wrote the session.
 	Agent agent.Agent
 	// Session is who the session is, as lint read it.
 	Session session.Info
-	// Aside takes the bytes that leave the session, each with where they stood; nil throws them away (a dry run).
+	// Aside takes the bytes that leave the session, with where they were; nil drops them (a dry run).
 	Aside io.Writer
-	// Differs, if not nil, is called once, when the copy begins to differ from the session or has ended without: same is
-	// the sum of the bytes that both are known to begin with, size their number.
+	// Differs, if not nil, is called once: when the copy begins to differ from the session, or at its end if it never does.
+	// same is the sum of the bytes that both are known to begin with, size their number.
 	Differs func(same *sum.Sum, size int64)
 
 	Changes []Change
@@ -49,15 +50,14 @@ type Rewrite struct {
 	tee      *sum.Tee // what out writes to, if it hashes; else nil
 	evidence *witness
 	links    agent.Links
-	differs  bool    // the copy is not the session's bytes any more,
+	differs  bool    // the copy differs from the session,
 	from     int64   // from this byte of the session on
-	pending  *Change // the change in hand; neighbours are told together
-	open     bool    // the line just written lacks its newline yet
-	skipped  int64   // bytes that were copied without a look
-	kept     int64   // the last line of the session whose bytes were set aside as a whole
+	pending  *Change // the change in hand; changes next to each other are reported as one
+	skipped  int64   // bytes that were copied unseen
+	kept     int64   // the last line of the session that was set aside as a whole
 	piece    place   // behind the last piece of a line that was set aside
-	tied     span    // lines with other ties, if several passes were made
-	lines    lineMap // lines of the copy that stand in the session
+	tied     span    // lines that differ only in how they refer to others, if several passes were made
+	lines    lineMap // which lines of the copy are lines of the session
 }
 
 // Totals counts records.
@@ -69,8 +69,8 @@ type Totals struct {
 	SetAside  int64 `json:"set_aside"`
 }
 
-// Run writes the mended session to w. If that is a sum.Tee that nothing has been written to, its sum serves for what
-// the copy has in common with the session, too.
+// Run writes the mended session to w. If w is a sum.Tee to which nothing has been written, its sum is also used for what the
+// copy has in common with the session, so that those bytes are hashed once.
 func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 	in, err := r.From.Reader(ctx)
 	if err != nil {
@@ -102,30 +102,31 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 		if err := r.record(ctx, rec); err != nil {
 			return fmt.Errorf("line %d: %w", rec.Pos.Line, err)
 		}
-		framer.Faults() // lint has told of them
+		framer.Faults() // lint has reported them
 		if err := r.skip(framer, rec.Pos.Line); err != nil {
 			return err
 		}
 	}
 	r.flush()
-	r.Proof.finish(r.open)
-	ends := r.open && r.Plan.newline
-	if ends {
+	r.Proof.finish(r.out.open)
+	if r.out.open && r.Plan.newline {
 		r.differ(r.out.bytes)
-	} else if !r.differs {
+		return r.out.terminate()
+	}
+	if !r.differs {
 		r.tell(r.out.bytes)
 	}
-	return r.out.flush(ends)
+	return r.out.err
 }
 
-// fewLines is how many lines in a row are not worth to be skipped together.
+// fewLines is up to how many lines in a row it is not worth skipping together.
 const fewLines = 32
 
-// skip copies the lines behind the given one, as they are, up to the last in front of one that the plan is about: that
-// one tells which number the next has.
+// skip copies the lines behind the given one unseen, up to the next one that the plan is about. Only the line in front of
+// that one is left to be read, because it tells which number the next has.
 func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 	until := r.Plan.plain(behind) - 1
-	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.open || !r.links.Steady() {
+	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.out.open || !r.links.Steady() {
 		return nil
 	}
 	return framer.Skip(until, func(block []byte, lines int64) error {
@@ -152,7 +153,7 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 		r.links.Renumber()
 	}
 	for _, in := range e.before {
-		if err := r.insert(ctx, rec, in, nil, false); err != nil {
+		if err := r.insert(ctx, rec, in, nil); err != nil {
 			return err
 		}
 	}
@@ -173,9 +174,9 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 	for _, in := range e.after {
 		own := e.lost[in.lost]
 		if own != nil && own.removed && in.lost > 0 {
-			continue // what comes back is in the session already
+			continue // this record is in the session already
 		}
-		if err := r.insert(ctx, rec, in, own, true); err != nil {
+		if err := r.insert(ctx, rec, in, own); err != nil {
 			return err
 		}
 	}
@@ -206,13 +207,13 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		r.Totals.Untouched++
 		r.flush()
 		from, more := r.out.lines+1, int64(0)
-		if rec.Kind == session.Unreadable { // several lines that might have been joined are left as they are
+		if rec.Kind == session.Unreadable { // it may be several lines that were not joined
 			more = int64(bytes.Count(line, newline))
 			r.out.lines += more
 		}
 		r.lines.add(from, rec.Pos.Line, 1+more)
 		at := r.out.bytes
-		if r.open {
+		if r.out.open {
 			at += int64(len(newline))
 		}
 		r.Proof.line(at, line, !rec.Open)
@@ -232,16 +233,16 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		}
 		c.After.show(line)
 	} else {
-		r.flush() // only its number changed: told as one range
+		r.flush() // only its number has changed: all such lines are reported as one range
 		r.lines.add(r.out.lines+1, rec.Pos.Line, 1)
 	}
-	r.Proof.touched(r.open)
+	r.Proof.touched(r.out.open)
 	return r.write(line, !rec.Open || edited)
 }
 
-// insert writes a new record in front of rec, or behind it; own are the edits of one that comes back.
-func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion, own *edits, behind bool) error {
-	line, err := r.made(ctx, in)
+// insert writes a new record in front of rec or behind it. own are the edits of a lost record that is restored.
+func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion, own *edits) error {
+	line, err := r.newLine(ctx, in)
 	if err == nil && own != nil && in.lost > 0 && len(own.cuts) > 0 {
 		line, err = session.Apply(line, own.cuts)
 	}
@@ -254,28 +255,29 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	}
 	line = r.links.Insert(line)
 	r.Totals.Added++
-	if behind {
+	if in.behind {
 		r.differ(rec.Offset + rec.Size)
 	} else {
 		r.differ(rec.Offset)
 	}
 	alone := r.pending == nil
 	c := r.change(rec, []*lint.Finding{in.by})
-	if alone && behind {
+	if alone && in.behind {
 		c.Line, c.Offset = rec.Pos.Line+1, rec.Offset+rec.Size
 	}
 	c.After.show(line)
-	r.Proof.touched(r.open)
+	r.Proof.touched(r.out.open)
 	return r.write(line, true)
 }
 
-// made is the new record. Where it can't be made of its evidence, the finding gets the fix that it has without.
-func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
+// newLine makes the line of a new record. If it can't be made from its evidence, its literal stand-in is used, and the
+// finding says so.
+func (r *Rewrite) newLine(ctx context.Context, in insertion) ([]byte, error) {
 	c := in.content
 	if c.From == nil {
 		return c.Literal, nil
 	}
-	line, err := r.told(ctx, *c.From)
+	line, err := r.evidenceAt(ctx, *c.From)
 	if c.Build != nil {
 		line = lastOfTwo(r.Agent.Decoder(), line)
 	}
@@ -285,7 +287,7 @@ func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
 	case c.Join != nil:
 		records := [][]byte{lastOfTwo(r.Agent.Decoder(), line)}
 		for _, ref := range c.More {
-			if line, err = r.told(ctx, ref); err != nil {
+			if line, err = r.evidenceAt(ctx, ref); err != nil {
 				return nil, err
 			}
 			records = append(records, lastOfTwo(r.Agent.Decoder(), line))
@@ -301,8 +303,8 @@ func (r *Rewrite) made(ctx context.Context, in insertion) ([]byte, error) {
 	return line, err
 }
 
-// told is the record that a reference names, as the plan leaves it.
-func (r *Rewrite) told(ctx context.Context, ref lint.Ref) ([]byte, error) {
+// evidenceAt is the record that a reference names, with the plan's own edits of it.
+func (r *Rewrite) evidenceAt(ctx context.Context, ref lint.Ref) ([]byte, error) {
 	line, err := r.evidence.record(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -327,8 +329,8 @@ func (r *Rewrite) remove(rec *session.Record, e *edits) error {
 	return nil
 }
 
-// loses says whether what becomes of a record may lack bytes of its line: by a mend of the line that does more than
-// rearrange or decode them, or by an edit of the record that is not one of those, or takes bytes out.
+// loses says whether bytes of a record's line may be missing from what becomes of it: because its line is mended by more
+// than rearranging or decoding bytes, or because an edit of the record replaces or removes some.
 func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
 	for _, f := range r.Plan.faults(rec.Pos.Line) {
 		if f.Fix != lint.Exact {
@@ -348,80 +350,5 @@ func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
 	return false
 }
 
-// setAside drops a dead line.
-func (r *Rewrite) setAside(rec *session.Record) error {
-	r.differ(rec.Offset)
-	c := r.change(rec, nil)
-	c.Before.show(rec.Raw)
-	if rec.Blank && !rec.Zeros {
-		r.Totals.Edited++
-		return nil
-	}
-	r.links.Remove(rec.Raw)
-	r.Totals.SetAside++
-	return r.aside(rec)
-}
-
-// aside keeps the bytes that leave the session: of a dead piece its own, else the whole line that the record stands on,
-// once.
-func (r *Rewrite) aside(rec *session.Record) error {
-	if r.kept == rec.Pos.Line {
-		return nil
-	}
-	if rec.Kind != session.Unreadable {
-		r.kept = rec.Pos.Line
-		return keepAside(r.Aside, rec.Original, rec.Pos.Line, rec.Offset)
-	}
-	at := r.piece.find(rec)
-	return keepAside(r.Aside, rec.Raw, rec.Pos.Line, rec.Offset+int64(at))
-}
-
-// place is one in a line of the session.
-type place struct {
-	line int64
-	at   int  // bytes from the line's start
-	lost bool // the pieces behind are not looked for
-}
-
-// find returns where in its line a dead piece stands, behind the one found before. NULs in a piece may have been taken for
-// padding: then it is where the search began, of this piece and of those behind it, for each search goes through the line.
-func (p *place) find(rec *session.Record) int {
-	if p.line != rec.Pos.Line {
-		*p = place{line: rec.Pos.Line}
-	}
-	n := -1
-	if !p.lost {
-		n = bytes.Index(rec.Original[p.at:], rec.Raw)
-	}
-	if n < 0 {
-		p.lost = true
-		return p.at
-	}
-	at := p.at + n
-	p.at = at + len(rec.Raw)
-	return at
-}
-
-// keepAside writes bytes of a session under a line that says where they stood; to nil, nothing.
-func keepAside(to io.Writer, raw []byte, line, offset int64) error {
-	if to == nil {
-		return nil
-	}
-	if _, err := fmt.Fprintf(to, "# line %d, byte %d, %d bytes\n", line, offset, len(raw)); err != nil {
-		return err
-	}
-	if _, err := to.Write(raw); err != nil {
-		return err
-	}
-	_, err := to.Write(newline)
-	return err
-}
-
-// write puts one line into the copy; newline is false only for a last line that had none.
-func (r *Rewrite) write(line []byte, newline bool) error {
-	if err := r.out.line(line, newline, r.open); err != nil {
-		return err
-	}
-	r.open = !newline
-	return nil
-}
+// write puts one line into the copy. terminated is false only for a last line without a newline.
+func (r *Rewrite) write(line []byte, terminated bool) error { return r.out.line(line, terminated) }

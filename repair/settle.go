@@ -13,13 +13,13 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// A mend can bring to light what it had hidden: with a copy gone, two items of one id are neighbours; with a line
-// closed, its call has no output. Then the copy is linted and mended again, and once more, until nothing is left to mend.
+// A mend can uncover other damage: once a copy is gone, two items with one id are neighbours; once a line is closed, its call
+// has no output. Then the copy is linted and mended again, until nothing is left to mend.
 
 // maxPasses bounds that. Three is the most that random damage has needed.
 const maxPasses = 12
 
-// pass is one round of it: a text, what lint says of it, and what is done about it.
+// pass is one round: a text, what lint found in it, and what is done about it.
 type pass struct {
 	src   *source.Source
 	found *lint.Result
@@ -33,11 +33,11 @@ func (p pass) rewrite(who agent.Agent, aside io.Writer) *Rewrite {
 	}
 }
 
-// errInherits is the ErrVerify of a copy that relies on other sessions: whether they still hold what it inherits is asked
-// between two passes.
+// errInherits is the ErrVerify of a copy that inherits records from other sessions. Whether they still have them is looked up
+// between two passes, so such a copy always takes more than one.
 var errInherits = fmt.Errorf("%w: what it inherits was not compared with the sessions that hold it", ErrVerify)
 
-// compared is errInherits if that is so.
+// compared returns errInherits if what the copy inherits has not been compared yet.
 func (w *job) compared() error {
 	if w.passes == nil && w.Home != "" && w.copied.Summary.Header.BaseThread != "" {
 		return errInherits
@@ -60,7 +60,8 @@ func (s *settled) close() {
 	}
 }
 
-// attempt makes a copy by one pass and, if that leaves something to mend, by as many as it takes.
+// attempt makes a copy in one pass and, if that leaves something to mend, in as many as it takes. do makes and verifies the
+// copy.
 func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) error {
 	err := do()
 	if left := new(unsettledError); !errors.As(err, &left) && !errors.Is(err, errInherits) {
@@ -72,7 +73,7 @@ func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) err
 	return do()
 }
 
-// settle repeats lint and repair until nothing is left to mend, and makes of all plans the one that is reported.
+// settle repeats lint and repair until nothing is left to mend, and makes one plan of all for the report.
 func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 	s := settled{header: w.found.Summary.Header}
 	p := pass{w.Source, w.found, w.plan}
@@ -97,7 +98,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 		}
 		p = pass{s.text, found, Choose(found.Findings, w.Choice)}
 		if fixable(p.plan) == nil {
-			if err := w.alone(ctx, &p); err != nil {
+			if err := w.lintWithoutHome(ctx, &p); err != nil {
 				s.close()
 				return err
 			}
@@ -117,9 +118,9 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 	return nil
 }
 
-// alone sees to it that a text has nothing left to mend for who knows nothing of the home, either: lost records that the home
-// keeps, but that are not to come back, may hide something.
-func (w *job) alone(ctx context.Context, p *pass) error {
+// lintWithoutHome makes sure that a text has nothing left to mend for somebody without the home, either: records that the
+// home keeps, and that this repair does not restore, may hide damage. If it has, p is the pass that mends it.
+func (w *job) lintWithoutHome(ctx context.Context, p *pass) error {
 	opts := w.lintOptions()
 	opts.Home = ""
 	found, err := lint.Source(ctx, p.src, opts)
@@ -158,8 +159,8 @@ func (s *settled) add(ctx context.Context, p pass, rw *Rewrite, spoolDir string)
 	return nil
 }
 
-// write writes the text and tells what it makes of the session: what lines of it are untouched, and by what all others
-// are replaced. Those are set aside, whatever became of them. The result holds the report, and has no plan.
+// write writes the text, and compares it with the session: which lines are untouched, and what replaces the others. All those
+// others are set aside, whatever became of them. The result holds what the report needs, and has no plan.
 func (s *settled) write(ctx context.Context, who agent.Agent, src *source.Source, to, aside io.Writer) (*Rewrite, error) {
 	slices.SortStableFunc(s.changes, func(a, b Change) int { return int(a.Line - b.Line) })
 	c, err := newComparison(ctx, s, who, src, to, aside)

@@ -1,0 +1,43 @@
+package repair
+
+import (
+	"context"
+	"sync"
+
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/sum"
+)
+
+// sourceHash is the SHA-256 of the session's file.
+func (w *job) sourceHash(ctx context.Context) (string, error) {
+	if w.Mode == DryRun {
+		sha, _, err := runs.Hash(ctx, w.Source.Real)
+		return sha, err
+	}
+	w.hashSource(ctx, sum.New(), 0)
+	return w.before()
+}
+
+// hashSource begins to hash the source on another goroutine, if the run's record needs the hash and it has not been begun.
+// begun is the sum of the source's first bytes, size their number.
+func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
+	if w.before != nil || w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
+		return
+	}
+	if w.Source.Compressed {
+		begun, size = sum.New(), 0
+	}
+	type hashed struct {
+		sha string
+		err error
+	}
+	done := make(chan hashed, 1)
+	go func() {
+		sha, err := runs.HashRest(ctx, w.Source.Real, begun, size)
+		done <- hashed{sha, err}
+	}()
+	w.before = sync.OnceValues(func() (string, error) {
+		h := <-done
+		return h.sha, h.err
+	})
+}
