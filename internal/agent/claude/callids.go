@@ -63,7 +63,7 @@ func (c *Checker) open(call *node, b *block) bool {
 func (c *Checker) matchIDs(m, call *node, b *block) {
 	named := m.blocks[0].id
 	d := &draft{about: m, Finding: finding.Finding{
-		Rule: ruleWrongResultID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+		Rule: ruleWrongResultID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
 		Message: "the output's parent is one call, but it names another: the client drops both",
 	}}
 	shared := c.calls()[b.id] != call
@@ -171,7 +171,7 @@ func (c *Checker) outputsOf(id string) *outputs {
 // writtenTwice takes a call out that was written before, word for word, under another id of the record.
 func (c *Checker) writtenTwice(n *node) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleDuplicateCallID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.SetAside,
+		Rule: ruleDuplicateCallID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.SetAside,
 		Message: "the same call was written before, word for word: the client drops this one with its output",
 	}})
 	c.drop(n, d)
@@ -182,7 +182,7 @@ func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
 	old := b.id
 	id := fresh(old, n.uuid)
 	d := c.add(&draft{about: n, Finding: finding.Finding{
-		Rule: ruleDuplicateCallID, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.Exact,
+		Rule: ruleDuplicateCallID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
 		Message: "an earlier call has the same id: the client drops this one with its output",
 	}})
 	if !c.chosen(d) {

@@ -358,17 +358,30 @@ func (c *Checker) counts(at session.Pos) bool {
 	return c.sentLines[at.Line] || c.half[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line]
 }
 
-// worst is the impact of a fault on the clients that may read the session.
-func (c *Checker) worst(old, middle, newest finding.Impact) finding.Impact {
+// versionImpact is what a fault does to clients of different versions.
+type versionImpact struct {
+	old    finding.Impact // before 2.1.100
+	middle finding.Impact // up to 2.1.215
+	newest finding.Impact
+}
+
+// onAll is the impact of a fault that every version minds alike.
+func onAll(impact finding.Impact) versionImpact { return versionImpact{impact, impact, impact} }
+
+// oldAndNewer is the impact of a fault that versions before 2.1.100 mind otherwise than all newer ones.
+func oldAndNewer(old, newer finding.Impact) versionImpact { return versionImpact{old, newer, newer} }
+
+// worst is the worst that a fault does to a client that may read the session.
+func (c *Checker) worst(impact versionImpact) finding.Impact {
 	worst := finding.Notes
 	if c.oldTarget() {
-		worst = max(worst, old)
+		worst = max(worst, impact.old)
 	}
 	if c.middleTarget() {
-		worst = max(worst, middle)
+		worst = max(worst, impact.middle)
 	}
 	if c.newTarget() {
-		worst = max(worst, newest)
+		worst = max(worst, impact.newest)
 	}
 	return worst
 }

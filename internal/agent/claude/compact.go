@@ -241,7 +241,7 @@ func (c *Checker) lostKept() {
 			continue
 		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: ruleLostKept, Impact: c.worst(finding.Notes, finding.Loses, finding.Loses), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
+			Rule: ruleLostKept, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
 			Message: "the mark of the compaction does not say which messages were kept: the client sends the summary only",
 		}})
 		value := object{"trigger": "auto", "preTokens": 0}

@@ -12,7 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// fault is one thing that is wrong with a record's content, and its mend, whatever else is found.
+// fault is one thing that is wrong with a record's content, and its mend.
 type fault struct {
 	rule    *finding.Rule
 	message string
@@ -21,10 +21,9 @@ type fault struct {
 	source  string
 	cuts    []finding.Cut
 	drop    bool // the record says nothing without it: it is taken out
-	// impacts of clients before 2.1.100, up to 2.1.215, and of the newest
-	old, middle, newest finding.Impact
-	dropped             bool // it is a text of an answer, which some clients drop
-	lost                int64
+	impact  versionImpact
+	dropped bool // it is a text of an answer, which some clients drop
+	lost    int64
 }
 
 // What stands in for content that is gone, and says so to the model.
@@ -42,7 +41,7 @@ func (n *node) fault(f fault) { n.own().faults = append(n.faults, f) }
 func (n *node) badMessage(rec *session.Record) {
 	f := fault{
 		rule: ruleBadMessage, message: "the message has no content", fix: finding.SetAside, drop: true, lost: 1,
-		old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses,
+		impact: versionImpact{old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses},
 	}
 	f.at, n.own().emptySpan = rec.Spans[fieldMessage].Start, rec.Spans[fieldContent]
 	if raw := field(rec, fieldMessage); n.emptySpan.End == 0 && len(raw) > 2 && raw[0] == '{' {
@@ -52,7 +51,7 @@ func (n *node) badMessage(rec *session.Record) {
 }
 
 // checkText looks at a message that is one string.
-func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
+func (n *node) checkText(rec *session.Record, span jsonl.Span) {
 	words, _ := jsonl.Unquote(span.Of(rec.Raw))
 	if strings.TrimSpace(words) != "" {
 		return
@@ -60,7 +59,7 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span, _ bool) {
 	n.empty, n.own().emptySpan = true, span
 	n.fault(fault{
 		rule: ruleEmptyText, message: "the message is empty: the API refuses it", at: span.Start, fix: finding.SetAside, drop: true,
-		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, lost: 1,
+		impact: onAll(finding.Rejects), lost: 1,
 	})
 }
 
@@ -72,14 +71,14 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 			n.fault(fault{
 				rule: ruleBadMessage, message: "the message holds an answer's text with each letter as a member of its own: none of it is sent", at: where.Start,
 				fix: finding.Recovered, source: "the letters themselves", cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
-				old: finding.Loses, middle: finding.Loses, newest: finding.Loses,
+				impact: onAll(finding.Loses),
 			})
 			return
 		}
 		n.empty, n.own().emptySpan = true, rec.Spans[fieldContent]
 		n.fault(fault{
 			rule: ruleBadMessage, message: "the message has an empty list of content", at: rec.Spans[fieldContent].Start,
-			fix: finding.SetAside, drop: true, old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes, lost: 1,
+			fix: finding.SetAside, drop: true, impact: versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Notes}, lost: 1,
 		})
 		return
 	}
@@ -108,7 +107,7 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
-			rule: rule, message: message, at: b.span.from(), fix: finding.SetAside, old: old, middle: old, newest: newest,
+			rule: rule, message: message, at: b.span.from(), fix: finding.SetAside, impact: versionImpact{old: old, middle: old, newest: newest},
 			cuts: []finding.Cut{{Start: b.span.from(), End: b.span.to(), Element: true}},
 		})
 		return true
@@ -118,7 +117,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	case !v.IsObject():
 		return out(ruleBadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
 	case kind == "":
-		return n.typeless(rec, b, v.Result, out)
+		return n.typeless(b, v.Result, out)
 	}
 	switch b.kind {
 	case blockText:
@@ -195,7 +194,7 @@ func (n *node) thinkingProblem(v *value) string {
 }
 
 // typeless gives a block the type that its members tell.
-func (n *node) typeless(_ *session.Record, b *block, v gjson.Result, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
+func (n *node) typeless(b *block, v gjson.Result, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
 	kind := ""
 	switch {
 	case v.Get("tool_use_id").Exists():
@@ -227,7 +226,7 @@ func (n *node) typeless(_ *session.Record, b *block, v gjson.Result, out func(*f
 	}
 	n.fault(fault{
 		rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.from(), fix: finding.Exact,
-		cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Loses, newest: finding.Loses,
+		cuts: []finding.Cut{cut}, impact: versionImpact{old: finding.Rejects, middle: finding.Loses, newest: finding.Loses},
 	})
 	return false
 }
@@ -237,14 +236,14 @@ func (n *node) checkCall(b *block, v *value) {
 	if !isToolName(b.name) {
 		n.fault(fault{
 			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.from(), fix: finding.StandIn,
-			cuts: []finding.Cut{setMember(b.span.in(), v.Result, "name", lostToolName)}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+			cuts: []finding.Cut{setMember(b.span.in(), v.Result, "name", lostToolName)}, impact: onAll(finding.Rejects),
 		})
 	}
 	if strings.HasPrefix(v.raw("input"), "{") {
 		return
 	}
 	input := v.get("input")
-	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects}
+	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), impact: onAll(finding.Rejects)}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && gjson.Valid(input.String()) && inner.IsObject() {
 		f.fix = finding.Exact
 		f.cuts = []finding.Cut{setRaw(b.span.in(), v.Result, "input", []byte(input.String()))}
@@ -266,7 +265,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		words, source := toldBeside(field(rec, fieldToolResult))
 		f := fault{
 			rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Recovered, source: source,
-			old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+			impact: onAll(finding.Rejects),
 		}
 		if source == "" {
 			words, f.fix = noWords, finding.StandIn
@@ -320,7 +319,7 @@ func noText(list string) bool {
 func (n *node) wordless(b *block, cut finding.Cut, message string) {
 	n.fault(fault{
 		rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Exact, cuts: []finding.Cut{cut},
-		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		impact: onAll(finding.Rejects),
 	})
 }
 
@@ -376,7 +375,7 @@ func (n *node) extraKeys(b *block, v *value, kind string) {
 		cut.End += b.span.from()
 		n.fault(fault{
 			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(m.key)),
-			at: b.span.from() + m.keyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+			at: b.span.from() + m.keyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, impact: onAll(finding.Rejects),
 		})
 	}
 }

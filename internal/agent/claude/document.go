@@ -28,8 +28,8 @@ func (n *node) checkDocument(at int, v gjson.Result) {
 	words := fmt.Sprintf("[hist: a PDF (%d bytes) stood here; the API refuses it: %s]", len(data.String())/4*3, problem)
 	n.fault(fault{
 		rule: ruleBadDocument, message: "a PDF that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
-		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
-		cuts: []finding.Cut{{Start: at, End: at + len(v.Raw), New: object{"type": "text", "text": words}.json()}},
+		impact: onAll(finding.Rejects),
+		cuts:   []finding.Cut{{Start: at, End: at + len(v.Raw), New: object{"type": "text", "text": words}.json()}},
 	})
 }
 

@@ -46,12 +46,12 @@ func (c *Checker) content(n *node, f *fault) {
 // impactOn is what the clients that may read the session do with a fault of a record's content.
 func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
 	if !f.dropped {
-		return c.worst(f.old, f.middle, f.newest)
+		return c.worst(f.impact)
 	}
 	worst := finding.Notes
 	for _, version := range c.readers() {
 		if c.sendsEmptyText(version, n) {
-			worst = f.old
+			worst = f.impact.old
 		}
 	}
 	return worst

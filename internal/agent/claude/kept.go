@@ -54,7 +54,7 @@ func (c *Checker) brokenKept() {
 		}
 		missing := len(n.keeps) - len(list)
 		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: ruleLostKept, Impact: c.worst(finding.Notes, finding.Loses, finding.Loses), Fix: finding.Exact,
+			Rule: ruleLostKept, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
 			Message: fmt.Sprintf("the file lacks %d of the %d records that the compaction has kept: the client sends none of them", missing, len(n.keeps)),
 		}})
 		if !c.chosen(d) {

@@ -67,7 +67,7 @@ func (c *Checker) markBetween(call, output *node) *node {
 // mark: 2.1.100 and 2.1.330 leave the output out, too, 2.1.2 sends it alone (measured).
 func (c *Checker) cutOff(m *node) {
 	d := c.add(&draft{about: m, Finding: finding.Finding{
-		Rule: ruleLostCall, Impact: c.worst(finding.Rejects, finding.Notes, finding.Notes), Fix: finding.SetAside,
+		Rule: ruleLostCall, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
 		Message: "the call that this output answers comes before a compaction: it is not sent, and versions up to 2.1.2 send the output alone",
 	}})
 	if d.Impact != finding.Notes && len(m.blocks) == 1 {

@@ -79,7 +79,7 @@ func (c *Checker) wrongTime() {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
-		Rule: ruleWrongLeaf, Impact: c.worst(finding.Loses, finding.Notes, finding.Notes), Fix: finding.StandIn,
+		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
 		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it",
 	}})
 	if latest.when != 0 {

@@ -161,9 +161,9 @@ func (c *Checker) cycles() {
 		if first.parent == first.uuid {
 			message = "the record is its own parent"
 		}
-		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: ruleParentCycle, Impact: c.worst(finding.Blocks, finding.Loses, finding.Loses), Fix: finding.Exact, Message: message}})
+		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: ruleParentCycle, Impact: c.worst(oldAndNewer(finding.Blocks, finding.Loses)), Fix: finding.Exact, Message: message}})
 		if c.healed(first) == c.before(first) && !slices.ContainsFunc(c.readers(), cutsElsewhere) {
-			d.Impact = c.worst(finding.Blocks, finding.Notes, finding.Notes)
+			d.Impact = c.worst(oldAndNewer(finding.Blocks, finding.Notes))
 		}
 		c.hang(first, c.before(first), d)
 		first.callParent("") // whatever it named, it is not asked again
@@ -304,7 +304,7 @@ func (c *Checker) impactOf(n, p *node) finding.Impact {
 	if c.healed(n) != p || c.behindEnd(n) {
 		return finding.Loses
 	}
-	return c.worst(finding.Loses, finding.Notes, finding.Notes)
+	return c.worst(oldAndNewer(finding.Loses, finding.Notes))
 }
 
 // behindEnd says whether a record stands behind the end of the conversation that the client has noted.

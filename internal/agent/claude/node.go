@@ -253,7 +253,7 @@ func (n *node) readMessage(rec *session.Record, parts *cutter) {
 		return
 	case raw[0] == '"':
 		n.blocks = []block{{kind: blockText, span: spanOf(content)}}
-		n.checkText(rec, content, true)
+		n.checkText(rec, content)
 		return
 	}
 	results := 0

@@ -32,7 +32,7 @@ func (n *node) resultsFirst(rec *session.Record) {
 	start, end := n.blocks[first].span.from(), n.blocks[last].span.to()
 	n.fault(fault{
 		rule: ruleBadResult, message: "something comes before a tool's output in one message: the API wants the outputs first", at: start, fix: finding.Exact,
-		cuts: []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},
-		old:  finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		cuts:   []finding.Cut{{Start: start, End: end, New: bytes.Join(append(results, others...), []byte(","))}},
+		impact: onAll(finding.Rejects),
 	})
 }

@@ -85,7 +85,7 @@ func (c *Checker) orphans() {
 		}
 		p := m.up
 		d := c.add(&draft{about: m, Finding: finding.Finding{
-			Rule: ruleLostCall, Impact: c.worst(finding.Rejects, finding.Loses, finding.Loses), Fix: finding.StandIn, Lost: 1,
+			Rule: ruleLostCall, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.StandIn, Lost: 1,
 			Message: "the call that this output answers is not in the file: the client drops the output, too",
 		}})
 		id := m.source
@@ -268,7 +268,7 @@ func (c *Checker) twiceAnswered() {
 					continue
 				}
 				d := c.add(&draft{about: m, Finding: finding.Finding{
-					Rule: ruleDuplicateResult, Impact: c.worst(finding.Rejects, finding.Notes, finding.Notes), Fix: finding.SetAside,
+					Rule: ruleDuplicateResult, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
 					Message: "the call has an output already",
 				}})
 				if d.Impact != finding.Notes {

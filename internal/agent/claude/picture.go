@@ -48,10 +48,10 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	}
 	f := fault{
 		rule: ruleBadPicture, message: "an image that the API refuses: " + problem, at: at, fix: finding.StandIn, lost: 1,
-		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		impact: onAll(finding.Rejects),
 	}
 	if len(data) > maxImage {
-		f.newest = finding.Blocks
+		f.impact.newest = finding.Blocks
 	}
 	put := func(block object) { f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: block.json()}} }
 	named, real, bare := source.Get("media_type"), realType(data), bareBase64(data)
@@ -79,7 +79,7 @@ func (n *node) sourceless(at int, v gjson.Result) {
 	n.own().pictures++
 	f := fault{
 		rule: ruleBadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,
-		old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+		impact: onAll(finding.Rejects),
 	}
 	whole := object{"type": "text", "text": "[hist: an image without a source stood here; the API refuses it]"}
 	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
@@ -182,7 +182,7 @@ func (c *Checker) manyPictures() {
 		for _, p := range n.wide {
 			words := fmt.Sprintf("[hist: an image of %d by %d pixels stood here; the API refuses it among more than %d images]", p.width, p.height, many)
 			n.fault(fault{
-				rule: ruleManyPictures, at: p.span.Start, fix: finding.StandIn, lost: 1, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects,
+				rule: ruleManyPictures, at: p.span.Start, fix: finding.StandIn, lost: 1, impact: onAll(finding.Rejects),
 				message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.width, p.height, manyPixels, many),
 				cuts:    []finding.Cut{{Start: p.span.Start, End: p.span.End, New: object{"type": "text", "text": words}.json()}},
 			})

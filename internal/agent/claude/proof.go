@@ -123,7 +123,7 @@ func (c *Checker) thinking() {
 		}
 		f := fault{
 			rule: ruleBadThinking, message: "a thinking block is not what the client has sent before: its text or its signature was changed", at: n.blocks[0].span.from(),
-			fix: finding.SetAside, old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects, cuts: cuts,
+			fix: finding.SetAside, impact: onAll(finding.Rejects), cuts: cuts,
 		}
 		if len(cuts) == len(n.blocks) {
 			f.cuts, f.drop = nil, true
