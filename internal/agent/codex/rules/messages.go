@@ -2,77 +2,52 @@ package rules
 
 import (
 	"bytes"
-	"fmt"
 	"hash/maphash"
-	"slices"
-	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var ruleLostMessage = texts.Rule(Rule{Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered})
 
-// witness is an event that shows what another record says.
-type witness struct {
-	ref  Ref
-	name string
-	torn bool   // its line had been cut: what it tells was never written a second time, or is lost with the rest
-	sum  uint64 // of a message's event: its bytes
-	from string // the file that holds it, if the session has lost it and it is not the client's database
-}
-
-// source names it in a report.
-func (t *witness) source() string {
-	if t.ref.Pos.Lost > 0 {
-		return first(t.from, KeptSource)
-	}
-	return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line)
-}
-
 // messageChecker looks for messages of which only the event is left, next to a hole.
 type messageChecker struct {
-	run    *run
-	seed   maphash.Seed
-	user   []textSum   // of the texts of the prompts' items that no event has shown yet
-	cut    tornPrompt  // the newest of them that was cut inside its text
-	shown  session.Pos // the newest event that showed a prompt, or began or ended a turn
-	agent  *witness    // an answer's event whose item has not come yet
-	said   textSum     // its text
-	begun  bool        // the session has events that begin turns
-	open   bool        // the turn in hand has not ended
-	turn   session.Pos // where it began
-	answer session.Pos // the newest answer's item
-	text   textSum     // of its text
-	worked session.Pos // the newest call, output or prompt
-	// thoughts are the events that show what was thought, until its item comes.
-	thoughts []witness
-	packed   bool    // the newest record but for settings is a compaction
-	front    textSum // of an answer's item that is the newest record but for settings
-	alone    alonePrompts
-	mute     promptless
-	copies   recent[struct{}]        // events that show messages, by their bytes
-	early    map[textSum]session.Pos // of findings of answers whose items did not come behind their events, by their texts
-	restored map[uint64]lostText     // messages told as lost, by the bytes of their events
-	echo     *lostText               // one whose event stands here a second time
-	echoOf   uint64                  // by the bytes of its event
-}
+	run  *run
+	seed maphash.Seed
 
-// lostText is a message, or a thought, that was told as lost.
-type lostText struct {
-	text    textSum
-	thought bool
-	torn    bool        // it stands there cut, and is replaced by the whole of it
-	at      session.Pos // of the finding
+	// Prompts. The client writes the item first, then the event that shows it.
+	unshown   []textSum   // texts of the prompts' items that no event has shown yet
+	cutPrompt tornPrompt  // the newest of them that was cut inside its text
+	lastShown session.Pos // the newest event that showed a prompt, or began or ended a turn
+	alone     alonePrompts
+	mute      promptless
+
+	// Answers and thoughts. The client writes the event first, then the item.
+	answerEvent *witness    // an answer's event whose item has not come yet
+	answerText  textSum     // its text
+	lastItem    session.Pos // the newest answer's item
+	lastText    textSum     // its text
+	thoughts    []witness   // events that show what was thought, until its item comes
+
+	// Where the checker is.
+	hasTurns        bool        // the session has events that begin turns
+	turnOpen        bool        // the turn in hand has not ended
+	turnStart       session.Pos // where it began
+	lastWork        session.Pos // the newest call, output or prompt
+	afterCompaction bool        // the newest record, settings excepted, is a compaction
+	textInFront     textSum     // the text of an answer's item that is the newest record, settings excepted
+
+	// What is needed to take a finding back when its message comes after all.
+	copies   recent[struct{}]        // events that show messages, by their bytes
+	early    map[textSum]session.Pos // findings about answers whose items did not follow their events, by their texts
+	restored map[uint64]lostText     // messages reported as lost, by the bytes of their events
+	echo     *lostText               // one of them whose event has come a second time
+	echoOf   uint64                  // the bytes of that event, hashed
 }
 
 // theEnd is the line behind the last one.
 const theEnd = 1 << 62
-
-// maxRestored is how many are remembered.
-const maxRestored = 256
 
 // textSum stands for a text as it is in the file, quotes included; the zero value for none.
 type textSum struct {
@@ -80,7 +55,8 @@ type textSum struct {
 	hash uint64
 }
 
-// maxCopies is how many records are known again by their bytes: a doubled block shows no message that is not there.
+// maxCopies is how many events are recognized by their bytes when they come again: in a doubled block an event does not show
+// a further message.
 const maxCopies = 1024
 
 // copied says whether the record has been seen, and remembers it.
@@ -113,7 +89,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 		return
 	}
 	if rec.Kind != session.Context && rec.Kind != session.Other {
-		c.packed, c.front = rec.Kind == session.Compaction, textSum{}
+		c.afterCompaction, c.textInFront = rec.Kind == session.Compaction, textSum{}
 	}
 	switch rec.Kind {
 	case session.Evidence:
@@ -136,44 +112,44 @@ func (c *messageChecker) Record(rec *session.Record) {
 	case session.Call, session.Output, session.Compaction:
 		c.resolveThought(rec.Pos, false)
 		c.resolveAgent(rec.Pos)
-		c.worked = rec.Pos
+		c.lastWork = rec.Pos
 		if rec.Kind == session.Call {
 			c.answeredAlone()
 		}
 	case session.TurnStart:
 		c.alone.event = nil
-		c.resolveThought(rec.Pos, c.open)
+		c.resolveThought(rec.Pos, c.turnOpen)
 		c.cutAgent(rec.Pos)
-		c.shown, c.begun, c.open, c.turn = rec.Pos, true, true, rec.Pos
+		c.lastShown, c.hasTurns, c.turnOpen, c.turnStart = rec.Pos, true, true, rec.Pos
 	case session.TurnEnd:
 		c.alone.event = nil
-		c.resolveThought(rec.Pos, c.open && codex.CutOff(rec))
+		c.resolveThought(rec.Pos, c.turnOpen && codex.CutOff(rec))
 		if codex.CutOff(rec) {
 			c.cutAgent(rec.Pos)
 		}
 		c.resolveAgent(rec.Pos)
-		c.lastAnswer(rec)
-		c.shown, c.open = rec.Pos, false // what a later turn lacks was not lost before this one's end
+		c.compareLastAnswer(rec)
+		c.lastShown, c.turnOpen = rec.Pos, false // what a later turn lacks was not lost before this one's end
 	}
 }
 
-// tellsOfFront says whether an answer's event is about the record in front of it, so that no item follows: the client
-// tells so that it has compacted the history, and at a review's end it writes the answer first.
+// tellsOfFront says whether an answer's event is about the record in front of it, so that no item follows. The client writes
+// such events behind a compaction, and at the end of a review, where the answer's item comes first.
 func (c *messageChecker) tellsOfFront(rec *session.Record) bool {
-	if c.packed && codex.TellsCompaction(rec) {
+	if c.afterCompaction && codex.TellsCompaction(rec) {
 		return true
 	}
-	if c.front.size == 0 {
+	if c.textInFront.size == 0 {
 		return false
 	}
 	tells, _ := codex.Evidence(rec)
-	return tells&codex.TellsAgent != 0 && c.front == c.sum(codex.ShownText(rec))
+	return tells&codex.TellsAgent != 0 && c.textInFront == c.sum(codex.ShownText(rec))
 }
 
 func (c *messageChecker) End() {
 	c.promptLost()
 	end := session.Pos{Line: theEnd}
-	c.resolveThought(end, !c.run.opts.Live && (c.open || !c.begun))
+	c.resolveThought(end, !c.run.opts.Live && (c.turnOpen || !c.hasTurns))
 	if c.run.opts.Live {
 		c.resolveAgent(end)
 	} else {
@@ -190,17 +166,18 @@ func (c *messageChecker) promptLost() {
 	}
 }
 
-// cutAgent settles an answer's event behind which the session breaks off, or goes on in a turn that begins while the one
-// before it has not ended: the client writes the event first, so the item was never written. Before 0.100 nothing ends
-// a turn, and only the end of the file tells.
+// cutAgent settles an answer's event if the session breaks off behind it, or if another turn begins although this one has not
+// ended: the client writes the event first, so the item was never written. Before 0.100 nothing ends a turn, so only the
+// end of the file shows that.
 func (c *messageChecker) cutAgent(at session.Pos) {
-	if c.agent != nil && c.agent.ref.Pos.Lost == 0 && (c.open || !c.begun) {
-		c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
-		c.agent = nil
+	if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost == 0 && (c.turnOpen || !c.hasTurns) {
+		c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+		c.answerEvent = nil
 	}
 	c.resolveAgent(at)
 }
 
+// event looks at an event that shows a prompt, an answer or a thought.
 func (c *messageChecker) event(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
 	if tells&codex.TellsThought == 0 {
@@ -216,37 +193,53 @@ func (c *messageChecker) event(rec *session.Record) {
 			}
 		})
 	}
-	sum := maphash.Bytes(c.seed, rec.Raw)
-	again := c.copied(sum)
-	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: sum, from: rec.From}
+	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: maphash.Bytes(c.seed, rec.Raw), from: rec.From}
+	again := c.copied(t.sum)
 	c.echo = nil
 	switch {
 	case tells&codex.TellsUser != 0:
-		if one, ok := c.restored[sum]; again && ok && c.matches(codex.ShownText(rec)) {
-			c.standsAgain(sum, one)
-		} else if text := codex.ShownText(rec); !again && !c.matches(text) {
-			if c.cut.beginsLike(text) && shows(rec) {
-				c.restoreTorn(c.cut.at, t)
-			} else {
-				c.lostPrompt(rec, t)
-			}
-		}
-		c.user, c.shown, c.cut = c.user[:0], rec.Pos, tornPrompt{}
+		c.promptShown(rec, t, again)
 	case tells&codex.TellsAgent != 0:
-		c.resolveAgent(rec.Pos)
-		if text := codex.ShownText(rec); !again && (len(text) > len(`""`) || shows(rec)) {
-			c.agent, c.said = t, c.sum(text)
-		} else if one, ok := c.restored[sum]; again && ok {
-			c.echo = &one
-			c.echoOf = sum
-		}
+		c.answerShown(rec, t, again)
 	case tells&codex.TellsThought != 0:
-		c.resolveAgent(rec.Pos)
-		if one, ok := c.restored[sum]; again && ok {
-			c.echo, c.echoOf = &one, sum
-		} else if !again {
-			c.thought(rec, t)
+		c.thoughtShown(rec, t, again)
+	}
+}
+
+// promptShown takes an event that shows a prompt; again says that the same event has come before.
+func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool) {
+	text := codex.ShownText(rec)
+	switch one, reported := c.restored[t.sum]; {
+	case again && reported && c.matches(text):
+		c.standsAgain(t.sum, one)
+	case again || c.matches(text):
+	case c.cutPrompt.beginsLike(text) && shows(rec):
+		c.restoreTorn(c.cutPrompt.at, t)
+	default:
+		c.lostPrompt(rec, t)
+	}
+	c.unshown, c.lastShown, c.cutPrompt = c.unshown[:0], rec.Pos, tornPrompt{}
+}
+
+// answerShown takes an event that shows an answer; again says that the same event has come before.
+func (c *messageChecker) answerShown(rec *session.Record, t *witness, again bool) {
+	c.resolveAgent(rec.Pos)
+	if !again {
+		if text := codex.ShownText(rec); len(text) > len(`""`) || shows(rec) {
+			c.answerEvent, c.answerText = t, c.sum(text)
 		}
+	} else if one, reported := c.restored[t.sum]; reported {
+		c.echo, c.echoOf = &one, t.sum
+	}
+}
+
+// thoughtShown takes an event that shows a thought; again says that the same event has come before.
+func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again bool) {
+	c.resolveAgent(rec.Pos)
+	if !again {
+		c.thought(rec, t)
+	} else if one, reported := c.restored[t.sum]; reported {
+		c.echo, c.echoOf = &one, t.sum
 	}
 }
 
@@ -256,9 +249,9 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 		if shows(rec) {
 			c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "prompt")
 		}
-	} else if h := c.run.holes.Newest(c.shown, rec.Pos); h != nil && shows(rec) {
+	} else if h := c.run.holes.Newest(c.lastShown, rec.Pos); h != nil && shows(rec) {
 		c.lost(h, t, "prompt")
-	} else if !c.run.paginated && len(c.user) == 0 && shows(rec) { // else it shows an item that damage has changed
+	} else if !c.run.paginated && len(c.unshown) == 0 && shows(rec) { // else it shows an item that damage has changed
 		c.alone.shown(t, c.sum(codex.ShownText(rec)))
 	}
 }
@@ -276,13 +269,13 @@ func shows(rec *session.Record) bool {
 	return err == nil
 }
 
-// maxUnshown is how many prompts are kept until an event shows them.
+// maxUnshown is how many prompts are remembered until an event shows them.
 const maxUnshown = 16
 
 // matches says whether the item of a prompt with this text has come.
 func (c *messageChecker) matches(text []byte) bool {
 	sum := c.sum(text)
-	for _, have := range c.user {
+	for _, have := range c.unshown {
 		if have == sum || sum.size == 0 {
 			return true
 		}
@@ -293,16 +286,16 @@ func (c *messageChecker) matches(text []byte) bool {
 func (c *messageChecker) message(rec *session.Record) {
 	switch {
 	case rec.Boundary:
-		c.worked = rec.Pos
+		c.lastWork = rec.Pos
 		if rec.Begins {
 			c.cutAgent(rec.Pos)
 		}
 		if rec.Torn {
-			c.cut = cutPrompt(rec)
+			c.cutPrompt = cutPrompt(rec)
 		}
 		text := c.sum(codex.FirstText(rec))
-		if len(c.user) < maxUnshown {
-			c.user = append(c.user, text)
+		if len(c.unshown) < maxUnshown {
+			c.unshown = append(c.unshown, text)
 		}
 		c.alone.item(text)
 	case string(rec.Role) == "assistant":
@@ -312,20 +305,20 @@ func (c *messageChecker) message(rec *session.Record) {
 		}
 		c.echo = nil
 		text := c.sum(codex.FirstText(rec))
-		if c.agent != nil && c.agent.ref.Pos.Lost > 0 && !rec.Torn && text != c.said {
+		if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost > 0 && !rec.Torn && text != c.answerText {
 			c.resolveAgent(rec.Pos) // it is another answer's item
 		}
-		if c.agent == nil || text != c.said {
+		if c.answerEvent == nil || text != c.answerText {
 			c.cameLate(text)
 		}
-		c.answer, c.text, c.front = rec.Pos, text, text
+		c.lastItem, c.lastText, c.textInFront = rec.Pos, text, text
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
-			c.text = textSum{} // what the turn's end repeats is the whole of it, and no other answer
+			c.lastText = textSum{} // what the turn's end repeats is the whole of it, and no other answer
 		}
-		if rec.Torn && c.agent != nil {
-			c.restoreTorn(rec.Pos, c.agent)
+		if rec.Torn && c.answerEvent != nil {
+			c.restoreTorn(rec.Pos, c.answerEvent)
 		}
-		c.agent = nil
+		c.answerEvent = nil
 		return
 	}
 	c.resolveAgent(rec.Pos)
@@ -333,36 +326,36 @@ func (c *messageChecker) message(rec *session.Record) {
 
 // resolveAgent settles an answer's event once its item can't come any more.
 func (c *messageChecker) resolveAgent(at session.Pos) {
-	if c.agent == nil {
+	if c.answerEvent == nil {
 		return
 	}
-	if c.agent.ref.Pos.Lost > 0 {
-		if c.said != c.text || c.text.size == 0 {
-			c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
-			c.answer, c.text = c.agent.ref.Pos, c.said
+	if c.answerEvent.ref.Pos.Lost > 0 {
+		if c.answerText != c.lastText || c.lastText.size == 0 {
+			c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+			c.lastItem, c.lastText = c.answerEvent.ref.Pos, c.answerText
 		}
-	} else if c.agent.torn {
-		c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
-		c.answer, c.text = c.agent.ref.Pos, textSum{}
-	} else if h := c.run.holes.First(c.agent.ref.Pos, at); h != nil {
-		c.lost(h, c.agent, "answer")
-		c.answer = c.agent.ref.Pos
-		c.text = textSum{}
+	} else if c.answerEvent.torn {
+		c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+		c.lastItem, c.lastText = c.answerEvent.ref.Pos, textSum{}
+	} else if h := c.run.holes.First(c.answerEvent.ref.Pos, at); h != nil {
+		c.lost(h, c.answerEvent, "answer")
+		c.lastItem = c.answerEvent.ref.Pos
+		c.lastText = textSum{}
 	} else if c.itemsFollow(at) {
-		c.lostAt(Edit{At: c.agent.ref.Pos, Op: After}, c.agent, "answer")
-		c.answer, c.text = c.agent.ref.Pos, c.said
+		c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+		c.lastItem, c.lastText = c.answerEvent.ref.Pos, c.answerText
 		if c.early == nil {
 			c.early = map[textSum]session.Pos{}
 		}
 		if len(c.early) < maxRestored {
-			c.early[c.said] = c.agent.ref.Pos
+			c.early[c.answerText] = c.answerEvent.ref.Pos
 		}
 	}
-	c.agent = nil
+	c.answerEvent = nil
 }
 
-// cameLate takes back that an answer is lost: of two clients that write one session, one's records may stand between the
-// other's event and item.
+// cameLate takes back that an answer is lost. If two clients write one session, records of one may come between an event of
+// the other and its item.
 func (c *messageChecker) cameLate(text textSum) {
 	if at, ok := c.early[text]; ok && text.size > 0 {
 		delete(c.early, text)
@@ -370,110 +363,30 @@ func (c *messageChecker) cameLate(text textSum) {
 	}
 }
 
-// itemsFollow says whether what the model said or thought is known to be lost if its item has not come by a place. In a
-// session without ordinals no gap tells of lost lines; but the client writes the item right behind the events that show
-// it (measured with 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception; up to 0.63 it writes all items of
+// itemsFollow says whether what the model said or thought must be lost if its item has not come by a place. In a session
+// without ordinals no gap shows lost lines, but the client writes the item directly behind the events that show it (measured with 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception; up to 0.63 it writes all items of
 // a response behind all events of it). A review's events are its own thread's.
 func (c *messageChecker) itemsFollow(at session.Pos) bool {
 	return !c.run.paginated && !c.alone.review.open && at.Line < theEnd && !codex.Before(c.run.header.Version, 0, 72)
 }
 
-// lastAnswer compares what the end of a turn repeats as its last answer with the last item.
-func (c *messageChecker) lastAnswer(rec *session.Record) {
+// compareLastAnswer compares what the end of a turn repeats as its last answer with the last item.
+func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 	text := codex.Field(rec, codex.FieldLastMessage)
 	if c.copied(maphash.Bytes(c.seed, rec.Raw)) {
 		return
 	}
-	if len(text) < 3 || text[0] != '"' || c.sum(text) == c.text || c.shown.Less(c.answer) && c.text.size == 0 {
+	if len(text) < 3 || text[0] != '"' || c.sum(text) == c.lastText || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
 		return
 	}
-	from := c.shown
-	if from.Less(c.answer) {
-		from = c.answer
+	from := c.lastShown
+	if from.Less(c.lastItem) {
+		from = c.lastItem
 	}
 	t := &witness{ref: refOf(rec), name: "task_complete"}
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
 		c.lost(h, t, "answer")
-	} else if c.open && c.answer.Less(c.worked) && c.turn.Less(c.worked) && !c.alone.review.open {
+	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.alone.review.open {
 		c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "answer")
 	}
-}
-
-// lostAt reports a message that was lost without leaving a hole.
-func (c *messageChecker) lostAt(edit Edit, t *witness, what string) {
-	c.remember(t, lostText{text: c.said, at: t.ref.Pos})
-	edit.New = Content{From: &t.ref, Build: codex.MessageFrom}
-	c.run.report(Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
-		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []Edit{edit},
-	})
-}
-
-func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
-	c.remember(t, lostText{text: c.said, at: h.At})
-	c.run.report(Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
-		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
-		Edits:   []Edit{h.Insert(Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
-	})
-}
-
-// remember notes what was told as lost.
-func (c *messageChecker) remember(t *witness, one lostText) {
-	if t.sum == 0 || len(c.restored) >= maxRestored {
-		return
-	}
-	if c.restored == nil {
-		c.restored = map[uint64]lostText{}
-	}
-	c.restored[t.sum] = one
-}
-
-// standsAgain takes back that a message is lost: it was doubled with what stands around it, and its second copy is whole.
-func (c *messageChecker) standsAgain(sum uint64, one lostText) {
-	delete(c.restored, sum)
-	if one.torn {
-		c.run.AmendFraming(one.at.Line, func(f *Finding) {
-			f.Fix, f.Source = SetAside, ""
-			f.Edits = append(slices.DeleteFunc(f.Edits, func(e Edit) bool { return e.At == one.at }), Edit{At: one.at, Op: Remove})
-		})
-		return
-	}
-	c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == one.at })
-}
-
-// restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
-func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
-	c.remember(from, lostText{text: c.said, torn: true, at: at})
-	c.run.AmendFraming(at.Line, func(f *Finding) {
-		f.Source = from.source()
-		f.Edits = append(f.Edits,
-			Edit{At: at, Op: Remove, Moved: true},
-			Edit{At: at, Op: Before, New: Content{From: &from.ref, Build: codex.MessageFrom}})
-	})
-}
-
-// tornPrompt is a prompt's item that was cut inside its text.
-type tornPrompt struct {
-	at   session.Pos
-	head []byte // how its text begins, quote included
-}
-
-// maxHead is how many bytes of a text tell that it is the same.
-const maxHead = 4 << 10
-
-func cutPrompt(rec *session.Record) tornPrompt {
-	text := codex.FirstText(rec)
-	if end := bytes.Index(text, cutMark); end >= 0 {
-		text = text[:end]
-	}
-	return tornPrompt{rec.Pos, bytes.Clone(text[:min(len(text), maxHead)])}
-}
-
-// cutMark is the beginning of the mark, as it stands in a file.
-var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normalize.CutMark)), `"`), `"`))
-
-// beginsLike says whether a text goes on as the item begins.
-func (p tornPrompt) beginsLike(text []byte) bool {
-	return p.at.Line > 0 && len(p.head) > len(`"`) && bytes.HasPrefix(text, p.head)
 }

@@ -1,0 +1,103 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// lostText is a message, or a thought, that was told as lost.
+type lostText struct {
+	text    textSum
+	thought bool
+	torn    bool        // it stands there cut, and is replaced by the whole of it
+	at      session.Pos // of the finding
+}
+
+// maxRestored is how many are remembered.
+const maxRestored = 256
+
+// lostAt reports a message that was lost without leaving a hole.
+func (c *messageChecker) lostAt(edit Edit, t *witness, what string) {
+	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos})
+	edit.New = Content{From: &t.ref, Build: codex.MessageFrom}
+	c.run.report(Finding{
+		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
+		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []Edit{edit},
+	})
+}
+
+func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
+	c.remember(t, lostText{text: c.answerText, at: h.At})
+	c.run.report(Finding{
+		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
+		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
+		Edits:   []Edit{h.Insert(Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
+	})
+}
+
+// remember notes what was told as lost.
+func (c *messageChecker) remember(t *witness, one lostText) {
+	if t.sum == 0 || len(c.restored) >= maxRestored {
+		return
+	}
+	if c.restored == nil {
+		c.restored = map[uint64]lostText{}
+	}
+	c.restored[t.sum] = one
+}
+
+// standsAgain takes back that a message is lost: it was doubled with what stands around it, and its second copy is whole.
+func (c *messageChecker) standsAgain(sum uint64, one lostText) {
+	delete(c.restored, sum)
+	if one.torn {
+		c.run.AmendFraming(one.at.Line, func(f *Finding) {
+			f.Fix, f.Source = SetAside, ""
+			f.Edits = append(slices.DeleteFunc(f.Edits, func(e Edit) bool { return e.At == one.at }), Edit{At: one.at, Op: Remove})
+		})
+		return
+	}
+	c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == one.at })
+}
+
+// restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
+func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
+	c.remember(from, lostText{text: c.answerText, torn: true, at: at})
+	c.run.AmendFraming(at.Line, func(f *Finding) {
+		f.Source = from.source()
+		f.Edits = append(f.Edits,
+			Edit{At: at, Op: Remove, Moved: true},
+			Edit{At: at, Op: Before, New: Content{From: &from.ref, Build: codex.MessageFrom}})
+	})
+}
+
+// tornPrompt is a prompt's item that was cut inside its text.
+type tornPrompt struct {
+	at   session.Pos
+	head []byte // how its text begins, quote included
+}
+
+// maxHead is how many bytes of a text tell that it is the same.
+const maxHead = 4 << 10
+
+func cutPrompt(rec *session.Record) tornPrompt {
+	text := codex.FirstText(rec)
+	if end := bytes.Index(text, cutMark); end >= 0 {
+		text = text[:end]
+	}
+	return tornPrompt{rec.Pos, bytes.Clone(text[:min(len(text), maxHead)])}
+}
+
+// cutMark is the beginning of the mark, as it stands in a file.
+var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normalize.CutMark)), `"`), `"`))
+
+// beginsLike says whether a text goes on as the item begins.
+func (p tornPrompt) beginsLike(text []byte) bool {
+	return p.at.Line > 0 && len(p.head) > len(`"`) && bytes.HasPrefix(text, p.head)
+}
