@@ -90,7 +90,7 @@ func (c *Checker) Record(rec *session.Record) {
 		c.zeros = c.zeros || rec.Zeros
 		if !rec.Blank {
 			c.dead = append(c.dead, rec.Pos)
-			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients glue their next record to an open end
+			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients append their next record to an open line
 				c.trifles[rec.Pos.Line] = typ
 			}
 			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
@@ -129,7 +129,7 @@ func (c *Checker) Record(rec *session.Record) {
 	c.bookkeeping(rec)
 }
 
-// prior is the newest record of the tree so far, one that says nothing if there is none.
+// prior is the newest record of the tree so far, an empty one if there is none.
 func (c *Checker) prior() *node {
 	if len(c.nodes) == 0 {
 		return &node{}
@@ -137,7 +137,7 @@ func (c *Checker) prior() *node {
 	return c.nodes[len(c.nodes)-1]
 }
 
-// nodesAtOnce is for how many nodes memory is asked for at once: they all are kept to the end.
+// nodesAtOnce is for how many nodes memory is allocated at a time: all of them are kept to the end.
 const nodesAtOnce = 64
 
 // room is memory for a node.
@@ -150,7 +150,7 @@ func (c *Checker) room() *node {
 	return n
 }
 
-// halfMessage says whether bytes that are no record are what is left of one with a message.
+// halfMessage says whether unreadable bytes are what is left of a record with a message.
 func halfMessage(raw []byte) bool {
 	return bytes.Contains(raw, []byte(`"parentUuid":`)) && bytes.Contains(raw, []byte(`"message":{`))
 }
@@ -202,7 +202,9 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 
 func zeros(id string) bool { return strings.Trim(id, "0-") == "" }
 
-// End settles what could not be known before, and reports.
+// End settles what could not be known before, and reports. Each step relies on those before it: the records get their own
+// ids, then their parents, then calls and outputs are paired. Only then can the rest ask what the client sends, and the
+// last steps look at what all mends together leave.
 func (c *Checker) End() {
 	c.Summary = Summary{Version: c.written, Cwd: c.beside.cwd, Branch: c.beside.branch, Session: c.beside.session}
 	if c.noConversation() {
@@ -301,7 +303,7 @@ func (c *Checker) add(d *draft) *draft {
 	return d
 }
 
-// chosen says whether a finding is mended.
+// chosen says whether a finding is to be mended.
 func (c *Checker) chosen(d *draft) bool {
 	return d != nil && !d.left && (c.opts.Mend == nil || c.opts.Mend(&d.Finding))
 }
@@ -314,7 +316,8 @@ func (c *Checker) oldTarget() bool {
 	return c.written != "" && before(c.written, "2.1.100")
 }
 
-// readers are the versions that may read the session: the one that was named; else the one that wrote it, and the newest known, "".
+// readers are the versions that may read the session: the one that the user named, else the one that wrote it and "", the
+// newest known.
 func (c *Checker) readers() []string {
 	if c.opts.For != "" {
 		return []string{c.opts.For}
@@ -322,7 +325,7 @@ func (c *Checker) readers() []string {
 	return []string{c.written, ""}
 }
 
-// middleTarget says whether a client up to 2.1.215 will.
+// middleTarget says whether a client up to 2.1.215 will read the session.
 func (c *Checker) middleTarget() bool {
 	v := c.opts.For
 	if v == "" {
@@ -331,10 +334,10 @@ func (c *Checker) middleTarget() bool {
 	return v != "" && before(v, "2.1.216")
 }
 
-// newTarget says whether the newest client will: unless another is named, it may always be the one.
+// newTarget says whether the newest client may read the session: unless the user named another, it may.
 func (c *Checker) newTarget() bool { return c.opts.For == "" || !before(c.opts.For, "2.1.216") }
 
-// counts says whether what stands at a place is, or may be, sent.
+// counts says whether what is at a place is sent, or may be.
 func (c *Checker) counts(at session.Pos) bool {
 	if c.sentLines == nil {
 		c.sentLines = map[int64]bool{}
@@ -386,7 +389,7 @@ func (c *Checker) worst(impact versionImpact) finding.Impact {
 	return worst
 }
 
-// settle reports what was found. A loss in what is not sent any more is only noted.
+// settle reports what was found. A loss in what is no longer sent is only a note.
 func (c *Checker) settle() {
 	c.sentSet = c.sentAfter()
 	c.Summary.Items = count(c.sentSet)
@@ -399,7 +402,7 @@ func (c *Checker) settle() {
 		}
 		return 0
 	})
-	kept := map[*node]bool{} // on what they hang does not matter
+	kept := map[*node]bool{} // sent only because a compaction kept them: their parents don't matter
 	for _, n := range c.sentSet.kept {
 		kept[n] = true
 	}
@@ -427,5 +430,5 @@ func (c *Checker) settle() {
 	}
 }
 
-// partOfCut says whether a finding is told with the one that a line was cut: it is one damage.
+// partOfCut says whether a finding only follows from a cut line: then its edits go with the finding about the line.
 func (c *Checker) partOfCut(d *draft) bool { return d.about.torn && c.Amend != nil && d.follows() }

@@ -6,8 +6,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// summaryFrom is the summary of a compaction that a record is, or that follows it over nothing but what the client adds; nil
-// if there is none.
+// summaryFrom is the compaction's summary that a record is, or that follows it with nothing in between but what the client
+// adds; nil if there is none.
 func (c *Checker) summaryFrom(n *node) *node {
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
 		if n.role != roleLink || m.parent != n.uuid {
@@ -21,7 +21,7 @@ func (c *Checker) summaryFrom(n *node) *node {
 	return n
 }
 
-// addBoundary writes the mark of a compaction again, in front of the first record that hung on it.
+// addBoundary writes the lost mark of a compaction again, in front of the first record whose parent it was.
 func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	if d == nil {
 		d = c.add(&draft{about: first, Finding: finding.Finding{Impact: finding.Loses, Fix: finding.Exact}})
@@ -47,7 +47,7 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	c.hang(first, n, d)
 }
 
-// keepsLast says whether a version sends the last answer before a compaction, at least, behind the summary.
+// keepsLast says whether a version sends at least the last answer before a compaction again, behind the summary.
 func keepsLast(version string) bool { return version != "" && !before(version, "2.1.215") }
 
 // keep makes the mark of a compaction say that records were kept, and returns them as it says them.
@@ -62,7 +62,7 @@ func keep(about object, kept []*node, summary *node) (list []keptRecord) {
 	return list
 }
 
-// lostSummaryBefore mends what hangs on a compaction's lost summary.
+// lostSummaryBefore mends a record whose missing parent is a compaction's summary.
 func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	boundary := markAbove(p)
 	if boundary == nil || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink {
@@ -88,7 +88,8 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	return true
 }
 
-// markAbove is the mark of a compaction that a record is or hangs on, over nothing but what the client adds; nil if there is none.
+// markAbove is the compaction's mark that a record is, or follows with nothing in between but what the client adds; nil if
+// there is none.
 func markAbove(n *node) *node {
 	for n != nil && n.role == roleLink {
 		n = n.up
@@ -107,8 +108,8 @@ func (c *Checker) beforeCompaction(mark *node) *node {
 	return mark.front
 }
 
-// cutCompaction takes the mark of a compaction out behind which nothing was said, not even the summary: a client that was ended
-// there begins at the mark, and sends nothing of what stands in front of it.
+// cutCompaction takes out the mark of a compaction if nothing was said behind it, not even the summary. The client was ended
+// there; the next one begins at the mark and sends nothing of what came before it.
 func (c *Checker) cutCompaction() {
 	var mark *node
 	for _, n := range slices.Backward(c.nodes) { // the last of the file, whatever the last-prompt record names
@@ -128,6 +129,11 @@ func (c *Checker) cutCompaction() {
 		Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted",
 	}})
+	c.dropMark(mark, last, d)
+}
+
+// dropMark takes the mark of a compaction out. What followed it then follows the last record before the compaction.
+func (c *Checker) dropMark(mark, last *node, d *draft) {
 	followed := mark.children()
 	c.drop(mark, d)
 	for _, k := range followed {
@@ -135,8 +141,8 @@ func (c *Checker) cutCompaction() {
 	}
 }
 
-// noSummary takes marks of compactions out that are followed by a prompt or an answer at once: the clients send nothing of what
-// stands in front of such a mark, and no summary of it (2.1.2, 2.1.330, measured).
+// noSummary takes out marks of compactions that are followed directly by a prompt or an answer: clients send nothing of what
+// came before such a mark, and there is no summary of it (2.1.2, 2.1.330, measured).
 func (c *Checker) noSummary() {
 	for _, mark := range c.nodes {
 		if mark.role != roleBoundary || mark.side || mark.dropped != nil || mark.new != nil || mark.kept || !saidAtOnce(mark) || !c.sentNow().has(mark) {
@@ -150,15 +156,12 @@ func (c *Checker) noSummary() {
 			Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "no summary follows this mark of a compaction: the model is sent nothing of what was compacted",
 		}})
-		followed := mark.children()
-		c.drop(mark, d)
-		for _, k := range followed {
-			c.hang(k, last, d)
-		}
+		c.dropMark(mark, last, d)
 	}
 }
 
-// saidAtOnce says whether something that is no summary is said behind a mark, over nothing but what the client adds.
+// saidAtOnce says whether a mark is followed by something that is not a summary, with nothing in between but what the client
+// adds.
 func saidAtOnce(mark *node) bool {
 	said := false
 	todo := []*node{mark}
@@ -181,7 +184,7 @@ func saidAtOnce(mark *node) bool {
 	return said
 }
 
-// refillSummary puts the words of an empty summary back; where they are gone, what was compacted is sent again instead.
+// refillSummary puts the words of an empty summary back. If they are gone, what was compacted is sent again instead.
 func (c *Checker) refillSummary(n *node, d *draft) {
 	mark := markAbove(n.up)
 	if mark == nil {
@@ -203,7 +206,7 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 	d.Lost = 0
 }
 
-// summaryOf is the summary as the client kept it of its next request.
+// summaryOf is the text of a summary, from the client's own record of its next request.
 func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	for _, t := range c.echoes {
 		if t.late && !t.last && boundary.pos().Less(t.at) {
@@ -213,8 +216,8 @@ func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	return "", ""
 }
 
-// lostKept writes again which messages a compaction has kept, where its mark says nothing about it any more: from 2.1.215
-// on the last answer, at least, is sent behind the summary. What else was, the hashes of the next request tell.
+// lostKept writes again which messages a compaction has kept, if its mark does not say so any more. From 2.1.215 on at least
+// the last answer is sent behind the summary; what else is, the hashes of the next request show.
 func (c *Checker) lostKept() {
 	if !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.role == roleBoundary && n.bare }) {
 		return

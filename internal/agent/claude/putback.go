@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -89,6 +91,39 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 	}
 	n.own().edit = placed{d, len(d.Edits)}
 	d.Edits = append(d.Edits, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{Literal: line}})
+}
+
+// insert puts a record of hist's own into the tree, in front of or behind the record beside it in the file.
+func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
+	n := &node{
+		place: beside.place, words: &words{typ: m.typ}, uuid: m.uuid, parent: m.parent, when: m.when, source: m.source,
+		rare: &rare{new: &m}, index: beside.index, up: c.byUUID[m.parent],
+	}
+	switch {
+	case m.typ == "system":
+		n.role = roleBoundary
+	case m.typ == "assistant":
+		n.role = roleAssistant
+	default:
+		n.role = roleUser
+	}
+	gjson.ParseBytes(m.message.json()).Get("content").ForEach(func(_, b gjson.Result) bool {
+		switch b.Get("type").String() {
+		case "tool_use":
+			n.blocks = append(n.blocks, block{kind: blockCall, id: b.Get("id").String(), name: b.Get("name").String()})
+		case "tool_result":
+			n.blocks = append(n.blocks, block{kind: blockResult, id: b.Get("tool_use_id").String()})
+			n.role = roleResult
+		default:
+			n.blocks = append(n.blocks, block{kind: blockText})
+		}
+		return true
+	})
+	n.above = n.up
+	c.grow(n)
+	n.own().edit = placed{d, len(d.Edits)}
+	d.Edits = append(d.Edits, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{Literal: m.json(c.beside)}})
+	return n
 }
 
 // grow makes a record that is not in the file a part of the tree: it hangs on its parent.

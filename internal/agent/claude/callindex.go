@@ -1,0 +1,67 @@
+package claude
+
+import (
+	"slices"
+)
+
+// anyCall says whether a call that a record answers is in the file.
+func (c *Checker) anyCall(m *node) bool {
+	return slices.ContainsFunc(m.ids(blockResult), func(id string) bool { return c.calls()[id] != nil })
+}
+
+// calls are the records with calls, by the calls' ids.
+func (c *Checker) calls() map[string]*node {
+	if c.callMap == nil {
+		c.callMap, c.callsApart = make(map[string]*node, len(c.heard)), true
+		for _, n := range c.nodes {
+			for id := range n.each(blockCall) {
+				switch {
+				case n.side:
+				case c.callMap[id] == nil:
+					c.callMap[id] = n
+				default:
+					c.callsApart = false
+				}
+			}
+		}
+	}
+	return c.callMap
+}
+
+// callNamed is the record with the call of an id, the first if several have that; nil if none does. Mostly it is the one that
+// the output hangs on.
+func (c *Checker) callNamed(output *node, id string) *node {
+	if c.calls(); c.callsApart && output.up != nil && !output.up.side && output.up.says(blockCall, id) {
+		return output.up
+	}
+	return c.callMap[id]
+}
+
+// answered says whether a call has an output. Mostly that is the first record that hangs on it.
+func (c *Checker) answered(call *node, id string) bool {
+	if m := call.first; m != nil && !m.side && m.says(blockResult, id) {
+		return true
+	}
+	return len(c.results()[id]) > 0
+}
+
+// results are the records with outputs, by the ids of the calls that they answer.
+func (c *Checker) results() map[string][]*node {
+	if c.resultMap == nil {
+		c.resultMap = make(map[string][]*node, len(c.heard))
+		alone := make([]*node, len(c.nodes)) // mostly a call has one output: the lists are cut from one
+		for i, n := range c.nodes {
+			for id := range n.each(blockResult) {
+				switch list := c.resultMap[id]; {
+				case n.side:
+				case list == nil && alone[i] == nil:
+					alone[i] = n
+					c.resultMap[id] = alone[i : i+1 : i+1]
+				default:
+					c.resultMap[id] = append(list, n)
+				}
+			}
+		}
+	}
+	return c.resultMap
+}

@@ -1,0 +1,132 @@
+package claude
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// lostCallBefore mends an output that hangs on a call which is not in the file.
+func (c *Checker) lostCallBefore(id string, children []*node) bool {
+	n := children[0]
+	orphan := c.orphanFrom(n, id)
+	if orphan == nil {
+		return false
+	}
+	p := c.before(n)
+	if last := c.lastOfAnswer(p); last != nil && c.leftBehind(orphan) {
+		p = last
+	}
+	d := c.add(&draft{about: orphan, Finding: finding.Finding{
+		Rule: ruleLostCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the call that this output answers is not in the file: the client drops the output, too",
+	}})
+	if c.oldTarget() {
+		d.Impact = finding.Rejects
+	}
+	if !c.restored(d, id, p, n) {
+		c.rebuildCall(d, orphan, id, p, n)
+	}
+	return true
+}
+
+// leftBehind says whether the conversation goes on beside an output: it is one of several calls that were made at once.
+func (c *Checker) leftBehind(output *node) bool {
+	last := c.lastSpoken()
+	return output.first == nil && last != nil && last.index > output.index
+}
+
+// lastOfAnswer is the last record of the answer to whose call an output is, as it stands in front of the output; nil if p is
+// no output.
+func (c *Checker) lastOfAnswer(p *node) *node {
+	if p == nil {
+		return nil
+	}
+	call := c.callOf(p)
+	if call == nil {
+		return nil
+	}
+	last := call
+	for _, m := range c.nodes[call.index:p.index] {
+		if m.role == roleAssistant && m.msg == call.msg && !m.side {
+			last = m
+		}
+	}
+	return last
+}
+
+// orphanFrom is the output, among a record and what follows it of the same answer, whose call is not in the file; only one
+// that names the missing record or hangs on it counts.
+func (c *Checker) orphanFrom(n *node, id string) *node {
+	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
+		m := c.nodes[i]
+		if m.side {
+			continue
+		}
+		if m.role == roleResult {
+			named := m.source == id || m.source == "" && (m.parent == id || c.byUUID[m.parent] != nil)
+			if named && !c.anyCall(m) {
+				return m
+			}
+			continue
+		}
+		if m.role == roleAssistant && m.msg != n.msg || m.isPrompt() {
+			return nil
+		}
+	}
+	return nil
+}
+
+// rebuildCall writes a lost call again as far as its output tells it.
+func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node) {
+	name, input, known := c.callFrom(result)
+	msg := "msg_" + newID("message", id)[:8] + "hist"
+	if next := c.sameAnswer(beside, id); next != "" {
+		msg = next
+	} else if p != nil && p.role == roleAssistant && p.msg != "" && p.stop != "end_turn" && !p.synthetic && !p.filler {
+		msg = p.msg // a part of the same answer
+	}
+	when := result.when
+	parent := ""
+	if p != nil {
+		parent = p.uuid
+		if p.when != 0 {
+			when = p.when + 1
+		}
+	}
+	if known {
+		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
+	}
+	callID := c.validID(d, result)
+	block := object{"type": "tool_use", "id": callID, "name": name, "input": input}
+	if known {
+		d.Source += c.provedAmong("assistant", c.answerRecords(msg, beside.index), block)
+	}
+	m := made{uuid: id, parent: parent, when: when, typ: "assistant", message: object{
+		"id": msg, "type": "message", "role": "assistant", "model": "claude", "stop_reason": "tool_use", "stop_sequence": nil,
+		"usage":   object{"input_tokens": 0, "output_tokens": 0},
+		"content": []any{block},
+	}}
+	n := c.insert(d, m, beside, finding.Before)
+	n.msg = msg
+	c.calls()[callID] = n
+}
+
+// validID is the id of the call that an output names; one that the API would not take gets a new one in the output.
+func (c *Checker) validID(d *draft, result *node) string {
+	old := result.ids(blockResult)[0]
+	if isCallID(old) || !c.chosen(d) {
+		return old
+	}
+	id := fresh(old, result.uuid)
+	c.rename(d, result, old, id)
+	return id
+}
+
+// sameAnswer is the id of the answer that a record which hangs on the missing one is a part of.
+func (c *Checker) sameAnswer(n *node, id string) string {
+	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
+		if m := c.nodes[i]; m.parent == id && m.role == roleAssistant {
+			return m.msg
+		}
+	}
+	return ""
+}

@@ -1,0 +1,183 @@
+package claude
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// lostPromptBefore mends records that hang on a lost prompt: an answer, or what the client adds to a prompt, behind a
+// finished answer or at the very beginning.
+func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
+	n := children[0]
+	if n.role == roleUser || n.role == roleResult || n.filler || n.synthetic || n.summary {
+		return false
+	}
+	before := p
+	for before != nil && before.role == roleLink { // what the client adds does not end a turn
+		before = before.up
+	}
+	if before != nil && (before.role != roleAssistant || before.msg == n.msg && n.msg != "" || before.filler && n.role == roleLink) {
+		return false
+	}
+	if before != nil && !c.turnEnded(id, before, n) {
+		return false
+	}
+	if p != nil && p.role == roleLink && p.attachment != "" && before == nil {
+		return false // of what was added to the first prompt one record is gone
+	}
+	if n.role == roleLink && n.attachment == "" {
+		return false
+	}
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleLostPrompt, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the prompt that this answers is not in the file: the client forgets it and everything above",
+	}})
+	if p == nil {
+		d.Message = "the first prompt is not in the file: the client begins without it"
+	}
+	if c.restored(d, id, p, n) {
+		return true
+	}
+	words, source := c.promptBetween(p, n)
+	if source == "" {
+		words = lostPrompt
+	} else {
+		d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	}
+	m := made{uuid: id, when: n.when, typ: "user", message: object{"role": "user", "content": words}}
+	if m.when != 0 {
+		m.when--
+	}
+	if p != nil {
+		m.parent = p.uuid
+	}
+	c.insert(d, m, n, finding.Before)
+	return true
+}
+
+// pause is how long nothing happens, in milliseconds, where somebody is thought to have typed, if nothing else tells.
+const pause = 30_000
+
+// turnEnded says whether a prompt stood between the end of an answer and a record that hangs on something lost.
+func (c *Checker) turnEnded(id string, p, n *node) bool {
+	if c.snapshots[id] || p.stop == "end_turn" || p.stop == "stop_sequence" {
+		return true
+	}
+	if p.stop != "" {
+		return false
+	}
+	next := sort.Search(len(c.queued), func(i int) bool { return p.pos().Less(c.queued[i]) })
+	if next < len(c.queued) && c.queued[next].Less(n.pos()) {
+		return true
+	}
+	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
+}
+
+// promptBetween finds the words of a prompt that stood between two records.
+func (c *Checker) promptBetween(p, n *node) (words, source string) {
+	from := int64(0)
+	if p != nil {
+		from = p.pos().Line
+	}
+	until := c.nextPrompt(n)
+	last := c.echoBefore(min(until, n.pos().Line), from)
+	if last == nil {
+		last = c.echoAfter(from, until)
+	}
+	if last != nil {
+		source = last.source
+		if c.proof.proves("user", object{"c": last.text}.json()[5:len(object{"c": last.text}.json())-1]) {
+			source += provedWords
+		}
+		return last.text, source
+	}
+	return c.typedBetween(p, n)
+}
+
+// longestTurn is how long before a record a prompt is looked for where the record before it has no time, in milliseconds.
+const longestTurn = 10 * 60 * 1000
+
+// typedBetween finds what was typed last between two records. What was typed before the first of them belongs to another
+// prompt; a prompt that waited for the end of an answer is told by its queue-operation.
+func (c *Checker) typedBetween(p, n *node) (words, source string) {
+	if c.opts.Beside == nil || n.when == 0 {
+		return "", ""
+	}
+	from := n.when - longestTurn
+	if p != nil && p.when != 0 {
+		from = p.when
+	}
+	typed := c.opts.Beside.Typed()
+	until := sort.Search(len(typed), func(i int) bool { return typed[i].When > n.when })
+	for i := until - 1; i >= 0 && typed[i].When > from; i-- {
+		if !c.typedUsed[i] && !c.stands(typed[i]) {
+			if c.typedUsed == nil {
+				c.typedUsed = map[int]bool{}
+			}
+			c.typedUsed[i] = true
+			return typed[i].Words, promptsFile
+		}
+	}
+	return "", ""
+}
+
+// typing is how far the times of a prompt's record and of its entry in the list of prompts lie apart at most, in milliseconds.
+const typing = 2000
+
+// stands says whether the record of a prompt that was typed is in the session.
+func (c *Checker) stands(t Typed) bool {
+	from := sort.Search(len(c.byTime), func(i int) bool { return c.byTime[i].when >= t.When-typing })
+	for _, n := range c.byTime[from:] {
+		if n.when > t.When+typing {
+			return false
+		}
+		if n.isPrompt() {
+			return true
+		}
+	}
+	return false
+}
+
+// echoBefore is the newest prompt that is told in front of itself, on a line before one and behind another.
+func (c *Checker) echoBefore(line, from int64) *echo {
+	for i := c.echoFrom(line) - 1; i >= 0 && c.echoes[i].at.Line > from; i-- {
+		if !c.echoes[i].late {
+			return &c.echoes[i]
+		}
+	}
+	return nil
+}
+
+// echoAfter is the first prompt that is told behind itself, on a line between two.
+func (c *Checker) echoAfter(from, until int64) *echo {
+	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].at.Line < until; i++ {
+		if c.echoes[i].late {
+			return &c.echoes[i]
+		}
+	}
+	return nil
+}
+
+// echoFrom is the place of the first prompt that is told on a line or behind it.
+func (c *Checker) echoFrom(line int64) int {
+	return sort.Search(len(c.echoes), func(i int) bool { return c.echoes[i].at.Line >= line })
+}
+
+// nextPrompt is the line of the next prompt behind a record.
+func (c *Checker) nextPrompt(n *node) int64 {
+	if c.promptLines == nil {
+		c.promptLines = []int64{} // there may be none
+		for _, m := range c.nodes {
+			if m.isPrompt() && !m.side {
+				c.promptLines = append(c.promptLines, m.pos().Line)
+				c.promptAt = append(c.promptAt, m.index)
+			}
+		}
+	}
+	if i, _ := slices.BinarySearch(c.promptAt, n.index+1); i < len(c.promptAt) {
+		return c.promptLines[i]
+	}
+	return 1 << 62
+}

@@ -1,0 +1,140 @@
+package claude
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// lostResultBefore mends records that hang on a lost output of a call before them.
+func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
+	n := children[0]
+	if n.filler || p != nil && p.filler {
+		return false // the client has gone on without the output
+	}
+	call, callID := c.openCall(p, n)
+	if call == nil || n.msg != "" && n.msg == call.msg || p != nil && p.role == roleUser && !c.toldByTool(p, call) {
+		return false
+	}
+	d := c.add(&draft{about: call, Finding: finding.Finding{
+		Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
+		Message: "the output of this call is not in the file, and what follows depends on it: the client forgets everything above",
+	}})
+	if !c.restored(d, id, call, n) {
+		c.insertResult(d, call, callID, id, n, finding.Before)
+	}
+	return true
+}
+
+// toldByTool says whether a record is what the tool of another call of an answer said beside its output.
+func (c *Checker) toldByTool(p, call *node) bool {
+	if p.up == nil {
+		return false
+	}
+	other := c.callOf(p.up)
+	return other != nil && other.msg == call.msg
+}
+
+// openCall is the last call without an output in the answer that p belongs to or follows. Calls of an answer before that were
+// never run, if they have no output: the model has gone on without it.
+func (c *Checker) openCall(p, until *node) (*node, string) {
+	last := "" // the answer with the calls that stand last
+	for i := until.index - 1; i >= 0 && i > until.index-maxSiblings; i-- {
+		m := c.nodes[i]
+		if m.side || m.synthetic {
+			continue
+		}
+		if m.isPrompt() {
+			return nil, ""
+		}
+		if m.role != roleAssistant {
+			continue
+		}
+		ids := m.ids(blockCall)
+		if last != "" && m.answer() != last {
+			return nil, ""
+		}
+		if len(ids) > 0 {
+			last = m.answer()
+		}
+		for j := len(ids) - 1; j >= 0; j-- {
+			if len(c.results()[ids[j]]) == 0 && !c.claimed(ids[j]) {
+				return m, ids[j]
+			}
+		}
+		if p == nil || m.msg != c.nodes[until.index-1].msg && len(ids) == 0 {
+			return nil, ""
+		}
+	}
+	return nil, ""
+}
+
+// claimed says whether an output with another id hangs on the call: it is the same pair.
+func (c *Checker) claimed(callID string) bool {
+	call := c.calls()[callID]
+	if call == nil {
+		return false
+	}
+	for i := call.index + 1; i < len(c.nodes) && i < call.index+maxSiblings; i++ {
+		m := c.nodes[i]
+		if m.role == roleResult && (m.source == call.uuid || m.source == "" && m.parent == call.uuid) && !c.anyCall(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// insertResult writes a call's output again as far as it is known.
+func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *node, op finding.Op) *node {
+	words, source := c.outputOf(callID)
+	if source == "" {
+		words, source = c.fileOutput(call, callID)
+	}
+	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
+	if source == "" {
+		block["content"], block["is_error"] = lostResult, true
+	} else {
+		d.Fix, d.Source, d.Lost = finding.Recovered, source+c.provedOutput(call, block), 0
+	}
+	when, until := call.when, beside.index
+	if when != 0 {
+		when++
+	}
+	if op == finding.After {
+		until++
+	}
+	parent := call
+	if end, _ := c.chainEnd(call, until); call.chains() && end.uuid != "" && !between(nil, end, call) {
+		parent = end
+	}
+	m := made{
+		uuid: id, parent: parent.uuid, when: when, typ: "user", source: call.uuid,
+		message: object{"role": "user", "content": []any{block}},
+	}
+	n := c.insert(d, m, beside, op)
+	c.results()[callID] = append(c.results()[callID], n)
+	return n
+}
+
+// provedOutput is words for the report if the client has sent this output of a call, word for word, alone or among those of
+// the other calls of its answer.
+func (c *Checker) provedOutput(call *node, block object) string {
+	for _, isError := range []any{nil, false} { // some tools say that all was well
+		if isError != nil {
+			block = object{"type": block["type"], "tool_use_id": block["tool_use_id"], "content": block["content"], "is_error": isError}
+		}
+		if c.proof.proves("user", append(append([]byte("["), block.json()...), ']')) {
+			return provedWords
+		}
+		if words := c.provedAmong("user", c.otherOutputs(call), block); words != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+// outputOf is what is still known of a call's output.
+func (c *Checker) outputOf(callID string) (words, source string) {
+	if c.opts.Beside != nil {
+		return c.opts.Beside.Output(callID)
+	}
+	return "", ""
+}
