@@ -5,14 +5,12 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Encoder makes the edits by which an agent's records are mended: where a record is one line, lines; where it holds
-// several items, cuts.
+// Encoder makes the edits that mend an agent's records: whole lines if a record is one line, cuts if it holds several items.
 type Encoder interface {
 	// Answer gives an open call an output that says that nothing is known of its outcome.
 	Answer(call Open) []finding.Edit
@@ -36,9 +34,9 @@ type Calls struct {
 	enc    Encoder
 	seed   maphash.Seed
 	open   map[uint64]Open
-	called map[uint64]bool  // calls that have been seen, answered or not
-	got    map[uint64]bool  // outputs that have been seen
-	early  map[uint64]early // outputs whose call has not been seen
+	called map[uint64]bool  // calls that have come, answered or not
+	got    map[uint64]bool  // calls whose output has come
+	early  map[uint64]early // outputs whose call has not come yet
 }
 
 type early struct {
@@ -64,7 +62,7 @@ func (c *Calls) Record(rec *session.Record) {
 
 func (c *Calls) call(key uint64, rec *session.Record) {
 	if c.called[key] {
-		c.second(DuplicateCall, rec, "a second call with the id %s")
+		c.second(DuplicateCall, rec, "a second call with the id")
 		return
 	}
 	c.called[key] = true
@@ -78,7 +76,7 @@ func (c *Calls) call(key uint64, rec *session.Record) {
 func (c *Calls) output(key uint64, rec *session.Record) {
 	switch {
 	case c.got[key]:
-		c.second(DuplicateOutput, rec, "a second output for call %s")
+		c.second(DuplicateOutput, rec, "a second output for call")
 		return
 	case c.called[key]:
 		delete(c.open, key)
@@ -88,15 +86,18 @@ func (c *Calls) output(key uint64, rec *session.Record) {
 	c.got[key] = true
 }
 
+// shortID is the id as a message shows it.
+func (o Open) shortID() string { return Clip([]byte(o.ID), 40) }
+
 func openOf(rec *session.Record, id []byte) Open {
 	return Open{finding.RefOf(rec), string(id), rec.Type}
 }
 
-// second reports a second record with an id that one record may have.
-func (c *Calls) second(rule *finding.Rule, rec *session.Record, message string) {
+// second reports a record whose id an earlier one has already. what says which record it is, in front of the id.
+func (c *Calls) second(rule *finding.Rule, rec *session.Record, what string) {
 	c.run.Report(finding.Finding{
 		Rule: rule, Impact: rule.Impact, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf(message, Clip(rec.CallID, 40)), Edits: c.enc.Drop(rec), Unseen: 1,
+		Message: what + " " + Clip(rec.CallID, 40), Edits: c.enc.Drop(rec), Unseen: 1,
 	})
 }
 
@@ -105,25 +106,24 @@ func (c *Calls) End() {
 	if c.run.Options().Live {
 		return
 	}
-	for _, call := range inOrder(c.open, func(o Open) session.Pos { return o.At.Pos }) {
-		c.run.Report(call.finding(CallWithoutOutput, finding.StandIn, "call %s has no output", c.enc.Answer(call)))
+	for _, call := range InOrder(c.open, func(o Open) session.Pos { return o.At.Pos }) {
+		c.run.Report(call.finding(CallWithoutOutput, finding.StandIn, fmt.Sprintf("call %s has no output", call.shortID()), c.enc.Answer(call)))
 	}
-	for _, out := range inOrder(c.early, func(e early) session.Pos { return e.At.Pos }) {
-		c.run.Report(out.finding(OutputWithoutCall, finding.SetAside, "an output for call %s, which is missing", out.drop))
+	for _, out := range InOrder(c.early, func(e early) session.Pos { return e.At.Pos }) {
+		c.run.Report(out.finding(OutputWithoutCall, finding.SetAside, fmt.Sprintf("an output for call %s, which is missing", out.shortID()), out.drop))
 	}
 }
 
+// finding is one about the open call or turn; its edits mend it.
 func (o Open) finding(rule *finding.Rule, fix finding.Fix, message string, edits []finding.Edit) finding.Finding {
-	if strings.Contains(message, "%s") {
-		message = fmt.Sprintf(message, Clip([]byte(o.ID), 40))
-	}
 	return finding.Finding{
 		Rule: rule, Impact: rule.Impact, Fix: fix, Pos: o.At.Pos, Offset: o.At.Offset, Record: o.Record, On: o.At, IDs: o.ID,
 		Message: message, Edits: edits, Lost: 1,
 	}
 }
 
-func inOrder[T any](m map[uint64]T, at func(T) session.Pos) []T {
+// InOrder returns the values of a map in the order of their places in the file, no two of which may be the same.
+func InOrder[K comparable, T any](m map[K]T, at func(T) session.Pos) []T {
 	return slices.SortedFunc(maps.Values(m), func(a, b T) int {
 		if at(a).Less(at(b)) {
 			return -1

@@ -2,7 +2,7 @@ package check
 
 import "bytes"
 
-// Clip shortens text that is shown in a message to what a person can take in, cut at n bytes.
+// Clip shortens a text for a message to n bytes, with an ellipsis behind them.
 func Clip(text []byte, n int) string {
 	if len(text) <= n {
 		return string(text)

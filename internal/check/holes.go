@@ -5,16 +5,16 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// maxHoles is how many holes are remembered: what was lost is looked for near the place where it is missed.
+// maxHoles is how many holes are remembered: a lost record is looked for only near the place where it is missing.
 const maxHoles = 32
 
-// maxGap is how many missing ordinals in a row are taken for lost records. More than that is another numbering.
+// maxGap is how many missing ordinals in a row are taken for lost records. A larger gap means another numbering.
 const maxGap = 5
 
-// Hole is a place where a record is known to be missing: a dead line, one of NULs, or a jump in the ordinals.
+// Hole is a place where a record is known to be missing: an unreadable line, a line of NULs, or a jump in the ordinals.
 type Hole struct {
-	At     session.Pos // the dead line; where there is none, the record before the jump
-	Offset int64       // bytes, where the lost record stood
+	At     session.Pos // the unreadable line or, if there is none, the record before the jump
+	Offset int64       // bytes, where the lost record was
 	dead   bool
 	used   bool
 }
@@ -28,16 +28,17 @@ func (h *Hole) Insert(c finding.Content) finding.Edit {
 	return finding.Edit{At: h.At, Op: finding.After, New: c}
 }
 
-// Holes are the newest holes of a session. Without one nothing is taken for lost that only a second record tells of.
+// Holes are the newest holes of a session. Without a hole, a record is not taken for lost just because another one repeats
+// what it should say.
 type Holes struct {
 	list []Hole
-	dead int64           // dead lines since the last numbered record
+	dead int64           // unreadable lines, and records without a number, since the last numbered record
 	prev session.Pos     // the last readable record
 	end  int64           // offset behind it
-	last session.Ordinal // its number
+	last session.Ordinal // the last number
 }
 
-// Any says whether the session has lost records at all.
+// Any says whether any record of the session is known to be missing.
 func (h *Holes) Any() bool { return len(h.list) > 0 }
 
 func (h *Holes) record(rec *session.Record) {
@@ -57,13 +58,13 @@ func (h *Holes) record(rec *session.Record) {
 		h.last = rec.Ordinal
 		h.dead = 0
 	} else if h.last.State == session.GoodOrdinal {
-		h.dead++ // it owns a number, though it does not say so
+		h.dead++ // one of the numbers is this record's, though it does not say so
 	}
 	h.prev, h.end = rec.Pos, rec.Offset+rec.Size
 }
 
-// Restored says that n lost records are put back behind a line: they fill as many jumps in the ordinals there, and what
-// else is missing there is looked for behind the last of them.
+// Restored says that n lost records come back behind a line. They fill as many jumps in the ordinals there; the holes that are
+// left there are now behind the last of them.
 func (h *Holes) Restored(behind, last session.Pos, n int) {
 	kept := h.list[:0]
 	for _, one := range h.list {

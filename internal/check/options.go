@@ -6,33 +6,33 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// Options say what is known of a session beside its bytes.
+// Options say how to lint a session, and what is known of it besides its bytes.
 type Options struct {
-	Agent string                      // that wrote it, by its name; "" where the file's name and its first bytes are to tell
+	Agent string                      // name of the agent that wrote it; "" to tell by the file's name and first bytes
 	Name  Name                        // what its file is called
-	Home  string                      // the agent's home that it lies in; "" is none
-	Kept  KeptBy                      // reads what Home keeps of the session; nil: that is not used
-	Live  bool                        // somebody writes it now: an unfinished end is no damage
-	For   map[string]string           // by the agent's name, the version of its client that will resume the session; without one it is the newest known
-	Path  string                      // of the file, symbolic links resolved; "" for a stream. What lies beside it may hold what it has lost
-	Text  io.ReaderAt                 // the session's text, if that is not what lies at Path: of a copy that is being made of it
-	Mend  func(*finding.Finding) bool // which findings may be mended; nil: all that are more than notes
+	Home  string                      // the agent's home that it is in; "" if it is in none
+	Kept  KeptBy                      // reads what Home keeps of the session; nil: nothing is read
+	Live  bool                        // somebody is writing it: an unfinished end is not damage
+	For   map[string]string           // by agent name, the client version that will resume the session; the newest known if there is none
+	Path  string                      // of the file, symbolic links resolved; "" for a stream. Files beside it may hold what it has lost
+	Text  io.ReaderAt                 // the session's text, if it is not that of Path: a copy is linted with the Path of its original
+	Mend  func(*finding.Finding) bool // says which findings may be mended; nil: all that are more than notes
 	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
 	// known; it is asked only for a session without a header. nil knows none.
 	SiblingVersion func() string
 	// Asked, if it is not nil, is called before another file than the session's own is looked at.
 	Asked          func()
 	Listed         ListedBy // reads what the agent's own list says of a session whose header is lost; nil: nothing
-	Branch         string   // a record by whose branch the client is to go on, by its id or the first digits of it; "" leaves that as it is
-	ChainParallel  bool     // outputs of parallel calls are hung behind each other, for clients that follow one path only
-	StripEncrypted bool     // encrypted items are to be set aside: no provider that is left can read them
-	KeepOrphans    bool     // an output whose call can't be rebuilt is kept as a note to the model
-	Fresh          bool     // an empty file is so young that its first record may be on its way
+	Branch         string   // the id, or its first digits, of a record on the branch that the client should go on with; "" to leave that as it is
+	ChainParallel  bool     // put outputs of parallel calls one after the other, for clients that follow one path only
+	StripEncrypted bool     // set encrypted items aside: no provider that the user still has can read them
+	KeepOrphans    bool     // keep an output whose call can't be rebuilt as a note to the model
+	Fresh          bool     // the file is so new that, if it is empty, its first record may still come
 	// WakePrefix begins the messages by which a harness wakes its agent, "" is "[WAKE]"; SaveTool is the tool by which
 	// an agent saves its work at the end of a turn, "" is "add_memory". The restart rules look for them.
 	WakePrefix, SaveTool string
 	Provider             string // the model API to judge by, "" is the one that the session names; see ProviderFor
-	Processors           int    // how many processors the work may be spread over; 0: all
+	Processors           int    // how many processors the work may use; 0: all
 }
 
 // Name is what the name of a session's file says about it.

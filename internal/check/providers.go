@@ -2,13 +2,12 @@ package check
 
 import "strings"
 
-// Provider is a kind of model API, by what it is known to refuse. What is not certain for one is not held against a
-// session. docs/providers.md names the source of each fact.
+// Provider is a kind of model API, described by what it is known to refuse. A session is not judged by what is uncertain. docs/providers.md names the source of each fact.
 type Provider struct {
 	Name      string
 	IDs       bool // looks at the prefix, the length and the characters of the ids it is sent
 	UniqueIDs bool // never gives an id twice, and refuses a history that does
-	OldIDs    bool // is sent ids by older clients, too, which send none to others
+	OldIDs    bool // gets ids also from older clients, which send none to other providers
 	Reasoning bool // takes reasoning only as it wrote it: encrypted, without readable content
 }
 

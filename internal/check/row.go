@@ -6,31 +6,31 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// A session may have a finding on each of millions of lines. What is kept of them is bounded: of dead lines in a row the
-// first are told singly and the rest by one finding; and behind maxFindings of any kind one a rule counts all others. A
-// repair mends the first and looks again.
+// A session may have a finding on each of millions of lines, so what is kept of them is bounded. Of unreadable lines in a
+// row, the first have findings of their own and one finding counts the rest. Beyond maxFindings in all, one finding for each
+// rule counts all others; a repair mends the first ones and then lints again.
 const (
-	toldInRow   = 16
+	singlyInRow = 16
 	maxFindings = 1 << 16
 )
 
-// row is lines in a row that are dead, each by a rule that has Rows.
+// row is a row of unreadable lines, each found by a rule that has Rows.
 type row struct {
-	last int64 // its newest line
-	told map[*finding.Rule]int
-	rest map[*finding.Rule]int // where in findings the one stands that counts the rest
+	last   int64                 // its newest line
+	single map[*finding.Rule]int // how many findings of their own its lines have
+	rest   map[*finding.Rule]int // the index in findings of the one that counts the rest
 }
 
-// inRow counts a finding that says of one more line in a row what others have said, and returns true if that is enough.
+// inRow returns true if a finding only says of one more line in a row what others have said: then it has been counted.
 func (r *Run) inRow(f *finding.Finding) bool {
 	if !f.Rule.Rows || !f.Framing || f.Fix != finding.SetAside && f.Impact != finding.Notes {
 		return false
 	}
-	if f.Pos.Line > r.row.last+1 || r.row.told == nil {
-		r.row = row{told: map[*finding.Rule]int{}, rest: map[*finding.Rule]int{}}
+	if f.Pos.Line > r.row.last+1 || r.row.single == nil {
+		r.row = row{single: map[*finding.Rule]int{}, rest: map[*finding.Rule]int{}}
 	}
 	r.row.last = f.Pos.Line
-	if r.row.told[f.Rule]++; r.row.told[f.Rule] <= toldInRow {
+	if r.row.single[f.Rule]++; r.row.single[f.Rule] <= singlyInRow {
 		return false
 	}
 	if at, ok := r.row.rest[f.Rule]; ok {
@@ -46,7 +46,7 @@ func (r *Run) inRow(f *finding.Finding) bool {
 	return false
 }
 
-// tooMany counts a finding behind the last that is told singly.
+// tooMany returns true if there are so many findings that this one is only counted.
 func (r *Run) tooMany(f *finding.Finding) bool {
 	if len(r.findings) < maxFindings {
 		return false

@@ -15,21 +15,21 @@ type Checker interface {
 	End()
 }
 
-// Settler is a Checker that is asked about every finding at the session's end, for what could not be known before: it
-// may change the finding's impact and words.
+// Settler is a Checker that is asked about every finding at the end of the session, when everything is known: it may change
+// the finding's impact and words.
 type Settler interface {
 	Settle(f *finding.Finding)
 }
 
-// History settles what of a session the model will be sent.
+// History follows which part of a session the model will be sent.
 type History interface {
 	// Add takes the next record into account; seen says whether the client can read it from the file as it is.
 	Add(rec *session.Record, seen bool)
-	// End says that there are no more records. Before it Counts and RolledBack answer for the records so far.
+	// End says that there are no more records. Until then Counts and RolledBack answer for the records so far.
 	End()
-	// Counts says whether what stands at a place is part of what is sent.
+	// Counts says whether what is at a place is part of what is sent.
 	Counts(at session.Pos) bool
-	// RolledBack says whether a place lies in turns that the user took back: whatever is there is no damage.
+	// RolledBack says whether a place is in turns that the user took back: nothing there is damage.
 	RolledBack(at session.Pos) bool
 	// Items is how many items are sent: those that the client reads from the file as it is, and all once it is mended.
 	Items() (seen, mended int64)
@@ -43,10 +43,10 @@ type Run struct {
 	holes   Holes
 
 	findings []finding.Finding
-	folded   map[*finding.Rule]int // where in findings the first of those stands that are folded
-	framing  []int                 // where in findings those stand that the normalizer mends
+	folded   map[*finding.Rule]int // indexes in findings: for each rule that is Tidy, the one that stands for all
+	framing  []int                 // indexes in findings of those that the normalizer mends
 	row      row
-	more     map[*finding.Rule]int // where in findings those stand that count what is not told singly any more
+	more     map[*finding.Rule]int // indexes in findings: for each rule, the one that counts those beyond maxFindings
 
 	current  *session.Record // nil at the end
 	last     session.Pos     // of the last readable record, zero if there is none
@@ -122,7 +122,7 @@ func (r *Run) Done(rec *session.Record) {
 	}
 }
 
-// Report adds a finding. Where it is about the record in hand, what names that record is noted.
+// Report adds a finding. If it is about the record in hand, it also gets the record's place and ids.
 func (r *Run) Report(f finding.Finding) {
 	if rec := r.current; rec != nil && f.Pos == rec.Pos {
 		f.On = finding.RefOf(rec)
@@ -147,8 +147,8 @@ func (r *Run) Report(f finding.Finding) {
 	r.findings = append(r.findings, f)
 }
 
-// AmendFraming lets a checker that knows more change what the normalizer found in a line; of several findings the
-// newest. Where there is none, change is not called.
+// AmendFraming lets a checker that knows more change what the normalizer found in a line. If there are several findings,
+// change gets the newest; if there is none, it is not called.
 func (r *Run) AmendFraming(line int64, change func(*finding.Finding)) {
 	for i := len(r.framing) - 1; i >= 0; i-- { // they come in the order of the file
 		f := &r.findings[r.framing[i]]
@@ -161,7 +161,7 @@ func (r *Run) AmendFraming(line int64, change func(*finding.Finding)) {
 	}
 }
 
-// Withdraw takes back findings that another one, about the file as a whole, stands for.
+// Withdraw takes back findings that have turned out to be wrong, or that one about the whole file replaces.
 func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return which(&f) })
 	clear(r.folded)
@@ -178,5 +178,5 @@ func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	}
 }
 
-// Findings are what was reported, in that order. They are the caller's once the last checker has ended.
+// Findings returns what was reported, in that order. After the last checker has ended, the caller may change them.
 func (r *Run) Findings() []finding.Finding { return r.findings }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -138,7 +139,7 @@ func patchText(tool Tool, ev gjson.Result) string {
 	exit := int64(0)
 	if !ok {
 		exit = 1
-		text = first(ev.Get("stderr").String(), text, "The patch was not applied: "+first(ev.Get("status").String(), "failed")+".")
+		text = cmp.Or(ev.Get("stderr").String(), text, "The patch was not applied: "+cmp.Or(ev.Get("status").String(), "failed")+".")
 	} else if text == "" {
 		text = "Success. Updated the following files:\n" + changedFiles(ev.Get("changes"))
 	}
@@ -152,7 +153,7 @@ func changedFiles(changes gjson.Result) string {
 	var b strings.Builder
 	changes.ForEach(func(path, change gjson.Result) bool {
 		letter := map[string]string{"add": "A", "delete": "D"}[change.Get("type").String()]
-		fmt.Fprintf(&b, "%s %s\n", first(letter, "M"), path.String())
+		fmt.Fprintf(&b, "%s %s\n", cmp.Or(letter, "M"), path.String())
 		return true
 	})
 	return b.String()
@@ -194,7 +195,7 @@ func contentItems(items gjson.Result) json.RawMessage {
 				out = append(out, item{Type: "input_image", Image: "data:" + it.Get("mimeType").String() + ";base64," + it.Get("data").String()})
 			}
 		case "inputImage", "input_image":
-			out = append(out, item{Type: "input_image", Image: first(it.Get("imageUrl").String(), it.Get("image_url").String())})
+			out = append(out, item{Type: "input_image", Image: cmp.Or(it.Get("imageUrl").String(), it.Get("image_url").String())})
 		default:
 			out = append(out, item{Type: "input_text", Text: it.Raw})
 		}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -177,7 +178,7 @@ func Note(rec []byte) []byte {
 // ByUser says whether an event tells of a command that the user ran: the model never called for it.
 func ByUser(rec *session.Record) bool {
 	p := gjson.GetBytes(rec.Raw, "payload")
-	source := first(p.Get("item.source").String(), p.Get("source").String())
+	source := cmp.Or(p.Get("item.source").String(), p.Get("source").String())
 	return source == "user_shell" || source == "userShell"
 }
 

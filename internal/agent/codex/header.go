@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -98,7 +99,7 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 	required("timestamp", known.Timestamp)
 	required("cwd", known.CWD)
 	required("originator", originator)
-	required("cli_version", first(known.Version, unknownVersion))
+	required("cli_version", cmp.Or(known.Version, unknownVersion))
 	return append(faults, optionalFaults(line, p, known)...)
 }
 
@@ -149,15 +150,6 @@ func fromNumber(key string, v gjson.Result, otherwise string) string {
 // TimeForm is how the client writes the time of a line.
 const TimeForm = "2006-01-02T15:04:05.000Z"
 
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // NewHeader writes a session_meta from what is known of a session; ordinal is taken if the session is paginated.
 func NewHeader(known Known) []byte {
 	type payload struct {
@@ -172,8 +164,8 @@ func NewHeader(known Known) []byte {
 		Mode       string          `json:"history_mode,omitempty"`
 	}
 	p := payload{
-		SessionID: known.ID, ID: known.ID, Timestamp: known.Timestamp, CWD: first(known.CWD, "/"),
-		Originator: first(known.Originator, originator), Version: first(known.Version, unknownVersion), Source: quote(first(known.Source, "cli")), Provider: known.Provider,
+		SessionID: known.ID, ID: known.ID, Timestamp: known.Timestamp, CWD: cmp.Or(known.CWD, "/"),
+		Originator: cmp.Or(known.Originator, originator), Version: cmp.Or(known.Version, unknownVersion), Source: quote(cmp.Or(known.Source, "cli")), Provider: known.Provider,
 	}
 	if v := gjson.Parse(known.Source); gjson.Valid(known.Source) && v.IsObject() {
 		p.Source = json.RawMessage(known.Source)

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -17,12 +18,9 @@ type KeptPlace struct {
 	Ordinal      int64
 }
 
-// stampForm is how clients write the time of a record.
-const stampForm = "2006-01-02T15:04:05.000Z"
-
 // NewPromptEvent writes the event that shows a prompt, in the form of a legacy session or of a paginated one.
 func NewPromptEvent(at time.Time, thread, turn, text string, paginated bool) []byte {
-	stamp := at.UTC().Format(stampForm)
+	stamp := at.UTC().Format(TimeForm)
 	if !paginated || turn == "" {
 		return record(stamp, nil, "event_msg", struct {
 			Type    string `json:"type"`
@@ -69,14 +67,14 @@ func EventFromKept(p KeptPlace, item []byte) []byte {
 			ID      string `json:"id"`
 			Content []text `json:"content"`
 			Phase   string `json:"phase,omitempty"`
-		}{"AgentMessage", v.Get("id").String(), []text{{"Text", json.RawMessage(first(v.Get("text").Raw, `""`))}}, snake(v.Get("phase").String())}
+		}{"AgentMessage", v.Get("id").String(), []text{{"Text", json.RawMessage(cmp.Or(v.Get("text").Raw, `""`))}}, snake(v.Get("phase").String())}
 	case "reasoning":
 		made = struct {
 			Type    string          `json:"type"`
 			ID      string          `json:"id"`
 			Summary json.RawMessage `json:"summary_text"`
 			Content json.RawMessage `json:"raw_content"`
-		}{"Reasoning", v.Get("id").String(), json.RawMessage(first(v.Get("summary").Raw, "[]")), json.RawMessage(first(v.Get("content").Raw, "[]"))}
+		}{"Reasoning", v.Get("id").String(), json.RawMessage(cmp.Or(v.Get("summary").Raw, "[]")), json.RawMessage(cmp.Or(v.Get("content").Raw, "[]"))}
 	case "webSearch":
 		made = keptSearch{Type: "WebSearch", ID: v.Get("id").String(), Query: v.Get("query").String(), Action: searchAction(v.Get("action"))}
 	case "commandExecution":
@@ -103,7 +101,7 @@ func EventFromKept(p KeptPlace, item []byte) []byte {
 		return nil
 	}
 	ms := p.At.UnixMilli()
-	return record(p.At.UTC().Format(stampForm), &p.Ordinal, "event_msg", struct {
+	return record(p.At.UTC().Format(TimeForm), &p.Ordinal, "event_msg", struct {
 		Type      string `json:"type"`
 		Thread    string `json:"thread_id"`
 		Turn      string `json:"turn_id"`
@@ -129,7 +127,7 @@ func SearchFromKept(p KeptPlace, item []byte) []byte {
 		return nil
 	}
 	p.Ordinal++
-	return record(p.At.UTC().Format(stampForm), &p.Ordinal, "response_item",
+	return record(p.At.UTC().Format(TimeForm), &p.Ordinal, "response_item",
 		keptSearch{Type: "web_search_call", ID: v.Get("id").String(), Status: "completed", Action: searchAction(v.Get("action"))})
 }
 
@@ -231,7 +229,7 @@ func keptMCP(v gjson.Result) any {
 		Error     *failure        `json:"error,omitempty"`
 		Duration  *keptDuration   `json:"duration,omitempty"`
 	}{
-		"McpToolCall", v.Get("id").String(), v.Get("server").String(), v.Get("tool").String(), json.RawMessage(first(v.Get("arguments").Raw, "{}")),
+		"McpToolCall", v.Get("id").String(), v.Get("server").String(), v.Get("tool").String(), json.RawMessage(cmp.Or(v.Get("arguments").Raw, "{}")),
 		snake(v.Get("status").String()), result, failed, durationOf(v),
 	}
 }
@@ -326,7 +324,7 @@ func NewTurnStarted(p KeptPlace) []byte {
 	if p.Ordinal < 0 {
 		ordinal = nil
 	}
-	return record(p.At.UTC().Format(stampForm), ordinal, "event_msg", struct {
+	return record(p.At.UTC().Format(TimeForm), ordinal, "event_msg", struct {
 		Type    string `json:"type"`
 		Turn    string `json:"turn_id"`
 		Started int64  `json:"started_at"`
@@ -344,7 +342,7 @@ type KeptEnd struct {
 
 // NewTurnEnded writes the end of a turn as the client kept it; nil for a status that is none.
 func NewTurnEnded(p KeptPlace, end KeptEnd) []byte {
-	stamp := p.At.UTC().Format(stampForm)
+	stamp := p.At.UTC().Format(TimeForm)
 	type failure struct {
 		Message string          `json:"message"`
 		Info    json.RawMessage `json:"codex_error_info,omitempty"`

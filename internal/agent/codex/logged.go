@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -134,19 +135,19 @@ func said(item gjson.Result) json.RawMessage {
 func saidText(content gjson.Result) string {
 	parts := []string{}
 	for _, c := range content.Array() {
-		parts = append(parts, `{"type":`+string(quote(c.Get("type").Str))+`,"text":`+string(first(c.Get("text").Raw, `""`))+`}`)
+		parts = append(parts, `{"type":`+string(quote(c.Get("type").Str))+`,"text":`+string(cmp.Or(c.Get("text").Raw, `""`))+`}`)
 	}
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
 // ItemRecord writes the record of an item that a request held.
 func ItemRecord(at time.Time, item json.RawMessage) []byte {
-	return record(at.UTC().Format(stampForm), nil, "response_item", item)
+	return record(at.UTC().Format(TimeForm), nil, "response_item", item)
 }
 
 // CompactedRecord writes the record of a compaction that has left the items of a request as the history.
 func CompactedRecord(at time.Time, history []json.RawMessage) []byte {
-	return record(at.UTC().Format(stampForm), nil, "compacted", struct {
+	return record(at.UTC().Format(TimeForm), nil, "compacted", struct {
 		Message string            `json:"message"`
 		History []json.RawMessage `json:"replacement_history"`
 	}{"", history})
@@ -164,7 +165,7 @@ func ItemEvent(at time.Time, rec *session.Record) []byte {
 	case rec.Type == "response_item/message" && rec.Boundary:
 		return NewPromptEvent(at, "", "", text, false)
 	case rec.Type == "response_item/message" && rec.Answer:
-		return answerEvent(at.UTC().Format(stampForm), text, gjson.GetBytes(rec.Raw, "payload.phase").String())
+		return answerEvent(at.UTC().Format(TimeForm), text, gjson.GetBytes(rec.Raw, "payload.phase").String())
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,16 +27,16 @@ func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error)
 		if !ev.Get("command").IsArray() {
 			return nil, fmt.Errorf("the %s names no command", kind)
 		}
-		name := first(shell, "exec_command")
+		name := cmp.Or(shell, "exec_command")
 		return newFunctionCall(stamp, callID, name, shellArguments(name, ev)), nil
 	case "McpToolCall", "mcp_tool_call_end":
 		if inv := ev.Get("invocation"); inv.Exists() {
 			ev = inv
 		}
 		name := "mcp__" + ev.Get("server").String() + "__" + ev.Get("tool").String()
-		return newFunctionCall(stamp, callID, name, first(ev.Get("arguments").Raw, "{}")), nil
+		return newFunctionCall(stamp, callID, name, cmp.Or(ev.Get("arguments").Raw, "{}")), nil
 	case "DynamicToolCall", "dynamic_tool_call_response":
-		return newFunctionCall(stamp, callID, ev.Get("tool").String(), first(ev.Get("arguments").Raw, "{}")), nil
+		return newFunctionCall(stamp, callID, ev.Get("tool").String(), cmp.Or(ev.Get("arguments").Raw, "{}")), nil
 	case "FileChange", "patch_apply_end":
 		patch := patchOf(ev.Get("changes"))
 		if outputType == "custom_tool_call_output" {

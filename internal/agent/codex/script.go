@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -297,7 +298,7 @@ func nestedName(event []byte) string {
 		}
 		return "mcp__" + ev.Get("server").String() + "__" + ev.Get("tool").String()
 	}
-	return first(ev.Get("tool").String(), kind)
+	return cmp.Or(ev.Get("tool").String(), kind)
 }
 
 // nestedAsked is what the tool was asked, as far as its event tells.

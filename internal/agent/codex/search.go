@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/tidwall/gjson"
@@ -26,7 +27,7 @@ func IsSearch(rec *session.Record) bool { return rec.Type == "response_item/web_
 // SearchID is the id of the search that an event shows.
 func SearchID(event []byte) string {
 	ev := gjson.GetBytes(event, "payload")
-	return first(ev.Get("item.id").String(), ev.Get("call_id").String())
+	return cmp.Or(ev.Get("item.id").String(), ev.Get("call_id").String())
 }
 
 // Searched is what was searched, as an event or an item tells it: the same text for both.

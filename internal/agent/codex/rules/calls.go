@@ -3,11 +3,11 @@ package rules
 import (
 	"fmt"
 	"hash/maphash"
-	"slices"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -344,7 +344,7 @@ func (c *callChecker) End() {
 
 // finish reports what is still unpaired, in the order of the file.
 func (c *callChecker) finish() {
-	for _, open := range sortedBy(c.open, func(o *openCall) session.Pos { return o.ref.Pos }) {
+	for _, open := range check.InOrder(c.open, func(o *openCall) session.Pos { return o.ref.Pos }) {
 		if c.run.opts.Live && open.turn == c.turn && !c.ended {
 			continue
 		}
@@ -354,7 +354,7 @@ func (c *callChecker) finish() {
 		c.outputBeforeCall(out.call, out)
 	}
 	c.late = c.late[:0]
-	for _, out := range sortedBy(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
+	for _, out := range check.InOrder(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
 		c.withoutCall(out)
 	}
 	c.looseNotes()
@@ -363,20 +363,6 @@ func (c *callChecker) finish() {
 	clear(c.loose)
 	clear(c.asked)
 	c.torn = c.torn[:0]
-}
-
-func sortedBy[T any](m map[callKey]T, at func(T) session.Pos) []T {
-	list := make([]T, 0, len(m))
-	for _, v := range m {
-		list = append(list, v)
-	}
-	slices.SortFunc(list, func(a, b T) int {
-		if at(a).Less(at(b)) {
-			return -1
-		}
-		return 1
-	})
-	return list
 }
 
 // Settle gives a finding about a call the impact that hangs on what came after it.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -77,7 +78,7 @@ func (c *callChecker) around(first, last *witness, from, to session.Pos, call, o
 
 func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 	id, kind, shell := l.callID, l.kind, c.shell
-	tool := codex.Tool{Type: codex.CallType(kind), Name: first(shell, "exec_command"), CallID: id}
+	tool := codex.Tool{Type: codex.CallType(kind), Name: cmp.Or(shell, "exec_command"), CallID: id}
 	if kind == "custom_tool_call_output" {
 		tool.Name = "apply_patch"
 	}
@@ -124,14 +125,4 @@ func (c *callChecker) lostScript(to session.Pos) {
 		Message: message,
 		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
 	})
-}
-
-// first is the first text that is not empty.
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -1,6 +1,9 @@
 package rules
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // witness is an event that shows what another record says.
 type witness struct {
@@ -14,7 +17,7 @@ type witness struct {
 // source names it in a report.
 func (t *witness) source() string {
 	if t.ref.Pos.Lost > 0 {
-		return first(t.from, KeptSource)
+		return cmp.Or(t.from, KeptSource)
 	}
 	return fmt.Sprintf("%s on line %d", t.name, t.ref.Pos.Line)
 }
