@@ -61,6 +61,47 @@ exit $code`
 	}
 }
 
+// The disk with the records of repairs is full: the session is as it was, and what to do is said.
+func TestFullStateDisk(t *testing.T) {
+	unshare, err := exec.LookPath("unshare")
+	if err != nil || os.Getuid() != 0 {
+		t.Skip("needs root and unshare")
+	}
+	if out, err := exec.Command(unshare, "-m", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespaces here: %s", out)
+	}
+	path := sessionFile(t, 2<<20, true)
+	before := sum(t, path)
+	hist := child(t)
+	c := exec.Command(unshare, "-m", "bash", "-c", `mount -t tmpfs -o size=1m none "$1" && XDG_STATE_HOME=$1 exec -a hist "$0" repair -i "$2"`, hist.Path, t.TempDir(), path)
+	c.Env = hist.Env
+	if code, out := exitCode(t, c); code != ExitIO || !strings.Contains(out, "no space left on device (free some space there, remove old records with hist runs prune,") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if sum(t, path) != before {
+		t.Error("the session changed")
+	}
+}
+
+// The disk that a page is to go to is full: nothing is left of it, nor of the timelines beside it.
+func TestFullDiskOfPage(t *testing.T) {
+	unshare, err := exec.LookPath("unshare")
+	if err != nil || os.Getuid() != 0 {
+		t.Skip("needs root and unshare")
+	}
+	if out, err := exec.Command(unshare, "-m", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespaces here: %s", out)
+	}
+	hist := child(t)
+	c := exec.Command(unshare, "-m", "bash", "-c", `mount -t tmpfs -o size=8k none "$1" || exit 9
+code=0; bash -c 'exec -a hist "$0" "$@"' "$0" repair -n --html "$1/page.html" "$2" || code=$?
+ls -A "$1"; exit $code`, hist.Path, t.TempDir(), sessionFile(t, 1<<10, true))
+	c.Env = hist.Env
+	if code, out := exitCode(t, c); code != ExitIO || !strings.Contains(out, "no space left on device") || strings.HasSuffix(out, "page-timelines\n") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
 // asNobody lets the process run as a user that owns nothing.
 func asNobody(t *testing.T, c *exec.Cmd) *exec.Cmd {
 	t.Helper()

@@ -262,7 +262,10 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		return nil
 	case ctx.Err() != nil:
 		return context.Canceled
-	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrChanged), errors.Is(err, source.ErrLeased):
+	case errors.Is(err, source.ErrChanged):
+		r.codes[ExitInUse] = true
+		err = fmt.Errorf("%w; repair it again once nobody writes it", err)
+	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrLeased):
 		r.codes[ExitInUse] = true
 	case errors.Is(err, repair.ErrBranch):
 		r.codes[ExitUsage] = true

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -26,7 +28,12 @@ func timelinesOf(page string) string {
 
 // pages writes the report as a page, and beside it the timelines of the sessions in which something was or is wrong, with
 // links there and back.
-func (p *reportPrinter) pages(c *cli.Context, ctx context.Context) error {
+func (p *reportPrinter) pages(c *cli.Context, ctx context.Context) (err error) {
+	defer func() {
+		if p.timelines && err != nil && !errors.Is(err, publish.ErrPublished) {
+			os.RemoveAll(timelinesOf(p.page)) //nolint:errcheck // without the page nothing leads there
+		}
+	}()
 	about := make([]repair.Session, len(p.reports))
 	titles := &titles{off: !p.content, byHome: map[string]map[string]string{}}
 	written := 0
@@ -64,8 +71,11 @@ func (p *reportPrinter) pages(c *cli.Context, ctx context.Context) error {
 // timeline writes the page of one session's timeline and returns a link to it.
 func (p *reportPrinter) timeline(c *cli.Context, ctx context.Context, path string, i int) (string, error) {
 	dir := timelinesOf(p.page)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("making a place for the timelines: %w", err)
+	if !p.timelines {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return "", fmt.Errorf("making a place for the timelines: %w", err)
+		}
+		p.timelines = true
 	}
 	name := fmt.Sprintf("%d.html", i+1)
 	report := fmt.Sprintf("../%s#session-%d", url.PathEscape(filepath.Base(p.page)), i)

@@ -29,12 +29,14 @@ type reportPrinter struct {
 	diff    bool
 	content bool
 	verbose bool
-	width   int              // of the terminal, in columns; 0: it is none
-	whole   bool             // all sessions were asked for: those with nothing to repair are only counted
-	healthy int64            // how many they are
-	page    string           // file for the HTML report, "" for none
-	reports []*repair.Report // for the page
-	env     *env
+	width   int    // of the terminal, in columns; 0: it is none
+	whole   bool   // all sessions were asked for: those with nothing to repair are only counted
+	healthy int64  // how many they are
+	page    string // file for the HTML report, "" for none
+	// timelines says that the directory beside the page was made.
+	timelines bool
+	reports   []*repair.Report // for the page
+	env       *env
 }
 
 func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -86,7 +87,9 @@ func (w *job) stream(ctx context.Context) (*Report, error) {
 		if err := spool.Truncate(0); err != nil {
 			return err
 		}
-		if err := w.fill(ctx, spool, nil); err != nil {
+		if err := w.fill(ctx, spool, nil); publish.Full(err) {
+			return fmt.Errorf("%w (point TMPDIR to a larger disk)", err)
+		} else if err != nil {
 			return err
 		}
 		return w.verify(ctx, spool.Name(), false)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -147,5 +148,29 @@ func TestInPlaceHardLinks(t *testing.T) {
 	}
 	if kept, err := os.ReadFile(other); err != nil || !bytes.Equal(kept, text) {
 		t.Errorf("the other name has changed (%v)", err)
+	}
+}
+
+// TestChangedMeanwhile: a session that is written while it is repaired stays as it is, whenever that is seen, and the error names
+// its file once.
+func TestChangedMeanwhile(t *testing.T) {
+	for _, step := range []string{"created", "filled", "synced", "closed"} {
+		t.Run(step, func(t *testing.T) {
+			home, path, text := inHome(t)
+			more := slices.Concat(text, []byte("{}\n"))
+			failpoint.Observe(func(name string) {
+				if name == step {
+					put(t, path, more)
+				}
+			})
+			t.Cleanup(func() { failpoint.Observe(nil) })
+			_, err := repairInPlace(t, home, path)
+			if !errors.Is(err, source.ErrChanged) || strings.Count(err.Error(), path) != 1 {
+				t.Errorf("got %v", err)
+			}
+			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, more) {
+				t.Errorf("the session has changed (%v)", err)
+			}
+		})
 	}
 }

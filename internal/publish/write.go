@@ -37,7 +37,8 @@ type Target struct {
 	Owner   fs.FileInfo // take user and group from this file, best effort; nil: ours
 }
 
-// Checks are asked before a file takes its name; each may be nil.
+// Checks are asked before a file takes its name; each may be nil. What they return is returned as it is, and says itself what
+// it is about.
 type Checks struct {
 	// Content is called with the path of what was written, while the disk takes it: is it what was meant?
 	Content func(tmp string) error
@@ -53,7 +54,8 @@ const bufferSize = 256 << 10
 // with the mode, owner and modification time of t.
 //
 // On any error, and when ctx is done before the last step, the temporary file is removed and the target is as it was.
-// The one exception is an error that is ErrPublished.
+// The one exception is an error that is ErrPublished. Errors name the target, but for fill's own and those of the checks,
+// which come back as they are.
 func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks Checks) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("writing %s: %w", t.Path, err)
@@ -111,7 +113,7 @@ func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
 		if g.err != nil {
 			return explain("writing", d.Path, g.err)
 		}
-		return fmt.Errorf("writing %s: %w", d.Path, err)
+		return err
 	}
 	failpoint.At("filled")
 	if err := w.Flush(); err != nil {
@@ -137,7 +139,7 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 	}
 	failpoint.At("synced")
 	if err != nil {
-		return fmt.Errorf("checking what was written for %s: %w", d.Path, err)
+		return err
 	}
 	failpoint.At("checked")
 	// Only now, so that Sweep sees for as long as possible that the file is fresh.
@@ -162,7 +164,7 @@ func (d *draft) publish(last func() error) error {
 	}
 	if last != nil {
 		if err := last(); err != nil {
-			return fmt.Errorf("publishing %s: %w", d.Path, err)
+			return err
 		}
 	}
 	name := os.Rename
@@ -252,11 +254,14 @@ func SameFile(a, b string) (bool, error) {
 	return os.SameFile(ad, bd), nil
 }
 
+// Full says whether a write failed because there is no room.
+func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errQuota) }
+
 // explain names the path, what was tried and, where it is known, what to do.
 func explain(doing, path string, err error) error {
 	hint := ""
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, errQuota):
+	case Full(err):
 		hint = " (free some space there, or write to another disk)"
 	case errors.Is(err, syscall.EFBIG):
 		hint = " (the file is larger than the file system or ulimit -f allows)"

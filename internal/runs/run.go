@@ -49,7 +49,7 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 		rel = fmt.Sprintf("original-%d-%s", r.count, tame(s.Name))
 		f, err = r.create(rel)
 		if err != nil && !errors.Is(err, os.ErrExist) {
-			return "", "", fmt.Errorf("keeping the original of %s: %w", src, err)
+			return "", "", fmt.Errorf("keeping the original of %s: %w", src, room(err))
 		}
 	}
 	defer func() {
@@ -60,13 +60,13 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 	}()
 	kept := sum.NewTee(f)
 	if _, err = copyTo(kept, in); err != nil {
-		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, err)
+		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, room(err))
 	}
 	if err = finish(f); err != nil {
-		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, err)
+		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, room(err))
 	}
 	if err = s.Changed(); err != nil {
-		return "", "", fmt.Errorf("keeping the original: %w", err)
+		return "", "", err
 	}
 	return rel, kept.Sum.Hex(), nil
 }
@@ -81,7 +81,7 @@ func (r *Run) SetAside(name string) (io.WriteCloser, string, error) {
 		f, err = r.create(rel)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("making a place for what is set aside: %w", err)
+		return nil, "", fmt.Errorf("making a place for what is set aside: %w", room(err))
 	}
 	return &synced{f}, rel, nil
 }
@@ -205,7 +205,11 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		}
 		// Only now: to bring the record to the disk, most file systems bring the whole file there first.
 		r.Manifest.Files = append(r.Manifest.Files, *f)
-		return r.record(at, true)
+		err := r.record(at, true)
+		if err != nil {
+			r.Manifest.Files = r.Manifest.Files[:at] // nothing is to be taken back of it
+		}
+		return err
 	}})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
 		if len(r.Manifest.Files) == at {
@@ -295,7 +299,20 @@ func finish(f *os.File) error {
 
 type synced struct{ *os.File }
 
-func (s *synced) Close() error { return finish(s.File) }
+func (s *synced) Write(b []byte) (int, error) {
+	n, err := s.File.Write(b)
+	return n, room(err)
+}
+
+func (s *synced) Close() error { return room(finish(s.File)) }
+
+// room says of an error what to do where the disk with the records is full, which need not be that of the session.
+func room(err error) error {
+	if !publish.Full(err) {
+		return err
+	}
+	return fmt.Errorf("%w (free some space there, remove old records with hist runs prune, or name another place for them in XDG_STATE_HOME)", err)
+}
 
 // tame makes a file name of letters, digits, dots, dashes and underscores that does not begin with a dot.
 func tame(name string) string {

@@ -153,7 +153,7 @@ func spool(r io.Reader, dir, name, what string) (*Source, error) {
 	s := &Source{Path: "-", Name: name, spool: f, purge: os.Remove(f.Name()) != nil}
 	if s.size, err = io.Copy(f, r); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("copying %s to a temporary file in %s (point TMPDIR to a larger disk if it is full): %w", what, filepath.Dir(f.Name()), err)
+		return nil, fmt.Errorf("copying %s to a temporary file in %s (%s): %w", what, filepath.Dir(f.Name()), roomier(dir), err)
 	}
 	if s.Info, err = f.Stat(); err == nil {
 		err = s.sniff(io.NewSectionReader(f, 0, s.size))
@@ -163,6 +163,14 @@ func spool(r io.Reader, dir, name, what string) (*Source, error) {
 		return nil, fmt.Errorf("reading %s back: %w", what, err)
 	}
 	return s, nil
+}
+
+// roomier says what helps if the disk of a temporary file is full; dir is as Stdin takes it.
+func roomier(dir string) string {
+	if dir == "" {
+		return "point TMPDIR to a larger disk if it is full"
+	}
+	return "free some space there if it is full"
 }
 
 // Once wraps a stream that is read as it comes and only once: a second Reader call, and Extract, give ErrOnce.
