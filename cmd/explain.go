@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/fixtures"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -46,7 +47,7 @@ func explainCommand(e *env) *cli.Command {
 				if i > 0 {
 					fmt.Fprintln(w)
 				}
-				fmt.Fprintf(w, "%s: %s\nimpact: %s   fix: %s   family: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, wrap(lint.Described(r), 100))
+				fmt.Fprintf(w, "%s: %s\nimpact: %s   fix: %s   family: %s   agent: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, strings.Join(lint.Agents(r), ", "), wrap(lint.Described(r), 100))
 				if err := example(c.Context, w, r, st); err != nil {
 					return err
 				}
@@ -129,10 +130,10 @@ func exampleOf(rule string) ([]byte, lint.Name, error) {
 }
 
 func listRules(w *bufio.Writer, st *styles) {
-	row := func(name, impact, fix, title string) {
-		fmt.Fprintf(w, "  %-20s %-8s %-9s %s\n", name, impact, fix, title)
+	row := func(name, impact, fix, agents, title string) {
+		fmt.Fprintf(w, "  %-20s %-8s %-9s %-11s %s\n", name, impact, fix, agents, title)
 	}
-	row("RULE", "IMPACT", "FIX", "WHAT IT FINDS")
+	row("RULE", "IMPACT", "FIX", "AGENT", "WHAT IT FINDS")
 	var families []string
 	rules := map[string][]*lint.Rule{}
 	for _, r := range lint.Rules { // agents share some families
@@ -144,7 +145,11 @@ func listRules(w *bufio.Writer, st *styles) {
 	for _, family := range families {
 		fmt.Fprintf(w, "%s\n", st.bold.Sprint(family))
 		for _, r := range rules[family] {
-			row(r.Name, r.Impact.String(), r.Fix.String(), r.Title)
+			agents := "all"
+			if of := lint.Agents(r); len(of) < len(all.Agents) {
+				agents = strings.Join(of, ", ")
+			}
+			row(r.Name, r.Impact.String(), r.Fix.String(), agents, r.Title)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestRulePages(t *testing.T) {
 	pages := map[string]*strings.Builder{}
 	index := &strings.Builder{}
 	index.WriteString("# Rules\n\nImpact and fix are the usual ones; a finding carries its own. [What they mean](../../README.md#impact-and-fix).\n\n")
-	index.WriteString("| rule | impact | fix | what |\n|---|---|---|---|\n")
+	index.WriteString("| rule | agent | impact | fix | what |\n|---|---|---|---|---|\n")
 	for _, r := range lint.Rules {
 		page := pages[r.Family]
 		if page == nil {
@@ -46,9 +46,10 @@ func TestRulePages(t *testing.T) {
 			fmt.Fprintf(page, head, r.Family, longest)
 			pages[r.Family] = page
 		}
-		fmt.Fprintf(page, "\n## %s\n\n%s. Impact: `%s`; fix: `%s`.\n\n%s\n", r.Name, upper(r.Title), r.Impact, r.Fix, lint.Described(r))
+		fmt.Fprintf(page, "\n## %s\n\n%s. Agent: %s; impact: `%s`; fix: `%s`.\n\n%s\n", r.Name, upper(r.Title), strings.Join(lint.Agents(r), ", "), r.Impact, r.Fix, lint.Described(r))
 		page.WriteString(example(t, root, r))
-		fmt.Fprintf(index, "| [%s](%s.md#%s) | %s | %s | %s |\n", r.Name, r.Family, r.Name, r.Impact, r.Fix, r.Title)
+		agents := strings.Join(lint.Agents(r), ", ")
+		fmt.Fprintf(index, "| [%s](%s.md#%s) | %s | %s | %s | %s |\n", r.Name, r.Family, r.Name, agents, r.Impact, r.Fix, r.Title)
 	}
 	pages["README"] = index
 	for name, page := range pages {

@@ -111,6 +111,17 @@ func FindRule(name string) *Rule {
 	return nil
 }
 
+// Agents are the agents, as their makers write them, whose sessions can have the damage of a rule.
+func Agents(r *Rule) []string {
+	var list []string
+	for _, a := range all.Agents {
+		if _, effect := a.Effect(r, ""); effect != "" || slices.Contains(a.Rules(), r) {
+			list = append(list, a.Title())
+		}
+	}
+	return list
+}
+
 // Effect is what one agent's newest known client does with the damage of a rule.
 type Effect struct {
 	Agent  string // as its makers write it

@@ -2,7 +2,7 @@ package check
 
 import "github.com/hist-cli/hist/internal/finding"
 
-// The rules about calls and turns that any agent may have. Their texts tell what Codex does with the damage.
+// The rules that any agent may have: about calls and turns, and about the session as one of many.
 var (
 	CallWithoutOutput = texts.Rule(finding.Rule{Name: "call-without-output", Family: "calls", Impact: finding.Loses, Fix: finding.Recovered})
 	OutputWithoutCall = texts.Rule(finding.Rule{Name: "output-without-call", Family: "calls", Impact: finding.Loses, Fix: finding.Recovered})
@@ -10,4 +10,6 @@ var (
 	DuplicateCall     = texts.Rule(finding.Rule{Name: "duplicate-call", Family: "calls", Impact: finding.Rejects, Fix: finding.SetAside})
 	OpenTurn          = texts.Rule(finding.Rule{Name: "open-turn", Family: "turns", Impact: finding.Shows, Fix: finding.Exact, Always: true})
 	UnansweredPrompt  = texts.Rule(finding.Rule{Name: "unanswered-prompt", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
+	ContextLost       = texts.Rule(finding.Rule{Name: "context-lost", Family: "store", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
+	Repaired          = texts.Rule(finding.Rule{Name: "repaired", Family: "store", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 )

@@ -5,8 +5,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// Rules is what only Claude Code's sessions can suffer from; what the bytes of any file can suffer from is told by the
-// normalizer.
+// Rules is what Claude Code's sessions can suffer from; what the bytes of any file can suffer from is told by the normalizer.
 var Rules = []*finding.Rule{
 	ruleBrokenParent, ruleNullParent, ruleParentCycle, ruleMissingUUID, ruleReusedUUID, ruleUnknownLink, ruleMissingType, ruleMissingTime,
 	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord, ruleReachable,
@@ -15,6 +14,7 @@ var Rules = []*finding.Rule{
 	ruleLostBoundary, ruleLostSummary, ruleLostKept,
 	ruleCutTurn, check.UnansweredPrompt,
 	ruleNoConversation, ruleNeverWritten, ruleRetention,
+	check.ContextLost, check.Repaired,
 }
 
 var (
