@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -155,7 +156,11 @@ func agentOf(r io.Reader, opts Options) (agent.Agent, io.Reader, error) {
 		return a, r, nil
 	}
 	head, r := normalize.Head(r)
-	a, err := all.Of(opts.Name.Base, head)
+	path := opts.Name.Base
+	if opts.Path != "" {
+		path = filepath.Join(filepath.Dir(opts.Path), path)
+	}
+	a, err := all.Of(path, head)
 	return a, r, err
 }
 

@@ -95,7 +95,7 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	if err := s.head(text, size, src.Name); err != nil {
+	if err := s.head(text, size, src); err != nil {
 		return nil, err
 	}
 	if opts.Content {
@@ -127,7 +127,7 @@ const (
 )
 
 // head reads the header, which is the first line of every session that a client resumes.
-func (s *Session) head(text io.ReaderAt, size int64, base string) error {
+func (s *Session) head(text io.ReaderAt, size int64, src *source.Source) error {
 	for n := int64(firstHead); ; n *= 8 {
 		block, err := read(text, 0, min(n, size))
 		if err != nil {
@@ -136,13 +136,13 @@ func (s *Session) head(text io.ReaderAt, size int64, base string) error {
 		if bytes.IndexByte(block, '\n') < 0 && int64(len(block)) < size && n < maxHead {
 			continue
 		}
-		if s.Agent = all.ByName(base); s.Agent == nil {
+		if s.Agent = all.ByName(src.Name); s.Agent == nil {
 			text, _ := normalize.Head(bytes.NewReader(block))
-			if s.Agent, err = all.Of(base, text); err != nil {
+			if s.Agent, err = all.Of(src.Real, text); err != nil {
 				return fmt.Errorf("%s: %w", s.Path, err)
 			}
 		}
-		s.about(base, block)
+		s.about(src.Name, block)
 		return nil
 	}
 }

@@ -159,9 +159,10 @@ func ByName(base string) agent.Agent {
 	return nil
 }
 
-// Of is the agent that wrote a session, by its file's base name and first bytes in UTF-8. The error is an
-// *agent.Unclaimed.
-func Of(base string, head []byte) (agent.Agent, error) {
+// Of is the agent that wrote a session, by its file's path, of which the base name may be all that is known, and its first
+// bytes in UTF-8. The error is an *agent.Unclaimed.
+func Of(path string, head []byte) (agent.Agent, error) {
+	base := filepath.Base(path)
 	if a := ByName(base); a != nil {
 		return a, nil
 	}
@@ -178,5 +179,19 @@ func Of(base string, head []byte) (agent.Agent, error) {
 		}
 		return Agents[0], nil
 	}
-	return nil, &agent.Unclaimed{Looks: agent.LooksLike(head)}
+	looks := agent.LooksLike(head)
+	if a := placed(path); a != nil && looks == "" {
+		return a, nil // the head was overwritten, or more than that
+	}
+	return nil, &agent.Unclaimed{Looks: looks}
+}
+
+// placed is the agent in whose home a file lies under a session's name, nil if in none's: its client takes it for one.
+func placed(path string) agent.Agent {
+	for _, h := range Homed() {
+		if h.ReadName(filepath.Base(path)).Canonical && h.HomeAbove(path) != "" {
+			return h
+		}
+	}
+	return nil
 }
