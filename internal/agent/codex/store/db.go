@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver: pure Go, so that hist stays one static binary
@@ -27,14 +28,15 @@ type access string
 const (
 	readOnly  access = "ro"
 	readWrite access = "rw"
-	// asItStands is readOnly for what may be a little behind: without a -shm file nobody has the database open, and its -wal
-	// file is not looked at, for which SQLite would make one.
-	asItStands access = "ro, as it stands"
 )
+
+// unlocked is SQLite's own name of file access without locks.
+var unlocked = map[bool]string{false: "unix-none", true: "win32-none"}[runtime.GOOS == "windows"]
 
 // open opens one of a home's databases; nil if there is none. Reading leaves no trace: a database that nobody has
 // open (its client removes the -wal file when it ends) is read without a lock and without the -wal and -shm files
-// that SQLite would make; one that is open is read beside its writers, which never wait for a reader.
+// that SQLite would make. So is one with a -wal file that has lost its -shm file, as in a copy of a home: what SQLite would
+// keep in that is kept in memory. One that is open is read beside its writers, which never wait for a reader.
 func open(ctx context.Context, home, name string, want access) (*sql.DB, string, error) {
 	path := filepath.Join(codexhome.Databases(home), name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -45,10 +47,6 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 			return nil, path, fmt.Errorf("opening %s: %w", path+suffix, regular.ErrOther)
 		}
 	}
-	shared := []string{"-wal"} // what is there as long as somebody has it open
-	if want == asItStands {
-		want, shared = readOnly, []string{"-wal", "-shm"}
-	}
 	patience := 3000 // ms, for a client that is writing
 	if want == readOnly {
 		patience = 200
@@ -57,10 +55,8 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	if want == readWrite {
 		q.Set("_txlock", "immediate") // who reads in order to write must not be overtaken
 	}
-	for _, suffix := range shared {
-		if _, err := os.Stat(path + suffix); want == readOnly && errors.Is(err, fs.ErrNotExist) {
-			q.Set("immutable", "1")
-		}
+	if want == readOnly {
+		alone(q, path)
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
 	if err != nil {
@@ -72,6 +68,21 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 		return nil, path, fmt.Errorf("opening %s: %w", path, err)
 	}
 	return db, path, nil
+}
+
+// alone says in a query how a database is read that nobody has open; if somebody has, it changes nothing.
+func alone(q url.Values, path string) {
+	missing := func(suffix string) bool {
+		_, err := os.Stat(path + suffix)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	switch {
+	case missing("-wal"):
+		q.Set("immutable", "1")
+	case missing("-shm"): // who has it for himself shares nothing; the lock for that can't be had of a file that is only read
+		q.Set("vfs", unlocked)
+		q.Add("_pragma", "locking_mode(exclusive)")
+	}
 }
 
 // pathOf is where a home's database lies, whether it is there or not.

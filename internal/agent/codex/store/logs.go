@@ -79,7 +79,7 @@ func Got(ctx context.Context, home, thread string, sent LogRow, see func(LogRow)
 
 // logged shows the rows of a log to which a condition applies, and which end in an order.
 func logged(ctx context.Context, home, file string, see func(LogRow) bool, condition string, args ...any) error {
-	db, path, err := open(ctx, home, file, asItStands)
+	db, path, err := open(ctx, home, file, readOnly)
 	if db == nil || err != nil {
 		return err
 	}

@@ -312,3 +312,45 @@ func TestProjections(t *testing.T) {
 		t.Error("no database, and no error")
 	}
 }
+
+// TestReadWithoutIndex: a database with a -wal file and no -shm file, as in a copy of a home, is read with what stands in the
+// -wal file, and nothing is made beside it or changed.
+func TestReadWithoutIndex(t *testing.T) {
+	home, copied := projectedHome(t), t.TempDir()
+	db, err := sql.Open("sqlite", filepath.Join(home, historyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, s := range []string{"PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0", "UPDATE thread_history_projection_state SET next_rollout_byte_offset = 4000"} {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := []string{historyFile, historyFile + "-wal"}
+	before := map[string]string{}
+	for _, name := range files {
+		b, err := os.ReadFile(filepath.Join(home, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(copied, name), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		before[name] = string(b)
+	}
+	p, ok, err := Projected(t.Context(), copied, parentID)
+	if err != nil || !ok || p.Offset != 4000 {
+		t.Errorf("%+v, %v, %v", p, ok, err)
+	}
+	left, err := os.ReadDir(copied)
+	if err != nil || len(left) != len(files) {
+		t.Errorf("there is %v now, %v", left, err)
+	}
+	for name, want := range before {
+		if b, err := os.ReadFile(filepath.Join(copied, name)); err != nil || string(b) != want {
+			t.Errorf("%s has changed, %v", name, err)
+		}
+	}
+}
