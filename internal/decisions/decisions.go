@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/escape"
+	"github.com/hist-cli/hist/internal/regular"
 	"github.com/hist-cli/hist/internal/statedir"
 )
 
@@ -101,7 +102,7 @@ func Read() ([]Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

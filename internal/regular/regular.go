@@ -27,3 +27,11 @@ func Check(path string) error {
 	}
 	return err
 }
+
+// ReadFile is os.ReadFile of a regular file. Its errors are those of Open and of reading.
+func ReadFile(path string) ([]byte, error) {
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/regular"
 )
 
 // journalName is the file of a run to which an entry is added for each step, so that a run of many files costs no more
@@ -62,7 +63,7 @@ func (r *Run) drop() error {
 // note adds an entry to the journal.
 func (r *Run) note(e entry, sync bool) error {
 	if err := r.add(e, sync); err != nil {
-		return fmt.Errorf("writing the record of run %s: %w", r.Manifest.Run, err)
+		return fmt.Errorf("writing the record of run %s: %w", r.Manifest.Run, room(err))
 	}
 	return nil
 }
@@ -124,7 +125,7 @@ func (r *Run) saveOld() error {
 // readJournal follows the journal from its first line. A last line without an end is one that a crash cut off.
 func (r *Run) readJournal() error {
 	path := filepath.Join(r.dir, journalName)
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/regular"
 	"github.com/hist-cli/hist/internal/statedir"
 )
 
@@ -71,7 +72,7 @@ func New(version string) (*Run, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("beginning a record of this repair: %w", err)
+			return nil, fmt.Errorf("beginning a record of this repair: %w", room(err))
 		}
 		r := &Run{dir: dir, Manifest: Manifest{
 			Schema: schema, Run: id, Tool: "hist", Version: version, Started: now, Files: []File{},
@@ -259,7 +260,7 @@ func begun(dir string) bool {
 // read reads the record in dir and makes sure that it is what hist has written, and cannot lead out of dir.
 func read(dir string) (*Run, error) {
 	path := filepath.Join(dir, manifestName)
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the record of a repair: %w", err)
 	}
