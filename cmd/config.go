@@ -99,7 +99,7 @@ func loadConfig(c *cli.Context) (*config, error) {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		dir = "" // it is gone, and with it what lay above it
 	}
 	for _, path := range configPaths(dir) {
 		if _, err := os.Lstat(path); err == nil {
@@ -109,10 +109,13 @@ func loadConfig(c *cli.Context) (*config, error) {
 	return &config{}, nil
 }
 
-// configPaths are the places where a config file may lie, nearest first.
+// configPaths are the places where a config file may lie, nearest first; dir may be "".
 func configPaths(dir string) []string {
-	paths := []string{filepath.Join(dir, configName)}
-	for dir != filepath.Dir(dir) {
+	var paths []string
+	if dir != "" {
+		paths = append(paths, filepath.Join(dir, configName))
+	}
+	for dir != "" && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 		paths = append(paths, filepath.Join(dir, configName))
 	}

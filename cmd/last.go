@@ -64,6 +64,11 @@ func otherLast(ctx context.Context, not agentHome, dir string) string {
 	return ""
 }
 
+// noDirectory is the error of who asks for the last session of this directory where that is gone.
+func noDirectory(err error) error {
+	return fmt.Errorf("looking for the last session of this directory: %w; go to one that is there", err)
+}
+
 // operandsOf are a command's operands; with --last the file of the last session of this directory.
 func operandsOf(c *cli.Context) ([]string, error) {
 	operands := c.Args().Slice()
@@ -79,7 +84,7 @@ func operandsOf(c *cli.Context) ([]string, error) {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return nil, noDirectory(err)
 	}
 	path, err := h.last(c.Context, dir, false)
 	if err != nil {

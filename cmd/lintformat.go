@@ -133,10 +133,7 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 		l.printers = append(l.printers, p)
 		return l.open(rest)
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return err
-	}
+	dir, _ := os.Getwd() // where it is gone, nothing lies below it
 	about := format.About{Version: Version(), Dir: dir}
 	for _, r := range lint.Rules {
 		about.Rules = append(about.Rules, format.Rule{Name: r.Name, Impact: r.Impact.String(), Title: r.Title, Text: lint.Described(r), Family: r.Family})

@@ -99,7 +99,7 @@ func (e *env) listRuns(c *cli.Context) error {
 			out.Runs = append(out.Runs, aboutRun(&list[i]))
 		}
 		err = format.Write(w, out)
-	} else {
+	} else if len(list) > 0 || bad == nil {
 		err = runTable(w, list, time.Now())
 	}
 	if err := errors.Join(err, w.Flush()); err != nil {
@@ -199,7 +199,9 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	list, bad := runs.ListSettled(c.Context)
 	old := slices.DeleteFunc(list, func(m runs.Manifest) bool { return !m.Started.Before(before) })
 	if len(old) == 0 {
-		fmt.Fprintln(e.out, "no record is that old")
+		if bad == nil {
+			fmt.Fprintln(e.out, "no record is that old")
+		}
 		return bad
 	}
 	if err := runTable(e.out, old, now); err != nil {

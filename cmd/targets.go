@@ -39,7 +39,7 @@ const freshFor = 3 * time.Second
 // the agent's home. Each operand that leads to nothing is a target with an error.
 func targets(ctx context.Context, operands []string, only string) ([]target, error) {
 	homes, err := defaultHomes(only)
-	if err != nil {
+	if _, wrong := errors.AsType[*exitError](err); err != nil && (wrong || len(operands) == 0) {
 		return nil, err
 	}
 	if slices.Contains(operands, "") {
@@ -77,21 +77,27 @@ type agentHome struct {
 	dir   string
 }
 
-// defaultHomes are the agents' homes of this user, whether they exist or not; of one agent alone if only is not "".
+// defaultHomes are the agents' homes of this user, whether they exist or not; of one agent alone if only is not "". It is an
+// error if none is known, as where $HOME is not set.
 func defaultHomes(only string) ([]agentHome, error) {
 	if only != "" && all.Named(only) == nil {
 		return nil, usage("--agent is %q; it takes %s", only, strings.Join(all.Names(), ", "))
 	}
 	var list []agentHome
+	var unknown []error
 	for _, a := range all.Homed() {
 		if only != "" && a.Name() != only {
 			continue
 		}
 		dir, err := a.DefaultHome()
 		if err != nil {
-			return nil, err
+			unknown = append(unknown, err)
+			continue
 		}
 		list = append(list, agentHome{a, dir})
+	}
+	if len(list) == 0 {
+		return nil, errors.Join(unknown...)
 	}
 	return list, nil
 }
@@ -113,6 +119,9 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
 		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, cause.Of(err))}}
+	}
+	if len(homes) == 0 {
+		return []target{{path: operand, err: fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand)}}
 	}
 	var list []target
 	var without []string // homes that have no such session
