@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -172,7 +173,7 @@ func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
 // since reads how long ago, or when.
 func since(flag, text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if d, err := time.ParseDuration(days + "h"); err == nil {
+		if d, err := time.ParseDuration(days + "h"); err == nil && d.Abs() <= math.MaxInt64/24 {
 			return now.Add(-24 * d), nil
 		}
 	}
