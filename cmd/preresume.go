@@ -134,6 +134,8 @@ func (p *preRun) flags() error {
 		return usage("pre-resume takes a session's id or file, or --last")
 	case len(sessions) > 1:
 		return usage("pre-resume takes one session; a command to run needs --exec and comes after --: hist pre-resume ID --exec -- codex resume ID")
+	case isDir(sessions[0]):
+		return usage("%s is a directory; pre-resume takes one session", sessions[0])
 	default:
 		p.asked = sessions
 	}
@@ -169,7 +171,7 @@ func (p *preRun) flags() error {
 	if dir := c.String("cwd"); dir != "" || c.Bool("last") && !c.Bool("all") {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
-			return err
+			return noDirectory(err)
 		}
 		p.cwd = abs
 	}
@@ -195,7 +197,7 @@ func (p *preRun) readError(path string) error {
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxError))
 	if err != nil {
-		return fmt.Errorf("reading the error from %s: %w", path, err)
+		return fmt.Errorf("reading the error from %s: %w", path, cause.Of(err))
 	}
 	p.error = string(text)
 	return nil

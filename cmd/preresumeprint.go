@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -138,12 +139,21 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 	}
 }
 
-// repairOperand names a session for a command: by its id, or by its file if it has no proper one.
+// repairOperand names a session for a command: by its id, or by its file if it has no proper one, or lies where no id is
+// looked up.
 func repairOperand(a *preresume.Answer) string {
-	if len(a.Thread) == 36 && uuid.Validate(a.Thread) == nil || a.Path == "" {
+	if a.Path == "" || len(a.Thread) == 36 && uuid.Validate(a.Thread) == nil && looked(a.Path) {
 		return a.Thread
 	}
 	return a.Path
+}
+
+// looked says whether a file lies where ids are looked up.
+func looked(path string) bool {
+	homes, err := defaultHomes("")
+	return err == nil && slices.ContainsFunc(homes, func(h agentHome) bool {
+		return slices.ContainsFunc(h.agent.Sessions(h.dir), func(dir string) bool { return inside(path, dir) })
+	})
 }
 
 // clientWords tells the client's version, how it keeps the history, and the model and whose it is: not every agent says these.
