@@ -56,7 +56,8 @@ const maxPath = 64 << 10
 func linesOf(ctx context.Context, in io.Reader) (list []string, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxPath)
-	for number := 1; lines.Scan(); number++ {
+	number := 1
+	for ; lines.Scan(); number++ {
 		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
 		switch {
 		case ctx.Err() != nil:
@@ -70,7 +71,7 @@ func linesOf(ctx context.Context, in io.Reader) (list []string, err error) {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("line %d is longer than %d bytes", len(list)+1, maxPath)
+		return nil, fmt.Errorf("line %d is longer than %d bytes", number, maxPath)
 	}
 	return list, lines.Err()
 }

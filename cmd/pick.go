@@ -119,11 +119,14 @@ func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
 	return out
 }
 
+// spoken says whether the terminal can only add lines, or a screen reader is at work.
+func spoken() bool { return os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "" }
+
 // ask puts a question to who sits at the terminal, in at most so many lines of it. Where the terminal can do nothing, or
 // a screen reader is at work (ACCESSIBLE), it is a numbered list.
 func (e *env) ask(ctx context.Context, field *huh.Select[string], lines int) error {
 	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err).WithTheme(huh.ThemeFunc(huh.ThemeBase16))
-	form.WithAccessible(os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "")
+	form.WithAccessible(spoken())
 	width, height := sizeOf(e.err)
 	form.WithWidth(width).WithHeight(min(lines+2, max(height-1, 6)))
 	switch err := form.RunWithContext(ctx); {

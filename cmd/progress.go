@@ -37,9 +37,9 @@ type progress struct {
 }
 
 // newProgress begins to show how far the targets are, each of which is read so many times. It is nil if what would
-// show it is no terminal.
+// show it is no terminal, or one that is read out: it would be told anew five times a second.
 func (e *env) newProgress(list []target, passes int64) *progress {
-	if !isTerminal(e.err) || os.Getenv("TERM") == "dumb" {
+	if !isTerminal(e.err) || spoken() {
 		return nil
 	}
 	p := &progress{w: e.err, began: time.Now(), files: len(list), passes: passes, now: map[*source.Source]bool{}, stop: make(chan struct{})}
