@@ -117,6 +117,10 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if answersAgain(head.up, winner) && !c.leftByChoice(head) {
 		return false
 	}
+	winner = t.asked(winner)
+	if winner.role == roleAssistant && c.asks(head, end) && !c.leftByChoice(head) {
+		return false // an answer is begun anew in front of the next prompt, or not at all
+	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
@@ -128,7 +132,7 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 		return false // who comes later in the file was written earlier: that is no rewind
 	}
 	if before(c.written, firstNoted) {
-		return !overlap || head.role == roleAssistant && !head.isPrompt()
+		return (!overlap || head.role == roleAssistant && !head.isPrompt()) && !c.foreign(head) && !c.foreign(winner)
 	}
 	return false
 }
@@ -164,6 +168,19 @@ func (c *Checker) unfinishedAnswer(head, end *node) bool {
 		}
 		if m == head {
 			return called
+		}
+	}
+	return false
+}
+
+// asks says whether something was asked on the way up from the end of a branch to its head.
+func (c *Checker) asks(head, end *node) bool {
+	for n := end; n != nil; n = n.up {
+		if n.isPrompt() && !n.asksNothing {
+			return true
+		}
+		if n == head {
+			break
 		}
 	}
 	return false

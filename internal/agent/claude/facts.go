@@ -7,27 +7,29 @@ import (
 
 // recordTree is how the records of the conversation hang together.
 type recordTree struct {
-	nodes       []*node // in the order of the file
-	spare       []node  // memory for more of them
-	tools       tools   // to read them with
-	added       []*node // records of hist's own
-	numbers     int     // of records, those that were dropped since among them
-	changes     int     // of the tree
-	byUUID      map[string]*node
-	byTime      []*node                       // those of the main conversation
-	copies      map[session.Pos][]session.Pos // where a record stands again, byte for byte
-	repeated    *draft                        // the finding that tells of those
-	saidFirst   map[uint64]*node              // the first record with a message, by the sum of its bytes
-	namers      map[string][]*node            // records by the ids that they name
-	rewinders   map[*node]bool                // the prompts that began anew from an older record
-	openings    map[*node]string              // how prompts without a parent begin
-	marks       []*node                       // of compactions, once they are asked for
-	firstPrompt *node                         // of the file
-	linked      bool                          // what hangs on a record is known
-	firstAnswer *node                         // the first answer of the file
-	lastSaid    *node                         // the last record that is more than an output
-	promptAt    []int                         // the places of the prompts among the records, once they are asked for
-	promptLines []int64                       // and their lines
+	nodes         []*node // in the order of the file
+	spare         []node  // memory for more of them
+	tools         tools   // to read them with
+	added         []*node // records of hist's own
+	numbers       int     // of records, those that were dropped since among them
+	changes       int     // of the tree
+	byUUID        map[string]*node
+	byTime        []*node                       // those of the main conversation
+	copies        map[session.Pos][]session.Pos // where a record stands again, byte for byte
+	repeated      *draft                        // the finding that tells of those
+	saidFirst     map[uint64]*node              // the first record with a message, by the sum of its bytes
+	namers        map[string][]*node            // records by the ids that they name
+	rewinders     map[*node]bool                // the prompts that began anew from an older record
+	openings      map[*node]string              // how prompts without a parent begin
+	marks         []*node                       // of compactions, once they are asked for
+	firstPrompt   *node                         // of the file
+	foreignPrompt *node                         // that was not typed into the client, once it is asked for
+	foreignKnown  bool
+	linked        bool    // what hangs on a record is known
+	firstAnswer   *node   // the first answer of the file
+	lastSaid      *node   // the last record that is more than an output
+	promptAt      []int   // the places of the prompts among the records, once they are asked for
+	promptLines   []int64 // and their lines
 }
 
 // sideRecords is what the records outside the tree tell.

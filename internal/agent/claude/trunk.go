@@ -54,19 +54,31 @@ func (t *trunk) continuesByItself(first *node) bool {
 	return first.role == roleUser && first.meta && answer != nil && answer.role == roleAssistant
 }
 
+// asked is the prompt that follows what the client itself says where the way to the tip begins; else what is given.
+func (t *trunk) asked(first *node) *node {
+	n := first
+	for n != nil && n.role == roleUser && n.meta {
+		n = t.forks[n].winner
+	}
+	if n == nil || !n.isPrompt() {
+		return first
+	}
+	return n
+}
+
 // toldLate says whether the way that is sent leaves a branch over something that the client only noted when the branch was over:
 // an error of the API that was tried again, whose record is kept back until the next prompt (reported of 2.1.170).
 func (f *fork) toldLate(end *node) bool {
 	return f.next != nil && f.next.role == roleLink && f.next.index > end.index && f.next.when != 0 && f.next.when < end.when
 }
 
-// skipsAnswer says whether a prompt hangs on a tool's output though the model has answered that to its end: who goes back
-// chooses a prompt, and goes on where that hung.
+// skipsAnswer says whether a prompt hangs on a tool's output, or on another prompt, though the model has answered that to its
+// end: who goes back chooses a prompt, and goes on where that hung.
 func (f *fork) skipsAnswer(head, end *node) bool {
 	for end != head && !end.hasMessage() {
 		end = end.up
 	}
-	return f.at != nil && f.at.role == roleResult && f.winner.isPrompt() && head.role == roleAssistant && end.stop == "end_turn"
+	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && head.role == roleAssistant && end.stop == "end_turn"
 }
 
 // forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.

@@ -60,8 +60,8 @@ func TestDamagesAreNamedAndMended(t *testing.T) {
 			}
 			t.Run(version+"/"+d.Name, func(t *testing.T) {
 				found := lintText(t, data, lint.Options{})
-				if version != "2.1.330" && (d.Name == "branch_at_end" || d.Name == "branch_in_middle") {
-					t.Skip("the client does not note rewinds: this may be one")
+				if strings.HasPrefix(d.Name, "branch_") && slices.Contains([]string{"1.0.17", "1.0.128", "2.0.29"}, version) {
+					t.Skip("the client notes neither rewinds nor that a prompt came in: this may be one")
 				}
 				if version == "1.0.17" && d.Name == "cut_after_first_result" {
 					t.Skip("the client answers the last call first, and leaves no word of an error either: this may be a sound end")

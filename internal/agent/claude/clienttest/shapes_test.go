@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,39 @@ func TestLegalShapes(t *testing.T) {
 		text := []byte(strings.Join(lines, "\n") + "\n")
 		for _, f := range lintText(t, text, lint.Options{}) {
 			t.Errorf("%s: %s %s on %v: %s", name, f.Rule.Name, f.Impact, f.Pos, f.Message)
+		}
+	}
+}
+
+// TestLostBranches: what nobody leaves who goes back is named, and all of it is sent once it is mended.
+func TestLostBranches(t *testing.T) {
+	at := func(version, s string) string {
+		return `,"timestamp":"2026-01-20T10:` + s + `.000Z","version":"` + version + `"`
+	}
+	for name, lines := range map[string][]string{
+		"an answer behind an older prompt": {
+			line("user", "u1", "", asked("one"), at("2.1.100", "01:00")), line("assistant", "a1", "u1", said("m1", "yes"), at("2.1.100", "01:08")),
+			line("user", "u2", "a1", asked("two"), at("2.1.100", "02:00")), line("assistant", "a2", "u1", said("m2", "ok"), at("2.1.100", "02:08")),
+		},
+		"another client's turn beside the word that a task has ended": {
+			line("user", "u1", "", asked("one"), at("2.1.330", "01:00")), line("assistant", "a1", "u1", said("m1", "yes"), at("2.1.330", "01:08")),
+			line("user", "r1", "a1", asked("a reminder"), `,"isMeta":true`+at("2.1.330", "02:00")), line("user", "u2", "r1", asked("<task-notification>"), at("2.1.330", "02:00")),
+			line("user", "u3", "a1", asked("two"), at("2.1.330", "02:01")), line("assistant", "a2", "u2", said("m2", "it has"), at("2.1.330", "02:08")),
+			`{"type":"last-prompt","leafUuid":"a2","sessionId":"s"}`, line("assistant", "a3", "u3", said("m3", "ok"), at("2.1.330", "02:09")),
+		},
+		"a prompt behind another that was answered": {
+			line("user", "u1", "", asked("one"), at("2.0.29", "01:00")), line("assistant", "a1", "u1", said("m1", "yes"), at("2.0.29", "01:08")),
+			line("user", "u2", "a1", asked("two"), at("2.0.29", "02:00")), line("assistant", "a2", "u2", said("m2", "ok"), at("2.0.29", "02:08")),
+			line("user", "u3", "u1", asked("three"), at("2.0.29", "03:00")), line("assistant", "a3", "u3", said("m3", "so"), at("2.0.29", "03:08")),
+		},
+	} {
+		text := []byte(strings.Join(lines, "\n") + "\n")
+		if found := lintText(t, text, lint.Options{}); !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule.Name == "lost-branch" }) {
+			t.Errorf("%s: not named: %+v", name, found)
+		}
+		fixed, _ := mend(t, text, lint.Options{})
+		if sent, said := Sent(Lines(fixed)), strings.Count(string(text), `"message":`); len(sent) < said {
+			t.Errorf("%s: of %d records %d are sent after the repair: %v", name, said, len(sent), sent)
 		}
 	}
 }

@@ -1,0 +1,39 @@
+package claude
+
+import "sort"
+
+// foreign says whether a prompt was not typed into the client that wrote the rest: nothing notes that it came in, though
+// something does of every other prompt of the file. From 2.1.2 on clients write a queue-operation in front of a prompt from a
+// pipe, and a file-history-snapshot beside one from a terminal (2.1.2, 2.1.100 and 2.1.215, measured), after a rewind, too.
+func (c *Checker) foreign(n *node) bool {
+	if !c.foreignKnown {
+		c.foreignKnown, c.foreignPrompt = true, c.findForeign()
+	}
+	return n == c.foreignPrompt
+}
+
+// findForeign is the only prompt of the file that nothing notes; nil if there is none, or several.
+func (c *Checker) findForeign() (odd *node) {
+	var before *node
+	noted := false
+	for _, n := range c.nodes {
+		if n.side || !n.isPrompt() {
+			continue
+		}
+		next := sort.Search(len(c.queued), func(i int) bool { return before == nil || before.pos().Less(c.queued[i]) })
+		switch {
+		case n.asksNothing:
+		case c.snapshots[n.uuid], next < len(c.queued) && c.queued[next].Less(n.pos()):
+			noted = true
+		case odd != nil:
+			return nil
+		default:
+			odd = n
+		}
+		before = n
+	}
+	if !noted {
+		return nil
+	}
+	return odd
+}
