@@ -1,8 +1,8 @@
-// Package shim puts hist in front of the client, takes it away again, and says how it stands.
+// Package shim installs hist in front of the client, removes it again, and reports whether it is installed.
 //
-// In: a directory of PATH. Out: links called codex and codex-acp to hist in it. What hist does under that name is for package front,
-// what it does between a caller and an app-server for package relay. Never here: a session, or a client that is run for
-// more than its version.
+// In: a directory of PATH. Out: links to hist in it, named codex and codex-acp. What hist does when it is run under such a
+// name is in package front, and what it does between a caller and an app-server in package relay. Never here: reading a
+// session, or running a client for more than its version.
 package shim
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
-// ErrForeign: what stands at the shim's place is not a shim.
+// ErrForeign says that the file where the shim belongs is something else.
 var ErrForeign = errors.New("it is not a shim of hist's")
 
-// Install makes the shim of a program in a directory, which it makes if need be: a link to hist, or a copy of it where there
-// are no links. A shim that is there already is made anew. It returns the shim's path; the error is ErrForeign if something
-// else has it.
+// Install creates the shim of a program in a directory, and the directory if it does not exist: a link to hist, or a copy
+// of it where the system has no links. An existing shim is replaced. It returns the shim's path; the error is ErrForeign if
+// some other file is there.
 func Install(dir string, program *front.Program) (string, error) {
 	path := filepath.Join(dir, program.File())
 	self, err := os.Executable()
@@ -44,7 +44,7 @@ func Install(dir string, program *front.Program) (string, error) {
 	return path, copyTo(path, self)
 }
 
-// copyTo makes a copy of a program, which is there whole or not at all.
+// copyTo copies a program to path, completely or not at all.
 func copyTo(path, self string) (err error) {
 	in, err := os.Open(self)
 	if err != nil {
@@ -67,8 +67,8 @@ func copyTo(path, self string) (err error) {
 	return os.Rename(out.Name(), path)
 }
 
-// Remove takes all shims out of a directory, and returns their paths. The error is ErrForeign if what stands in the place of
-// one is none, fs.ErrNotExist if there is nothing.
+// Remove deletes all shims in a directory and returns their paths. The error is ErrForeign if a file with the name of one is
+// not a shim, and fs.ErrNotExist if there are none.
 func Remove(dir string) (removed []string, err error) {
 	for i := range front.Programs {
 		path := filepath.Join(dir, front.Programs[i].File())
@@ -139,7 +139,7 @@ func sameContent(a, b string) (bool, error) {
 	}
 }
 
-// Reached is the program of a name that a command line finds first in PATH; "" if there is none.
+// Reached returns the program that typing a name runs, the first in PATH; "" if there is none.
 func Reached(name string) string {
 	path, err := exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -148,16 +148,16 @@ func Reached(name string) string {
 	return path
 }
 
-// Status is how the shim of a program stands.
+// Status says whether the shim of a program is installed, and what it runs.
 type Status struct {
 	Program *front.Program
-	Reached string // what PATH leads to, "" if there is nothing
-	Shim    bool   // it is a shim
+	Reached string // the program that PATH leads to, "" if there is none
+	Shim    bool   // Reached is a shim
 	Client  string // the client behind the shim, "" if there is none
-	Version string // the client's, "" if it does not say
+	Version string // the client's, "" if it does not report one
 }
 
-// Look says how the shim of a program stands for the caller's PATH.
+// Look returns the status of a program's shim, by the PATH of this process.
 func Look(ctx context.Context, program *front.Program) Status {
 	s := Status{Program: program, Reached: Reached(program.Name)}
 	s.Shim = s.Reached != "" && Is(s.Reached)
@@ -167,7 +167,7 @@ func Look(ctx context.Context, program *front.Program) Status {
 	return s
 }
 
-// Found are the programs of which this machine has the real one, and Codex in any case.
+// Found returns the programs whose real client is installed on this machine, and Codex in any case.
 func Found() []*front.Program {
 	list := []*front.Program{&front.Programs[0]}
 	for i := range front.Programs[1:] {
@@ -178,7 +178,7 @@ func Found() []*front.Program {
 	return list
 }
 
-// clientOf is the client behind the shim of a program, "" if there is none.
+// clientOf returns the path of the client behind the shim of a program, "" if there is none.
 func clientOf(program *front.Program) string {
 	for tried := []string{}; ; {
 		client, found := program.Next(tried)
@@ -189,11 +189,11 @@ func clientOf(program *front.Program) string {
 	}
 }
 
-// versionTime is how long a client may take to say its version.
-const versionTime = 5 * time.Second
+// versionTimeout is how long a client may take to print its version.
+const versionTimeout = 5 * time.Second
 
 func versionOf(ctx context.Context, client string) string {
-	ctx, cancel := context.WithTimeout(ctx, versionTime)
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, client, "--version")
 	c.WaitDelay = time.Second

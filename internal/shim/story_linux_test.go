@@ -56,7 +56,7 @@ func TestLostContext(t *testing.T) {
 			}
 		}
 		const first, second = "01a1fa85-0000-7000-8000-000000000001", "01a1fa85-0000-7000-8000-000000000002"
-		want, arrow := second, first+" → new .*taking up lost threads is not switched on"
+		want, arrow := second, first+" → new .*resuming lost threads is not switched on"
 		if rejoin {
 			want, arrow = first, first+" → "+first+" "
 		}

@@ -1,22 +1,22 @@
 // Package argv reads a command line of Codex as the client reads it: which session it names, if any, and how an
 // app-server is reached.
 //
-// In: the arguments behind the program's name. Out: a Command. It is told by a table of the client's options that take a
-// value (tables.go), and guesses at nothing: where an option is unknown, only a UUID counts as a session. Never here: a
-// look at a file. It imports next to nothing, since it runs before everything else in a process that is to become the
-// client.
+// In: the arguments after the program's name. Out: a Command. A table of the client's options (tables.go) says which take a
+// value. Where an option is unknown, only a UUID counts as a session, for any other word may be that option's value. Never
+// here: file access. It imports next to nothing, since it runs before everything else in a process that is about to become
+// the client.
 package argv
 
 import "github.com/hist-cli/hist/internal/shim/text"
 
-// Kind is what a command line is, as far as a program in front of the client must know.
+// Kind is what a command line does, as far as a program in front of the client needs to know.
 type Kind int
 
 // The kinds.
 const (
-	Other   Kind = iota // nothing to look at
-	Session             // a session is resumed or forked
-	Server              // an app-server
+	Other   Kind = iota // nothing that concerns the shim
+	Session             // resumes or forks a session
+	Server              // runs an app-server
 )
 
 // Command is what a command line asks for.
@@ -24,15 +24,15 @@ type Command struct {
 	Kind Kind
 
 	Session string // Session: an id, a name, or "--last"
-	Dir     string // Session: of -C, "" without one
-	All     bool   // Session: --all: whichever directory the session works in
-	Chat    bool   // Session: an interactive command, whose --last means sessions that were begun interactively
+	Dir     string // Session: the value of -C, "" without one
+	All     bool   // Session: --all was given: sessions of every working directory count
+	Chat    bool   // Session: the command is interactive, so that --last means sessions that were begun interactively
 
 	Listen string // Server: the value of --listen, "" without one
 	At     int    // Server: the index of the argument that holds it
 }
 
-// Parse reads the arguments behind the program's name.
+// Parse reads the arguments after the program's name.
 func Parse(args []string) Command {
 	p := parser{args: args, takes: global}
 	switch p.command(commands) {
@@ -50,8 +50,8 @@ func Parse(args []string) Command {
 	return p.guess()
 }
 
-// ParseACP reads the arguments of codex-acp: whatever they are, it serves an editor on its standard streams, unless it is
-// asked for help.
+// ParseACP reads the arguments of codex-acp: whatever they are, it serves an editor on its standard streams, unless they ask
+// for help or the version.
 func ParseACP(args []string) Command {
 	for _, a := range args {
 		switch a {
@@ -65,31 +65,31 @@ func ParseACP(args []string) Command {
 // parser walks along a command line.
 type parser struct {
 	args  []string
-	at    int // of the next argument
+	at    int // index of the next argument
 	takes table
 
-	word    string // the positional argument that next found, "" at the end
-	rest    bool   // "--" was passed
-	unknown bool   // an option that no table has was passed: what follows it may be its value
-	asked   bool   // for help or the version
-	any     bool   // sessions of any origin count
-	remote  bool   // the sessions are those of a server elsewhere
+	word      string // the positional argument that next found, "" at the end
+	dashes    bool   // "--" has been read: all that follows is positional
+	unknown   bool   // an option that no table has has been read: what follows it may be its value
+	help      bool   // help, the version or the like is asked for: no session is opened and no server started
+	anyOrigin bool   // sessions count that were not begun interactively, too
+	remote    bool   // the sessions are those of a server elsewhere
 
 	cmd   Command
 	words []string
 }
 
-// next goes on to the next positional argument, past options and their values.
+// next moves on to the next positional argument, past options and their values.
 func (p *parser) next() {
 	for p.word = ""; p.at < len(p.args); {
 		a := p.args[p.at]
 		p.at++
 		switch {
-		case p.rest || a == "-" || !text.HasPrefix(a, "-"):
+		case p.dashes || a == "-" || !text.HasPrefix(a, "-"):
 			p.word = a
 			return
 		case a == "--":
-			p.rest = true
+			p.dashes = true
 		case text.HasPrefix(a, "--"):
 			p.long(a)
 		default:
@@ -98,9 +98,10 @@ func (p *parser) next() {
 	}
 }
 
-// command goes on to a subcommand, which may stand behind a prompt (measured); "" if there is none.
+// command moves on to the next word that is a known subcommand, and returns it; "" if there is none. A prompt may stand
+// before it (measured).
 func (p *parser) command(known string) string {
-	for p.next(); p.word != "" && !p.rest; p.next() {
+	for p.next(); p.word != "" && !p.dashes; p.next() {
 		if has(known, p.word) {
 			return p.word
 		}
@@ -108,7 +109,7 @@ func (p *parser) command(known string) string {
 	return ""
 }
 
-// long takes an option such as --model o3, --model=o3 or --last.
+// long reads an option such as --model o3, --model=o3 or --last.
 func (p *parser) long(a string) {
 	name, value, given := text.Cut(a, '=')
 	n, known := p.takes.find(name)
@@ -124,7 +125,7 @@ func (p *parser) long(a string) {
 	}
 }
 
-// short takes options such as -m o3, -mo3, -m=o3, or several flags in one.
+// short reads options such as -m o3, -mo3, -m=o3, or several flags in one argument.
 func (p *parser) short(a string) {
 	for i := 1; i < len(a); i++ {
 		name := "-" + a[i:i+1]
@@ -145,8 +146,8 @@ func (p *parser) short(a string) {
 	}
 }
 
-// values takes an option's value from the arguments behind it, and of an option that takes many all up to the next one.
-func (p *parser) values(name string, n number) {
+// values reads an option's value from the arguments after it. An option of many values takes all up to the next option.
+func (p *parser) values(name string, n arity) {
 	for p.at < len(p.args) {
 		p.at++
 		p.option(name, p.args[p.at-1], p.at-1)
@@ -159,7 +160,7 @@ func (p *parser) values(name string, n number) {
 func (p *parser) option(name, value string, at int) {
 	switch name {
 	case "--help", "-h", "--version", "-V":
-		p.asked = true
+		p.help = true
 	case "--remote":
 		p.remote = true
 	case "--cd", "-C":
@@ -167,7 +168,7 @@ func (p *parser) option(name, value string, at int) {
 	case "--last":
 		p.cmd.Session = "--last"
 	case "--include-non-interactive":
-		p.any = true
+		p.anyOrigin = true
 	case "--all":
 		p.cmd.All = true
 	case "--listen":
@@ -175,11 +176,11 @@ func (p *parser) option(name, value string, at int) {
 	case "--stdio":
 		p.cmd.Listen, p.cmd.At = "stdio://", at
 	case "--print-startup-config":
-		p.asked = true
+		p.help = true
 	}
 }
 
-// session reads what stands behind resume or fork.
+// session reads what follows resume or fork.
 func (p *parser) session(takes table, interactive bool) Command {
 	if p.unknown {
 		return p.guess()
@@ -189,7 +190,7 @@ func (p *parser) session(takes table, interactive bool) Command {
 		p.words = append(p.words, p.word)
 	}
 	switch {
-	case p.asked || p.remote:
+	case p.help || p.remote:
 		return Command{}
 	case p.unknown:
 		return p.guess()
@@ -199,33 +200,33 @@ func (p *parser) session(takes table, interactive bool) Command {
 	if p.cmd.Session == "" {
 		return Command{} // the client lets the user choose
 	}
-	p.cmd.Kind, p.cmd.Chat = Session, interactive && !p.any
+	p.cmd.Kind, p.cmd.Chat = Session, interactive && !p.anyOrigin
 	return p.cmd
 }
 
-// guess finds a session on a command line with options that nobody here knows: a UUID behind a word that wants one.
+// guess finds a session on a command line with unknown options: a UUID after the word resume or fork.
 func (p *parser) guess() Command {
-	if !p.unknown || p.asked || p.remote {
+	if !p.unknown || p.help || p.remote {
 		return Command{}
 	}
-	wanted := false
+	afterVerb := false
 	for _, a := range p.args {
 		switch {
 		case a == "resume" || a == "fork":
-			wanted = true
-		case wanted && IsID(a):
+			afterVerb = true
+		case afterVerb && IsID(a):
 			return Command{Kind: Session, Session: a, Dir: p.cmd.Dir}
 		}
 	}
 	return Command{}
 }
 
-// server reads what stands behind app-server. A relay hands everything on, so that an unknown option is no reason against
-// one; a subcommand is.
+// server reads what follows app-server. A relay can be used even if an option is unknown, because it passes everything
+// through; but a subcommand is not a server.
 func (p *parser) server() Command {
 	p.takes = server
 	p.next()
-	if p.asked || p.word != "" && (!p.unknown || has(tools, p.word)) {
+	if p.help || p.word != "" && (!p.unknown || has(serverCommands, p.word)) {
 		return Command{}
 	}
 	p.cmd.Kind = Server

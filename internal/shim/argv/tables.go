@@ -1,38 +1,38 @@
 package argv
 
-// number is how many values an option takes.
-type number int
+// arity is how many values an option takes.
+type arity int
 
 const (
-	flag number = iota // none
+	flag arity = iota // none
 	one
 	many // all arguments up to the next option
 )
 
-// options are some of a command's options, parted by spaces, by how many values they take. They are constants: what is
-// made when the program starts, every start would pay for.
-type options struct{ flags, ones, manies string }
+// options are names of options, separated by spaces, by how many values they take: none, one, or many. They are constant
+// strings rather than maps, since a map would have to be built at every start.
+type options struct{ flags, one, many string }
 
-// table holds the options of one command, those of all versions together (0.58 to 0.169: a test holds it against the
-// clients' own help). Where two say something of one option, the first holds.
+// table holds the options of one command, of all client versions together (0.58 to 0.169; a test compares it with the
+// clients' own help). If two entries name the same option, the first counts.
 type table []*options
 
 // find says how many values an option takes; known is false if the table does not have it.
-func (t table) find(name string) (n number, known bool) {
+func (t table) find(name string) (n arity, known bool) {
 	for _, o := range t {
 		switch {
 		case has(o.flags, name):
 			return flag, true
-		case has(o.ones, name):
+		case has(o.one, name):
 			return one, true
-		case has(o.manies, name):
+		case has(o.many, name):
 			return many, true
 		}
 	}
 	return flag, false
 }
 
-// has says whether a word stands in a list of words parted by spaces.
+// has says whether a word is in a list of words separated by spaces.
 func has(words, word string) bool {
 	for at := 0; at+len(word) <= len(words); {
 		end := at
@@ -50,26 +50,26 @@ func has(words, word string) bool {
 var (
 	common = options{
 		flags: "--strict-config -h --help -V --version",
-		ones:  "-c --config --enable --disable",
+		one:   "-c --config --enable --disable",
 	}
 	turns = options{ // of the commands that run a turn
-		flags:  "--oss --full-auto --yolo --approve-for-me --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust --worktree",
-		ones:   "-m --model --local-provider -p --profile -s --sandbox -C --cd --add-dir",
-		manies: "-i --image",
+		flags: "--oss --full-auto --yolo --approve-for-me --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust --worktree",
+		one:   "-m --model --local-provider -p --profile -s --sandbox -C --cd --add-dir",
+		many:  "-i --image",
 	}
 	interactive = options{
 		flags: "--search --no-alt-screen --no-daemon",
-		ones:  "--remote --remote-auth-token-env -a --ask-for-approval",
+		one:   "--remote --remote-auth-token-env -a --ask-for-approval",
 	}
 	choice  = options{flags: "--last --all --include-non-interactive"}
 	running = options{ // --experimental-json is an older name that help does not show
 		flags: "--skip-git-repo-check --trust --ephemeral --ignore-user-config --ignore-rules --progress-cursor --json --experimental-json --include-plan-tool",
-		ones:  "--thread-source --cyber-access-program --output-schema --color -o --output-last-message",
+		one:   "--thread-source --cyber-access-program --output-schema --color -o --output-last-message",
 	}
-	oneImage = options{ones: "-i --image"}
+	oneImage = options{one: "-i --image"}
 	serving  = options{
 		flags: "--stdio --analytics-default-enabled --startup-sign-out --print-startup-config",
-		ones: "--listen --startup-client-info --cloud-skills-snapshot --code-mode-host --ws-auth --ws-token-file --ws-token-sha256 " +
+		one: "--listen --startup-client-info --cloud-skills-snapshot --code-mode-host --ws-auth --ws-token-file --ws-token-sha256 " +
 			"--ws-shared-secret-file --ws-issuer --ws-audience --ws-max-clock-skew-seconds",
 	}
 
@@ -80,11 +80,11 @@ var (
 	server     = table{&common, &serving}                             // of app-server
 )
 
-// The client's own subcommands, in all versions; those of exec, and those of app-server, which are no server to stand in
-// front of.
+// Subcommands, of all versions: the client's own, those of exec, and those of app-server, which do something else than
+// serve.
 const (
 	commands = "agents exec e review login logout mcp plugin mcp-server app-server remote-control completion update doctor sandbox debug apply a " +
 		"resume queue archive delete unarchive migrate-rollouts migrate-nfs-db fork cloud cloud-tasks exec-server features help execpolicy responses-api-proxy"
-	execCommands = "resume fork review help"
-	tools        = "daemon proxy generate-ts generate-json-schema generate-internal-json-schema help"
+	execCommands   = "resume fork review help"
+	serverCommands = "daemon proxy generate-ts generate-json-schema generate-internal-json-schema help"
 )

@@ -8,29 +8,29 @@ import (
 	"github.com/hist-cli/hist/internal/shim/text"
 )
 
-// The environment that the shim heeds.
+// The environment variables that the shim reads.
 const (
 	ModeVar    = "HIST_SHIM"         // off, check, or repair
-	RejoinVar  = "HIST_SHIM_REJOIN"  // 1: a new thread becomes the lost one
-	TimeoutVar = "HIST_SHIM_TIMEOUT" // for one look
+	RejoinVar  = "HIST_SHIM_REJOIN"  // 1: resume the lost thread where the caller would begin a new one
+	TimeoutVar = "HIST_SHIM_TIMEOUT" // for one check of a session
 
-	// seenVar holds the process that has become a client already and the programs that it has been: the process's id and
-	// paths, parted by the list separator. Children inherit it, so that the id decides whether it counts.
-	seenVar = "HIST_SHIM_SEEN"
+	// triedVar holds the id of the process that set it and the paths of the programs that this process has tried to become,
+	// separated by the list separator. Children inherit the variable; the id says whether it is about the process at hand.
+	triedVar = "HIST_SHIM_SEEN"
 )
 
-// RelayName is the name under which hist is a relay of the shim.
+// RelayName is the argv[0] under which hist runs as a relay of the shim.
 const RelayName = "hist-shim-relay"
 
-// Program is one that hist can stand in front of, under its name.
+// Program is a client that hist can stand in front of, under the client's name.
 type Program struct {
 	Name      string
-	ClientVar string // the variable of the environment that may name the real one
-	script    string // where npm has its JavaScript, below its directory of modules
+	ClientVar string // the environment variable that may name the real client
+	script    string // the path of its JavaScript below npm's node_modules
 	parse     func(args []string) argv.Command
 }
 
-// Programs are Codex, and codex-acp, which has Codex linked in and is spoken to by editors.
+// Programs are Codex, and codex-acp, which has Codex linked in and serves editors.
 var Programs = [...]Program{
 	{"codex", "HIST_CODEX", "@openai/codex/bin/codex.js", argv.Parse},
 	{"codex-acp", "HIST_CODEX_ACP", "@zed-industries/codex-acp/bin/codex-acp.js", argv.ParseACP},
@@ -42,12 +42,12 @@ type Mode string
 // The modes.
 const (
 	Off    Mode = "off"    // nothing
-	Check  Mode = "check"  // look, never repair
-	Repair Mode = "repair" // look, and repair what a repair mends
+	Check  Mode = "check"  // check, never repair
+	Repair Mode = "repair" // check, and repair what can be repaired
 )
 
-// ModeOf reads the mode from the environment: Repair if nothing is set, Check if it is none that is known, so that a
-// switch that somebody meant to turn off never repairs.
+// ModeOf reads the mode from the environment: Repair if it is not set, Check if the value is unknown, so that a misspelt
+// "off" never repairs.
 func ModeOf() Mode {
 	m, _ := mode(os.Getenv(ModeVar))
 	return m
@@ -65,13 +65,13 @@ func mode(value string) (m Mode, known bool) {
 	return Check, false
 }
 
-// Rejoins says whether a new thread may become the lost one.
+// Rejoins says whether a lost thread may be resumed where the caller would begin a new one.
 func Rejoins() bool { return os.Getenv(RejoinVar) == "1" }
 
-// defaultTimeout is how long one look may take if nothing else is said.
+// defaultTimeout is how long one check of a session may take if the environment does not say.
 const defaultTimeout = 2 * time.Second
 
-// Timeout is how long one look may take: what the environment says, if that is a duration of more than nothing.
+// Timeout is how long one check of a session may take: what the environment says, if that is a duration above zero.
 func Timeout() time.Duration {
 	limit, _ := timeout(os.Getenv(TimeoutVar))
 	return limit
@@ -85,7 +85,7 @@ func timeout(value string) (limit time.Duration, known bool) {
 	return limit, true
 }
 
-// Doubts says what in the environment can't be understood and what holds instead, a line each.
+// Doubts returns a line for each environment variable whose value is not understood: the value, and what is used instead.
 func Doubts() (lines []string) {
 	value := os.Getenv(ModeVar)
 	if m, known := mode(value); !known {
@@ -98,7 +98,7 @@ func Doubts() (lines []string) {
 	return lines
 }
 
-// Question is the command line of hist that looks at a session for the shim. The session comes last.
+// Question returns the hist command line that checks a session for the shim. The session comes last.
 func Question(via string, more ...string) []string {
 	args := []string{"hist", "pre-resume", "--timeout", Timeout().String(), "--via", via}
 	if ModeOf() == Repair {
@@ -107,9 +107,10 @@ func Question(via string, more ...string) []string {
 	return append(args, more...)
 }
 
-// seen returns the programs that this process, or the one that started it, has been or has tried to be.
-func seen() (paths []string, own bool) {
-	list := text.Split(os.Getenv(seenVar), os.PathListSeparator)
+// alreadyTried returns the paths of the programs that this process, or its parent, has tried to become. own says that it
+// was this process.
+func alreadyTried() (paths []string, own bool) {
+	list := text.Split(os.Getenv(triedVar), os.PathListSeparator)
 	switch list[0] {
 	case text.Itoa(os.Getpid()):
 		return list[1:], true
@@ -119,13 +120,13 @@ func seen() (paths []string, own bool) {
 	return nil, false
 }
 
-// remember sets the variable that seen reads.
-func remember(paths ...string) {
+// rememberTried sets the variable that alreadyTried reads.
+func rememberTried(paths ...string) {
 	value := text.Itoa(os.Getpid())
 	for _, path := range paths {
 		value += string(os.PathListSeparator) + path
 	}
-	os.Setenv(seenVar, value) //nolint:errcheck // no name and value that it refuses
+	os.Setenv(triedVar, value) //nolint:errcheck // Setenv accepts this name and value
 }
 
 // base is the last element of a path, without .exe.
@@ -133,7 +134,7 @@ func base(path string) string {
 	return text.TrimSuffix(text.Base(path, '/', os.PathSeparator), ".exe")
 }
 
-// Invoked is the program as which the process was started, nil if as none: then it is no shim.
+// Invoked returns the client under whose name this process was started; nil if it was started as hist itself.
 func Invoked(args []string) *Program {
 	for i := range Programs {
 		if len(args) > 0 && base(args[0]) == Programs[i].Name {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// replace puts f in the place of one of the standard streams, for the program that comes after exec.
+// replace makes f one of the standard streams of the program that this process becomes by exec.
 func replace(f *os.File, fd int) error { return syscall.Dup2(int(f.Fd()), fd) }
 
-// widen would let a pipe hold more; here the system sees to it by itself.
-func widen(*os.File) {}
+// enlargePipe does nothing: these systems size pipes by themselves.
+func enlargePipe(*os.File) {}

@@ -5,14 +5,15 @@ import (
 	"syscall"
 )
 
-// replace puts f in the place of one of the standard streams, for the program that comes after exec.
+// replace makes f one of the standard streams of the program that this process becomes by exec.
 func replace(f *os.File, fd int) error { return syscall.Dup3(int(f.Fd()), fd, 0) }
 
-// wide is how much a client may say before the relay must be there to read it, in bytes: as much as it reads at once.
-const wide = 256 << 10
+// pipeSize is how much a client can write before the relay must read it, in bytes: as much as the relay reads at once.
+const pipeSize = 256 << 10
 
-// widen lets a pipe hold more, if the system will: the fewer turns the two take, the more they say in a second.
-func widen(f *os.File) {
-	const setPipeSize = 1031                                               // F_SETPIPE_SZ
-	syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setPipeSize, uintptr(wide)) //nolint:errcheck // it works without
+// enlargePipe gives a pipe a larger buffer, if the system allows: with fewer switches between client and relay, more bytes
+// pass in a second.
+func enlargePipe(f *os.File) {
+	const setPipeSize = 1031                                                   // F_SETPIPE_SZ
+	syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), setPipeSize, uintptr(pipeSize)) //nolint:errcheck // it works without
 }

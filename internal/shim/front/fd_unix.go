@@ -4,12 +4,13 @@ package front
 
 import "syscall"
 
-// maxInherited is up to which number open descriptors are looked for.
+// maxInherited bounds the numbers of the file descriptors that are examined.
 const maxInherited = 256
 
-// keepFromRelay marks what this process has inherited so that a relay does not inherit it, too: a caller may wait for the
-// end of any pipe. The function that it returns takes the marks off, for the client is to have all of it.
-func keepFromRelay() (giveBack func()) {
+// closeInheritedOnExec marks every descriptor that this process inherited as close-on-exec, so that a relay does not get
+// it: a caller may be waiting for the end of any pipe, which comes only when nobody has it open. The function that it
+// returns removes the marks again, for the client is to inherit them all.
+func closeInheritedOnExec() (restore func()) {
 	var marked []uintptr
 	for fd := uintptr(3); fd < maxInherited; fd++ {
 		flags, _, err := syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_GETFD, 0)
@@ -21,7 +22,7 @@ func keepFromRelay() (giveBack func()) {
 	}
 	return func() {
 		for _, fd := range marked {
-			syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_SETFD, 0) //nolint:errcheck // it was open a moment ago
+			syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_SETFD, 0) //nolint:errcheck // it was open when it was marked
 		}
 	}
 }

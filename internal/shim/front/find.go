@@ -7,35 +7,35 @@ import (
 )
 
 // Find returns the client behind the shim: the one that the program's variable names, else the next of its name in PATH that
-// is not a shim. It returns all programs that must not be tried again, too.
+// is not a shim. tried are all programs that must not be tried again.
 //
-// A copy of hist in PATH is another file than this one, and another version of it has another content: none can be told
-// from a client by looking at it. So a process remembers what it has been. If what it becomes is a shim again, that one
-// goes on to the next, and no two of them run each other for ever.
+// A copy of hist in PATH is a different file, and another version of hist has different content: neither can be told from a
+// client by looking at it. So a process remembers which programs it has become. If one of them turns out to be a shim
+// again, that shim goes on to the next, and no two shims run each other for ever.
 func (p *Program) Find() (client string, tried []string, found bool) {
-	tried, own := seen()
+	tried, own := alreadyTried()
 	if self, err := os.Executable(); err == nil {
 		tried = append(tried, self)
 	}
 	client, found = p.Next(tried)
 	if !found && !own {
-		// It was the client itself that ran its name, which leads to the shim: the client that runs may be run once more.
+		// The client itself ran its own name, which leads to this shim: it may be run once more.
 		tried = tried[max(0, len(tried)-1):]
 		client, found = p.Next(tried)
 	}
 	return client, tried, found
 }
 
-// File is the program's name as a file.
+// File is the program's file name.
 func (p *Program) File() string { return p.Name + extensions[0] }
 
-// Next returns the first program that may be the client and is none of those that were tried.
+// Next returns the first program that may be the client and is not one of tried.
 func (p *Program) Next(tried []string) (client string, found bool) {
 	if path := os.Getenv(p.ClientVar); path != "" && !isOneOf(path, tried) {
 		return path, true
 	}
 	for _, dir := range text.Split(os.Getenv("PATH"), os.PathListSeparator) {
-		if dir != "" { // else the working directory
+		if dir != "" { // an empty entry of PATH is the working directory
 			dir += string(os.PathSeparator)
 		}
 		for _, extension := range extensions {
@@ -47,7 +47,7 @@ func (p *Program) Next(tried []string) (client string, found bool) {
 	return "", false
 }
 
-// isOneOf says whether a path leads to the same file as one of others.
+// isOneOf says whether a path leads to the same file as any of the others.
 func isOneOf(path string, others []string) bool {
 	info, err := os.Stat(path)
 	if err != nil {

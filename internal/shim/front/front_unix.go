@@ -11,7 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/shim/text"
 )
 
-// extensions are what the names of programs end with.
+// extensions are the possible endings of a program's file name.
 var extensions = [...]string{""}
 
 func init() {
@@ -43,10 +43,10 @@ func (p *Program) Main(args []string) int {
 			args = p.serve(c, args)
 		}
 	}
-	remember(append(tried, client)...)
+	rememberTried(append(tried, client)...)
 	name := os.Args[0]
 	if text.Base(name, '/') != name {
-		name = client // a program may look beside itself for its parts
+		name = client // a program may look for its parts beside its own path
 	}
 	err := syscall.Exec(client, append([]string{name}, args...), os.Environ())
 	say("running " + client + ": " + err.Error())
@@ -64,8 +64,8 @@ func runnable(path string) bool {
 // endSignal asks a process to end.
 const endSignal = syscall.SIGTERM
 
-// serve puts a relay between the caller of an app-server and the client, if it is reached in a way that a relay can stand
-// in. It returns the arguments for the client.
+// serve starts a relay between the caller of an app-server and the client, if the server listens in a way that a relay
+// supports. It returns the arguments for the client.
 func (p *Program) serve(c argv.Command, args []string) []string {
 	path, isSocket := text.CutPrefix(c.Listen, "unix://")
 	switch {

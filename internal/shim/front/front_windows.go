@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
-// extensions are what the names of programs end with. npm installs a .cmd.
+// extensions are the possible endings of a program's file name. npm installs a .cmd.
 var extensions = [...]string{".exe", ".cmd"}
 
 // Exit codes of the shell for a command that can't be run.
@@ -22,8 +22,8 @@ const (
 	exitNoClient = 127
 )
 
-// Main runs the client and returns its exit code: on Windows no process becomes another one. A job ends both together.
-// relay runs an app-server with a relay between its streams and the caller's.
+// Main runs the client as a child and returns its exit code, since on Windows a process cannot become another one. A job
+// object ends both together. relay runs an app-server and relays between its streams and the caller's.
 func (p *Program) Main(given []string, relay func(client string, args []string) (code int, err error)) int {
 	client, tried, found := p.Find()
 	if !found {
@@ -35,7 +35,7 @@ func (p *Program) Main(given []string, relay func(client string, args []string) 
 		say(err.Error())
 		return exitCannot
 	}
-	run := plainly
+	run := runDirectly
 	if ModeOf() != Off {
 		switch c := p.parse(given); {
 		case c.Kind == argv.Session:
@@ -46,7 +46,7 @@ func (p *Program) Main(given []string, relay func(client string, args []string) 
 			run = relay
 		}
 	}
-	remember(append(tried, client)...)
+	rememberTried(append(tried, client)...)
 	joinJob()
 	code, err := run(program, args)
 	if err != nil {
@@ -56,8 +56,9 @@ func (p *Program) Main(given []string, relay func(client string, args []string) 
 	return code
 }
 
-// command is the program that a client is, and its arguments. What npm installs is a script of cmd.exe, which does not hand
-// on every argument as it is, and would run what stands in some: its JavaScript is run instead, as the script does.
+// command returns the program to run for a client, and its arguments. What npm installs is a script for cmd.exe, which
+// changes some arguments and would execute what others contain. So the client's JavaScript is run directly, as the script
+// does.
 func (p *Program) command(client string, args []string) (program string, withScript []string, err error) {
 	dir, ok := strings.CutSuffix(client, p.Name+".cmd")
 	if !ok {
@@ -76,8 +77,8 @@ func (p *Program) command(client string, args []string) (program string, withScr
 	return node, append([]string{script}, args...), nil
 }
 
-// plainly runs a program with this one's own streams.
-func plainly(client string, args []string) (code int, err error) {
+// runDirectly runs a program with this process's own streams.
+func runDirectly(client string, args []string) (code int, err error) {
 	child, err := os.StartProcess(client, append([]string{client}, args...), &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		return 0, err
@@ -89,7 +90,8 @@ func plainly(client string, args []string) (code int, err error) {
 	return state.ExitCode(), nil
 }
 
-// joinJob puts this process into a job that ends its processes when the last handle goes, which is this process's own.
+// joinJob puts this process into a job object that ends all its processes when its last handle is closed. The only handle
+// is this process's, so the client ends when this process does.
 func joinJob() {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -109,5 +111,5 @@ func runnable(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// endSignal asks a process to end; on Windows there is only one way.
+// endSignal ends a process: Windows cannot ask it to.
 const endSignal = syscall.SIGKILL

@@ -7,8 +7,8 @@ import (
 	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
-// say tells why no client runs, or what in the environment is not understood: the only words of the shim's own.
-func say(words string) { os.Stderr.WriteString("hist shim: " + words + "\n") } //nolint:errcheck // there is nobody else to tell
+// say prints to standard error. The shim speaks only if no client runs or a variable of the environment is not understood.
+func say(words string) { os.Stderr.WriteString("hist shim: " + words + "\n") } //nolint:errcheck // there is nowhere else to report it
 
 func sayDoubts() {
 	for _, line := range Doubts() {
@@ -16,8 +16,8 @@ func sayDoubts() {
 	}
 }
 
-// look has hist look at a session, and repair it, before the client reads it. What hist says, and whether it could be
-// asked at all, keeps nobody from running the client.
+// look has hist check a session, and repair it, before the client reads it. Whatever hist says, and even if it cannot be
+// run, the client is run afterwards.
 func (p *Program) look(c argv.Command) {
 	args := Question("argv", "--quiet", "--caller", p.Name)
 	switch {
@@ -47,15 +47,16 @@ func (p *Program) look(c argv.Command) {
 	wait(child)
 }
 
-// patience is how long the shim waits for hist beyond the time that hist was given.
-const patience = 3 * time.Second
+// extraWait is how long the shim waits for hist beyond the timeout that hist itself was given.
+const extraWait = 3 * time.Second
 
-// wait waits for hist to have looked. One that takes too long is asked to end, which leaves the session as it was.
+// wait waits until hist has finished its check. If it takes too long it is asked to end, which leaves the session as it
+// was, and then killed.
 func wait(child *os.Process) {
 	limit := Timeout()
-	end := time.AfterFunc(limit+patience, func() { child.Signal(endSignal) })  //nolint:errcheck // it may have ended
-	kill := time.AfterFunc(limit+2*patience, func() { child.Signal(os.Kill) }) //nolint:errcheck // the same
-	child.Wait()                                                               //nolint:errcheck // whatever came of it, the client is run
+	end := time.AfterFunc(limit+extraWait, func() { child.Signal(endSignal) })  //nolint:errcheck // it may have ended
+	kill := time.AfterFunc(limit+2*extraWait, func() { child.Signal(os.Kill) }) //nolint:errcheck // the same
+	child.Wait()                                                                //nolint:errcheck // whatever came of it, the client is run
 	end.Stop()
 	kill.Stop()
 }

@@ -2,6 +2,6 @@
 
 package relay
 
-// awaitReader returns when nobody can read any more what is written to a pipe. Where the system does not tell that without
-// a write, the end of the client's output has to do.
-func awaitReader(int) {}
+// awaitNoReader returns at once: these systems do not tell without a write that nobody reads a pipe any more, so the end of
+// the client's output must do.
+func awaitNoReader(int) {}

@@ -2,16 +2,16 @@ package relay
 
 import "bytes"
 
-// lines cuts a stream into lines, to be seen only. A line that is too long is passed over.
+// lines cuts a stream into lines, for reading only. Lines of more than MaxMessage bytes are skipped.
 type lines struct {
-	part []byte // of a line whose end has not come
-	long bool   // within a line that is too long
+	part []byte // the beginning of a line whose end has not come
+	long bool   // the line is too long, and the rest of it is skipped
 }
 
-// within says whether the stream stands within a line.
-func (l *lines) within() bool { return l.long || len(l.part) > 0 }
+// midLine says whether the last byte of the stream so far was not the end of a line.
+func (l *lines) midLine() bool { return l.long || len(l.part) > 0 }
 
-// feed takes in a part of the stream and shows the lines that end in it.
+// feed takes the next part of the stream and calls show for each line that ends in it.
 func (l *lines) feed(chunk []byte, show func(line []byte)) {
 	for {
 		i := bytes.IndexByte(chunk, '\n')

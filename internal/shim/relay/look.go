@@ -15,59 +15,59 @@ import (
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
-// asker has hist look at sessions, and keeps the log.
+// asker runs hist to check sessions, and writes the log of decisions.
 type asker struct {
 	log func(decisions.Decision)
 	run func(ctx context.Context, args []string) error
 
-	later chan func() // done one after the other
+	jobs chan func() // run one after the other in the background
 }
 
-// maxLater is how many lines of the log may wait to be written; what comes beyond it is not logged.
-const maxLater = 64
+// maxJobs is how many lines of the log may wait to be written; further ones are not logged.
+const maxJobs = 64
 
 func newAsker() *asker {
 	a := &asker{
-		log:   func(d decisions.Decision) { decisions.Append(d) }, //nolint:errcheck // nobody is there to be told
-		run:   runHist,
-		later: make(chan func(), maxLater),
+		log:  func(d decisions.Decision) { decisions.Append(d) }, //nolint:errcheck // there is nowhere to report it
+		run:  runHist,
+		jobs: make(chan func(), maxJobs),
 	}
 	go func() {
-		for do := range a.later {
-			do()
+		for job := range a.jobs {
+			job()
 		}
 	}()
 	return a
 }
 
-// eventually does something behind the messages' back.
-func (a *asker) eventually(do func()) {
+// inBackground runs a job without holding up the messages; it drops the job if too many are waiting.
+func (a *asker) inBackground(job func()) {
 	select {
-	case a.later <- do:
+	case a.jobs <- job:
 	default:
 	}
 }
 
-// written is closed when all is done that was to be done until now.
-func (a *asker) written() <-chan struct{} {
+// drained returns a channel that is closed when all jobs given so far are done.
+func (a *asker) drained() <-chan struct{} {
 	done := make(chan struct{})
-	go func() { a.later <- func() { close(done) } }()
+	go func() { a.jobs <- func() { close(done) } }()
 	return done
 }
 
-// goodbye is how long the relay stays for its log when all else is done.
-const goodbye = 500 * time.Millisecond
+// finishTimeout is how long the relay waits at its end for the log to be written.
+const finishTimeout = 500 * time.Millisecond
 
-// finish waits for the log to be written, for a moment.
+// finish waits until the log is written, at most finishTimeout.
 func (a *asker) finish() {
 	select {
-	case <-a.written():
-	case <-time.After(goodbye):
+	case <-a.drained():
+	case <-time.After(finishTimeout):
 	}
 }
 
-// look has hist look at the thread that a message names, and repair it. It returns when that is done, or when it took too
-// long. hist writes the log itself, if it can.
+// look has hist check the thread that a message names, and repair it. It returns when that is done or has taken too long.
+// hist writes the log itself; a line is added here only if it could not.
 func (a *asker) look(r *request, caller string) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), front.Timeout())
@@ -80,15 +80,15 @@ func (a *asker) look(r *request, caller string) {
 	if ctx.Err() != nil {
 		why = "hist took too long to look"
 	}
-	a.eventually(func() {
+	a.inBackground(func() {
 		a.decided(decisions.Decision{Via: r.Method, Caller: caller, Asked: []string{r.Params.Thread}, Used: r.Params.Thread, Why: why, Millis: time.Since(began).Milliseconds()})
 	})
 }
 
-// started logs that a new thread was begun, and which one could have been used instead: lost, if it is known, else what
-// hist finds in the directory.
+// started logs that a new thread was begun, and which thread could have been resumed instead: lost, if it is known, else the
+// last one that hist finds for the directory.
 func (a *asker) started(r *request, caller, lost, used, why string) {
-	a.eventually(func() {
+	a.inBackground(func() {
 		if lost == "" && r.Params.CWD != "" {
 			ctx, cancel := context.WithTimeout(context.Background(), front.Timeout())
 			defer cancel()
@@ -110,14 +110,14 @@ func (a *asker) decided(d decisions.Decision) {
 	a.log(d)
 }
 
-// grace is how long a hist that took too long has to end by itself.
-const grace = 500 * time.Millisecond
+// killDelay is how long hist has to end by itself after it was told that its time is over.
+const killDelay = 500 * time.Millisecond
 
-// verdicts are the exit codes by which hist answers. Any other says that it failed, or was not asked rightly: then nobody
-// has looked.
-var verdicts = [...]int{0, 1, 3, 4}
+// answerCodes are the exit codes with which hist pre-resume has given an answer. Any other means that it failed or did not
+// understand its arguments, and the session was not checked.
+var answerCodes = [...]int{0, 1, 3, 4}
 
-// runHist runs this program as hist. That it has an answer, whichever, is no error.
+// runHist runs this program as hist. An answer of hist's is no error, whichever it is.
 func runHist(ctx context.Context, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -126,15 +126,15 @@ func runHist(ctx context.Context, args []string) error {
 	c := exec.CommandContext(ctx, self, args[1:]...)
 	c.Args[0] = "hist"
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = grace
+	c.WaitDelay = killDelay
 	err = c.Run()
-	if ended, ok := err.(*exec.ExitError); ok && ended.Exited() && slices.Contains(verdicts[:], ended.ExitCode()) && ctx.Err() == nil { //nolint:errorlint // as Run returns it
+	if ended, ok := err.(*exec.ExitError); ok && ended.Exited() && slices.Contains(answerCodes[:], ended.ExitCode()) && ctx.Err() == nil { //nolint:errorlint // as Run returns it
 		return nil
 	}
 	return err
 }
 
-// note writes a line to the log and nothing else: that something was not watched, and why.
+// note writes one line to the log: that an app-server is not watched, and why.
 func note(caller, asked, why string) {
 	a := newAsker()
 	a.decided(decisions.Decision{Via: "argv", Caller: caller, Asked: strings.Fields(asked), Why: why})

@@ -7,16 +7,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// MaxMessage is the longest message that is looked into, in bytes.
+// MaxMessage is the longest message that is read, in bytes.
 const MaxMessage = 1 << 20
 
-// request is what matters of a message from a caller. ID is as it was written.
+// request holds the fields of a caller's message that the relay uses. ID is the JSON as it was written.
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
 		Thread    string          `json:"threadId"`
-		Session   string          `json:"sessionId"` // the same in the Agent Client Protocol
+		Session   string          `json:"sessionId"` // the thread's id in the Agent Client Protocol
 		Path      string          `json:"path"`
 		History   json.RawMessage `json:"history"`
 		CWD       string          `json:"cwd"`
@@ -29,8 +29,8 @@ type request struct {
 	} `json:"params"`
 }
 
-// The methods that are heeded: those of an app-server, and, from session/ on, those of the Agent Client Protocol, by which
-// editors speak to codex-acp. No name is in both.
+// The methods that the relay acts on: those of an app-server and, beginning with session/, those of the Agent Client
+// Protocol, which editors speak with codex-acp. No method is in both protocols.
 const (
 	initialize  = "initialize"
 	threadStart = "thread/start"
@@ -39,32 +39,32 @@ const (
 	sessionLoad = "session/load"
 )
 
-// naming are the methods whose thread the client reads from its file.
-var naming = map[string]bool{
+// readsFile are the methods for which the client reads the thread from its file.
+var readsFile = map[string]bool{
 	"thread/read": true, "thread/resume": true, "thread/fork": true, "thread/metadata/update": true, "thread/turns/list": true,
 	sessionLoad: true, "session/resume": true, "session/fork": true,
 }
 
-// opening are the methods whose answer holds a thread that the server has open then.
-var opening = map[string]bool{
+// opensThread are the methods after whose answer the server has the thread open.
+var opensThread = map[string]bool{
 	threadStart: true, "thread/resume": true, "thread/fork": true,
 	sessionNew: true, sessionLoad: true, "session/resume": true, "session/fork": true,
 }
 
-// leaving are the methods by which a caller gives a thread up.
-var leaving = map[string]bool{"thread/archive": true, "thread/unsubscribe": true, "thread/delete": true}
+// leavesThread are the methods by which a caller gives up a thread.
+var leavesThread = map[string]bool{"thread/archive": true, "thread/unsubscribe": true, "thread/delete": true}
 
-// readRequest reads a message that may matter; nil if it does not.
+// readRequest reads a message; nil if the relay has no use for it.
 func readRequest(message []byte) *request {
-	// A message is mostly none of these, and reading all of it costs more than finding its method.
+	// Most messages are of other methods, and decoding the whole message costs more than finding its method.
 	switch m := gjson.GetBytes(message, "method").String(); {
-	case m == initialize, m == turnStart, naming[m], opening[m], leaving[m]:
+	case m == initialize, m == turnStart, readsFile[m], opensThread[m], leavesThread[m]:
 	default:
 		return nil
 	}
 	var r request
 	if json.Unmarshal(message, &r) != nil {
-		return nil // the client says what is wrong with it
+		return nil // malformed: the client reports it
 	}
 	if r.Params.Thread == "" {
 		r.Params.Thread = r.Params.Session
@@ -74,14 +74,14 @@ func readRequest(message []byte) *request {
 
 // fromFile says whether the client will read the thread from its file.
 func (r *request) fromFile() bool {
-	given := len(r.Params.History) > 0 && string(r.Params.History) != "null"
-	return naming[r.Method] && r.Params.Path == "" && !given
+	hasHistory := len(r.Params.History) > 0 && string(r.Params.History) != "null"
+	return readsFile[r.Method] && r.Params.Path == "" && !hasHistory
 }
 
 // maxCaller is how much of a caller's name is kept, in bytes.
 const maxCaller = 80
 
-// caller is how a caller names itself, in one short word or two.
+// caller returns the name and version that a caller gives itself, without control characters and shortened to maxCaller.
 func (r *request) caller() string {
 	name := strings.Trim(r.Params.Client.Name+"/"+r.Params.Client.Version, "/")
 	name = strings.Map(func(c rune) rune {

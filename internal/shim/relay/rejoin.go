@@ -8,15 +8,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// fresh is how long after a turn failed a new thread may stand for the one that failed.
-const fresh = 30 * time.Minute
+// rejoinWindow is how long after a failed turn a request for a new thread may be taken for one to resume the failed thread.
+const rejoinWindow = 30 * time.Minute
 
-// lost returns the thread in whose place a caller begins a new one without meaning to, and why none is.
+// lost returns the thread that a caller loses by beginning a new one without meaning to. If there is none, or it is not to
+// be resumed, why says so; otherwise why is empty.
 //
-// HAPI 0.16.8 to 0.17.3 takes a thread for invalid when a turn ends in systemError, and begins a new one on the same
-// connection; a user who wants a new thread sends the same message. What tells them apart is that callers of the first
-// kind never go back to a thread that failed, and so everything is asked that can be known: one condition less, and
-// somebody's "/clear" is undone (measured with 0.17.4).
+// HAPI 0.16.8 to 0.17.3 considers a thread invalid when a turn ends in systemError, and begins a new one on the same
+// connection; a user who wants a new thread sends the same message. The difference is that those versions never go back to
+// a thread that failed. So every condition that can be known is checked: with one less, somebody's "/clear" would be undone
+// (measured with 0.17.4).
 func (c *conn) lost(start *request) (id, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -24,7 +25,7 @@ func (c *conn) lost(start *request) (id, why string) {
 	switch {
 	case t == nil || t.failed.IsZero():
 		return "", "no turn failed on this connection just before"
-	case t.gone:
+	case t.abandoned:
 		return "", "the thread that failed was given up"
 	case start.Params.CWD != t.cwd:
 		return "", "another directory than that of the thread that failed"
@@ -32,24 +33,25 @@ func (c *conn) lost(start *request) (id, why string) {
 		return c.failed, "the new thread is not to be kept"
 	case start.Params.Source == "clear":
 		return c.failed, "the caller wants a clear start"
-	case c.server.now().Sub(t.failed) > fresh:
+	case c.server.now().Sub(t.failed) > rejoinWindow:
 		return c.failed, "the turn failed too long ago"
-	case c.own:
+	case c.goesBack:
 		return c.failed, "the caller goes back to failed threads by itself"
 	case !c.rejoin:
-		return c.failed, "taking up lost threads is not switched on"
+		return c.failed, "resuming lost threads is not switched on"
 	}
 	return c.failed, ""
 }
 
-// joining is an attempt to go on with a lost thread, until the client has answered.
+// joining is an attempt to resume a lost thread, until the client has answered.
 type joining struct {
-	id     string    // of the request, as it was written
-	answer chan bool // whether the client resumes it
-	resend func()    // set when nobody waits for the answer any longer: begins the new thread after all
+	id     string    // the request's id, as it was written
+	answer chan bool // whether the client resumes the thread
+	resend func()    // set once nobody waits for the answer any longer: sends the caller's own request if the client refuses
 }
 
-// join takes the place of a request for a new thread: it returns a request for the lost one.
+// join returns the request to send instead of one for a new thread: it resumes the lost thread with the given id. Both
+// results are nil if the message cannot be rewritten.
 func (c *conn) join(start *request, message []byte, id string) ([]byte, *joining) {
 	rewritten := resumed(message, id)
 	if rewritten == nil {
@@ -57,22 +59,23 @@ func (c *conn) join(start *request, message []byte, id string) ([]byte, *joining
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// Whatever comes of it: the caller is given the thread as a new one, and this is tried once.
+	// This is tried only once, whatever comes of it: the caller is given the thread as a new one.
 	c.threads[id].failed, c.failed = time.Time{}, ""
 	start.Params.CWD = c.threads[id].cwd
 	c.joining = &joining{id: string(start.ID), answer: make(chan bool, 1)}
 	return rewritten, c.joining
 }
 
-// joinPending says whether the client's messages must be seen before they are handed on.
+// joinPending says whether an answer to join is awaited, so that the client's messages must be read before they are handed
+// on.
 func (c *conn) joinPending() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.joining != nil
 }
 
-// refused takes in a message from the client before it is handed on, while a join is under way. It says whether it is the
-// client's refusal, which the caller must not see: it never asked.
+// refused reads a message from the client before it is handed on, while an answer to join is awaited. It says whether the
+// message is the client's refusal, which the caller must not see: the request was not its own.
 func (c *conn) refused(message []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,12 +89,12 @@ func (c *conn) refused(message []byte) bool {
 	case j.resend == nil:
 		j.answer <- !refused
 	case refused:
-		go j.resend() // the client may not be reading now, and its own words must not wait for that
+		go j.resend() // in the background: the client may not be reading now, and what it says must not wait for that
 	}
 	return refused
 }
 
-// late says that nobody waits for the client's answer any longer. It is false if the answer came meanwhile.
+// late records that nobody waits for the client's answer any longer. It returns false if the answer has come meanwhile.
 func (c *conn) late(j *joining, resend func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +105,7 @@ func (c *conn) late(j *joining, resend func()) bool {
 	return true
 }
 
-// giveUp ends an attempt that gets no answer any more.
+// giveUp ends an attempt that will get no answer, because the client has ended.
 func (c *conn) giveUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,11 +115,11 @@ func (c *conn) giveUp() {
 	c.joining = nil
 }
 
-// startOnly are the parameters of thread/start that thread/resume has not (schemas of 0.114 to 0.169).
+// startOnly are the parameters that thread/start has and thread/resume does not (schemas of 0.114 to 0.169).
 var startOnly = map[string]bool{"ephemeral": true, "serviceName": true, "sessionStartSource": true, "threadSource": true, "threadId": true}
 
-// resumed turns a request for a new thread into one for the thread with the given id, and leaves everything else of it as
-// it was written. It is nil if the message is not of that form.
+// resumed rewrites a request for a new thread into one that resumes the thread with the given id, and leaves the rest of the
+// message as it was written. It returns nil if the message does not have the expected form.
 func resumed(message []byte, id string) []byte {
 	body := bytes.TrimRight(message, "\r\n")
 	end := message[len(body):]

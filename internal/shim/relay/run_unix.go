@@ -10,8 +10,8 @@ import (
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
-// A relay between streams does its work while the program is initialised, before the packages that hist itself needs: a
-// caller waits for its first answer. That is why this package imports little, and why there is an init function here.
+// A relay between streams does its work in an init function, before the packages that hist itself needs are initialised,
+// because a caller is waiting for its first answer. That is also why this package imports little.
 func init() {
 	if len(os.Args) > 1 && os.Args[0] == front.RelayName {
 		switch os.Args[1] {
@@ -27,9 +27,9 @@ func init() {
 	}
 }
 
-// runStdio relays until the client has ended, and the caller has, or could have, read all that it said.
+// runStdio relays until the client has ended and all its output has been written to the caller.
 func runStdio() {
-	// A caller that has gone is an error of the write, also on standard output.
+	// When the caller has gone, a write should fail rather than end this process, also on standard output.
 	signal.Ignore(syscall.SIGPIPE)
 	a := newAsker()
 	clientIn := os.NewFile(front.RelayIn, "the client's input")
@@ -37,14 +37,14 @@ func runStdio() {
 		conn: callerConn(), asker: a, callerIn: os.NewFile(0, "the caller's output"), callerOut: os.NewFile(1, "the caller's input"),
 		clientIn: clientIn, clientOut: os.NewFile(front.RelayOut, "the client's output"),
 	}
-	up, down, deaf := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	up, down, noReader := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() { s.toClient(); close(up) }()
 	go func() { s.toCaller(); close(down) }()
-	go func() { awaitReader(front.RelayIn); close(deaf) }()
+	go func() { awaitNoReader(front.RelayIn); close(noReader) }()
 	<-down
 	select {
 	case <-up:
-	case <-deaf: // the client has ended; a caller that goes on writing is to learn it
+	case <-noReader: // the client has ended: this process ends, so that a caller that goes on writing gets an error
 	}
 	a.finish()
 }

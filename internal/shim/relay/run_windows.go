@@ -7,7 +7,7 @@ import (
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
-// On Windows the shim stays in front of the client, and is the relay itself: it is started here, where the relay is, and
+// On Windows the shim stays in front of the client and is the relay itself. So it is started here, where the relay is, and
 // not in package front.
 func init() {
 	if p := front.Invoked(os.Args); p != nil {

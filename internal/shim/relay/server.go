@@ -10,33 +10,33 @@ import (
 	"github.com/hist-cli/hist/internal/shim/argv"
 )
 
-// again is how long one look at a thread serves.
-const again = 10 * time.Second
+// lookInterval is how long after a check of a thread it is not checked lookInterval.
+const lookInterval = 10 * time.Second
 
-// maxKnown bounds what is remembered of threads and of requests. Beyond it all is forgotten, which costs a look too many.
+// maxKnown is how many threads or requests are remembered. Beyond it all are forgotten, which only costs an extra check.
 const maxKnown = 1024
 
-// server is what is known of one app-server, by whichever connection.
+// server is what is known of one app-server, from all connections to it.
 type server struct {
 	now func() time.Time
 
 	mu     sync.Mutex
-	open   map[string]bool // threads
-	looked map[string]time.Time
+	open   map[string]bool      // threads that the server has open
+	looked map[string]time.Time // when a thread was checked last
 }
 
 func newServer() *server {
 	return &server{now: time.Now, open: map[string]bool{}, looked: map[string]time.Time{}}
 }
 
-// wants says whether a thread is to be looked at now, and remembers that it is.
-func (s *server) wants(thread string) bool {
+// needsLook says whether a thread is to be checked now. If so, it counts as checked from now on.
+func (s *server) needsLook(thread string) bool {
 	if !argv.IsID(thread) {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if last, ok := s.looked[thread]; s.open[thread] || ok && s.now().Sub(last) < again {
+	if last, ok := s.looked[thread]; s.open[thread] || ok && s.now().Sub(last) < lookInterval {
 		return false
 	}
 	if len(s.looked) >= maxKnown {
@@ -69,33 +69,33 @@ type conn struct {
 	server *server
 	rejoin bool // a lost thread may take the place of a new one
 
-	mu      sync.Mutex
-	caller  string
-	pending map[string]*request // requests for a thread, by id, until they are answered
-	threads map[string]*thread
-	failed  string // the thread whose turn failed last; "" once another turn has begun
-	own     bool   // the caller goes back to failed threads by itself
-	joining *joining
+	mu       sync.Mutex
+	caller   string
+	pending  map[string]*request // requests for a thread, by id, until they are answered
+	threads  map[string]*thread
+	failed   string   // the thread whose turn failed last; "" once another turn has begun
+	goesBack bool     // the caller has gone back to a failed thread by itself
+	joining  *joining // the attempt to resume a lost thread that has no answer yet
 }
 
 // thread is what a connection has seen of a thread.
 type thread struct {
-	cwd    string // as the caller gave it, else as the client answered
-	failed time.Time
-	gone   bool // given up by the caller, or closed
+	cwd       string    // as the caller gave it, else as the client answered
+	failed    time.Time // when its last turn failed; zero if it did not
+	abandoned bool      // given up by the caller, or closed
 }
 
 func newConn(s *server) *conn {
 	return &conn{server: s, pending: map[string]*request{}, threads: map[string]*thread{}}
 }
 
-// step is what is to be done about a message from the caller.
+// step is what the relay must do before it hands on a message from the caller.
 type step struct {
-	look  *request // a thread to look at first
-	start *request // a new thread
+	look  *request // check the thread that this request names
+	start *request // this is a request for a new thread
 }
 
-// up takes in a message on its way to the client.
+// up reads a message on its way to the client.
 func (c *conn) up(message []byte) (s step) {
 	r := readRequest(message)
 	if r == nil {
@@ -107,14 +107,14 @@ func (c *conn) up(message []byte) (s step) {
 	switch {
 	case r.Method == initialize:
 		c.caller = r.caller()
-	case leaving[r.Method]:
+	case leavesThread[r.Method]:
 		if t != nil {
-			t.gone = true
+			t.abandoned = true
 		}
 	case r.Method == turnStart || r.Method == "thread/resume":
-		c.own = c.own || t != nil && !t.failed.IsZero()
+		c.goesBack = c.goesBack || t != nil && !t.failed.IsZero()
 	}
-	if opening[r.Method] && len(r.ID) > 0 {
+	if opensThread[r.Method] && len(r.ID) > 0 {
 		if len(c.pending) >= maxKnown {
 			clear(c.pending)
 		}
@@ -123,13 +123,13 @@ func (c *conn) up(message []byte) (s step) {
 	switch {
 	case r.Method == threadStart || r.Method == sessionNew:
 		s.start = r
-	case r.fromFile() && c.server.wants(r.Params.Thread):
+	case r.fromFile() && c.server.needsLook(r.Params.Thread):
 		s.look = r
 	}
 	return s
 }
 
-// down takes in a message that has been handed on to the caller.
+// down reads a message that has been handed on to the caller.
 func (c *conn) down(message []byte) {
 	method := gjson.GetBytes(message, "method")
 	if !method.Exists() {
@@ -144,7 +144,7 @@ func (c *conn) down(message []byte) {
 		c.server.closed(id)
 		c.mu.Lock()
 		if t := c.threads[id]; t != nil {
-			t.gone = true
+			t.abandoned = true
 		}
 		c.mu.Unlock()
 	case "thread/status/changed":
@@ -159,7 +159,7 @@ func (c *conn) down(message []byte) {
 	}
 }
 
-// answered takes in an answer, if it is one to a request for a thread.
+// answered reads an answer, if it is one to a request that opens a thread.
 func (c *conn) answered(message []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +175,7 @@ func (c *conn) answered(message []byte) {
 	result := gjson.GetManyBytes(message, "result.thread.id", "result.cwd", "result.sessionId", "result")
 	name := cmp.Or(result[0].String(), result[2].String())
 	if name == "" && (r.Method == sessionLoad || r.Method == "session/resume") && result[3].Exists() {
-		name = r.Params.Thread // these answers do not name it
+		name = r.Params.Thread // answers to these two do not name the thread
 	}
 	if name == "" {
 		return // refused
@@ -199,7 +199,7 @@ func (c *conn) status(id, status string) {
 	case status == "notLoaded":
 		c.server.closed(id)
 		if t != nil {
-			t.gone = true
+			t.abandoned = true
 		}
 	case status == "systemError" && t != nil:
 		t.failed = c.server.now()
@@ -207,7 +207,7 @@ func (c *conn) status(id, status string) {
 	}
 }
 
-// name is how the caller calls itself.
+// name returns the name that the caller gave itself.
 func (c *conn) name() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// settled tells whether all that a caller can have read has been taken in. A caller may answer words of the client's
-// before the relay, which hands on first and looks after that, has looked at them.
+// settled lets toClient wait until the relay has read everything that the caller can have read. The relay hands on what the
+// client says first and reads it afterwards, so a caller may answer a message that the relay has not read yet.
 type settled struct {
 	mu      sync.Mutex
-	pending chan struct{} // closed when what is on its way has been taken in; nil if nothing is
+	pending chan struct{} // closed when the output that is being handed on has been read; nil if there is none
 }
 
-// begin says that something goes out.
+// begin says that output of the client's is about to be handed on.
 func (s *settled) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pending = make(chan struct{})
 }
 
-// end says that it has been taken in.
+// end says that this output has been handed on and read.
 func (s *settled) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,9 +27,11 @@ func (s *settled) end() {
 	s.pending = nil
 }
 
-// settling is how long a new thread waits for that: a caller that does not read keeps nobody waiting for longer.
-const settling = 250 * time.Millisecond
+// settleTimeout is how long a request for a new thread waits at most, since a caller that does not read its input would
+// hold it up for ever.
+const settleTimeout = 250 * time.Millisecond
 
+// wait returns when all output has been read, or after settleTimeout.
 func (s *settled) wait() {
 	s.mu.Lock()
 	pending := s.pending
@@ -39,6 +41,6 @@ func (s *settled) wait() {
 	}
 	select {
 	case <-pending:
-	case <-time.After(settling):
+	case <-time.After(settleTimeout):
 	}
 }

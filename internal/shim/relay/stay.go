@@ -8,8 +8,8 @@ import (
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
-// stay runs an app-server and relays between its streams and the caller's in this process, until it has ended. It returns
-// the client's exit code; the error says why it could not be run. It is for systems on which no process becomes another.
+// stay runs an app-server as a child, and relays between its streams and the caller's until it has ended. It returns the
+// client's exit code; the error says why it could not be run. It is for systems where a process cannot become another one.
 func stay(a *asker, client *exec.Cmd, callerIn io.ReadCloser, callerOut io.WriteCloser) (code int, err error) {
 	in, err := client.StdinPipe()
 	if err != nil {
@@ -33,7 +33,7 @@ func stay(a *asker, client *exec.Cmd, callerIn io.ReadCloser, callerOut io.Write
 	return 0, err
 }
 
-// callerConn is the one connection of a relay between streams.
+// callerConn returns the only connection of a relay between streams.
 func callerConn() *conn {
 	c := newConn(newServer())
 	c.rejoin = front.Rejoins() && front.ModeOf() == front.Repair

@@ -10,7 +10,7 @@ import (
 	"github.com/hist-cli/hist/internal/shim/front"
 )
 
-// chunk is how much is read at once, in bytes.
+// chunk is the size of a read, in bytes.
 const chunk = 256 << 10
 
 // stdio is a relay between two pairs of pipes.
@@ -21,18 +21,18 @@ type stdio struct {
 	callerIn, clientOut io.ReadCloser
 	callerOut, clientIn io.WriteCloser
 
-	writing sync.Mutex // held while a message is written to clientIn, however many writes it takes
-	settled settled
-	within  bool // toClient has written the beginning of a message
+	writing    sync.Mutex // held while a message is written to clientIn, even if it takes several writes
+	settled    settled
+	midMessage bool // toClient has written the beginning of a message, but not its end
 }
 
-// toClient hands the caller's messages on to the client, until one of them has gone.
+// toClient hands the caller's messages on to the client, until caller or client has gone.
 func (s *stdio) toClient() {
 	defer s.callerIn.Close()
 	defer s.clientIn.Close()
 	buf := make([]byte, chunk)
-	var held []byte // a message whose end has not come
-	long := false   // within one that is too long
+	var held []byte // the beginning of a message whose end has not come
+	long := false   // what comes belongs to a message that is too long to be read
 	for {
 		n, err := s.callerIn.Read(buf)
 		seen := len(held)
@@ -68,18 +68,18 @@ func (s *stdio) send(data []byte) bool {
 	if len(data) == 0 {
 		return true
 	}
-	if !s.within {
+	if !s.midMessage {
 		s.writing.Lock()
 	}
 	_, err := s.clientIn.Write(data)
-	if s.within = data[len(data)-1] != '\n'; !s.within {
+	if s.midMessage = data[len(data)-1] != '\n'; !s.midMessage {
 		s.writing.Unlock()
 	}
 	return err == nil
 }
 
-// message deals with a message from the caller. What stands before it, and was not handed on yet, goes out before hist
-// looks. sent says that the message has gone out, too; ok is false if the client has gone.
+// message deals with one message from the caller. before is what came before it and has not been handed on yet: that is
+// written first if the message must wait. sent says that both have been written; ok is false if the client has gone.
 func (s *stdio) message(before, line []byte) (sent, ok bool) {
 	step := s.conn.up(line)
 	switch {
@@ -95,7 +95,7 @@ func (s *stdio) message(before, line []byte) (sent, ok bool) {
 	return false, true
 }
 
-// begin hands on a request for a new thread, or goes on with the lost one in its place.
+// begin hands on a request for a new thread, or resumes the lost thread instead.
 func (s *stdio) begin(start *request, line []byte) bool {
 	s.settled.wait()
 	lost, why := s.conn.lost(start)
@@ -110,15 +110,15 @@ func (s *stdio) begin(start *request, line []byte) bool {
 			}
 			why = "the client would not resume the lost thread"
 		} else {
-			why = "the request is of an unknown form"
+			why = "the request has an unknown form"
 		}
 	}
 	s.asker.started(start, s.conn.name(), lost, decisions.New, why)
 	return s.send(line)
 }
 
-// joined waits for the client's answer about a lost thread. A client that takes too long is not waited for: should it
-// refuse after that, the caller's own request goes out then.
+// joined waits for the client's answer to the request to resume a lost thread, and says whether it resumes it. After the
+// timeout it returns true; if the client refuses later, the caller's own request (line) is sent then.
 func (s *stdio) joined(j *joining, line []byte) bool {
 	select {
 	case ok := <-j.answer:
@@ -129,13 +129,13 @@ func (s *stdio) joined(j *joining, line []byte) bool {
 	resend := func() {
 		s.writing.Lock()
 		defer s.writing.Unlock()
-		s.clientIn.Write(line) //nolint:errcheck // a client that has gone is noticed elsewhere
+		s.clientIn.Write(line) //nolint:errcheck // toCaller notices when the client has gone
 	}
 	return s.conn.late(j, resend) || <-j.answer
 }
 
-// toCaller hands the client's messages on to the caller, until one of them has gone. Nothing stands between a read and its
-// write, but while the client is asked for a lost thread.
+// toCaller hands the client's messages on to the caller, until caller or client has gone. Each read is written at once,
+// except while the answer to a request for a lost thread is awaited.
 func (s *stdio) toCaller() {
 	defer s.callerOut.Close()
 	defer s.clientOut.Close()
@@ -166,10 +166,10 @@ func (s *stdio) toCaller() {
 	}
 }
 
-// withoutRefusal takes the client's refusal to resume a lost thread out of what it says. It returns what can go out now,
-// and the beginning of a message that may be it.
+// withoutRefusal removes the client's refusal to resume a lost thread from its output. It returns what can be handed on now,
+// and the beginning of an unfinished message that may be the refusal.
 func (s *stdio) withoutRefusal(data []byte, seen *lines, last bool) (out, held []byte) {
-	if seen.within() { // the rest of a message that has gone out in part
+	if seen.midLine() { // the rest of a message whose beginning has been handed on
 		i := bytes.IndexByte(data, '\n') + 1
 		if i == 0 {
 			return data, nil

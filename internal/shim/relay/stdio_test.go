@@ -133,7 +133,7 @@ func (w *wire) settle() {
 func (w *wire) decided() decisions.Decision {
 	w.t.Helper()
 	w.same(`{"method":"initialized"}`)
-	<-w.stdio.asker.written()
+	<-w.stdio.asker.drained()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.log) == 0 {
@@ -268,7 +268,7 @@ func TestNoRejoin(t *testing.T) {
 		"no directory":            {start: `{"id":9,"method":"thread/start","params":{}}`},
 		"ephemeral":               {start: start(9, `,"ephemeral":true`), available: true},
 		"/clear":                  {start: start(9, `,"sessionStartSource":"clear"`), available: true},
-		"long ago":                {do: func(w *wire) { w.now = w.now.Add(fresh + time.Second) }, available: true},
+		"long ago":                {do: func(w *wire) { w.now = w.now.Add(rejoinWindow + time.Second) }, available: true},
 		"archived":                {do: func(w *wire) { w.same(`{"id":3,"method":"thread/archive","params":{"threadId":"` + a + `"}}`) }},
 		"unsubscribed":            {do: func(w *wire) { w.same(`{"id":3,"method":"thread/unsubscribe","params":{"threadId":"` + a + `"}}`) }},
 		"deleted":                 {do: func(w *wire) { w.same(`{"id":3,"method":"thread/delete","params":{"threadId":"` + a + `"}}`) }},
@@ -301,7 +301,7 @@ func TestNoRejoin(t *testing.T) {
 func TestStartIsLogged(t *testing.T) {
 	w := newWire(t, true)
 	w.same(start(1, ""))
-	<-w.stdio.asker.written()
+	<-w.stdio.asker.drained()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	want := []string{"--via", "thread/start", "--caller", "", "--last", "--cwd", "/work"}
@@ -397,7 +397,7 @@ func TestLooksAgain(t *testing.T) {
 	for range 3 {
 		w.same(line)
 	}
-	w.now = w.now.Add(again + time.Second)
+	w.now = w.now.Add(lookInterval + time.Second)
 	w.same(line)
 	w.down(`{"method":"thread/started","params":{"thread":{"id":"` + b + `"}}}`)
 	w.same(strings.Replace(line, a, b, 1)) // open
@@ -418,13 +418,13 @@ func TestEditor(t *testing.T) {
 	load := `{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"` + a + `","cwd":"/work","mcpServers":[]}}`
 	w.same(load)
 	w.down(`{"jsonrpc":"2.0","id":1,"result":{"modes":null}}`)
-	w.now = w.now.Add(again + time.Second)
+	w.now = w.now.Add(lookInterval + time.Second)
 	w.same(load) // open
 	w.same(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/work","mcpServers":[]}}`)
 	w.down(`{"jsonrpc":"2.0","id":2,"result":{"sessionId":"` + b + `"}}`)
 	w.same(strings.Replace(load, a, b, 1)) // open
 	w.same(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"` + b + `","prompt":[]}}`)
-	<-w.stdio.asker.written()
+	<-w.stdio.asker.drained()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	looked := []string{"--via", "session/load", "--repair", "--quiet", "--caller", "editor/1", "--", a}

@@ -2,17 +2,17 @@ package relay
 
 import "github.com/hist-cli/hist/internal/decisions"
 
-// Watch is what is known of an app-server that is reached in another way than by its streams.
+// Watch is what is known of an app-server that is reached by a socket.
 type Watch struct {
 	server *server
 	asker  *asker
 }
 
-// NewWatch knows nothing yet.
+// NewWatch returns a Watch that knows nothing yet.
 func NewWatch() *Watch { return &Watch{server: newServer(), asker: newAsker()} }
 
-// Connect is for one more connection. up is to be shown each message from the caller before it is handed on, and returns
-// when that may be; down is to be shown each message from the client once it has been handed on.
+// Connect returns two functions for a new connection. up must be called with each message from the caller before it is
+// handed on, and returns when it may be; down must be called with each message from the client after it was handed on.
 func (w *Watch) Connect() (up, down func(message []byte)) {
 	c := newConn(w.server)
 	up = func(message []byte) {
@@ -28,10 +28,10 @@ func (w *Watch) Connect() (up, down func(message []byte)) {
 	return up, c.down
 }
 
-// Unwatched logs that the socket at a path is not watched, and why.
+// Unwatched logs that the messages of the socket at path are not read, and why.
 func (w *Watch) Unwatched(path, why string) {
 	w.asker.decided(decisions.Decision{Via: "argv", Asked: []string{path}, Why: "not watched: " + why})
 }
 
-// Finish waits for the log to be written, for a moment.
+// Finish waits a moment for the log to be written.
 func (w *Watch) Finish() { w.asker.finish() }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// parentPause is how often it is looked whether the client, which started the relay, is still there.
+// parentPause is the time between two checks whether the client, which started the relay, still runs.
 const parentPause = 100 * time.Millisecond
 
-// awaitParent returns when the process that started this one has ended, which pid is the id of.
+// awaitParent returns when this process's parent, whose id is pid, has ended.
 func awaitParent(pid int) {
 	for os.Getppid() == pid {
 		time.Sleep(parentPause)

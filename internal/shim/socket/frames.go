@@ -10,23 +10,23 @@ import (
 	"github.com/hist-cli/hist/internal/shim/relay"
 )
 
-// frames reads a direction of a websocket connection and hands it on as it comes: first the HTTP upgrade, then frame by
-// frame. The frames' headers are a library's to read; their bytes are kept and handed on as they came, masks included,
-// which is why no library writes them.
+// frames relays one direction of a websocket connection: first the HTTP upgrade, then frame by frame. A library reads the
+// frames' headers. It does not write them: the bytes are handed on as they came, masks included.
 type frames struct {
 	in  *bufio.Reader
 	out io.Writer
-	// message is shown the text of each message that came in one frame, before (Hold) or after it is handed on.
+	// message is called with the text of each message that came in one frame: before the frame is handed on if hold is
+	// true, else after.
 	message func(text []byte)
 	hold    bool
 
-	raw bytes.Buffer // of the frame that is read
+	raw bytes.Buffer // the bytes of the current frame
 }
 
-// maxMessage is the longest message that is looked into, in bytes.
+// maxMessage is the longest message that is read, in bytes.
 const maxMessage = relay.MaxMessage
 
-// maxHead is the longest HTTP head that is looked for, in bytes.
+// maxHead is the longest HTTP head that is accepted, in bytes.
 const maxHead = 64 << 10
 
 func newFrames(in io.Reader, out io.Writer, hold bool, message func([]byte)) *frames {
@@ -46,7 +46,7 @@ func (f *frames) run() error {
 	}
 }
 
-// rest hands on what is not understood.
+// rest hands on the remainder of the stream unread, because it is not a websocket's.
 func (f *frames) rest(err error) error {
 	if err == nil {
 		_, err = io.Copy(f.out, f.in)
@@ -54,7 +54,7 @@ func (f *frames) rest(err error) error {
 	return err
 }
 
-// head hands on an HTTP head, and says whether what follows are frames.
+// head hands on an HTTP head, and says whether frames follow it.
 func (f *frames) head() (upgraded bool, err error) {
 	size := 0
 	for {
@@ -79,7 +79,7 @@ func (f *frames) frame() error {
 	h, err := ws.ReadHeader(io.TeeReader(f.in, &f.raw))
 	if err != nil {
 		if f.raw.Len() > 0 {
-			f.out.Write(f.raw.Bytes()) //nolint:errcheck // the end of the stream is what counts
+			f.out.Write(f.raw.Bytes()) //nolint:errcheck // the error of the read is returned
 			io.Copy(f.out, f.in)       //nolint:errcheck // the same
 		}
 		return err
@@ -92,7 +92,7 @@ func (f *frames) frame() error {
 		return err
 	}
 	if _, err := io.CopyN(&f.raw, f.in, h.Length); err != nil {
-		f.out.Write(f.raw.Bytes()) //nolint:errcheck // half a frame is handed on, too
+		f.out.Write(f.raw.Bytes()) //nolint:errcheck // the error of the read is returned
 		return err
 	}
 	if f.hold {
@@ -105,7 +105,7 @@ func (f *frames) frame() error {
 		f.show(h)
 	}
 	if f.raw.Cap() > maxMessage/4 {
-		f.raw = bytes.Buffer{} // a long message is rare; its memory is not kept for the next
+		f.raw = bytes.Buffer{} // long messages are rare, so the memory is released
 	}
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// Main runs a relay as package front starts it for a socket, and returns the exit code, which nobody sees. Its arguments
-// are "unix", the socket's name, that of the client's own socket, and the client's process.
+// Main runs the relay that package front starts for a socket, and returns the exit code, which nobody sees. Its arguments
+// are "unix", the path to listen at, the path of the client's socket, and the client's process id.
 func Main(args []string) int {
-	// A caller that has gone is an error of the write.
+	// When the caller has gone, a write should fail rather than end this process.
 	signal.Ignore(syscall.SIGPIPE)
 	if len(args) != 4 || args[0] != "unix" {
 		return 2

@@ -1,4 +1,4 @@
 package socket
 
-// Main does nothing on Windows: the shim stays there, and looks at command lines only.
+// Main does nothing: on Windows sockets are not watched.
 func Main([]string) int { return 2 }

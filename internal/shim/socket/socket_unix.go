@@ -14,7 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/shim/relay"
 )
 
-// socket is a relay at the name of a socket, of which the client listens at another.
+// socket is a relay that listens at path, while the client listens at inner.
 type socket struct {
 	path, inner string
 	watch       *relay.Watch
@@ -25,10 +25,10 @@ type socket struct {
 
 // Pauses of the relay at a socket.
 const (
-	bindPause  = 2 * time.Millisecond   // between two looks whether the client listens
-	deadPause  = 250 * time.Millisecond // the same, when the process that was started has ended
-	dialPause  = 5 * time.Millisecond
-	dialsAgain = 200 // a client makes the socket's name before it listens
+	bindPause = 2 * time.Millisecond   // between two checks whether the client's socket exists yet
+	deadPause = 250 * time.Millisecond // between two checks whether anyone still listens, after the started process has ended
+	dialPause = 5 * time.Millisecond   // between two attempts to connect
+	maxDials  = 200                    // attempts to connect: a client creates its socket before it listens
 )
 
 // runSocket relays until the client has ended.
@@ -45,8 +45,8 @@ func runSocket(path, inner string, client int) {
 	}
 	listener, err := s.listen()
 	if err != nil {
-		// Nothing is watched then, but whoever connects finds the client.
-		os.Symlink(inner, path) //nolint:errcheck // then there is somebody else's file, as there would be for the client
+		// The messages are not read then, but whoever connects reaches the client.
+		os.Symlink(inner, path) //nolint:errcheck // if the path is taken, the client could not have listened there either
 		s.watch.Unwatched(path, err.Error())
 		<-ended
 		s.awaitSilence()
@@ -64,7 +64,7 @@ func runSocket(path, inner string, client int) {
 	s.watch.Finish()
 }
 
-// listen takes the socket's name. A dead socket of that name is replaced, as the client would.
+// listen listens at s.path. A dead socket there is replaced, as the client would do.
 func (s *socket) listen() (*net.UnixListener, error) {
 	old := syscall.Umask(0o177)
 	defer syscall.Umask(old)
@@ -83,13 +83,13 @@ func (s *socket) listen() (*net.UnixListener, error) {
 	return l, nil
 }
 
-// isSocket says whether a name, or what it leads to, is a socket.
+// isSocket says whether path is a socket or a link to one.
 func isSocket(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode()&fs.ModeSocket != 0
 }
 
-// dead says whether the file at path is what is left of a server: a socket, or a link to one, where nobody listens.
+// dead says whether path is left over from a server that has ended: a socket where nobody listens, or a link to one.
 func dead(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&(fs.ModeSocket|fs.ModeSymlink) == 0 {
@@ -103,8 +103,8 @@ func dead(path string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }
 
-// awaitSilence returns when nobody listens any more where the client did: the process that was started may have been a
-// launcher, whose end the client outlives.
+// awaitSilence returns when nobody listens at the client's socket any more: the process that was started may have been a
+// launcher, and the client may still run after its end.
 func (s *socket) awaitSilence() {
 	for {
 		c, err := net.Dial("unix", s.inner)
@@ -116,7 +116,7 @@ func (s *socket) awaitSilence() {
 	}
 }
 
-// end leaves the socket's name as the client has left its own: gone, or dead if the client was killed.
+// end leaves s.path as the client has left its own socket: removed, or dead if the client was killed.
 func (s *socket) end(l *net.UnixListener, mine fs.FileInfo) {
 	l.Close()
 	_, err := os.Lstat(s.inner)
@@ -134,7 +134,7 @@ func (s *socket) end(l *net.UnixListener, mine fs.FileInfo) {
 	}
 }
 
-// removeLink takes away the link that stood for the relay.
+// removeLink removes the link that runSocket creates if it cannot listen.
 func removeLink(path, inner string) {
 	if to, err := os.Readlink(path); err == nil && to == inner {
 		os.Remove(path) //nolint:errcheck // nobody needs it
@@ -148,7 +148,7 @@ func (s *socket) accept(l *net.UnixListener) {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(dialPause) // out of descriptors, as a rule
+			time.Sleep(dialPause) // usually this process is out of file descriptors
 			continue
 		}
 		go s.serve(c)
@@ -160,7 +160,7 @@ func (s *socket) serve(caller *net.UnixConn) {
 	defer caller.Close()
 	client, err := s.dial()
 	if err != nil {
-		return // the caller sees what it would see of a client that has ended
+		return // closing the connection is what the caller would see if the client had ended
 	}
 	defer client.Close()
 	s.mu.Lock()
@@ -186,11 +186,11 @@ func (s *socket) serve(caller *net.UnixConn) {
 	both.Wait()
 }
 
-// dial reaches the client, which may have made its socket a moment ago and not listen yet.
+// dial connects to the client, which may have just created its socket and not listen yet.
 func (s *socket) dial() (*net.UnixConn, error) {
 	for try := 1; ; try++ {
 		c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: s.inner, Net: "unix"})
-		if err == nil || try == dialsAgain || !errors.Is(err, syscall.ECONNREFUSED) {
+		if err == nil || try == maxDials || !errors.Is(err, syscall.ECONNREFUSED) {
 			return c, err
 		}
 		time.Sleep(dialPause)

@@ -1,6 +1,6 @@
-// Package text has what package strings has, as far as the shim needs it. strings wants Unicode's tables, and Go would
-// initialise half of hist's packages before those: a process that becomes the client has no time for that. In and out:
-// texts. Never here: anything that package strings does not do, and any import.
+// Package text has the functions of package strings that the shim needs. Package strings imports Unicode's tables, and Go
+// would initialise half of hist's packages before those, for which a process that is about to become the client has no
+// time. In and out: strings. Never here: anything that package strings does not do, or any import.
 package text
 
 // HasPrefix is strings.HasPrefix.
@@ -68,7 +68,7 @@ func Split(s string, sep byte) (parts []string) {
 	return parts
 }
 
-// Base is what stands behind the last separator of a path, which is any of the given bytes.
+// Base returns what follows the last separator of a path; each of the given bytes is a separator.
 func Base(path string, separators ...byte) string {
 	for i := len(path) - 1; i >= 0; i-- {
 		for _, s := range separators {
@@ -80,7 +80,7 @@ func Base(path string, separators ...byte) string {
 	return path
 }
 
-// Itoa is strconv.Itoa for what is not negative.
+// Itoa is strconv.Itoa for n >= 0.
 func Itoa(n int) string {
 	digits := ""
 	for ; n > 9; n /= 10 {
