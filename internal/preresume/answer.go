@@ -8,10 +8,10 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 )
 
-// Schema is the version of an Answer's form; it changes when a field changes its meaning or goes.
+// Schema is the version of the Answer's JSON; it changes when a field changes its meaning or is removed.
 const Schema = "hist.pre-resume/1"
 
-// Verdict says in a word whether a session can be resumed.
+// Verdict says in one word whether a session can be resumed.
 type Verdict = agent.Verdict
 
 // The verdicts.
@@ -40,7 +40,7 @@ const (
 	Locate           Action = "locate"       // look for the file elsewhere
 )
 
-// Answer is what to know before a resume. docs/pre-resume.schema.json is its form.
+// Answer is what to know before a resume. docs/pre-resume.schema.json is the schema of its JSON.
 type Answer struct {
 	Schema      string     `json:"schema"`
 	Verdict     Verdict    `json:"verdict"`
@@ -70,14 +70,14 @@ type Answer struct {
 	Before      []string   `json:"before_resume,omitempty"` // a command to run first
 	Resume      []string   `json:"resume,omitempty"`
 	Repaired    bool       `json:"repaired"`
-	Run         string     `json:"run,omitempty"` // of the repair, for hist undo
+	Run         string     `json:"run,omitempty"` // the repair's run id, for hist undo
 	Complete    bool       `json:"complete"`
 	NotRead     string     `json:"not_read,omitempty"`
 	RepairError string     `json:"repair_error,omitempty"` // why a repair that was asked for was not made
 
 	session *glance.Session
 	dir     string
-	weight  weight
+	tally   tally
 }
 
 // Turn is the last turn.
@@ -107,7 +107,7 @@ type Counts struct {
 	Notes   int `json:"notes"`
 }
 
-// Damage is what is wrong with the session, more than a note.
+// Damage is a finding about the session that is more than a note.
 type Damage struct {
 	Rule    string `json:"rule"`
 	Impact  string `json:"impact"`
@@ -123,7 +123,7 @@ type Call struct {
 	Tool string `json:"tool"`
 }
 
-// Related is another thread that has to do with this one.
+// Related is a thread that is related to this one.
 type Related struct {
 	Relation string   `json:"relation"` // fork_of, continues, replaced_by, replaces
 	Thread   string   `json:"thread_id"`
@@ -131,34 +131,34 @@ type Related struct {
 	Resume   []string `json:"resume,omitempty"`
 }
 
-// Lost is a thread that a new one in its directory would replace: its last turn went wrong.
+// Lost is a thread whose last turn went wrong, so that a new thread in its directory would replace it.
 type Lost struct {
 	Thread string   `json:"thread_id"`
 	Path   string   `json:"path"`
-	State  string   `json:"state"` // of its last turn
+	State  string   `json:"state"` // the state of its last turn
 	Last   string   `json:"last_record,omitempty"`
 	Resume []string `json:"resume,omitempty"`
 }
 
-// Dir is the only directory in which the resume finds the session, "" if it does in any.
+// Dir is the only directory from which the client finds the session, "" if it finds it from any.
 func (a *Answer) Dir() string { return a.dir }
 
 // OK says whether the session can be resumed now.
 func (a *Answer) OK() bool { return a.Verdict == Resumable }
 
-// Damaged says whether a repair has something to mend.
+// Damaged says whether a repair has something to do.
 func (a *Answer) Damaged() bool { return a.Verdict == Repairable }
 
-// Missing is the answer when there is no session to look at.
+// Missing is the answer when there is no such session.
 func Missing(reason string) *Answer {
-	a := none(NotFound, Locate, reason)
+	a := newAnswer(NotFound, Locate, reason)
 	a.Complete = true
 	return a
 }
 
 // Unreadable is the answer when a session's file can't be read, or no agent that hist knows wrote it.
 func Unreadable(path string, why error) *Answer {
-	a := none(Corrupt, SeeFindings, "it could not be read: "+why.Error())
+	a := newAnswer(Corrupt, SeeFindings, "it could not be read: "+why.Error())
 	if errors.Is(why, agent.ErrUnclaimed) {
 		a.Verdict, a.Agent, a.Reason = Incompatible, "", why.Error()
 	}
@@ -166,14 +166,14 @@ func Unreadable(path string, why error) *Answer {
 	return a
 }
 
-// TimedOut is the answer when the time was over before anything was known: it stands in nobody's way.
+// TimedOut is the answer when the time ran out before anything was known: it does not keep anyone from resuming.
 func TimedOut(path string) *Answer {
-	a := none(Resumable, Resume, "the time was over before the session was looked at")
+	a := newAnswer(Resumable, Resume, "the time ran out before the session was read")
 	a.Path, a.SameThread, a.NotRead = path, true, "all of it"
 	return a
 }
 
-func none(v Verdict, next Action, reason string) *Answer {
+func newAnswer(v Verdict, next Action, reason string) *Answer {
 	return &Answer{
 		Schema: Schema, Verdict: v, Reason: reason, Next: next, Agent: all.Agents[0].Name(), Findings: []Damage{}, Unknown: []Call{}, Related: []Related{},
 	}

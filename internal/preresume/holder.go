@@ -12,11 +12,11 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
-// Holder is who has a session open, for a caller that must tell its own orphan from somebody's terminal. What is not
-// known is empty.
+// Holder is the process that has a session open, for a caller that must tell an orphan of its own from a client in
+// somebody's terminal. What is not known is empty.
 type Holder struct {
 	PID     int    `json:"pid,omitempty"`
-	Command string `json:"command,omitempty"` // the program and its subcommand, none of its other arguments
+	Command string `json:"command,omitempty"` // the program and its subcommand, without its other arguments
 	Started string `json:"started,omitempty"`
 	Lock    string `json:"lock,omitempty"` // the lock file that it holds
 }
@@ -32,13 +32,13 @@ func holder(busy *inuse.Busy) *Holder {
 	return h
 }
 
-// subcommands are those of a client that keeps a thread open; any other argument may be somebody's words.
+// subcommands are those with which a client keeps a thread open. Any other argument may be part of a prompt.
 var subcommands = []string{"app-server", "exec", "fork", "mcp-server", "resume"}
 
-// Subcommand says whether an argument of a client is a subcommand that keeps a thread open, and nobody's words.
+// Subcommand says whether an argument of a client is a subcommand that keeps a thread open, and so not part of a prompt.
 func Subcommand(arg string) bool { return slices.Contains(subcommands, arg) }
 
-// commandOf tells what a process runs, from Linux's /proc; "" elsewhere.
+// commandOf returns what a process runs, from Linux's /proc; "" on other systems.
 func commandOf(pid int) string {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
 	if err != nil || len(text) == 0 {
@@ -54,10 +54,10 @@ func commandOf(pid int) string {
 	return command
 }
 
-// ticks is how many of the kernel's ticks make a second in what /proc tells (USER_HZ, on every platform that Go runs on).
-const ticks = 100
+// ticksPerSecond is the unit of times in /proc (USER_HZ), the same on every platform that Go runs on.
+const ticksPerSecond = 100
 
-// startOf is when a process was started, from Linux's /proc; zero elsewhere.
+// startOf returns when a process was started, from Linux's /proc; zero on other systems.
 func startOf(pid int) time.Time {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
@@ -72,7 +72,7 @@ func startOf(pid int) time.Time {
 		return time.Time{}
 	}
 	boot, _, _ = bytes.Cut(boot, []byte("\n"))
-	// The second field is the program's name in brackets, and may hold anything; the start is the 20th behind it.
+	// The second field is the program's name in brackets, which may contain anything; the start is the 20th field after it.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 20 {
 		return time.Time{}
@@ -82,5 +82,5 @@ func startOf(pid int) time.Time {
 	if err != nil || err2 != nil {
 		return time.Time{}
 	}
-	return time.Unix(begun+since/ticks, 0)
+	return time.Unix(begun+since/ticksPerSecond, 0)
 }

@@ -12,36 +12,38 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// weight is what the findings come to.
-type weight struct {
-	mendable, stuck, refused int    // what concerns the model: with a fix; that block and have none; that the API refuses and have none
-	named                    int    // what only a copy under another name mends
-	nothing                  string // why there is nothing to go on with, though nothing was lost; "" if there is
+// tally counts the findings that decide about a verdict.
+type tally struct {
+	fixable int    // have a fix
+	blocked int    // keep the client from resuming, and have no fix
+	refused int    // the API refuses it, and there is no fix
+	renamed int    // only a copy under another name fixes it
+	empty   string // why there is no conversation to resume, though nothing was lost; "" if there is one
 }
 
-// hollow are rules about a file that holds no conversation. Such a one may be as the client left it, and is no damage then;
-// resumed it can't be.
-var hollow = map[string]bool{"empty-file": true, "no-conversation": true}
+// emptyRules are the rules about a file that holds no conversation. The client may have left it so, and then it is not
+// damaged; but it can't be resumed.
+var emptyRules = map[string]bool{"empty-file": true, "no-conversation": true}
 
-func (a *Answer) fixable(found []lint.Finding) {
+func (a *Answer) count(found []lint.Finding) {
 	for i := range found {
 		switch f := &found[i]; {
-		case hollow[f.Rule.Name] && f.Impact == lint.Notes:
-			a.weight.nothing = f.Message
-		case f.Impact == lint.Notes, f.Impact == lint.Shows: // neither keeps a resume from being whole
+		case emptyRules[f.Rule.Name] && f.Impact == lint.Notes:
+			a.tally.empty = f.Message
+		case f.Impact == lint.Notes, f.Impact == lint.Shows: // the model still gets the whole history
 		case f.Rename != "":
-			a.weight.named++
+			a.tally.renamed++
 		case f.Fix != lint.NoFix:
-			a.weight.mendable++
+			a.tally.fixable++
 		case f.Impact == lint.Blocks:
-			a.weight.stuck++
+			a.tally.blocked++
 		case f.Impact == lint.Rejects:
-			a.weight.refused++
+			a.tally.refused++
 		}
 	}
 }
 
-// judge comes to a verdict. What stands in the way for certain comes before what the error of a failed resume says.
+// judge sets the verdict. What is certain to prevent a resume comes before what the error of a failed resume suggests.
 func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	g := a.session
 	switch {
@@ -49,18 +51,18 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(InUse, RetryLater, true, busy.Reason)
 	case req.MaxSize > 0 && g.Size > req.MaxSize:
 		a.say(TooLarge, SeeFindings, false, fmt.Sprintf("the session has %d bytes, more than the %d that were allowed", g.Size, req.MaxSize))
-	case a.weight.stuck > 0 && a.blockedFromOutside():
+	case a.tally.blocked > 0 && a.blockedFromOutside():
 		a.say(Incompatible, SeeFindings, true, a.first("blocks"))
-	case a.weight.stuck > 0:
+	case a.tally.blocked > 0:
 		a.say(Corrupt, SeeFindings, false, a.first("blocks"))
-	case a.weight.nothing != "":
-		a.say(Corrupt, SeeFindings, false, a.weight.nothing)
-	case a.weight.named > 0:
+	case a.tally.empty != "":
+		a.say(Corrupt, SeeFindings, false, a.tally.empty)
+	case a.tally.renamed > 0:
 		a.Before, a.Resume = []string{"hist", "repair", a.Path}, nil
 		a.say(Incompatible, SeeFindings, true, a.first("blocks")+"; the copy is another thread")
-	case a.weight.mendable > 0:
+	case a.tally.fixable > 0:
 		a.say(Repairable, RepairThenResume, true, a.damage())
-	case a.weight.refused > 0:
+	case a.tally.refused > 0:
 		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
 	case g.Archived:
 		a.unarchive()
@@ -73,14 +75,15 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	}
 }
 
-// actions are what to do next after an error that alone tells.
+// actions are what to do next when the verdict comes from the error alone.
 var actions = map[Verdict]Action{InUse: RetryLater, NotFound: Locate, ClientTooOld: Upgrade, Corrupt: SeeFindings, Incompatible: SeeFindings}
 
 func (a *Answer) say(v Verdict, next Action, same bool, reason string) {
 	a.Verdict, a.Next, a.SameThread, a.Reason = v, next, same, reason
 }
 
-// blockedFromOutside says whether all that blocks stands beside the session, which itself is whole.
+// blockedFromOutside says whether everything that blocks is beside the session, in its home, and the session itself is
+// intact.
 func (a *Answer) blockedFromOutside() bool {
 	for _, f := range a.Findings {
 		if rule := lint.FindRule(f.Rule); f.Impact == lint.Blocks.String() && (rule == nil || !rule.Home) {
@@ -120,7 +123,7 @@ func (a *Answer) damage() string {
 	return "findings: " + strings.Join(parts, ", ")
 }
 
-// fine tells a healthy session's last turn in words.
+// fine describes a healthy session's last turn.
 func (a *Answer) fine() string {
 	text := map[timeline.TurnState]string{
 		timeline.NoTurn: "nothing has been asked yet", timeline.Completed: "the last turn was answered", timeline.Interrupted: "the last turn was interrupted",
@@ -129,7 +132,7 @@ func (a *Answer) fine() string {
 	switch a.session.Turn.Class {
 	case "", session.Unknown:
 	case session.Transient:
-		text += " on an error that passes"
+		text += " with a temporary error"
 	default:
 		text += " (" + string(a.session.Turn.Class) + ")"
 	}
@@ -139,7 +142,7 @@ func (a *Answer) fine() string {
 	return text
 }
 
-// unarchive says that the session has to leave the archive first.
+// unarchive answers that the session must be taken out of the archive first.
 func (a *Answer) unarchive() {
 	why := "it lies in the archive"
 	if in, ok := a.session.Agent.(agent.Archiver); ok {

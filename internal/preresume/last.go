@@ -12,14 +12,15 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 )
 
-// Last finds the session that the home's client means by --last: the last one of a directory, or of all if none is
-// given; nil if there is none. Archived sessions and those of sub-agents do not count, and with interactive none that a
-// command began that runs one turn and ends: codex resume passes over those, codex exec resume does not.
+// Last finds the session that the home's client means by --last: the last one of a directory, or of all directories if cwd
+// is empty; nil if there is none. Archived sessions and those of sub-agents do not count. With interactive, sessions that
+// were begun by a command that runs one turn and ends do not count either: codex resume skips those, codex exec resume does
+// not.
 //
-// Clients differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the first take the
-// session that was begun last; others the one whose file was changed last; 0.114 and those from 0.153 on the one that
-// was updated last in their list of threads, in which a file that they have not written themselves does not stand; of that list
-// they pass over what has no prompt there.
+// Clients differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the oldest take the
+// session that was begun last; others the one whose file was changed last; 0.114, and 0.153 and later, the one that was
+// updated last in their list of threads. Files that the client has not written itself are not in that list, and threads
+// for which it holds no prompt are skipped.
 func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.Session, error) {
 	var threads []agent.Thread
 	var err error
@@ -30,9 +31,9 @@ func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.S
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	// A list that can't be read, or has a form that is not known, leaves the files.
+	// If the list can't be read, or its form is unknown, the files decide.
 	wanted := func(g *glance.Session) bool {
-		return (cwd == "" || works(g, cwd)) && !(interactive && g.Header.Source == "exec")
+		return (cwd == "" || worksIn(g, cwd)) && !(interactive && g.Header.Source == "exec")
 	}
 	if listed && list.LastIsListed(threads) {
 		return lastListed(ctx, threads, wanted)
@@ -40,8 +41,8 @@ func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.S
 	return find(ctx, homeDir, threads == nil && err == nil, wanted)
 }
 
-// lastListed finds the last of the threads in a client's list: of two that were updated in one moment (0.114 counts in
-// seconds) clients take the one with the greater id (measured with 0.114.0 and 0.169.0), which began later.
+// lastListed finds the last of the threads in a client's list. Of two that were updated at the same time (0.114 counts in
+// seconds), clients take the one with the greater id (measured with 0.114.0 and 0.169.0), which began later.
 func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance.Session) bool) (*glance.Session, error) {
 	slices.SortFunc(threads, func(a, b agent.Thread) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
@@ -55,7 +56,7 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			continue // it is not there any more, or its own answer says why it can't be read
+			continue // it is gone or can't be read; asking for this session says why
 		}
 		if wanted(g) {
 			return g, nil
@@ -64,11 +65,11 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 	return nil, nil
 }
 
-// works says whether a session works in a directory, or began there.
-func works(g *glance.Session, cwd string) bool {
+// worksIn says whether a session worksIn in a directory, or began there.
+func worksIn(g *glance.Session, cwd string) bool {
 	if g.CWD == cwd || g.Header.CWD == cwd {
 		return true
 	}
-	real, err := filepath.EvalSymlinks(cwd) // clients write the directory that links lead to
+	real, err := filepath.EvalSymlinks(cwd) // clients write the path with links resolved
 	return err == nil && (g.CWD == real || g.Header.CWD == real)
 }

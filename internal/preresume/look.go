@@ -19,22 +19,25 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Request is what to look at.
+// Request says which session to look at, and how.
 type Request struct {
 	Source  *source.Source
-	Home    string       // the agent's home that the session lies in, "" if in none
-	Lint    lint.Options // what is known beside the bytes
+	Home    string       // the agent's home that the session is in, "" if in none
+	Lint    lint.Options // what is known of the session besides its bytes
 	Deep    bool         // read all of it, however large it is
-	MaxSize int64        // bytes; a larger session is too large for the caller; 0: none is
-	Content bool         // tell the last prompt's text
-	Error   string       // of a failed resume, "" if there is none
+	MaxSize int64        // bytes; a larger session is too large for the caller; 0: no limit
+	Content bool         // include the last prompt's text
+	Error   string       // the error of a failed resume, "" if there is none
 }
 
-// maxWhole is the largest session that is linted whole without being asked, in bytes of the file: 10 MB take less than
-// 20 ms on a machine of 2025. Compressed ones are some eight times as long as their files.
+// maxWhole is the largest session that is linted whole unless Deep asks for it, in bytes of the file: 10 MB take less than
+// 20 ms on a machine of 2025.
 const maxWhole = 24 << 20
 
-// Look answers. The error is ctx's, or what kept the session from being read.
+// zstdRatio is how many times as long a compressed session is as its file, roughly.
+const zstdRatio = 8
+
+// Look answers a request. The error is ctx's, or what kept the session from being read.
 func Look(ctx context.Context, req Request) (*Answer, error) {
 	g, err := glance.Look(ctx, req.Source.Path, glance.Options{Content: req.Content, Live: req.Lint.Live})
 	if err != nil {
@@ -46,7 +49,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	}
 	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	if err != nil {
-		a.Warning = "it can't be told whether somebody uses it: " + err.Error()
+		a.Warning = "it is not known whether another process is using it: " + err.Error()
 	}
 	findings, err := a.read(ctx, req)
 	if err != nil {
@@ -66,7 +69,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	return a, nil
 }
 
-// about takes over what the session's head and tail tell.
+// about makes an answer of what the session's head and tail say.
 func about(g *glance.Session, content bool) *Answer {
 	h := g.Header
 	a := &Answer{
@@ -94,36 +97,37 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// secret is what looks like a key or a password: of OpenAI's form, in a header, in an address.
+// secret matches what looks like a key or a password: a key of OpenAI's form, a bearer token, a password in a URL.
 var secret = regexp.MustCompile(`\bsk-[A-Za-z0-9_*-]{6,}|(?i:bearer )[A-Za-z0-9._~+/=-]{8,}|://[^/\s:@]+:[^/\s@]+@`)
 
 func withoutSecrets(text string) string { return secret.ReplaceAllString(text, "(secret)") }
 
-// read lints the session: whole if it is small, or if that was asked for and the time suffices; else head and tail.
+// read lints the session: whole if it is small or Deep asks for it, and the time suffices; else head and tail.
 func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) {
 	size := req.Source.Size()
 	if req.Source.Compressed {
-		size *= 8
+		size *= zstdRatio
 	}
 	if size <= maxWhole || req.Deep {
 		found, err := whole(ctx, req)
 		if !errors.Is(err, context.DeadlineExceeded) {
-			if beside := new(homes.BesideError); errors.As(err, &beside) { // the session itself is known, and that is what is asked for
+			if beside := new(homes.BesideError); errors.As(err, &beside) { // the session itself was read, and the answer is about that
 				a.NotRead, err = err.Error(), nil
 			}
 			a.Complete = err == nil && a.NotRead == ""
 			return found, err
 		}
-		a.NotRead = "the time was over before the session was read; "
+		a.NotRead = "the time ran out before the session was read; "
 	}
 	found, from, err := ends(req.Source, a.session)
 	if from > 0 {
-		a.NotRead += fmt.Sprintf("what stands between the first line and byte %d; --deep reads it", from)
+		a.NotRead += fmt.Sprintf("the part between the first line and byte %d; --deep reads it", from)
 	}
 	return found, err
 }
 
-// whole lints all of the session, and compares it with its neighbours. With a BesideError the findings are the session's own.
+// whole lints all of the session, and compares it with the rest of its home. If the error is a BesideError, the findings
+// are those of the session alone.
 func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
 	opts := req.Lint
 	opts.Home = req.Home
@@ -137,11 +141,11 @@ func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
 	return res.Findings, err
 }
 
-// tailBytes is how much of the end of a large session is looked at for broken lines.
+// tailBytes is how much of the end of a large session is checked for broken lines.
 const tailBytes = 256 << 10
 
-// ends finds what a look at the first line and at the last ones tells: a header that can't be read, and lines that are
-// broken in themselves. from is where the tail begins. The number of its lines is not known.
+// ends checks only the first line and the last ones: for a header that can't be read, and for lines that are broken in
+// themselves. from is the offset at which the tail begins; the numbers of its lines are not known.
 func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int64, err error) {
 	if g.Fault != "" {
 		rule := lint.FindRule("bad-header")
@@ -179,10 +183,10 @@ func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int
 	return found, from, nil
 }
 
-// maxFindings is how many findings an answer names.
+// maxFindings is how many findings an answer lists.
 const maxFindings = 20
 
-// tell takes over the findings: notes are counted, the others named.
+// tell adds the findings to the answer: notes are counted, the others also listed.
 func (a *Answer) tell(found []lint.Finding) {
 	for i := range found {
 		f := &found[i]
@@ -203,5 +207,5 @@ func (a *Answer) tell(found []lint.Finding) {
 			a.Findings = append(a.Findings, Damage{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Offset, f.Message})
 		}
 	}
-	a.fixable(found)
+	a.count(found)
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// find finds the session that was changed, or begun, last among those that are wanted, and that no sub-agent wrote.
-func find(ctx context.Context, homeDir string, begun bool, wanted func(*glance.Session) bool) (*glance.Session, error) {
+// find returns the wanted session that was changed last or, with byBegin, begun last. Sub-agents' sessions do not count.
+func find(ctx context.Context, homeDir string, byBegin bool, wanted func(*glance.Session) bool) (*glance.Session, error) {
 	files, err := newest(ctx, homeDir)
 	if err != nil {
 		return nil, err
 	}
-	if begun {
+	if byBegin {
 		slices.SortStableFunc(files, func(a, b file) int { return strings.Compare(b.name.Time, a.name.Time) })
 	}
 	for _, f := range files {
@@ -28,7 +28,7 @@ func find(ctx context.Context, homeDir string, begun bool, wanted func(*glance.S
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			continue // its own answer says why it can't be read
+			continue // it can't be read; asking for this session says why
 		}
 		if !strings.Contains(g.Header.Source, "subagent") && wanted(g) {
 			return g, nil
@@ -37,10 +37,10 @@ func find(ctx context.Context, homeDir string, begun bool, wanted func(*glance.S
 	return nil, nil
 }
 
-// Replaceable finds the newest thread that works in a directory and whose last turn failed, never ended or got no answer:
-// the one that a new thread there would be begun in the place of. It is nil if there is none.
+// Replaceable finds the newest thread that works in a directory and whose last turn failed, never ended or got no answer: a
+// new thread there would replace it. It is nil if there is none.
 func Replaceable(ctx context.Context, homeDir, cwd string) (*Lost, error) {
-	g, err := find(ctx, homeDir, false, func(g *glance.Session) bool { return works(g, cwd) && glance.WentWrong(g) })
+	g, err := find(ctx, homeDir, false, func(g *glance.Session) bool { return worksIn(g, cwd) && glance.WentWrong(g) })
 	if g == nil || err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ type file struct {
 	changed time.Time
 }
 
-// newest lists the live sessions of a home, the one that was changed last first.
+// newest lists the sessions of a home that are not archived, the one that was changed last first.
 func newest(ctx context.Context, homeDir string) ([]file, error) {
 	var files []file
 	root := all.LiveSessions(homeDir)
@@ -75,11 +75,11 @@ func newest(ctx context.Context, homeDir string) ([]file, error) {
 	return files, err
 }
 
-// maxNear is how many sessions around the end of this one are looked at.
+// maxNear is how many sessions that were changed after this one began are read.
 const maxNear = 50
 
-// related lists the threads that have to do with a session: the one that it was forked from or continues, and one that
-// was begun in its place without its context, or in whose place it was begun.
+// related lists the threads that are related to a session: the one that it was forked from or continues, and any that was
+// begun to replace it without its context, or that it was begun to replace.
 func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related, error) {
 	list := []Related{}
 	if base := g.Header.BaseThread; base != "" {
@@ -93,7 +93,8 @@ func related(ctx context.Context, homeDir string, g *glance.Session) ([]Related,
 	}
 	looked := 0
 	for _, f := range files {
-		// What was last changed before this session began can only have been replaced by it, and not long before.
+		// A thread that was last changed before this one began can only have been replaced by it, and only if that was not
+		// long before.
 		if f.name.ThreadID == g.Thread || f.changed.Before(g.Created.Add(-time.Hour)) || looked == maxNear {
 			continue
 		}

@@ -22,13 +22,13 @@ const (
 	MaxBytes = 4096
 )
 
-// Card is what to check before going on. Names in Lines stand in backquotes.
+// Card is what to check before going on. Names in its lines are in backquotes.
 type Card struct {
 	Title    string
 	Sections []Section
 }
 
-// Section is a heading and what stands below it.
+// Section is a heading and the lines below it.
 type Section struct {
 	Title string
 	Lines []string
@@ -36,9 +36,9 @@ type Section struct {
 
 // Options say what the card may use.
 type Options struct {
-	CWD     string // the directory that is worked in now; "" if it is not known
+	CWD     string // the current working directory; "" if it is not known
 	Content bool   // show the beginning of prompts
-	Live    bool   // somebody writes the session now, such as the agent that asks for the card
+	Live    bool   // the session is being written now, for instance by the agent that asks for the card
 }
 
 // Source is a session that can be read.
@@ -46,8 +46,8 @@ type Source interface {
 	Reader(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Make makes the card of a session that lint has looked at. The error is ctx's, or what kept the session from being
-// read; a compressed stream that breaks off is read up to there.
+// Make makes the card of a session and its lint result. The error is ctx's, or what kept the session from being read; a
+// compressed stream that is truncated or damaged is read up to that point.
 func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*Card, error) {
 	in, err := src.Reader(ctx)
 	if err != nil {
@@ -65,11 +65,11 @@ func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*
 		f.cwd = h.CWD
 	}
 	c := &Card{Title: "Restart card: thread " + name(h.ID)}
-	c.add("Where it stopped", f.stop(h)...)
-	c.add("Prompts", f.said(opts.Content)...)
-	c.add("Working directory", where(ctx, f.cwd, opts.CWD, h)...)
-	c.add("Sandbox", f.sandboxed()...)
-	if f.unsaved {
+	c.add("Where it stopped", f.stopLines(h)...)
+	c.add("Prompts", f.promptLines(opts.Content)...)
+	c.add("Working directory", directoryLines(ctx, f.cwd, opts.CWD, h)...)
+	c.add("Sandbox", f.sandboxLines()...)
+	if f.notSaved {
 		c.add("Save", "the last turn did not save its work by the tool that the turns before it used: save it now")
 	}
 	if n := f.damaged(); n > 0 {
@@ -84,8 +84,8 @@ func (c *Card) add(title string, lines ...string) {
 	}
 }
 
-// stop says where the session stopped, and what was running then.
-func (f *facts) stop(h session.Info) []string {
+// stopLines say where the session stopped, and what was running then.
+func (f *facts) stopLines(h session.Info) []string {
 	var lines []string
 	switch {
 	case f.stopped != nil:
@@ -133,8 +133,8 @@ func stamp(t *turnFacts) string {
 	return t.last.Format("2006-01-02 15:04:05 UTC")
 }
 
-// said tells the last prompt, and which of those since the restart are old.
-func (f *facts) said(content bool) []string {
+// promptLines describe the last prompt, and which of those since the restart repeat an earlier one.
+func (f *facts) promptLines(content bool) []string {
 	if f.prompt.line == 0 {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (f *facts) said(content bool) []string {
 	return lines
 }
 
-// numbers lists prompts by their lines, the newest ones if they are many.
+// numbers lists the line numbers of prompts; if there are many, of the newest.
 func numbers(list []prompt) string {
 	const most = 6
 	word, others := "line ", ""
@@ -188,8 +188,8 @@ func numbers(list []prompt) string {
 	return others + word + strings.Join(out, ", ")
 }
 
-// where compares the working directory with what was recorded of it.
-func where(ctx context.Context, recorded, now string, h session.Info) []string {
+// directoryLines compare the working directory with what the session recorded of it.
+func directoryLines(ctx context.Context, recorded, now string, h session.Info) []string {
 	var lines []string
 	if recorded == "" && now == "" {
 		return []string{"the session records none"}
@@ -202,7 +202,7 @@ func where(ctx context.Context, recorded, now string, h session.Info) []string {
 	if now != "" && now != dir {
 		lines = append(lines, "you are in another one: "+name(now))
 	}
-	state := look(ctx, dir)
+	state := checkoutOf(ctx, dir)
 	if state.problem != "" {
 		return append(lines, state.problem)
 	}
@@ -218,7 +218,7 @@ func where(ctx context.Context, recorded, now string, h session.Info) []string {
 	return lines
 }
 
-// compare says whether a thing is what it was when the session began.
+// compare says whether the commit or branch is what it was when the session began.
 func compare(what, then, now string) string {
 	if now == "" {
 		now = "none"
@@ -232,7 +232,7 @@ func compare(what, then, now string) string {
 	return fmt.Sprintf("%s: moved from %s, when the session began, to %s", what, name(then), name(now))
 }
 
-func (f *facts) sandboxed() []string {
+func (f *facts) sandboxLines() []string {
 	lines := slices.Clone(f.sandbox)
 	for i := range lines {
 		lines[i] = plain(lines[i])
@@ -260,20 +260,19 @@ func names(calls []call, more int) string {
 	return strings.Join(out, ", ")
 }
 
-// name puts a name from the session into backquotes, cut short.
+// name quotes a name from the session with backquotes, shortened.
 func name(s string) string {
 	const most = 80
 	return "`" + clip(plain(s), most) + "`"
 }
 
-// quoted is the beginning of a prompt on one line.
+// quoted returns the beginning of a prompt, on one line and in quotation marks.
 func quoted(s string) string {
 	const most = 300
 	return "“" + clip(plain(s), most) + "”"
 }
 
-// plain makes one line of a text, with nothing in it that a terminal or Markdown would obey: control characters and
-// the like are escaped.
+// plain puts a text on one line and escapes what a terminal or Markdown would interpret, such as control characters.
 func plain(s string) string {
 	s = strconv.Quote(strings.ReplaceAll(s, "`", "'"))
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(s[1 : len(s)-1])

@@ -148,8 +148,8 @@ func TestWorkingDirectory(t *testing.T) {
 	}
 	run("checkout", "-q", "--detach")
 	says(dir, dir, "moved from main, when the session began, to none")
-	says(t.TempDir(), "", "git says nothing of it")
-	says(filepath.Join(dir, "gone"), "", "the recorded directory is not there now")
+	says(t.TempDir(), "", "git knows nothing about it")
+	says(filepath.Join(dir, "gone"), "", "the recorded directory does not exist now")
 	t.Setenv("PATH", t.TempDir())
 	says(dir, dir, "git is not installed")
 }

@@ -10,42 +10,42 @@ import (
 
 // facts is what the card needs to know of a session. It is gathered entry by entry.
 type facts struct {
-	agent string // whose session it is
-	live  bool   // somebody writes the session now: its last turn is not over
+	agent string // the agent that wrote the session
+	live  bool   // the session is being written now, so that its last turn is not over
 
-	turn    turnFacts  // the turn in hand, or the last one
-	left    *turnFacts // the newest turn that never ended
-	stopped *turnFacts // the turn that the newest restart, or the session's end, cut off
-	older   []call
-	lost    int   // how many calls are in older, and were
-	restart int64 // line where the session went on after the newest restart, 0 if it did not
-	prompt  prompt
-	prompts []prompt // since the restart
-	stale   map[int64]bool
-	sandbox []string // messages of findings
-	unsaved bool
-	counts  [5]int // findings by impact
-	cwd     string // as of the newest settings
+	turn     turnFacts      // the current turn, or the last one
+	left     *turnFacts     // the newest turn that never ended
+	stopped  *turnFacts     // the turn that was cut off by the newest restart, or by the session's end
+	older    []call         // the newest calls of earlier turns that have no output, at most maxCalls
+	lost     int            // how many such calls there are, including those that older no longer holds
+	restart  int64          // line where the session went on after the newest restart, 0 if it did not
+	prompt   prompt         // the last one
+	prompts  []prompt       // those since the restart
+	stale    map[int64]bool // lines of prompts since the restart that repeat an earlier one
+	sandbox  []string       // messages of the newest findings about failures inside the sandbox
+	notSaved bool           // the last turn did not save its work
+	counts   [5]int         // findings by impact
+	cwd      string         // from the newest settings
 }
 
-// turnFacts are what is known of one turn.
+// turnFacts is what is known of one turn.
 type turnFacts struct {
-	number  int
-	line    int64
-	last    time.Time
-	state   timeline.TurnState
-	detail  string
-	over    bool
-	mended  bool   // hist has put stand-ins into it, and may have closed it: it was cut off
-	resumed int64  // line where the session went on after it was cut off, 0 if it did not
-	unknown []call // no output: nobody knows what they did
-	more    int    // how many more of them there are
+	number   int
+	line     int64     // where it begins
+	last     time.Time // of its last record
+	state    timeline.TurnState
+	detail   string
+	over     bool
+	repaired bool   // hist has put placeholder outputs into it, and may have closed it: it was cut off
+	resumed  int64  // line where the session went on after it was cut off, 0 if it did not
+	unknown  []call // calls without an output: nobody knows what they did; at most maxCalls
+	more     int    // how many more there are
 }
 
 // call is a call whose outcome is not known.
 type call struct {
 	tool, id string
-	ran      []string // what it ran itself, with how that came out
+	ran      []string // the calls that it made itself, if it is a script, and their outcomes
 }
 
 // maxRan is how many of a script's own calls a card names.
@@ -54,11 +54,11 @@ const maxRan = 4
 // prompt is a message to the agent.
 type prompt struct {
 	line     int64
-	at       string
+	at       string // its time, as it is printed
 	chars    int
 	text     string
 	worked   bool // the model called a tool for it
-	answered bool // it was answered in words, last of all
+	answered bool // the last thing that the model did was to answer in words
 }
 
 // Limits of what is kept: calls of one turn, and prompts since a restart.
@@ -76,7 +76,7 @@ func (f *facts) entry(e *timeline.Entry) error {
 		f.retire()
 		before := f.turn
 		f.turn = turnFacts{state: timeline.Open, number: e.Turn, line: e.Pos.Line, last: e.Time}
-		if before.over && before.mended {
+		if before.over && before.repaired {
 			f.left = &before
 			f.wentOn(e.Pos.Line)
 		}
@@ -94,7 +94,7 @@ func (f *facts) entry(e *timeline.Entry) error {
 		f.prompt.worked, f.prompt.answered = true, false
 		if !e.Answered || e.Outcome.State == session.StoodIn {
 			f.turn.add(call{tool: e.Tool, id: e.CallID})
-			f.turn.mended = f.turn.mended || e.Outcome.State == session.StoodIn
+			f.turn.repaired = f.turn.repaired || e.Outcome.State == session.StoodIn
 		}
 	case timeline.Answer:
 		f.prompt.answered = true
@@ -111,7 +111,7 @@ func (f *facts) entry(e *timeline.Entry) error {
 	return nil
 }
 
-// at is the time of the day in brackets, with a space before it; nothing for a time that is not known.
+// at formats the time of day, in brackets and with a leading space; "" if the time is not known.
 func at(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -127,7 +127,7 @@ func (t *turnFacts) add(c call) {
 	}
 }
 
-// ran adds a call that a script made to what is told of the script, if its own outcome is not known.
+// ran records a call that a script made, if the outcome of the script itself is not known.
 func (t *turnFacts) ran(e *timeline.Entry) {
 	for i := range t.unknown {
 		if c := &t.unknown[i]; c.id == e.Within && len(c.ran) < maxRan {
@@ -136,14 +136,14 @@ func (t *turnFacts) ran(e *timeline.Entry) {
 	}
 }
 
-// retire moves the calls of a turn that is over to those of older turns.
+// retire moves the unanswered calls of the current turn to those of older turns.
 func (f *facts) retire() {
 	f.lost += len(f.turn.unknown) + f.turn.more
 	f.older = append(f.older, f.turn.unknown...)
 	f.older = f.older[max(0, len(f.older)-maxCalls):]
 }
 
-// finding takes over what lint found.
+// finding records what lint found.
 func (f *facts) finding(e *timeline.Entry) {
 	f.counts[e.Finding.Impact]++
 	switch e.Finding.Rule.Name {
@@ -155,37 +155,37 @@ func (f *facts) finding(e *timeline.Entry) {
 		f.sandbox = append(f.sandbox, e.Finding.Message)
 		f.sandbox = f.sandbox[max(0, len(f.sandbox)-maxSandbox):]
 	case "missing-save":
-		f.unsaved = true
+		f.notSaved = true
 	}
 }
 
-// wentOn notes that the session goes on at a line, after the newest turn that was cut off.
+// wentOn records that the session goes on at a line, after the newest turn that was cut off.
 func (f *facts) wentOn(line int64) {
 	f.restart, f.stopped, f.prompts, f.stale = line, f.left, nil, map[int64]bool{}
 	if f.stopped == nil {
 		return
 	}
 	f.stopped.resumed = line
-	n := len(f.stopped.unknown) // they are told with it
+	n := len(f.stopped.unknown) // these are listed with the turn itself
 	f.older, f.lost = f.older[:max(0, len(f.older)-n)], f.lost-n-f.stopped.more
 }
 
-// maxSandbox is how many turns with failures inside the sandbox are told, the newest.
+// maxSandbox is how many turns with failures inside the sandbox the card lists, the newest.
 const maxSandbox = 3
 
-// finish settles what the end of the session tells.
+// finish takes into account that the session ends here.
 func (f *facts) finish() {
-	if (!f.turn.over || f.turn.mended) && f.turn.number > 0 && !f.live {
+	if (!f.turn.over || f.turn.repaired) && f.turn.number > 0 && !f.live {
 		f.stopped = &f.turn
 		return
 	}
 	if f.live && !f.turn.over {
-		f.turn.unknown, f.turn.more = nil, 0 // they run now
+		f.turn.unknown, f.turn.more = nil, 0 // these calls are still running
 	}
 	f.retire()
 }
 
-// damaged is how many findings are more than notes.
+// damaged counts the findings that are more than notes.
 func (f *facts) damaged() int {
 	return f.counts[lint.Shows] + f.counts[lint.Loses] + f.counts[lint.Rejects] + f.counts[lint.Blocks]
 }

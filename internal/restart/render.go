@@ -2,15 +2,15 @@ package restart
 
 import "strings"
 
-// cutShort ends a card that would be too long.
+// cutShort is the last line of a card that would be too long.
 const cutShort = "(cut here; hist show tells all)"
 
-// Text is the card for a terminal or a prompt, at most MaxLines lines and MaxBytes bytes.
+// Text returns the card for a terminal or a prompt, at most MaxLines lines and MaxBytes bytes.
 func (c *Card) Text() string {
 	return c.render("", "", "  ", func(s string) string { return strings.ReplaceAll(s, "`", "") })
 }
 
-// Markdown is the card as Markdown, within the same limits.
+// Markdown returns the card as Markdown, within the same limits.
 func (c *Card) Markdown() string {
 	return c.render("# ", "## ", "- ", func(s string) string { return s })
 }

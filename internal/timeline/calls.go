@@ -18,10 +18,10 @@ func (t *teller) call(rec *session.Record) {
 		twin.open = false
 	}
 	t.turn.calls++
-	t.turn.spoke, t.turn.words = true, false
+	t.turn.active, t.turn.answered = true, false
 }
 
-// nested tells of what a script did, if the event tells of that, below the newest call of one that is open.
+// nested adds a call that a script made, if the event is about one. It belongs to the oldest open call that runs a script.
 func (t *teller) nested(rec *session.Record) {
 	tool, asked, ok := t.words.Within(rec)
 	if !ok {
@@ -31,7 +31,7 @@ func (t *teller) nested(rec *session.Record) {
 	for _, e := range t.queue {
 		if e.Kind == Call && e.open && e.script {
 			within = e.CallID
-			break // scripts run one after the other
+			break // scripts run one after another
 		}
 	}
 	e := t.add(rec, Call)
@@ -71,7 +71,7 @@ func (t *teller) output(rec *session.Record) {
 	}
 }
 
-// giveUp settles the calls that no output will answer.
+// giveUp marks the open calls as settled: no output will come for them any more.
 func (t *teller) giveUp() {
 	for _, e := range t.calls.All() {
 		e.open = false
@@ -79,7 +79,7 @@ func (t *teller) giveUp() {
 	t.calls.Clear()
 }
 
-// How much is told, in bytes: of a call's arguments or output, and of a name.
+// How much is kept, in bytes: of a call's arguments or output, and of a name.
 const (
 	maxShown = 4000
 	maxName  = 100

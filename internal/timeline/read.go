@@ -14,19 +14,19 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Options say what to tell beside what happened.
+// Options say how to read a session, and what the entries are to hold.
 type Options struct {
-	Agent    agent.Agent    // that wrote the session; nil: its first bytes are to tell
+	Agent    agent.Agent    // the agent that wrote the session; nil: decided by its first bytes
 	Findings []lint.Finding // of this session, in the order of their places, as lint.Session returns them
 	Content  bool           // fill Text, Asked and Got
-	Live     bool           // somebody writes the session now
-	// Asked is enough: of answers, and of what calls were given, brought and came to, nothing is told but that there were some.
-	// To decode all that is most of the work.
+	Live     bool           // the session is being written now
+	// Asked says that only the contents of prompts are wanted: answers and calls have entries, but without their texts,
+	// arguments, outputs and outcomes. Decoding those is most of the work.
 	Asked bool
 }
 
-// Read tells the session in r, an entry a call of emit; the entry is emit's to keep. The errors are emit's, ctx's and
-// what the reading met; all that came before an error has been told.
+// Read reads the session in r and calls emit for each entry, which emit may keep. The error is emit's, ctx's or the
+// reader's; everything before the error has been emitted.
 func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) error) error {
 	if opts.Agent == nil {
 		var head []byte
@@ -44,7 +44,7 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 			return ctx.Err()
 		}
 		rec, err := framer.Next()
-		framer.Faults() // lint has told them
+		framer.Faults() // discarded: they are among the findings
 		if err != nil {
 			t.finish()
 			if errors.Is(err, io.EOF) {
@@ -66,23 +66,23 @@ type teller struct {
 	words agent.Words
 	emit  func(*Entry) error
 	queue []*Entry
-	calls session.OpenCalls[*Entry] // of this turn
+	calls session.OpenCalls[*Entry] // this turn's calls that have no output yet
 	turn  turn
 	turns int
 
-	cwd, model string // as of the newest context
+	cwd, model string // from the newest context
 }
 
-// turn is the turn in hand.
+// turn is the current turn.
 type turn struct {
-	id      string
-	running bool
-	quiet   bool // nothing but its prompt says that it began, and nothing that it ended
-	start   *Entry
-	last    *Entry // the newest entry of it
-	calls   int
-	spoke   bool // the model said or did something
-	words   bool // the last thing was an answer in words
+	id       string
+	running  bool
+	implicit bool // no events mark its beginning and end: it begins with its prompt
+	start    *Entry
+	last     *Entry // its newest entry
+	calls    int
+	active   bool // the model said or did something
+	answered bool // the last thing that the model did was to answer in words
 }
 
 func (t *teller) record(rec *session.Record) {
@@ -91,7 +91,7 @@ func (t *teller) record(rec *session.Record) {
 		t.endTurn(nil, Open)
 		t.startTurn(rec)
 	case session.TurnEnd:
-		t.found(rec.Pos) // what is wrong with the end belongs to the turn
+		t.found(rec.Pos) // findings about the end belong to the turn
 		t.turnEnd(rec)
 	case session.Call:
 		t.call(rec)
@@ -115,7 +115,7 @@ func (t *teller) record(rec *session.Record) {
 	}
 }
 
-// add queues an entry of the turn in hand.
+// add queues an entry of the current turn.
 func (t *teller) add(rec *session.Record, kind Kind) *Entry {
 	e := &Entry{Kind: kind, Pos: rec.Pos, Offset: rec.Offset, Time: t.words.Time(rec)}
 	if t.turn.running {
@@ -125,15 +125,15 @@ func (t *teller) add(rec *session.Record, kind Kind) *Entry {
 	return e
 }
 
-// startTurn begins a turn. Only now the calls before it stay without an output: one may come behind the turn's end.
+// startTurn begins a turn. Only now are the open calls before it given up, because an output may come after its turn's end.
 func (t *teller) startTurn(rec *session.Record) {
 	t.giveUp()
 	t.turns++
-	t.turn = turn{id: string(rec.TurnID), running: true, quiet: rec.Kind != session.TurnStart}
+	t.turn = turn{id: string(rec.TurnID), running: true, implicit: rec.Kind != session.TurnStart}
 	t.turn.start = t.add(rec, TurnStart)
 }
 
-// turnEnd takes over how the client says that the turn ended.
+// turnEnd ends the turn as the client's record says.
 func (t *teller) turnEnd(rec *session.Record) {
 	state, detail := Completed, ""
 	end := t.words.Ending(rec)
@@ -151,7 +151,7 @@ func (t *teller) turnEnd(rec *session.Record) {
 	}
 }
 
-// endTurn ends the turn in hand, if there is one: at a record, or where its last entry stands.
+// endTurn ends the current turn, if there is one: at rec or, if that is nil, at the turn's last entry.
 func (t *teller) endTurn(rec *session.Record, state TurnState) *Entry {
 	if !t.turn.running {
 		return nil
@@ -169,21 +169,21 @@ func (t *teller) endTurn(rec *session.Record, state TurnState) *Entry {
 	return e
 }
 
-// message tells of a prompt or an answer.
+// message adds a prompt, an answer, or a call that the provider runs.
 func (t *teller) message(rec *session.Record) {
 	kind := Answer
 	switch {
 	case rec.Boundary:
 		kind = Prompt
 		if rec.Begins { // no record says where its turn begins
-			t.endTurn(nil, t.quietState())
+			t.endTurn(nil, t.implicitState())
 			t.startTurn(rec)
 		}
 	case t.words.Calls(rec):
-		e := t.add(rec, Call) // the provider runs it: no output comes
+		e := t.add(rec, Call) // the provider runs it, so that no output will come
 		e.Tool, e.CallID, e.Answered = clip(t.words.Tool(rec)), clip(string(rec.CallID)), true
 		t.turn.calls++
-		t.turn.spoke, t.turn.words = true, false
+		t.turn.active, t.turn.answered = true, false
 		return
 	case !rec.Answer:
 		return
@@ -198,25 +198,25 @@ func (t *teller) message(rec *session.Record) {
 			e.Text = text
 		}
 	}
-	t.turn.words = kind == Answer
-	t.turn.spoke = t.turn.spoke || t.turn.words
+	t.turn.answered = kind == Answer
+	t.turn.active = t.turn.active || t.turn.answered
 }
 
-// quietState is how a turn ended that no event ends.
-func (t *teller) quietState() TurnState {
+// implicitState is how a turn ended whose end no event marks.
+func (t *teller) implicitState() TurnState {
 	switch {
-	case t.turn.words:
+	case t.turn.answered:
 		return Completed
-	case t.turn.spoke:
+	case t.turn.active:
 		return Open
 	}
 	return Unanswered
 }
 
-// settings tells where and with which model turns run, if that is new. Until a model is named it waits for that.
+// settings adds an entry if the working directory or the model has changed, but none before a model is named.
 func (t *teller) settings(rec *session.Record) {
 	cwd, model := t.words.Place(rec)
-	cwd, model = cmp.Or(cwd, t.cwd), cmp.Or(model, t.model) // what a record leaves unsaid stays
+	cwd, model = cmp.Or(cwd, t.cwd), cmp.Or(model, t.model) // what a record does not say stays as it was
 	if cwd == t.cwd && model == t.model {
 		return
 	}
@@ -228,7 +228,7 @@ func (t *teller) settings(rec *session.Record) {
 	e.CWD, e.Model = cut(cwd, maxShown), clip(model)
 }
 
-// found queues the findings up to a place.
+// found queues the findings up to a position.
 func (t *teller) found(at session.Pos) {
 	for len(t.opts.Findings) > 0 && !at.Less(t.opts.Findings[0].Pos) {
 		f := &t.opts.Findings[0]
@@ -241,7 +241,7 @@ func (t *teller) found(at session.Pos) {
 	}
 }
 
-// finish settles what is still open at the end of the session.
+// finish ends what is still open at the end of the session.
 func (t *teller) finish() {
 	t.found(session.Pos{Line: 1<<63 - 1})
 	state := Open
@@ -251,8 +251,8 @@ func (t *teller) finish() {
 		for _, e := range t.calls.All() {
 			e.Outcome.State = session.Running
 		}
-	case t.turn.quiet:
-		state = t.quietState()
+	case t.turn.implicit:
+		state = t.implicitState()
 	}
 	t.endTurn(nil, state)
 	t.giveUp()
