@@ -174,3 +174,23 @@ func TestChangedMeanwhile(t *testing.T) {
 		})
 	}
 }
+
+// TestInPlaceBesideDamage: a database that can't be read keeps no session from its repair; that it is damaged is told.
+func TestInPlaceBesideDamage(t *testing.T) {
+	for _, name := range []string{"state_5.sqlite", "thread_history_1.sqlite", "logs_2.sqlite"} {
+		home, path, text := inHome(t)
+		put(t, filepath.Join(home, name), bytes.Repeat([]byte("no database "), 100))
+		rep, err := repairInPlace(t, home, path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, text) {
+			t.Errorf("%s: the session is as it was, %v", name, err)
+		}
+		told := func(l Left) bool { return l.Rule == "damaged-database" }
+		if !slices.ContainsFunc(rep.Left, told) {
+			t.Errorf("%s: nothing says that it is damaged: %+v", name, rep.Left)
+		}
+	}
+}

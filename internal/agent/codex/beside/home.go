@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
@@ -32,6 +33,8 @@ type Home struct {
 	views *store.Projections
 	files func() (rollouts, error)
 	index func() (map[string]string, error)
+	// damaged are the databases that no client can read.
+	damaged func() []store.Damaged
 
 	mu        sync.Mutex
 	ancestors map[string]*lint.Result // of forks, by their paths
@@ -40,10 +43,11 @@ type Home struct {
 // Open returns the home at dir; what it needs of it is read when it is first asked for.
 func Open(ctx context.Context, dir string) *Home {
 	return &Home{
-		dir:   dir,
-		views: store.NewProjections(dir),
-		files: sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
-		index: sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
+		dir:     dir,
+		views:   store.NewProjections(dir),
+		files:   sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
+		index:   sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
+		damaged: sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
 	}
 }
 
@@ -105,7 +109,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	moved, err := h.moved(src, name)
-	return slices.Concat(projection, lineage, moved), err
+	return slices.Concat(projection, lineage, moved, h.broken(res)), err
 }
 
 // ofFile is a finding about a file as a whole.
@@ -215,6 +219,18 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	return []lint.Finding{f}, nil
+}
+
+// broken tells of the databases that can't be read. Clients before 0.150 do without them, newer ones resume nothing.
+func (h *Home) broken(res *lint.Result) (found []lint.Finding) {
+	for _, d := range h.damaged() {
+		f := ofFile(rules.DamagedDatabase, fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session; move the database away with its -wal and -shm files, and the client makes a new one", d.Name, d.Why))
+		if codex.Before(res.Summary.Header.Version, 0, 150) {
+			f.Impact = lint.Notes
+		}
+		found = append(found, f)
+	}
+	return found
 }
 
 // moved looks whether the client's list of threads has a session elsewhere. Of a reverted thread, which has several

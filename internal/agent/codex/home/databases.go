@@ -3,6 +3,7 @@ package home
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -68,4 +69,19 @@ func StateFiles(home string) (files []string) {
 func HistoryFiles(home string) []string {
 	path := filepath.Join(Databases(home), HistoryFile)
 	return []string{path, path + "-wal"}
+}
+
+// databases begin the names of those of a client's databases without which it resumes nothing.
+var databases = []string{"state_", "thread_history_", "logs_", "goals_", "memories_", "queue_"}
+
+// DatabaseNames are the names of those of a home's databases without which its client resumes nothing.
+func DatabaseNames(home string) (names []string) {
+	entries, _ := os.ReadDir(Databases(home)) // what can't be read is told when it is needed
+	for _, e := range entries {
+		begins := func(with string) bool { return strings.HasPrefix(e.Name(), with) }
+		if strings.HasSuffix(e.Name(), ".sqlite") && slices.ContainsFunc(databases, begins) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }

@@ -65,7 +65,7 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	db.SetMaxOpenConns(1)
 	if err := db.PingContext(ctx); err != nil {
 		db.Close()
-		return nil, path, fmt.Errorf("opening %s: %w", path, err)
+		return nil, path, fmt.Errorf("opening %s: %w", path, named(err))
 	}
 	return db, path, nil
 }
@@ -126,16 +126,16 @@ func columns(ctx context.Context, db querier, path, table string) (names []strin
 func query(ctx context.Context, db querier, path string, do func(*sql.Rows) error, text string, args ...any) error {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := do(rows); err != nil {
-			return fmt.Errorf("reading %s: %w", path, err)
+			return fmt.Errorf("reading %s: %w", path, named(err))
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	return nil
 }
