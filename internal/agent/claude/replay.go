@@ -59,20 +59,25 @@ func (c *Checker) answeredBefore(n *node) bool {
 
 // repeatedEnd reports copies of older records behind the end of a conversation: a client that was ended while it wrote the
 // history again, as some do for a compaction, leaves them as the last of the file. Where no last-prompt record names another
-// end, the client begins at the last copy, and sends nothing of what came behind the first (2.1.330, measured); versions up to
+// end, or a copied one does, the client begins at the last copy, and sends nothing of what came behind the first (2.1.330, measured); versions up to
 // 2.1.2 begin at what was written behind the copies, if that hangs on one.
 func (c *Checker) repeatedEnd() {
 	if c.repeated == nil || c.opts.Live {
 		return
 	}
 	end, last := c.tipOf(c.leaf), c.lastCopied()
-	if end == nil || last == nil || c.tipOf(last.uuid) == end {
-		return
-	}
-	if leaf := c.byUUID[c.leaf]; leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
+	if end == nil || last == nil {
 		return
 	}
 	tip := c.newestBelow(last)
+	if leaf := c.byUUID[c.leaf]; leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
+		tip = c.newestCopy(leaf)
+	} else if c.tipOf(last.uuid) == end {
+		return
+	}
+	if tip == end {
+		return
+	}
 	lost := c.reach(end, hung, c.hungKept, c.all())
 	sent := c.reach(tip, hung, c.hungKept, c.all())
 	if !slices.ContainsFunc(lost.list, func(n *node) bool { return n.sent() && !n.filler && !sent.has(n) }) {
@@ -86,6 +91,28 @@ func (c *Checker) repeatedEnd() {
 	if tip.role == roleLink && tip.index > end.index {
 		c.hang(tip, end, d)
 	}
+}
+
+// newestCopy is the record that the newest client begins at if a copied last-prompt record names a leaf that was copied, too: of
+// what hangs on the leaf only what stands behind the leaf's last copy counts, copies included.
+func (c *Checker) newestCopy(leaf *node) *node {
+	tip := answerHead(leaf, hung)
+	at := c.lastPlace(tip)
+	c.below(tip, func(m *node) bool {
+		if place := c.lastPlace(m); at.Less(place) && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
+			tip, at = m, place
+		}
+		return true
+	})
+	return tip
+}
+
+// lastPlace is where a record, or its last copy, stands.
+func (c *Checker) lastPlace(n *node) session.Pos {
+	if copies := c.copies[n.pos()]; len(copies) > 0 {
+		return copies[len(copies)-1]
+	}
+	return n.pos()
 }
 
 // lastCopied is the record with a message whose copy stands behind all others; nil if one that is no copy does.

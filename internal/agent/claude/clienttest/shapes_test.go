@@ -111,3 +111,17 @@ func TestLostBranches(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiedEnd: where a block of the file stands again at its end, and with it the note of an older end, the client begins
+// there. That is named, and once it is mended all is sent.
+func TestCopiedEnd(t *testing.T) {
+	s, _ := recording(t, "2.1.330", "bigout")
+	damaged := append(slices.Clone(s), s[s.find(0, isCall):s.find(0, isText)+1]...)
+	if len(unsent(damaged, Sent(s), damaged)) == 0 || !named(t, damaged.Bytes()) {
+		t.Error("the copied block does no harm, or is not named")
+	}
+	fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
+	if left := unsent(damaged, Sent(s), Lines(fixed)); len(left) > 0 {
+		t.Errorf("not sent after the repair: %v", left)
+	}
+}
