@@ -1,5 +1,5 @@
-// Package decisions keeps the log of what pre-resume was asked and what it answered: the memory that a wrapper loses
-// when it is restarted. In: one Decision at a time. Out: all of them. No word of a conversation is in it.
+// Package decisions keeps the log of what pre-resume was asked and what it answered, which a wrapper forgets when it is
+// restarted. In: one Decision at a time. Out: all of them. It holds no word of a conversation.
 package decisions
 
 import (
@@ -19,11 +19,11 @@ import (
 
 // Decision is one line of the log.
 type Decision struct {
-	ID        string    `json:"id"`               // joins the line of an answer with that of what became of it
+	ID        string    `json:"id"`               // the same in the line of an answer and in the later line that says what was done
 	Time      time.Time `json:"time"`             // UTC
 	Via       string    `json:"via,omitempty"`    // what led to the question: argv, or the method of a message, as thread/resume
-	Caller    string    `json:"caller,omitempty"` // who asked, as it calls itself: its name and version
-	CWD       string    `json:"cwd,omitempty"`    // where hist was called, or the directory it was asked for
+	Caller    string    `json:"caller,omitempty"` // the name and version that the caller gave itself
+	CWD       string    `json:"cwd,omitempty"`    // where hist was called, or the directory that it was asked about
 	Asked     []string  `json:"asked"`            // the session that was asked for: an id, a path, or --last
 	Thread    string    `json:"thread_id,omitempty"`
 	Path      string    `json:"path,omitempty"`
@@ -33,17 +33,17 @@ type Decision struct {
 	Used      string    `json:"used,omitempty"` // the thread that was handed on, or "new"; "" if that is not known
 	Why       string    `json:"why,omitempty"`  // why that one
 	Repaired  bool      `json:"repaired,omitempty"`
-	Run       string    `json:"run,omitempty"`    // of the repair, for hist undo
-	Digest    string    `json:"sha256,omitempty"` // of the session before the repair
-	Ran       []string  `json:"ran,omitempty"`    // what was run: the program and its subcommand, of all else the length
+	Run       string    `json:"run,omitempty"`    // the repair's run id, for hist undo
+	Digest    string    `json:"sha256,omitempty"` // hash of the session before the repair
+	Ran       []string  `json:"ran,omitempty"`    // what was run: the program and its subcommand, and only the lengths of the other arguments
 	Exit      *int      `json:"exit,omitempty"`   // its exit code, once it has ended
 	Millis    int64     `json:"ms"`               // how long the answer took, in milliseconds
 }
 
-// New is the thread that is used when none is taken up again.
+// New stands in Decision.Used for a new thread.
 const New = "new"
 
-// Path is where the log lies: decisions.jsonl in hist's state folder.
+// Path returns the path of the log: decisions.jsonl in hist's state directory.
 func Path() (string, error) {
 	dir, err := statedir.Path()
 	if err != nil {
@@ -52,15 +52,15 @@ func Path() (string, error) {
 	return filepath.Join(dir, "decisions.jsonl"), nil
 }
 
-// Append adds a line to the log, in one write, so that lines of processes that log at the same time don't mix. Behind a
-// line that was cut it begins a new one.
+// Append adds a line to the log, in one write, so that the lines of processes that log at the same time don't mix. If the
+// last line is incomplete, it begins a new one.
 func Append(d Decision) error {
 	path, err := Path()
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making room for the log of decisions: %w", err)
+		return fmt.Errorf("creating the directory of the log of decisions: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -83,7 +83,7 @@ func Append(d Decision) error {
 	return nil
 }
 
-// endsTorn says whether the last line of a file lacks its end.
+// endsTorn says whether the last line of a file lacks its newline.
 func endsTorn(f *os.File) (bool, error) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
@@ -94,9 +94,8 @@ func endsTorn(f *os.File) (bool, error) {
 	return err == nil && last[0] != '\n', err
 }
 
-// Read returns all decisions, the oldest first; none if there is no log. A line that is no decision, as
-// one that was cut by a crash, is passed over.
-// Of an id that stands in several lines, the last holds.
+// Read returns all decisions, the oldest first; none if there is no log. A line that is not a decision, such as one that a
+// crash cut off, is skipped. If several lines have the same id, the last one counts.
 func Read() ([]Decision, error) {
 	path, err := Path()
 	if err != nil {
@@ -126,7 +125,7 @@ func Read() ([]Decision, error) {
 	return all, nil
 }
 
-// Tried is the run of an earlier repair of the session with this SHA-256 that pre-resume made, "" if there is none.
+// Tried returns the run of an earlier repair that pre-resume made of the session with this SHA-256, "" if there is none.
 func Tried(digest string) (run string, err error) {
 	all, err := Read()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package follow tells which session files below some directories have changed, by the system's own notification.
+// Package follow reports which session files below some directories have changed, by means of the system's notifications.
 //
-// In: directories and files. Out: the path of each session file that was written, made, renamed or removed, once it has
-// rested. Nothing is read, and nothing is done while nothing happens.
+// In: directories and files. Out: the path of each session file that was written, created, renamed or removed, once it has
+// not changed for a while. It reads no file, and does nothing while nothing happens.
 package follow
 
 import (
@@ -21,27 +21,28 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// ErrLimit: the system lets this user watch no more directories.
+// ErrLimit says that the system does not let this user watch any more directories.
 var ErrLimit = errors.New("the system's limit of watched directories is reached; raise it (Linux: sysctl fs.inotify.max_user_watches and fs.inotify.max_user_instances), or watch a part of the home")
 
-// Follower watches directories and all below them. It is for one goroutine.
+// Follower watches directories and everything below them. It must be used by one goroutine only.
 type Follower struct {
-	rest    time.Duration
-	system  *fsnotify.Watcher
-	dirs    map[string]map[string]bool // that are watched, and the session files that were seen in them
-	roots   []string                   // what was asked for; one that is missing is waited for
-	shut    []error                    // why directories are not watched
-	pending pending
+	rest      time.Duration
+	system    *fsnotify.Watcher
+	dirs      map[string]map[string]bool // the watched directories, and the session files that were seen in them
+	roots     []string                   // the paths to watch; one that does not exist may appear later
+	unwatched []error                    // why some directories are not watched
+	pending   pending
 
-	followed map[string]string // the real paths of the roots that are directories, and of what symbolic links below them lead to
+	followed map[string]string // the real paths of the roots that are directories, and of directories that symbolic links below them lead to
 }
 
-// New begins to watch. Every path may be a file or a directory, and may be missing: it is seen when it comes. rest is how
-// long a file must not have changed to be told. The error is ErrLimit, or that of the system. What was begun must be closed.
+// New begins to watch. Every path may be a file or a directory, and may not exist yet: it is noticed when it appears. rest
+// is how long a file must not have changed before it is reported. The error is ErrLimit, or the system's. The Follower must
+// be closed.
 func New(paths []string, rest time.Duration) (*Follower, error) {
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
-		return nil, limited("", err)
+		return nil, limitError("", err)
 	}
 	f := &Follower{rest: rest, system: system, dirs: map[string]map[string]bool{}, followed: map[string]string{}, pending: pending{due: map[string]time.Time{}}}
 	for _, path := range paths {
@@ -57,24 +58,24 @@ func New(paths []string, rest time.Duration) (*Follower, error) {
 	return f, nil
 }
 
-// Close ends the watching.
+// Close stops watching.
 func (f *Follower) Close() error { return f.system.Close() }
 
-// Dirs is how many directories are watched.
+// Dirs returns how many directories are watched.
 func (f *Follower) Dirs() int { return len(f.dirs) }
 
-// Shut says of directories that they could not be watched, and why.
-func (f *Follower) Shut() []error { return f.shut }
+// Shut returns an error for each directory that could not be watched.
+func (f *Follower) Shut() []error { return f.unwatched }
 
-// Later has a path told again after a while, as if it had changed.
+// Later reports a path again after a while, as if it had changed.
 func (f *Follower) Later(path string, after time.Duration) {
 	if !f.pending.has(path) {
 		f.pending.set(path, time.Now().Add(after))
 	}
 }
 
-// Next waits for the next session file that has changed and rests. The file may be gone. The error is ctx's, ErrLimit, or
-// the system's.
+// Next waits for the next session file that has changed, and has not changed again for the time given to New. The file may
+// have been removed. The error is ctx's, ErrLimit, or the system's.
 func (f *Follower) Next(ctx context.Context) (string, error) {
 	for {
 		path, at := f.pending.first()
@@ -85,7 +86,7 @@ func (f *Follower) Next(ctx context.Context) (string, error) {
 				f.pending.drop(path)
 				return path, nil
 			}
-			due = time.After(wait) // not stopped: a session that is written all day would heap up what stops it
+			due = time.After(wait) // never stopped: it expires by itself
 		}
 		select {
 		case <-ctx.Done():
@@ -105,7 +106,7 @@ func (f *Follower) Next(ctx context.Context) (string, error) {
 			case !errors.Is(err, fsnotify.ErrEventOverflow):
 				return "", fmt.Errorf("watching for changes: %w", err)
 			}
-			for _, root := range f.roots { // more has happened than could be told: all of it may have changed
+			for _, root := range f.roots { // events were lost: anything may have changed
 				if err := f.root(root, true); err != nil {
 					return "", err
 				}
@@ -114,7 +115,7 @@ func (f *Follower) Next(ctx context.Context) (string, error) {
 	}
 }
 
-// event takes note of what happened to a name.
+// event handles a notification of the system.
 func (f *Follower) event(e fsnotify.Event) error {
 	if e.Op == fsnotify.Chmod {
 		return nil
@@ -122,30 +123,30 @@ func (f *Follower) event(e fsnotify.Event) error {
 	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 		f.forget(e.Name)
 	}
-	if walk.IsSession(e.Name) && f.asked(e.Name) {
+	if walk.IsSession(e.Name) && f.belowRoot(e.Name) {
 		f.see(e.Name)
 		f.pending.set(e.Name, time.Now().Add(f.rest))
 		return nil
 	}
 	for _, root := range f.roots {
 		if root == e.Name || strings.HasPrefix(root, e.Name+string(filepath.Separator)) {
-			if err := f.root(root, true); err != nil { // it, or a directory above it, has come or gone
+			if err := f.root(root, true); err != nil { // it, or a directory above it, has appeared or disappeared
 				return err
 			}
 		}
 	}
-	if e.Has(fsnotify.Create) && f.asked(e.Name) {
+	if e.Has(fsnotify.Create) && f.belowRoot(e.Name) {
 		return f.below(e.Name, true)
 	}
 	return nil
 }
 
-// forget drops the watches of a directory that is gone from its place. What lay in it has changed.
+// forget drops the watches of a directory that was removed or renamed. The sessions that were in it count as changed.
 func (f *Follower) forget(dir string) {
 	maps.DeleteFunc(f.followed, func(at, _ string) bool { return at == dir || strings.HasPrefix(at, dir+string(filepath.Separator)) })
 	for d, files := range f.dirs {
 		if d == dir || strings.HasPrefix(d, dir+string(filepath.Separator)) {
-			f.system.Remove(d) //nolint:errcheck // the system drops it by itself where it is gone
+			f.system.Remove(d) //nolint:errcheck // if the directory is gone, the system has dropped the watch itself
 			delete(f.dirs, d)
 			for path := range files {
 				f.pending.set(path, time.Now().Add(f.rest))
@@ -154,15 +155,15 @@ func (f *Follower) forget(dir string) {
 	}
 }
 
-// see remembers a session file, for the case that its directory goes.
+// see remembers a session file, so that it can be reported if its directory disappears.
 func (f *Follower) see(path string) {
 	if files := f.dirs[filepath.Dir(path)]; files != nil {
 		files[path] = true
 	}
 }
 
-// asked says whether a path is one of the roots, or lies below one.
-func (f *Follower) asked(path string) bool {
+// belowRoot says whether a path is one of the roots or below one.
+func (f *Follower) belowRoot(path string) bool {
 	for _, root := range f.roots {
 		if path == root || strings.HasPrefix(path, root+string(filepath.Separator)) {
 			return true
@@ -171,16 +172,17 @@ func (f *Follower) asked(path string) bool {
 	return false
 }
 
-// root watches what was asked for. Of a file, or of what is not there yet, that is the nearest directory above.
-func (f *Follower) root(path string, told bool) error {
+// root watches one of the roots. For a file, or a path that does not exist yet, it watches the nearest directory above.
+// report says that the sessions found now are to be reported as changed.
+func (f *Follower) root(path string, report bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
 		if real, err := filepath.EvalSymlinks(path); err == nil && !isLink(path) {
 			f.followed[path] = real
 		}
-		return f.below(path, told)
-	case err == nil && told:
+		return f.below(path, report)
+	case err == nil && report:
 		f.pending.set(path, time.Now().Add(f.rest))
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
@@ -188,26 +190,27 @@ func (f *Follower) root(path string, told bool) error {
 			return f.add(dir)
 		}
 		if dir == filepath.Dir(dir) {
-			return fmt.Errorf("%s: no directory above it is there", path)
+			return fmt.Errorf("%s: no directory above it exists", path)
 		}
 	}
 }
 
-// below watches a directory and all in it. told: the sessions in it are changes; they may have come before the watch.
-func (f *Follower) below(dir string, told bool) error {
+// below watches a directory and everything in it. report says that the sessions in it are to be reported as changed,
+// because they may have been written before the watch began.
+func (f *Follower) below(dir string, report bool) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			if !errors.Is(err, fs.ErrNotExist) {
-				f.shut = append(f.shut, err)
+				f.unwatched = append(f.unwatched, err)
 			}
-			return nil // gone again, or not ours to read
+			return nil // gone again, or not readable for us
 		case e.IsDir():
 			return f.add(path)
 		case e.Type()&fs.ModeSymlink != 0 && isDir(path):
-			return f.link(path, told)
+			return f.link(path, report)
 		case walk.IsSession(path):
-			if f.see(path); told {
+			if f.see(path); report {
 				f.pending.set(path, time.Now().Add(f.rest))
 			}
 		}
@@ -215,8 +218,9 @@ func (f *Follower) below(dir string, told bool) error {
 	})
 }
 
-// link is below for a symbolic link to a directory, unless all that it leads to is watched anyway, or it leads up.
-func (f *Follower) link(path string, told bool) error {
+// link is below for a symbolic link to a directory. It does nothing if that directory is watched anyway, or is above a
+// watched one.
+func (f *Follower) link(path string, report bool) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil // gone again
@@ -227,7 +231,7 @@ func (f *Follower) link(path string, told bool) error {
 		}
 	}
 	f.followed[path] = real
-	return f.below(path+string(filepath.Separator), told) // with that the link is followed
+	return f.below(path+string(filepath.Separator), report) // with the separator at the end, the link is followed
 }
 
 // within says whether path is dir or below it; both are real paths.
@@ -253,16 +257,16 @@ func (f *Follower) add(dir string) error {
 	}
 	if err := f.system.Add(dir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil // gone again, or not ours to read
+			return nil // gone again, or not readable for us
 		}
-		return limited(dir, err)
+		return limitError(dir, err)
 	}
 	f.dirs[dir] = map[string]bool{}
 	return nil
 }
 
-// limited is an error of the system's in words that say what to do.
-func limited(dir string, err error) error {
+// limitError adds to an error of the system what was tried and, if a limit is reached, what to do about it.
+func limitError(dir string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) {
 		err = fmt.Errorf("%w (%w)", ErrLimit, err)
 	}

@@ -111,11 +111,11 @@ func TestOneFile(t *testing.T) {
 // The system's limits are told in words that say what to do.
 func TestLimit(t *testing.T) {
 	for _, cause := range []error{syscall.ENOSPC, syscall.EMFILE} {
-		if err := limited("/x", fmt.Errorf("adding: %w", cause)); !errors.Is(err, ErrLimit) || !errors.Is(err, cause) {
+		if err := limitError("/x", fmt.Errorf("adding: %w", cause)); !errors.Is(err, ErrLimit) || !errors.Is(err, cause) {
 			t.Error(err)
 		}
 	}
-	if err := limited("/x", os.ErrPermission); errors.Is(err, ErrLimit) {
+	if err := limitError("/x", os.ErrPermission); errors.Is(err, ErrLimit) {
 		t.Error(err)
 	}
 }

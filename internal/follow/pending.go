@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// pending are the paths that have changed, and when each is to be told. What is due first is found without a look at all of
-// them: a copied home brings ten thousand at once.
+// pending holds the paths that have changed, and when each is to be reported. The first that is due is found without looking
+// at all of them, because copying a home changes ten thousand at once.
 type pending struct {
 	due   map[string]time.Time
-	order moments // of every time that was set; those that were set anew since are passed over
+	order moments // an entry for every call of set; those that a later call has replaced are skipped
 }
 
 func (p *pending) has(path string) bool {
@@ -25,7 +25,7 @@ func (p *pending) set(path string, at time.Time) {
 
 func (p *pending) drop(path string) { delete(p.due, path) }
 
-// first is the path that is due first, "" if there is none.
+// first returns the path that is due first, "" if there is none.
 func (p *pending) first() (path string, at time.Time) {
 	for len(p.order) > 0 {
 		m := p.order[0]

@@ -1,8 +1,8 @@
-// Package glance tells who a session is and how its last turn ended, from the head and the tail of its file: enough to
-// list ten thousand of them, or to answer about one of a gigabyte at once.
+// Package glance finds out which session a file holds and how its last turn ended, from the head and the tail of the file
+// alone: fast enough to list ten thousand sessions, or to answer about one of a gigabyte at once.
 //
-// In: a session's file. Out: a Session. What is wrong in the middle of a file it can't know; lint does. It reads
-// through the same normalizer and timeline as everything else and never writes.
+// In: a session's file. Out: a Session. It does not see damage in the middle of a file; lint does. It reads through the
+// same normalizer and timeline as everything else and never writes.
 package glance
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
-// Session is what head and tail of a session's file tell.
+// Session is what the head and the tail of a session's file say.
 type Session struct {
 	Path     string
-	Thread   string // its id: from the header, else from the file's name; the name first where a client goes by that
-	Named    bool   // the file has a name that a client finds
+	Thread   string // its id: from the header, else from the file's name; from the name first if the client finds it by that
+	Named    bool   // the file's name is one that a client finds
 	Archived bool
 	Size     int64 // bytes of the file as it is stored
 	Modified time.Time
 
-	Agent   agent.Agent // that wrote it
+	Agent   agent.Agent // the agent that wrote it
 	Header  session.Info
-	Created time.Time // as the header says; zero if it does not
+	Created time.Time // from the header; zero if it does not say
 	// Fault is why the header can't be read, "" if it can.
 	Fault string
 
@@ -47,10 +47,10 @@ type Session struct {
 // Turn is the last turn of a session.
 type Turn struct {
 	State       timeline.TurnState
-	Began, Last time.Time     // of its first and its last record; zero if they do not say
+	Began, Last time.Time     // the times of its first and its last record; zero if they do not say
 	Class       session.Class // Failed: what kind of error
 	Code        string        // Failed: the client's own name for the error, as in codex_error_info
-	Error       string        // Failed: what the client says of it
+	Error       string        // Failed: the client's message
 	Prompt      Prompt
 	Unknown     []Call // calls without an output, or with a stand-in: what they did is not known
 }
@@ -58,7 +58,7 @@ type Turn struct {
 // Prompt is the last thing that was asked.
 type Prompt struct {
 	Present  bool
-	Answered bool  // in words, after it
+	Answered bool  // the last thing that the model did was to answer in words
 	Offset   int64 // bytes, in the uncompressed file; -1 if not known
 	Chars    int
 	Text     string // only if it was asked for
@@ -67,15 +67,15 @@ type Prompt struct {
 // Call is a tool call.
 type Call struct{ ID, Tool string }
 
-// Options say what to tell.
+// Options say what to read.
 type Options struct {
-	Content bool // the first and the last prompt's text
-	Live    bool // somebody writes the session now
-	// Lost: only what Lost compares is asked for. Of the last turn's calls it is not told which are unknown.
+	Content bool // read the first and the last prompt's text
+	Live    bool // the session is being written now
+	// Lost says that only what the function Lost compares is wanted: Turn.Unknown is then not reliable.
 	Lost bool
 }
 
-// Look glances at one session. The error is ctx's or the file system's; damage is told in the Session.
+// Look reads one session's head and tail. The error is ctx's or the file system's; damage is described in the Session.
 func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -95,22 +95,22 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 			return nil, err
 		}
 	}
-	if err := s.head(text, size, src); err != nil {
+	if err := s.readHead(text, size, src); err != nil {
 		return nil, err
 	}
 	if opts.Content {
-		if err := s.first(ctx, text, size); err != nil {
+		if err := s.readFirstPrompt(ctx, text, size); err != nil {
 			return nil, err
 		}
 	}
-	return s, s.tail(ctx, text, size, opts)
+	return s, s.readTail(ctx, text, size, opts)
 }
 
-// maxUnpacked is how much of a compressed session is unpacked to glance at it, in bytes.
+// maxUnpacked is how much of a compressed session is decompressed, in bytes.
 const maxUnpacked = 64 << 20
 
-// unpack reads a compressed session into memory: its tail can't be had otherwise. Of a damaged or a very large one it
-// is what comes first.
+// unpack decompresses a session into memory, since there is no other way to its tail. Of a damaged or very large one it
+// returns the beginning.
 func unpack(r io.Reader) (io.ReaderAt, int64, error) {
 	var b bytes.Buffer
 	_, err := io.Copy(&b, io.LimitReader(r, maxUnpacked))
@@ -126,8 +126,8 @@ const (
 	maxHead   = 4 << 20
 )
 
-// head reads the header, which is the first line of every session that a client resumes.
-func (s *Session) head(text io.ReaderAt, size int64, src *source.Source) error {
+// readHead reads the header, which is the first line of every session that a client resumes.
+func (s *Session) readHead(text io.ReaderAt, size int64, src *source.Source) error {
 	for n := int64(firstHead); ; n *= 8 {
 		block, err := read(text, 0, min(n, size))
 		if err != nil {
@@ -147,38 +147,38 @@ func (s *Session) head(text io.ReaderAt, size int64, src *source.Source) error {
 	}
 }
 
-// about takes over what the file's name and its first bytes tell.
+// about fills in what the file's name and its first bytes say.
 func (s *Session) about(base string, head []byte) {
 	if n := s.Agent.ReadName(base); n.Canonical {
 		s.Thread, s.Named = n.ThreadID, true
 	}
 	a := s.Agent.About(head)
 	s.Header, s.Created, s.Fault, s.CWD = a.Info, a.Created, a.Fault, a.Info.CWD
-	// A client of an agent whose sessions do not say inside which thread they are finds them by their names alone.
-	if _, inside := s.Agent.(agent.Reidentifier); a.Info.ID != "" && (inside || s.Thread == "") {
+	// A client whose sessions do not hold their own thread's id finds them by their names alone.
+	if _, hasOwnID := s.Agent.(agent.Reidentifier); a.Info.ID != "" && (hasOwnID || s.Thread == "") {
 		s.Thread = a.Info.ID
 	}
 }
 
-// firstPrompt is how much of the head is read for the first prompt, in bytes, at first and at most: the header, which holds
-// the client's instructions, and the context that stands before the prompt.
+// How much of the head is read to find the first prompt, in bytes: at first, and at most. Before the prompt are the header,
+// which holds the client's instructions, and the context.
 const (
-	firstPrompt = 32 << 10
-	mostPrompt  = 256 << 10
+	firstPromptHead = 32 << 10
+	maxPromptHead   = 256 << 10
 )
 
-// errFound ends a reading that has come to what it looked for.
+// errFound stops timeline.Read once the prompt has been found.
 var errFound = errors.New("found")
 
-// first reads the first prompt.
-func (s *Session) first(ctx context.Context, text io.ReaderAt, size int64) error {
-	for n := int64(firstPrompt); ; n = mostPrompt {
+// readFirstPrompt reads the first prompt into s.First.
+func (s *Session) readFirstPrompt(ctx context.Context, text io.ReaderAt, size int64) error {
+	for n := int64(firstPromptHead); ; n = maxPromptHead {
 		block, err := read(text, 0, min(n, size))
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", s.Path, err)
 		}
-		last := n == mostPrompt || n >= size
-		if !last { // the last line is cut
+		last := n == maxPromptHead || n >= size
+		if !last { // the block ends within a line
 			block = block[:bytes.LastIndexByte(block, '\n')+1]
 		}
 		err = timeline.Read(ctx, bytes.NewReader(block), timeline.Options{Agent: s.Agent, Content: true, Live: true, Asked: true}, func(e *timeline.Entry) error {

@@ -10,10 +10,10 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Lost finds, among the sessions of a home, threads that were begun in the place of another without its context: the
-// prompt that had gone wrong was asked again in an empty thread. A new task, with words of its own, is none. The
-// sessions were looked at with their content, and may all have been marked. The findings are those of the threads that
-// were left, by path.
+// Lost finds, among the sessions of a home, threads that were abandoned for a new one without their context: the prompt
+// that had gone wrong was asked again in an empty thread. A new thread with another prompt is a new task and does not
+// count. The sessions must have been read with Options.Content; Mark may have been called on all of them. The findings are
+// about the abandoned threads, by path.
 func Lost(list []*Session) map[string][]lint.Finding {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *Session) int {
@@ -22,7 +22,7 @@ func Lost(list []*Session) map[string][]lint.Finding {
 	rule := lint.FindRule("context-lost")
 	found := map[string][]lint.Finding{}
 	for i, fresh := range list {
-		// The newest one that was going on before, if any: older ones were replaced by that.
+		// Only the newest thread that ended before fresh began counts: older ones were replaced by that.
 		for j := i - 1; j >= 0 && list[j].Header.CWD == fresh.Header.CWD && list[j].Header.Source == fresh.Header.Source; j-- {
 			lost := list[j]
 			if lost.Turn.Last.After(fresh.Created) {
@@ -41,8 +41,7 @@ func Lost(list []*Session) map[string][]lint.Finding {
 	return found
 }
 
-// Mark puts marks in the place of the prompts, which say of two whether they are the same: what Lost compares can then be
-// kept without a word of the conversation.
+// Mark replaces the prompts by their hashes, so that what Lost compares can be stored without a word of the conversation.
 func (s *Session) Mark() {
 	for _, text := range []*string{&s.First, &s.Turn.Prompt.Text} {
 		if *text != "" {

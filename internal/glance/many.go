@@ -15,12 +15,12 @@ type Result struct {
 	Err     error
 }
 
-// Many glances at many sessions at once; the results are in the order of paths.
+// Many reads many sessions in parallel; the results are in the order of paths.
 func Many(ctx context.Context, paths []string, opts Options) []Result {
 	return ManyBy(paths, func(path string) (*Session, error) { return Look(ctx, path, opts) })
 }
 
-// ManyBy is Many by another way to look.
+// ManyBy is Many with another function in place of Look.
 func ManyBy(paths []string, look func(path string) (*Session, error)) []Result {
 	out := make([]Result, len(paths))
 	var wg sync.WaitGroup
@@ -40,16 +40,15 @@ func ManyBy(paths []string, look func(path string) (*Session, error)) []Result {
 	return out
 }
 
-// soon is how long after a turn went wrong a new thread counts as begun in its place.
-const soon = 30 * time.Minute
+// replacedWithin is how soon after a turn went wrong a new thread must begin to count as its replacement.
+const replacedWithin = 30 * time.Minute
 
-// Replaced says whether fresh is a thread that was begun in the place of lost, without its context: the last turn of
-// lost went wrong, and soon after it, in the same directory and by the same kind of client, fresh was begun with
-// nothing in it.
+// Replaced says whether fresh is a thread that was begun to replace lost, without its context: the last turn of lost went
+// wrong, and soon afterwards, in the same directory and by the same kind of client, fresh began empty.
 func Replaced(lost, fresh *Session) bool {
 	after := fresh.Created.Sub(lost.Turn.Last)
 	return WentWrong(lost) && lost.Thread != fresh.Thread && lost.CWD != "" && lost.Header.CWD == fresh.Header.CWD && lost.Header.Source == fresh.Header.Source &&
-		fresh.Header.ForkedFrom == "" && fresh.Header.BaseThread == "" && !fresh.Created.IsZero() && !lost.Turn.Last.IsZero() && after >= 0 && after < soon
+		fresh.Header.ForkedFrom == "" && fresh.Header.BaseThread == "" && !fresh.Created.IsZero() && !lost.Turn.Last.IsZero() && after >= 0 && after < replacedWithin
 }
 
 // WentWrong says whether the last turn of a session failed, never ended or got no answer.
@@ -57,7 +56,7 @@ func WentWrong(s *Session) bool {
 	return s.Turn.State == timeline.Failed || s.Turn.State == timeline.Open || s.Turn.State == timeline.Unanswered
 }
 
-// Obstacle is what, as far as head and tail tell, keeps a client from resuming the session as it lies; "" if nothing.
+// Obstacle returns what keeps a client from resuming the session as it is, as far as head and tail show; "" if nothing does.
 func (s *Session) Obstacle() string {
 	switch {
 	case s.Fault != "":

@@ -20,8 +20,8 @@ const (
 	maxTail   = 16 << 20
 )
 
-// tail reads backwards until the beginning of the last turn is found.
-func (s *Session) tail(ctx context.Context, text io.ReaderAt, size int64, opts Options) error {
+// readTail reads backwards until the beginning of the last turn is found.
+func (s *Session) readTail(ctx context.Context, text io.ReaderAt, size int64, opts Options) error {
 	for n := int64(firstTail); ; n *= 4 {
 		n = min(n, maxTail, size)
 		from := size - n
@@ -29,7 +29,7 @@ func (s *Session) tail(ctx context.Context, text io.ReaderAt, size int64, opts O
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", s.Path, err)
 		}
-		if from > 0 { // the first line is cut
+		if from > 0 { // the block begins within a line
 			i := bytes.IndexByte(block, '\n') + 1
 			block, from = block[i:], from+int64(i)
 		}
@@ -39,17 +39,18 @@ func (s *Session) tail(ctx context.Context, text io.ReaderAt, size int64, opts O
 			return err
 		}
 		if t.whole || last {
-			s.take(t, from)
+			s.setTurn(t, from)
 			return nil
 		}
 	}
 }
 
-// turn tells the last turn in a block of whole lines. With marked the block is taken to begin in the middle of one.
-func (s *Session) turn(ctx context.Context, block []byte, marked bool, opts Options) (*lastTurn, error) {
+// turn finds the last turn in a block of whole lines. midTurn says that the block begins in the middle of a turn: then a
+// record that begins one is read before it.
+func (s *Session) turn(ctx context.Context, block []byte, midTurn bool, opts Options) (*lastTurn, error) {
 	t := &lastTurn{words: s.Agent.Words(), era: s.Agent.Words().Era(s.Header.Version), turn: Turn{State: timeline.NoTurn, Prompt: Prompt{Offset: -1}}}
 	r := io.Reader(bytes.NewReader(block))
-	if marked {
+	if midTurn {
 		mark := append(t.words.TurnMark(), '\n')
 		t.shift = int64(len(mark))
 		r = io.MultiReader(bytes.NewReader(mark), r)
@@ -58,15 +59,15 @@ func (s *Session) turn(ctx context.Context, block []byte, marked bool, opts Opti
 	if err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}
-	if marked && !t.seen {
-		t.turn.State = timeline.NoTurn // nothing in the block tells of a turn
+	if midTurn && !t.seen {
+		t.turn.State = timeline.NoTurn // nothing in the block belongs to a turn
 	}
-	t.whole = t.begun && !marked && !(t.quiet && !t.era.Turns)
+	t.whole = t.begun && !midTurn && !(t.implicit && !t.era.Turns)
 	return t, nil
 }
 
-// take takes over the last turn; from is where its block stands in the file.
-func (s *Session) take(t *lastTurn, from int64) {
+// setTurn fills in the last turn; from is the offset of its block in the file.
+func (s *Session) setTurn(t *lastTurn, from int64) {
 	s.Turn, s.Complete = t.turn, t.whole || from == 0
 	if t.turn.Prompt.Present {
 		s.Turn.Prompt.Offset += from - t.shift
@@ -79,15 +80,15 @@ func (s *Session) take(t *lastTurn, from int64) {
 
 // lastTurn gathers the newest turn from the entries of a timeline.
 type lastTurn struct {
-	words agent.Words
-	era   agent.Era
-	turn  Turn
-	start *timeline.Entry
-	begun bool // its beginning was seen
-	quiet bool // it begins with its prompt, as before 0.100
-	seen  bool // anything but beginnings of turns
-	whole bool
-	shift int64 // bytes in front of the block that are not the file's
+	words    agent.Words
+	era      agent.Era
+	turn     Turn
+	start    *timeline.Entry
+	begun    bool  // its beginning was read
+	implicit bool  // no event marks its beginning: it begins with its prompt, as before 0.100
+	seen     bool  // anything but the beginning of a turn was read
+	whole    bool  // it was read from its beginning
+	shift    int64 // how many bytes were read before the block that are not in the file
 
 	cwd, model string
 }
@@ -98,11 +99,11 @@ func (t *lastTurn) entry(e *timeline.Entry) error {
 	switch e.Kind {
 	case timeline.TurnStart:
 		t.turn = Turn{State: timeline.Open, Began: e.Time, Last: e.Time, Prompt: Prompt{Offset: -1}}
-		t.start, t.begun, t.quiet = e, true, false
+		t.start, t.begun, t.implicit = e, true, false
 	case timeline.TurnEnd:
 		t.end(e)
 	case timeline.Prompt:
-		t.quiet = t.quiet || t.start != nil && t.start.Pos == e.Pos
+		t.implicit = t.implicit || t.start != nil && t.start.Pos == e.Pos
 		t.turn.Prompt = Prompt{Present: true, Offset: e.Offset, Chars: e.Chars, Text: e.Text}
 		if e.Turn == 0 {
 			t.turn.State = timeline.Unanswered
@@ -126,13 +127,13 @@ func (t *lastTurn) last(at time.Time) {
 	}
 }
 
-// end takes over how a turn ended. From 0.100 to 0.144 a failed request shows only in that no answer came (measured).
+// end records how a turn ended. From 0.100 to 0.144 the only sign of a failed request is that no answer came (measured).
 func (t *lastTurn) end(e *timeline.Entry) {
 	t.turn.State = e.State
 	switch {
 	case e.State == timeline.Failed:
 		t.turn.Class, t.turn.Code, t.turn.Error = t.words.Class(e.Detail, e.Error), e.Detail, e.Error
-	case e.State == timeline.Completed && !t.quiet && t.turn.Prompt.Present && !t.turn.Prompt.Answered && t.era.Errors:
+	case e.State == timeline.Completed && !t.implicit && t.turn.Prompt.Present && !t.turn.Prompt.Answered && t.era.Errors:
 		t.turn.State, t.turn.Class = timeline.Failed, session.Unknown
 	}
 }

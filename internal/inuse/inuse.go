@@ -1,17 +1,17 @@
-// Package inuse says whether a process has a file open, and keeps others from opening it. It knows no agent and no lock
-// of one.
+// Package inuse says whether a process has a file open, and keeps others from opening it. It knows nothing of agents and
+// their locks.
 package inuse
 
 import "errors"
 
-// ErrBusy: somebody uses the session right now. Every *Busy is one.
+// ErrBusy says that a process is using the session right now. errors.Is holds for every *Busy.
 var ErrBusy = errors.New("the session is in use")
 
-// Busy says who or what is using a session.
+// Busy says which process is using a session, as far as that is known.
 type Busy struct {
 	Reason string // a clause: "process 4711 has the file open"
-	PID    int    // of the process in the way, 0 if not known
-	Lock   string // the lock file that it holds, "" if it is not known by a lock
+	PID    int    // the process's id, 0 if not known
+	Lock   string // the lock file by which it was found, "" if it was found without one
 }
 
 // Error names the reason.

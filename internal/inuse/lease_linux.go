@@ -14,44 +14,45 @@ import (
 	"github.com/hist-cli/hist/internal/cause"
 )
 
-// leaseTries and leasePause bridge a moment in which a backup or an indexer has the file open.
+// How often, and with what pause, a lease is tried: a backup program or an indexer may have the file open for a moment.
 const (
 	leaseTries = 3
 	leasePause = 15 * time.Millisecond
 )
 
-// openTries and openPause are how long it is tried to open a file that another process has a lease on.
+// How often, and with what pause, a file is tried to be opened while another process has a lease on it.
 const (
 	openTries = 50
 	openPause = 10 * time.Millisecond
 )
 
-// Guard holds a file's lease: while it is unbroken nobody else has the file open.
+// Guard holds a lease on a file: as long as the lease is not broken, nobody else has the file open.
 type Guard struct {
 	f    *os.File
 	once sync.Once
 }
 
-// Hold makes sure that no process, this one included, has the file at path (not a symbolic link) open, and keeps it so: who opens it now
-// waits until Release, or until the kernel's lease-break-time (45 s) is over. Keep it around a rename over the file and
-// ask Broken before it. While it is held this process must not open the file itself: it would wait, too.
+// Hold makes sure that no process, this one included, has the file at path (not a symbolic link) open, and keeps it so: a
+// process that opens the file now waits until Release, or until the kernel's lease-break-time (45 s) is over. Hold the lease
+// during a rename over the file, and call Broken before the rename. Until Release this process must not open the file
+// itself, or it would wait, too.
 //
-// A nil Guard with a nil *Busy means that the system cannot tell (another owner's file, a file system without leases)
-// and that a search of the descriptors that we may see found none. A nil Guard may be used.
+// A nil Guard with a nil *Busy means that the kernel gave no lease (the file belongs to another user, or the file system has
+// no leases), and that no process was found among those whose descriptors we may see. A nil Guard may be used.
 func Hold(path string) (*Guard, *Busy, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking whether %s is open: %w", path, cause.Of(err))
+		return nil, nil, fmt.Errorf("finding out whether %s is open: %w", path, cause.Of(err))
 	}
-	if err = insist(func() error { return setLease(f, unix.F_WRLCK) }); err == nil {
+	if err = retryLease(func() error { return setLease(f, unix.F_WRLCK) }); err == nil {
 		return &Guard{f: f}, nil, nil
 	}
 	f.Close()
 	return nil, refused(path, err), nil
 }
 
-// insist tries to get a lease.
-func insist(lease func() error) (err error) {
+// retryLease tries several times to get a lease.
+func retryLease(lease func() error) (err error) {
 	for try := 1; ; try++ {
 		err = lease()
 		if try == leaseTries || !errors.Is(err, unix.EAGAIN) {
@@ -61,13 +62,13 @@ func insist(lease func() error) (err error) {
 	}
 }
 
-// refused says who uses a file on which there is no lease to be had; nil if it can't be told that anybody does.
+// refused says who uses a file on which the kernel gave no lease; nil if it is not known that anybody does.
 func refused(path string, err error) *Busy {
 	pid := Holder(path)
 	if errors.Is(err, unix.EAGAIN) || pid != 0 {
 		return openBusy(pid)
 	}
-	return nil // EACCES, EINVAL, ENOLCK: no leases on this file
+	return nil // EACCES, EINVAL, ENOLCK: this file can't have leases
 }
 
 // Broken says whether somebody has tried to open the file since Hold.
@@ -89,7 +90,7 @@ func (g *Guard) Release() {
 		return
 	}
 	g.once.Do(func() {
-		_ = setLease(g.f, unix.F_UNLCK) // closing gives it back, too
+		_ = setLease(g.f, unix.F_UNLCK) // closing releases it, too
 		g.f.Close()
 	})
 }
@@ -98,22 +99,22 @@ func setLease(f *os.File, kind int) error {
 	return control(f, func(fd int) error { return leaseOn(fd, kind) })
 }
 
-// Opened says whether any process has the file at path open. It is asked of each session of a home, and takes no more of the
-// system than the question needs.
+// Opened says whether any process has the file at path open. It is called for each session of a home, so it makes as few
+// system calls as possible.
 func Opened(path string) (*Busy, error) {
 	fd, err := openNow(path)
 	if err != nil {
-		return nil, fmt.Errorf("looking whether %s is open: %w", path, err)
+		return nil, fmt.Errorf("finding out whether %s is open: %w", path, err)
 	}
-	err = insist(func() error { return leaseOn(fd, unix.F_WRLCK) })
-	unix.Close(fd) //nolint:errcheck // nothing was written; it gives the lease back
+	err = retryLease(func() error { return leaseOn(fd, unix.F_WRLCK) })
+	unix.Close(fd) //nolint:errcheck // nothing was written; it releases the lease, too
 	if err == nil {
 		return nil, nil
 	}
 	return refused(path, err), nil
 }
 
-// openNow opens a file that is no symbolic link. Where another process is about to replace it that takes a moment.
+// openNow opens a file that is not a symbolic link. If another process is about to replace it, it waits for a moment.
 func openNow(path string) (fd int, err error) {
 	for try := 0; try < openTries; try++ {
 		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -143,7 +144,7 @@ func openBusy(pid int) *Busy {
 	return &Busy{PID: pid, Reason: fmt.Sprintf("process %d has the file open", pid)}
 }
 
-// Holder returns the id of a process that has the file open, another one rather than this; 0 if none can be seen.
+// Holder returns the id of a process that has the file open; this process's own only if no other is found, 0 if none is.
 func Holder(path string) int {
 	want, err := os.Stat(path)
 	if err != nil {
@@ -157,10 +158,10 @@ func Holder(path string) int {
 			continue
 		}
 		dir := filepath.Join("/proc", proc.Name(), "fd")
-		fds, _ := os.ReadDir(dir) // of other users' processes: nothing
+		fds, _ := os.ReadDir(dir) // empty for other users' processes
 		for _, fd := range fds {
 			link := filepath.Join(dir, fd.Name())
-			// The name first: to stat a descriptor on a dead network mount would hang.
+			// The name is compared first, because a stat of a descriptor on a dead network mount would hang.
 			if to, err := os.Readlink(link); err != nil || filepath.Base(to) != base {
 				continue
 			}

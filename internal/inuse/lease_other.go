@@ -2,20 +2,20 @@
 
 package inuse
 
-// Guard would hold a file's lease; there are none on this system.
+// Guard would hold a lease on a file; this system has none.
 type Guard struct{}
 
-// Hold cannot tell on this system who has a file open: it returns nothing, which may be used.
+// Hold can't find out on this system who has a file open. It returns a nil Guard, which may be used.
 func Hold(path string) (*Guard, *Busy, error) { return nil, nil, nil }
 
-// Broken says whether somebody has tried to open the file since Hold; here that is not known.
+// Broken is always false: on this system it is not known whether somebody has tried to open the file.
 func (*Guard) Broken() bool { return false }
 
 // Release does nothing here.
 func (*Guard) Release() {}
 
-// Opened says whether any process has a file open; here that is not known.
+// Opened is always nil: on this system it is not known whether a process has a file open.
 func Opened(string) (*Busy, error) { return nil, nil }
 
-// Holder returns the id of a process that has the file open; here that is not known.
+// Holder is always 0: on this system it is not known which process has a file open.
 func Holder(string) int { return 0 }

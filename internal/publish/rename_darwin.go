@@ -10,7 +10,7 @@ import (
 func renameNew(tmp, path string) error {
 	err := unix.RenamexNp(tmp, path, unix.RENAME_EXCL)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {
-		return link(tmp, path) // a file system without the flag
+		return link(tmp, path) // the file system does not support the flag
 	}
 	return err
 }

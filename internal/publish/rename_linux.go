@@ -10,7 +10,7 @@ import (
 func renameNew(tmp, path string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, path, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		return link(tmp, path) // a file system without the flag
+		return link(tmp, path) // the file system does not support the flag
 	}
 	return err
 }

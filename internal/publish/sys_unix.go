@@ -13,8 +13,8 @@ import (
 
 const errQuota = syscall.EDQUOT
 
-// giveTo gives the file to the user and group of owner; false if the group could not be had. Only root can give files
-// to other users: that this fails for others is no error.
+// giveTo gives the file to the user and group of owner; it returns false if the group could not be set. Only root can give
+// files to other users, so that failing to set the user is no error.
 func giveTo(f *os.File, owner fs.FileInfo) bool {
 	st, ok := owner.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -34,14 +34,14 @@ func giveTo(f *os.File, owner fs.FileInfo) bool {
 	return ok && mine.Gid == st.Gid
 }
 
-// Foreign says whether a file belongs to another user, whom a file that replaces it can't be given to.
+// Foreign says whether a file belongs to another user, so that a file that replaces it would belong to us instead.
 func Foreign(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	me := os.Geteuid()
 	return ok && me != 0 && int(st.Uid) != me
 }
 
-// Names is how many names a file has; with more than one, a file that replaces it takes only one of them.
+// Names returns how many names (hard links) a file has; a file that replaces it takes over only one of them.
 func Names(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Nlink)
@@ -63,13 +63,13 @@ func SyncDir(dir string) error {
 	return err
 }
 
-// link gives tmp the name path unless that is taken, then takes the first name away.
+// link gives the file tmp the name path, unless that is taken, and then removes the name tmp.
 func link(tmp, path string) error {
 	if err := os.Link(tmp, path); err != nil {
 		return err
 	}
 	failpoint.At("linked")
-	// The file is published: a name that stays behind is Sweep's.
+	// The file is published already: if this fails, Sweep removes the temporary name later.
 	_ = os.Remove(tmp)
 	return nil
 }

@@ -9,13 +9,13 @@ import (
 
 const errQuota = windows.ERROR_DISK_QUOTA_EXCEEDED
 
-// giveTo does nothing: a new file inherits its rights from the directory, like the one beside it.
+// giveTo does nothing: a new file inherits its rights from the directory, like the file that it replaces.
 func giveTo(*os.File, fs.FileInfo) bool { return true }
 
-// Foreign can't be told here: it is false.
+// Foreign is always false: the owner is not examined on this system.
 func Foreign(fs.FileInfo) bool { return false }
 
-// Names can't be told here: it is 1.
+// Names is always 1: hard links are not counted on this system.
 func Names(fs.FileInfo) int { return 1 }
 
 // SyncDir does nothing: directories are not synced on this system.

@@ -15,11 +15,12 @@ import (
 	"github.com/hist-cli/hist/internal/cause"
 )
 
-// tempName is .hist-, the second of its making in hexadecimal, random digits, .tmp: no agent reads it as a session.
+// tempName matches the names of temporary files: .hist-, the Unix time of creation in hexadecimal, random digits, .tmp. No
+// agent takes such a file for a session.
 var tempName = regexp.MustCompile(`^\.hist-([0-9a-f]{8,16})-[0-9a-f]{16}\.tmp$`)
 
-// leftOver is the age at which Sweep takes a temporary file for abandoned.
-const leftOver = time.Hour
+// abandonedAge is the age from which Sweep considers a temporary file abandoned.
+const abandonedAge = time.Hour
 
 func createTemp(dir string) (*os.File, error) {
 	for try := 0; ; try++ {
@@ -47,11 +48,11 @@ func Sweep(dir string) (removed []string, err error) {
 			continue
 		}
 		made, err := strconv.ParseInt(m[1], 16, 64)
-		if err != nil || time.Since(time.Unix(made, 0)) < leftOver {
+		if err != nil || time.Since(time.Unix(made, 0)) < abandonedAge {
 			continue
 		}
 		info, err := e.Info()
-		if err != nil || time.Since(info.ModTime()) < leftOver {
+		if err != nil || time.Since(info.ModTime()) < abandonedAge {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())

@@ -18,44 +18,44 @@ import (
 
 // What callers must tell apart; test with errors.Is.
 var (
-	// ErrExists: there is a file under the target's name, and it was not to be replaced.
+	// ErrExists says that the target exists, and was not to be replaced.
 	ErrExists = errors.New("the file exists already")
-	// ErrNotRegular: the name to be replaced belongs to a symbolic link, directory or device.
+	// ErrNotRegular says that what was to be replaced is a symbolic link, directory or device.
 	ErrNotRegular = errors.New("only a regular file can be replaced")
-	// ErrSame: two names that must be different files are one.
+	// ErrSame says that two paths that must be different files lead to the same one.
 	ErrSame = errors.New("source and target are the same file")
-	// ErrPublished: the new file stands whole under its name; what failed came after that.
+	// ErrPublished says that the new file is complete under its name, and something failed after that.
 	ErrPublished = errors.New("the file was written, but")
 )
 
-// Target says where a file goes and what it is to look like.
+// Target says where a file is written, and its attributes.
 type Target struct {
 	Path    string      // a symbolic link is never followed or replaced: resolve it first
 	Replace bool        // rename over an existing file; without it an existing file is ErrExists
 	Mode    fs.FileMode // permission bits; 0 means 0600
 	ModTime time.Time   // zero: now
-	Owner   fs.FileInfo // take user and group from this file, best effort; nil: ours
+	Owner   fs.FileInfo // take user and group from this file, if possible; nil: ours
 }
 
-// Checks are asked before a file takes its name; each may be nil. What they return is returned as it is, and says itself what
-// it is about.
+// Checks are called before a file is renamed into place; each may be nil. Their errors are returned unchanged, and must name
+// the file themselves.
 type Checks struct {
-	// Content is called with the path of what was written, while the disk takes it: is it what was meant?
+	// Content is called with the path of what was written, while it is being synced: is it what was meant?
 	Content func(tmp string) error
-	// Last is called when nothing but the rename is to come: may a file still be replaced?
+	// Last is called immediately before the rename: may the file still be replaced?
 	Last func() error
 }
 
-// bufferSize is how many bytes are gathered before they are written.
+// bufferSize is how many bytes are collected before they are written.
 const bufferSize = 256 << 10
 
-// Write makes the file t.Path out of what fill writes. fill writes to a temporary file in the same directory, whose
-// name no agent takes for a session; only if it is synced and both checks succeed does the file take its name, in one step,
-// with the mode, owner and modification time of t.
+// Write creates the file t.Path with what fill writes. fill writes to a temporary file in the same directory, whose
+// name no agent takes for a session. Only when that is synced and both checks have succeeded is it renamed to t.Path, in
+// one step, with the mode, owner and modification time of t.
 //
 // On any error, and when ctx is done before the last step, the temporary file is removed and the target is as it was.
-// The one exception is an error that is ErrPublished. Errors name the target, but for fill's own and those of the checks,
-// which come back as they are.
+// The one exception is an error that is ErrPublished. Errors name the target, except those of fill and of the checks, which
+// are returned unchanged.
 func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks Checks) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("writing %s: %w", t.Path, err)
@@ -90,7 +90,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 	return nil
 }
 
-// draft is a file on its way to its name.
+// draft is a file that is not yet under its final name.
 type draft struct {
 	Target
 	f         *os.File // under a temporary name
@@ -105,7 +105,7 @@ func (d *draft) drop() {
 	}
 }
 
-// fill has the content written, and gives the file its owner and mode.
+// fill writes the content, and sets the file's owner and mode.
 func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
 	g := &guarded{ctx: ctx, w: d.f}
 	w := bufio.NewWriterSize(g, bufferSize)
@@ -120,14 +120,14 @@ func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
 		return explain("writing", d.Path, err)
 	}
 	failpoint.At("flushed")
-	if err := dress(d.f, d.Target); err != nil {
+	if err := setOwnerAndMode(d.f, d.Target); err != nil {
 		return explain("setting the mode of", d.Path, err)
 	}
 	failpoint.At("dressed")
 	return nil
 }
 
-// settle brings the file to the disk, and has what was written checked while the disk takes it.
+// settle syncs the file to the disk, and meanwhile checks what was written.
 func (d *draft) settle(check func(tmp string) error) (err error) {
 	synced := make(chan error, 1)
 	go func() { synced <- d.f.Sync() }()
@@ -142,7 +142,7 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 		return err
 	}
 	failpoint.At("checked")
-	// Only now, so that Sweep sees for as long as possible that the file is fresh.
+	// Not earlier, so that Sweep sees for as long as possible that the file is new.
 	if !d.ModTime.IsZero() {
 		if err := errors.Join(os.Chtimes(d.f.Name(), d.ModTime, d.ModTime), d.f.Sync()); err != nil {
 			return explain("setting the time of", d.Path, err)
@@ -155,7 +155,7 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 	return nil
 }
 
-// publish gives the file its name. last is asked when nothing but that is to come.
+// publish renames the file to its final name. last is called immediately before.
 func (d *draft) publish(last func() error) error {
 	if d.Replace {
 		if err := Vacant(d.Target); err != nil {
@@ -167,11 +167,11 @@ func (d *draft) publish(last func() error) error {
 			return err
 		}
 	}
-	name := os.Rename
+	rename := os.Rename
 	if !d.Replace {
-		name = renameNew
+		rename = renameNew
 	}
-	if err := name(d.f.Name(), d.Path); err != nil {
+	if err := rename(d.f.Name(), d.Path); err != nil {
 		return explain("publishing", d.Path, err)
 	}
 	d.published = true
@@ -179,7 +179,8 @@ func (d *draft) publish(last func() error) error {
 	return nil
 }
 
-// Vacant refuses a target whose name is taken by something that must stay. The error may be ErrExists or ErrNotRegular.
+// Vacant returns an error if something that must not be replaced has the target's name: ErrExists or ErrNotRegular, or an
+// error of the file system.
 func Vacant(t Target) error {
 	info, err := os.Lstat(t.Path)
 	switch {
@@ -195,14 +196,14 @@ func Vacant(t Target) error {
 	return nil
 }
 
-// dress gives the file its owner and mode, in this order: a change of owner can clear mode bits.
-func dress(f *os.File, t Target) error {
+// setOwnerAndMode sets the file's owner and mode, in this order, because a change of owner can clear mode bits.
+func setOwnerAndMode(f *os.File, t Target) error {
 	mode := t.Mode.Perm()
 	if mode == 0 {
 		mode = 0o600
 	}
 	if t.Owner != nil && !giveTo(f, t.Owner) {
-		mode &^= 0o070 // it would be our group's, not theirs
+		mode &^= 0o070 // these rights were meant for the owner's group, not for ours
 	}
 	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -210,7 +211,7 @@ func dress(f *os.File, t Target) error {
 	return nil
 }
 
-// guarded stops writing when the context is done, and keeps the first error: fill's own may be about something else.
+// guarded stops writing when the context is done, and keeps the first error, because fill may return another one.
 type guarded struct {
 	ctx context.Context
 	w   io.Writer
@@ -227,8 +228,9 @@ func (g *guarded) Write(b []byte) (n int, err error) {
 	return n, g.err
 }
 
-// SameFile says whether two paths lead to one file, by any spelling: relative or not, through links, hard links, or
-// other case where the file system does not mind it. Files that do not exist yet are compared by directory and name.
+// SameFile says whether two paths lead to the same file, however they are spelled: relative or not, through symbolic or
+// hard links, or in another case if the file system ignores case. Files that do not exist yet are compared by directory and
+// name.
 func SameFile(a, b string) (bool, error) {
 	ai, aerr := os.Stat(a)
 	bi, berr := os.Stat(b)
@@ -249,7 +251,7 @@ func SameFile(a, b string) (bool, error) {
 	ad, aerr := os.Stat(filepath.Dir(a))
 	bd, berr := os.Stat(filepath.Dir(b))
 	if aerr != nil || berr != nil {
-		return a == b, nil // nothing can be written to a directory that is not there
+		return a == b, nil // nothing can be written to a directory that does not exist
 	}
 	return os.SameFile(ad, bd), nil
 }
@@ -257,7 +259,7 @@ func SameFile(a, b string) (bool, error) {
 // Full says whether a write failed because there is no room.
 func Full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errQuota) }
 
-// explain names the path, what was tried and, where it is known, what to do.
+// explain adds to an error what was tried, the path and, where there is one, a hint what to do.
 func explain(doing, path string, err error) error {
 	hint := ""
 	switch {

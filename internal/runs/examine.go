@@ -11,15 +11,15 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// undoing is what is to be done about one file, after the check.
+// undoing is what Undo will do to one file, as examine decided.
 type undoing struct {
 	file    *File
 	index   int // of file
 	action  string
 	restore bool           // write the backup to file.Source
-	target  *source.Source // as checked; nil: not there
+	target  *source.Source // file.Target when it was checked; nil if there is none
 	remove  bool           // remove file.Target
-	rows    bool           // the file stays, and gets back what its client's database held of it
+	rows    bool           // leave the file as it is, and restore what the client's database held of it
 	backup  *source.Source
 }
 
@@ -30,12 +30,13 @@ func (u *undoing) path() string {
 	return u.file.Target
 }
 
-// examine checks one file against the disk and decides. A file that was never published passes if its place shows so:
-// nothing there, or the original. Anything else there was published, in a crash, and has moved on.
+// examine compares one file with the disk and decides what to do. A file that was never published is fine if its path shows
+// that: there is no file, or it is the original. Any other content means that it was published before a crash and has
+// changed since.
 func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 	f := &r.Manifest.Files[index]
 	u := &undoing{file: f, index: index, action: Already}
-	target, sha, err := look(ctx, f.Target)
+	target, sha, err := hashAt(ctx, f.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 	case InPlace:
 	case View:
 		if target == nil || sha != f.SHA256Before {
-			return nil, fmt.Errorf("%s: %w (it was probably resumed), and its client has built its view of it anew; what that was is %s",
+			return nil, fmt.Errorf("%s: %w (it was probably resumed), and its client has built its view of it again; the earlier view is %s",
 				f.Target, ErrMovedOn, filepath.Join(r.dir, f.Rows))
 		}
 		u.target, u.rows, u.action = target, true, RowsBack
@@ -51,12 +52,12 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 	case NewThread, Output:
 		return u, u.removal(ctx, target, sha)
 	default:
-		return nil, fmt.Errorf("%s: %w: it knows no mode %q", f.Target, ErrDamaged, f.Mode)
+		return nil, fmt.Errorf("%s: %w: there is no mode %q", f.Target, ErrDamaged, f.Mode)
 	}
 	if f.Source == f.Target {
 		switch {
 		case target == nil && !f.Published:
-			return u, nil // not our doing
+			return u, nil // the run never wrote it
 		case target != nil && sha == f.SHA256Before && !f.Published && f.Rows != "":
 			u.target, u.rows, u.action = target, true, RowsBack // killed before the file was replaced
 			return u, r.intact(ctx, u)
@@ -71,8 +72,8 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 		u.target, u.restore, u.action = target, true, Restored
 		return u, r.intact(ctx, u)
 	}
-	// The repaired file has another name, as X.jsonl for X.jsonl.zst.
-	original, osha, err := look(ctx, f.Source)
+	// The repaired file has another name than the original: X.jsonl for X.jsonl.zst.
+	original, osha, err := hashAt(ctx, f.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 	return u, r.intact(ctx, u)
 }
 
-// removal decides about a copy that the run made. It stays if it is the only one that is left.
+// removal decides about a copy that the run made. It is kept if the original is gone.
 func (u *undoing) removal(ctx context.Context, target *source.Source, sha string) error {
 	f := u.file
 	switch {
@@ -106,15 +107,15 @@ func (u *undoing) removal(ctx context.Context, target *source.Source, sha string
 	case sha != f.SHA256After:
 		return fmt.Errorf("%s: %w (it was probably resumed): remove it by hand if what was added may go", f.Target, ErrMovedOn)
 	}
-	if original, _, err := look(ctx, f.Source); err != nil || original == nil {
+	if original, _, err := hashAt(ctx, f.Source); err != nil || original == nil {
 		return errors.Join(fmt.Errorf("%s: %w: %s, of which it is a copy, is gone: remove it by hand if the session may go", f.Target, ErrMovedOn, f.Source), err)
 	}
 	u.target, u.remove, u.action = target, true, Removed
 	return nil
 }
 
-// look hashes the regular file at path; nil if there is none. A link in its place is not the file that we wrote.
-func look(ctx context.Context, path string) (*source.Source, string, error) {
+// hashAt opens and hashes the regular file at path; nil if there is none. A link there is not the file that we wrote.
+func hashAt(ctx context.Context, path string) (*source.Source, string, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
@@ -133,7 +134,7 @@ func look(ctx context.Context, path string) (*source.Source, string, error) {
 	return s, sha, err
 }
 
-// intact checks what the run keeps and u will bring back.
+// intact checks the files of the run that u will restore from.
 func (r *Run) intact(ctx context.Context, u *undoing) (err error) {
 	if u.file.Rows != "" {
 		if _, err := r.kept(ctx, u.file.Rows, u.file.RowsSHA256); err != nil {
@@ -146,10 +147,10 @@ func (r *Run) intact(ctx context.Context, u *undoing) (err error) {
 	return err
 }
 
-// kept opens a file of the run whose hash is known.
+// kept opens a file of the run and checks its hash.
 func (r *Run) kept(ctx context.Context, name, want string) (*source.Source, error) {
 	path := filepath.Join(r.dir, name)
-	s, sha, err := look(ctx, path)
+	s, sha, err := hashAt(ctx, path)
 	switch {
 	case err != nil:
 		return nil, err

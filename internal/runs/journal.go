@@ -16,44 +16,45 @@ import (
 	"github.com/hist-cli/hist/internal/regular"
 )
 
-// journalName is the file of a run to which an entry is added for each step, so that a run of many files costs no more
-// for the last one than for the first.
+// journalName is the file of a run to which each step adds an entry, so that in a run of many files the last one costs no
+// more to record than the first.
 const journalName = "files.jsonl"
 
 // entry is one step of a run. Exactly one of File, Dropped and UndoneAt is set.
 type entry struct {
-	Index    int       `json:"index"`             // of the file in the run, from 0
-	File     *File     `json:"file,omitempty"`    // the file as it is now: a new one, or one whose state has changed
-	Dropped  bool      `json:"dropped,omitempty"` // the file was not published and is no longer of the run; always the last one
+	Index    int       `json:"index"`             // the file's index in the run, from 0
+	File     *File     `json:"file,omitempty"`    // the file's present state: of a new file, or of one whose state has changed
+	Dropped  bool      `json:"dropped,omitempty"` // the file was not published and no longer belongs to the run; always the last one
 	UndoneAt time.Time `json:"undone_at,omitzero"`
 }
 
-// sealed is a line of the journal. SHA256 is over the line's predecessor's SHA256 and Entry as it stands, so that no
-// line can change, go or move unseen; the first line's predecessor is the manifest.
+// sealed is a line of the journal. SHA256 is the hash of the previous line's SHA256 and of Entry as it is written, so that
+// no line can be changed, removed or moved unnoticed. The first line follows the hash of the manifest.
 type sealed struct {
 	SHA256 string          `json:"sha256"`
 	Entry  json.RawMessage `json:"entry"`
 }
 
-// line is the one form in which a sealed entry is written and read.
+// line returns the only form in which a sealed entry is written and accepted.
 func (s sealed) line() []byte {
 	return fmt.Appendf(nil, `{"sha256":"%s","entry":%s}`, s.SHA256, s.Entry)
 }
 
-// seal is the SHA-256 of an entry that follows another one.
-func seal(before string, text []byte) string {
+// seal returns the SHA-256 of an entry that follows another, whose seal is previous.
+func seal(previous string, text []byte) string {
 	h := sha256.New()
-	h.Write([]byte(before))
+	h.Write([]byte(previous))
 	h.Write(text)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// record brings the state of one file to the journal. A step that can be found out again after a crash is not synced.
+// record writes the state of one file to the journal. It need not be synced if the state can be found out again after a
+// crash.
 func (r *Run) record(index int, sync bool) error {
 	return r.note(entry{Index: index, File: &r.Manifest.Files[index]}, sync)
 }
 
-// drop takes the last file, which was not published, out of the run.
+// drop removes the last file, which was not published, from the run.
 func (r *Run) drop() error {
 	last := len(r.Manifest.Files) - 1
 	r.Manifest.Files = r.Manifest.Files[:last]
@@ -90,7 +91,7 @@ func (r *Run) add(e entry, sync bool) error {
 	if info.Size() != r.size+r.torn {
 		return fmt.Errorf("%s: another hist is working on this run", f.Name())
 	}
-	if r.torn > 0 { // what a crash has left of a line
+	if r.torn > 0 { // a crash left part of a line
 		if err := f.Truncate(r.size); err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (r *Run) add(e entry, sync bool) error {
 	return f.Close()
 }
 
-// saveOld writes the manifest of an older version anew, which lists its files itself.
+// saveOld rewrites the manifest of version 1, which lists the files itself.
 func (r *Run) saveOld() error {
 	data, err := json.MarshalIndent(r.Manifest, "", "  ")
 	if err != nil {
@@ -122,7 +123,7 @@ func (r *Run) saveOld() error {
 	return r.write(manifestName, append(data, '\n'))
 }
 
-// readJournal follows the journal from its first line. A last line without an end is one that a crash cut off.
+// readJournal applies the journal from its first line on. A last line without a newline was cut off by a crash.
 func (r *Run) readJournal() error {
 	path := filepath.Join(r.dir, journalName)
 	data, err := regular.ReadFile(path)
@@ -138,7 +139,7 @@ func (r *Run) readJournal() error {
 			r.torn = int64(len(line))
 			return nil
 		}
-		if err := r.follow(line); err != nil {
+		if err := r.apply(line); err != nil {
 			return fmt.Errorf("%s:%d: %w: %w", path, number, ErrDamaged, err)
 		}
 		r.size += int64(len(line)) + 1
@@ -146,14 +147,14 @@ func (r *Run) readJournal() error {
 	}
 }
 
-// follow takes one line of the journal into the manifest, after it was checked.
-func (r *Run) follow(line []byte) error {
+// apply checks one line of the journal and applies it to the manifest.
+func (r *Run) apply(line []byte) error {
 	var s sealed
 	if err := strict(line, &s); err != nil {
 		return err
 	}
 	if s.SHA256 != seal(r.last, s.Entry) || !bytes.Equal(line, s.line()) {
-		return errors.New("its hash does not fit")
+		return errors.New("its hash does not match")
 	}
 	var e entry
 	if err := strict(s.Entry, &e); err != nil {
@@ -171,20 +172,20 @@ func (r *Run) follow(line []byte) error {
 		case e.Index >= 0 && e.Index < len(m.Files) && m.Files[e.Index].same(e.File):
 			m.Files[e.Index] = *e.File
 		default:
-			return fmt.Errorf("file %d is not the next one, and not one of the run", e.Index)
+			return fmt.Errorf("file %d is neither the next one nor one of the run", e.Index)
 		}
 	case e.File == nil && e.Dropped && e.UndoneAt.IsZero() && e.Index == len(m.Files)-1 && e.Index >= 0:
 		m.Files = m.Files[:e.Index]
 	case e.File == nil && !e.Dropped && !e.UndoneAt.IsZero():
 		m.UndoneAt = e.UndoneAt
 	default:
-		return errors.New("it is no step of a run")
+		return errors.New("it is not a step of a run")
 	}
 	r.last = s.SHA256
 	return nil
 }
 
-// strict decodes JSON that may hold nothing but the fields of v.
+// strict decodes JSON that may have no other fields than v.
 func strict(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

@@ -7,28 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// schema is the version of the record that this package writes: manifest.json says what run it is, and the journal what
-// became of its files. In version 1, which is read and taken back, too, the manifest listed the files itself.
+// schema is the version of the record that this package writes: manifest.json identifies the run, and the journal says what
+// happened to its files. In version 1, which can still be read and undone, the manifest listed the files itself.
 const schema = 2
 
 // The ways in which a repaired file reaches the disk.
 const (
 	InPlace   = "in-place"   // the session's own file was replaced
 	NewThread = "new-thread" // a copy under a new thread id was made beside it
-	Output    = "output"     // a copy was written where the user said
-	View      = "view"       // the file stayed as it was; rows that its client keeps about it were cleared
+	Output    = "output"     // a copy was written to a path that the user named
+	View      = "view"       // the file stayed as it was; rows about it in its client's database were cleared
 )
 
-// Manifest is what the record of a run says. Its JSON form is manifest.json of version 1.
+// Manifest is the record of a run. Its JSON form is manifest.json of version 1.
 type Manifest struct {
 	Schema   int       `json:"schema"`
-	Run      string    `json:"run"`  // its id and the name of its directory
+	Run      string    `json:"run"`  // its id, which is also the name of its directory
 	Tool     string    `json:"tool"` // "hist"
 	Version  string    `json:"version"`
 	Started  time.Time `json:"started"`
-	UndoneAt time.Time `json:"undone_at,omitzero"` // when the last file was taken back; zero: not undone
+	UndoneAt time.Time `json:"undone_at,omitzero"` // when the last file was undone; zero: not undone
 	Files    []File    `json:"files"`
-	CutOff   bool      `json:"-"` // as Load and ListSettled find: it ended in the midst of a repair in place, and its file is not the original
+	CutOff   bool      `json:"-"` // set by Load and ListSettled: the run ended during a repair in place, and the file is not the original
 }
 
 // State is what can still be done about a run.
@@ -43,8 +43,8 @@ const (
 	Nothing   State = "changed nothing"
 )
 
-// State is what can still be done about the run. Where entries are as written, a run that a crash has cut off may be
-// taken for one that changed nothing.
+// State is what can still be done about the run. Unless Load or ListSettled returned the manifest, a run that was cut off by
+// a crash may seem to have changed nothing.
 func (m *Manifest) State() State {
 	pending, undone := false, false
 	for i := range m.Files {
@@ -64,7 +64,7 @@ func (m *Manifest) State() State {
 	return Nothing
 }
 
-// Live says whether the run keeps what somebody may still need.
+// Live says whether the run keeps something that may still be needed.
 func (s State) Live() bool { return s != TakenBack && s != Nothing }
 
 // File is one file that a run made or replaced. Sizes are in bytes, hashes in lower-case hexadecimal.
@@ -78,17 +78,17 @@ type File struct {
 	SHA256After   string      `json:"sha256_after"`
 	Backup        string      `json:"backup,omitempty"`    // the original's copy in the run directory; in-place only
 	SetAside      string      `json:"set_aside,omitempty"` // what was taken out of the session, in the run directory
-	Rows          string      `json:"rows,omitempty"`      // what the client's database held of the session, in the run directory
+	Rows          string      `json:"rows,omitempty"`      // what the client's database held about the session, in the run directory
 	RowsSHA256    string      `json:"rows_sha256,omitempty"`
-	Home          string      `json:"home,omitempty"`         // the agent's home that Target lies in
-	DiffersFrom   int64       `json:"differs_from,omitempty"` // in place: bytes of the target before it are the original's; 0 in older records
+	Home          string      `json:"home,omitempty"`         // the agent's home that Target is in
+	DiffersFrom   int64       `json:"differs_from,omitempty"` // in place: up to this offset the target is the same as the original; 0 in older records
 	Perm          fs.FileMode `json:"perm,omitempty"`         // the original's permission bits; 0: undo keeps the target's
 	ModTimeBefore time.Time   `json:"mod_time_before,omitzero"`
 	Published     bool        `json:"published"` // Target is known to have been written
 	Undone        bool        `json:"undone,omitempty"`
 }
 
-// head is manifest.json of a run, written once.
+// head is the content of a run's manifest.json, which is written once.
 type head struct {
 	Schema  int       `json:"schema"`
 	Run     string    `json:"run"`
@@ -97,7 +97,7 @@ type head struct {
 	Started time.Time `json:"started"`
 }
 
-// rawPaths carries paths that are not valid UTF-8, which JSON would change.
+// rawPaths holds paths that are not valid UTF-8, which JSON would change.
 type rawPaths struct {
 	SourceBytes []byte `json:"source_bytes,omitempty"`
 	TargetBytes []byte `json:"target_bytes,omitempty"`

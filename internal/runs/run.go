@@ -15,24 +15,24 @@ import (
 	"github.com/hist-cli/hist/internal/sum"
 )
 
-// ErrKept: a run that has published something, or may have, is not thrown away.
+// ErrKept says that a run is not discarded, because it has published something, or may have.
 var ErrKept = errors.New("the run holds what is needed to undo a repair")
 
 // Run is one run's directory and manifest. It is not safe for use by several goroutines.
 type Run struct {
 	Manifest Manifest
 	dir      string
-	count    int    // of backups made
-	size     int64  // of the journal, in bytes: its whole lines
-	torn     int64  // bytes of a line behind those, which a crash cut off
-	last     string // SHA-256 of the journal's last line, or of the manifest
+	count    int    // how many backups were made
+	size     int64  // length of the journal's complete lines, in bytes
+	torn     int64  // length of an incomplete line after them, which a crash cut off, in bytes
+	last     string // SHA-256 of the journal's last line; of the manifest if there is none
 }
 
 // Path returns the absolute path of the run's directory.
 func (r *Run) Path() string { return r.dir }
 
-// Backup copies the bytes of the file src, as they are stored, into the run and to the disk. It returns the copy's name
-// in the run, for File.Backup, and the SHA-256 of the bytes. A file that changes meanwhile is source.ErrChanged.
+// Backup copies the bytes of the file src, as they are stored, into the run and syncs the copy. It returns the copy's name
+// in the run, for File.Backup, and the SHA-256 of the bytes. If the file changes meanwhile the error is source.ErrChanged.
 func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err error) {
 	s, err := source.Open(src)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 	var f *os.File
 	for f == nil {
 		r.count++
-		rel = fmt.Sprintf("original-%d-%s", r.count, tame(s.Name))
+		rel = fmt.Sprintf("original-%d-%s", r.count, safeName(s.Name))
 		f, err = r.create(rel)
 		if err != nil && !errors.Is(err, os.ErrExist) {
 			return "", "", fmt.Errorf("keeping the original of %s: %w", src, room(err))
@@ -71,23 +71,24 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 	return rel, kept.Sum.Hex(), nil
 }
 
-// SetAside makes a file in the run for bytes that leave the session, and returns its name, for File.SetAside. Close
-// brings it to the disk; its error counts.
+// SetAside creates a file in the run for bytes that leave the session, and returns its name, for File.SetAside. Close syncs
+// it to the disk, and its error must be checked.
 func (r *Run) SetAside(name string) (io.WriteCloser, string, error) {
-	rel := tame(name)
+	rel := safeName(name)
 	f, err := r.create(rel)
 	for n := 2; errors.Is(err, os.ErrExist); n++ {
-		rel = fmt.Sprintf("%d-%s", n, tame(name))
+		rel = fmt.Sprintf("%d-%s", n, safeName(name))
 		f, err = r.create(rel)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("making a place for what is set aside: %w", room(err))
+		return nil, "", fmt.Errorf("creating a file for what is set aside: %w", room(err))
 	}
 	return &synced{f}, rel, nil
 }
 
-// KeepRows makes a file in the run for what a client's database holds of a session, before any of it is changed. write
-// fills it; the file's name and SHA-256 are for File.Rows and File.RowsSHA256. Nothing to write leaves no file and no name.
+// KeepRows creates a file in the run for what a client's database holds about a session, before any of it is changed. write
+// fills it; the returned name and SHA-256 are for File.Rows and File.RowsSHA256. If write writes nothing there is no file,
+// and the name is empty.
 func (r *Run) KeepRows(session string, write func(w io.Writer) error) (rel, sha string, err error) {
 	w, rel, err := r.SetAside(session + ".rows.jsonl")
 	if err != nil {
@@ -105,14 +106,14 @@ func (r *Run) KeepRows(session string, write func(w io.Writer) error) (rel, sha 
 	return rel, tee.Sum.Hex(), nil
 }
 
-// OpenRows opens what KeepRows has kept under a name.
+// OpenRows opens a file that KeepRows created.
 func (r *Run) OpenRows(name string) (io.ReadCloser, error) {
 	return os.Open(filepath.Join(r.dir, name))
 }
 
-// Beside records a change of what a client keeps beside a session whose own file stays as it is, in the order that makes
-// a crash harmless: f.Rows are kept already; change is made when the record names them. Mode, sizes and hashes are
-// filled in here but for SHA256Before and SizeBefore.
+// Beside records a change to what a client keeps beside a session, such as rows of its database, when the session's own file
+// stays as it is. A crash is harmless because of the order: f.Rows is kept already, and change is called once the record
+// names it. The caller sets SHA256Before and SizeBefore; mode, target and the other sizes and hashes are filled in here.
 func (r *Run) Beside(f File, change func() error) error {
 	f.Mode, f.Target, f.SHA256After, f.SizeAfter, f.Published = View, f.Source, f.SHA256Before, f.SizeBefore, true
 	if err := f.check(); err != nil {
@@ -129,16 +130,17 @@ func (r *Run) Beside(f File, change func() error) error {
 	return err
 }
 
-// WriteReport writes a report on a session of the given name into the run, whole or not at all; kind ends the file's name.
+// WriteReport writes a report on a session into the run, completely or not at all. The file's name is made of the session's
+// name and kind.
 func (r *Run) WriteReport(session, kind string, data []byte) error {
-	name := tame(session) + kind
+	name := safeName(session) + kind
 	for n := 2; r.has(name); n++ {
-		name = fmt.Sprintf("%d-%s%s", n, tame(session), kind)
+		name = fmt.Sprintf("%d-%s%s", n, safeName(session), kind)
 	}
 	return r.write(name, data)
 }
 
-// has says whether there is something of that name in the run.
+// has says whether the run has a file of that name.
 func (r *Run) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(r.dir, name))
 	return err == nil
@@ -167,11 +169,11 @@ func (r *Run) Discard() error {
 	return publish.SyncDir(filepath.Dir(r.dir))
 }
 
-// Publish writes f.Target through publish.Write and records it, in the order that makes a crash harmless. The caller
+// Publish writes f.Target through publish.Write and records it, in an order that makes a crash harmless. The caller
 // sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target.
-// SHA256Before may also be set by fill, whose writer is a sum.Tee, unless it is in place.
-// Size and hash of what is written are filled in here. The checks are publish.Write's. On any error but
-// publish.ErrPublished nothing was published and the run does not name the file.
+// Unless it is in place, SHA256Before may also be set by fill, whose writer is a sum.Tee.
+// Size and hash of what is written are filled in here. The checks are publish.Write's. On any error other than
+// publish.ErrPublished nothing was published and the run does not list the file.
 func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, checks publish.Checks) error {
 	if t.Path != f.Target || !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
 		return fmt.Errorf("recording %s: its paths must be absolute and the same in both places", f.Target)
@@ -203,7 +205,7 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 				return err
 			}
 		}
-		// Only now: to bring the record to the disk, most file systems bring the whole file there first.
+		// Not earlier: most file systems, when they sync the record, would first sync the whole file.
 		r.Manifest.Files = append(r.Manifest.Files, *f)
 		err := r.record(at, true)
 		if err != nil {
@@ -215,7 +217,7 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		if len(r.Manifest.Files) == at {
 			return err
 		}
-		// A rename over a network can fail and have happened all the same: the disk knows.
+		// Over a network a rename can report an error although it took place: look at the disk.
 		if serr := r.settle(context.WithoutCancel(ctx)); serr != nil {
 			return errors.Join(err, serr)
 		}
@@ -226,14 +228,14 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 	}
 	r.Manifest.Files[at].Published = true
 	if serr := r.record(at, false); serr != nil {
-		// Load settles this by itself; the caller should still hear of a failing disk.
+		// Load finds this out by itself, but the caller should still hear of a failing disk.
 		return errors.Join(err, fmt.Errorf("%s: %w its record could not be completed: %w", f.Target, publish.ErrPublished, serr))
 	}
 	return err
 }
 
-// HashRest returns the SHA-256 of a file's bytes as they are stored, in hexadecimal; begun has those in front of from
-// already.
+// HashRest returns the SHA-256 of a file's bytes as they are stored, in hexadecimal. begun has already taken in the bytes
+// before the offset from.
 func HashRest(ctx context.Context, path string, begun *sum.Sum, from int64) (sha string, err error) {
 	s, err := source.Open(path)
 	if err != nil {
@@ -270,7 +272,7 @@ func hashOf(ctx context.Context, s *source.Source) (string, int64, error) {
 
 func (r *Run) create(name string) (*os.File, error) {
 	if !plainName(name) {
-		return nil, fmt.Errorf("%q is not a name within the run", name)
+		return nil, fmt.Errorf("%q is not the name of a file in the run", name)
 	}
 	return os.OpenFile(filepath.Join(r.dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
@@ -288,7 +290,7 @@ func copyTo(w io.Writer, r io.Reader) (int64, error) {
 	return io.CopyBuffer(w, struct{ io.Reader }{r}, make([]byte, 1<<20))
 }
 
-// finish brings a file and its name to the disk.
+// finish syncs a file and its directory entry to the disk, and closes it.
 func finish(f *os.File) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
@@ -314,8 +316,8 @@ func room(err error) error {
 	return fmt.Errorf("%w (free some space there, remove old records with hist runs prune, or name another place for them in XDG_STATE_HOME)", err)
 }
 
-// tame makes a file name of letters, digits, dots, dashes and underscores that does not begin with a dot.
-func tame(name string) string {
+// safeName turns a name into a file name of letters, digits, dots, dashes and underscores that does not begin with a dot.
+func safeName(name string) string {
 	name = strings.Map(func(c rune) rune {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '-', c == '_':

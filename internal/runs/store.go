@@ -23,18 +23,18 @@ import (
 
 // What callers must tell apart; test with errors.Is.
 var (
-	// ErrNoRun: there is no such run, or none that could be undone.
+	// ErrNoRun says that there is no such run, or none that could be undone.
 	ErrNoRun = errors.New("no such run")
-	// ErrAmbiguous: several runs begin with the id.
+	// ErrAmbiguous says that the ids of several runs begin with the text.
 	ErrAmbiguous = errors.New("several runs begin with this id")
-	// ErrBadID: the text cannot be a run id or the beginning of one.
+	// ErrBadID says that the text cannot be a run id or the beginning of one.
 	ErrBadID = errors.New("not a run id")
-	// ErrNewer: the manifest was written by a newer version.
+	// ErrNewer says that a newer version of hist wrote the manifest.
 	ErrNewer = errors.New("the run was recorded by a newer version of hist")
 )
 
-// secondOf is how much of a run's id says when it began.
-const secondOf = len("20060102T150405Z")
+// timeLength is the length of the time at the beginning of a run's id.
+const timeLength = len("20060102T150405Z")
 
 const manifestName = "manifest.json"
 
@@ -52,7 +52,7 @@ func Dir() (string, error) {
 	return filepath.Join(dir, "runs"), nil
 }
 
-// New begins a run of this version of hist: its directory exists on the disk, with a manifest that names no files.
+// New begins a run of this version of hist: it creates the run's directory, with a manifest that lists no files.
 func New(version string) (*Run, error) {
 	root, err := Dir()
 	if err != nil {
@@ -77,7 +77,7 @@ func New(version string) (*Run, error) {
 		r := &Run{dir: dir, Manifest: Manifest{
 			Schema: schema, Run: id, Tool: "hist", Version: version, Started: now, Files: []File{},
 		}}
-		err = r.open()
+		err = r.writeHead()
 		if err == nil {
 			err = publish.SyncDir(root)
 		}
@@ -89,8 +89,8 @@ func New(version string) (*Run, error) {
 	}
 }
 
-// open writes the manifest, on which the journal rests.
-func (r *Run) open() error {
+// writeHead writes the manifest, whose hash the journal's first line continues.
+func (r *Run) writeHead() error {
 	m := &r.Manifest
 	data, err := json.MarshalIndent(head{m.Schema, m.Run, m.Tool, m.Version, m.Started}, "", "  ")
 	if err != nil {
@@ -102,7 +102,8 @@ func (r *Run) open() error {
 }
 
 // List returns the manifests of all runs, newest first. A run whose manifest cannot be read is left out and named in
-// the error; the rest is returned with it. Entries are as written: Load settles those that a crash left open.
+// the error, which comes with the others. Entries that a crash left open are returned as they were written: Load and
+// ListSettled find out what became of them.
 func List() ([]Manifest, error) {
 	runs, bad := all()
 	out := make([]Manifest, len(runs))
@@ -112,8 +113,8 @@ func List() ([]Manifest, error) {
 	return out, joined(bad)
 }
 
-// ListSettled is List with the entries that a crash left open settled as Load does it, which reads their files. Nothing is
-// written: a run that is in the making belongs to another process.
+// ListSettled is List, but for entries that a crash left open it finds out from their files whether they were published, as
+// Load does. It writes nothing, because a run that is under way belongs to another process.
 func ListSettled(ctx context.Context) ([]Manifest, error) {
 	runs, bad := all()
 	out := make([]Manifest, len(runs))
@@ -132,8 +133,8 @@ func ListSettled(ctx context.Context) ([]Manifest, error) {
 	return out, joined(bad)
 }
 
-// Load returns the run with this id or beginning of one; "" is the newest run that published something and is not
-// undone. Files whose manifest entry a crash left open are settled by their hash, which reads them.
+// Load returns the run whose id begins with run; "" means the newest run that published something and is not undone. Whether
+// files were published whose entry a crash left open is decided by their hash, for which they are read.
 func Load(run string) (*Run, error) {
 	if run == "" {
 		return newest()
@@ -173,7 +174,8 @@ func Load(run string) (*Run, error) {
 	return r, nil
 }
 
-// newest passes over no run that it can't read: the user means the last repair, and not the one before.
+// newest returns the newest run that can be undone. If a newer one can't be read, that is an error: the user means the last
+// repair, not the one before it.
 func newest() (*Run, error) {
 	runs, bad := all()
 	for _, r := range runs {
@@ -187,7 +189,7 @@ func newest() (*Run, error) {
 			continue
 		}
 		for _, b := range bad {
-			if b.run[:secondOf] >= r.Manifest.Run[:secondOf] { // in one second it can't be told which was first
+			if b.run[:timeLength] >= r.Manifest.Run[:timeLength] { // of two in the same second it is not known which was first
 				return nil, fmt.Errorf("a newer run can't be read; to undo the one before it, say hist undo %s: %w", r.Manifest.Run, b)
 			}
 		}
@@ -237,7 +239,7 @@ func all() ([]*Run, []unread) {
 		dir := filepath.Join(root, e.Name())
 		r, err := read(dir)
 		if errors.Is(err, fs.ErrNotExist) && !begun(dir) {
-			continue // ended before it began
+			continue // it ended before its manifest was written
 		}
 		if err != nil {
 			bad = append(bad, unread{e.Name(), err})
@@ -251,13 +253,13 @@ func all() ([]*Run, []unread) {
 	return runs, bad
 }
 
-// begun says whether a run's directory holds more than the beginning of its manifest.
+// begun says whether a run's directory holds more than a temporary file of its manifest.
 func begun(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
 }
 
-// read reads the record in dir and makes sure that it is what hist has written, and cannot lead out of dir.
+// read reads the record in dir and checks that it is what hist wrote and that no name in it leads out of dir.
 func read(dir string) (*Run, error) {
 	path := filepath.Join(dir, manifestName)
 	data, err := regular.ReadFile(path)
@@ -307,7 +309,7 @@ func read(dir string) (*Run, error) {
 	return r, r.readJournal()
 }
 
-// plainName says whether name is the name of a file in a directory, and of nothing else.
+// plainName says whether name is a plain file name, without any directory.
 func plainName(name string) bool {
 	return name != "" && filepath.IsLocal(name) && name != "." && !strings.ContainsAny(name, `/\`)
 }

@@ -15,13 +15,13 @@ import (
 
 // What callers of Undo must tell apart; test with errors.Is.
 var (
-	// ErrMovedOn: a file is not what the run left there; nothing was changed.
+	// ErrMovedOn says that a file is not what the run left there; nothing was changed.
 	ErrMovedOn = errors.New("the file has moved on since the repair")
-	// ErrUndone: the run was taken back before.
+	// ErrUndone says that the run has been undone before.
 	ErrUndone = errors.New("the run is undone already")
-	// ErrNothing: the run published no file.
+	// ErrNothing says that the run published no file.
 	ErrNothing = errors.New("the run changed nothing")
-	// ErrBackup: the kept original is missing or damaged; nothing was changed.
+	// ErrBackup says that the kept original is missing or damaged; nothing was changed.
 	ErrBackup = errors.New("the kept original is not what it was")
 )
 
@@ -29,7 +29,7 @@ var (
 const (
 	Restored = "restored" // the original is back
 	Removed  = "removed"  // the copy that the run made is gone
-	RowsBack = "rows"     // the file stands as it was; what the client's database held of it is back
+	RowsBack = "rows"     // the file was left as it is; what the client's database held about it is back
 	Already  = "already"  // there was nothing left to do
 )
 
@@ -37,31 +37,32 @@ const (
 type Undone struct {
 	Path   string
 	Action string // Restored, Removed, RowsBack or Already
-	Note   string // what could not be brought back with it, "" if there is no such thing
+	Note   string // what could not be restored, "" if everything was
 }
 
-// Claims keeps others from the files of a run while it is taken back, and sees to what refers to them.
+// Claims keeps other processes away from the files of a run while it is undone, and restores what the client keeps beside
+// them.
 type Claims interface {
-	// Check says why a file must stay as it is, before anything is changed.
+	// Check returns an error if a file must stay as it is. It is called before anything is changed.
 	Check(ctx context.Context, f *File) error
-	// Claim takes what keeps other writers out, and makes ready what it takes to bring back what the run keeps of a file's
-	// Rows. It changes nothing yet.
+	// Claim takes the locks that keep other writers out, and prepares the restoring of what the run keeps in a file's Rows.
+	// It changes nothing yet.
 	Claim(ctx context.Context, r *Run, f *File) (Claim, error)
 }
 
-// Claim is a file that is being taken back.
+// Claim is a file that is being undone.
 type Claim interface {
-	// Settle is asked when nothing but the change of the file is to come: from then on until Release nobody else uses it,
-	// and what the run keeps of its Rows is back. Asked again it says only whether somebody waits for the file.
+	// Settle is called immediately before the file is changed. From then on until Release nobody else uses the file, and
+	// what the run keeps in its Rows has been restored. A second call only checks that no other process waits for the file.
 	Settle(ctx context.Context) error
-	// GiveBack takes back what Settle brought back: the file was not changed after all.
+	// GiveBack reverts what Settle restored, because the file was not changed after all.
 	GiveBack(ctx context.Context) error
-	// Done sees to what is left to do once the file was changed; note is for Undone.
+	// Done does what is left to do after the file was changed; note is for Undone.
 	Done(ctx context.Context) (note string)
 	Release()
 }
 
-// unclaimed is the claim of who knows that nobody uses the file.
+// unclaimed is the claim if the caller knows that nobody uses the file.
 type unclaimed struct{}
 
 func (unclaimed) Settle(context.Context) error   { return nil }
@@ -69,10 +70,10 @@ func (unclaimed) GiveBack(context.Context) error { return nil }
 func (unclaimed) Done(context.Context) string    { return "" }
 func (unclaimed) Release()                       {}
 
-// Undo takes the run back: an in-place repair's original returns byte for byte with its mode and modification time,
-// a copy that the run made is removed. First every file is checked, and if one is not exactly what the run left
+// Undo undoes the run: the original of an in-place repair is restored byte for byte with its mode and modification time,
+// and a copy that the run made is removed. First every file is checked, and if one is not exactly what the run left
 // (ErrMovedOn), its backup is not intact (ErrBackup) or claims says that it must stay, nothing is changed at all. An
-// error in the midst of the changes comes with what was done; a second call goes on from there. nil claims nothing: the
+// error during the changes comes with what was done so far; a second call goes on from there. claims may be nil if the
 // caller knows that nobody uses the files.
 func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 	steps, err := r.steps(ctx, claims)
@@ -95,7 +96,7 @@ func (r *Run) Undo(ctx context.Context, claims Claims) ([]Undone, error) {
 	return done, r.note(entry{UndoneAt: r.Manifest.UndoneAt}, true)
 }
 
-// Preview says what Undo would do, or why it would not, and changes nothing.
+// Preview returns what Undo would do, or the error with which it would refuse, and changes nothing.
 func (r *Run) Preview(ctx context.Context, claims Claims) ([]Undone, error) {
 	steps, err := r.steps(ctx, claims)
 	var would []Undone
@@ -105,7 +106,7 @@ func (r *Run) Preview(ctx context.Context, claims Claims) ([]Undone, error) {
 	return would, err
 }
 
-// steps checks every file of the run and decides what is to be done about it.
+// steps checks every file of the run and decides what to do with it.
 func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 	if !r.Manifest.UndoneAt.IsZero() {
 		return nil, fmt.Errorf("run %s: %w, on %s", r.Manifest.Run, ErrUndone, r.Manifest.UndoneAt.Format(time.RFC3339))
@@ -146,11 +147,11 @@ func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 	return steps, nil
 }
 
-// pending says whether something of the file is to be taken back. What the client's database held may be gone from
-// there though the file itself was never replaced.
+// pending says whether there is something to undo. Even if the file itself was never replaced, rows of the client's database
+// may have been removed.
 func (f *File) pending() bool { return !f.Undone && (f.Published || f.Rows != "") }
 
-// withOriginal adds to an error where the original is kept, if it is.
+// withOriginal adds the place where the original is kept to an error, if it is kept.
 func (r *Run) withOriginal(f *File, err error) error {
 	if f.Backup == "" {
 		return err
@@ -158,10 +159,11 @@ func (r *Run) withOriginal(f *File, err error) error {
 	return fmt.Errorf("%w; the original is %s", err, filepath.Join(r.dir, f.Backup))
 }
 
-// changes says whether a file is there that will be replaced or removed, or whose rows will be.
+// changes says whether there is a file that will be replaced or removed, or whose rows will be restored.
 func (u *undoing) changes() bool { return u.target != nil && (u.restore || u.remove || u.rows) }
 
-// claimed does it while nobody else uses the file. What fails has changed nothing.
+// claimed does the undoing under a claim, while nobody else uses the file. On an error nothing has changed, unless the error
+// is publish.ErrPublished.
 func (u *undoing) claimed(ctx context.Context, r *Run, claims Claims) (note string, err error) {
 	var claim Claim = unclaimed{}
 	if u.changes() && claims != nil {
@@ -198,7 +200,7 @@ func (u *undoing) do(ctx context.Context, claim Claim) error {
 	return publish.SyncDir(filepath.Dir(u.file.Target))
 }
 
-// settle is asked when nothing but the change is to come.
+// settle makes sure, immediately before the change, that the file is as it was checked, and settles the claim.
 func (u *undoing) settle(ctx context.Context, claim Claim) error {
 	if u.target == nil {
 		return nil
@@ -209,7 +211,7 @@ func (u *undoing) settle(ctx context.Context, claim Claim) error {
 	return claim.Settle(ctx)
 }
 
-// putBack writes the backup over the target or, if that has another name, beside it.
+// putBack writes the backup to the original's path: over the target or, if that has another name, beside it.
 func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 	f := u.file
 	t := publish.Target{Path: f.Source, Replace: f.Source == f.Target, Mode: f.Perm, ModTime: f.ModTimeBefore}
@@ -237,7 +239,7 @@ func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 	}, Last: func() error { return u.settle(ctx, claim) }})
 }
 
-// settle finds out about files whose publishing the manifest does not confirm.
+// settle finds out which files were published before a crash, and records it.
 func (r *Run) settle(ctx context.Context) error {
 	for i := range r.Manifest.Files {
 		written, err := r.Manifest.Files[i].written(ctx)
@@ -255,14 +257,14 @@ func (r *Run) settle(ctx context.Context) error {
 	return nil
 }
 
-// written says whether a file whose publishing the manifest does not confirm was published before a crash: then the target
-// is what the run meant to write.
+// written says whether a file that is not recorded as published was in fact published before a crash: then the target is
+// what the run was about to write.
 func (f *File) written(ctx context.Context) (bool, error) {
 	if f.Published || f.Undone {
 		return false, nil
 	}
 	if f.Source == f.Target && f.SHA256After == f.SHA256Before {
-		return false, nil // the same bytes before and after tell nothing
+		return false, nil // the bytes are the same before and after, so they show nothing
 	}
 	info, err := os.Lstat(f.Target)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != f.SizeAfter {
@@ -272,8 +274,8 @@ func (f *File) written(ctx context.Context) (bool, error) {
 	return sha == f.SHA256After, err
 }
 
-// seeCutOff sets CutOff, when the entries are settled: a backup that nothing was published over counts, unless its file is
-// seen to be the original still.
+// seeCutOff sets CutOff, after the entries were settled: the run was cut off if there is a backup of a file that was never
+// published, unless that file is seen to be still the original.
 func (r *Run) seeCutOff(ctx context.Context) {
 	for i := range r.Manifest.Files {
 		f := &r.Manifest.Files[i]

@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// Ref names bytes of a source, counted in the uncompressed session.
+// Ref is a range of bytes of the uncompressed session.
 type Ref struct {
 	Offset int64 // of the first byte, from 0
 	Length int64 // in bytes
 }
 
-// Extract returns the bytes of each ref, in the order of refs; they may overlap and come in any order. A plain file is
-// read at just those places, a compressed one in a single forward pass up to the last of them. All of the bytes are in
-// memory at once: the caller bounds their sum. A ref that reaches past the end gives ErrRange.
+// Extract returns the bytes of each ref, in the order of refs; refs may overlap and come in any order. A plain file is
+// read only at those places, a compressed one in a single forward pass up to the last of them. All of the bytes are in
+// memory at once: the caller must limit their sum. A ref that reaches past the end gives ErrRange.
 func (s *Source) Extract(ctx context.Context, refs []Ref) ([][]byte, error) {
 	if s.once {
 		return nil, fmt.Errorf("%s: %w", s.Path, ErrOnce)
@@ -51,7 +51,7 @@ func (s *Source) Extract(ctx context.Context, refs []Ref) ([][]byte, error) {
 	return s.sweep(r, refs)
 }
 
-// sweep collects refs in one pass over r. The results grow with what is really there, not with what a ref promises.
+// sweep collects refs in one pass over r. Memory is allocated for bytes that are really there, not for a ref's length.
 func (s *Source) sweep(r io.Reader, refs []Ref) ([][]byte, error) {
 	out := make([][]byte, len(refs))
 	order := make([]int, len(refs))
@@ -61,7 +61,7 @@ func (s *Source) sweep(r io.Reader, refs []Ref) ([][]byte, error) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(refs[a].Offset, refs[b].Offset) })
 
 	buf := make([]byte, 256<<10)
-	var pos int64 // of buf[0]
+	var pos int64 // offset of buf[0]
 	first := 0    // order[:first] are complete
 	for {
 		for first < len(order) && refs[order[first]].Offset+refs[order[first]].Length <= pos {

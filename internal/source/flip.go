@@ -14,20 +14,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxTries bounds the search for a flipped bit: bits that may be the one, times the bytes that the stream decodes to. It
-// lets a session of one block (128 KiB of text) be searched whole, which takes some seconds on two processors.
-const maxTries = 40 << 30
+// maxWork limits the search for a flipped bit: the number of bits to try, times the bytes that the stream decodes to. A
+// session of one block (128 KiB of text) can be searched whole, which takes some seconds on two processors.
+const maxWork = 40 << 30
 
-// maxSearched is how large a stored file may be to be held whole and searched, in bytes.
+// maxSearched is the size of the largest stored file that is searched, in bytes; it is held in memory.
 const maxSearched = 16 << 20
 
-// maxUnlikely bounds it where the stream is most likely cut off, and no bit was flipped.
-const maxUnlikely = 1 << 30
+// maxUnlikelyWork is the limit, as maxWork, if the stream was most likely cut off and no bit flipped.
+const maxUnlikelyWork = 1 << 30
 
-// maxDecoded is how much a stream may decode to, in bytes, for it to be asked whether it is broken off.
+// maxDecoded is how much a stream may decode to, in bytes, for it to be examined whether it is cut off.
 const maxDecoded = 1 << 30
 
-// Sizes of what a zstd frame is made of, in bytes (RFC 8878, 3.1.1).
+// Sizes of the parts of a zstd frame, in bytes (RFC 8878, 3.1.1).
 const (
 	magicSize       = 4
 	maxFrameHeader  = 18
@@ -36,29 +36,29 @@ const (
 	checksumSize    = 4
 )
 
-// Kinds of blocks (the same, 3.1.1.2.2).
+// Kinds of blocks (RFC 8878, 3.1.1.2.2).
 const (
 	rawBlock      = 0
 	repeatedBlock = 1
 )
 
-// flip is one bit of a stored file that is read the other way round.
+// flip is a bit of a stored file that readers invert.
 type flip struct {
 	at   int64 // 0-based offset of its byte
 	mask byte
 }
 
-// apply turns the bit in b, which was read at offset off.
+// apply inverts the bit in b, which was read at offset off.
 func (f *flip) apply(b []byte, off int64) {
 	if f != nil && f.at >= off && f.at < off+int64(len(b)) {
 		b[f.at-off] ^= f.mask
 	}
 }
 
-// Unflip looks for the one bit of a damaged zstd stream that was flipped, if that is all that happened to it: with the bit
-// turned back the stream decodes to its end and the checksum over its content is right, which is so of no other content.
-// Readers that are opened from then on turn the bit back; Raw ones do not. It says whether there is such a bit: none is
-// looked for in a stream without a checksum, or in one so long that the search would take more than seconds.
+// Unflip looks for the one bit of a damaged zstd stream that was flipped, if nothing else happened to it: with that bit
+// inverted the stream decodes to its end and the checksum over its content is right, which no other content achieves.
+// Readers that are opened from then on invert the bit; Raw ones do not. It says whether there is such a bit. It does not
+// search a stream without a checksum, or one so long that the search would take more than seconds.
 func (s *Source) Unflip(ctx context.Context) (bool, error) {
 	if err := s.see(); err != nil {
 		return false, err
@@ -84,7 +84,7 @@ func (s *Source) Unflip(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Flipped is the offset of the byte whose bit Unflip has found; false if it has found none.
+// Flipped returns the offset of the byte whose bit Unflip found; false if it found none.
 func (s *Source) Flipped() (at int64, ok bool) {
 	f := s.flip.Load()
 	if f == nil {
@@ -93,20 +93,21 @@ func (s *Source) Flipped() (at int64, ok bool) {
 	return f.at, true
 }
 
-// findFlip tries the bits of a stream that may be the flipped one.
+// findFlip tries the bits of a stream that may have been flipped.
 func findFlip(ctx context.Context, stored []byte) (*flip, error) {
 	suspects, sizes, content := suspectsOf(stored)
-	most := int64(maxTries)
-	if content <= maxDecoded && brokenOff(stored) {
+	most := int64(maxWork)
+	if content <= maxDecoded && cutOff(stored) {
 		if found, err := tryBits(ctx, stored, sizes, content, most); found != nil || err != nil {
 			return found, err
 		}
-		most = maxUnlikely
+		most = maxUnlikelyWork
 	}
 	return tryBits(ctx, stored, suspects, content, most)
 }
 
-// tryBits tries the bits of some bytes of a stream; none if that would be more than most tries, as maxTries counts them.
+// tryBits tries the bits of the suspected bytes of a stream, or none if that would be more work than most, counted as
+// maxWork is.
 func tryBits(ctx context.Context, stored []byte, suspects []int64, content, most int64) (*flip, error) {
 	if int64(len(suspects))*8*content > most {
 		return nil, nil
@@ -124,7 +125,7 @@ func tryBits(ctx context.Context, stored []byte, suspects []int64, content, most
 			}
 			defer t.decoder.Close()
 			for i := w; i < len(suspects) && found.Load() == nil && ctx.Err() == nil; i += workers {
-				if f := t.of(suspects[i]); f != nil {
+				if f := t.tryByte(suspects[i]); f != nil {
 					found.CompareAndSwap(nil, f)
 				}
 			}
@@ -139,8 +140,8 @@ func tryBits(ctx context.Context, stored []byte, suspects []int64, content, most
 	return found.Load(), nil
 }
 
-// brokenOff says whether a stream decodes up to where the file ends.
-func brokenOff(stored []byte) bool {
+// cutOff says whether a stream decodes without an error up to the end of the file, and ends too early there.
+func cutOff(stored []byte) bool {
 	d, err := newDecoder(bytes.NewReader(stored))
 	if err != nil {
 		return false
@@ -150,11 +151,13 @@ func brokenOff(stored []byte) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// suspectsOf are the offsets of the bytes of a stream in which a flipped bit may lie, and how many bytes it may decode to.
-// A stream whose blocks fill the file exactly has its fault in what they hold; in any other the walk over the blocks was led
-// astray by one of those bytes that say how large things are. Where it is broken off, it is one of sizes: those of blocks that
-// are stored as they are, which decode with any size, and of the last two: of the others some can be a byte too long, and
-// what is read behind such a one is hardly ever a block that decodes.
+// suspectsOf returns the offsets of the bytes of a stream in which the flipped bit may be, and how many bytes the stream may
+// decode to. If the blocks fill the file exactly, the fault is in their content. Otherwise it is in one of the bytes that
+// give sizes, and led the walk over the blocks astray.
+//
+// sizes are the suspects if the stream seems to be cut off: the sizes of blocks that are stored uncompressed, which decode
+// with any size, and of the last two blocks. With a wrong size, a compressed block may still decode if it is a byte too
+// long, but what is read after it hardly ever does.
 func suspectsOf(stored []byte) (suspects, sizes []int64, content int64) {
 	size := int64(len(stored))
 	for i := range min(size, maxFrameHeader) {
@@ -194,10 +197,10 @@ func suspectsOf(stored []byte) (suspects, sizes []int64, content int64) {
 	return suspects, sizes, content
 }
 
-// trial is a stream of which one bit after the other is turned.
+// trial is a stream in which one bit after another is inverted to see whether it decodes then.
 type trial struct {
 	stored  []byte
-	room    []byte
+	buffer  []byte // for the decoded text, reused
 	decoder *zstd.Decoder
 }
 
@@ -209,28 +212,28 @@ func newTrial(stored []byte) (*trial, error) {
 	return &trial{stored: append([]byte(nil), stored...), decoder: d}, nil
 }
 
-// of is the bit of one byte that makes the stream whole, nil if none does.
-func (t *trial) of(at int64) *flip {
+// tryByte returns the bit of one byte that, inverted, repairs the stream; nil if none does.
+func (t *trial) tryByte(at int64) *flip {
 	for bit := range 8 {
 		f := &flip{at, 1 << bit}
 		f.apply(t.stored, 0)
-		whole := t.whole()
+		decodes := t.decodes()
 		f.apply(t.stored, 0)
-		if whole {
+		if decodes {
 			return f
 		}
 	}
 	return nil
 }
 
-// whole says whether the stream decodes, and says that it has a checksum: a decoder takes one that has none for right.
-func (t *trial) whole() bool {
+// decodes says whether the stream decodes and has a checksum. Without a checksum a decoder would accept wrong content.
+func (t *trial) decodes() bool {
 	if len(t.stored) <= magicSize || t.stored[magicSize]&4 == 0 {
 		return false
 	}
-	text, err := t.decoder.DecodeAll(t.stored, t.room[:0])
-	if cap(text) > cap(t.room) {
-		t.room = text
+	text, err := t.decoder.DecodeAll(t.stored, t.buffer[:0])
+	if cap(text) > cap(t.buffer) {
+		t.buffer = text
 	}
 	return err == nil
 }

@@ -137,11 +137,11 @@ func TestUnflipSizes(t *testing.T) {
 			}
 		}
 	}
-	if brokenOff(whole) {
+	if cutOff(whole) {
 		t.Error("a whole stream is taken for one that is broken off")
 	}
 	for cut := headers[1]; cut < len(whole); cut += 97 {
-		if !brokenOff(whole[:cut]) {
+		if !cutOff(whole[:cut]) {
 			t.Errorf("cut off at %d: not seen", cut)
 		}
 		if found, err := findFlip(t.Context(), whole[:cut]); found != nil || err != nil {
@@ -191,7 +191,7 @@ func TestBrokenOffIsBounded(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if brokenOff(stored) {
+	if cutOff(stored) {
 		t.Error("it was decoded")
 	}
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > maxWindow {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// How long openFile tries while another process holds a lease on the file.
+// How often, and with what pause, openFile tries while another process holds a lease on the file.
 const (
 	leaseTries = 50
 	leasePause = 10 * time.Millisecond
 )
 
-// openFile opens for reading without ever waiting: a FIFO that took the file's name since we looked must not hang us.
-// On Linux a process that is about to replace the file holds off who opens it, for a moment: if it takes longer,
+// openFile opens a file for reading. It does not block if a FIFO has taken the file's name meanwhile. On Linux a process
+// that is about to replace the file makes others wait by a lease, usually for a moment; if it takes too long the error is
 // ErrLeased.
 func openFile(path string) (*os.File, error) {
 	for try := 0; ; try++ {

@@ -11,16 +11,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds what one zstd decoder may hold, in bytes. It is what the zstd program takes without being asked
-// (window log 27); Codex writes level 3, whose window is 2 MiB.
+// maxWindow limits the memory of one zstd decoder, in bytes. It is what the zstd program accepts by default (window log 27);
+// Codex writes level 3, whose window is 2 MiB.
 const maxWindow = 128 << 20
 
-// Reader returns the session's bytes from the start, decoded if they are compressed. Reading fails with the context's
-// error once that is done.
+// Reader returns the session's bytes from the start, decompressed if need be. Once the context is done, reading fails with
+// the context's error.
 //
-// For a plain file the value also implements io.ReaderAt. It ends at the size seen at Open; a file that is shorter by
-// now gives ErrChanged. A damaged zstd stream delivers all that decodes and then ErrCorrupt. Every reader has a method
-// Consumed() int64: how many bytes of Size it has used so far, callable from another goroutine.
+// For a plain file the value also implements io.ReaderAt. It ends at the size that the file had at Open; if the file is
+// shorter by now the error is ErrChanged. A damaged zstd stream delivers everything that can be decoded and then ErrCorrupt.
+// Every reader has a method Consumed() int64, which says how many bytes of Size it has used so far and may be called from
+// another goroutine.
 func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
 	if s.once {
 		return s.only(ctx)
@@ -39,8 +40,7 @@ func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
 	return p, nil
 }
 
-// Raw returns the bytes as they are stored, compressed or not, from the start. A Once source gives ErrOnce: its bytes
-// are Reader's.
+// Raw returns the bytes as they are stored, compressed or not, from the start. For a Once source the error is ErrOnce.
 func (s *Source) Raw(ctx context.Context) (io.ReadCloser, error) {
 	if s.once {
 		return nil, fmt.Errorf("%s: %w", s.Path, ErrOnce)
@@ -106,13 +106,14 @@ func (s *Source) decode(r io.Reader, closeRaw func() error, used *atomic.Int64) 
 	return &zstdReader{source: s, d: d, raw: closeRaw, counter: counter{used}}, nil
 }
 
-// newDecoder is a zstd decoder that holds no more than maxWindow.
+// newDecoder returns a zstd decoder that uses no more memory than maxWindow.
 func newDecoder(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
 }
 
-// zstdError sorts the decoder's errors: what the file system or the context said stays itself, the rest is damage.
+// zstdError sorts the decoder's errors: those of the file system or the context are returned as they are, all others mean
+// that the stream is damaged.
 func (s *Source) zstdError(err error, delivered int64) error {
 	var system interface{ Timeout() bool } // fs.PathError and friends
 	switch {
@@ -121,14 +122,14 @@ func (s *Source) zstdError(err error, delivered int64) error {
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return fmt.Errorf("%s: %w: more than %d MiB; unpack it by hand with zstd -d --long=31 and name the result", s.Path, ErrWindow, maxWindow>>20)
 	case !s.Magic:
-		return fmt.Errorf("%s: %w: it is named .zst but does not begin like zstd", s.Path, ErrCorrupt)
+		return fmt.Errorf("%s: %w: its name ends in .zst, but it does not begin like zstd", s.Path, ErrCorrupt)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s: %w: it is cut off after %d decoded bytes", s.Path, ErrCorrupt, delivered)
 	}
 	return fmt.Errorf("%s: %w after %d decoded bytes: %w", s.Path, ErrCorrupt, delivered, err)
 }
 
-// counter tells how far into the stored bytes a reader is.
+// counter says how far into the stored bytes a reader is.
 type counter struct{ used *atomic.Int64 }
 
 // Consumed returns how many stored bytes have been used so far.
@@ -138,7 +139,7 @@ type closer func() error
 
 func (c closer) Close() error { return c() }
 
-// plainReader reads [0,size) of a file, and no byte more, at its own position.
+// plainReader reads the bytes [0,size) of a file, and none after them, from a position of its own.
 type plainReader struct {
 	ctx   context.Context
 	path  string
@@ -146,9 +147,9 @@ type plainReader struct {
 	size  int64
 	pos   int64
 	used  atomic.Int64
-	all   *atomic.Int64 // of the source
-	flip  *flip         // nil: every bit is as it is stored
-	close func() error  // nil: not ours to close
+	all   *atomic.Int64 // bytes read by all readers of the source
+	flip  *flip         // the bit to invert; nil: none
+	close func() error  // nil: the file is not ours to close
 }
 
 func (p *plainReader) Read(b []byte) (int, error) {
@@ -160,12 +161,12 @@ func (p *plainReader) Read(b []byte) (int, error) {
 	p.used.Store(p.pos)
 	p.all.Add(int64(n))
 	if n > 0 && errors.Is(err, io.EOF) {
-		err = nil // the next call says it
+		err = nil // the next call returns it
 	}
 	return n, err
 }
 
-// Size is how many bytes the file had at Open.
+// Size returns how many bytes the file had at Open.
 func (p *plainReader) Size() int64 { return p.size }
 
 // ReadAt implements io.ReaderAt within the size that the file had at Open.

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// ErrTooLarge: a file that is held whole is larger than it may be.
+// ErrTooLarge says that a file is larger than Small's limit.
 var ErrTooLarge = errors.New("the file is too large")
 
-// Small returns the text of a regular file of at most limit bytes, which is held whole: a setting, not a session.
-// Anything but a regular file is ErrNotRegular, and never waited for; a larger one is ErrTooLarge.
+// Small returns the content of a regular file of at most limit bytes, such as a configuration file. A larger file gives
+// ErrTooLarge, and anything but a regular file ErrNotRegular, without waiting for it.
 func Small(path string, limit int64) ([]byte, error) {
 	f, err := openFile(path)
 	if err != nil {
@@ -24,7 +24,7 @@ func Small(path string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: it is %s", ErrNotRegular, kind(info.Mode()))
 	}
-	text, err := io.ReadAll(io.LimitReader(f, limit+1)) // it may grow
+	text, err := io.ReadAll(io.LimitReader(f, limit+1)) // it may grow meanwhile
 	if err == nil && int64(len(text)) > limit {
 		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, limit)
 	}

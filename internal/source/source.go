@@ -19,21 +19,21 @@ import (
 
 // What callers must tell apart; test with errors.Is.
 var (
-	// ErrNotRegular: the path is a directory, FIFO, socket or device.
+	// ErrNotRegular says that the path is a directory, FIFO, socket or device.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrLoop: the path's symbolic links never reach a file.
+	// ErrLoop says that the path's symbolic links never reach a file.
 	ErrLoop = errors.New("symbolic links go in a circle")
-	// ErrOnce: a stream that can be read only once was asked for again.
+	// ErrOnce says that a stream that can be read only once was to be read again.
 	ErrOnce = errors.New("the stream can be read only once")
-	// ErrChanged: the file is not the one, or not as long or as old, as when it was opened.
+	// ErrChanged says that since it was opened the file was replaced, or its size or modification time has changed.
 	ErrChanged = errors.New("the file changed while it was being read")
-	// ErrLeased: another process is about to replace the file, and has been for a while.
+	// ErrLeased says that another process is about to replace the file, and is taking long.
 	ErrLeased = errors.New("another process is about to replace the file; try again")
-	// ErrCorrupt: the compressed stream is cut off or damaged; what was delivered before is good.
+	// ErrCorrupt says that the compressed stream is cut off or damaged; what was delivered before is good.
 	ErrCorrupt = errors.New("the zstd stream is damaged")
-	// ErrWindow: the compressed stream asks for more memory than a decoder here may take.
+	// ErrWindow says that the compressed stream needs more memory than a decoder may use here.
 	ErrWindow = errors.New("the zstd stream needs too much memory")
-	// ErrRange: a Ref lies outside the bytes that the source holds.
+	// ErrRange says that a Ref is outside the bytes of the source.
 	ErrRange = errors.New("outside of the file")
 )
 
@@ -43,7 +43,7 @@ type Source struct {
 	Path string      // as the user named it; "-" for standard input
 	Real string      // absolute, symbolic links resolved; "" for a stream
 	Name string      // base name of Real, .zst kept; "stdin" for a stream
-	Info fs.FileInfo // as of Open; of the spool file for Stdin; nil for Once
+	Info fs.FileInfo // from Open; for Stdin that of the spool file; nil for Once
 
 	// Compressed says that Reader decodes zstd: the name ends in .zst or the content begins like zstd.
 	// It is known for a Once source after its Reader call.
@@ -53,18 +53,18 @@ type Source struct {
 
 	size  int64
 	read  atomic.Int64
-	flip  atomic.Pointer[flip] // that readers of the decoded text turn back
-	spool *os.File             // Stdin's temporary file
+	flip  atomic.Pointer[flip] // the bit that readers of the decoded text invert
+	spool *os.File             // the temporary file of Stdin and Spool
 	purge bool                 // the spool file still has a name
 
 	mu     sync.Mutex
-	stream io.Reader // Once: nil when it was handed out
+	stream io.Reader // Once: nil after it was handed out
 	once   bool
-	unseen bool // it was not opened yet
+	unseen bool // Known: the file has not been opened yet
 }
 
-// Open looks at the file behind path and returns it as a source. It never blocks on a FIFO or device: those, and
-// directories and sockets, give ErrNotRegular. A file that grows later is read as long as it was now.
+// Open examines the file at path and returns it as a source. It never blocks on a FIFO or device: those, and
+// directories and sockets, give ErrNotRegular. If the file grows later, it is read only up to its present size.
 func Open(path string) (*Source, error) {
 	info, err := os.Lstat(path)
 	link := err == nil && info.Mode()&fs.ModeSymlink != 0
@@ -87,7 +87,7 @@ func Open(path string) (*Source, error) {
 		return nil, explain(path, err)
 	}
 	defer f.Close()
-	// Stat of the descriptor decides: the name may have been given to something else since.
+	// The stat of the descriptor counts, because another file may have taken the name meanwhile.
 	if s.Info, err = f.Stat(); err != nil {
 		return nil, explain(path, err)
 	}
@@ -101,8 +101,8 @@ func Open(path string) (*Source, error) {
 	return s, nil
 }
 
-// Known is Open for who may not have to read the file: it is not opened before that. It takes what is a regular file, and no
-// symbolic link to one; nil for anything else. Whether it is compressed is not known before it is read.
+// Known is Open for a caller that may not need to read the file: it is opened only when it is read. It returns nil for
+// anything but a regular file, and for a symbolic link to one. Whether the file is compressed is not known until it is read.
 func Known(path string) *Source {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -115,7 +115,7 @@ func Known(path string) *Source {
 	return &Source{Path: path, Real: real, Name: filepath.Base(real), Info: info, size: info.Size(), unseen: true}
 }
 
-// see finds out what Known did not.
+// see opens the file of a Known source, if that has not been done yet, and finds out what Open would have.
 func (s *Source) see() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func Stdin(r io.Reader, spoolDir string) (*Source, error) {
 	return spool(r, spoolDir, "stdin", "standard input")
 }
 
-// Spool is Stdin for what a program makes itself.
+// Spool is Stdin for a stream that the program itself produces.
 func Spool(r io.Reader, spoolDir string) (*Source, error) {
 	return spool(r, spoolDir, "spool", "a passing copy")
 }
@@ -153,7 +153,7 @@ func spool(r io.Reader, dir, name, what string) (*Source, error) {
 	s := &Source{Path: "-", Name: name, spool: f, purge: os.Remove(f.Name()) != nil}
 	if s.size, err = io.Copy(f, r); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("copying %s to a temporary file in %s (%s): %w", what, filepath.Dir(f.Name()), roomier(dir), err)
+		return nil, fmt.Errorf("copying %s to a temporary file in %s (%s): %w", what, filepath.Dir(f.Name()), spaceHint(dir), err)
 	}
 	if s.Info, err = f.Stat(); err == nil {
 		err = s.sniff(io.NewSectionReader(f, 0, s.size))
@@ -165,26 +165,26 @@ func spool(r io.Reader, dir, name, what string) (*Source, error) {
 	return s, nil
 }
 
-// roomier says what helps if the disk of a temporary file is full; dir is as Stdin takes it.
-func roomier(dir string) string {
+// spaceHint says what to do if the disk of a temporary file is full; dir is as in Stdin.
+func spaceHint(dir string) string {
 	if dir == "" {
 		return "point TMPDIR to a larger disk if it is full"
 	}
 	return "free some space there if it is full"
 }
 
-// Once wraps a stream that is read as it comes and only once: a second Reader call, and Extract, give ErrOnce.
+// Once wraps a stream that is read as it comes and only once: a second call of Reader, and Extract, give ErrOnce.
 func Once(r io.Reader) *Source {
 	return &Source{Path: "-", Name: "stdin", size: -1, stream: r, once: true}
 }
 
-// Size returns how many bytes the file held when it was opened, compressed if it is; -1 for a Once source.
+// Size returns the size of the stored file when it was opened, in bytes; -1 for a Once source.
 func (s *Source) Size() int64 { return s.size }
 
 // BytesRead returns how many stored bytes all readers of the source have read so far.
 func (s *Source) BytesRead() int64 { return s.read.Load() }
 
-// Close removes the temporary file of a Stdin source. Other sources hold nothing.
+// Close removes the temporary file of a Stdin or Spool source. Other sources have nothing to close.
 func (s *Source) Close() error {
 	if s.spool == nil {
 		return nil
@@ -234,7 +234,7 @@ func (s *Source) sniff(r io.Reader) error {
 	return nil
 }
 
-// isZstd knows the magic numbers of a zstd frame and of the skippable frames that may precede it (RFC 8878, 3.1).
+// isZstd recognises the magic numbers of a zstd frame and of the skippable frames that may precede it (RFC 8878, 3.1).
 func isZstd(head []byte) bool {
 	if len(head) < 4 {
 		return false
@@ -264,10 +264,10 @@ func (s *Source) reopen() (*os.File, error) {
 	return f, nil
 }
 
-// realPath is the absolute path of a file, without symbolic links. link says that the file itself is one.
+// realPath returns the absolute path of a file with symbolic links resolved. link says that the file itself is one.
 func realPath(path string, link bool) (string, error) {
 	dir, base := filepath.Split(path)
-	if link || runtime.GOOS == "windows" || !filepath.IsAbs(dir) { // there names have several spellings
+	if link || runtime.GOOS == "windows" || !filepath.IsAbs(dir) { // on Windows a name can be spelled in several ways
 		return real(path)
 	}
 	dir, err := directories.real(dir)
@@ -280,14 +280,15 @@ func realPath(path string, link bool) (string, error) {
 	return dir + base, nil
 }
 
-// realDirs are the real paths of directories, for a moment: who opens thousands of files opens them in few directories.
+// realDirs caches the real paths of directories for a moment, because thousands of files are usually opened in few
+// directories.
 type realDirs struct {
 	mu    sync.Mutex
 	known map[string]string
 	until time.Time
 }
 
-// trusted is how long a directory is taken to be where it was.
+// trusted is how long an entry of the cache is used.
 const trusted = time.Second
 
 var directories realDirs
@@ -327,7 +328,7 @@ func regular(path string, info fs.FileInfo) error {
 	return fmt.Errorf("%s: %w: it is %s%s", path, ErrNotRegular, kind(info.Mode()), hint)
 }
 
-// kind is what a file is that is not a regular one.
+// kind says in words what a file is that is not a regular one.
 func kind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
@@ -342,20 +343,20 @@ func kind(m fs.FileMode) string {
 	return "something else"
 }
 
-// explain names the path once and turns what the system says about links into words.
+// explain adds the path to an error, once, and turns the system's errors about symbolic links into ErrLoop.
 func explain(path string, err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	// filepath.EvalSymlinks counts links by itself and has no sentinel for too many.
+	// filepath.EvalSymlinks counts links itself, and has no error value for too many.
 	if errors.Is(err, syscall.ELOOP) || strings.Contains(err.Error(), "too many links") {
 		return fmt.Errorf("%s: %w", path, ErrLoop)
 	}
 	return fmt.Errorf("reading %s: %w", path, err)
 }
 
-// checkContext returns the context's error in the words of a read.
+// checkContext returns the context's error, if it is done, as the error of reading path.
 func checkContext(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)

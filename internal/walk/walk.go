@@ -15,20 +15,20 @@ import (
 	"github.com/hist-cli/hist/internal/cause"
 )
 
-// ErrLoop: a symbolic link leads back to itself or to a directory above it.
+// ErrLoop says that a symbolic link leads back to itself or to a directory above it.
 var ErrLoop = errors.New("symbolic links go in a circle")
 
-// Entry is one thing that a walk met.
+// Entry is a session file that a walk found, or a path that it could not read.
 type Entry struct {
-	Path   string // below root, spelled as root is
-	Hidden bool   // X.jsonl.zst beside X.jsonl: agents read the plain file only
-	Err    error  // Path could not be looked into, the walk goes on; Path may be a directory, and is not named in it
+	Path   string // begins with root as the caller spelled it
+	Hidden bool   // it is X.jsonl.zst beside X.jsonl: agents read the plain file only
+	Err    error  // why Path, which may be a directory, could not be read; it does not name Path. The walk goes on.
 }
 
 // Walk visits every *.jsonl and *.jsonl.zst below root in the order of filepath.WalkDir: by name within a directory.
 // Symbolic links to files are visited under their own name; links to directories are followed, no directory is entered
-// twice, and a circle is an entry with ErrLoop. Unreadable directories are entries with Err. An error of visit, or the
-// context's, ends the walk and is returned; so is a root that is missing or not a directory.
+// twice, and a circle of links is an entry with ErrLoop. Unreadable directories are entries with Err. An error of visit or
+// the context's ends the walk and is returned, as is the error if root is missing or not a directory.
 func Walk(ctx context.Context, root string, visit func(Entry) error) error {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -51,7 +51,7 @@ func Walk(ctx context.Context, root string, visit func(Entry) error) error {
 type walker struct {
 	ctx   context.Context
 	visit func(Entry) error
-	tops  []string        // real paths of root and of what links led to: all below them is walked anyway
+	tops  []string        // real paths of root and of directories that links led to: everything below them is walked anyway
 	seen  map[string]bool // real paths of the directories entered
 }
 
@@ -60,7 +60,7 @@ func (w *walker) dir(path, real string) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(path) // sorted; on error holds what was read so far
+	entries, err := os.ReadDir(path) // sorted; with an error it returns what was read so far
 	if err != nil {
 		if err := w.visit(Entry{Path: path, Err: cause.Of(err)}); err != nil {
 			return err
@@ -98,7 +98,7 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 		info, err := os.Stat(path)
 		switch {
 		case err != nil && !wanted && !errors.Is(err, syscall.ELOOP):
-			return nil // a dangling link that would not interest us
+			return nil // a dangling link that is not named like a session
 		case errors.Is(err, syscall.ELOOP):
 			return w.visit(Entry{Path: path, Err: ErrLoop})
 		case err != nil:
@@ -114,7 +114,7 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 	return w.visit(Entry{Path: path, Hidden: zst && plain[base]})
 }
 
-// link follows a symbolic link to a directory unless the walk comes, or came, to that directory anyway.
+// link follows a symbolic link to a directory, unless the walk visits that directory anyway.
 func (w *walker) link(path, parent string) error {
 	target, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -145,7 +145,7 @@ func within(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// nameSuffix and zstSuffix end the names of session files.
+// The endings of session files' names.
 const (
 	nameSuffix = ".jsonl"
 	zstSuffix  = ".zst"
