@@ -3,6 +3,10 @@ package rules
 // recent remembers values by hashed keys, and forgets the oldest when there are too many. The values stand in a ring in
 // the order in which they came; a table with linear probing says where in the ring a key is. For values of a few bytes
 // a map takes twice as much room, and can't tell which are the oldest.
+//
+// What is forgotten is only overwritten in the ring: its slot in the table then leads to another key, and is taken for what
+// it is when it is met. To take it out at once would need a look at a few more places, which are seldom in the cache. Once
+// half of the table is used it is filled anew.
 type recent[V any] struct {
 	limit  int // how many are kept: at most maxRecent
 	ring   []remembered[V]
@@ -10,10 +14,11 @@ type recent[V any] struct {
 	// table holds 1 + a place in the ring in the low bits, and above them a part of the key, so that most keys that
 	// have not come are told from others without a look at the ring. 0: nothing is here.
 	table []uint32
+	used  int // slots of the table that are not 0
 }
 
 type remembered[V any] struct {
-	key   uint64
+	key   uint64 // 0 if it has come again since
 	value V
 }
 
@@ -34,39 +39,57 @@ func (r *recent[V]) get(key uint64) *V {
 
 // put remembers a value as the newest. If another key had to go for it, full says so, and gone is what was known of it.
 func (r *recent[V]) put(key uint64, value V) (gone remembered[V], full bool) {
-	at := len(r.ring)
-	if full = at == r.limit; full {
-		at = r.oldest
-		r.oldest = (at + 1) % r.limit
-		gone = r.ring[at]
-		full = r.forget(gone.key, at) && gone.key != key
-		r.ring[at] = remembered[V]{key, value}
-	} else {
-		r.grow()
-		r.ring = append(r.ring, remembered[V]{key, value})
+	if 2*r.used >= len(r.table) {
+		r.fill()
 	}
-	slot, _ := r.find(key)
-	r.table[slot] = uint32(key>>(32+placeBits)<<placeBits) | uint32(at+1)
+	slot, known := r.find(key)
+	if known {
+		r.ring[place(r.table[slot])].key = 0
+	} else {
+		r.used++
+	}
+	at := len(r.ring)
+	if at < r.limit {
+		r.room()
+		r.ring = append(r.ring, remembered[V]{key, value})
+	} else {
+		at = r.oldest
+		if r.oldest++; r.oldest == r.limit {
+			r.oldest = 0
+		}
+		gone = r.ring[at]
+		full = gone.key != 0
+		r.ring[at] = remembered[V]{key, value}
+	}
+	r.table[slot] = part(key) | uint32(at+1)
 	return gone, full
 }
 
-// grow makes room for one more. At most half of the table is used.
-func (r *recent[V]) grow() {
+// room makes room in the ring for one more.
+func (r *recent[V]) room() {
 	if n := cap(r.ring); len(r.ring) == n {
 		r.ring = append(make([]remembered[V], 0, min(max(2*n, firstTable/2), r.limit)), r.ring...)
 	}
-	if 2*len(r.ring) < len(r.table) {
-		return
+}
+
+// fill makes the table anew, with what stands in the ring now in at most a quarter of it.
+func (r *recent[V]) fill() {
+	if size := max(len(r.table), firstTable); 4*len(r.ring) > size {
+		r.table = make([]uint32, 2*size)
+	} else if len(r.table) < size {
+		r.table = make([]uint32, size)
+	} else {
+		clear(r.table)
 	}
-	old := r.table
-	r.table = make([]uint32, max(2*len(old), firstTable))
-	for _, t := range old {
-		if t != 0 {
-			slot := r.home(r.ring[place(t)].key)
+	r.used = 0
+	for at := range r.ring {
+		if key := r.ring[at].key; key != 0 {
+			slot := r.home(key)
 			for r.table[slot] != 0 {
 				slot = r.next(slot)
 			}
-			r.table[slot] = t
+			r.table[slot] = part(key) | uint32(at+1)
+			r.used++
 		}
 	}
 }
@@ -76,39 +99,24 @@ func (r *recent[V]) find(key uint64) (slot int, ok bool) {
 	if len(r.table) == 0 {
 		return 0, false
 	}
-	part := uint32(key >> (32 + placeBits) << placeBits)
+	want := part(key)
 	for slot = r.home(key); r.table[slot] != 0; slot = r.next(slot) {
-		if t := r.table[slot]; t&^placeMask == part && r.ring[place(t)].key == key {
+		if t := r.table[slot]; t&^placeMask == want && r.ring[place(t)].key == key {
 			return slot, true
 		}
 	}
 	return slot, false
 }
 
-// forget takes a key out of the table; false if it has come again since, and stands elsewhere in the ring. What follows
-// in the table moves up, for a search ends at an empty slot.
-func (r *recent[V]) forget(key uint64, at int) bool {
-	slot, ok := r.find(key)
-	if !ok || place(r.table[slot]) != at {
-		return false
-	}
-	for next := r.next(slot); r.table[next] != 0; next = r.next(next) {
-		home, mask := r.home(r.ring[place(r.table[next])].key), len(r.table)-1
-		if (next-home)&mask >= (next-slot)&mask {
-			r.table[slot] = r.table[next]
-			slot = next
-		}
-	}
-	r.table[slot] = 0
-	return true
-}
-
 // clear forgets everything, and keeps the room.
 func (r *recent[V]) clear() {
 	clear(r.ring)
 	clear(r.table)
-	r.ring, r.oldest = r.ring[:0], 0
+	r.ring, r.oldest, r.used = r.ring[:0], 0, 0
 }
+
+// part is what the table holds of a key.
+func part(key uint64) uint32 { return uint32(key >> (32 + placeBits) << placeBits) }
 
 func place(t uint32) int { return int(t&placeMask) - 1 }
 

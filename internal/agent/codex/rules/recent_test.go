@@ -15,7 +15,7 @@ func TestRecent(t *testing.T) {
 			var order []uint64
 			values, last := map[uint64]int{}, map[uint64]int{}
 			for i := range 20000 {
-				key := uint64(rng.Int63n(keys)) << (16 * (i % 3))
+				key := uint64(1+rng.Int63n(keys)) << (16 * (i % 3))
 				if got := r.get(key); got == nil != (last[key] == 0) || got != nil && *got != values[key] {
 					t.Fatalf("limit %d: %v for %d, which is %d", limit, got, key, values[key])
 				}
@@ -57,7 +57,7 @@ func TestBytesPerCall(t *testing.T) {
 		bytes, perCall int
 	}{
 		{"newest calls", len(c.done.ring), newAnswered, room(&c.done), 100},
-		{"calls before", len(c.old.ring), oldAnswered, room(&c.old), 24},
+		{"calls before", len(c.old.ring), oldAnswered, room(&c.old), 32},
 		{"ids", len(ids.seen.ring), keptIDs, room(&ids.seen), 72},
 	} {
 		if s.kept != s.want || s.bytes > s.kept*s.perCall {
