@@ -59,10 +59,12 @@ func (d *doubledItems) next(rec *session.Record) {
 		d.run.report(*d.pending)
 	}
 	d.pending = nil
-	if first := d.known.get(d.newest); first != nil && d.newest != 0 {
-		first.after = d.mark
+	if d.newest != 0 {
+		if first := d.known.get(d.newest); first != nil {
+			first.after = d.mark
+		}
+		d.newest = 0
 	}
-	d.newest = 0
 }
 
 // markOf is a record's mark; that of one which the file does not hold, or which can't be read, is none.

@@ -27,12 +27,12 @@ var (
 type ordinalChecker struct {
 	run     *run
 	prev    session.Ordinal
-	at      Ref   // of the record that prev belongs to
 	dead    int64 // unreadable lines since: each may own a number
 	missing int64 // records without a number at the tail, since the last with one,
 	first   Ref   // and the first of them
 	legacy  bool
 	float   bool   // a token count with fractions stands just before,
+	at      Ref    // here,
 	stamp   []byte // written then
 	seenAny bool
 }
@@ -71,9 +71,10 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 
 func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	c.prev = session.Ordinal{State: session.GoodOrdinal, Value: value}
-	c.at, c.dead, c.seenAny = refOf(rec), 0, true
+	c.dead, c.seenAny = 0, true
 	c.float = rec.Type == "event_msg/token_count" && hasFraction(codex.Field(rec, codex.FieldRateLimits))
 	if c.float {
+		c.at = refOf(rec)
 		c.stamp = append(c.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	}
 }
