@@ -225,10 +225,14 @@ func knownRules(names []string) error {
 	return nil
 }
 
+// ahead is how many targets a processor may be in front of what is shown: what is known of a session takes less time than to
+// wake those who wait for each other.
+const ahead = 8
+
 // all lints the targets side by side, one a processor. What comes out is in the targets' order.
 func (l *lintRun) all(in *homes, bar *progress) <-chan chan linted {
 	processors := runtime.GOMAXPROCS(0)
-	slots, begun := make(chan chan linted, processors), make(chan begunLint)
+	slots, begun := make(chan chan linted, ahead*processors), make(chan begunLint, ahead*processors)
 	for range min(processors, len(l.targets)) {
 		go func() {
 			for b := range begun {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hist-cli/hist/internal/timeline"
@@ -24,18 +25,14 @@ func Many(ctx context.Context, paths []string, opts Options) []Result {
 func ManyBy(paths []string, look func(path string) (*Session, error)) []Result {
 	out := make([]Result, len(paths))
 	var wg sync.WaitGroup
-	next := make(chan int)
+	var taken atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), len(paths)) {
 		wg.Go(func() {
-			for i := range next {
+			for i := int(taken.Add(1)) - 1; i < len(paths); i = int(taken.Add(1)) - 1 {
 				out[i].Session, out[i].Err = look(paths[i])
 			}
 		})
 	}
-	for i := range paths {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 	return out
 }

@@ -34,7 +34,7 @@ type Cache struct {
 	mu    sync.Mutex
 	homes map[string]*homeState // by agent and directory
 	old   map[place]entry       // as read
-	fresh map[place]entry       // found or used in this run
+	fresh map[place]entry       // found in this run, or of use for the first time since long
 	dirty bool                  // there is something to write
 }
 
@@ -160,12 +160,10 @@ func (c *Cache) find(at place, near sum, around func() (sum, bool)) []byte {
 	if !ok {
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if now := time.Now().Unix(); now-e.used > int64(renew/time.Second) {
-		e.used, c.dirty = now, true
+		e.used = now
+		c.keep(at, e)
 	}
-	c.fresh[at] = e
 	return e.text
 }
 
@@ -174,10 +172,14 @@ func (c *Cache) add(at place, key sum, text []byte) {
 	if len(text) > maxEntry {
 		return
 	}
+	c.keep(at, entry{key, time.Now().Unix(), text})
+}
+
+// keep is for what is to be written.
+func (c *Cache) keep(at place, e entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fresh[at] = entry{key, time.Now().Unix(), text}
-	c.dirty = true
+	c.fresh[at], c.dirty = e, true
 }
 
 // placeOf names a session and all the options that its findings hang on.

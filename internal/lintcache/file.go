@@ -22,6 +22,8 @@ const (
 	magic     = "hist lint cache 1\n"
 	frameSize = 16 + 16 + 8 + 4 + 4
 	suffix    = ".cache"
+
+	usualEntry = 256 // how long one is, in bytes, in a sound home: so much room is made
 )
 
 // Bounds of what lies on the disk.
@@ -40,8 +42,8 @@ func readFile(path string, head []byte) (map[place]entry, error) {
 	if err != nil || !equalHead(text, head) {
 		return nil, err
 	}
-	entries := map[place]entry{}
 	text = text[len(head):]
+	entries := make(map[place]entry, len(text)/usualEntry)
 	for len(text) >= frameSize {
 		frame := text[:frameSize]
 		size := binary.LittleEndian.Uint32(frame[40:])

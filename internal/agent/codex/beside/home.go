@@ -60,24 +60,34 @@ func known[T any](value T, err error) (T, error) {
 	return value, err
 }
 
-// rollouts are the session files of a home.
-type rollouts struct {
-	read map[string]string   // rollout id to the first file for it that is not hidden by another
-	all  map[string][]string // rollout id to every file that carries it
+// rollouts are the session files of a home, by rollout id.
+type rollouts map[string]carriers
+
+// carriers are the files that carry one rollout id.
+type carriers struct {
+	read  string   // the first that is not hidden by another, "" if each is
+	first string   // of all
+	more  []string // the others: few ids have any
 }
 
 func listRollouts(ctx context.Context, dir string) (rollouts, error) {
-	r := rollouts{map[string]string{}, map[string][]string{}}
+	r := rollouts{}
 	for _, root := range home.Sessions(dir) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			name, ok := home.ParseName(filepath.Base(e.Path))
 			if e.Err != nil || !ok {
 				return nil // told when the file itself is linted
 			}
-			if r.read[name.RolloutID] == "" && !e.Hidden {
-				r.read[name.RolloutID] = e.Path
+			of := r[name.RolloutID]
+			if of.read == "" && !e.Hidden {
+				of.read = e.Path
 			}
-			r.all[name.RolloutID] = append(r.all[name.RolloutID], e.Path)
+			if of.first == "" {
+				of.first = e.Path
+			} else {
+				of.more = append(of.more, e.Path)
+			}
+			r[name.RolloutID] = of
 			return nil
 		})
 		if err != nil {
@@ -198,7 +208,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 	if err != nil {
 		return nil, err
 	}
-	find := func(id string) string { return files.read[strings.ToLower(id)] }
+	find := func(id string) string { return files[strings.ToLower(id)].read }
 	b, err := store.Lineage(ctx, res.Summary.Header, beganAt(ctx, src), rolloutID, find)
 	if err != nil {
 		return nil, err
@@ -270,11 +280,12 @@ const maxDuplicates = 3
 
 // duplicates tells that several files carry a session's thread: once for all of them, at the first.
 func duplicates(src *source.Source, name home.FileName, files rollouts) []lint.Finding {
-	if first := files.read[name.RolloutID]; first == "" || !samePath(first, src.Real) {
+	of := files[name.RolloutID]
+	if len(of.more) == 0 || of.read == "" || !samePath(of.read, src.Real) {
 		return nil
 	}
 	var others []string
-	for _, path := range files.all[name.RolloutID] {
+	for _, path := range append([]string{of.first}, of.more...) {
 		if !samePath(path, src.Real) {
 			others = append(others, path)
 		}
@@ -306,7 +317,7 @@ func (h *Home) Index() (path string, found []lint.Finding, err error) {
 	var gone int64
 	first := ""
 	for id, rollout := range index {
-		if len(files.all[id]) == 0 && !exists(rollout) {
+		if files[id].first == "" && !exists(rollout) {
 			gone++
 			if first == "" || id < first {
 				first = id
