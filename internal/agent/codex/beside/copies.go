@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -24,6 +25,10 @@ import (
 // A record is taken from there only where both its neighbours stand in the session, byte for byte and next to each other,
 // and something is damaged between them; or behind the session's last record, where its end is damaged. So another course
 // of events is never mixed in: where it parts from this one, the neighbours differ.
+//
+// A fork of a legacy session begins with a copy of its parent's records, to all of which the client gives the time of the fork
+// (measured with 0.145.0 and 0.150.0). There the neighbours need only be the same behind their times, and what is missing
+// between them was lost even if nothing looks damaged.
 type copies struct {
 	dir   string
 	name  home.FileName
@@ -35,7 +40,9 @@ type copies struct {
 	records  []uint64     // the session's readable records, its header excepted
 	holes    map[int]bool // in front of which of them something is damaged; behind the last: len(records)
 	at       map[uint64]int
-	dead     bool // something is damaged since the last of them
+	timeless map[uint64][]int // of a legacy fork: the places of records, by what stands behind their times; nil: it is none
+	headed   bool             // the session's own header has been seen
+	dead     bool             // something is damaged since the last of them
 	last     session.Ordinal
 	open     bool // the turn in hand has not ended
 	any      bool // there are holes
@@ -81,7 +88,13 @@ func (c *copies) See(rec *session.Record) {
 	case rec.Torn:
 		c.dead = true
 		return
-	case rec.Kind == session.Header || len(c.records) >= maxCompared:
+	case rec.Kind == session.Header:
+		if h := codex.ReadHeader(rec.Raw); !c.headed && h.ForkedFrom != "" && !h.Paginated() {
+			c.timeless = map[uint64][]int{}
+		}
+		c.headed = true
+		return
+	case len(c.records) >= maxCompared:
 		return
 	}
 	if rec.Ordinal.State == session.GoodOrdinal {
@@ -104,6 +117,10 @@ func (c *copies) See(rec *session.Record) {
 	c.stamp = append(c.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	mark := c.mark(rec.Raw)
 	c.at[mark] = len(c.records)
+	if c.timeless != nil {
+		rest := c.behindTime(rec)
+		c.timeless[rest] = append(c.timeless[rest], len(c.records))
+	}
 	c.records = append(c.records, mark)
 }
 
@@ -143,16 +160,56 @@ func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 	if c.dead || c.open {
 		c.holes[len(c.records)] = true
 	}
-	if len(c.holes) == 0 || len(c.records) == 0 || len(c.records) >= maxCompared {
+	if len(c.holes) == 0 && c.timeless == nil || len(c.records) == 0 || len(c.records) >= maxCompared {
 		return nil
 	}
 	c.further = true
 	for _, path := range c.candidates(ctx, h) {
-		if lost := c.compare(ctx, path); len(lost) > 0 {
+		if lost := c.compare(ctx, path, false); len(lost) > 0 {
+			return lost
+		}
+	}
+	return c.ofParent(ctx, h)
+}
+
+// ofParent are the records that a legacy fork has lost of those with which it began.
+func (c *copies) ofParent(ctx context.Context, h session.Info) []check.Lost {
+	if c.timeless == nil {
+		return nil
+	}
+	found, err := home.Find(ctx, c.dir, h.ForkedFrom)
+	if err != nil {
+		return nil
+	}
+	for _, path := range found {
+		if lost := c.compare(ctx, path, true); len(lost) > 0 {
 			return lost
 		}
 	}
 	return nil
+}
+
+// same finds a record of a copy in the session: where it is, and whether it is there. known is false if that can't be told.
+func (c *copies) same(rec *session.Record, _ int) (i int, here, known bool) {
+	i, here = c.at[c.mark(rec.Raw)]
+	return i, here, true
+}
+
+// inherited finds a record of the parent in its fork, at the next place or at the only one.
+func (c *copies) inherited(rec *session.Record, next int) (i int, here, known bool) {
+	switch places := c.timeless[c.behindTime(rec)]; {
+	case len(places) == 0:
+		return 0, false, true
+	case slices.Contains(places, next):
+		return next, true, true
+	default:
+		return places[0], true, len(places) == 1
+	}
+}
+
+// behindTime stands for what a record says behind its time.
+func (c *copies) behindTime(rec *session.Record) uint64 {
+	return mark(c.seed, rec.Raw[rec.Spans[codex.FieldTimestamp].End:])
 }
 
 // candidates are the files that may hold the same records, the nearest first.
@@ -207,8 +264,13 @@ func headerLine(ctx context.Context, path string) []byte {
 }
 
 // compare walks through a copy beside the session and takes what is between two records that stand next to each other there
-// and have a hole between them.
-func (c *copies) compare(ctx context.Context, path string) []check.Lost {
+// and have a hole between them. A parent's are known by what stands behind their times; between them no hole is needed, if
+// something was said there and nothing taken back.
+func (c *copies) compare(ctx context.Context, path string, parent bool) []check.Lost {
+	find := c.same
+	if parent {
+		find = c.inherited
+	}
 	src, err := source.Open(path)
 	if err != nil {
 		return nil
@@ -221,7 +283,8 @@ func (c *copies) compare(ctx context.Context, path string) []check.Lost {
 	defer in.Close()
 	var out, pending []check.Lost
 	next, size := 0, 0
-	sure := true // what is pending is all that the copy has here
+	sure := true  // what is pending is all that the copy has here
+	said := false // something of it is sent to the model
 	again := map[uint64]bool{}
 	r := jsonl.NewReader(in)
 	for {
@@ -244,8 +307,11 @@ func (c *copies) compare(ctx context.Context, path string) []check.Lost {
 		if rec.Kind == session.Header {
 			continue
 		}
-		i, here := c.at[c.mark(rec.Raw)]
+		i, here, known := find(rec, next)
 		switch {
+		case !known:
+			sure = false
+			continue
 		case here && i < next, repeats(again, maphash.Bytes(c.seed, rec.Raw)):
 			continue // the copy has a doubled block
 		case !here:
@@ -253,13 +319,15 @@ func (c *copies) compare(ctx context.Context, path string) []check.Lost {
 				return out
 			}
 			pending = append(pending, c.lost(rec, next, path))
+			said = said || rec.Model
+			sure = sure && !(parent && (rec.Kind == session.Rollback || rec.Kind == session.Compaction))
 			continue
-		case i == next && sure && c.holes[i]:
+		case i == next && sure && (c.holes[i] || parent && said && next > 0):
 			out = append(out, pending...)
 		}
-		pending, sure, next = pending[:0:0], true, i+1
+		pending, sure, said, next = pending[:0:0], true, false, i+1
 	}
-	if next == len(c.records) && sure && c.holes[next] {
+	if !parent && next == len(c.records) && sure && c.holes[next] { // what a parent has there may have come later, or been left out
 		out = append(out, pending...)
 	}
 	return out
