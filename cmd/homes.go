@@ -101,7 +101,7 @@ func (h *homes) add(ctx context.Context, r *linted) error {
 	found, err := in.Session(ctx, r.src, r.result)
 	if err == nil && r.target.all {
 		var listed []lint.Finding
-		listed, err = in.Listed(r.src)
+		listed, err = in.Listed(ctx, r.src)
 		found = slices.Concat(found, listed, h.lost[r.target.path])
 	}
 	if err != nil {

@@ -38,7 +38,7 @@ type Home interface {
 	// sessions that it continues. res is what lint found in it.
 	Inherits(ctx context.Context, path string, src *source.Source, res *lint.Result) ([]lint.Finding, error)
 	// Listed lists what is wrong between one session of the home and the home as a whole.
-	Listed(src *source.Source) ([]lint.Finding, error)
+	Listed(ctx context.Context, src *source.Source) ([]lint.Finding, error)
 	// Index is where the agent's list of threads lies, "" if it keeps none, and what is wrong with it that concerns no
 	// session of the home.
 	Index() (path string, found []lint.Finding, err error)

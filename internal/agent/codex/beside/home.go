@@ -19,6 +19,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
@@ -35,6 +36,8 @@ type Home struct {
 	index func() (map[string]string, error)
 	// damaged are the databases that no client can read.
 	damaged func() []store.Damaged
+	// unasked are the threads that the client's list has without a prompt, by their ids: it offers none of them.
+	unasked func() (map[string]bool, error)
 
 	mu        sync.Mutex
 	ancestors map[string]*lint.Result // of forks, by their paths
@@ -48,6 +51,14 @@ func Open(ctx context.Context, dir string) *Home {
 		files:   sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
 		index:   sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
 		damaged: sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
+		unasked: sync.OnceValues(func() (map[string]bool, error) {
+			threads, err := known(store.Threads(ctx, dir))
+			ids := map[string]bool{}
+			for _, t := range threads {
+				ids[t.ID] = t.Unasked && !t.Archived && !strings.Contains(t.Source, "subagent") // those it would not offer anyway
+			}
+			return ids, err
+		}),
 	}
 }
 
@@ -258,7 +269,7 @@ func (h *Home) moved(src *source.Source, name home.FileName) ([]lint.Finding, er
 
 // Listed lists what is wrong between one session of the home and the home as a whole: other files of its thread, and
 // the client's list of threads.
-func (h *Home) Listed(src *source.Source) ([]lint.Finding, error) {
+func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, error) {
 	name, ok := home.ParseName(filepath.Base(src.Real))
 	if !ok {
 		return nil, nil
@@ -269,10 +280,22 @@ func (h *Home) Listed(src *source.Source) ([]lint.Finding, error) {
 	}
 	found := duplicates(src, name, files)
 	index, err := h.index()
-	if err == nil && index != nil && index[name.ThreadID] == "" {
-		found = append(found, ofFile(rules.IndexMissing, "the client's list of threads ("+filepath.Base(store.IndexPath(h.dir))+") has no row for this session"))
+	if err != nil || index == nil {
+		return found, err
 	}
-	return found, err
+	list := "the client's list of threads (" + filepath.Base(store.IndexPath(h.dir)) + ") has "
+	if index[name.ThreadID] == "" {
+		return append(found, ofFile(rules.IndexMissing, list+"no row for this session")), nil
+	}
+	unasked, err := h.unasked()
+	if err != nil || !unasked[name.ThreadID] {
+		return found, err
+	}
+	g, err := glance.Look(ctx, src.Path, glance.Options{Content: true})
+	if err == nil && g.First != "" {
+		found = append(found, ofFile(rules.IndexMissing, list+"no prompt of this session: the client does not offer it when it is asked what to resume; resume it by its id"))
+	}
+	return found, ctx.Err() // what else keeps it from being read is told when it is linted
 }
 
 // maxDuplicates is how many other files of a thread are named.

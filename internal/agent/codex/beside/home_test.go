@@ -94,7 +94,7 @@ func lintHome(t *testing.T, archive string) (list string, found []lint.Finding) 
 		show(path, res.Findings, nil)
 		beside, err := h.Session(ctx, src, res)
 		show(path, beside, err)
-		beside, err = h.Listed(src)
+		beside, err = h.Listed(ctx, src)
 		show(path, beside, err)
 	}
 	show(h.Index())

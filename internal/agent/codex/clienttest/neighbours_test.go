@@ -70,7 +70,7 @@ func beside(t *testing.T, h *Home, path string) []string {
 		}
 	}
 	add(in.Session(t.Context(), src, res))
-	add(in.Listed(src))
+	add(in.Listed(t.Context(), src))
 	_, rest, err := in.Index()
 	add(rest, err)
 	return names
