@@ -1,4 +1,4 @@
-// Embed lints a session and writes a repaired copy of it to standard output, with the packages lint and repair alone.
+// Embed lints a session and writes a repaired copy of it to standard output, using only the packages lint and repair.
 package main
 
 import (

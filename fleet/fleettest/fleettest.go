@@ -1,5 +1,5 @@
-// Package fleettest has what tests of the fleet need: stores that are filled and emptied, a real S3 server on loopback, and
-// a proxy in front of it that misbehaves.
+// Package fleettest helps to test the fleet: stores filled with sessions, a real S3 server on loopback, and a proxy in front
+// of it that misbehaves.
 package fleettest
 
 import (
@@ -168,11 +168,11 @@ func Both(t *testing.T, test func(t *testing.T, address string)) {
 	t.Run("s3", func(t *testing.T) { test(t, NewServer(t).Bucket+"/fleet") })
 }
 
-// Damaged is a session that a client of Codex's left when it was killed in a tool: one call without its output, which
-// stands in an event. id parts sessions.
+// Damaged returns a session that Codex left when it was killed while a tool was running: it has one call without an output.
+// Different ids give different sessions.
 func Damaged(id int) []byte { return session(id, false) }
 
-// Healthy is the same session with the output where it belongs.
+// Healthy returns the same session with the output of the call and an answer.
 func Healthy(id int) []byte { return session(id, true) }
 
 func session(id int, healthy bool) []byte {

@@ -11,20 +11,20 @@ import (
 	"testing"
 )
 
-// Proxy stands in front of a server and does to its traffic what networks and gateways do.
+// Proxy stands in front of a server and disturbs its traffic as networks and gateways do.
 type Proxy struct {
 	Endpoint string
-	Requests atomic.Int64 // all that came
-	Gets     atomic.Int64 // those that read a session, below /in/
-	// Fault is asked about each request and returns what is done to it; it may be nil.
+	Requests atomic.Int64 // how many requests came
+	Gets     atomic.Int64 // how many of them read a session, below /in/
+	// Fault is called for each request and returns what goes wrong with it; it may be nil.
 	Fault func(n int64, r *http.Request) Fault
 }
 
 // Fault is what goes wrong with a request.
 type Fault struct {
-	Status         int   // answer with this status, and don't ask the server
-	CutAfter       int64 // end the answer's stream after so many bytes; 0: don't
-	AnswerIsLost   bool  // the server does what it was asked, but its answer is a 503
+	Status         int   // answer with this status, and don't pass the request on
+	CutAfter       int64 // break the answer off after so many bytes; 0: don't
+	AnswerIsLost   bool  // the server does what the request asks, but the answer is a 503
 	Before, Behind func()
 }
 
@@ -39,7 +39,7 @@ func NewProxy(t testing.TB, s *Server) *Proxy {
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = behind.Scheme, behind.Host
-			r.Out.Host = r.In.Host // it is signed
+			r.Out.Host = r.In.Host // the signature includes it
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}

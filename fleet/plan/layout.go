@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Run addresses one run below an output store:
+// Run is the address of one run below an output store:
 //
 //	runs/RUN/plan.json                                         what was planned
 //	runs/RUN/plan/part-00003-of-00100.jsonl.zst                the objects of a shard
 //	runs/RUN/done/part-00003-of-00100.json                     a shard has been linted
-//	sessions/day=D/run=RUN/part-00003-of-00100.parquet         a row a session
-//	findings/day=D/run=RUN/part-00003-of-00100.parquet         a row a finding
+//	sessions/day=D/run=RUN/part-00003-of-00100.parquet         a row per session
+//	findings/day=D/run=RUN/part-00003-of-00100.parquet         a row per finding
 //	repairs/day=D/run=RUN/part-00003-of-00100.jsonl            what repair did
-//	undone/day=D/run=RUN/part-00003-of-00100.jsonl             what was taken back of that
+//	undone/day=D/run=RUN/part-00003-of-00100.jsonl             which of that was undone
 type Run struct {
 	Out string // the output store's address
 	ID  string
@@ -23,10 +23,10 @@ type Run struct {
 
 var runID = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$`)
 
-// NewRunID names a run for the second in which it was planned. Names sort by time.
+// NewRunID names a run after the second in which it was planned. Names sort by time.
 func NewRunID(now time.Time) string { return now.UTC().Format("2006-01-02T15-04-05Z") }
 
-// ParseRun reads a run's address, OUT/runs/RUN; ok is false if it is none.
+// ParseRun reads a run's address, OUT/runs/RUN; ok is false if it is not one.
 func ParseRun(address string) (run Run, ok bool) {
 	trimmed := strings.TrimRight(address, "/")
 	i := strings.LastIndex(trimmed, "/runs/")
@@ -36,40 +36,40 @@ func ParseRun(address string) (run Run, ok bool) {
 	return Run{trimmed[:i], trimmed[i+len("/runs/"):]}, true
 }
 
-// String is the run's address.
+// String returns the run's address.
 func (r Run) String() string { return strings.TrimRight(r.Out, "/") + "/runs/" + r.ID }
 
 func (r Run) day() string { return r.ID[:len("2006-01-02")] }
 
 func partName(shard, shards int) string { return fmt.Sprintf("part-%05d-of-%05d", shard, shards) }
 
-// PlanKey is where the plan lies.
+// PlanKey is the key of the plan.
 func (r Run) PlanKey() string { return "runs/" + r.ID + "/plan.json" }
 
-// PartKey is where the objects of a shard are listed.
+// PartKey is the key of the list of a shard's objects.
 func (r Run) PartKey(shard, shards int) string {
 	return "runs/" + r.ID + "/plan/" + partName(shard, shards) + ".jsonl.zst"
 }
 
-// DoneKey is what a shard that has been linted leaves.
+// DoneKey is the key of what a shard writes when it has been linted.
 func (r Run) DoneKey(shard, shards int) string {
 	return "runs/" + r.ID + "/done/" + partName(shard, shards) + ".json"
 }
 
-// SessionsKey is where the session rows of a shard go.
+// SessionsKey is the key of a shard's session rows.
 func (r Run) SessionsKey(shard, shards int) string {
 	return r.rows("sessions", shard, shards) + ".parquet"
 }
 
-// FindingsKey is where the finding rows of a shard go.
+// FindingsKey is the key of a shard's finding rows.
 func (r Run) FindingsKey(shard, shards int) string {
 	return r.rows("findings", shard, shards) + ".parquet"
 }
 
-// RepairsKey is where a shard's repairs are told.
+// RepairsKey is the key of the report on a shard's repairs.
 func (r Run) RepairsKey(shard, shards int) string { return r.rows("repairs", shard, shards) + ".jsonl" }
 
-// UndoneKey is where it is told which of a shard's repairs were taken back.
+// UndoneKey is the key of the report on which of a shard's repairs were undone.
 func (r Run) UndoneKey(shard, shards int) string { return r.rows("undone", shard, shards) + ".jsonl" }
 
 func (r Run) rows(kind string, shard, shards int) string {

@@ -20,12 +20,12 @@ type Request struct {
 	Shards   int
 	Options  work.Options
 	Version  string        // hist's
-	MinAge   time.Duration // younger objects are left out: their writers may not be done
-	Previous string        // id of the run whose rows are taken over, "latest" for the newest of the same source, "" for none
+	MinAge   time.Duration // younger objects are left out, because they may still be being written
+	Previous string        // id of the run whose rows are reused, "latest" for the newest of the same source, "" for none
 	Now      time.Time
 }
 
-// Make lists the source and writes a plan for it. The plan itself is written last: where it is, its parts are.
+// Make lists the source and writes a plan for it. The plan itself is written last, so that if it exists, its parts do, too.
 func Make(ctx context.Context, req Request) (*Plan, Run, error) {
 	run := Run{req.Out.URL(), NewRunID(req.Now)}
 	p := &Plan{Schema: Schema, RunID: run.ID, Source: req.Source.URL(), Created: req.Now.UTC(), Version: req.Version, Options: req.Options}
@@ -57,7 +57,7 @@ func Make(ctx context.Context, req Request) (*Plan, Run, error) {
 	return p, run, PutJSON(ctx, req.Out, run.PlanKey(), p)
 }
 
-// list gives every session of the source to a shard, unless its rows are known.
+// list assigns every session of the source to a shard, unless its rows are known.
 func (req Request) list(ctx context.Context, p *Plan, before *earlier, spool *spool) error {
 	inside := outputInside(req.Source, req.Out)
 	err := req.Source.List(ctx, "", func(o store.Object) error {
@@ -80,25 +80,26 @@ func (req Request) list(ctx context.Context, p *Plan, before *earlier, spool *sp
 		return err
 	}
 	if p.Objects+p.Carried+p.Young == 0 {
-		return fmt.Errorf("%s: %w: no session (.jsonl, .jsonl.zst) lies there", req.Source.URL(), store.ErrGone)
+		return fmt.Errorf("%s: %w: there is no session (.jsonl, .jsonl.zst)", req.Source.URL(), store.ErrGone)
 	}
 	return nil
 }
 
-// outputInside is what the keys begin with of what is written into the source itself, "" if the output lies elsewhere.
+// outputInside returns the prefix of the keys that the output has within the source; "" if the output is not below the
+// source.
 func outputInside(source, out store.Store) string {
 	rest, ok := strings.CutPrefix(out.URL()+"/", strings.TrimRight(source.URL(), "/")+"/")
 	if !ok {
 		return ""
 	}
-	return rest // the source's own root is no output: its runs hold no session files
+	return rest // "" if both are the same store: what is written there are no session files
 }
 
-// earlier is a run whose rows may be taken over. It keeps 16 bytes for each.
+// earlier is a run whose rows may be reused. It keeps 16 bytes for each.
 type earlier struct {
 	run  Run
 	plan *Plan
-	same map[[16]byte]bool // objects that can be taken over, and whether they are still there as they were
+	same map[[16]byte]bool // objects whose rows can be reused, and whether they still exist unchanged
 }
 
 // previous loads the run that the request names.
@@ -119,7 +120,7 @@ func (req Request) previous(ctx context.Context) (*earlier, error) {
 		return nil, err
 	}
 	if e.plan.Version != req.Version || e.plan.Options != req.Options || e.plan.Source != req.Source.URL() {
-		return nil, nil // other rules, or other sessions: all is to be read
+		return nil, nil // other rules or other sessions: everything must be read
 	}
 	err = e.sessions(ctx, req.Out, func(_ int, row work.SessionRow) error {
 		if row.Outcome == work.Linted || row.Outcome == work.Cached || row.Outcome == work.Unclaimed {
@@ -130,7 +131,7 @@ func (req Request) previous(ctx context.Context) (*earlier, error) {
 	return e, err
 }
 
-// latest is the newest run of a source that has left rows.
+// latest returns the id of the newest run of a source that has written rows; "" if there is none.
 func latest(ctx context.Context, out store.Store, source string) (string, error) {
 	newest := ""
 	err := out.List(ctx, "runs/", func(o store.Object) error {
@@ -144,12 +145,12 @@ func latest(ctx context.Context, out store.Store, source string) (string, error)
 		return nil
 	})
 	if errors.Is(err, store.ErrGone) {
-		return "", nil // nothing was ever written there
+		return "", nil // the output store does not exist yet
 	}
 	return newest, err
 }
 
-// sessions reads the session rows that the run left; shards that never ended left none.
+// sessions reads the session rows of the run; shards that never ended have none.
 func (e *earlier) sessions(ctx context.Context, out store.Store, each func(shard int, row work.SessionRow) error) error {
 	for i := range e.plan.Parts {
 		err := sink.Sessions(ctx, out, e.run.SessionsKey(i, len(e.plan.Parts)), func(row work.SessionRow) error { return each(i, row) })
@@ -160,7 +161,7 @@ func (e *earlier) sessions(ctx context.Context, out store.Store, each func(shard
 	return nil
 }
 
-// knows says whether an object is as it was in the earlier run.
+// knows says whether an object is unchanged since the earlier run.
 func (e *earlier) knows(o store.Object) bool {
 	if e == nil || o.ETag == "" {
 		return false
@@ -173,7 +174,7 @@ func (e *earlier) knows(o store.Object) bool {
 	return ok
 }
 
-// carry puts the rows of all objects that are as they were into the plan. Findings stand in the order of their sessions.
+// carry puts the rows of all unchanged objects into the plan. Findings are in the order of their sessions.
 func (e *earlier) carry(ctx context.Context, out store.Store, p *Plan, spool *spool) error {
 	for i := range e.plan.Parts {
 		rows := map[string]*work.Result{}

@@ -1,8 +1,8 @@
-// Package plan says which objects a run looks at, and which shard has which. A plan is made once, before the shards begin,
+// Package plan says which objects a run reads, and which shard reads which. A plan is made once, before the shards begin,
 // and never changes: however often a shard is tried, it does the same.
 //
-// In: a listing, and the rows of an earlier run. Out: the plan and its parts in the output store. What has not changed
-// since the earlier run goes into the plan with the rows that it had, and is not read again.
+// In: a listing, and the rows of an earlier run. Out: the plan and its parts in the output store. Objects that have not
+// changed since the earlier run are put into the plan with their rows, and are not read again.
 package plan
 
 import (
@@ -33,11 +33,11 @@ type Plan struct {
 	Created  time.Time    `json:"created"`
 	Version  string       `json:"hist"`
 	Options  work.Options `json:"options"`
-	Previous string       `json:"previous,omitempty"` // the run whose rows were taken over
+	Previous string       `json:"previous,omitempty"` // the run whose rows were reused
 	Objects  int64        `json:"objects"`            // to be read
 	Bytes    int64        `json:"bytes"`              // as stored, to be read
 	Carried  int64        `json:"carried"`            // unchanged since the previous run
-	Young    int64        `json:"young"`              // left out: written too short a while ago
+	Young    int64        `json:"young"`              // left out, because they were written too recently
 	Parts    []Part       `json:"parts"`              // one for each shard
 }
 
@@ -77,7 +77,7 @@ func Load(ctx context.Context, out store.Store, run Run) (*Plan, error) {
 		return nil, fmt.Errorf("the plan of %s has schema %q; this hist-fleet reads %s", run, p.Schema, Schema)
 	}
 	if p.RunID != run.ID || len(p.Parts) == 0 {
-		return nil, fmt.Errorf("the plan of %s is another run's, %q: plan anew", run, p.RunID)
+		return nil, fmt.Errorf("the plan of %s belongs to another run, %q: plan again", run, p.RunID)
 	}
 	return &p, nil
 }
@@ -90,7 +90,7 @@ func (p *Plan) Entries(ctx context.Context, out store.Store, run Run, shard int)
 		return nil, fmt.Errorf("%s/%s: %w", out.URL(), key, err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != p.Parts[shard].SHA256 {
-		return nil, fmt.Errorf("%s/%s is not the part that was planned: plan anew", out.URL(), key)
+		return nil, fmt.Errorf("%s/%s is not the part that was planned: plan again", out.URL(), key)
 	}
 	r, err := zstd.NewReader(bytes.NewReader(text))
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/hist-cli/hist/fleet/store"
 )
 
-// held is how many bytes of a part are kept before they go to its temporary file.
-const held = 16 << 10
+// maxHeld is how many bytes of a part are collected in memory before they are written to its temporary file.
+const maxHeld = 16 << 10
 
-// cost of one object beside its bytes, in bytes that could be read in the time that asking for it takes.
+// objectCost is the cost of one object besides its bytes: as many bytes as could be read in the time that a request takes.
 const objectCost = 64 << 10
 
-// spool parts a listing among shards while it comes, and holds none of it in memory. Each object goes to the shard with
-// the least to do, so that shards take about the same time however sizes and keys are spread.
+// spool divides a listing among shards as it comes, without holding it in memory. Each object goes to the shard with the
+// least to do, so that shards take about the same time however sizes and keys are distributed.
 type spool struct {
 	dir   string
 	parts []Part
@@ -47,7 +47,7 @@ func newSpool(shards int) (*spool, error) {
 
 func (s *spool) remove() { os.RemoveAll(s.dir) } //nolint:errcheck // a temporary folder
 
-// add gives an object to a shard.
+// add assigns an object to a shard.
 func (s *spool) add(e Entry) error {
 	least := &s.load[0]
 	i := least.shard
@@ -66,13 +66,14 @@ func (s *spool) add(e Entry) error {
 	if err := enc.Encode(e); err != nil {
 		return err
 	}
-	if s.held[i].Len() < held {
+	if s.held[i].Len() < maxHeld {
 		return nil
 	}
 	return s.flush(i)
 }
 
-// flush appends to a part's file, which is open only meanwhile: there may be more parts than files that may be open.
+// flush appends to a part's file. The file is opened only for that, because there may be more parts than a process may have
+// files open.
 func (s *spool) flush(i int) error {
 	f, err := os.OpenFile(s.path(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -115,7 +116,7 @@ type load struct {
 	bytes int64
 }
 
-// loads is a heap, the least on top.
+// loads is a heap with the smallest on top.
 type loads []load
 
 func (l loads) Len() int { return len(l) }

@@ -1,6 +1,6 @@
-// Package sink writes rows where other programs read them: Parquet files in a store, one of each kind for every shard.
+// Package sink writes rows for other programs to read: Parquet files in a store, one of each kind for every shard.
 //
-// A file's name follows from the run and the shard alone, so a shard that is done again replaces what it left before.
+// A file's name depends only on the run and the shard, so a shard that is done again replaces what it wrote before.
 package sink
 
 import (
@@ -19,13 +19,13 @@ import (
 // rowGroup is how many rows are held before they are written.
 const rowGroup = 10_000
 
-// Parquet collects rows in temporary files until Close puts them into the store.
+// Parquet collects rows in temporary files until Put writes them to the store.
 type Parquet struct {
 	sessions file[work.SessionRow]
 	findings file[work.FindingRow]
 }
 
-// file is one Parquet file in the making.
+// file is a Parquet file that is being written.
 type file[T any] struct {
 	temp *os.File
 	w    *parquet.GenericWriter[T]
@@ -35,7 +35,7 @@ type file[T any] struct {
 func newFile[T any]() (file[T], error) {
 	temp, err := os.CreateTemp("", ".hist-fleet-*.parquet")
 	if err != nil {
-		return file[T]{}, fmt.Errorf("making a temporary file for rows (TMPDIR says where): %w", err)
+		return file[T]{}, fmt.Errorf("creating a temporary file for rows (TMPDIR says where): %w", err)
 	}
 	return file[T]{temp: temp, w: parquet.NewGenericWriter[T](temp, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup))}, nil
 }
@@ -54,7 +54,7 @@ func (f *file[T]) flush() error {
 	return err
 }
 
-// put ends the file and gives it to the store.
+// put completes the file and writes it to the store.
 func (f *file[T]) put(ctx context.Context, to store.Store, key string) error {
 	if err := errors.Join(f.flush(), f.w.Close()); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (f *file[T]) discard() {
 	}
 }
 
-// NewParquet begins the files of a shard. Discard must be called at the end, whatever happened.
+// NewParquet begins the files of a shard. Discard must be called at the end, whatever happens.
 func NewParquet() (*Parquet, error) {
 	p := &Parquet{}
 	var err error
@@ -90,7 +90,7 @@ func NewParquet() (*Parquet, error) {
 	return p, nil
 }
 
-// Add takes the rows of one object.
+// Add adds the rows of one object.
 func (p *Parquet) Add(res work.Result) error {
 	if err := p.sessions.add(res.Session); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *Parquet) Add(res work.Result) error {
 	return p.findings.add(res.Findings...)
 }
 
-// Put writes both files into the store. The sessions come last: where they are, the shard is whole.
+// Put writes both files to the store. The sessions come last, so that if they exist, the shard is complete.
 func (p *Parquet) Put(ctx context.Context, to store.Store, sessions, findings string) error {
 	if err := p.findings.put(ctx, to, findings); err != nil {
 		return fmt.Errorf("writing %s/%s: %w", to.URL(), findings, err)
@@ -138,7 +138,7 @@ func read[T any](ctx context.Context, from store.Store, key string, each func(T)
 	return nil
 }
 
-// fetch copies an object into a temporary file: Parquet is read from its end.
+// fetch copies an object into a temporary file, because Parquet is read from its end.
 func fetch(ctx context.Context, from store.Store, key string) (*os.File, error) {
 	body, err := from.Get(ctx, key, "")
 	if err != nil {
@@ -158,9 +158,9 @@ func fetch(ctx context.Context, from store.Store, key string) (*os.File, error) 
 }
 
 func rows[T any](f *os.File, each func(T) error) (err error) {
-	defer func() { // the library panics on some files that are none
+	defer func() { // the library panics on some files that are not Parquet
 		if p := recover(); p != nil {
-			err = fmt.Errorf("no Parquet file that can be read: %v", p)
+			err = fmt.Errorf("not a readable Parquet file: %v", p)
 		}
 	}()
 	r := parquet.NewGenericReader[T](f)

@@ -25,11 +25,11 @@ func openDir(path string) (Store, error) {
 
 func (d *dir) URL() string { return d.root }
 
-// path is where an object lies. Keys come from listings and plans; none may lead out of the directory.
+// path returns the path of an object. Keys come from listings and plans; none may lead out of the directory.
 func (d *dir) path(key string) (string, error) {
 	local, err := filepath.Localize(key)
 	if err != nil {
-		return "", fmt.Errorf("%q is no key: %w", key, err)
+		return "", fmt.Errorf("%q is not a valid key: %w", key, err)
 	}
 	return filepath.Join(d.root, local), nil
 }
@@ -38,12 +38,12 @@ func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) 
 	if info, err := os.Stat(d.root); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", d.root, ErrNoStore)
 	} else if err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is no directory: hist itself lints single files", d.root)
+		return fmt.Errorf("%s is not a directory: hist itself lints single files", d.root)
 	}
-	var shut error // the directories that can't be looked into: all others are listed first
+	var unreadable error // of directories that can't be read: all others are listed first
 	err := filepath.WalkDir(d.root, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrPermission) && path != d.root {
-			shut = errors.Join(shut, explainFile(err))
+			unreadable = errors.Join(unreadable, explainFile(err))
 			return fs.SkipDir
 		}
 		if err != nil || ctx.Err() != nil {
@@ -72,7 +72,7 @@ func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) 
 	if err != nil {
 		return explainFile(err)
 	}
-	return shut
+	return unreadable
 }
 
 // object describes a file. Its ETag changes with every write that the file system notices.
@@ -104,7 +104,7 @@ func (d *dir) Get(ctx context.Context, key, etag string) (io.ReadCloser, error) 
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file", path)
+		err = fmt.Errorf("%s is not a regular file", path)
 	}
 	if err == nil && etag != "" && object(key, info).ETag != etag {
 		err = ErrChanged
@@ -116,9 +116,9 @@ func (d *dir) Get(ctx context.Context, key, etag string) (io.ReadCloser, error) 
 	return f, nil
 }
 
-// Put makes a file of another name and gives it its own when it is on the disk. Absent is kept by the file system; a
-// Match is looked at right before, which keeps off other hist-fleets that behave, not a client that writes meanwhile: a
-// session in a directory is repaired in place by hist itself, which knows the agents' locks.
+// Put writes a temporary file and renames it when it is on the disk. The condition Absent is guaranteed by the file system.
+// Match is checked just before the rename, which protects against other hist-fleets but not against a client that writes in
+// between: a session in a directory is repaired in place by hist itself, which knows the agents' locks.
 func (d *dir) Put(ctx context.Context, key string, body io.ReadSeeker, _ int64, cond Condition, meta map[string]string) error {
 	path, err := d.path(key)
 	if err != nil {
@@ -131,7 +131,7 @@ func (d *dir) Put(ctx context.Context, key string, body io.ReadSeeker, _ int64, 
 	if err != nil {
 		return explainFile(err)
 	}
-	defer os.Remove(temp.Name()) //nolint:errcheck // gone already once it has its name
+	defer os.Remove(temp.Name()) //nolint:errcheck // it is gone already after the rename
 	_, err = io.Copy(temp, body)
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -153,13 +153,13 @@ func (d *dir) Put(ctx context.Context, key string, body io.ReadSeeker, _ int64, 
 	return d.keepMeta(key, path, meta)
 }
 
-// about is what a directory keeps of an object beside its file: metadata, and the ETag of the file that has it.
+// about is what is stored about an object beside its file: metadata, and the ETag of the file that the metadata belong to.
 type about struct {
 	ETag string            `json:"etag"`
 	Meta map[string]string `json:"meta"`
 }
 
-// aboutPath is where that is: in the folder that is hist-fleet's own.
+// aboutPath returns the path of that, in hist-fleet's own folder.
 func (d *dir) aboutPath(key string) (string, error) { return d.path(".hist/meta/" + key + ".json") }
 
 func (d *dir) keepMeta(key, path string, meta map[string]string) error {
@@ -184,7 +184,7 @@ func (d *dir) keepMeta(key, path string, meta map[string]string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-// metaOf is the metadata of an object, nil if it was written with none, or by somebody else since.
+// metaOf returns the metadata of an object; nil if it was written without any, or somebody else has written it since.
 func (d *dir) metaOf(o Object) map[string]string {
 	from, err := d.aboutPath(o.Key)
 	if err != nil {

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// resuming reads an object to its end. When the stream is cut, it asks for the rest; should the object have changed
-// meanwhile, the store refuses that.
+// resuming reads an object to its end. If the stream breaks off, it requests the rest; if the object has changed meanwhile,
+// the read fails with ErrChanged.
 type resuming struct {
 	ctx  context.Context
 	open func(from int64) (body io.ReadCloser, etag string, err error)
 
 	body  io.ReadCloser
-	etag  string // of what was read so far, "" before the first byte
+	etag  string // of the object that is being read, "" before the first answer
 	at    int64  // bytes read
 	tried int    // failures since the last byte
 }
 
-// firstPause is how long it is waited after the first failure; each further one doubles it.
+// firstPause is the pause after the first failure; each further failure doubles it.
 const firstPause = 100 * time.Millisecond
 
 func (r *resuming) Read(p []byte) (int, error) {
@@ -31,7 +31,7 @@ func (r *resuming) Read(p []byte) (int, error) {
 		if n > 0 {
 			r.tried = 0
 			if !errors.Is(err, io.EOF) {
-				err = nil // the next call meets it again
+				err = nil // the next call gets it again
 			}
 			return n, err
 		}
@@ -39,15 +39,15 @@ func (r *resuming) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		r.body.Close()
-		if err := r.again(err); err != nil {
+		if err := r.retry(err); err != nil {
 			r.body = failed{err}
 			return 0, err
 		}
 	}
 }
 
-// again opens the rest of the object after a failure.
-func (r *resuming) again(cause error) error {
+// retry opens the rest of the object after a failure.
+func (r *resuming) retry(cause error) error {
 	for r.tried++; r.tried < tries; r.tried++ {
 		pause := firstPause << (r.tried - 1)
 		select {
@@ -79,7 +79,7 @@ func (r *resuming) reopen() error {
 
 func (r *resuming) Close() error { return r.body.Close() }
 
-// failed is the rest of a stream that can't be had.
+// failed is the body after the last retry has failed.
 type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }

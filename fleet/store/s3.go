@@ -14,14 +14,14 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
-// tries is how often a request is made before the store counts as unavailable.
+// tries is how often a request is tried before the store counts as unavailable.
 const tries = 5
 
-// maxPut is the longest object that S3 takes in one request, and with it under one condition.
+// maxPut is the longest object that S3 accepts in one request. A condition applies to one request only.
 const maxPut = 5 << 30
 
-// bucket is a part of a bucket. The library's plain requests are used and not its file-like reader, which asks the
-// server about every object twice.
+// bucket is a bucket, or the part of one below a prefix. It uses the library's plain requests rather than its file-like
+// reader, which makes two requests for every object.
 type bucket struct {
 	core   minio.Core
 	name   string
@@ -40,7 +40,7 @@ func openS3(name, prefix string, getenv func(string) string) (Store, error) {
 	if endpoint != "" {
 		u, err := url.Parse(endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q is no address: want https://HOST", endpoint)
+			return nil, fmt.Errorf("AWS_ENDPOINT_URL %q is not a URL: want https://HOST", endpoint)
 		}
 		host, secure = u.Host, u.Scheme == "https"
 	}
@@ -75,7 +75,7 @@ func (b *bucket) List(ctx context.Context, prefix string, each func(Object) erro
 		if info.Err != nil {
 			err := explain(info.Err)
 			if errors.Is(err, ErrGone) && !errors.Is(err, ErrNoStore) {
-				err = info.Err // a listing asks for no object: a server says so of credentials that it does not know
+				err = info.Err // a listing is not about one object: some servers answer so if they do not know the credentials
 			}
 			return fmt.Errorf("listing %s: %w", b.URL(), err)
 		}
@@ -105,7 +105,7 @@ func (b *bucket) Get(ctx context.Context, key, etag string) (io.ReadCloser, erro
 	return r, nil
 }
 
-// get reads an object from a byte on.
+// get reads an object from an offset on.
 func (b *bucket) get(ctx context.Context, key, etag string, from int64) (io.ReadCloser, string, error) {
 	var opts minio.GetObjectOptions
 	if etag != "" {
@@ -127,7 +127,7 @@ func (b *bucket) get(ctx context.Context, key, etag string, from int64) (io.Read
 
 func (b *bucket) Put(ctx context.Context, key string, body io.ReadSeeker, size int64, cond Condition, meta map[string]string) error {
 	if size > maxPut {
-		return fmt.Errorf("%s: %d bytes are more than S3 takes under one condition (5 GiB)", key, size)
+		return fmt.Errorf("%s: %d bytes are more than S3 accepts in one conditional request (5 GiB)", key, size)
 	}
 	opts := minio.PutObjectOptions{UserMetadata: meta, DisableMultipart: true}
 	switch {
@@ -140,7 +140,7 @@ func (b *bucket) Put(ctx context.Context, key string, body io.ReadSeeker, size i
 	return explain(err)
 }
 
-// explain says what an answer of the store means for the caller.
+// explain wraps an error of the S3 client into the error of this package that it means.
 func explain(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err

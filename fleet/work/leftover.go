@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// leftFor is how old a folder must be to be one that nobody uses any more: each is in use for one object.
-const leftFor = 24 * time.Hour
+// abandonedAge is the age from which a temporary folder counts as abandoned: each is used for one object only.
+const abandonedAge = 24 * time.Hour
 
-// Tidy removes what repairs and undos that were killed have left in the folder for temporary files: sessions, for which it is
-// no place. What can't be removed is left.
+// Tidy removes the temporary folders that killed repairs and undos have left behind, because they hold sessions. Folders that
+// can't be removed are left.
 func Tidy(now time.Time) {
 	for _, kind := range []string{repairDir, undoDir} {
 		dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), kind)) // its only error is a bad pattern
 		for _, dir := range dirs {
-			if info, err := os.Lstat(dir); err == nil && info.IsDir() && now.Sub(info.ModTime()) > leftFor {
-				os.RemoveAll(dir) //nolint:errcheck // another user's
+			if info, err := os.Lstat(dir); err == nil && info.IsDir() && now.Sub(info.ModTime()) > abandonedAge {
+				os.RemoveAll(dir) //nolint:errcheck // it belongs to another user
 			}
 		}
 	}
 }
 
-// Patterns of the folders for one object, as os.MkdirTemp takes them.
+// Patterns for os.MkdirTemp of the folders that are used for one object.
 const (
 	repairDir = ".hist-fleet-repair-*"
 	undoDir   = ".hist-fleet-undo-*"

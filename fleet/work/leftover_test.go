@@ -25,7 +25,7 @@ func TestTidy(t *testing.T) {
 		if err := os.Chtimes(dir, when, when); err != nil {
 			t.Fatal(err)
 		}
-		made[dir] = c.age < leftFor || c.pattern == ".other-*"
+		made[dir] = c.age < abandonedAge || c.pattern == ".other-*"
 	}
 	Tidy(time.Now())
 	for dir, stays := range made {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Each does do for all items, workers of them at once, and gives the results to took in the order of the items. The
-// first error ends it.
+// Each calls do for all items, for up to workers of them at once, and calls took with the results in the order of the items.
+// The first error ends it.
 func Each[T, R any](ctx context.Context, workers int, items []T, do func(context.Context, T) (R, error), took func(R) error) error {
 	return Stream(ctx, workers, func(each func(T) error) error {
 		for _, item := range items {
@@ -18,8 +18,8 @@ func Each[T, R any](ctx context.Context, workers int, items []T, do func(context
 	}, do, took)
 }
 
-// Stream is Each for items that come one by one. No more than a few for each worker are on their way, so that memory does
-// not grow with their number, nor with one that takes long.
+// Stream is Each for items that come one by one. Only a few per worker are in progress or wait for took at any time, so that
+// memory does not grow with their number, nor because one takes long.
 func Stream[T, R any](ctx context.Context, workers int, items func(each func(T) error) error, do func(context.Context, T) (R, error), took func(R) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

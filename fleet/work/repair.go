@@ -17,38 +17,38 @@ import (
 	"github.com/hist-cli/hist/repair"
 )
 
-// RepairRow is what became of one damaged object.
+// RepairRow is the outcome of the repair of one object.
 type RepairRow struct {
 	RunID    string   `json:"run_id"`
 	Key      string   `json:"key"`
-	ETag     string   `json:"etag"` // of the damaged object
+	ETag     string   `json:"etag"` // the damaged object's
 	Outcome  string   `json:"outcome"`
 	Edits    int      `json:"edits"`
 	Fixes    []string `json:"fixes,omitempty"`    // the kinds of fix that were made
-	Left     int      `json:"left"`               // findings that are left, notes aside
+	Left     int      `json:"left"`               // how many findings other than notes are left
 	To       string   `json:"to,omitempty"`       // address of the repaired object
-	Original string   `json:"original,omitempty"` // address of the damaged one, where it was replaced
+	Original string   `json:"original,omitempty"` // address of the copy of the damaged object, if that was replaced
 	Error    string   `json:"error,omitempty"`
 }
 
-// The outcomes of a repair; Changed and Unreadable are others.
+// The outcomes of a repair, besides Changed and Unreadable.
 const (
 	Repaired = "repaired" // published, now or by an earlier try
-	Nothing  = "nothing"  // none of its findings has a mend
+	Nothing  = "nothing"  // none of its findings has a fix
 	Refused  = "refused"  // hist would not repair it; the error says why
 )
 
-// madeFrom is the metadata by which a repaired object names the ETag of the one that it was made from: a try that died
-// behind the write knows it again.
+// madeFrom is the metadata key under which a repaired object holds the ETag of the object that it was made from. By it a
+// repair recognises the result of an earlier try that was killed after the write.
 const madeFrom = "Hist-Repaired-From"
 
-// Repairer publishes repaired sessions, in the place of the damaged ones or as copies in another store.
+// Repairer writes repaired sessions, in place of the damaged ones or as copies to another store.
 type Repairer struct {
 	Linter *Linter
 	To     store.Store // nil: in place
 }
 
-// Repair mends one object. What goes wrong with it is in the row; the error is the context's.
+// Repair repairs one object. What goes wrong is in the row; the error is the context's.
 func (r *Repairer) Repair(ctx context.Context, o store.Object) (RepairRow, error) {
 	row := RepairRow{RunID: r.Linter.RunID, Key: o.Key, ETag: o.ETag}
 	err := survived(func() error { return r.repair(ctx, o, &row) })
@@ -70,8 +70,8 @@ func (r *Repairer) Repair(ctx context.Context, o store.Object) (RepairRow, error
 var errRefused = errors.New("not repaired")
 
 func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) error {
-	if o.ETag == "" { // nothing could tell whether it is still the object that was linted
-		return fmt.Errorf("%w: the store tells no ETag of it", errRefused)
+	if o.ETag == "" { // it could not be checked whether it is still the object that was linted
+		return fmt.Errorf("%w: the store gives no ETag for it", errRefused)
 	}
 	if done, err := r.madeBefore(ctx, o); done || err != nil {
 		row.Outcome, row.To = Repaired, r.address(o.Key)
@@ -82,7 +82,7 @@ func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) e
 		return err
 	}
 	defer os.RemoveAll(dir)                         //nolint:errcheck // a temporary folder
-	damaged := filepath.Join(dir, path.Base(o.Key)) // its own base name tells repair what the session is called
+	damaged := filepath.Join(dir, path.Base(o.Key)) // repair needs the session's own file name
 	if err := fetch(ctx, r.Linter.Store, o.Key, o.ETag, damaged); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) e
 	return r.publish(ctx, o, row, damaged, mended)
 }
 
-// madeBefore says whether an earlier try has published this very repair.
+// madeBefore says whether an earlier try has already published this repair.
 func (r *Repairer) madeBefore(ctx context.Context, o store.Object) (bool, error) {
 	_, meta, err := r.target().Head(ctx, o.Key)
 	if errors.Is(err, store.ErrGone) && r.To != nil {
@@ -117,7 +117,7 @@ func metaOf(meta map[string]string, name string) string {
 	return ""
 }
 
-// originalKey is where a damaged object is kept that is replaced.
+// originalKey is the key under which the original of a replaced object is kept.
 func originalKey(o store.Object) string { return Private + "originals/" + o.ETag + "/" + o.Key }
 
 func (r *Repairer) target() store.Store {
@@ -129,7 +129,7 @@ func (r *Repairer) target() store.Store {
 
 func (r *Repairer) address(key string) string { return r.target().URL() + "/" + key }
 
-// fetch copies an object to a file; with an ETag only if it is that one.
+// fetch copies an object to a file; if etag is not "", only if the object has that ETag.
 func fetch(ctx context.Context, from store.Store, key, etag, to string) error {
 	body, err := from.Get(ctx, key, etag)
 	if err != nil {
@@ -144,7 +144,7 @@ func fetch(ctx context.Context, from store.Store, key, etag, to string) error {
 	return errors.Join(err, f.Close())
 }
 
-// mend repairs a file into another. An object that is named as compressed stays so.
+// mend writes a repaired copy of a file. If the object's name says that it is compressed, the copy is compressed, too.
 func (r *Repairer) mend(ctx context.Context, key, damaged, mended string) (rep *repair.Report, err error) {
 	src, err := source.Open(damaged)
 	if err != nil {
@@ -184,8 +184,8 @@ func (row *RepairRow) fill(rep *repair.Report) {
 	}
 }
 
-// publish writes the repaired object where it belongs. In place the damaged one is kept first, and replaced only if it
-// is still the one that was read.
+// publish writes the repaired object to its place. If that replaces the damaged one, a copy of it is kept first, and it is
+// replaced only if it is still the one that was read.
 func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, damaged, mended string) error {
 	cond := store.Condition{Match: o.ETag}
 	if r.To == nil {
@@ -203,10 +203,10 @@ func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, 
 	}
 	err := putFile(ctx, r.target(), o.Key, mended, cond, map[string]string{madeFrom: o.ETag})
 	if err != nil {
-		// The write may have happened though its answer was lost.
+		// The write may have succeeded although its answer was lost.
 		if made, _ := r.madeBefore(ctx, o); !made {
 			if r.To != nil && errors.Is(err, store.ErrChanged) {
-				return fmt.Errorf("%w: %s is there and is no repair of hist-fleet's", errRefused, r.address(o.Key))
+				return fmt.Errorf("%w: %s exists and was not written by hist-fleet", errRefused, r.address(o.Key))
 			}
 			return err
 		}

@@ -2,8 +2,8 @@ package work
 
 import "time"
 
-// SessionRow is what is known of one object after it was linted: one row each, healthy ones too, so that shares can be
-// counted. No column holds a word of a conversation.
+// SessionRow is what is known of one object after it was linted. Healthy ones have a row, too, so that percentages can be
+// computed. No column holds a word of a conversation.
 type SessionRow struct {
 	RunID         string    `parquet:"run_id,dict" json:"run_id"`
 	Store         string    `parquet:"store,dict" json:"store"` // the address that keys are relative to
@@ -16,11 +16,11 @@ type SessionRow struct {
 	ClientVersion string    `parquet:"client_version,dict" json:"client_version"`
 	ThreadID      string    `parquet:"thread_id" json:"thread_id"`
 	Owner         string    `parquet:"owner,dict" json:"owner"`     // what --owner found in the key
-	Repo          string    `parquet:"repo,dict" json:"repo"`       // where the working directory's git repository lies, as the session says
+	Repo          string    `parquet:"repo,dict" json:"repo"`       // the URL of the working directory's git repository, as the session says
 	Started       string    `parquet:"started,dict" json:"started"` // the day that the key names, "" if it names none
 	Records       int64     `parquet:"records" json:"records"`
-	Items         int64     `parquet:"items" json:"items"`           // of the model's history, once mended
-	ItemsSeen     int64     `parquet:"items_seen" json:"items_seen"` // that the client reads as the file is
+	Items         int64     `parquet:"items" json:"items"`           // items of the model's history, as a repair would leave it
+	ItemsSeen     int64     `parquet:"items_seen" json:"items_seen"` // items that the client reads from the file as it is
 	Findings      int64     `parquet:"findings" json:"findings"`
 	Worst         string    `parquet:"worst,dict" json:"worst"` // impact, "" without a finding
 	Outcome       string    `parquet:"outcome,dict" json:"outcome"`
@@ -34,7 +34,7 @@ type SessionRow struct {
 const (
 	Linted     = "linted"     // read to its end
 	Cached     = "cached"     // unchanged since an earlier run, whose row this is
-	Changed    = "changed"    // not the object any more that was planned
+	Changed    = "changed"    // no longer the object that was planned
 	Unclaimed  = "unclaimed"  // no agent that hist knows wrote it
 	Unreadable = "unreadable" // the error says why
 )
@@ -54,10 +54,10 @@ type FindingRow struct {
 	ClientVersion string `parquet:"client_version,dict" json:"client_version"`
 }
 
-// Result is what came of one object.
+// Result is the result of linting one object.
 type Result struct {
 	Session  SessionRow
 	Findings []FindingRow
-	// Transient: it could not be read because the store did not answer; another try may help.
+	// Transient says that it could not be read because the store did not answer, so that another try may help.
 	Transient bool
 }

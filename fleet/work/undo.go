@@ -10,33 +10,33 @@ import (
 	"github.com/hist-cli/hist/fleet/store"
 )
 
-// UndoRow is what became of one object whose repair is taken back.
+// UndoRow is the outcome of the undo of one object's repair.
 type UndoRow struct {
 	RunID   string `json:"run_id"`
 	Key     string `json:"key"`
-	ETag    string `json:"etag"` // of the damaged object, which is back
+	ETag    string `json:"etag"` // the damaged object's, before the repair
 	Outcome string `json:"outcome"`
 	Error   string `json:"error,omitempty"`
 }
 
-// The outcomes of an undo; Changed and Unreadable are others.
+// The outcomes of an undo, besides Changed and Unreadable.
 const (
 	Undone     = "undone"     // the damaged object is back, now or by an earlier try
 	Unrepaired = "unrepaired" // it was never replaced
 )
 
-// undoneTo is the metadata by which an object that is back names the ETag that it had: a try that died behind the write
-// knows it again.
+// undoneTo is the metadata key under which a restored object holds the ETag that it had before the repair. By it an undo
+// recognises the result of an earlier try that was killed after the write.
 const undoneTo = "Hist-Undone-To"
 
-// Undoer puts the damaged objects that repairs in place have replaced back.
+// Undoer restores the damaged objects that repairs in place have replaced.
 type Undoer struct {
 	Store store.Store
 	RunID string
 }
 
-// Undo takes the repair of one object back; o is the object as it was linted. It is replaced only if it still is what the
-// repair made of it. What goes wrong is in the row; the error is the context's.
+// Undo undoes the repair of one object; o is the object as it was linted. It is replaced only if it is still what the repair
+// made of it. What goes wrong is in the row; the error is the context's.
 func (u *Undoer) Undo(ctx context.Context, o store.Object) (UndoRow, error) {
 	row := UndoRow{RunID: u.RunID, Key: o.Key, ETag: o.ETag}
 	var err error
@@ -73,13 +73,13 @@ func (u *Undoer) undo(ctx context.Context, o store.Object) (outcome string, err 
 	original := filepath.Join(dir, "original")
 	if err := fetch(ctx, u.Store, originalKey(o), "", original); err != nil {
 		if errors.Is(err, store.ErrGone) {
-			return "", fmt.Errorf("%s/%s, which the repair kept, is not there any more", u.Store.URL(), originalKey(o))
+			return "", fmt.Errorf("%s/%s, which the repair kept, no longer exists", u.Store.URL(), originalKey(o))
 		}
 		return "", fmt.Errorf("reading what the repair kept: %w", err)
 	}
 	err = putFile(ctx, u.Store, o.Key, original, store.Condition{Match: now.ETag}, map[string]string{undoneTo: o.ETag})
 	if err != nil {
-		// The write may have happened though its answer was lost.
+		// The write may have succeeded although its answer was lost.
 		if _, meta, herr := u.Store.Head(ctx, o.Key); herr != nil || metaOf(meta, undoneTo) != o.ETag {
 			return "", err
 		}

@@ -1,6 +1,6 @@
-// Package work does the one thing that is done to every session of a fleet: an object in, rows out.
+// Package work lints or repairs one session of a fleet: an object in, rows out.
 //
-// An object that can't be read, is gone or has changed is a row that says so, never an error: one bad object must not
+// An object that can't be read, is gone or has changed gives a row that says so, never an error: one bad object must not
 // fail the thousand others of its shard. Never here: which objects there are, where rows go, who runs what.
 package work
 
@@ -24,19 +24,19 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Options is what decides about the findings and the columns of a row; rows of other options are not taken over.
+// Options are the settings that findings and columns depend on; rows that were made with other options are not reused.
 type Options struct {
 	ForCodex  string `json:"for_codex,omitempty"`  // judge by this version of the client, "" is the newest
-	ForClaude string `json:"for_claude,omitempty"` // the same of the other client, "" is the one that wrote the session, and the newest
+	ForClaude string `json:"for_claude,omitempty"` // the same for the other client, "" is the one that wrote the session, and the newest
 	Provider  string `json:"provider,omitempty"`   // judge by this API, "" is the session's own
 	Owner     string `json:"owner,omitempty"`      // a regular expression whose first group is an owner's name in a key
 }
 
-// Hash stands for the options.
+// Hash returns a short hash of the options.
 func (o Options) Hash() string {
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // four strings
+		panic(err) // four strings can always be marshalled
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -53,7 +53,7 @@ type Linter struct {
 
 var versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9A-Za-z.-]+)?$`)
 
-// NewLinter checks the options.
+// NewLinter checks the options and returns a Linter.
 func NewLinter(s store.Store, runID, version string, options Options) (*Linter, error) {
 	l := &Linter{Store: s, RunID: runID, Version: version, options: options}
 	for flag, v := range map[string]string{"codex": options.ForCodex, "claude": options.ForClaude} {
@@ -77,7 +77,7 @@ func NewLinter(s store.Store, runID, version string, options Options) (*Linter, 
 	return l, nil
 }
 
-// IsSession says whether an object's key is one of a session file.
+// IsSession says whether an object's key is that of a session file.
 func IsSession(key string) bool {
 	if strings.HasPrefix(key, Private) || strings.Contains(key, "/"+Private) {
 		return false
@@ -85,10 +85,10 @@ func IsSession(key string) bool {
 	return walk.IsSession(key)
 }
 
-// Private is the folder of a store in which hist-fleet keeps what is its own: originals above all.
+// Private is the folder of a store in which hist-fleet keeps its own objects, mainly originals.
 const Private = ".hist/"
 
-// Lint reads one object. The context's end is the only thing that leaves it without a row.
+// Lint lints one object. The only error is the context's: everything else is described in the row.
 func (l *Linter) Lint(ctx context.Context, o store.Object) (res Result, err error) {
 	begun := time.Now()
 	res.Session = l.row(o)
@@ -119,7 +119,7 @@ func (l *Linter) Lint(ctx context.Context, o store.Object) (res Result, err erro
 	return res, nil
 }
 
-// row is what is known before the object is read.
+// row returns what is known before the object is read.
 func (l *Linter) row(o store.Object) SessionRow {
 	row := SessionRow{
 		RunID: l.RunID, Store: l.Store.URL(), Key: o.Key, ETag: o.ETag, StoredBytes: o.Size, Modified: o.Modified.UTC(), Outcome: Linted,
@@ -134,17 +134,17 @@ func (l *Linter) row(o store.Object) SessionRow {
 	return row
 }
 
-// NameOf reads the name of an object as that of a session file. A store is no agent's home: no client looks for sessions in
-// it, so that a name which a client would not find is no damage.
+// NameOf reads the name of an object as that of a session file. A store is not an agent's home: no client looks for sessions
+// in it, so a name that a client would not find is no damage.
 func NameOf(key string) lint.Name { return lint.NameOf(path.Base(key), false) }
 
-// LintOptions is how an object is linted.
+// LintOptions returns the options with which an object is linted.
 func (l *Linter) LintOptions(key string) lint.Options {
-	// One processor: objects are linted side by side.
+	// One processor each, because objects are linted in parallel.
 	return lint.Options{Name: NameOf(key), For: map[string]string{"codex": l.options.ForCodex, "claude": l.options.ForClaude}, Provider: l.options.Provider, Processors: 1}
 }
 
-// read lints the object as it comes from the store; nothing is kept of it.
+// read lints the object while it comes from the store; nothing of it is stored.
 func (l *Linter) read(ctx context.Context, o store.Object) (*lint.Result, error) {
 	body, err := l.Store.Get(ctx, o.Key, o.ETag)
 	if err != nil {
@@ -184,7 +184,7 @@ func (l *Linter) fill(res *Result, found *lint.Result) {
 	}
 }
 
-// repoOf is the address of a repository without what its user logs in by.
+// repoOf returns the URL of a repository without user name and password.
 func repoOf(address string) string {
 	if scheme, rest, ok := strings.Cut(address, "://"); ok {
 		host, path, _ := strings.Cut(rest, "/")
@@ -193,7 +193,7 @@ func repoOf(address string) string {
 	return address
 }
 
-// survived does what must not end the shard, whatever object it is done for: a panic is an error.
+// survived calls do and turns a panic into an error, so that one object can't end the whole shard.
 func survived(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -203,7 +203,7 @@ func survived(do func() error) (err error) {
 	return do()
 }
 
-// bug says where a panic came from.
+// bug describes a panic and where it came from.
 func bug(p any) string {
 	return fmt.Sprintf("hist failed on it, which is a bug of hist's: %v %s", p, firstFrame(debug.Stack()))
 }

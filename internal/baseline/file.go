@@ -13,10 +13,10 @@ type File map[string]Known
 type Known struct {
 	Rule   string
 	Impact string
-	Count  int64 // for how many it stands, 0 for one
+	Count  int64 // how many occurrences it stands for; 0 if for one
 }
 
-// MarshalText writes the rule, the impact and, of one that stands for many, the count.
+// MarshalText writes the rule, the impact and, for a finding that stands for many, the count.
 func (k Known) MarshalText() ([]byte, error) {
 	text := k.Rule + " " + k.Impact
 	if k.Count > 0 {
@@ -28,12 +28,12 @@ func (k Known) MarshalText() ([]byte, error) {
 // UnmarshalText reads what MarshalText writes.
 func (k *Known) UnmarshalText(text []byte) error {
 	if n, _ := fmt.Sscanf(string(text), "%s %s %d", &k.Rule, &k.Impact, &k.Count); n < 2 {
-		return fmt.Errorf("%q is no rule and impact", text)
+		return fmt.Errorf("%q is not a rule and an impact", text)
 	}
 	return nil
 }
 
-// schema is the version of the file's form and of the fingerprints in it.
+// schema is the version of the file's format and of its fingerprints.
 const schema = 2
 
 type document struct {
@@ -41,19 +41,19 @@ type document struct {
 	Findings File `json:"findings"`
 }
 
-// Decode reads the text of a baseline; path is what errors call it.
+// Decode reads the text of a baseline; path is its name in errors.
 func Decode(text []byte, path string) (File, error) {
 	var doc document
 	if err := json.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("%s is no baseline: %w", path, err)
+		return nil, fmt.Errorf("%s is not a baseline: %w", path, err)
 	}
 	if doc.Schema != schema {
-		return nil, fmt.Errorf("%s is a baseline of form %d and this hist reads form %d; write it anew with --write-baseline", path, doc.Schema, schema)
+		return nil, fmt.Errorf("%s is a baseline of version %d and this hist reads version %d; write a new one with --write-baseline", path, doc.Schema, schema)
 	}
 	return doc.Findings, nil
 }
 
-// Encode writes a baseline, sorted and one finding a line.
+// Encode writes a baseline, sorted and with one finding per line.
 func (f File) Encode(w io.Writer) error {
 	text, err := json.MarshalIndent(document{schema, f}, "", "  ")
 	if err != nil {

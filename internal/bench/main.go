@@ -1,4 +1,4 @@
-// Command bench measures hist beside what one would use instead, in one run, and writes docs/benchmarks.md.
+// Command bench compares hist with the programs that one would use instead, in one run, and writes docs/benchmarks.md.
 //
 //	go run ./internal/bench -runs 7 -write docs/benchmarks.md
 package main
@@ -39,7 +39,7 @@ func run(size, stream int64, runs int, page string) error {
 	if err := b.prepare(); err != nil {
 		return err
 	}
-	// What is still on its way to the disk would be in the way of what is measured.
+	// Data that is still being written to the disk would disturb the measurements.
 	if err := exec.Command("sync").Run(); err != nil {
 		return fmt.Errorf("waiting for the disk: %w", err)
 	}
@@ -63,13 +63,13 @@ func run(size, stream int64, runs int, page string) error {
 
 // bench is one run of all measurements.
 type bench struct {
-	dir   string
-	runs  int
-	size  int64
-	times map[string]*series
-	order []string
-	peaks map[string]int64 // MiB
-	gone  []string         // programs that are not here
+	dir     string
+	runs    int
+	size    int64
+	times   map[string]*series
+	order   []string
+	peaks   map[string]int64 // MiB
+	missing []string         // programs that are not installed
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
@@ -79,7 +79,7 @@ func (b *bench) prepare() error {
 	b.times, b.peaks = map[string]*series{}, map[string]int64{}
 	for name, pkg := range map[string]string{"hist": "github.com/hist-cli/hist", "gjsonpipe": "github.com/hist-cli/hist/internal/bench/gjsonpipe"} {
 		build := exec.Command("go", "build", "-trimpath", "-o", b.path(name), pkg)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is installed
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in a release
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("building %s: %w: %s", name, err, out)
 		}
@@ -121,7 +121,7 @@ func (b *bench) write(name string, fill func(io.Writer) error) error {
 	return errors.Join(fill(f), f.Close())
 }
 
-// oneLine is a session with a message of a gigabyte.
+// oneLine writes a session with a message of a gigabyte.
 func oneLine(w io.Writer) error {
 	if err := corpus.Write(w, corpus.Options{Seed: 5}); err != nil {
 		return err
@@ -143,8 +143,8 @@ func oneLine(w io.Writer) error {
 type program struct {
 	name string
 	args []string
-	one  bool // on one processor
-	undo func()
+	one  bool   // on one processor
+	undo func() // removes what it wrote; may be nil
 }
 
 func (b *bench) programs() []program {
@@ -182,7 +182,7 @@ func (b *bench) programs() []program {
 	}
 }
 
-// The names that the page asks for.
+// Names of measurements that goals refer to.
 const (
 	lintMixed    = "hist lint, all processors"
 	lintMixedOne = "hist lint, one processor"
@@ -203,14 +203,14 @@ const (
 	start        = "hist --version"
 )
 
-// compare runs the programs in turn, so that a slow moment of the machine hits all of them.
+// compare runs the programs in turn, so that a slow moment of the machine affects all of them.
 func (b *bench) compare() error {
 	list := b.programs()
 	for round := range b.runs + 1 { // the first one warms the caches
 		for _, p := range list {
 			if _, err := exec.LookPath(p.args[0]); err != nil {
 				if round == 0 {
-					b.gone = append(b.gone, p.args[0])
+					b.missing = append(b.missing, p.args[0])
 				}
 				continue
 			}

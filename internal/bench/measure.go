@@ -32,7 +32,7 @@ func (b *bench) add(name string, took float64) {
 	b.times[name].took = append(b.times[name].took, took)
 }
 
-// time runs a program once. Exit code 1 is lint's word for findings.
+// time runs a program once. Exit code 1 is no error, because lint uses it for findings.
 func (b *bench) time(p program) (seconds float64, err error) {
 	c := b.command(p)
 	from := time.Now()
@@ -48,7 +48,7 @@ func (b *bench) time(p program) (seconds float64, err error) {
 	return took, err
 }
 
-// memory measures what hist lint has resident at most: for a long stream, and for a line of a gigabyte.
+// memory measures the peak resident memory of hist lint: for a long stream, and for a line of a gigabyte.
 func (b *bench) memory(stream int64) error {
 	from, to := io.Pipe()
 	go func() { to.CloseWithError(corpus.Write(to, corpus.Options{Size: stream, Seed: 6, Paginated: true})) }()
@@ -61,7 +61,7 @@ func (b *bench) memory(stream int64) error {
 	return err
 }
 
-// peak is the most memory that hist lint has resident, in MiB, as Linux counts it.
+// peak returns the peak resident memory of hist lint in MiB, as Linux counts it.
 func (b *bench) peak(in io.Reader, path string) (int64, error) {
 	c := b.command(program{args: []string{b.path("hist"), "lint", "--no-config", "--no-cache", path}})
 	c.Stdin = in

@@ -20,13 +20,13 @@ bytes, as in sessions that have but begun.
 
 `
 
-// page writes all that was measured.
+// page writes everything that was measured.
 func (b *bench) page(w io.Writer) error {
 	var p strings.Builder
 	p.WriteString(head)
 	fmt.Fprintf(&p, "Machine: %s, %d processors, %s; %s; %d runs each.\n\n", cpu(), runtime.NumCPU(), runtime.Version(), time.Now().Format(time.DateOnly), b.runs)
-	if len(b.gone) > 0 {
-		fmt.Fprintf(&p, "Not on this machine, so not measured: %s.\n\n", strings.Join(b.gone, ", "))
+	if len(b.missing) > 0 {
+		fmt.Fprintf(&p, "Not on this machine, so not measured: %s.\n\n", strings.Join(b.missing, ", "))
 	}
 	fmt.Fprintf(&p, "| what (mixed session: %d MB) | min s | median s | max s |\n|---|---|---|---|\n", b.size/1e6)
 	for _, name := range b.order {
@@ -51,7 +51,7 @@ type goal struct {
 	met       bool
 }
 
-// ratio is how many times as long as the second the first takes, by their medians; 0 if one was not measured.
+// ratio returns how many times as long the first takes as the second, by their medians; 0 if one was not measured.
 func (b *bench) ratio(slow, fast string) float64 {
 	if b.times[slow] == nil || b.times[fast] == nil {
 		return 0
@@ -93,7 +93,7 @@ func (b *bench) median(name string) float64 {
 	return b.times[name].median()
 }
 
-// cpu is the processor's name, as Linux tells it.
+// cpu returns the processor's name, from Linux's /proc.
 func cpu() string {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import _ "embed" // of the text below
 
-// tail is what the figures don't say by themselves.
+// tail explains what the figures alone don't show.
 //
 //go:embed tail.md
 var tail string

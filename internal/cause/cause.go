@@ -1,5 +1,5 @@
-// Package cause tells of an error of the file system what went wrong alone. In: an error. Out: the same without the
-// operation and the path, for a sentence that names both in its own words. A leaf.
+// Package cause strips an error of the file system down to what went wrong. In: an error. Out: the same without the
+// operation and the path, for a message that names both itself. It imports no other package of hist.
 package cause
 
 import (
@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// Of is the cause of an *fs.PathError or an *os.LinkError anywhere in err's chain, else err itself.
+// Of returns the cause of an *fs.PathError or an *os.LinkError anywhere in err's chain, else err itself.
 func Of(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err

@@ -1,5 +1,5 @@
-// Package copies tells which sessions have repaired copies beside them, and what is said of such a session. In come the
-// records of runs and what lint found; it reads sessions, and writes nothing.
+// Package copies knows which sessions have repaired copies beside them, and what lint should say about such a session. In:
+// the records of runs and what lint found. It reads sessions, and writes nothing.
 package copies
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Copies knows the repaired copies that stand beside their originals, from the records of runs. Its methods may be called
-// from several goroutines.
+// Copies knows, from the records of runs, the repaired copies that were made beside their originals. Its methods may be
+// called from several goroutines.
 type Copies struct {
-	by func() map[string][]runs.File // by the original's real path
+	byOriginal func() map[string][]runs.File // by the original's real path
 }
 
-// New reads the records when it is first asked.
+// New returns Copies that read the records of runs when they are first needed.
 func New() *Copies {
 	return &Copies{sync.OnceValue(func() map[string][]runs.File {
 		by := map[string][]runs.File{}
-		list, _ := runs.List() // one that can't be read tells of no copy
+		list, _ := runs.List() // of a record that can't be read no copies are known
 		for _, m := range list {
 			for _, f := range m.Files {
 				if f.Mode == runs.NewThread && f.Published && !f.Undone {
@@ -38,11 +38,11 @@ func New() *Copies {
 	})}
 }
 
-// Of returns the thread that is the newest repaired copy of a session as it is now, "" if there is none: the session has
-// the bytes that were repaired, and the copy still stands.
+// Of returns the thread id of the newest repaired copy of a session, "" if there is none. A copy counts if it still exists
+// and the session still has the bytes that were repaired.
 func (c *Copies) Of(ctx context.Context, real string, size int64) string {
 	hash := ""
-	for _, f := range c.by()[real] {
+	for _, f := range c.byOriginal()[real] {
 		name := lint.NameOf(f.Target, true)
 		if _, err := os.Stat(f.Target); !name.Canonical || err != nil || f.SizeBefore != size {
 			continue
@@ -60,7 +60,7 @@ func (c *Copies) Of(ctx context.Context, real string, size int64) string {
 	return ""
 }
 
-// Original is the thread that a session is the repaired copy of, "" if it is none.
+// Original returns the id of the thread of which a session is the repaired copy, "" if it is not a copy.
 func (c *Copies) Original(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -69,7 +69,7 @@ func (c *Copies) Original(path string) string {
 	if err != nil {
 		return ""
 	}
-	for source, files := range c.by() {
+	for source, files := range c.byOriginal() {
 		for _, f := range files {
 			if name := lint.NameOf(source, true); name.Canonical && f.Target == real {
 				return name.ThreadID
@@ -79,11 +79,11 @@ func (c *Copies) Original(path string) string {
 	return ""
 }
 
-// repaired is the rule about an original that stands beside its copy.
+// repaired is the rule about an original that has a repaired copy beside it.
 var repaired = lint.FindRule("repaired")
 
-// Settle makes a note of the findings of a session that was repaired into a copy: what is wrong with it matters no more.
-// It returns the copy's thread, "" if there is none or nothing was damaged.
+// Settle replaces the findings of a session that has a repaired copy by a note about the copy, because its damage no longer
+// matters; its other notes stay. It returns the copy's thread id, "" if there is no copy or nothing was damaged.
 func (c *Copies) Settle(ctx context.Context, src *source.Source, res *lint.Result) string {
 	if src.Real == "" {
 		return ""

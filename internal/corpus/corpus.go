@@ -1,5 +1,5 @@
-// Package corpus makes long sessions to measure with: valid, undamaged, and of the sizes and shapes that recorded ones
-// have. In: a size and a seed. Out: the same bytes every time.
+// Package corpus makes long sessions for benchmarks: valid, undamaged, and with records of the sizes and kinds that recorded
+// sessions have. In: a size and a seed. Out: the same bytes every time.
 package corpus
 
 import (
@@ -11,11 +11,11 @@ import (
 
 // Options say what a session is like.
 type Options struct {
-	Size      int64 // bytes; the last turn is finished beyond it
+	Size      int64 // bytes; the last turn is completed even if that takes more
 	Seed      int64
-	Paginated bool // as 0.169.0 writes, with ordinals and items told twice; else as 0.114.0 does
-	Images    bool // four lines of 20 MB with an inline image, if there is room for them
-	Text      int  // bytes that half of the texts are longer than, 0: as in recorded sessions of long use
+	Paginated bool // as 0.169.0 writes, with ordinals and with each item in two records; else as 0.114.0 does
+	Images    bool // four lines of 20 MB with an inline image, if Size leaves room for them
+	Text      int  // median length of the texts, in bytes; 0: as in recorded sessions of long use
 }
 
 // Text lengths follow a log-normal distribution: half of the texts are longer than medianText, one in a hundred is
@@ -27,7 +27,7 @@ const (
 	imageSize  = 20 << 20
 )
 
-// z99 is how many standard deviations the hundredth part lies above the median.
+// z99 is the 99th percentile of the normal distribution, in standard deviations above the median.
 const z99 = 2.326
 
 type writer struct {
@@ -44,7 +44,7 @@ type writer struct {
 	nextTime int64
 }
 
-// piece is a text as it stands in a JSON string, and in a JSON string inside of one.
+// piece is a text escaped for a JSON string, and escaped again for a JSON string within one.
 type piece struct{ once, twice string }
 
 // Write writes a session.

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// text is a text of a length as they occur.
+// text returns a text of random length around the median.
 func (w *writer) text() piece { return w.textOf(w.opts.Text) }
 
-// textOf is a text of a length as they occur where half are longer than the given one.
+// textOf returns a text of random length around the given median.
 func (w *writer) textOf(median int) piece {
 	n := int(float64(median) * math.Exp(w.rng.NormFloat64()*math.Log(spread)/z99))
 	var once, twice strings.Builder
@@ -25,14 +25,14 @@ func (w *writer) textOf(median int) piece {
 	return piece{once.String(), twice.String()}
 }
 
-// noise is so many bytes of base64.
+// noise returns the random bytes that make n bytes of base64.
 func (w *writer) noise(n int) []byte {
 	raw := make([]byte, n/4*3)
 	w.rng.Read(raw)
 	return raw
 }
 
-// image is noise between the chunks of a PNG.
+// image returns a PNG whose image data are random, as base64.
 func (w *writer) image() string {
 	const before, around, end = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x04\x00\x00\x00\x03\x00\x08\x06\x00\x00\x00\x00\x00\x00\x00", 12, "\x00\x00\x00\x00IEND\xaeB\x60\x82"
 	raw := w.noise(imageSize)
@@ -71,11 +71,11 @@ func pieces(rng *rand.Rand) []piece {
 	return list
 }
 
-// quoted is a text as it stands between the quotes of a JSON string.
+// quoted escapes a text for a JSON string, without the quotes.
 func quoted(text string) string {
 	q, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // a text always can be
+		panic(err) // a string can always be marshalled
 	}
 	return string(q[1 : len(q)-1])
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// usage is what the client counts of an answer's tokens.
+// usage is the client's token count for an answer.
 const usage = `{"input_tokens":48213,"cached_input_tokens":45056,"cache_write_input_tokens":0,"output_tokens":512,"reasoning_output_tokens":320,"total_tokens":48725}`
 
 // turn writes a prompt, some calls with their outputs, and an answer, with the events that clients write beside them.
@@ -22,14 +22,15 @@ func (w *writer) turn() {
 	w.reasoning()
 	answer := w.text().once
 	message := fmt.Sprintf(`{"type":"message","id":"msg_%d","role":"assistant","content":[{"type":"output_text","text":"%s"}]}`, w.turns, answer)
-	w.told("AgentMessage", id, fmt.Sprintf(`"id":"msg_%d","content":[{"type":"Text","text":"%s"}]`, w.turns, answer), `{"type":"agent_message","message":"`+answer+`"}`)
+	w.itemEvent("AgentMessage", id, fmt.Sprintf(`"id":"msg_%d","content":[{"type":"Text","text":"%s"}]`, w.turns, answer), `{"type":"agent_message","message":"`+answer+`"}`)
 	w.record("response_item", message)
 	w.counted(id)
 	w.record("event_msg", fmt.Sprintf(`{"type":"task_complete","turn_id":%q,"last_agent_message":"%s"}`, id, answer))
 }
 
-// told writes the event by which a client shows an item: newer ones give the item, older ones have an event for each kind.
-func (w *writer) told(kind, turn, item, event string) {
+// itemEvent writes the event by which a client shows an item: newer clients put the item into it, older ones have an event
+// for each kind of item.
+func (w *writer) itemEvent(kind, turn, item, event string) {
 	if w.opts.Paginated {
 		w.record("event_msg", fmt.Sprintf(`{"type":"item_completed","thread_id":%q,"turn_id":%q,"item":{"type":%q,%s}}`, thread, turn, kind, item))
 	} else if event != "" {
@@ -45,7 +46,7 @@ func (w *writer) prompt(turn string) {
 	}
 	text := w.text().once
 	w.record("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"`+text+`"}`+image+`]}`)
-	w.told("UserMessage", turn, fmt.Sprintf(`"id":"item_%d","content":[{"type":"text","text":"%s","text_elements":[]}]`, w.turns, text),
+	w.itemEvent("UserMessage", turn, fmt.Sprintf(`"id":"item_%d","content":[{"type":"text","text":"%s","text_elements":[]}]`, w.turns, text),
 		`{"type":"user_message","message":"`+text+`","images":[],"local_images":[],"text_elements":[]}`)
 }
 
@@ -70,7 +71,7 @@ func (w *writer) call(turn string) {
 		asked := w.textOf(w.opts.Text / commandShare)
 		w.record("response_item", fmt.Sprintf(`{"type":"function_call","id":"fc_%d","name":"exec_command","arguments":"{\"cmd\":\"%s\",\"yield_time_ms\":30000}","call_id":"call_%d"}`, w.calls, asked.twice, w.calls))
 		w.usage(turn)
-		w.told("CommandExecution", turn, fmt.Sprintf(`"id":"call_%d","process_id":"%d","command":["/bin/bash","-lc","%s"],"cwd":"file:///home/dev/demo","source":"unified_exec_startup","status":"completed","aggregated_output":"%s","exit_code":0,"duration":{"secs":0,"nanos":139786550}`,
+		w.itemEvent("CommandExecution", turn, fmt.Sprintf(`"id":"call_%d","process_id":"%d","command":["/bin/bash","-lc","%s"],"cwd":"file:///home/dev/demo","source":"unified_exec_startup","status":"completed","aggregated_output":"%s","exit_code":0,"duration":{"secs":0,"nanos":139786550}`,
 			w.calls, 60000+w.calls%1000, asked.once, out), "")
 		w.record("response_item", fmt.Sprintf(`{"type":"function_call_output","call_id":"call_%d","output":"Chunk ID: a6f4ed\nWall time: 0.1400 seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\n%s"}`, w.calls, out))
 	}

@@ -1,5 +1,5 @@
-// Package damage breaks a healthy rollout in every way that is known from the field, one way at a time, and says
-// what lint should call it. Tests of the repair and of the real client stand on it.
+// Package damage breaks a healthy rollout in every way that has been seen in practice, one way at a time, and says which rule
+// should find it. Tests of the repair and of the real client are based on it.
 package damage
 
 import (
@@ -16,13 +16,13 @@ type Case struct {
 	Name string
 	Data []byte
 	Rule string // the rule that must name it
-	Lost int    // items of the model's history that nothing in the file tells any more; -1: some may be lost
-	// Words: the damage has changed the words of one item, or taken the instructions in the header with it.
+	Lost int    // how many items of the model's history can't be recovered from the file; -1: some may be lost
+	// Words says that the damage has changed the words of one item, or destroyed the instructions in the header.
 	Words bool
-	// Beside: the damaged call stood beside others, and nothing tells its place among them any more; or a list of tools
-	// is lost, which the client then puts in front of everything anew.
+	// Beside says that the damaged call was next to others, and its place among them can't be recovered; or that a list of
+	// tools is lost, which the client then puts again in front of everything.
 	Beside bool
-	// Dead: no repair makes a session of it.
+	// Dead says that no repair can make a session of it.
 	Dead bool
 }
 
@@ -31,7 +31,7 @@ type line struct {
 	raw     []byte
 	kind    string // payload type of an item or event, else the type
 	item    bool   // a response_item
-	id      string // call_id; none for a note, which a script sends beside its output
+	id      string // call_id; "" for a note, which a script sends besides its output
 	ordinal int64  // -1: none
 }
 
@@ -107,7 +107,7 @@ func (b *breaker) with(i, j int, lines ...[]byte) [][]byte {
 	return out
 }
 
-// renumbered numbers the records anew, as if nothing had ever been missing.
+// renumbered gives the records consecutive numbers, as if nothing had ever been missing.
 func renumbered(lines [][]byte) [][]byte {
 	var out [][]byte
 	for n, raw := range lines {
@@ -154,7 +154,7 @@ func utf16Text(text []byte, little, marked bool) []byte {
 	return out
 }
 
-// header damages who the session is.
+// header damages the header.
 func (b *breaker) header() {
 	head := b.lines[0].raw
 	b.add("no-header", "no-header", 0, b.with(0, 1)...)
@@ -185,7 +185,7 @@ func replaceID(head []byte) []byte {
 	return out
 }
 
-// member changes one member of a header's payload; nil takes it out.
+// member changes one member of a header's payload; if value returns nil, it removes it.
 func member(head []byte, key string, value func(map[string]json.RawMessage) json.RawMessage) []byte {
 	var r, p map[string]json.RawMessage
 	if json.Unmarshal(head, &r) != nil || json.Unmarshal(r["payload"], &p) != nil {
@@ -324,7 +324,8 @@ func (b *breaker) pair(i int, name func(string) string) {
 	b.add(name("swapped"), "output-before-call", 0, swapped...)
 }
 
-// besideCall says whether the item before or behind the one at i belongs to a call: several may have run side by side.
+// besideCall says whether the item before or after the one at i belongs to a call, since several calls may have run in
+// parallel.
 func (b *breaker) besideCall(i int) bool {
 	for _, step := range []int{-1, 1} {
 		j := i + step
@@ -351,7 +352,7 @@ func (b *breaker) arguments(i int, name func(string) string) {
 	b.add(name("arguments-torn"), "bad-arguments", 0, b.with(i, i+1, bytes.Replace(raw, r.Payload.Arguments, torn, 1))...)
 }
 
-// partner is the line of the other half of a pair.
+// partner returns the index of the other half of a pair of call and output.
 func (b *breaker) partner(i int) int {
 	for j, l := range b.lines {
 		if j != i && l.item && l.id == b.lines[i].id {
@@ -361,7 +362,7 @@ func (b *breaker) partner(i int) int {
 	panic("damage: a call without its output in a healthy session")
 }
 
-// lostWith is how many items are gone for good with a record: those that no event tells a second time.
+// lostWith returns how many items are lost for good with a record, because no event holds them a second time.
 func (b *breaker) lostWith(i int) int {
 	l := b.lines[i]
 	has := func(parts ...string) bool {
@@ -398,15 +399,15 @@ func (b *breaker) lostWith(i int) int {
 		}
 		return 1
 	case l.kind == "web_search_call" && (has(`"web_search_end"`) || has(`"WebSearch"`)):
-		return 0 // an event tells the search
+		return 0 // an event holds the search
 	case l.id == "":
 		return 1
 	case strings.HasSuffix(l.kind, "_output"):
-		return 0 // a stand-in takes its place
+		return 0 // a placeholder replaces it
 	case has(`"`+l.id+`"`) && !has(`"`+l.id+`"`, "ImageView"):
-		return 0 // an event tells the call
+		return 0 // an event holds the call
 	case bytes.Contains(l.raw, []byte(`"name":"exec"`)), bytes.Contains(l.raw, []byte(`"name":"wait"`)):
-		return 0 // a script, or a wait for one: its text is gone, what it ran and said is not
+		return 0 // a script, or a wait for one: its text is lost, but not what it ran and printed
 	}
-	return 1 // a call that says so takes its place
+	return 1 // it is replaced by a call that says that it was lost
 }

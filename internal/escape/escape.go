@@ -1,8 +1,9 @@
-// Package escape keeps what a terminal, an editor or a browser would obey, or not show, out of what hist writes.
+// Package escape keeps characters that control a terminal, an editor or a browser, or that these do not show, out of what
+// hist writes.
 //
-// In: text on its way to a stream. Out: the same text with such characters in another form. It is apart from package
-// format because a relay of the shim needs it, which has no time to initialise more than this. Never here: what is
-// written, and to whom.
+// In: text on its way to a stream. Out: the same text with such characters in another form. It is separate from package
+// format because a relay of the shim needs it and has no time to initialise more than this. Never here: what is written, and
+// to whom.
 package escape
 
 import (
@@ -15,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden says whether a terminal, an editor or a browser would obey a character or not show it: control characters
-// other than white space, those that turn the direction of text, and line ends that few take for such.
+// Hidden says whether a character controls a terminal, an editor or a browser, or is not shown by it: control characters
+// other than white space, characters that change the direction of text, and unusual line ends.
 func Hidden(r rune) bool {
 	switch r {
 	case '\n', '\t', '\r':
@@ -49,7 +50,7 @@ func XML(w io.Writer) io.Writer {
 	return &escaping{w: w, as: func(r rune) string { return fmt.Sprintf("&#x%X;", r) }}
 }
 
-// HTML returns a writer in which a dot stands for each hidden character: a browser obeys references, too.
+// HTML returns a writer in which a dot replaces each hidden character, because a browser interprets references, too.
 func HTML(w io.Writer) io.Writer {
 	return &escaping{w: w, as: func(rune) string { return "·" }}
 }
@@ -58,8 +59,8 @@ func HTML(w io.Writer) io.Writer {
 type escaping struct {
 	w    io.Writer
 	as   func(rune) string
-	rest []byte // the beginning of a character whose end is to come
-	out  []byte // used again
+	rest []byte // the beginning of a character whose end has not come
+	out  []byte // reused
 }
 
 func (e *escaping) Write(b []byte) (int, error) {

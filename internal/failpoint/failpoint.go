@@ -1,5 +1,5 @@
-// Package failpoint marks the steps of what hist does to the disk, so that a test can end its process after each of
-// them and look at what is left. In production a step does nothing.
+// Package failpoint marks the steps of what hist does to the disk, so that a test can kill the process after each of them and
+// examine what is left. In production a step does nothing.
 package failpoint
 
 var observe func(step string)
@@ -11,5 +11,5 @@ func At(step string) {
 	}
 }
 
-// Observe has f called at each step from now on. It is for tests, before anything is written.
+// Observe makes each step call f from now on. It is for tests, and must be called before anything is written.
 func Observe(f func(step string)) { observe = f }

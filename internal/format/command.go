@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// bare is a word that a shell takes as it stands.
+// bare matches a word that needs no quotes in a shell.
 var bare = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
 
-// Command is a command to paste: its words, each without what a terminal would obey, and quoted for a POSIX shell
-// unless it is plain.
+// Command returns a command line to paste: its words, with characters that control a terminal replaced, and quoted for a
+// POSIX shell where necessary.
 func Command(words ...string) string {
 	out := make([]string, len(words))
 	for i, w := range words {

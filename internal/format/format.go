@@ -1,8 +1,8 @@
 // Package format writes findings in the forms that other programs read.
 //
-// In: sessions with their findings, one after the other. Out: JSON, JSON lines, SARIF, JUnit or the annotations of
-// GitHub, on a stream, written as they come: no format gathers the findings. Nothing is judged or left out here. The
-// form for people is not here but with all else that a terminal shows, in cmd.
+// In: sessions with their findings, one after another. Out: JSON, JSON lines, SARIF, JUnit or GitHub annotations, on a
+// stream, written as they come: no format collects the findings first. Nothing is judged or left out here. The form for
+// people is in cmd, with everything else that a terminal shows.
 package format
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/escape"
 )
 
-// Finding is one damage at one place. Its JSON form is the documented one.
+// Finding is one finding. Its JSON form is documented.
 type Finding struct {
 	Path    string `json:"path"`
 	Line    int64  `json:"line"`   // from 1; 0 if it is about the file as a whole
@@ -28,27 +28,27 @@ type Finding struct {
 	Count   int64  `json:"count,omitempty"`
 
 	Fingerprint string `json:"-"` // stable, without content
-	LineOffset  int64  `json:"-"` // bytes: where its line begins, and how long that is; 0 and 0 if not known
+	LineOffset  int64  `json:"-"` // where its line begins and how long that is, in bytes; 0 and 0 if not known
 	LineSize    int64  `json:"-"`
 	Fails       bool   `json:"-"` // it reaches the threshold
-	Note        bool   `json:"-"` // nothing is lost by it
+	Note        bool   `json:"-"` // it is only a note
 }
 
-// Session is a session with its findings, or a file that lies beside sessions.
+// Session is a session with its findings, or a file beside sessions, such as a database.
 type Session struct {
 	Path     string
 	Findings []Finding
 	Err      error // why it could not be read, or not to its end
-	Row      *Row  // the session in numbers; nil for what lies beside sessions
+	Row      *Row  // the session in numbers; nil for a file beside sessions
 }
 
-// Rule is what a format tells of a rule.
+// Rule is what a format says about a rule.
 type Rule struct{ Name, Impact, Title, Text, Family string }
 
-// About is what a format tells of the whole run.
+// About is what a format says about the whole run.
 type About struct {
 	Version string // of hist
-	Dir     string // the working directory; paths below it are told relative to it
+	Dir     string // the working directory; paths below it are written relative to it
 	Rules   []Rule
 }
 
@@ -58,12 +58,12 @@ type Printer interface {
 	End() error
 }
 
-// printers make a printer by its format's name.
+// printers are the constructors of the printers, by the format's name.
 var printers = map[string]func(io.Writer, About) Printer{
 	"json": newJSON, "jsonl": newJSONL, "sarif": newSARIF, "junit": newJUnit, "github": newGitHub, "sessions": newRows,
 }
 
-// New makes the printer of that name; nil if there is none.
+// New returns a printer for the format of that name; nil if there is none.
 func New(name string, w io.Writer, about About) Printer {
 	if make := printers[name]; make != nil {
 		return make(w, about)
@@ -71,8 +71,7 @@ func New(name string, w io.Writer, about About) Printer {
 	return nil
 }
 
-// Printable takes out of a text what a terminal would obey: control characters and bidirectional overrides.
-// Line breaks stay.
+// Printable replaces what would control a terminal: control characters and bidirectional overrides. Line breaks stay.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -85,7 +84,7 @@ func Printable(s string) string {
 	}, s)
 }
 
-// OneLine is Printable without line breaks.
+// OneLine is Printable with line breaks and tabs replaced, too.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -95,7 +94,7 @@ func OneLine(s string) string {
 	}, Printable(s))
 }
 
-// place is where a finding is, in words.
+// place says in words where a finding is.
 func place(f *Finding) string {
 	if f.Line == 0 {
 		return "file"

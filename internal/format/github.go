@@ -20,7 +20,7 @@ var (
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// data is a text as a command's text; what comes after a command's line would be another command.
+// data escapes a text for the text of a command. Line breaks must be escaped because the next line could be another command.
 func data(s string) string { return dataEscapes.Replace(Printable(s)) }
 
 func property(s string) string { return propertyEscapes.Replace(OneLine(s)) }

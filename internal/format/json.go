@@ -26,7 +26,7 @@ func (p *jsonl) Session(s *Session) error {
 
 func (p *jsonl) End() error { return nil }
 
-// Schema names the JSON form and its version, which changes when a field changes its meaning or goes.
+// Schema names the JSON form and its version, which changes when a field changes its meaning or is removed.
 const Schema = "hist.lint/1"
 
 // document writes one object that holds all sessions.
@@ -49,7 +49,7 @@ type documentSession struct {
 	Findings []Finding `json:"findings"`
 }
 
-// open writes what stands before a session.
+// open writes what comes before a session.
 func (p *document) open() error {
 	p.count++
 	if p.count > 1 {

@@ -53,7 +53,7 @@ func (p *junit) Session(s *Session) error {
 			c.Failure = what
 			out.Failures++
 		} else {
-			what.Type = "" // skipped has none
+			what.Type = "" // a skipped element has no type
 			c.Skipped = what
 			out.Skipped++
 		}

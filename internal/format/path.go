@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// relative is a path as seen from the working directory, with slashes; one that lies elsewhere stays as it is.
+// relative returns a path relative to the working directory, with slashes; one that is not below it is not made relative.
 func (a About) relative(path string) string {
 	if rel, ok := a.below(path); ok {
 		return rel
@@ -14,7 +14,7 @@ func (a About) relative(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// below returns a path relative to the working directory, with slashes, if it lies below it.
+// below returns a path relative to the working directory, with slashes, if it is below it.
 func (a About) below(path string) (string, bool) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.Dir, path)
@@ -26,17 +26,17 @@ func (a About) below(path string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// uri is a path as a URI, relative if it lies below the working directory.
+// uri returns a path as a URI, relative if it is below the working directory.
 func (a About) uri(path string) (uri string, relative bool) {
 	if rel, ok := a.below(path); ok {
-		return (&url.URL{Path: rel}).String(), true // with ./ before what looks like a scheme
+		return (&url.URL{Path: rel}).String(), true // String puts ./ before what looks like a scheme
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.Dir, path)
 	}
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive's letter
+		path = "/" + path // it begins with a drive letter
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String(), false
 }

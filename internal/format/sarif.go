@@ -12,7 +12,7 @@ import (
 type sarif struct {
 	w      io.Writer
 	about  About
-	rules  map[string]int // places in the list of rules
+	rules  map[string]int // index in the list of rules, by name
 	count  int
 	began  bool
 	failed []sarifNotification
@@ -33,7 +33,7 @@ func newSARIF(w io.Writer, about About) Printer {
 	return p
 }
 
-// frame is the log before and after its results.
+// frame returns the parts of the log before and after its results.
 func (p *sarif) frame() (head, tail []byte, err error) {
 	run := sarifRun{
 		Tool:       sarifTool{sarifDriver{Name: "hist", Version: p.about.Version, URL: projectURL, Rules: []sarifRule{}}},
@@ -56,7 +56,7 @@ func (p *sarif) frame() (head, tail []byte, err error) {
 	return text[:at], text[at:], nil
 }
 
-// level is how heavy SARIF takes an impact.
+// level returns the SARIF level of an impact.
 func level(impact string) string {
 	switch impact {
 	case "notes":

@@ -1,6 +1,6 @@
 package format
 
-// What is written of SARIF, by the names that its specification gives the objects.
+// The parts of SARIF that are written, under the names of its specification.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -38,14 +38,14 @@ type (
 	sarifMessage struct {
 		Text string `json:"text"`
 	}
-	// sarifProperties are our own; GitHub shows tags and sorts by precision.
+	// sarifProperties is hist's own, except for the tags, which GitHub shows.
 	sarifProperties struct {
 		Tags   []string `json:"tags,omitempty"`
 		Impact string   `json:"impact"`
 		Fix    string   `json:"fix,omitempty"`
 		Record string   `json:"record,omitempty"`
 		Source string   `json:"source,omitempty"`
-		Offset *int64   `json:"offset,omitempty"` // of the fault, while a region is the whole line
+		Offset *int64   `json:"offset,omitempty"` // of the fault itself, while the region is the whole line
 		Count  int64    `json:"count,omitempty"`
 	}
 	sarifInvocation struct {

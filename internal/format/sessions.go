@@ -2,7 +2,7 @@ package format
 
 import "io"
 
-// What became of a session.
+// The outcomes of linting a session.
 const (
 	Linted     = "linted"     // read to its end
 	Unreadable = "unreadable" // the error says why
@@ -17,12 +17,12 @@ type Row struct {
 	Agent         string `json:"agent"`
 	ClientVersion string `json:"client_version"`
 	ThreadID      string `json:"thread_id"`
-	Started       string `json:"started"` // as its name says, in the client's time; "" if it does not
+	Started       string `json:"started"` // from the file's name, in the client's time zone; "" if it does not say
 	Records       int64  `json:"records"`
-	Items         int64  `json:"items"`      // of the model's history, once mended
-	ItemsSeen     int64  `json:"items_seen"` // that the client reads as the file is
+	Items         int64  `json:"items"`      // items of the model's history, as a repair would leave it
+	ItemsSeen     int64  `json:"items_seen"` // items that the client reads from the file as it is
 	Findings      int64  `json:"findings"`
-	Worst         string `json:"worst"` // impact, "" without a finding
+	Worst         string `json:"worst"` // the worst finding's impact, "" without a finding
 	Outcome       string `json:"outcome"`
 	Error         string `json:"error"`
 	HistVersion   string `json:"hist_version"`
@@ -35,7 +35,7 @@ func newRows(w io.Writer, _ About) Printer { return &rows{w} }
 
 func (p *rows) Session(s *Session) error {
 	if s.Row == nil {
-		return nil // not a session but what lies beside some
+		return nil // not a session, but a file beside sessions
 	}
 	return Write(p.w, s.Row)
 }

@@ -1,8 +1,8 @@
-// Package gcpace says when garbage is collected: in a program whose sessions take little room, after a fixed amount of
-// garbage instead of after as much as is in use. Go begins with every 4 MiB, which for many small sessions is a quarter of all
-// time; with a larger share of what is in use, a long session would take more than it may.
+// Package gcpace decides when garbage is collected: as long as little memory is in use, after a fixed amount of garbage
+// rather than whenever the heap has doubled. By default Go collects after every 4 MiB, which takes a quarter of the time when
+// many small sessions are linted. A larger GC percentage alone would let a long session use more memory than it may.
 //
-// It is for programs, at their beginning. Never in a library.
+// It is for programs, at their start. Never use it in a library.
 package gcpace
 
 import (
@@ -12,23 +12,23 @@ import (
 	"sync"
 )
 
-// Garbage is how many bytes may gather at least.
+// Garbage is how much garbage is always allowed, in bytes.
 const Garbage = 16 << 20
 
-// Set begins it, once.
+// Set takes effect once, however often it is called.
 var Set = sync.OnceFunc(func() {
 	debug.SetGCPercent(first)
 	afterNext()
 })
 
-// Percents, in the sense of debug.SetGCPercent: Go's own, and the one by which the first collection comes after Garbage bytes
-// rather than after 4 MiB.
+// Values for debug.SetGCPercent: Go's default, and the one with which the first collection comes after Garbage bytes rather
+// than after 4 MiB.
 const (
 	usual = 100
 	first = usual * Garbage / (4 << 20)
 )
 
-// afterNext sets the pace anew when the next collection is over, and so on.
+// afterNext sets the percentage again after the next collection, and after each further one.
 func afterNext() {
 	runtime.AddCleanup(new(mark), func(struct{}) {
 		set()
@@ -36,7 +36,8 @@ func afterNext() {
 	}, struct{}{})
 }
 
-// mark is what the collector finds unused; it has a pointer so that it is allocated by itself.
+// mark is allocated so that the collector finds it unused. It contains a pointer so that it is not packed into one block with
+// other small values.
 type mark struct{ _ *mark }
 
 func set() {
@@ -47,7 +48,7 @@ func set() {
 	}
 }
 
-// percent is by how much more than is in use the heap may grow.
+// percent returns by how many percent of the live heap the heap may grow.
 func percent(live uint64) int {
 	return int(max(usual, min(first, usual*Garbage/max(live, 1))))
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// formats are the images that the model API takes, by how their files begin (OpenAI's documentation of image input: PNG,
-// JPEG, WebP and GIF), and how to tell whether one is all there.
+// formats are the image formats that the model API accepts (OpenAI's documentation of image input: PNG, JPEG, WebP and GIF),
+// how their files begin, and how to find out whether a file is complete.
 var formats = []struct {
 	name  string
 	magic string
@@ -14,12 +14,12 @@ var formats = []struct {
 	whole func(bytesOf) bool
 }{
 	{"png", "\x89PNG\r\n\x1a\n", 0, wholePNG},
-	{"jpeg", "\xff\xd8\xff", 0, func(bytesOf) bool { return true }}, // readers make do with a part
+	{"jpeg", "\xff\xd8\xff", 0, func(bytesOf) bool { return true }}, // readers accept a truncated one
 	{"gif", "GIF8", 0, wholeGIF},
 	{"webp", "WEBP", 8, wholeWebP},
 }
 
-// look returns the type of an image by its first bytes, and what keeps it from being read.
+// look returns the type of an image by its first bytes, and in words why it can't be read.
 func (d bytesOf) look() (real, fault string) {
 	head := d.at(0, 16)
 	for _, f := range formats {
@@ -35,7 +35,7 @@ func (d bytesOf) look() (real, fault string) {
 
 // wholePNG walks over the chunks: each has a length, a type, its data and a checksum. IEND is the last.
 func wholePNG(d bytesOf) bool {
-	const around = 12 // bytes of a chunk beside its data
+	const around = 12 // bytes of a chunk besides its data
 	for at := 8; at+around <= d.len(); {
 		head := d.at(at, 8)
 		if string(head[4:]) == "IEND" {
@@ -50,17 +50,17 @@ func wholePNG(d bytesOf) bool {
 	return false
 }
 
-// wholeWebP compares the length that the file says it has behind its first eight bytes.
+// wholeWebP checks the length after the first eight bytes that the file's header gives.
 func wholeWebP(d bytesOf) bool {
 	return int64(binary.LittleEndian.Uint32(d.at(4, 4)))+8 <= int64(d.len())
 }
 
-// wholeGIF walks over the blocks up to the end of the first picture, which is what clients look at.
+// wholeGIF walks over the blocks up to the end of the first picture, which is all that clients read.
 func wholeGIF(d bytesOf) bool {
 	const (
 		header, descriptor  = 13, 10
 		extension, picture  = 0x21, 0x2c
-		headFlags, picFlags = 10, 9 // where the flags of the colour table stand
+		headFlags, picFlags = 10, 9 // offsets of the flags of the colour table
 	)
 	byteAt := func(at int) (b byte, ok bool) {
 		got := d.at(at, 1)
@@ -100,7 +100,7 @@ func wholeGIF(d bytesOf) bool {
 	return false
 }
 
-// colours is the length of the colour table that flags speak of, in bytes.
+// colours returns the length of the colour table that the flags announce, in bytes.
 func colours(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0

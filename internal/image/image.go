@@ -1,5 +1,5 @@
-// Package image looks at the images of prompts and outputs without decoding them. In: the address of an image, inline or
-// not. Out: what is wrong with it, if anything. It walks over the data once; no pixel is touched.
+// Package image checks the images of prompts and outputs without decoding them. In: the URL of an image, inline or not. Out:
+// what is wrong with it, if anything. It reads the data once and decodes no pixel.
 package image
 
 import (
@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// prefix begins the address of an inline image.
+// prefix begins the URL of an inline image.
 const prefix = "data:"
 
-// maxHead is how much of what stands in front of the data is looked at, in bytes.
+// maxHead is how much of the part before the data is read, in bytes.
 const maxHead = 100
 
-// maxBytes is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB a request).
+// maxBytes is how many bytes the images of one request may have (OpenAI's guide to image input: 50 MB per request).
 const maxBytes = 50 << 20
 
 // Verdict is what is known of an image.
 type Verdict struct {
-	// Fault is what keeps everybody from reading it, in words; "" if nothing does.
+	// Fault says in words why nobody can read it; "" if it can be read.
 	Fault string
 	// Place says where it is.
 	Place Place
-	// Declared is the type that its address names, and Real the one that its data begins like, as in png; "" if unknown.
+	// Declared is the type that its URL names, and Real the type by its first bytes, both like "png"; "" if unknown.
 	Declared, Real string
-	// Plain: the address has no more than a type of image in front of its data, in lower case.
+	// Plain says that the URL has the form data:image/TYPE;base64,DATA with the type in lower case and nothing else.
 	Plain bool
 }
 
@@ -35,14 +35,14 @@ type Place uint8
 
 // The places.
 const (
-	Inline  Place = iota // in its address
+	Inline  Place = iota // in a data: URL
 	Web                  // at http: or https:
-	Nowhere              // the address is neither
+	Nowhere              // any other URL
 )
 
-// Check looks at the address of an image. Clients from 0.145 on go by the data alone, and want it whole (a JPEG may be cut
-// short); older ones pass the address on, and the model API goes by what it names, too. Measured with 0.79.0, 0.114.0,
-// 0.145.0 and 0.169.0.
+// Check checks the URL of an image. Clients from 0.145 on look only at the data, which must be complete (but a JPEG may be
+// truncated); older ones pass the URL on, and the model API also looks at the type that it names. Measured with 0.79.0,
+// 0.114.0, 0.145.0 and 0.169.0.
 func Check(url []byte) Verdict {
 	if len(url) < len(prefix) || !bytes.EqualFold(url[:len(prefix)], []byte(prefix)) {
 		return elsewhere(url)
@@ -55,7 +55,7 @@ func Check(url []byte) Verdict {
 	switch {
 	case !ok:
 		v.Fault = "it has no data"
-	case !encoded(parameters):
+	case !isBase64(parameters):
 		v.Fault = "its data is not base64"
 	case len(data) == 0:
 		v.Fault = "it is empty"
@@ -78,8 +78,8 @@ func elsewhere(url []byte) Verdict {
 	return Verdict{Place: Nowhere, Fault: "its address is neither data nor one of the web"}
 }
 
-// encoded says whether base64 is among the parameters of an address.
-func encoded(parameters string) bool {
+// isBase64 says whether base64 is among the parameters of a data: URL.
+func isBase64(parameters string) bool {
 	for p := range strings.SplitSeq(parameters, ";") {
 		if strings.EqualFold(p, "base64") {
 			return true
@@ -95,37 +95,37 @@ func NotBase64(data []byte) bool {
 		return true
 	}
 	if len(body) < largeData || runtime.GOMAXPROCS(0) == 1 {
-		return otherDigits(body)
+		return hasNonDigit(body)
 	}
 	half, first := body[:len(body)/2], make(chan bool, 1)
-	go func() { first <- otherDigits(half) }()
-	second := otherDigits(body[len(half):])
+	go func() { first <- hasNonDigit(half) }()
+	second := hasNonDigit(body[len(half):])
 	return <-first || second
 }
 
-// largeData is the length in bytes from which on data is looked at by two goroutines: who waits for the verdict on a long
-// line keeps all others waiting.
+// largeData is the length in bytes from which on two goroutines check the data: while one line waits for its verdict, all
+// later lines wait, too.
 const largeData = 1 << 20
 
-// otherDigits says whether there is a byte that is no digit of base64.
-func otherDigits(body []byte) bool {
+// hasNonDigit says whether there is a byte that is not a base64 digit.
+func hasNonDigit(body []byte) bool {
 	for len(body) >= 8 {
 		b := body[:8]
-		if strange[b[0]]|strange[b[1]]|strange[b[2]]|strange[b[3]]|strange[b[4]]|strange[b[5]]|strange[b[6]]|strange[b[7]] != 0 {
+		if nonDigit[b[0]]|nonDigit[b[1]]|nonDigit[b[2]]|nonDigit[b[3]]|nonDigit[b[4]]|nonDigit[b[5]]|nonDigit[b[6]]|nonDigit[b[7]] != 0 {
 			return true
 		}
 		body = body[8:]
 	}
 	for _, c := range body {
-		if strange[c] != 0 {
+		if nonDigit[c] != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// strange is 1 for every byte that is no digit of base64.
-var strange = func() (s [256]byte) {
+// nonDigit is 1 for every byte that is not a base64 digit.
+var nonDigit = func() (s [256]byte) {
 	for i := range s {
 		s[i] = 1
 	}
@@ -135,14 +135,14 @@ var strange = func() (s [256]byte) {
 	return s
 }()
 
-// bytesOf is base64 that decodes, read at any place.
+// bytesOf is valid base64, whose decoded bytes can be read at any offset.
 type bytesOf []byte
 
 func (d bytesOf) len() int {
 	return len(d)/4*3 - (len(d) - len(bytes.TrimRight(d, "=")))
 }
 
-// at returns n bytes, or as many as there are, from an offset on.
+// at returns n decoded bytes from an offset on, or as many as there are.
 func (d bytesOf) at(offset, n int) []byte {
 	from := min(offset/3*4, len(d))
 	to := min((offset+n+2)/3*4, len(d))

@@ -1,5 +1,5 @@
-// Package regular opens what a client keeps beside its sessions, if it is a regular file: to open a named pipe would wait for
-// ever, and a device may have no end. In: a path. Out: the file, open for reading. A leaf.
+// Package regular opens files that a client keeps beside its sessions, but only regular ones: opening a named pipe could wait
+// for ever, and a device may have no end. In: a path. Out: the file, open for reading. It imports no other package of hist.
 package regular
 
 import (
@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// ErrOther: the path leads to a directory, a named pipe, a socket or a device.
+// ErrOther says that the path leads to a directory, a named pipe, a socket or a device.
 var ErrOther = errors.New("not a regular file")
 
-// Open opens a regular file, or what a symbolic link leads to, for reading. Its errors are ErrOther and those of os.Open.
+// Open opens a regular file, or a symbolic link to one, for reading. Its errors are ErrOther and those of os.Open.
 func Open(path string) (*os.File, error) {
 	if err := Check(path); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func Check(path string) error {
 	return err
 }
 
-// ReadFile is os.ReadFile of a regular file. Its errors are those of Open and of reading.
+// ReadFile is os.ReadFile for regular files only. Its errors are ErrOther and those of os.ReadFile.
 func ReadFile(path string) ([]byte, error) {
 	if err := Check(path); err != nil {
 		return nil, err

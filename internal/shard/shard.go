@@ -1,6 +1,6 @@
-// Package shard parts work among tasks that know nothing of each other but their numbers.
+// Package shard divides work among tasks that know nothing of each other but their numbers.
 //
-// In: "I/N", or "auto/N" and the environment that a batch scheduler sets. Out: which names are this task's.
+// In: "I/N", or "auto/N" and the environment that a batch scheduler sets. Out: which names belong to this task.
 // Never here: starting, counting or retrying tasks; that is the scheduler's.
 package shard
 
@@ -17,10 +17,10 @@ type Shard struct {
 	Count int
 }
 
-// Whole is the only shard of work that is not parted.
+// Whole is the only shard of work that is not divided.
 var Whole = Shard{Index: 0, Count: 1}
 
-// String is the shard as Parse takes it.
+// String returns the shard in the form that Parse reads.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
 
 // maxCount keeps a mistyped number from making a million empty shards.
@@ -30,10 +30,10 @@ const maxCount = 1_000_000
 type scheduler struct {
 	name  string
 	index string // the variable that holds a task's number
-	count string // the one that holds how many tasks there are, "" if none does in every case
+	count string // the variable that holds the number of tasks, "" if there is none that is always right
 }
 
-// Slurm's own count is not asked: a task that is submitted again by itself (--array=7) keeps its number, but not the count.
+// Slurm's own count is not used: a task that is submitted again alone (--array=7) keeps its number, but not the count.
 var schedulers = []scheduler{
 	{"Kubernetes Indexed Job", "JOB_COMPLETION_INDEX", ""},
 	{"AWS Batch array job", "AWS_BATCH_JOB_ARRAY_INDEX", "AWS_BATCH_JOB_ARRAY_SIZE"},
@@ -59,8 +59,8 @@ func Parse(text string, getenv func(string) string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// fromScheduler finds the number that a scheduler gave this task. Two schedulers that disagree are an error: a shard
-// would be done twice and another never.
+// fromScheduler finds the number that a scheduler gave this task. It is an error if two schedulers disagree, because one
+// shard would be done twice and another never.
 func fromScheduler(n int, getenv func(string) string) (Shard, error) {
 	found, by := -1, ""
 	for _, s := range schedulers {
@@ -70,7 +70,7 @@ func fromScheduler(n int, getenv func(string) string) (Shard, error) {
 		}
 		i, err := strconv.Atoi(value)
 		if err != nil || i < 0 {
-			return Shard{}, fmt.Errorf("shard auto/%d: %s is %q, no task number", n, s.index, value)
+			return Shard{}, fmt.Errorf("shard auto/%d: %s is %q, which is not a task number", n, s.index, value)
 		}
 		if i >= n {
 			return Shard{}, fmt.Errorf("shard auto/%d: %s is %d, but the shards of %d are 0 to %d; number the tasks of the %s from 0", n, s.index, i, n, n-1, s.name)
@@ -97,7 +97,8 @@ func variables() string {
 	return strings.Join(names, ", ")
 }
 
-// Owns says whether a name is this shard's. Each name is exactly one shard's, on every machine and in every run.
+// Owns says whether a name belongs to this shard. Each name belongs to exactly one shard, the same on every machine and in
+// every run.
 func (s Shard) Owns(name string) bool {
 	h := fnv.New64a()
 	h.Write([]byte(name)) //nolint:errcheck // it never fails

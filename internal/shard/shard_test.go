@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 		{"auto/10", env("SLURM_ARRAY_TASK_ID", "9", "SLURM_ARRAY_TASK_COUNT", "1"), "9/10"},
 		{"auto/10", env("SLURM_ARRAY_TASK_ID", "10"), "from 0"},
 		{"auto/10", env("CLOUD_RUN_TASK_INDEX", "4", "CLOUD_RUN_TASK_COUNT", "10"), "4/10"},
-		{"auto/10", env("CLOUD_RUN_TASK_INDEX", "x"), "no task number"},
+		{"auto/10", env("CLOUD_RUN_TASK_INDEX", "x"), "not a task number"},
 		{"auto/10", env("CLOUD_RUN_TASK_INDEX", "4", "JOB_COMPLETION_INDEX", "5"), "says 4"},
 		{"auto/10", env(), "no scheduler has numbered this task"},
 	} {

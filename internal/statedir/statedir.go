@@ -1,5 +1,5 @@
-// Package statedir says where hist keeps what it remembers: its runs, its log of decisions. In: the environment. Out: a
-// path. Never here: what lies there.
+// Package statedir says where hist keeps its state: its runs, its log of decisions. In: the environment. Out: a path. Never
+// here: what is in that directory.
 package statedir
 
 import (
@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Path returns hist's directory, whether or not it exists: hist in $XDG_STATE_HOME, by default ~/.local/state. As the XDG
-// rules want it, a relative $XDG_STATE_HOME is passed over. It is an error if neither that nor a home is known.
+// Path returns hist's directory, whether or not it exists: hist in $XDG_STATE_HOME, by default ~/.local/state. A relative
+// $XDG_STATE_HOME is ignored, as the XDG specification demands. It is an error if neither that nor a home is known.
 func Path() (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) {

@@ -1,5 +1,5 @@
-// Package sum hashes what is written to it beside the work of whoever writes: SHA-256 takes as long as all else that is
-// done with the bytes of a session. In: bytes. Out: their sum in lower-case hexadecimal.
+// Package sum hashes what is written to it in another goroutine than the writer's, because SHA-256 takes as long as
+// everything else that is done with the bytes of a session. In: bytes. Out: their hash in lower-case hexadecimal.
 package sum
 
 import (
@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	chunk = 256 << 10 // bytes that are gathered before another goroutine hashes them
-	ahead = 4         // chunks that are on their way at most, so that neither of the two has to wait for the other to wake up
+	chunk = 256 << 10 // bytes that are collected before another goroutine hashes them
+	ahead = 4         // the most chunks that wait to be hashed; with several, neither side has to wait for the other to wake up
 )
 
-// Sum is a SHA-256 in the making. It is not safe for concurrent use, and needs no closing.
+// Sum computes a SHA-256. It is not safe for concurrent use, and need not be closed.
 type Sum struct {
 	hash  hash.Cloner
-	fill  []byte      // what is gathered
-	spare [][]byte    // chunks that were hashed
-	back  chan []byte // gives chunks back when they are hashed
-	out   int         // chunks that have not come back
+	fill  []byte      // the chunk that is being filled
+	spare [][]byte    // chunks that were hashed and can be used again
+	back  chan []byte // returns chunks when they are hashed
+	out   int         // how many chunks have not been returned yet
 
 	mu      sync.Mutex
 	queue   [][]byte // chunks to be hashed
 	working bool     // a goroutine hashes them
 }
 
-// New returns the sum of nothing.
+// New returns a Sum to which nothing has been written.
 func New() *Sum { return begin(sha256.New().(hash.Cloner)) }
 
 func begin(h hash.Cloner) *Sum { return &Sum{hash: h, back: make(chan []byte, ahead)} }
@@ -49,7 +49,7 @@ func (s *Sum) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// handOver has what is gathered hashed, behind what was handed over before, and waits if that is much.
+// handOver queues the filled chunk to be hashed, and waits if the queue is full.
 func (s *Sum) handOver() {
 	s.mu.Lock()
 	s.queue = append(s.queue, s.fill)
@@ -81,23 +81,23 @@ func (s *Sum) work() {
 		s.queue = s.queue[1:]
 		s.mu.Unlock()
 		s.hash.Write(next)
-		s.back <- next // there is room for all
+		s.back <- next // never blocks: the channel has room for all
 	}
 }
 
-// takeBack waits for a chunk.
+// takeBack waits for a chunk to be returned.
 func (s *Sum) takeBack() {
 	s.spare = append(s.spare, <-s.back)
 	s.out--
 }
 
-// Hex is the sum of all that was written.
+// Hex returns the hash of everything that was written.
 func (s *Sum) Hex() string {
 	s.settle()
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// Fork returns a sum of its own that begins with all that was written to s.
+// Fork returns an independent Sum that begins with everything that was written to s.
 func (s *Sum) Fork() *Sum {
 	s.settle()
 	same, err := s.hash.Clone()
@@ -107,7 +107,7 @@ func (s *Sum) Fork() *Sum {
 	return begin(same)
 }
 
-// settle has all hashed that was written.
+// settle waits until everything that was written has been hashed.
 func (s *Sum) settle() {
 	for s.out > 0 {
 		s.takeBack()
@@ -119,11 +119,11 @@ func (s *Sum) settle() {
 // Tee hashes what it passes on.
 type Tee struct {
 	To   io.Writer
-	Sum  *Sum  // of what To took
-	Size int64 // its length in bytes
+	Sum  *Sum  // of the bytes that To has accepted
+	Size int64 // how many these are
 }
 
-// NewTee passes on to w.
+// NewTee returns a Tee that passes on to w.
 func NewTee(w io.Writer) *Tee { return &Tee{To: w, Sum: New()} }
 
 // Write passes b on; the error is To's.

@@ -1,4 +1,4 @@
-// Package testfile is what tests of several packages need of files: golden ones, and trees of made-up ones.
+// Package testfile helps the tests of several packages with files: golden files, and directory trees of made-up ones.
 package testfile
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// Update says whether golden files are to be rewritten with what the code gives now.
-var Update = flag.Bool("update", false, "rewrite golden files with what the code does now")
+// Update says whether golden files are to be rewritten with the code's present output.
+var Update = flag.Bool("update", false, "rewrite golden files with the code's present output")
 
-// Findings prints findings one a line, with all that a reader must agree to: line (1-based) and offset (0-based), rule,
-// impact, fix, message, how many there are, and where the content comes from.
+// Findings prints findings one per line, with everything that a golden file should fix: line (1-based) and offset (0-based),
+// rule, impact, fix, message, how many there are, and where the content comes from.
 func Findings(findings []finding.Finding) string {
 	var b strings.Builder
 	for i := range findings {
@@ -33,7 +33,7 @@ func Findings(findings []finding.Finding) string {
 	return b.String()
 }
 
-// Golden compares findings with those of a golden file, or rewrites that with -update.
+// Golden compares findings with a golden file; with -update it rewrites the file instead.
 func Golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *Update {
@@ -51,8 +51,8 @@ func Golden(t *testing.T, path, got string) {
 	}
 }
 
-// Tree makes files, each of which holds its own name, below a new directory: "name/" is a directory, "name -> target"
-// a link.
+// Tree creates files below a new directory and returns that. Each file contains its own name; "name/" is a directory, and
+// "name -> target" a symbolic link.
 func Tree(t *testing.T, names ...string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -13,11 +13,11 @@ import (
 	_ "modernc.org/sqlite" // makes the databases
 )
 
-// homeMark stands in a database's statements for the home's path.
+// homeMark is replaced by the home's path in a database's statements.
 const homeMark = "$HOME"
 
-// Unpack writes the files of an archive below home. X.sql is a list of statements: the database X.sqlite is made of
-// them. A file called "X, N days old" is X, last written so long ago.
+// Unpack writes the files of an archive below home. X.sql is a list of SQL statements that make the database X.sqlite. A file
+// named "X, N days old" is written as X, with a modification time N days ago.
 func Unpack(archive, home string) error {
 	ar, err := txtar.ParseFile(archive)
 	if err != nil {

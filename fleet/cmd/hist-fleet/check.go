@@ -39,7 +39,7 @@ func (e *env) checkCommand() *cli.Command {
 	}
 }
 
-// check adds up what the shards of a run left.
+// check adds up the results that the shards of a run have written.
 func (e *env) check(ctx context.Context, run plan.Run, threshold lint.Impact) error {
 	out, err := store.Open(run.Out)
 	if err != nil {
@@ -62,7 +62,7 @@ func (e *env) check(ctx context.Context, run plan.Run, threshold lint.Impact) er
 		all.merge(d)
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s of %d not there, run them again: hist-fleet lint %s --shard %s", count(int64(len(missing)), "shard is", "shards are"), len(p.Parts), run,
+		return fmt.Errorf("%s of %d missing, run them again: hist-fleet lint %s --shard %s", count(int64(len(missing)), "shard is", "shards are"), len(p.Parts), run,
 			strings.Join(missing[:min(len(missing), 10)], ", "))
 	}
 	return e.verdict(all, p.Young, all.reaches(threshold))

@@ -20,7 +20,7 @@ func (e *env) lintCommand() *cli.Command {
 	return &cli.Command{
 		Name: "lint", Usage: "lint one shard of a run, or a whole store", ArgsUsage: "RUN|STORE",
 		Description: "RUN is what plan printed. A shard that has written its rows exits 0 whatever it found, so that no scheduler\n" +
-			"takes damage for a failed task: check tells the verdict. A STORE is planned, linted and checked in this one process;\n" +
+			"takes damage for a failed task: check gives the verdict. A STORE is planned, linted and checked in this one process;\n" +
 			"without --output its findings are printed and nothing is written.\n\n" + exitHelp,
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{Name: "shard", Usage: "with a RUN: the shard to lint, `I/N`, or auto/N to take I from the scheduler (Kubernetes, AWS Batch, Slurm, Cloud Run)"},
@@ -70,7 +70,7 @@ func (e *env) lint(ctx context.Context, c *cli.Command) error {
 	return e.check(ctx, run, threshold)
 }
 
-// lintShard does one shard of a run that was planned before.
+// lintShard lints one shard of a run that was planned before.
 func (e *env) lintShard(ctx context.Context, c *cli.Command, run plan.Run) error {
 	for _, name := range []string{"output", "previous", "min-age", "for-codex", "for-claude", "provider", "owner"} {
 		if c.IsSet(name) {
@@ -84,7 +84,7 @@ func (e *env) lintShard(ctx context.Context, c *cli.Command, run plan.Run) error
 	return e.lintPart(ctx, p, run, s, c.Int("workers"))
 }
 
-// planned loads the plan of a run and finds out which of its shards is meant.
+// planned loads the plan of a run and finds out which of its shards this process is to do.
 func (e *env) planned(ctx context.Context, c *cli.Command, run plan.Run) (*plan.Plan, shard.Shard, error) {
 	out, err := store.Open(run.Out)
 	if err != nil {
@@ -106,7 +106,7 @@ func (e *env) planned(ctx context.Context, c *cli.Command, run plan.Run) (*plan.
 	return p, s, nil
 }
 
-// done is what a shard leaves when its rows are in the store.
+// done is what a shard writes last, when its rows are in the store.
 type done struct {
 	Shard    string           `json:"shard"`
 	Rows     int64            `json:"rows"`
@@ -144,7 +144,7 @@ func (e *env) lintPart(ctx context.Context, p *plan.Plan, run plan.Run, s shard.
 		return err
 	}
 	if p.Version != programVersion() {
-		return fmt.Errorf("the run was planned by hist-fleet %s, this is %s: its rows would not compare; plan anew", p.Version, programVersion())
+		return fmt.Errorf("the run was planned by hist-fleet %s, this is %s: their rows could not be compared; plan again", p.Version, programVersion())
 	}
 	entries, err := p.Entries(ctx, out, run, s.Index)
 	if err != nil {
@@ -174,14 +174,14 @@ func (e *env) lintPart(ctx context.Context, p *plan.Plan, run plan.Run, s shard.
 	if err := rows.Put(ctx, out, run.SessionsKey(s.Index, s.Count), run.FindingsKey(s.Index, s.Count)); err != nil {
 		return err
 	}
-	if transient > 0 { // the shard's rows are there, but another try may know more
+	if transient > 0 { // the shard's rows are written, but another try may read more
 		return fmt.Errorf("shard %s: the store did not deliver %s; run the shard again", s, count(transient, "session", "sessions"))
 	}
 	d.Finished, d.Seconds = time.Now().UTC(), time.Since(begun).Seconds()
 	return plan.PutJSON(ctx, out, run.DoneKey(s.Index, s.Count), d)
 }
 
-// lintAndPrint lints a store and prints what it finds, one line a finding.
+// lintAndPrint lints a store and prints what it finds, one line per finding.
 func (e *env) lintAndPrint(ctx context.Context, c *cli.Command, address string, threshold lint.Impact) error {
 	from, err := store.Open(address)
 	if err != nil {
@@ -217,7 +217,7 @@ func (e *env) lintAndPrint(ctx context.Context, c *cli.Command, address string, 
 	return e.verdict(d, young, reached)
 }
 
-// printFindings prints what is known of one session, and says whether something reaches the threshold.
+// printFindings prints the findings of one session, and says whether one reaches the threshold.
 func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 	reached := false
 	if res.Session.Error != "" {
@@ -234,14 +234,14 @@ func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 	return reached
 }
 
-// verdict ends a run with its numbers and the exit code; young is how many sessions were left out as too young.
+// verdict prints the numbers of a run and returns its exit code; young is how many sessions were left out as too young.
 func (e *env) verdict(d *done, young int64, reached bool) error {
 	damaged := d.Worst["blocks"] + d.Worst["loses"] + d.Worst["rejects"] + d.Worst["shows"]
 	fmt.Fprintf(e.err, "%s, %d damaged, %d unreadable, %d changed meanwhile, %d of no known agent, %d unchanged since an earlier run, %d too young\n",
 		count(d.Rows, "session", "sessions"), damaged, d.Outcomes[work.Unreadable], d.Outcomes[work.Changed], d.Outcomes[work.Unclaimed], d.Outcomes[work.Cached], young)
 	switch {
 	case d.Rows == 0 && young > 0:
-		return &codeError{exitIO, fmt.Errorf("no session is old enough; --min-age 0s takes those, too, that may still be written")}
+		return &codeError{exitIO, fmt.Errorf("no session is old enough; --min-age 0s includes those that may still be being written")}
 	case d.Rows == 0:
 		return &codeError{exitIO, fmt.Errorf("no session was found")}
 	case d.Outcomes[work.Unreadable] > 0:

@@ -1,7 +1,7 @@
-// Command hist-fleet lints and repairs the sessions of many machines, where they lie in object storage or in a directory.
+// Command hist-fleet lints and repairs the sessions of many machines, which are in object storage or in a directory.
 //
-// It is a client of the batch scheduler that its owner has: that one places, counts and retries tasks; hist-fleet takes
-// a shard's number and does that shard. Without a scheduler one process does all.
+// It works with any batch scheduler: that places, counts and retries tasks; hist-fleet takes a shard's number and does that
+// shard. Without a scheduler one process does everything.
 package main
 
 import (
@@ -40,15 +40,15 @@ const (
 
 const exitHelp = `EXIT STATUS:
    0  nothing at or above the threshold, or done
-   1  findings at or above --fail-on (lint of a whole store, check), or something left unrepaired (repair) or not taken back (undo)
+   1  findings at or above --fail-on (lint of a whole store, check), or something left unrepaired (repair) or not undone (undo)
    2  the command line is wrong
    3  something could not be read or written, or a shard is missing; the rest was done`
 
 // version is set by the linker for a release.
 var version = ""
 
-// programVersion tells one build from another: rows of one are never taken for rows of another. A build that is no release
-// is named by its content.
+// programVersion identifies the build, so that the rows of one build are never taken for those of another. A build that is
+// not a release is identified by its content.
 var programVersion = sync.OnceValue(func() string {
 	if version != "" {
 		return version
@@ -59,7 +59,7 @@ var programVersion = sync.OnceValue(func() string {
 	return "dev-" + ownHash()
 })
 
-// ownHash is the beginning of the SHA-256 of the running program; of one that can't be read a number that is no other's.
+// ownHash returns the beginning of the SHA-256 of the running program; if that can't be read, a random text.
 func ownHash() string {
 	sum := sha256.New()
 	path, err := os.Executable()
@@ -76,13 +76,13 @@ func ownHash() string {
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
-// env is what commands work with.
+// env is what the commands need from outside: the output streams and the environment.
 type env struct {
 	out, err io.Writer
 	getenv   func(string) string
 }
 
-// codeError ends a command with an exit code; err may be nil when all has been said.
+// codeError ends a command with an exit code; err is nil if everything has been printed already.
 type codeError struct {
 	code int
 	err  error
@@ -141,7 +141,7 @@ func (e *env) command() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "hist-fleet", Usage: "lint and repair the session files of AI coding agents in object storage", Version: programVersion(),
-		Description: "A store is s3://BUCKET/PREFIX or a directory. Where the S3 service lies and who asks, the environment says\n" +
+		Description: "A store is s3://BUCKET/PREFIX or a directory. The S3 service and the credentials are taken from the environment\n" +
 			"(AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY …).\n\n" + exitHelp,
 		Writer: e.out, ErrWriter: e.err, HideHelpCommand: true, Commands: commands, OnUsageError: onUsage,
 		DisableSliceFlagSeparator: true,
@@ -155,7 +155,7 @@ func (e *env) command() *cli.Command {
 	}
 }
 
-// operand is the one address that a command takes.
+// operand returns the one address that a command takes.
 func operand(c *cli.Command, what string) (string, error) {
 	if n := c.Args().Len(); n != 1 {
 		return "", usage("want one address, %s, got %d; see %s --help", what, n, c.FullName())

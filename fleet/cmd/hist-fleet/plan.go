@@ -12,11 +12,11 @@ import (
 	"github.com/hist-cli/hist/fleet/work"
 )
 
-// judging are the flags that decide about findings and columns.
+// judging returns the flags that decide about findings and columns.
 func judging() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of Codex does with the damage (the newest is the default)"},
-		&cli.StringFlag{Name: "for-claude", Usage: "the same of Claude Code (the one that wrote the session and the newest are the default)"},
+		&cli.StringFlag{Name: "for-claude", Usage: "the same for Claude Code (the version that wrote the session and the newest are the default)"},
 		&cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (the session's own is the default)"},
 		&cli.StringFlag{Name: "owner", Usage: "a regular `EXPRESSION` over keys whose first group is the column owner, such as ^([^/]+)/"},
 	}
@@ -29,14 +29,14 @@ func optionsOf(c *cli.Command) work.Options {
 func planning() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "the `STORE` that plans and rows are written to"},
-		&cli.StringFlag{Name: "previous", Value: "latest", Usage: "take over the rows of what has not changed since this `RUN`: latest, none, or a run's name"},
-		&cli.DurationFlag{Name: "min-age", Value: time.Minute, Usage: "leave out what was written less than this `TIME` ago"},
+		&cli.StringFlag{Name: "previous", Value: "latest", Usage: "reuse the rows of sessions that have not changed since this `RUN`: latest, none, or a run's name"},
+		&cli.DurationFlag{Name: "min-age", Value: time.Minute, Usage: "leave out sessions that were written less than this `TIME` ago"},
 	}
 }
 
 func (e *env) planCommand() *cli.Command {
 	return &cli.Command{
-		Name: "plan", Usage: "list a store once and part its sessions among shards", ArgsUsage: "STORE",
+		Name: "plan", Usage: "list a store once and divide its sessions among shards", ArgsUsage: "STORE",
 		Description: "Prints the run's address, which the other commands take.\n\n" + exitHelp,
 		Flags:       append(append([]cli.Flag{&cli.IntFlag{Name: "shards", Value: 1, Usage: "make `N` shards; ten times as many as tasks that run at once is a good number"}}, planning()...), judging()...),
 		Action: func(ctx context.Context, c *cli.Command) error {

@@ -22,12 +22,12 @@ func (e *env) repairCommand() *cli.Command {
 	return &cli.Command{
 		Name: "repair", Usage: "repair the damaged sessions of a shard that was linted", ArgsUsage: "RUN",
 		Description: "Copies go to another store (--to), or the damaged objects are replaced (--in-place): each only if it is still\n" +
-			"the object that was linted, and after it was kept under .hist/originals/ETAG/. A bucket has no locks: a client that\n" +
+			"the object that was linted, and after a copy was kept under .hist/originals/ETAG/. A bucket has no locks: a client that\n" +
 			"syncs its damaged file later overwrites a repair in place.\n\n" + exitHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "shard", Usage: "the shard to repair, `I/N`, or auto/N to take I from the scheduler"},
 			&cli.StringFlag{Name: "to", Usage: "write repaired copies to this `STORE`, under their keys"},
-			&cli.BoolFlag{Name: "in-place", Usage: "replace the damaged objects; the store must heed If-Match"},
+			&cli.BoolFlag{Name: "in-place", Usage: "replace the damaged objects; the store must support If-Match"},
 			workersFlag(),
 		},
 		Action: e.repair,
@@ -85,7 +85,7 @@ func newRepairer(ctx context.Context, c *cli.Command, p *plan.Plan, run plan.Run
 	return r, store.Probe(ctx, from, fmt.Sprintf("%sprobe/%s/%d", work.Private, run.ID, s.Index))
 }
 
-// repairPart repairs what the rows of a shard call damaged.
+// repairPart repairs the sessions that are damaged according to a shard's rows.
 func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, run plan.Run, s shard.Shard, workers int) error {
 	out, err := store.Open(run.Out)
 	if err != nil {
@@ -112,7 +112,7 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, ru
 	if err := putReport(ctx, out, run.RepairsKey(s.Index, s.Count), &report, s); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.err, "%s damaged: %d repaired, %d without a mend, %d refused, %d changed meanwhile, %d could not be read or written\n",
+	fmt.Fprintf(e.err, "%s damaged: %d repaired, %d without a fix, %d refused, %d changed meanwhile, %d could not be read or written\n",
 		count(int64(len(damaged)), "session", "sessions"), outcomes[work.Repaired], outcomes[work.Nothing], outcomes[work.Refused], outcomes[work.Changed], outcomes[work.Unreadable])
 	switch {
 	case outcomes[work.Unreadable] > 0:
@@ -123,7 +123,7 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, ru
 	return nil
 }
 
-// damagedOf are the objects that the rows of a shard call damaged.
+// damagedOf returns the objects that are damaged according to a shard's rows.
 func damagedOf(ctx context.Context, out store.Store, run plan.Run, s shard.Shard) (damaged []store.Object, err error) {
 	err = sink.Sessions(ctx, out, run.SessionsKey(s.Index, s.Count), func(row work.SessionRow) error {
 		if row.Worst != "" && row.Worst != "notes" {
@@ -145,5 +145,5 @@ func putReport(ctx context.Context, out store.Store, key string, report *bytes.B
 }
 
 func noRun(address string) error {
-	return usage("%s is no run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
+	return usage("%s is not a run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
 }

@@ -68,7 +68,7 @@ func TestCopies(t *testing.T) {
 		}
 		fleettest.Put(t, to, key(0), []byte("somebody's\n"))
 		a := call(t, "repair", r.String(), "--to", address+"/mended").want(t, exitFindings)
-		if fleettest.Read(t, to, key(0)) != "somebody's\n" || !strings.Contains(a.err, "no repair of hist-fleet's") {
+		if fleettest.Read(t, to, key(0)) != "somebody's\n" || !strings.Contains(a.err, "was not written by hist-fleet") {
 			t.Errorf("what was there already: %s", a.err)
 		}
 	})

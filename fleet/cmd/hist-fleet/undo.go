@@ -20,8 +20,8 @@ func (e *env) undoCommand() *cli.Command {
 		Description: "Each comes from .hist/originals/ETAG/, where it stays, and only if the object is still what the repair made of\n" +
 			"it. Copies (repair --to) replaced nothing: they can be deleted.\n\n" + exitHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "shard", Usage: "the shard whose repairs are taken back, `I/N`, or auto/N to take I from the scheduler"},
-			&cli.StringSliceFlag{Name: "key", Usage: "take back only the repair of the object with this `KEY`; may be given more than once"},
+			&cli.StringFlag{Name: "shard", Usage: "the shard whose repairs are undone, `I/N`, or auto/N to take I from the scheduler"},
+			&cli.StringSliceFlag{Name: "key", Usage: "undo only the repair of the object with this `KEY`; may be given more than once"},
 			workersFlag(),
 		},
 		Action: e.undo,
@@ -45,7 +45,7 @@ func (e *env) undo(ctx context.Context, c *cli.Command) error {
 		return err
 	}
 	if !strings.HasPrefix(p.Source, "s3://") {
-		return usage("hist-fleet replaces nothing in a directory; hist undo takes back what hist repair has done there")
+		return usage("hist-fleet replaces nothing in a directory; hist undo undoes what hist repair has done there")
 	}
 	from, err := store.Open(p.Source)
 	if err != nil {
@@ -95,7 +95,7 @@ func (e *env) undo(ctx context.Context, c *cli.Command) error {
 	return nil
 }
 
-// onlyKeys are the objects with these keys.
+// onlyKeys returns the objects with these keys.
 func onlyKeys(damaged []store.Object, keys []string) (list []store.Object, err error) {
 	for _, key := range keys {
 		before := len(list)

@@ -1,5 +1,5 @@
-// Command gjsonpipe is what hist lint is measured against: a program in the usual manner that reads a session line by
-// line, checks each with gjson and unicode/utf8, gets the fields that rules need, and pairs calls with their outputs.
+// Command gjsonpipe is what hist lint is compared with: a program of the usual kind that reads a session line by line, checks
+// each line with gjson and unicode/utf8, gets the fields that rules need, and pairs calls with their outputs.
 package main
 
 import (
