@@ -52,7 +52,7 @@ func (a Agent) absent(home string) (list []agent.Said) {
 		}
 		list = append(list, agent.Said{Path: dir + extension, Finding: finding.Finding{
 			Rule: ruleNeverWritten, Impact: finding.Blocks, Pos: session.Pos{Line: 1},
-			Message: fmt.Sprintf("the session file is missing, but its folder is there, with %d sub-agents' conversations and %d outputs: the client never wrote the file, or has deleted it; prompts may be left in history.jsonl", parts, outputs),
+			Message: fmt.Sprintf("the session file is missing, but its folder is there (sub-agent conversations: %d, outputs: %d): the client never wrote the file, or has deleted it; prompts may be left in history.jsonl", parts, outputs),
 		}})
 	}
 	slices.SortFunc(list, func(a, b agent.Said) int { return cmp.Compare(a.Path, b.Path) })
