@@ -65,7 +65,7 @@ func keep(about object, kept []*node, summary *node) (list []keptRecord) {
 // lostSummaryBefore mends a record whose missing parent is a compaction's summary.
 func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	boundary := markAbove(p)
-	if boundary == nil || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink {
+	if boundary == nil || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink && c.summarized(boundary) {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -86,6 +86,16 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	}
 	c.hang(n, last, d)
 	return true
+}
+
+// summarized says whether a summary follows the mark of a compaction, before the next mark.
+func (c *Checker) summarized(mark *node) bool {
+	for _, n := range c.nodes[mark.index+1:] {
+		if !n.side && (n.summary || n.role == roleBoundary) {
+			return n.summary
+		}
+	}
+	return false
 }
 
 // markAbove is the compaction's mark that a record is, or follows with nothing in between but what the client adds; nil if

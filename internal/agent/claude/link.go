@@ -32,23 +32,39 @@ func (c *Checker) link() {
 		}
 	}
 	first := c.firstOfTree()
+	var loose []*node // nothing hangs on them, so that nothing is lost with them
 	for _, n := range c.nodes {
 		switch {
 		case n.side || n.up != nil || n.role == roleBoundary:
-		case !n.hasMessage() && n.first == nil: // nothing hangs on it: nothing is lost with it
-		case n.parent == "" && (n == first || c.rewound(n)):
-		case n.parent == "" && n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary, as 1.0.17 leaves it: nothing hangs on it
-		case n.parent == "" && n.isPrompt() && !c.answeredBefore(n): // the prompt before was taken back
-		case n.parent == "" && (c.replays(n) || c.begunAnew(n)):
-		case n.parent == "":
-			c.parentless(n)
-		case waiting[n.parent] != nil:
-			children := waiting[n.parent]
-			delete(waiting, n.parent)
-			c.lostParent(n.parent, children)
+		case !n.hasMessage() && n.first == nil:
+			loose = append(loose, n)
+		default:
+			c.linkRoot(n, first, waiting)
+		}
+	}
+	for _, n := range slices.Backward(loose) {
+		if n.first != nil && n.up == nil { // another root was hung on it since
+			c.linkRoot(n, first, waiting)
 		}
 	}
 	c.unknownLinks()
+}
+
+// linkRoot hangs a record that hangs on nothing on what it followed, unless it may begin a conversation. waiting are the records
+// whose parents are missing, by the ids of those; the first of each is removed with its kin once they are hung.
+func (c *Checker) linkRoot(n, first *node, waiting map[string][]*node) {
+	switch {
+	case n.parent == "" && (n == first || c.rewound(n)):
+	case n.parent == "" && n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary, as 1.0.17 leaves it: nothing hangs on it
+	case n.parent == "" && n.isPrompt() && !c.answeredBefore(n): // the prompt before was taken back
+	case n.parent == "" && (c.replays(n) || c.begunAnew(n)):
+	case n.parent == "":
+		c.parentless(n)
+	case waiting[n.parent] != nil:
+		children := waiting[n.parent]
+		delete(waiting, n.parent)
+		c.lostParent(n.parent, children)
+	}
 }
 
 // parentOf is the record that one names as its parent: mostly the one before it in the file.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -123,5 +125,41 @@ func TestCopiedEnd(t *testing.T) {
 	fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
 	if left := unsent(damaged, Sent(s), Lines(fixed)); len(left) > 0 {
 		t.Errorf("not sent after the repair: %v", left)
+	}
+}
+
+// TestLinksLost: of what the client adds behind a command two records are lost, and the command: the one between them, on which
+// nothing hangs any more, is taken for a parent by its time. All that stands above it is sent again once that is mended.
+func TestLinksLost(t *testing.T) {
+	at := func(s string) string { return `,"timestamp":"2026-11-20T10:` + s + `Z","version":"2.1.330"` }
+	added := func(uuid, parent, s string) string {
+		return fmt.Sprintf(`{"type":"attachment","uuid":%q,"parentUuid":%q,"attachment":{"type":"date"}%s}`, uuid, parent, at(s))
+	}
+	lines := []string{
+		line("user", "u1", "", asked("one"), at("01:00.000")), line("assistant", "a1", "u1", said("m1", "yes"), at("01:08.000")),
+		added("x1", "lost1", "02:00.500"), added("x3", "lost2", "02:00.502"),
+		line("user", "u3", "x3", asked("three"), at("03:00.000")), line("assistant", "a3", "u3", said("m3", "so"), at("03:08.000")),
+	}
+	text := []byte(strings.Join(lines, "\n") + "\n")
+	if !named(t, text) {
+		t.Error("not named")
+	}
+	fixed, _ := mend(t, text, lint.Options{})
+	if sent := Sent(Lines(fixed)); !sent["u1"] || !sent["a1"] || !sent["u3"] || !sent["a3"] {
+		t.Errorf("sent after the repair: %v", sent)
+	}
+}
+
+// TestSummaryAndMoreLost: the summary of a compaction is lost with what followed it. It is written again from the next request.
+func TestSummaryAndMoreLost(t *testing.T) {
+	s, _ := recording(t, "2.1.330", "compact")
+	i := s.find(0, func(l []byte) bool { return gjson.GetBytes(l, "isCompactSummary").Bool() })
+	next := i + 1
+	for get(s[next], "type") == "user" {
+		next++
+	}
+	text := append(slices.Clone(s[:i]), s[next:]...).Bytes()
+	if found := lintText(t, text, lint.Options{}); !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule.Name == "lost-summary" && f.Fix == lint.Recovered }) {
+		t.Errorf("not named: %+v", found)
 	}
 }
