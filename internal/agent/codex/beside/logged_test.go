@@ -252,6 +252,34 @@ func TestLoggedHalf(t *testing.T) {
 	}
 }
 
+// TestLoggedBehindEvent: what the log tells of comes behind the event that shows it and still stands. In front of it a thought
+// would be told twice: by its item, and as lost by the event.
+func TestLoggedBehindEvent(t *testing.T) {
+	const call = `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"wc -l`
+	dir := changedHome(t, "ok-logged", func(sql string) string {
+		return strings.ReplaceAll(sql, call, `{"type":"reasoning","summary":[{"type":"summary_text","text":"I count."}],"content":null,"encrypted_content":"gAAA"},`+call)
+	})
+	path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, `"id":"fc_10900"`) {
+			line = `{"timestamp":"2026-11-22T09:00:10.800Z","type":"event_msg","payload":{"type":"agent_reasoning","text":"I count."}}` + "\n"
+		}
+		kept.WriteString(line)
+	}
+	if err := os.WriteFile(path, []byte(kept.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res := lintOpened(t, openSource(t, path), dir)
+	if f := lostRecords(res.Findings); f == nil || len(f.Edits) != 2 || f.Pos.Line != 16 || len(res.Findings) != 1 {
+		t.Errorf("%+v; want the thought and the call behind line 16, and nothing else", res.Findings)
+	}
+}
+
 // newest changes the row of the newest request.
 func newest(change func(row string) string) func(sql string) string {
 	return func(sql string) string {

@@ -37,8 +37,13 @@ func (r *restorer) restored(items []told) []check.Lost {
 		}
 		line := codex.ItemRecord(r.at, item.raw)
 		var event []byte
-		if rec := r.decode(line); !item.older && !r.sent.showsBetween(r.first, r.last, rec) {
-			event = codex.ItemEvent(r.at, rec)
+		if rec := r.decode(line); !item.older {
+			shown := r.sent.shownBetween(r.first, r.last, rec)
+			if shown < 0 {
+				event = codex.ItemEvent(r.at, rec)
+			} else if !item.asks { // of what the model says, the event comes first
+				r.behind = max(r.behind, shown+1)
+			}
 		}
 		if item.asks {
 			r.put(line)

@@ -27,6 +27,7 @@ type sent struct {
 	pairs     bool            // a call or an output stands alone
 	torn      []tornItem
 	shown     []sentItem        // events that show a text, with the keys of that
+	thoughts  []sentItem        // events that show what was thought
 	begun     map[string]bool   // turns that begin in the session
 	at        map[int]time.Time // when the items behind damaged places were written, by their records
 	jumps     jumps
@@ -102,6 +103,8 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 	case rec.Kind == session.Evidence:
 		if text := codex.ShownText(rec); text != nil && len(s.shown) < maxCompared {
 			s.shown = append(s.shown, sentItem{mark(s.seed, text), int32(count), rec.Kind, false})
+		} else if tells, _ := codex.Evidence(rec); tells&codex.TellsThought != 0 && len(s.thoughts) < maxCompared {
+			s.thoughts = append(s.thoughts, sentItem{mark(s.seed, codex.ShownWords(rec)), int32(count), rec.Kind, false})
 		}
 	case rec.Kind == session.Compaction:
 		kept := codex.Field(rec, codex.FieldReplacement)
@@ -246,16 +249,24 @@ func (s *sent) all(decode func([]byte) *session.Record) []sentItem {
 // begins says whether a turn begins in the session.
 func (s *sent) begins(turn string) bool { return s.begun[turn] }
 
-// showsBetween says whether an event between two records shows the text of an item.
-func (s *sent) showsBetween(from, to int, item *session.Record) bool {
-	i, _ := slices.BinarySearchFunc(s.shown, from, func(e sentItem, at int) int { return cmp.Compare(int(e.record), at) })
-	key := mark(s.seed, codex.FirstText(item))
-	for ; i < len(s.shown) && int(s.shown[i].record) <= to; i++ {
-		if s.shown[i].key == key {
-			return true
+// shownBetween is the event between two records that shows an item, by its number among the records; of a thought the last
+// one. It is -1 if there is none.
+func (s *sent) shownBetween(from, to int, item *session.Record) int {
+	events, key := s.shown, mark(s.seed, codex.FirstText(item))
+	if item.Type == "response_item/reasoning" {
+		words := codex.WordsOf(item)
+		if len(words) == 0 {
+			return -1
+		}
+		events, key = s.thoughts, mark(s.seed, []byte(words[len(words)-1]))
+	}
+	i, _ := slices.BinarySearchFunc(events, from, func(e sentItem, at int) int { return cmp.Compare(int(e.record), at) })
+	for ; i < len(events) && int(events[i].record) <= to; i++ {
+		if events[i].key == key {
+			return int(events[i].record)
 		}
 	}
-	return false
+	return -1
 }
 
 // fits says whether a whole item is what a cut one was.
