@@ -99,14 +99,14 @@ func setLease(f *os.File, kind int) error {
 	return control(f, func(fd int) error { return leaseOn(fd, kind) })
 }
 
-// Opened says whether any process has the file at path open. It is called for each session of a home, so it makes as few
-// system calls as possible.
-func Opened(path string) (*Busy, error) {
+// Written says whether any process has the file at path open to write to it: a process that only reads, as another hist or a
+// backup does, is no client at work. It is called for each session of a home, so it makes as few system calls as possible.
+func Written(path string) (*Busy, error) {
 	fd, err := openNow(path)
 	if err != nil {
 		return nil, fmt.Errorf("finding out whether %s is open: %w", path, err)
 	}
-	err = retryLease(func() error { return leaseOn(fd, unix.F_WRLCK) })
+	err = retryLease(func() error { return leaseOn(fd, unix.F_RDLCK) })
 	unix.Close(fd) //nolint:errcheck // nothing was written; it releases the lease, too
 	if err == nil {
 		return nil, nil

@@ -14,8 +14,8 @@ func (*Guard) Broken() bool { return false }
 // Release does nothing here.
 func (*Guard) Release() {}
 
-// Opened is always nil: on this system it is not known whether a process has a file open.
-func Opened(string) (*Busy, error) { return nil, nil }
+// Written is always nil: on this system it is not known whether a process has a file open to write to it.
+func Written(string) (*Busy, error) { return nil, nil }
 
 // Holder is always 0: on this system it is not known which process has a file open.
 func Holder(string) int { return 0 }

@@ -162,7 +162,7 @@ func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
 			}
 		}
 	}
-	return inuse.Opened(path)
+	return inuse.Written(path)
 }
 
 // Unnoticed is true of the versions that note themselves nowhere.

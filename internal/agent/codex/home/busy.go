@@ -20,8 +20,8 @@ type Busy = inuse.Busy
 
 // InUse looks whether somebody uses the rollout file at path, and returns nil if nobody does. It asks for Codex's
 // migration journal and staged files, whether the agent of threadID has run this process, for the writer's lock of
-// threadID below home, and (Linux) for any open descriptor of the file, this process's own included: close readers
-// first. No client notices the question. With home or threadID empty only the file itself is looked at. An error says that it
+// threadID below home, and (Linux) for any descriptor of the file that is open to write to it, this process's own included.
+// No client notices the question. With home or threadID empty only the file itself is looked at. An error says that it
 // could not be found out: it is not known that nobody uses the file.
 //
 // Clients before 0.145 take no lock, and only Linux tells who has a file open: elsewhere nil means "not that we know".
@@ -65,7 +65,7 @@ func inUse(real, home, threadID string, none marks) (*Busy, error) {
 		unknown = errors.Join(unknown, err)
 	}
 	// Where the locks tell nothing, the open file may still.
-	if b, err := inuse.Opened(real); b != nil || err != nil {
+	if b, err := inuse.Written(real); b != nil || err != nil {
 		return b, err
 	}
 	return nil, unknown
