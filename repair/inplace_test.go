@@ -194,3 +194,33 @@ func TestInPlaceBesideDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestReplacedMeanwhile: where another file of the very size that the repaired one has comes in its way at the last moment, what
+// is told is that, and nothing is left of the run: its record is settled by the file, which must not be held any more then.
+func TestReplacedMeanwhile(t *testing.T) {
+	home, path, _ := inHome(t)
+	var theirs []byte
+	failpoint.Observe(func(name string) {
+		made, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".hist-*.tmp"))
+		if name != "closed" || err != nil || len(made) != 1 {
+			return
+		}
+		theirs, err = os.ReadFile(made[0])
+		if err != nil {
+			t.Error(err)
+		}
+		theirs = bytes.Replace(theirs, []byte("list the files"), []byte("list the FILES"), 1)
+		put(t, path, theirs)
+	})
+	t.Cleanup(func() { failpoint.Observe(nil) })
+	_, err := repairInPlace(t, home, path)
+	if !errors.Is(err, source.ErrChanged) || strings.Count(err.Error(), path) != 1 {
+		t.Errorf("got %v", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || theirs == nil || !bytes.Equal(now, theirs) {
+		t.Errorf("the session has changed (%v)", err)
+	}
+	if list, err := runs.List(); err != nil || len(list) > 1 || len(list) == 1 && len(list[0].Files) > 0 {
+		t.Errorf("there is a record: %+v, %v", list, err)
+	}
+}

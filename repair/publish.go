@@ -317,6 +317,8 @@ func (c *copying) last(ctx context.Context) (err error) {
 	if c.Mode != InPlace {
 		return c.Source.Changed()
 	}
-	c.guard, err = c.settleView(ctx, c.file)
+	if c.guard, err = c.settleView(ctx, c.file); err != nil {
+		c.guard.Release() // the run's record is settled next, which reads the file
+	}
 	return err
 }

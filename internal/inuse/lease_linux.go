@@ -41,6 +41,9 @@ type Guard struct {
 // no leases), and that no process was found among those whose descriptors we may see. A nil Guard may be used.
 func Hold(path string) (*Guard, *Busy, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, unix.EAGAIN) { // another process has a lease on it, to replace it
+		return nil, openBusy(Holder(path)), nil
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding out whether %s is open: %w", path, cause.Of(err))
 	}
@@ -103,6 +106,9 @@ func setLease(f *os.File, kind int) error {
 // backup does, is no client at work. It is called for each session of a home, so it makes as few system calls as possible.
 func Written(path string) (*Busy, error) {
 	fd, err := openNow(path)
+	if errors.Is(err, unix.EAGAIN) { // another process has a lease on it, to replace it
+		return openBusy(Holder(path)), nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("finding out whether %s is open: %w", path, err)
 	}

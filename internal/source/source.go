@@ -345,6 +345,9 @@ func kind(m fs.FileMode) string {
 
 // explain adds the path to an error, once, and turns the system's errors about symbolic links into ErrLoop.
 func explain(path string, err error) error {
+	if errors.Is(err, ErrLeased) {
+		return fmt.Errorf("%s: %w", path, ErrLeased)
+	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
