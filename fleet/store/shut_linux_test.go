@@ -15,7 +15,7 @@ import (
 	"github.com/hist-cli/hist/fleet/store"
 )
 
-// TestShutDirectory: what lies beside a directory that can't be looked into is listed, and that one is told.
+// TestShutDirectory: if a directory can't be read, everything beside it is listed, and the error names it.
 func TestShutDirectory(t *testing.T) {
 	root := t.TempDir()
 	s := fleettest.Open(t, root)
@@ -28,7 +28,7 @@ func TestShutDirectory(t *testing.T) {
 	}
 	t.Cleanup(func() { os.Chmod(shut, 0o700) }) //nolint:errcheck // so that it can be removed
 
-	// Anybody may come to the store.
+	// The store's own path can be entered by everybody.
 	for dir := root; strings.HasPrefix(dir, filepath.Clean(os.TempDir())+"/"); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)

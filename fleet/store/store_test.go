@@ -57,7 +57,7 @@ func TestConditions(t *testing.T) {
 	})
 }
 
-// TestOddPrefixes: a prefix is meant as it is spelled, for keys are no URLs.
+// TestOddPrefixes: a prefix is taken literally, because keys are not URLs.
 func TestOddPrefixes(t *testing.T) {
 	server := fleettest.NewServer(t)
 	whole, ctx := fleettest.Open(t, server.Bucket), context.Background()
@@ -75,7 +75,7 @@ func TestOddPrefixes(t *testing.T) {
 	}
 }
 
-// TestBadEndpoint: what is no address of a service is told before anything is asked.
+// TestBadEndpoint: an invalid service address is an error before any request is made.
 func TestBadEndpoint(t *testing.T) {
 	for _, endpoint := range []string{"ftp://127.0.0.1", "127.0.0.1:9000", "http://a b", "https://"} {
 		fleettest.Use(t, endpoint)
@@ -95,7 +95,7 @@ func TestKeysStayInside(t *testing.T) {
 	}
 }
 
-// TestProbe: a store that heeds conditions is taken, one that ignores them is not.
+// TestProbe: a store that respects conditions is accepted, one that ignores them is not.
 func TestProbe(t *testing.T) {
 	fleettest.Both(t, func(t *testing.T, address string) {
 		s := fleettest.Open(t, address)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSurvived: a panic is the object's row and not the shard's end.
+// TestSurvived: a panic gives the object an error row and does not end the shard.
 func TestSurvived(t *testing.T) {
 	if err := survived(func() error { panic("slice bounds out of range") }); err == nil || !strings.Contains(err.Error(), "a bug of hist's: slice bounds") {
 		t.Errorf("got %v", err)

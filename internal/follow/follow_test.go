@@ -22,8 +22,8 @@ func write(t *testing.T, path string) {
 	}
 }
 
-// TestFollow: what changes is told, wherever it is: in what was there, in a directory that comes, in one that was renamed,
-// below a root that was not there; nothing else is.
+// TestFollow: changes are reported wherever they are: in an existing directory, in a new one, in one that was renamed, below
+// a root that did not exist; nothing else is reported.
 func TestFollow(t *testing.T) {
 	top := t.TempDir()
 	root, missing := filepath.Join(top, "home", "sessions"), filepath.Join(top, "other", "home", "sessions")
@@ -81,7 +81,7 @@ func TestFollow(t *testing.T) {
 	expect(late)
 }
 
-// A file that is asked for is followed by its directory, and no other file of that is told.
+// A single file is followed by watching its directory, and no other file in that is reported.
 func TestOneFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jsonl")
@@ -108,7 +108,7 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// The system's limits are told in words that say what to do.
+// Errors about the system's limits say what to do.
 func TestLimit(t *testing.T) {
 	for _, cause := range []error{syscall.ENOSPC, syscall.EMFILE} {
 		if err := limitError("/x", fmt.Errorf("adding: %w", cause)); !errors.Is(err, ErrLimit) || !errors.Is(err, cause) {
@@ -157,7 +157,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestShut: a directory that can't be watched is told.
+// TestShut: a directory that can't be watched is reported.
 func TestShut(t *testing.T) {
 	root := t.TempDir()
 	shut := filepath.Join(root, "shut")

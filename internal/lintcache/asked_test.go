@@ -15,7 +15,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// What is found with the help of a list of threads, or of other files of the home, hangs on them, too.
+// A result that was found with the help of a list of threads, or of other files of the home, depends on them, too.
 func TestHomeAsked(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	for archive, helps := range map[string]string{
@@ -134,8 +134,8 @@ func TestClaudeKept(t *testing.T) {
 	}
 }
 
-// Which threads were begun in the place of another is told alike from the cache and from the sessions, and the cache holds
-// none of their words.
+// Which threads were begun to replace another is found the same from the cache as from the sessions, and the cache holds none
+// of their words.
 func TestGlance(t *testing.T) {
 	archives, err := filepath.Glob("../../fixtures/codex/rules/context-lost/*.txtar")
 	if err != nil || len(archives) < 5 {
@@ -190,7 +190,7 @@ func TestGlance(t *testing.T) {
 	}
 }
 
-// told is what findings say.
+// told returns the findings as text.
 func told(res *lint.Result) string {
 	var b strings.Builder
 	for _, f := range res.Findings {

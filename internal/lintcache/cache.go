@@ -20,35 +20,36 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// settled is how long a file must have rested: a file system may not tell apart two changes in one tick of its clock.
-const settled = 2 * time.Second
+// minRest is how long ago the last change of a file must be for a result to be stored. Two changes within one tick of the
+// file system's clock can have the same time, so that the second would go unnoticed.
+const minRest = 2 * time.Second
 
-// maxEntry is how large the findings of one session may be to be kept, in bytes.
+// maxEntry is the size of the largest result that is stored, in bytes.
 const maxEntry = 1 << 20
 
-// Cache is the cache of one version of hist. Its methods may be called from several goroutines. A nil Cache keeps nothing.
+// Cache is the cache of one version of hist. Its methods may be called from several goroutines. A nil Cache stores nothing.
 type Cache struct {
-	file string // where it lies
-	head []byte // begins it: what it is, and of which program
+	file string // its path
+	head []byte // the file's first bytes, which identify its format and the program
 
 	mu    sync.Mutex
 	homes map[string]*homeState // by agent and directory
-	old   map[place]entry       // as read
-	fresh map[place]entry       // found in this run, or of use for the first time since long
+	old   map[key]entry         // as read from the file
+	fresh map[key]entry         // to be written: stored in this run, or used for the first time in usedPrecision
 	dirty bool                  // there is something to write
 }
 
-// place says which session, judged by which options, an entry is about.
-type place [16]byte
+// key identifies a session together with the options by which it is judged.
+type key [16]byte
 
-// entry is what is known about one place.
+// entry is a stored result.
 type entry struct {
-	stamp sum    // of all that it hangs on, as that was when the file was linted
-	used  int64  // when it was last of use, in seconds since 1970
-	text  []byte // the coded result
+	state sum    // of the files that the result depends on: the entry is valid as long as that is the same
+	used  int64  // when it was last used, in seconds since 1970
+	text  []byte // the encoded result
 }
 
-// Dir is where the caches lie: hist in $XDG_CACHE_HOME, or in .cache below the user's home.
+// Dir returns the directory of the caches: hist in $XDG_CACHE_HOME, or in .cache below the user's home.
 func Dir() (string, error) {
 	base := os.Getenv("XDG_CACHE_HOME")
 	if !filepath.IsAbs(base) {
@@ -61,8 +62,8 @@ func Dir() (string, error) {
 	return filepath.Join(base, "hist"), nil
 }
 
-// Open reads the cache of this program. version is hist's; a program that was built anew has a cache of its own. Where
-// there can be none it returns nil, which is a cache, too.
+// Open reads the cache of this program. version is hist's; every build has a cache of its own. If there can be no cache it
+// returns nil, which may be used, too.
 func Open(version string) *Cache {
 	dir, err := Dir()
 	if err != nil {
@@ -77,113 +78,114 @@ func Open(version string) *Cache {
 		return nil
 	}
 	program := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d", version, self, info.Size(), info.ModTime().UnixNano()))
-	c := &Cache{file: filepath.Join(dir, fmt.Sprintf("lint-%x%s", program[:6], suffix)), head: append([]byte(magic), program[:16]...), fresh: map[place]entry{}, homes: map[string]*homeState{}}
-	c.old, _ = readFile(c.file, c.head)
+	c := &Cache{file: filepath.Join(dir, fmt.Sprintf("lint-%x%s", program[:6], suffix)), head: append([]byte(magic), program[:16]...), fresh: map[key]entry{}, homes: map[string]*homeState{}}
+	c.old, _ = readCache(c.file, c.head)
 	return c
 }
 
-// Lint is lint.Source, from the cache if the file has not changed since it was linted by the same options, nor anything
-// else that was looked at.
+// Lint is lint.Source. The result comes from the cache if the session was linted with the same options before, and since then
+// neither its file nor anything else that the result depends on has changed.
 func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options) (*lint.Result, error) {
 	if c == nil || opts.Live || opts.Fresh || src.Real == "" {
 		return lint.Source(ctx, src, opts)
 	}
-	k, ok := c.keyOf(src, opts)
+	l, ok := c.lookupOf(src, opts)
 	if !ok {
 		return lint.Source(ctx, src, opts)
 	}
-	if res, err := decode(c.find(k.at, k.near, k.around)); err == nil {
+	if res, err := decode(c.find(l)); err == nil {
 		return res, nil
 	}
-	asked := listen(&opts)
+	lookedFurther := watchLookups(&opts)
 	res, err := lint.Source(ctx, src, opts)
-	if a := k.agent; err == nil && res.Summary.Partial == nil && (a == nil || a.Name() == res.Summary.Agent) && boundedAgent(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
-		stamp, ok := k.near, true
-		if asked() {
-			stamp, ok = k.around()
+	if a := l.agent; err == nil && res.Summary.Partial == nil && (a == nil || a.Name() == res.Summary.Agent) && bounded(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
+		state, ok := l.own, true
+		if lookedFurther() {
+			state, ok = l.wide()
 		}
 		if ok {
-			c.add(k.at, stamp, encode(res))
+			c.add(l.key, state, encode(res))
 		}
 	}
 	return res, err
 }
 
-// Sound is what Lint would return for a session in which nothing is wrong, if that is known without linting it; else nil.
-// It is right for a session that is in use as well, with opts that say it is not: who has asked nobody has not to ask. In use
-// less is told of a session, never more.
+// Sound returns Lint's result if the cache knows that the session has no findings; else nil, without linting it.
+//
+// opts may say that the session is not in use although that has not been checked. A session has fewer findings while it is in
+// use, never more, so one without findings has none then either.
 func (c *Cache) Sound(src *source.Source, opts lint.Options) *lint.Result {
 	if c == nil || opts.Live || opts.Fresh || src.Real == "" {
 		return nil
 	}
-	k, ok := c.keyOf(src, opts)
+	l, ok := c.lookupOf(src, opts)
 	if !ok {
 		return nil
 	}
-	res, err := decode(c.find(k.at, k.near, k.around))
+	res, err := decode(c.find(l))
 	if err != nil || len(res.Findings) > 0 {
 		return nil
 	}
 	return res
 }
 
-// key is by what an entry is found.
-type key struct {
-	at     place
-	near   sum
-	around func() (sum, bool)
-	agent  agent.Agent
+// lookup is what is needed to find a session's entry and to decide whether it is valid.
+type lookup struct {
+	key   key
+	own   sum                // the state of the session's file and of the files that every result of its home depends on
+	wide  func() (sum, bool) // the state of everything that a result may depend on; computed only if needed
+	agent agent.Agent        // nil if only the session's bytes say which it is
 }
 
-// keyOf is a session's key; false if what is found in it can't be kept.
-func (c *Cache) keyOf(src *source.Source, opts lint.Options) (key, bool) {
-	own, ok := stampOf(src.Info)
+// lookupOf prepares a lookup; false if no result for the session can be stored.
+func (c *Cache) lookupOf(src *source.Source, opts lint.Options) (lookup, bool) {
+	file, ok := stampOf(src.Info)
 	a := agentOf(opts, src.Real)
-	hangsOn, bounded := c.hangsOn(a, opts)
-	if !ok || !bounded || !rests(src.Info, own) {
-		return key{}, false
+	common, known := c.common(a, opts)
+	if !ok || !known || !atRest(src.Info, file) {
+		return lookup{}, false
 	}
-	near, begun := sumOf(append([]stamp{own}, hangsOn...)), time.Now()
-	return key{placeOf(src, opts), near, func() (sum, bool) { return c.around(a, opts, src.Real, near, begun) }, a}, true
+	own, begun := sumOf(append([]stamp{file}, common...)), time.Now()
+	return lookup{keyOf(src, opts), own, func() (sum, bool) { return c.wide(a, opts, src.Real, own, begun) }, a}, true
 }
 
-// find returns what is kept about a place that has not changed, nil if nothing is: neither what is near, nor, if that was
-// looked at, what is around.
-func (c *Cache) find(at place, near sum, around func() (sum, bool)) []byte {
+// find returns the text of a valid entry, nil if there is none. An entry is valid if its state is own or, for a result that
+// depends on more, wide.
+func (c *Cache) find(l lookup) []byte {
 	c.mu.Lock()
-	e, ok := c.old[at]
+	e, ok := c.old[l.key]
 	c.mu.Unlock()
-	if ok && e.stamp != near {
-		wide, known := around()
-		ok = known && e.stamp == wide
+	if ok && e.state != l.own {
+		wide, known := l.wide()
+		ok = known && e.state == wide
 	}
 	if !ok {
 		return nil
 	}
-	if now := time.Now().Unix(); now-e.used > int64(renew/time.Second) {
+	if now := time.Now().Unix(); now-e.used > int64(usedPrecision/time.Second) {
 		e.used = now
-		c.keep(at, e)
+		c.keep(l.key, e)
 	}
 	return e.text
 }
 
-// add keeps what was found.
-func (c *Cache) add(at place, key sum, text []byte) {
+// add stores a result.
+func (c *Cache) add(k key, state sum, text []byte) {
 	if len(text) > maxEntry {
 		return
 	}
-	c.keep(at, entry{key, time.Now().Unix(), text})
+	c.keep(k, entry{state, time.Now().Unix(), text})
 }
 
-// keep is for what is to be written.
-func (c *Cache) keep(at place, e entry) {
+// keep stores an entry for Close to write.
+func (c *Cache) keep(k key, e entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.fresh[at], c.dirty = e, true
+	c.fresh[k], c.dirty = e, true
 }
 
-// placeOf names a session and all the options that its findings hang on.
-func placeOf(src *source.Source, opts lint.Options) place {
+// keyOf returns the key for a session and all the options that its findings depend on.
+func keyOf(src *source.Source, opts lint.Options) key {
 	text := make([]byte, 0, 512)
 	for _, s := range []string{
 		src.Real, opts.Agent, opts.Home, opts.WakePrefix, opts.SaveTool, opts.Provider, opts.Branch, opts.Name.Base, opts.Name.ThreadID, opts.Name.FileID, opts.Name.Time,
@@ -198,20 +200,20 @@ func placeOf(src *source.Source, opts lint.Options) place {
 		text = append(append(append(append(text, agent...), 0), opts.For[agent]...), 0)
 	}
 	h := sha256.Sum256(text)
-	return place(h[:16]).of(linted)
+	return key(h[:16]).withKind(linted)
 }
 
-// of is the place's for what is kept about a session, of which there are two things.
-func (p place) of(what byte) place {
-	p[0] = p[0]&^1 | what
-	return p
+// withKind returns the key under which a result of another kind about the same session is stored.
+func (k key) withKind(kind byte) key {
+	k[0] = k[0]&^1 | kind
+	return k
 }
 
-// What is kept about a session.
+// Kinds of results, in the lowest bit of a key's first byte.
 const (
-	linted  byte = iota // what was found
-	glanced             // who it is, and how its last turn ended
+	linted  byte = iota // of a lint
+	glanced             // of a glance
 )
 
-// equalHead says whether a file is a cache of this program.
-func equalHead(text, head []byte) bool { return bytes.HasPrefix(text, head) }
+// hasHead says whether a file is a cache of this program.
+func hasHead(text, head []byte) bool { return bytes.HasPrefix(text, head) }

@@ -19,7 +19,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// filled sets every field that can be set to something else than its zero value.
+// filled sets every field to something other than its zero value, where that is possible.
 func filled(v reflect.Value, n *int64) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -40,7 +40,7 @@ func filled(v reflect.Value, n *int64) {
 	}
 }
 
-// What Sound hangs on: a session in which nothing is found is told of in the same words while it is in use.
+// What Sound relies on: a session without findings has the same result while it is in use.
 func TestSoundInUse(t *testing.T) {
 	sound := 0
 	for _, agent := range []string{"codex", "claude"} {
@@ -71,7 +71,7 @@ func TestSoundInUse(t *testing.T) {
 	}
 }
 
-// Every field of a result is kept but those that a lint does not show; a new field must be listed here or kept.
+// Every field of a result is stored except those that a lint does not show; a new field must be listed here or stored.
 func TestNothingIsForgotten(t *testing.T) {
 	var r lint.Result
 	var n int64
@@ -100,7 +100,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 }
 
-// What is no coded result is refused, whatever it is.
+// Anything that is not an encoded result is refused.
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(&lint.Result{Findings: []lint.Finding{{Rule: lint.Rules[0], Message: "x"}}}))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff})
@@ -131,13 +131,13 @@ func damaged(t *testing.T) (path string) {
 	return path
 }
 
-// old waits until files rest: the time at which anything about them changed can't be set.
+// old waits until the files count as at rest: their change time can't be set.
 func old(t *testing.T) {
 	t.Helper()
-	time.Sleep(settled + 50*time.Millisecond)
+	time.Sleep(minRest + 50*time.Millisecond)
 }
 
-// lintBy lints a file by a cache and says whether it was read.
+// lintBy lints a file through a cache and says whether the file was read.
 func lintBy(t *testing.T, c *Cache, path string, opts lint.Options) (*lint.Result, bool) {
 	t.Helper()
 	src, err := source.Open(path)
@@ -185,7 +185,8 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// A file that changed in any way is linted anew, with the same size and time, too; one that has just changed is not kept.
+// A file that changed in any way is linted again, even if its size and time are the same; the result of one that has just
+// changed is not stored.
 func TestChanged(t *testing.T) {
 	path := damaged(t)
 	info, err := os.Stat(path)
@@ -215,7 +216,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// What a home's database holds of a session is part of what is found in it: when it changes, so does what is kept.
+// What a home's database holds of a session affects its findings, so that the entry is no longer valid when it changes.
 func TestHomeChanges(t *testing.T) {
 	outside := damaged(t)
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -257,7 +258,7 @@ func TestHomeChanges(t *testing.T) {
 	}
 }
 
-// A session without a header asks its neighbours: what was found hangs on them, too.
+// A session without a header is compared with its neighbours, so that the result depends on them, too.
 func TestNeighboursAsked(t *testing.T) {
 	path := damaged(t)
 	text, err := os.ReadFile("../../fixtures/codex/rules/no-header/bad.jsonl")
@@ -324,7 +325,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// Several at once take nothing from each other but entries, and leave a whole cache.
+// Several processes at once share nothing but entries, and leave an intact cache.
 func TestSeveralAtOnce(t *testing.T) {
 	path := damaged(t)
 	var all sync.WaitGroup
@@ -372,16 +373,16 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// The file keeps its bound, and what was used last stays; of other programs' caches the oldest go.
+// The file stays below its limit and keeps what was used last; of other builds' caches the oldest are removed.
 func TestBounds(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	c := Open("1")
 	now := time.Now().Unix()
-	all := map[place]entry{}
+	all := map[key]entry{}
 	for i := range 80 {
-		all[place{0, byte(i)}] = entry{used: now - int64(i), text: bytes.Repeat([]byte{byte(i)}, maxEntry)}
+		all[key{0, byte(i)}] = entry{used: now - int64(i), text: bytes.Repeat([]byte{byte(i)}, maxEntry)}
 	}
-	all[place{0, 255}] = entry{used: now - int64(unused/time.Second) - 10, text: []byte("old")}
+	all[key{0, 255}] = entry{used: now - int64(maxUnused/time.Second) - 10, text: []byte("old")}
 	text := c.coded(all)
 	if len(text) > maxFile {
 		t.Errorf("%d bytes", len(text))
@@ -393,7 +394,7 @@ func TestBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := Open("1").old
-	if _, ok := kept[place{}]; !ok || len(kept) != 63 {
+	if _, ok := kept[key{}]; !ok || len(kept) != 63 {
 		t.Errorf("%d kept", len(kept))
 	}
 	other := filepath.Join(filepath.Dir(c.file), "lint-000000000000"+suffix)

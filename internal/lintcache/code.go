@@ -13,15 +13,15 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-var errCode = errors.New("not a coded result")
+var errCode = errors.New("not an encoded result")
 
-// coder writes values to b, or reads them from it, in the same order: what is written is what is read. decoder makes one that
-// reads.
+// coder writes values to b, or reads them from it. The same methods do both, so that what is written and what is read are
+// always the same. decoder returns a coder that reads.
 type coder struct {
 	b       []byte
-	read    string // of which b is the end that is not read yet: all texts are parts of it
+	read    string // all of the input, of which b is the part that is not read yet; the decoded texts are slices of it
 	reading bool
-	bad     bool
+	bad     bool // what was read is not valid
 }
 
 func decoder(text []byte) *coder { return &coder{b: text, read: string(text), reading: true} }
@@ -61,13 +61,13 @@ func (c *coder) flag(f *bool) {
 	*f = n == 1
 }
 
-func (c *coder) small(n *int) {
+func (c *coder) integer(n *int) {
 	v := int64(*n)
 	c.num(&v)
 	*n = int(v)
 }
 
-// byteOf codes a value of one byte.
+// byteOf codes an integer of one byte.
 func byteOf[T ~uint8](c *coder, v *T) {
 	n := int64(*v)
 	c.num(&n)
@@ -79,11 +79,11 @@ func byteOf[T ~uint8](c *coder, v *T) {
 
 func (c *coder) pos(p *session.Pos) {
 	c.num(&p.Line)
-	c.small(&p.Part)
-	c.small(&p.Lost)
+	c.integer(&p.Part)
+	c.integer(&p.Lost)
 }
 
-// result codes all of a result but the edits, which a lint does not show.
+// result codes a result, except for its edits, which a lint does not show.
 func (c *coder) result(r *lint.Result) {
 	s := &r.Summary
 	for _, n := range []*int64{&s.Bytes, &s.Records, &s.Seen, &s.Items, &s.Lost} {
@@ -94,7 +94,7 @@ func (c *coder) result(r *lint.Result) {
 	byteOf(c, &s.Encoding)
 	c.flag(&s.TooLong)
 	count := len(r.Findings)
-	c.small(&count)
+	c.integer(&count)
 	if c.reading {
 		if count < 0 || count > len(c.b) {
 			c.bad, count = true, 0
@@ -143,7 +143,7 @@ func (c *coder) finding(f *lint.Finding) {
 	}
 }
 
-// time codes a moment to the nanosecond; its place is lost.
+// time codes a time to the nanosecond; its time zone is lost.
 func (c *coder) time(t *time.Time) {
 	zero := t.IsZero()
 	c.flag(&zero)
@@ -159,7 +159,7 @@ func (c *coder) time(t *time.Time) {
 	}
 }
 
-// glance codes what glance.Lost compares.
+// glance codes the fields that glance.Lost compares.
 func (c *coder) glance(s *glance.Session) {
 	name := ""
 	if s.Agent != nil {

@@ -16,34 +16,35 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// A cache's file is its head and then entries, each a frame and its text: the place, the stamp, when it was used, how
-// long the text is, and the CRC-32C of all that and the text.
+// A cache's file is its head followed by entries, each a frame and a text. A frame holds the key, the state, when the entry
+// was last used, the text's length, and the CRC-32C of all that and the text.
 const (
 	magic     = "hist lint cache 1\n"
 	frameSize = 16 + 16 + 8 + 4 + 4
 	suffix    = ".cache"
 
-	usualEntry = 256 // how long one is, in bytes, in a sound home: so much room is made
+	usualEntry = 256 // usual size of an entry in a home without findings, in bytes; by it the map is allocated
 )
 
-// Bounds of what lies on the disk.
+// Limits of what is kept on the disk.
 const (
-	maxFile = 64 << 20            // bytes of one cache; what was not used for longest goes first
-	maxAll  = 256 << 20           // bytes of all of them; those of other programs go, the oldest first
-	unused  = 30 * 24 * time.Hour // what was of no use for so long goes
-	renew   = 24 * time.Hour      // how exactly it is known when an entry was used
+	maxFile       = 64 << 20            // size of one cache in bytes; the entries that were not used for longest are dropped first
+	maxAll        = 256 << 20           // size of all caches in bytes; those of other builds are removed, the oldest first
+	maxUnused     = 30 * 24 * time.Hour // how long an unused entry, or a cache that is not written, is kept
+	usedPrecision = 24 * time.Hour      // an entry's time of use is updated only if it is older than this
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// readFile reads a cache up to its first entry that is not whole. A file that is none, or of another program, has none.
-func readFile(path string, head []byte) (map[place]entry, error) {
+// readCache reads a cache up to the first entry that is incomplete or damaged. A file that is not a cache of this program has
+// no entries.
+func readCache(path string, head []byte) (map[key]entry, error) {
 	text, err := source.Small(path, maxFile+maxEntry)
-	if err != nil || !equalHead(text, head) {
+	if err != nil || !hasHead(text, head) {
 		return nil, err
 	}
 	text = text[len(head):]
-	entries := make(map[place]entry, len(text)/usualEntry)
+	entries := make(map[key]entry, len(text)/usualEntry)
 	for len(text) >= frameSize {
 		frame := text[:frameSize]
 		size := binary.LittleEndian.Uint32(frame[40:])
@@ -54,22 +55,22 @@ func readFile(path string, head []byte) (map[place]entry, error) {
 		if crc32.Update(crc32.Checksum(frame[:44], castagnoli), castagnoli, body) != binary.LittleEndian.Uint32(frame[44:]) {
 			break
 		}
-		entries[place(frame[:16])] = entry{[16]byte(frame[16:32]), int64(binary.LittleEndian.Uint64(frame[32:])), body}
+		entries[key(frame[:16])] = entry{[16]byte(frame[16:32]), int64(binary.LittleEndian.Uint64(frame[32:])), body}
 		text = text[frameSize+len(body):]
 	}
 	return entries, nil
 }
 
-func appendEntry(b []byte, at place, e entry) []byte {
+func appendEntry(b []byte, k key, e entry) []byte {
 	from := len(b)
-	b = append(append(b, at[:]...), e.stamp[:]...)
+	b = append(append(b, k[:]...), e.state[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(e.used))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(e.text)))
 	sum := crc32.Update(crc32.Checksum(b[from:], castagnoli), castagnoli, e.text)
 	return append(binary.LittleEndian.AppendUint32(b, sum), e.text...)
 }
 
-// Close writes what was found to the disk, if anything was. A cache that can't be written is no loss but of time.
+// Close writes the cache to the disk, if anything is new. If that fails only time is lost.
 func (c *Cache) Close() {
 	if c == nil || !c.dirty {
 		return
@@ -77,9 +78,9 @@ func (c *Cache) Close() {
 	if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
 		return
 	}
-	all, _ := readFile(c.file, c.head) // another process may have added to it
+	all, _ := readCache(c.file, c.head) // another process may have added to it meanwhile
 	if all == nil {
-		all = map[place]entry{}
+		all = map[key]entry{}
 	}
 	maps.Copy(all, c.fresh)
 	if replace(c.file, c.coded(all)) == nil {
@@ -88,25 +89,25 @@ func (c *Cache) Close() {
 	}
 }
 
-// coded is the file's text, without what was not used for long and within its bound.
-func (c *Cache) coded(all map[place]entry) []byte {
-	order := slices.SortedFunc(maps.Keys(all), func(a, b place) int {
+// coded returns the file's content: the entries that were used last, up to maxFile.
+func (c *Cache) coded(all map[key]entry) []byte {
+	order := slices.SortedFunc(maps.Keys(all), func(a, b key) int {
 		return cmp.Or(cmp.Compare(all[b].used, all[a].used), slices.Compare(a[:], b[:]))
 	})
-	oldest := time.Now().Add(-unused).Unix()
+	oldest := time.Now().Add(-maxUnused).Unix()
 	text := slices.Clone(c.head)
-	for _, at := range order {
-		e := all[at]
+	for _, k := range order {
+		e := all[k]
 		if e.used < oldest || len(text)+frameSize+len(e.text) > maxFile {
 			break
 		}
-		text = appendEntry(text, at, e)
+		text = appendEntry(text, k, e)
 	}
 	return text
 }
 
-// replace writes a file under another name and renames it, so that a reader sees the old one or the new one. It is not
-// synced: what a crash leaves of it is found out by its sums.
+// replace writes a file under a temporary name and renames it, so that a reader sees either the old one or the new one. It
+// does not sync: if a crash damages the file, its checksums show that.
 func replace(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // mode 0600
 	if err != nil {
@@ -122,32 +123,34 @@ func replace(path string, text []byte) error {
 	return err
 }
 
-// lies is a file in the directory of caches.
-type lies struct {
+// cacheFile is a file in the directory of caches.
+type cacheFile struct {
 	path string
 	info fs.FileInfo
 }
 
-// list returns the caches of all programs, and what writing them has left, the oldest first. Other files are none of ours.
-func list(dir string) []lies {
+// list returns the caches of all builds and the temporary files of interrupted writes, the oldest first. It leaves out other
+// files.
+func list(dir string) []cacheFile {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
 	}
-	var files []lies
+	var files []cacheFile
 	for _, e := range entries {
 		if name := e.Name(); !strings.HasPrefix(name, "lint-") || !strings.HasSuffix(name, suffix) && !strings.HasSuffix(name, ".tmp") {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			files = append(files, lies{filepath.Join(dir, e.Name()), info})
+			files = append(files, cacheFile{filepath.Join(dir, e.Name()), info})
 		}
 	}
-	slices.SortFunc(files, func(a, b lies) int { return a.info.ModTime().Compare(b.info.ModTime()) })
+	slices.SortFunc(files, func(a, b cacheFile) int { return a.info.ModTime().Compare(b.info.ModTime()) })
 	return files
 }
 
-// prune removes caches that nobody has written for long, what a crash left behind, and the oldest beyond the bound.
+// prune removes caches that have not been written for maxUnused, left-over temporary files, and the oldest caches as long as
+// all together are larger than maxAll. It keeps own.
 func prune(dir, own string) {
 	files := list(dir)
 	var size int64
@@ -157,21 +160,21 @@ func prune(dir, own string) {
 	for _, f := range files {
 		age := time.Since(f.info.ModTime())
 		left := strings.HasSuffix(f.path, ".tmp") && age > time.Hour
-		if f.path != own && (left || age > unused || size > maxAll) && os.Remove(f.path) == nil {
+		if f.path != own && (left || age > maxUnused || size > maxAll) && os.Remove(f.path) == nil {
 			size -= f.info.Size()
 		}
 	}
 }
 
-// Status is what lies on the disk.
+// Status describes the caches on the disk.
 type Status struct {
 	Dir   string
 	Files int
 	Bytes int64
-	Own   int // sessions that this program's cache knows
+	Own   int // how many sessions this program's cache knows
 }
 
-// Look says what lies on the disk.
+// Look returns the status of the caches.
 func Look(version string) (Status, error) {
 	dir, err := Dir()
 	if err != nil {
@@ -183,8 +186,8 @@ func Look(version string) (Status, error) {
 		s.Bytes += f.info.Size()
 	}
 	if c := Open(version); c != nil {
-		for at := range c.old {
-			if at[0]&1 == linted {
+		for k := range c.old {
+			if k[0]&1 == linted {
 				s.Own++
 			}
 		}
@@ -192,7 +195,7 @@ func Look(version string) (Status, error) {
 	return s, nil
 }
 
-// Clean removes all caches, of other versions, too, and says how many bytes they had.
+// Clean removes all caches, also those of other versions, and returns how many bytes they had.
 func Clean() (bytes int64, err error) {
 	dir, err := Dir()
 	if err != nil {

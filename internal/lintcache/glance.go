@@ -8,18 +8,17 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 )
 
-// Glance is what glance.Lost compares of a session, from the cache if the file has not changed. In the place of its prompts
-// it has their marks.
+// Glance returns the fields of a session that glance.Lost compares, from the cache if the file has not changed. The prompts
+// are replaced by their hashes (glance.Session.Mark).
 func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error) {
-	at := place{}
-	var key sum
+	var l lookup
 	if c != nil {
 		info, err := os.Stat(path)
-		own, ok := stampOf(info)
-		if err == nil && ok && rests(info, own) {
+		file, ok := stampOf(info)
+		if err == nil && ok && atRest(info, file) {
 			s := sha256.Sum256([]byte(path))
-			at, key = place(s[:16]).of(glanced), sumOf([]stamp{own})
-			if s, err := readGlance(path, c.find(at, key, func() (sum, bool) { return sum{}, false })); err == nil {
+			l = lookup{key: key(s[:16]).withKind(glanced), own: sumOf([]stamp{file}), wide: func() (sum, bool) { return sum{}, false }}
+			if s, err := readGlance(path, c.find(l)); err == nil {
 				return s, nil
 			}
 		}
@@ -29,10 +28,10 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 		return nil, err
 	}
 	s.Mark()
-	if key != (sum{}) {
+	if l.own != (sum{}) {
 		var code coder
 		code.glance(s)
-		c.add(at, key, code.b)
+		c.add(l.key, l.own, code.b)
 	}
 	return s, nil
 }

@@ -71,7 +71,7 @@ func (rec recordedRun) undoBy(t *testing.T, what string) error {
 	return err
 }
 
-// write puts another text in the place of a file of the record.
+// write replaces a file of the record by another text.
 func (rec recordedRun) write(t *testing.T, name string, text []byte) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(rec.dir, name), text, 0o600); err != nil {

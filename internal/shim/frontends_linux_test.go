@@ -48,7 +48,7 @@ var frontEnds = []frontEnd{
 	{name: "HAPI 0.17.4's messages", command: byMessages("0.17.4"), fails: true, byHand: true},
 }
 
-// byMessages plays a front end that can't be had any more, by what it says.
+// byMessages plays a front end that is no longer available, by the messages that it sends.
 func byMessages(version string) func(t *testing.T, codex, thread string, prompts ...string) []string {
 	return func(t *testing.T, codex, thread string, prompts ...string) []string {
 		t.Helper()
@@ -127,8 +127,8 @@ func (f frontEnd) talk(t *testing.T, h *clienttest.Home, codex, thread string, u
 	return thread
 }
 
-// runIn runs a program in a client's home, to its end or until it is to be killed, with all that it has started. That it
-// fails is its own affair.
+// runIn runs a program in a client's home, until it ends or is to be killed, together with everything that it has started.
+// Its failure is no error of the test.
 func runIn(t *testing.T, h *clienttest.Home, until func() bool, rejoin bool, args []string) {
 	t.Helper()
 	c := exec.Command(args[0], args[1:]...)
@@ -179,7 +179,7 @@ func killHome(root string) {
 	}
 }
 
-// damages are what is done to a session between two runs, as a crash or a power loss does.
+// damages are what a crash or a power loss can do to a session between two runs.
 var damages = map[string]func(t *testing.T, text []byte) []byte{
 	"header lost": func(t *testing.T, text []byte) []byte { _, rest, _ := bytes.Cut(text, []byte("\n")); return rest },
 	"first prompt's record lost": func(t *testing.T, text []byte) []byte {
@@ -347,10 +347,10 @@ func startHome(t *testing.T, bin clienttest.Binary) *clienttest.Home {
 	return h
 }
 
-// overloaded is what a provider answers that has no room, at which the client does not try again.
+// overloaded is the answer of a provider without capacity, after which the client does not try again.
 const overloaded = "server_is_overloaded"
 
-// failsSecond answers the first prompt, and the second with what a provider says that has no room.
+// failsSecond answers the first prompt, and the second as a provider without capacity does.
 func failsSecond() []clienttest.Reply {
 	full := clienttest.Reply{Kind: clienttest.Failed, Code: overloaded, Message: "Our servers are currently overloaded. Please try again later."}
 	return []clienttest.Reply{{Items: []clienttest.Item{clienttest.Message("msg_1", "The first answer.")}}, full}

@@ -107,7 +107,7 @@ func (a *hapi) run(args ...string) {
 	go c.Wait()
 }
 
-// end ends all that HAPI has started, which it does not do itself.
+// end ends everything that HAPI has started, because HAPI does not do that itself.
 func (a *hapi) end() {
 	if a.t.Failed() {
 		for _, name := range []string{"hub.log", "runner.log"} {
@@ -172,7 +172,7 @@ func (a *hapi) spawn() {
 	}
 }
 
-// active says whether the hub takes the session for running.
+// active says whether the hub considers the session running.
 func (a *hapi) active() bool {
 	return gjson.Get(a.call("GET", "/api/sessions/"+a.session, ""), "session.active").Bool()
 }

@@ -59,8 +59,8 @@ func TestRepairedBeforeTheClientReads(t *testing.T) {
 	}
 }
 
-// What is not looked at: a thread that the server has open, one that was looked at just before, what somebody has open, and
-// whatever is not in a file. None of it is held up.
+// These are not checked and not delayed: a thread that the server has open, one that was checked just before, a session that
+// a process has open, and anything that is not in a file.
 func TestNotLookedAt(t *testing.T) {
 	count := func(p *place) int {
 		text, _ := os.ReadFile(filepath.Join(p.dir, "state/hist/decisions.jsonl"))
@@ -176,7 +176,7 @@ func TestNotLookedAt(t *testing.T) {
 	})
 }
 
-// A time that hist does not take is no reason for not looking: the usual one holds.
+// A timeout that is not valid does not prevent the check: the default is used.
 func TestATimeoutWithoutUnit(t *testing.T) {
 	for _, value := range []string{"5", "0s"} {
 		p := newPlace(t, "app", "HIST_SHIM_TIMEOUT="+value)
@@ -216,8 +216,8 @@ func TestNoWordsInTheLog(t *testing.T) {
 	}
 }
 
-// On a command line the session is looked at before the client runs. It says one line if there is something to say, and
-// whatever it is, the client is run.
+// The session that a command line names is checked before the client runs. hist prints at most one line, and the client is
+// run whatever was found.
 func TestCommandLines(t *testing.T) {
 	for _, c := range []struct {
 		args     string

@@ -262,7 +262,8 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// A relay holds nothing of the caller's but its streams, and the client has all that it would have had.
+// A relay inherits nothing but the caller's standard streams, and the client inherits everything that it would have without
+// the shim.
 func TestInheritedFiles(t *testing.T) {
 	p := newPlace(t, "info:0")
 	read, write, err := os.Pipe()

@@ -177,7 +177,7 @@ func TestShardsAreTheWhole(t *testing.T) {
 	})
 }
 
-// TestWarmIsCold: what has not changed is not read again, and its rows are those of a run that read it.
+// TestWarmIsCold: unchanged objects are not read again, and their rows are the same as those of a run that read them.
 func TestWarmIsCold(t *testing.T) {
 	server := fleettest.NewServer(t)
 	proxy := fleettest.NewProxy(t, server)
@@ -222,7 +222,7 @@ func TestWarmIsCold(t *testing.T) {
 			t.Errorf("%s: findings %+v, fresh %+v", key, findings[key], want)
 		}
 	}
-	// Other options know nothing.
+	// With other options no rows are reused.
 	aSecondLater(t)
 	other := planned(t, in, "-o", out, "--for-codex", "0.145")
 	p, err := plan.Load(context.Background(), fleettest.Open(t, other.Out), other)
@@ -330,7 +330,7 @@ func TestRepo(t *testing.T) {
 	}
 }
 
-// TestBadOptions: a version or an API that is none is told before anything is read, whether a run is planned or not.
+// TestBadOptions: an invalid version or API is an error before anything is read, whether a run is planned or not.
 func TestBadOptions(t *testing.T) {
 	in := t.TempDir()
 	for _, c := range [][]string{

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// A hist that was not asked rightly has not looked. Here the test's own program stands for it, which exits with 2 for a
-// flag that it does not know, as hist does.
+// If hist does not understand its arguments, the session counts as not checked. Here the test's own program plays hist: it
+// exits with 2 for a flag that it does not know, as hist does.
 func TestAWrongQuestionIsNoAnswer(t *testing.T) {
 	if err := runHist(t.Context(), []string{"hist", "-test.run=^$"}); err != nil {
 		t.Errorf("an answer is taken for a failure: %v", err)

@@ -110,7 +110,7 @@ func (w *wire) callerGets(want string) {
 	}
 }
 
-// settle waits until the relay has taken in what it has handed on: it looks at the client's words only after that.
+// settle waits until the relay has read what it has handed on, since it reads the client's messages only after that.
 func (w *wire) settle() {
 	w.t.Helper()
 	io.WriteString(w.client, `{"method":"thread/started","params":{"thread":{"id":"settled"}}}`+"\n")
@@ -128,8 +128,8 @@ func (w *wire) settle() {
 	w.t.Fatal("never settled")
 }
 
-// decided is the last line of the log, behind all that was said until now: a relay that has sent the next message on is done
-// with the one before.
+// decided returns the last line of the log once all messages so far are dealt with: when the relay has handed on the next
+// message, it is done with the one before.
 func (w *wire) decided() decisions.Decision {
 	w.t.Helper()
 	w.same(`{"method":"initialized"}`)
@@ -192,7 +192,7 @@ func TestRejoin(t *testing.T) {
 	w.up(start(10, ""), `{"id":10,"method":"thread/resume","params":{"threadId":"`+a+`","cwd":"/work"}}`)
 }
 
-// A refusal is not the caller's business: its own request goes out, once, and its answer is the only one.
+// The caller does not see a refusal: its own request is sent then, once, and it gets only the answer to that.
 func TestRejoinRefused(t *testing.T) {
 	w := newWire(t, true)
 	w.fails()
@@ -228,7 +228,7 @@ func TestRejoinRefusedInPieces(t *testing.T) {
 	}
 }
 
-// A client that takes too long to answer holds nobody up, and its refusal is still none of the caller's business.
+// A client that takes too long to answer delays nobody, and the caller does not see its late refusal.
 func TestRejoinRefusedLate(t *testing.T) {
 	t.Setenv("HIST_SHIM_TIMEOUT", "50ms")
 	w := newWire(t, true)
@@ -390,7 +390,7 @@ func within(t *testing.T, failure string, done <-chan bool) {
 	}
 }
 
-// A look serves for a while, then the same thread is looked at anew.
+// A check is good for a while; after that the same thread is checked again.
 func TestLooksAgain(t *testing.T) {
 	w := newWire(t, false)
 	line := `{"id":1,"method":"thread/read","params":{"threadId":"` + a + `"}}`
