@@ -128,13 +128,40 @@ func TestSeeds(t *testing.T) {
 		if a, b := somePlan(seed, versions, true), somePlan(seed, versions, true); !reflect.DeepEqual(a, b) {
 			t.Fatalf("seed %d: %+v and %+v", seed, a, b)
 		}
-		for i := range 7 {
+		for i := range damages {
 			a, what := spoil(rand.New(rand.NewPCG(seed, 3)), text, i)
 			b, _ := spoil(rand.New(rand.NewPCG(seed, 3)), text, i)
 			if !bytes.Equal(a, b) || bytes.Equal(a, text) {
 				t.Errorf("seed %d: %s", seed, what)
 			}
 		}
+	}
+}
+
+// Of a home's databases one is damaged, the same one for each seed.
+func TestSpoilDatabase(t *testing.T) {
+	told := map[string]bool{}
+	for seed := range uint64(20) {
+		var what [2]string
+		for i := range what {
+			dir := t.TempDir()
+			for _, name := range []string{"state_5.sqlite", "logs_2.sqlite", "logs_2.sqlite-wal"} {
+				if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte("x"), 9000), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var err error
+			if what[i], err = spoilDatabase(rand.New(rand.NewPCG(seed, 3)), dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if what[0] != what[1] || !strings.HasPrefix(what[0], "database ") {
+			t.Errorf("seed %d: %q and %q", seed, what[0], what[1])
+		}
+		told[strings.Fields(what[0])[2]] = true
+	}
+	if len(told) < 4 {
+		t.Errorf("only %v", told)
 	}
 }
 

@@ -46,6 +46,9 @@ func (b bench) damaged(ctx context.Context, h *clienttest.Home, whole outcome, s
 		out := whole
 		out.Log = append([]string(nil), whole.Log...)
 		out.Damage = what
+		if err := further(ctx, rng, h, &out, i); err != nil {
+			return outs, err
+		}
 		if err := b.measure(ctx, h, &out, kept); err != nil {
 			return outs, err
 		}
@@ -54,15 +57,19 @@ func (b bench) damaged(ctx context.Context, h *clienttest.Home, whole outcome, s
 	return outs, nil
 }
 
+// damages are the ways in which spoil damages a file.
+const damages = 7
+
 // spoil damages a file in one of the ways that disks, programs and people have.
 func spoil(rng *rand.Rand, text []byte, i int) (broken []byte, what string) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	if len(lines[len(lines)-1]) == 0 {
 		lines = lines[:len(lines)-1]
 	}
-	first := len(lines[0])                                        // the header is seldom what is hit
-	at := func() int { return first + rng.IntN(len(text)-first) } // a byte
-	line := func() int { return 1 + rng.IntN(len(lines)-1) }
+	below := func(n int) int { return rng.IntN(max(1, n)) }    // 0 of nothing
+	first := len(lines[0])                                     // the header is seldom what is hit
+	at := func() int { return first + below(len(text)-first) } // a byte
+	line := func() int { return 1 + below(len(lines)-1) }
 	join := func(parts ...[][]byte) []byte {
 		var all [][]byte
 		for _, p := range parts {
@@ -71,17 +78,17 @@ func spoil(rng *rand.Rand, text []byte, i int) (broken []byte, what string) {
 		return bytes.Join(all, nil)
 	}
 	broken = bytes.Clone(text)
-	switch i % 7 {
+	switch i % damages {
 	case 0:
 		n := at()
 		return broken[:n], fmt.Sprintf("cut at %d of %d", n, len(text))
 	case 1:
 		n := line()
-		torn := lines[n][:rng.IntN(len(lines[n])-1)]
+		torn := lines[n][:below(len(lines[n])-1)]
 		return join(lines[:n], [][]byte{torn}, lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes, the next behind it", n+1, len(torn))
 	case 2:
 		n := line()
-		torn := append(bytes.Clone(lines[n][:rng.IntN(len(lines[n])-1)]), '\n')
+		torn := append(bytes.Clone(lines[n][:below(len(lines[n])-1)]), '\n')
 		return join(lines[:n], [][]byte{torn}, lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes", n+1, len(torn)-1)
 	case 3:
 		size := []int{512, 4096}[rng.IntN(2)]

@@ -68,7 +68,7 @@ func somePlan(seed uint64, versions []string, faulty bool) plan {
 	p.Front = rng.IntN(3) == 0 && clienttest.HasFront(versions[at])
 	turns := rng.IntN(4) + 3
 	for turn := range turns {
-		if turn > 0 && at+1 < len(versions) && rng.IntN(100) < 6 && faulty {
+		if turn > 0 && at+1 < len(versions) && rng.IntN(100) < 6 {
 			at += 1 + rng.IntN(len(versions)-at-1) // an upgrade
 		}
 		p.Versions = append(p.Versions, versions[at])
@@ -81,5 +81,6 @@ func somePlan(seed uint64, versions []string, faulty bool) plan {
 	if rng.IntN(100) < 12 {
 		p.Compact = 1 + rng.IntN(turns-1)
 	}
+	p.Fork = !faulty && rng.IntN(8) == 0 && clienttest.HasFront(versions[at])
 	return p
 }

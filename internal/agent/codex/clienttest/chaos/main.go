@@ -170,6 +170,11 @@ func (b bench) session(ctx context.Context, o options, seed uint64, versions []s
 		return nil, err
 	}
 	h.Config = append(h.Config, pl.model(h.Bin.Version))
+	if p.Fork {
+		if err := pl.fork(ctx, h); err != nil {
+			pl.log = append(pl.log, "fork: "+err.Error())
+		}
+	}
 	out := outcome{Plan: p, Client: h.Bin.Version, Root: h.Root, Path: pl.path, ID: pl.id, Log: pl.log}
 	if o.damage == 0 {
 		return []*outcome{&out}, b.measure(ctx, h, &out, said)

@@ -17,9 +17,10 @@ import (
 // outcome is what became of one session.
 type outcome struct {
 	Plan     plan     `json:"plan"`
-	Damage   string   `json:"damage,omitempty"` // what was done to the file afterwards
-	Client   string   `json:"client"`           // the version that resumes
-	Root     string   `json:"root"`             // where the home was, and must be again to be played
+	Damage   string   `json:"damage,omitempty"`  // what was done to the file afterwards
+	Further  string   `json:"further,omitempty"` // what else was
+	Client   string   `json:"client"`            // the version that resumes
+	Root     string   `json:"root"`              // where the home was, and must be again to be played
 	Path     string   `json:"path"`
 	ID       string   `json:"id"`
 	Log      []string `json:"log"`

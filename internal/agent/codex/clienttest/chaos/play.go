@@ -21,6 +21,7 @@ type plan struct {
 	Faults   []fault  `json:"faults"`   // turn by turn
 	Compact  int      `json:"compact"`  // the turn that begins with a compaction, or -1
 	Front    bool     `json:"front"`    // the client is a front end's: one process for many turns
+	Fork     bool     `json:"fork"`     // it is forked at its end, and the fork is the session
 }
 
 // player plays a plan in a home.

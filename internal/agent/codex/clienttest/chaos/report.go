@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,6 +68,10 @@ func (s *summary) add(o *outcome) {
 	s.group(mode).add(o)
 	if o.Damage != "" {
 		s.group("damage " + strings.Fields(o.Damage)[0]).add(o)
+		s.group("and " + cmp.Or(o.Further, "nothing else")).add(o)
+		if o.Plan.Fork {
+			s.group("fork").add(o)
+		}
 	}
 	for _, e := range o.Said {
 		name := "kind " + e.Kind
