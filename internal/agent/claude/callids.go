@@ -2,6 +2,7 @@ package claude
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -59,7 +60,7 @@ func (c *Checker) open(call *node, b *block) bool {
 }
 
 // matchIDs gives an output the id of the open call that it hangs on. Where that call has another one's id, and its own is the
-// one that the output names, it gets that back.
+// one that the output names, it gets that back; so does a call whose id the API has not given.
 func (c *Checker) matchIDs(m, call *node, b *block) {
 	named := m.blocks[0].id
 	d := &draft{about: m, Finding: finding.Finding{
@@ -73,9 +74,12 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 	if c.add(d); !c.chosen(d) {
 		return
 	}
-	if shared {
+	if shared || likelierID(named, b.id) && !call.foreign && c.calls()[named] == nil {
 		d.about = call
 		d.Edits = append(d.Edits, renamed(call, b, named))
+		if !shared {
+			delete(c.calls(), b.id)
+		}
 		b.id = named
 		c.calls()[named] = call
 		return
@@ -83,6 +87,13 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 	d.Edits = append(d.Edits, renamed(m, &m.blocks[0], b.id))
 	m.blocks[0].id = b.id
 	c.results()[b.id] = append(c.results()[b.id], m)
+}
+
+// likelierID says whether of two ids for a call and its output the first is the one that the API gave: the other has no form that
+// it takes, or not the beginning of its own ids.
+func likelierID(id, other string) bool {
+	const own = "toolu_"
+	return isCallID(id) && (!isCallID(other) || strings.HasPrefix(id, own) && !strings.HasPrefix(other, own))
 }
 
 // renamed is the edit that gives a block another call's id.

@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,5 +162,19 @@ func TestSummaryAndMoreLost(t *testing.T) {
 	text := append(slices.Clone(s[:i]), s[next:]...).Bytes()
 	if found := lintText(t, text, lint.Options{}); !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule.Name == "lost-summary" && f.Fix == lint.Recovered }) {
 		t.Errorf("not named: %+v", found)
+	}
+}
+
+// TestCallIDKept: of a call and its output that name different ids, the call's was changed if it is none that the API gives.
+func TestCallIDKept(t *testing.T) {
+	s, _ := recording(t, "2.1.330", "resumed")
+	i := s.readCall()
+	id := get(s[i], "message.content.0.id")
+	for _, changed := range []string{strings.Replace(id, "toolu_", "toglu_", 1), id + ":"} {
+		damaged := s.with(i, bytes.Replace(bytes.Clone(s[i]), []byte(id), []byte(changed), 1))
+		fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
+		if !bytes.Equal(fixed, s.Bytes()) {
+			t.Errorf("%s is not %s again", changed, id)
+		}
 	}
 }
