@@ -89,6 +89,7 @@ func (b *bench) prepare() error {
 		"quarter.jsonl": {Size: b.size / 4, Seed: 1, Paginated: true}, "plain.jsonl": {Size: b.size, Seed: 1, Paginated: true},
 		"giga.jsonl": {Size: 1 << 30, Seed: 4, Paginated: true}, "legacy.jsonl": {Size: b.size, Seed: 1, Images: true},
 		"short.jsonl": {Size: b.size / 4, Seed: 1, Paginated: true, Text: 50},
+		"same.jsonl": {Size: b.size / 8, Seed: 1, Paginated: true, Text: sameText},
 	}
 	for i := range 8 {
 		files[fmt.Sprintf("many/s%d.jsonl", i)] = corpus.Options{Size: b.size / 8, Seed: int64(10 + i), Paginated: true}
@@ -97,6 +98,11 @@ func (b *bench) prepare() error {
 		if err := b.write(name, func(w io.Writer) error { return corpus.Write(w, o) }); err != nil {
 			return err
 		}
+	}
+	if err := b.write("claude.jsonl", func(w io.Writer) error {
+		return corpus.WriteClaude(w, corpus.Options{Size: b.size / 8, Seed: 1, Text: 50})
+	}); err != nil {
+		return err
 	}
 	if err := b.write("line.jsonl", oneLine); err != nil {
 		return err
@@ -109,6 +115,10 @@ func (b *bench) prepare() error {
 		return err
 	})
 }
+
+// sameText is how long texts of Codex's are, for its records to be as long as those of Claude Code's with short texts: that
+// writes more beside them.
+const sameText = 530
 
 func (b *bench) write(name string, fill func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(b.path(name)), 0o755); err != nil {
@@ -162,6 +172,8 @@ func (b *bench) programs() []program {
 		{name: "the gjson pipeline with that", args: []string{b.path("gjsonpipe"), b.path("legacy.jsonl")}, one: true},
 		{name: lintShort, args: lint("short.jsonl"), one: true},
 		{name: gjsonShort, args: []string{b.path("gjsonpipe"), b.path("short.jsonl")}, one: true},
+		{name: lintClaude, args: lint("claude.jsonl"), one: true},
+		{name: lintSame, args: lint("same.jsonl"), one: true},
 		{name: lintMany, args: lint("many")},
 		{name: lintManyOne, args: lint("many"), one: true},
 		{name: lintPlain, args: lint("plain.jsonl")},
@@ -194,6 +206,8 @@ const (
 	lintQuarter  = "hist lint, a quarter of it"
 	lintShort    = "hist lint, a quarter, short texts, one processor"
 	gjsonShort   = "the gjson pipeline with those"
+	lintClaude   = "hist lint, an eighth, of Claude Code's, short texts, one processor"
+	lintSame     = "hist lint, an eighth, of Codex's, records of that length, one processor"
 	lintTorn     = "hist lint, half of it, torn at the end"
 	ddTorn       = "dd with fsync, that half"
 	repairTorn   = "hist repair of that"

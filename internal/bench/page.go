@@ -72,6 +72,7 @@ func (b *bench) goals() []goal {
 	return []goal{
 		atLeast("lint of the mixed session on one processor, against a gjson pipeline: at least 3 ×", b.ratio(gjsonMixed, lintMixedOne), 3),
 		atLeast("the same of short texts: at least 2.2 ×", b.ratio(gjsonShort, lintShort), 2.2),
+		atMost("lint of Claude Code's records against Codex's of the same length: at most 1.15 ×", b.ratio(lintClaude, lintSame), 1.15),
 		atLeast("lint against `jq -c .type`: at least 12 ×", b.ratio("jq -c .type", lintMixed), 12),
 		atLeast("eight files on all processors against one: at least 1.8 ×", b.ratio(lintManyOne, lintMany), 1.8),
 		atLeast("one file on all processors against one: at least 1.7 ×", b.ratio(lintPlainOne, lintPlain), 1.7),

@@ -43,3 +43,23 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 }
+
+// TestClaude: the same of Claude Code's, the records of which are a chain.
+func TestClaude(t *testing.T) {
+	var one, two bytes.Buffer
+	for _, to := range []*bytes.Buffer{&one, &two} {
+		if err := WriteClaude(to, Options{Size: 1 << 20, Seed: 1, Text: 50}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(one.Bytes(), two.Bytes()) {
+		t.Error("not the same twice")
+	}
+	res, err := lint.Session(context.Background(), bytes.NewReader(one.Bytes()), lint.Options{})
+	if err != nil || res.Summary.Agent != "claude" || len(res.Findings) > 0 {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	if n := int64(bytes.Count(one.Bytes(), []byte{'\n'})); res.Summary.Records != n || one.Len()/int(n) < 700 || one.Len()/int(n) > 900 {
+		t.Errorf("%d records of %d lines, %d bytes", res.Summary.Records, n, one.Len())
+	}
+}

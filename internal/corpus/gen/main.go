@@ -18,8 +18,13 @@ func main() {
 	flag.BoolVar(&o.Paginated, "paginated", false, "with ordinals")
 	flag.IntVar(&o.Text, "text", 0, "bytes that half of the texts are longer than")
 	flag.BoolVar(&o.Images, "images", false, "with four lines of 20 MB")
+	claude := flag.Bool("claude", false, "one of Claude Code's, in place of Codex's")
 	flag.Parse()
-	if err := corpus.Write(os.Stdout, o); err != nil {
+	write := corpus.Write
+	if *claude {
+		write = corpus.WriteClaude
+	}
+	if err := write(os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
