@@ -89,7 +89,7 @@ func (b *bench) prepare() error {
 		"quarter.jsonl": {Size: b.size / 4, Seed: 1, Paginated: true}, "plain.jsonl": {Size: b.size, Seed: 1, Paginated: true},
 		"giga.jsonl": {Size: 1 << 30, Seed: 4, Paginated: true}, "legacy.jsonl": {Size: b.size, Seed: 1, Images: true},
 		"short.jsonl": {Size: b.size / 4, Seed: 1, Paginated: true, Text: 50},
-		"same.jsonl": {Size: b.size / 8, Seed: 1, Paginated: true, Text: sameText},
+		"same.jsonl":  {Size: b.size / 8, Seed: 1, Paginated: true, Text: sameText},
 	}
 	for i := range 8 {
 		files[fmt.Sprintf("many/s%d.jsonl", i)] = corpus.Options{Size: b.size / 8, Seed: int64(10 + i), Paginated: true}
