@@ -162,6 +162,23 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// A home that can't be looked into is told, though there are sessions in another one: it may hold some.
+func TestShutHome(t *testing.T) {
+	open, shut := openTemp(t), openTemp(t)
+	path := filepath.Join(open, "sessions/2026/11/20/rollout-2026-11-20T10-00-00-019a0000-0000-7000-8000-000000000001.jsonl")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(header), 0o644), os.Chmod(shut, 0)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(shut, 0o700) }) //nolint:errcheck // so that it can be removed
+	for _, command := range []string{"lint", "list"} {
+		c := asNobody(t, child(t, command))
+		c.Env = append(c.Env, "CODEX_HOME="+open, "CLAUDE_CONFIG_DIR="+shut)
+		if code, out := exitCode(t, c); code != ExitIO || !strings.Contains(out, "projects: permission denied") {
+			t.Errorf("%s: exit %d: %s", command, code, out)
+		}
+	}
+}
+
 // In a directory that may not be written to, nothing is repaired in place nor beside, and a copy elsewhere is.
 func TestReadOnlyDirectory(t *testing.T) {
 	dir, elsewhere := openTemp(t), openTemp(t)

@@ -51,6 +51,9 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 			for _, dir := range h.agent.Sessions(h.dir) {
 				list = append(list, below(ctx, dir)...)
 			}
+			if live := h.agent.LiveAt(h.dir); shut(live) {
+				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, fs.ErrPermission)})
+			}
 		}
 		if len(list) == 0 {
 			list = append(list, noSessions(homes))
@@ -60,6 +63,12 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 		list = append(list, find(ctx, homes, op)...)
 	}
 	return list, ctx.Err()
+}
+
+// shut says whether this user may not even look whether a directory is there: then it may hold sessions.
+func shut(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrPermission)
 }
 
 // noSessions is the target of who asks for all sessions where there are none.
