@@ -13,7 +13,7 @@ const everyHidden = "a\x01\x1b[31m\x7f\u0085\u009b31m\u061c\u200e\u200f\u202a\u2
 
 func raw(s string) bool { return strings.ContainsFunc(s, escape.Hidden) }
 
-// No format lets through what stands in a path, a message or an error.
+// No format lets hidden characters of a path, a message or an error through.
 func TestNothingHiddenInAnyFormat(t *testing.T) {
 	list := []*Session{{Path: everyHidden, Findings: []Finding{{
 		Path: everyHidden, Line: 1, Rule: "torn-tail", Impact: "loses", Fix: "none", Message: everyHidden, Record: everyHidden, Source: everyHidden, Fails: true,

@@ -35,7 +35,7 @@ func recording(t testing.TB, version, scenario string) string {
 	return found[0]
 }
 
-// TestRecordings: what is told of the last turn of sessions that real clients wrote.
+// TestRecordings: what is reported about the last turn of sessions that real clients wrote.
 func TestRecordings(t *testing.T) {
 	for _, c := range []struct {
 		scenario string
@@ -103,7 +103,7 @@ func TestPromptIsFound(t *testing.T) {
 	}
 }
 
-// TestTurnTooLong: of a turn longer than what is read the end is told, and that its beginning was not seen.
+// TestTurnTooLong: of a turn that is longer than what is read, the end is reported, and that its beginning was not seen.
 func TestTurnTooLong(t *testing.T) {
 	text, err := os.ReadFile(recording(t, "0.169.0", "capacity"))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestTurnTooLong(t *testing.T) {
 	}
 }
 
-// TestDamaged: what can't be read is said, and is no error.
+// TestDamaged: what can't be read is described in the result, and is no error.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	header := `{"timestamp":"2026-11-20T19:53:37.962Z","type":"session_meta","payload":{"id":"01a1fa85-897f-7b72-87b7-f6ebde981289"}}` + "\n"

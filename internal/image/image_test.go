@@ -118,7 +118,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// TestLargeData: what is no digit of base64 is found wherever it stands in a long image.
+// TestLargeData: a byte that is not a base64 digit is found wherever it is in a long image.
 func TestLargeData(t *testing.T) {
 	data := []byte(base64.StdEncoding.EncodeToString([]byte(pictures(t)["png"] + strings.Repeat("more", largeData))))
 	if NotBase64(data) {

@@ -75,8 +75,8 @@ func TestHomeAsked(t *testing.T) {
 	}
 }
 
-// What Claude Code's sessions tell is kept: that of a healthy one whatever lies beside it, that of one which has lost
-// something as long as nothing in the home changes.
+// Results about Claude Code's sessions are stored: that of a healthy one is valid whatever else is in the home, that of one
+// that has lost something as long as nothing in the home changes.
 func TestClaudeKept(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

@@ -147,7 +147,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// TestLast: nothing is asked later than the last check, and what it refuses is not done.
+// TestLast: nothing is called after the last check, and if it fails nothing is renamed.
 func TestLast(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jsonl")

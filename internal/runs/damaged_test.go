@@ -40,8 +40,8 @@ func recordRun(t *testing.T) recordedRun {
 	return rec
 }
 
-// undoBy takes the run back by the record that stands there, and fails if anything but what the run did is undone. It
-// puts all of it back for the next time.
+// undoBy undoes the run by the record as it is now, and fails if anything but what the run did is undone. It restores
+// everything for the next call.
 func (rec recordedRun) undoBy(t *testing.T, what string) error {
 	t.Helper()
 	r, err := Load(rec.run)

@@ -105,10 +105,10 @@ func (u *undoing) removal(ctx context.Context, target *source.Source, sha string
 	case target == nil: // removed by hand
 		return nil
 	case sha != f.SHA256After:
-		return fmt.Errorf("%s: %w (it was probably resumed): remove it by hand if what was added may go", f.Target, ErrMovedOn)
+		return fmt.Errorf("%s: %w (it was probably resumed): remove it by hand if what was added is not needed", f.Target, ErrMovedOn)
 	}
 	if original, _, err := hashAt(ctx, f.Source); err != nil || original == nil {
-		return errors.Join(fmt.Errorf("%s: %w: %s, of which it is a copy, is gone: remove it by hand if the session may go", f.Target, ErrMovedOn, f.Source), err)
+		return errors.Join(fmt.Errorf("%s: %w: %s, of which it is a copy, is gone: remove it by hand if the session is not needed", f.Target, ErrMovedOn, f.Source), err)
 	}
 	u.target, u.remove, u.action = target, true, Removed
 	return nil

@@ -39,7 +39,7 @@ const (
 	Open      State = "can be taken back"
 	InPart    State = "taken back in part"
 	TakenBack State = "taken back"
-	CutOff    State = "was cut off" // nobody can tell what it did, and what it keeps may be the only copy of an original
+	CutOff    State = "was cut off" // it is not known what it did, and it may keep the only copy of an original
 	Nothing   State = "changed nothing"
 )
 

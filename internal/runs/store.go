@@ -59,7 +59,7 @@ func New(version string) (*Run, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(root, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory for records of repairs (XDG_STATE_HOME names another place for it): %w", err)
+		return nil, fmt.Errorf("creating the directory for records of repairs (set XDG_STATE_HOME to use another): %w", err)
 	}
 	for try := 0; ; try++ {
 		now := time.Now().UTC()

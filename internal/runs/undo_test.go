@@ -110,7 +110,7 @@ func TestUndoOtherName(t *testing.T) {
 	}
 }
 
-// claimed counts what it is asked, and refuses a file.
+// claimed counts the calls, and refuses one file.
 type claimed struct {
 	refuse                      string
 	checks, claims, frees, back int
@@ -137,7 +137,7 @@ func (c *claimed) Release()                       { c.frees++ }
 
 var errBusy = errors.New("in use")
 
-// TestUndoClaims: nobody's file is claimed before all are found as the run left them and free; each is given back.
+// TestUndoClaims: no file is claimed before all were found free and as the run left them; each claim is released.
 func TestUndoClaims(t *testing.T) {
 	for name, c := range map[string]struct {
 		refuse  string

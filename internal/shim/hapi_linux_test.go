@@ -21,7 +21,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
 )
 
-// hapi is a hub and a runner of HAPI's on loopback, in whose PATH the shim stands first.
+// hapi is HAPI's hub and runner on loopback, with the shim first in their PATH.
 type hapi struct {
 	t     *testing.T
 	h     *clienttest.Home

@@ -74,7 +74,7 @@ func TestLostContext(t *testing.T) {
 	}
 }
 
-// Installing, asking how it stands, and removing.
+// Installing the shim, asking for its status, and removing it.
 func TestInstall(t *testing.T) {
 	p := newPlace(t, "info:0")
 	run := func(want int, words string, args ...string) {
@@ -121,7 +121,7 @@ func TestInstall(t *testing.T) {
 	run(1, "client         none", "status")
 }
 
-// A process that becomes the client, or a relay between streams, has initialised little: none of what hist itself needs.
+// A process that becomes the client, or a relay between streams, initialises none of the packages that hist itself needs.
 func TestStartsLight(t *testing.T) {
 	p := newPlace(t, "info:0")
 	command := p.command("exec", "hello")

@@ -207,7 +207,7 @@ type trial struct {
 func newTrial(stored []byte) (*trial, error) {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(2*maxSearched))
 	if err != nil {
-		return nil, fmt.Errorf("making a zstd decoder: %w", err)
+		return nil, fmt.Errorf("creating a zstd decoder: %w", err)
 	}
 	return &trial{stored: append([]byte(nil), stored...), decoder: d}, nil
 }

@@ -148,7 +148,7 @@ func Spool(r io.Reader, spoolDir string) (*Source, error) {
 func spool(r io.Reader, dir, name, what string) (*Source, error) {
 	f, err := os.CreateTemp(dir, ".hist-"+name+"-*.tmp") // mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("making a temporary file for %s: %w", what, err)
+		return nil, fmt.Errorf("creating a temporary file for %s: %w", what, err)
 	}
 	s := &Source{Path: "-", Name: name, spool: f, purge: os.Remove(f.Name()) != nil}
 	if s.size, err = io.Copy(f, r); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// told reads a session and writes its entries one a line.
+// told reads a session and returns its entries as text, one per line.
 func told(t *testing.T, text []byte, content bool) string {
 	t.Helper()
 	result, err := lint.Session(context.Background(), bytes.NewReader(text), lint.Options{})
@@ -60,7 +60,7 @@ func recording(t *testing.T, version, scenario string) []byte {
 	return text
 }
 
-// What real clients wrote is told as it was played.
+// Recordings of real clients give the entries of what was played.
 func TestRecordings(t *testing.T) {
 	for _, tc := range []struct{ version, scenario, want string }{
 		{"0.169.0", "kill_in_tool_resumed0", `
@@ -112,8 +112,8 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a session, it is told to its end: every finding once, every turn that starts ends, and no
-// word of the conversation unless asked for.
+// Whatever is wrong with a session, it is read to its end: every finding appears once, every turn that starts ends, and there
+// is no word of the conversation unless it is asked for.
 func TestEveryFixture(t *testing.T) {
 	err := filepath.WalkDir("../../fixtures", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".jsonl" {
@@ -191,7 +191,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// An output that stands behind the end of its turn still answers its call; one that stands in the next turn does not.
+// An output after the end of its turn still answers its call; one in the next turn does not.
 func TestLateOutput(t *testing.T) {
 	start := `{"timestamp":"2026-11-20T10:00:01.000Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t"}}` + "\n"
 	end := `{"timestamp":"2026-11-20T10:00:01.000Z","type":"event_msg","payload":{"type":"turn_aborted","turn_id":"t","reason":"interrupted"}}` + "\n"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestScripts: what a script ran is told as calls of its own, under the script or the wait that was open.
+// TestScripts: each call that a script made has an entry, which names the open script or wait that it belongs to.
 func TestScripts(t *testing.T) {
 	f, err := os.Open("../../fixtures/codex/healthy/code-mode/session.jsonl")
 	if err != nil {

@@ -28,7 +28,7 @@ func outcomes(t testing.TB, s *fleettest.Server, code int, proxied func()) map[s
 	return byKey
 }
 
-// TestBadStream: streams that are cut and answers of 503 are asked for again, from where they broke off.
+// TestBadStream: after a broken stream or an answer of 503 the rest is requested again.
 func TestBadStream(t *testing.T) {
 	server := fleettest.NewServer(t)
 	var cuts atomic.Int64

@@ -297,7 +297,8 @@ func TestNoRejoin(t *testing.T) {
 	}
 }
 
-// A new thread without a failure on the connection: hist is asked, behind the message's back, which one was lost there.
+// A new thread without a failure on the connection: hist finds out in the background which thread was lost there, without
+// delaying the message.
 func TestStartIsLogged(t *testing.T) {
 	w := newWire(t, true)
 	w.same(start(1, ""))
