@@ -41,6 +41,7 @@ type copies struct {
 	holes    map[int]bool // in front of which of them something is damaged; behind the last: len(records)
 	at       map[uint64]int
 	timeless map[uint64][]int // of a legacy fork: the places of records, by what stands behind their times; nil: it is none
+	torn     map[int]bool     // of a legacy fork: where a cut record stands, which its parent's is not known to be
 	headed   bool             // the session's own header has been seen
 	dead     bool             // something is damaged since the last of them
 	last     session.Ordinal
@@ -87,10 +88,13 @@ func (c *copies) See(rec *session.Record) {
 		return
 	case rec.Torn:
 		c.dead = true
+		if c.timeless != nil {
+			c.torn[len(c.records)] = true
+		}
 		return
 	case rec.Kind == session.Header:
 		if h := codex.ReadHeader(rec.Raw); !c.headed && h.ForkedFrom != "" && !h.Paginated() {
-			c.timeless = map[uint64][]int{}
+			c.timeless, c.torn = map[uint64][]int{}, map[int]bool{}
 		}
 		c.headed = true
 		return
@@ -322,7 +326,7 @@ func (c *copies) compare(ctx context.Context, path string, parent bool) []check.
 			said = said || rec.Model
 			sure = sure && !(parent && (rec.Kind == session.Rollback || rec.Kind == session.Compaction))
 			continue
-		case i == next && sure && (c.holes[i] || parent && said && next > 0):
+		case i == next && sure && (c.holes[i] || parent && said && next > 0) && !(parent && c.torn[i]):
 			out = append(out, pending...)
 		}
 		pending, sure, said, next = pending[:0:0], true, false, i+1

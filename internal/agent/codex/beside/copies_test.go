@@ -88,6 +88,28 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestTornInFork: a fork's record that is cut is not put back a second time from its parent, whose record has another time.
+func TestTornInFork(t *testing.T) {
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	dir := t.TempDir()
+	if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/ok-legacy-fork.txtar"), dir); err != nil {
+		t.Fatal(err)
+	}
+	path := onlyFile(t, dir, "sessions/*/*/*/*01-05-58*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	lines[13] = lines[13][:200] // an answer, inside its text's line; the next record stands on the same line
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := lostRecords(lintOpened(t, openSource(t, path), dir).Findings); f != nil {
+		t.Errorf("%+v", f)
+	}
+}
+
 func write(t *testing.T, older []string, path string, text []byte) []string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
