@@ -9,7 +9,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// apart refuses to write two things to one file, and to replace what is read, or a session.
+// apart refuses to write two outputs to one file, and to replace a session or a file that is read.
 func (l *lintRun) apart(outputs []outputTo) error {
 	var files []string
 	for _, o := range outputs {
@@ -33,7 +33,7 @@ func (l *lintRun) apart(outputs []outputTo) error {
 	return nil
 }
 
-// spared refuses a file to be written that is read, or is a session.
+// spared refuses to write a file that is read, or that is a session.
 func (l *lintRun) spared(file string) error {
 	info, err := os.Stat(file)
 	if err != nil {

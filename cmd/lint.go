@@ -50,7 +50,7 @@ type linted struct {
 	src    *source.Source
 	err    error
 	prints []string // the findings' fingerprints
-	// How many findings the config or the baseline left out, and how many the config made less weighty.
+	// How many findings the config or the baseline left out, and how many the config gave a lower impact.
 	ignored, known, lowered int64
 	beside                  bool   // not a session but what its client keeps beside it
 	repaired                string // the thread that is its repaired copy, "" if there is none
@@ -69,7 +69,7 @@ type lintRun struct {
 	filter    *filter
 	printers  []lintPrinter
 	cache     *lintcache.Cache
-	silenced  int64 // findings that the config left out or made less weighty
+	silenced  int64 // findings that the config left out or gave a lower impact
 	failed    bool  // a finding reached the threshold
 	unread    bool  // something could not be read
 }
@@ -147,7 +147,7 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	return outputs, err
 }
 
-// set takes over what the config and the command line say of how to lint a session.
+// set adds to the options what the config and the command line say.
 func (l *lintRun) set(opts *lint.Options) {
 	l.filter.config.apply(opts)
 	opts.Kept, opts.Provider = l.kept, l.c.String("provider")
@@ -225,11 +225,11 @@ func knownRules(names []string) error {
 	return nil
 }
 
-// ahead is how many targets a processor may be in front of what is shown: what is known of a session takes less time than to
-// wake those who wait for each other.
+// ahead is how many targets for each processor may be done before they are shown. Without it the processors would wait for
+// each other, which takes longer than to lint a session that the cache knows.
 const ahead = 8
 
-// all lints the targets side by side, one a processor. What comes out is in the targets' order.
+// all lints the targets in parallel, one on each processor. The results come in the order of the targets.
 func (l *lintRun) all(in *homes, bar *progress) <-chan chan linted {
 	processors := runtime.GOMAXPROCS(0)
 	slots, begun := make(chan chan linted, ahead*processors), make(chan begunLint, ahead*processors)
@@ -278,7 +278,8 @@ func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress
 	return r
 }
 
-// sound is a session in which nothing was wrong when it was linted last, and which has not changed since: it is not opened.
+// sound returns the result for a session that has not changed since it was last linted and found sound, without opening it;
+// nil for any other.
 func (l *lintRun) sound(t target) (*source.Source, *lint.Result) {
 	if l.cache == nil || t.path == "-" {
 		return nil, nil
@@ -292,7 +293,7 @@ func (l *lintRun) sound(t target) (*source.Source, *lint.Result) {
 	return src, l.cache.Sound(src, opts)
 }
 
-// anew reads a session, and lints it unless what was found in it before is known.
+// anew opens a session, and lints it unless the cache knows what is in it.
 func (l *lintRun) anew(ctx context.Context, r *linted, bar *progress) {
 	if r.target.path == "-" {
 		r.src = source.Once(l.env.in)

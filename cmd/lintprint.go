@@ -39,7 +39,7 @@ type textPrinter struct {
 
 func (p *textPrinter) session(r linted) error {
 	if r.result == nil {
-		return nil // why has been told
+		return nil // the reason has been printed
 	}
 	if !r.beside {
 		p.sessions++
@@ -103,7 +103,7 @@ func (p *textPrinter) finding(r linted, f *lint.Finding) {
 	}
 }
 
-// details are what is told of a finding to those who want to know all.
+// details are what --verbose prints of a finding.
 func details(f *lint.Finding) string {
 	var parts []string
 	if f.Pos.Line > 0 {
@@ -123,7 +123,7 @@ func details(f *lint.Finding) string {
 	return text
 }
 
-// apartFromCommands is a path that no CI server takes for a command at the beginning of a line.
+// apartFromCommands is a path that no CI server takes for one of its commands, which begin a line with "::".
 func apartFromCommands(path string) string {
 	if strings.HasPrefix(path, "::") {
 		return "./" + path
@@ -155,7 +155,7 @@ func window(src *source.Source, offset int64) (text string, mark int) {
 
 func (p *textPrinter) end() error {
 	if p.sessions == 0 {
-		return p.w.Flush() // what kept them from being read has been told
+		return p.w.Flush() // the reason has been printed
 	}
 	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects] + p.counts[lint.Shows]
 	line := count(p.sessions, "session", "sessions") + ": nothing is damaged"
@@ -187,14 +187,18 @@ func (p *textPrinter) end() error {
 	return p.w.Flush()
 }
 
-// damage tells in words how much is damaged, and how much of it can be mended.
+// damage says in words how much is damaged, and how much of it can be repaired.
 func (p *textPrinter) damage(found int64) string {
 	line := "1 session is damaged"
 	switch {
 	case p.damaged == 0: // only what lies beside sessions
 		line = count(p.sessions, "session", "sessions")
 	case p.sessions > 1:
-		line = fmt.Sprintf("%d of %d sessions %s damaged", p.damaged, p.sessions, map[bool]string{true: "is", false: "are"}[p.damaged == 1])
+		are := "are"
+		if p.damaged == 1 {
+			are = "is"
+		}
+		line = fmt.Sprintf("%d of %d sessions %s damaged", p.damaged, p.sessions, are)
 	}
 	switch {
 	case p.mendable == found && found == 1:

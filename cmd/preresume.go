@@ -113,12 +113,34 @@ func exitOf(v preresume.Verdict) int {
 	return ExitFindings
 }
 
+// flags reads the command line.
 func (p *preRun) flags() error {
+	if err := p.operands(); err != nil {
+		return err
+	}
+	if err := compatible(p.c); err != nil {
+		return err
+	}
+	var err error
+	if p.by, err = clientsOf(p.c); err != nil {
+		return err
+	}
+	if dir := p.c.String("cwd"); dir != "" || p.c.Bool("last") && !p.c.Bool("all") {
+		if p.cwd, err = filepath.Abs(dir); err != nil {
+			return noDirectory(err)
+		}
+	}
+	return p.readError(p.c.String("error-file"))
+}
+
+// operands settles which session is asked for, and which command is to be run.
+func (p *preRun) operands() error {
 	c := p.c
 	sessions, command := namedOperands(c)
 	if !c.Bool("exec") { // then there is no command, and -- only says that no flags follow
 		sessions, command = append(sessions, command...), nil
 	}
+	p.command = command
 	switch {
 	case c.Bool("last") && len(sessions) > 0:
 		return usage("--last and %s both name a session; give one of them", sessions[0])
@@ -139,43 +161,30 @@ func (p *preRun) flags() error {
 	default:
 		p.asked = sessions
 	}
-	p.command = command
-	if c.Bool("force") && !c.Bool("exec") {
-		return usage("--force is for --exec")
+	return nil
+}
+
+// compatible refuses flags that don't go together, and values that make no sense.
+func compatible(c *cli.Context) error {
+	for _, f := range []struct{ flag, needs string }{{"force", "exec"}, {"interactive", "last"}, {"markdown", "card"}} {
+		if c.Bool(f.flag) && !c.Bool(f.needs) {
+			return usage("--%s is for --%s", f.flag, f.needs)
+		}
 	}
-	if d := c.Duration("timeout"); d < 0 {
-		return usage("--timeout is %s; it takes a time such as 2s", d)
-	}
-	if n := c.Int64("max-size"); n < 0 {
-		return usage("--max-size is %d; it takes a number of bytes", n)
-	}
-	if c.Bool("interactive") && !c.Bool("last") {
-		return usage("--interactive is for --last")
-	}
-	if c.Bool("markdown") && !c.Bool("card") {
-		return usage("--markdown is for --card")
-	}
-	if c.Bool("card") && c.Bool("json") || c.Bool("quiet") && (c.Bool("card") || c.Bool("json")) {
+	card, json, quiet := c.Bool("card"), c.Bool("json"), c.Bool("quiet")
+	switch {
+	case c.Duration("timeout") < 0:
+		return usage("--timeout is %s; it takes a time such as 2s", c.Duration("timeout"))
+	case c.Int64("max-size") < 0:
+		return usage("--max-size is %d; it takes a number of bytes", c.Int64("max-size"))
+	case card && json, quiet && card, quiet && json:
 		return usage("--card, --json and --quiet exclude each other")
-	}
-	var err error
-	if p.by, err = clientsOf(c); err != nil {
-		return err
-	}
-	if c.String("cwd") != "" && !c.Bool("last") && !c.Bool("card") {
+	case c.String("cwd") != "" && !c.Bool("last") && !card:
 		return usage("--cwd is for --last and --card")
-	}
-	if c.Bool("all") && (!c.Bool("last") || c.String("cwd") != "") {
+	case c.Bool("all") && (!c.Bool("last") || c.String("cwd") != ""):
 		return usage("--all is for --last, and excludes --cwd")
 	}
-	if dir := c.String("cwd"); dir != "" || c.Bool("last") && !c.Bool("all") {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return noDirectory(err)
-		}
-		p.cwd = abs
-	}
-	return p.readError(c.String("error-file"))
+	return nil
 }
 
 // maxError is how much of an error's text is read, in bytes.
@@ -249,7 +258,7 @@ func (p *preRun) find() (target, error) {
 	return target{path: path, home: h.dir}, nil
 }
 
-// instead gives the answer when there is no session that could be looked at.
+// instead gives the answer if there is no session that could be looked at.
 func (p *preRun) instead(a *preresume.Answer, cause error) error {
 	if p.c.Context.Err() != nil {
 		return context.Canceled
@@ -288,7 +297,7 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	return a, err
 }
 
-// repair repairs the session in place and looks at it again. What keeps it from being repaired stands in the answer.
+// repair repairs the session in place and looks at it again. The answer says what keeps it from being repaired.
 func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, error) {
 	digest, _, err := runs.Hash(p.c.Context, t.path)
 	if err != nil {
@@ -330,8 +339,8 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	return after, nil
 }
 
-// unseen is the answer of a session that was repaired and then could not be looked at again: what was done must be told, for
-// it can be taken back. Without a run there is only the error.
+// unseen is the answer for a session that was repaired and then could not be looked at again. It must say what was done,
+// because that can be undone. If nothing was done there is only the error.
 func unseen(before *preresume.Answer, run string, err error) (*preresume.Answer, error) {
 	if run == "" {
 		return nil, err
@@ -373,7 +382,7 @@ func (p *preRun) out() io.Writer {
 	return p.env.out
 }
 
-// warn says what the client will do with a name that it looks up in one directory only.
+// warn warns of clients that look for a name, or for a session, in one directory only.
 func (p *preRun) warn(t target, a *preresume.Answer) {
 	if dir := p.log.CWD; t.name != "" && dir != "" && a.CWD != "" && dir != a.CWD {
 		a.Warning = fmt.Sprintf("%s finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", a.Agent, dir)
@@ -383,7 +392,7 @@ func (p *preRun) warn(t target, a *preresume.Answer) {
 	}
 }
 
-// elsewhere says whether a resume would be run in another directory than the only one in which it finds its session.
+// elsewhere says whether the client finds the session only in another directory than dir.
 func elsewhere(a *preresume.Answer, dir string) bool {
 	if a.Dir() == "" || dir == "" || a.Dir() == dir {
 		return false

@@ -75,8 +75,11 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 			return err
 		}
 	case len(rep.Edits) == 0 && (rep.Mode == runs.NewThread || rep.Mode == repair.DryRun.String()) && rep.Run != "":
-		fmt.Fprintf(p.w, "%s: repaired before, and the copy is still there: nothing %s written\n  copy: %s\n", oneLine(rep.Source),
-			map[bool]string{true: "would be", false: "was"}[rep.Mode == repair.DryRun.String()], oneLine(rep.Target))
+		was := "was"
+		if rep.Mode == repair.DryRun.String() {
+			was = "would be"
+		}
+		fmt.Fprintf(p.w, "%s: repaired before, and the copy is still there: nothing %s written\n  copy: %s\n", oneLine(rep.Source), was, oneLine(rep.Target))
 		p.resume(rep)
 	case len(rep.Edits) == 0 && !rep.Unrepaired() && rep.Target == "" && p.whole:
 		p.healthy++
@@ -106,7 +109,7 @@ func (p *reportPrinter) end(c *cli.Context, ctx context.Context, run *runs.Run) 
 	return p.w.Flush()
 }
 
-// renumbered says how many records only follow others with their numbers: they are neither untouched nor edited.
+// renumbered says how many records have only got another number: they count neither as untouched nor as edited.
 func renumbered(rep *repair.Report) string {
 	for i := range rep.Edits {
 		if e := &rep.Edits[i]; e.Rule == repair.Renumber {
@@ -160,7 +163,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	}
 }
 
-// resume tells the command that resumes the repaired session.
+// resume prints the command that resumes the repaired session.
 func (p *reportPrinter) resume(rep *repair.Report) {
 	if len(rep.Resume) == 0 {
 		fmt.Fprintln(p.w, "resume: its client does not accept the id, so no command resumes it")
@@ -173,7 +176,7 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 	fmt.Fprintln(p.w)
 }
 
-// found says whether the agent finds a session where it lies: not outside its home, nor in its archive.
+// found says whether the agent finds a session where it is: not outside of its home, nor in its archive.
 func found(path string) bool {
 	for _, a := range all.Homed() {
 		home := a.HomeAbove(path)
@@ -235,7 +238,7 @@ func (p *reportPrinter) side(sign string, lines []repair.Excerpt) {
 	}
 }
 
-// mend tells how an edit mends, and where, if that is not the line of the finding.
+// mend says how an edit mends the finding, and where, if not on the finding's own line.
 func (p *reportPrinter) mend(e *repair.Entry) string {
 	text := cmp.Or(fixWords[e.Fix], e.Fix)
 	switch {

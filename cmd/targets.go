@@ -13,11 +13,8 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/glance"
-	"github.com/hist-cli/hist/internal/jsonl"
-	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/statedir"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
@@ -32,11 +29,8 @@ type target struct {
 	err  error  // why it can't be looked at
 }
 
-// freshFor is how long after it was made an empty file counts as one whose first record is on its way.
-const freshFor = 3 * time.Second
-
-// targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it is
-// the agent's home. Each operand that leads to nothing is a target with an error.
+// targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it finds all in
+// the agents' homes, or in that of the agent named only. An operand that leads to nothing is a target with an error.
 func targets(ctx context.Context, operands []string, only string) ([]target, error) {
 	homes, err := defaultHomes(only)
 	if _, wrong := errors.AsType[*exitError](err); err != nil && (wrong || len(operands) == 0) {
@@ -65,13 +59,13 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 	return list, ctx.Err()
 }
 
-// shut says whether this user may not even look whether a directory is there: then it may hold sessions.
+// shut says whether the user may not even see whether a directory exists. Then it may hold sessions.
 func shut(dir string) bool {
 	_, err := os.Stat(dir)
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// noSessions is the target of who asks for all sessions where there are none.
+// noSessions is the target if all sessions are asked for and there are none.
 func noSessions(homes []agentHome) target {
 	dirs := make([]string, len(homes))
 	for i, h := range homes {
@@ -192,7 +186,8 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 	return list
 }
 
-// idOfName returns the id of the thread that users named so. Without one the error is that of the search by id.
+// idOfName returns the id of the thread to which the user gave this name. If there is none, the error is that of the search
+// by id.
 func (h agentHome) idOfName(name string, byID error) (string, error) {
 	ids, err := h.agent.Named(h.dir, name)
 	switch {
@@ -211,7 +206,7 @@ func (h agentHome) idOfName(name string, byID error) (string, error) {
 // maxCandidates is how many sessions are offered for an id that fits several.
 const maxCandidates = 10
 
-// candidates is an error that tells the sessions an id may mean by what a person knows of them.
+// candidates is an error that lists the sessions that an id may mean, by what a person knows of them.
 func candidates(ctx context.Context, several *agent.AmbiguousError) error {
 	text := fmt.Sprintf("%s begins the ids of %d sessions; give more of it", several.ID, len(several.Paths))
 	paths := several.Paths
@@ -230,7 +225,7 @@ func candidates(ctx context.Context, several *agent.AmbiguousError) error {
 	return errors.New(text)
 }
 
-// segments says whether the files are one thread's, parted by a revert: then each has a rollout id of its own.
+// segments says whether the files are one thread's, split by a revert: then each has a rollout id of its own.
 func segments(paths []string) bool {
 	seen := map[string]bool{}
 	for _, p := range paths {
@@ -243,8 +238,8 @@ func segments(paths []string) bool {
 	return true
 }
 
-// below finds the sessions below a directory. What can't be looked at is a target with an error. What hist keeps itself, the
-// originals of repaired sessions among it, is none of the user's, unless that is where they look.
+// below finds the sessions below a directory. What can't be looked at is a target with an error. Files that hist keeps
+// itself, such as the originals of repaired sessions, are left out unless the user asks for their directory.
 func below(ctx context.Context, dir string) []target {
 	var list []target
 	own, err := statedir.Path()
@@ -274,133 +269,4 @@ func below(ctx context.Context, dir string) []target {
 		list = append(list, target{path: dir, err: fmt.Errorf("%s: %w", dir, err)})
 	}
 	return list
-}
-
-// place is what the files of one directory have in common.
-type place struct {
-	dir  string
-	own  bool   // it is hist's
-	home string // that the directory's name tells, "" if it tells none
-	all  bool   // all of that home was asked for
-
-	lists []string // what may be lists of clients' in it, and no sessions
-}
-
-// isHome says whether a directory is an agent's home, or holds all of its live sessions.
-func isHome(dir, home string) bool {
-	if home == "" {
-		return false
-	}
-	abs, err := filepath.Abs(dir)
-	return err == nil && (abs == home || abs == all.LiveSessions(home))
-}
-
-// homeOf returns the agent's home that a path lies in, told by the directories the agent makes there: those that the path
-// names, or those that it leads to by symbolic links, or the ones of the user's home if they are links themselves.
-func homeOf(path string) string {
-	if dir := homeAbove(path); dir != "" {
-		return dir
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	if dir := homeAbove(real); dir != "" {
-		return dir
-	}
-	homes, err := defaultHomes("")
-	if err != nil {
-		return ""
-	}
-	for _, h := range homes {
-		for _, dir := range h.agent.Sessions(h.dir) {
-			if to, err := filepath.EvalSymlinks(dir); err == nil && inside(real, to) {
-				return h.dir
-			}
-		}
-	}
-	return ""
-}
-
-// inside says whether a path lies somewhere below a directory.
-func inside(path, dir string) bool {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return false
-	}
-	rel, err := filepath.Rel(dir, abs)
-	return err == nil && filepath.IsLocal(rel)
-}
-
-// homeAbove is homeOf by the names in the path.
-func homeAbove(path string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return ""
-	}
-	for _, a := range all.Homed() {
-		if dir := a.HomeAbove(abs); dir != "" {
-			return dir
-		}
-	}
-	return ""
-}
-
-// options gathers what is known of a session beside its bytes.
-func options(src *source.Source, t target, by clients) lint.Options {
-	opts := atRest(src, t, by)
-	opts.Live = live(src, t, opts)
-	return opts
-}
-
-// live says whether somebody uses a session now.
-func live(src *source.Source, t target, opts lint.Options) bool {
-	if src.Real == "" {
-		return false
-	}
-	busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
-	return err == nil && busy != nil
-}
-
-// atRest is options for a session that nobody uses.
-func atRest(src *source.Source, t target, by clients) lint.Options {
-	opts := lint.Options{For: by}
-	if src.Real == "" {
-		return opts
-	}
-	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, t.home != ""), t.home, beside.Kept, beside.Listed
-	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
-	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
-	return opts
-}
-
-// siblingVersion returns the client version of the newest other session in a file's directory.
-func siblingVersion(path string) string {
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return ""
-	}
-	slices.Reverse(entries) // names begin with the time
-	for _, e := range entries {
-		if !lint.NameOf(e.Name(), true).Canonical || filepath.Ext(e.Name()) == ".zst" || e.Name() == filepath.Base(path) || !e.Type().IsRegular() {
-			continue
-		}
-		if v := headerVersion(filepath.Join(filepath.Dir(path), e.Name())); v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func headerVersion(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	line, err := jsonl.NewReader(f).Next()
-	if a := all.ByName(filepath.Base(path)); err == nil && a != nil {
-		return a.About(line.Raw).Info.Version
-	}
-	return ""
 }

@@ -65,8 +65,8 @@ type watchRun struct {
 	threshold lint.Impact
 	cache     *lintcache.Cache
 	follower  *follow.Follower
-	states    map[string]string        // by path; what is sound is not kept
-	looked    map[string]time.Duration // by path of a session in use: after which time to look again
+	states    map[string]string        // by path, of the sessions that are not sound
+	looked    map[string]time.Duration // by path, of the sessions in use: how long to wait before the next look
 }
 
 func (e *env) watch(c *cli.Context) error {
@@ -140,15 +140,15 @@ func watched(operands []string) ([]string, error) {
 	return paths, nil
 }
 
-// busyAgain and busyMost are after which time a session that is in use is looked at again, first and at most: that its
-// writer has ended is no change of the file.
+// busyAgain and busyMost are how long hist waits, at first and at most, before it looks again at a session that is in use:
+// the file does not change when its writer ends.
 const (
 	busyAgain = 5 * time.Second
 	busyMost  = 5 * time.Minute
 )
 
-// unsure is how long after its last change a session may still be in use by a client that leaves no sign of that: a tool may
-// run so long, and until it has ended the file looks as if the client had been killed.
+// unsure is how long after its last change a session may still be in use by a client that leaves no sign of that. A tool may
+// run that long, and until it has ended the file looks as if the client had been killed.
 const unsure = 10 * time.Minute
 
 // unnoticed says whether a session is of a client that leaves no sign that it has one open.
@@ -182,7 +182,7 @@ func (w *watchRun) look(path string) error {
 	if now.State == goneState {
 		delete(w.states, path)
 		if before == soundState {
-			return nil // who removes a sound session knows it
+			return nil // nothing was wrong with it, so its user need not hear that it is gone
 		}
 	}
 	if err := w.tell(now); err != nil {
@@ -194,51 +194,67 @@ func (w *watchRun) look(path string) error {
 	return w.c.Context.Err()
 }
 
-// state lints a session. live says that somebody writes it. The error is the context's.
+// state says how a session is now. live says that somebody is writing it. The error is the context's.
 func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
 	now = sessionState{Time: time.Now().UTC().Format(time.RFC3339), Path: path, State: soundState}
+	res, live, err := w.lint(path)
+	switch {
+	case err == nil:
+		now.judge(res, w.threshold)
+	case errors.Is(err, errGone):
+		now.State = goneState
+	case all.List(path) || !w.c.Args().Present() && stray(w.c.Context, target{path: path}) != nil:
+		// it is among the sessions, but is not one
+	default:
+		now.State, now.Error = unreadableState, err.Error()
+		return now, live, w.c.Context.Err()
+	}
+	return now, live, nil
+}
+
+// errGone: there is no such file any more.
+var errGone = errors.New("the file is gone")
+
+// lint lints a session. live says that somebody is writing it, as far as that can be known, also if there is an error.
+func (w *watchRun) lint(path string) (res *lint.Result, live bool, err error) {
 	src, err := source.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		now.State = goneState
-		return now, false, nil
+		return nil, false, errGone
 	}
-	var res *lint.Result
-	if err == nil {
-		defer src.Close()
-		opts := options(src, target{path: path, home: homeOf(path)}, nil)
-		live = opts.Live
+	if err != nil {
+		return nil, false, err
+	}
+	defer src.Close()
+	opts := options(src, target{path: path, home: homeOf(path)}, nil)
+	live = opts.Live
+	res, err = w.cache.Lint(w.c.Context, src, opts)
+	if err == nil && !live && time.Since(src.Info.ModTime()) < unsure && unnoticed(res) {
+		live, opts.Live = true, true
 		res, err = w.cache.Lint(w.c.Context, src, opts)
-		if err == nil && !live && time.Since(src.Info.ModTime()) < unsure && unnoticed(res) {
-			live, opts.Live = true, true
-			res, err = w.cache.Lint(w.c.Context, src, opts)
-		}
 	}
 	if err == nil && res.Summary.Partial != nil {
 		err = res.Summary.Partial
 	}
-	if err != nil && (all.List(path) || !w.c.Args().Present() && stray(w.c.Context, target{path: path}) != nil) {
-		return now, live, nil // it lies among sessions, and is none
-	}
-	if err != nil {
-		now.State, now.Error = unreadableState, err.Error()
-		return now, live, w.c.Context.Err()
-	}
-	now.Thread = res.Summary.Header.ID
+	return res, live, err
+}
+
+// judge takes over what was found in a session.
+func (s *sessionState) judge(res *lint.Result, threshold lint.Impact) {
+	s.Thread = res.Summary.Header.ID
 	worst := lint.Notes
 	for i := range res.Findings {
 		f := &res.Findings[i]
-		if !f.Impact.AtLeast(w.threshold) {
+		if !f.Impact.AtLeast(threshold) {
 			continue
 		}
-		now.State = damagedState
-		if now.Findings++; now.Worst == "" || f.Impact.AtLeast(worst) {
-			worst, now.Worst = f.Impact, f.Impact.String()
+		s.State = damagedState
+		if s.Findings++; s.Worst == "" || f.Impact.AtLeast(worst) {
+			worst, s.Worst = f.Impact, f.Impact.String()
 		}
-		if !slices.Contains(now.Rules, f.Rule.Name) {
-			now.Rules = append(now.Rules, f.Rule.Name)
+		if !slices.Contains(s.Rules, f.Rule.Name) {
+			s.Rules = append(s.Rules, f.Rule.Name)
 		}
 	}
-	return now, live, nil
 }
 
 // tell prints one line.
