@@ -28,3 +28,20 @@ func (e *AmbiguousError) Error() string {
 
 // Is says that it is ErrAmbiguous.
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
+
+// ErrUnclaimed: no agent that hist knows wrote this.
+var ErrUnclaimed = errors.New("no agent that hist knows wrote this")
+
+// Unclaimed is an ErrUnclaimed that names the program whose session it looks like; "" if it looks like none.
+type Unclaimed struct{ Looks string }
+
+// Error says so, and that the file is left alone.
+func (e *Unclaimed) Error() string {
+	if e.Looks == "" {
+		return fmt.Sprintf("%v, and it looks like no session: it is left alone", ErrUnclaimed)
+	}
+	return fmt.Sprintf("%v; it looks like a session of %s, which this version does not read: it is left alone", ErrUnclaimed, e.Looks)
+}
+
+// Is makes errors.Is(err, ErrUnclaimed) true.
+func (e *Unclaimed) Is(target error) bool { return target == ErrUnclaimed }

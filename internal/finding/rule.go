@@ -2,10 +2,10 @@ package finding
 
 import "fmt"
 
-// Impact is what the agent does with the damage.
+// Impact is what damage does to the agent's client, or to the conversation.
 type Impact uint8
 
-// The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
+// The impacts, from harmless to fatal. Loses and Rejects count as equal when they are compared with a threshold.
 const (
 	Notes   Impact = iota // nothing is lost; worth knowing
 	Shows                 // the model is sent all of the history, but the client shows it wrongly
@@ -32,7 +32,7 @@ func ParseImpact(s string) (Impact, error) {
 	return 0, fmt.Errorf("unknown impact %q: want blocks, loses, rejects, shows or notes", s)
 }
 
-// AtLeast says whether i reaches the threshold t; loses and rejects are equal.
+// AtLeast says whether i reaches the threshold t. Loses and Rejects are equal here.
 func (i Impact) AtLeast(t Impact) bool {
 	if t == Rejects {
 		t = Loses
@@ -46,10 +46,10 @@ type Fix uint8
 // The classes of fix.
 const (
 	NoFix     Fix = iota // reported only
-	Exact                // bytes are rearranged, decoded or removed padding; nothing invented, nothing lost
-	Recovered            // the missing content was found elsewhere and put in place
+	Exact                // bytes are moved or decoded, or padding is removed; nothing is invented and nothing is lost
+	Recovered            // the missing content was found elsewhere and put back
 	StandIn              // an honest placeholder says that the content is gone
-	SetAside             // what cannot be placed leaves the session and is kept in the run's record
+	SetAside             // what can't be kept leaves the session, and the run's record holds it
 )
 
 var fixNames = [...]string{"none", "exact", "recovered", "stand-in", "set-aside"}
@@ -67,8 +67,8 @@ func ParseFix(s string) (Fix, error) {
 	return 0, fmt.Errorf("unknown fix %q: want exact, recovered, stand-in or set-aside", s)
 }
 
-// Rule is one kind of damage: its name, what it means and, as data, the documentation that is generated and executed
-// from it. Impact and Fix are the usual ones; a finding carries its own. Title and Text come from a page (Texts).
+// Rule is one kind of damage. Its documentation is generated from it. Impact and Fix are the usual ones; a finding has its
+// own. Title and Text come from a page (Texts).
 type Rule struct {
 	Name   string // kebab-case, stable for ever
 	Family string // the page it is documented on
@@ -76,8 +76,8 @@ type Rule struct {
 	Fix    Fix
 	Title  string // one line
 	Text   string // what the client does with it, what repair does
-	Tidy   bool   // harmless line by line: one finding a file counts them all
-	Rows   bool   // of many lines in a row that are dead by it, one finding counts all but the first
+	Tidy   bool   // each line is harmless by itself, so one finding counts all of a file
+	Rows   bool   // where many lines in a row are dead by it, one finding counts all but the first
 	Always bool   // the loss does not depend on what is still sent to the model
-	Home   bool   // told by what lies beside the file: looked for when the session lies in an agent's home
+	Home   bool   // only looked for in sessions that lie in an agent's home, because other files show it
 }

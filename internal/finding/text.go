@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Texts are the Markdown files that say what rules mean, one a rule: texts/NAME.md, the rule's title as its heading and
-// its text below. The packages that have rules embed them.
+// Texts are the Markdown files that say what rules mean. Each rule has one, texts/NAME.md, with the rule's title as its
+// heading and the text below. The packages that have rules embed them.
 type Texts struct{ Files fs.FS }
 
-// Rule is a rule with its title and text. A rule without a text, or with one of another form, is a fault of the program
-// that every start shows: it panics, and names the file.
+// Rule adds to a rule its title and text. If the text is missing or has another form it panics and names the file: that is
+// a fault of the program, and every start shows it.
 func (t Texts) Rule(r Rule) *Rule {
 	path := "texts/" + r.Name + ".md"
 	page, err := fs.ReadFile(t.Files, path)
@@ -26,7 +26,8 @@ func (t Texts) Rule(r Rule) *Rule {
 	return &r
 }
 
-// Effect is what an agent does with the damage of a rule that it shares with others: effects/NAME.md, "" if there is none.
+// Effect says what an agent does with damage by a rule that it shares with other agents: the text of effects/NAME.md, ""
+// if there is none.
 func (t Texts) Effect(r *Rule) string {
 	page, err := fs.ReadFile(t.Files, "effects/"+r.Name+".md")
 	if err != nil {
@@ -35,7 +36,7 @@ func (t Texts) Effect(r *Rule) string {
 	return unfold(strings.ReplaceAll(string(page), "\r\n", "\n"))
 }
 
-// unfold makes one line of each paragraph.
+// unfold joins the lines of each paragraph.
 func unfold(text string) string {
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
 	for i, p := range paragraphs {

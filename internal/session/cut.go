@@ -11,17 +11,18 @@ import (
 type Cut struct {
 	Start, End int
 	New        []byte
-	// Element: the range is an element of an array. It goes with a comma, and so do other cuts within it.
+	// Element says that the range is an element of an array. Then one of the commas beside it goes, too, and other cuts
+	// within it do nothing.
 	Element bool
 }
 
-// Apply makes all cuts in raw. Cuts at one place keep their order, and those within bytes that another one takes out are
-// moot. Two that overlap otherwise are an error, and raw is unchanged.
+// Apply makes all cuts in raw. Cuts at the same place keep their order. A cut within bytes that another one takes out does
+// nothing. It is an error if two cuts overlap in any other way; raw is then unchanged.
 func Apply(raw []byte, cuts []Cut) ([]byte, error) {
 	sorted := slices.Clone(cuts)
 	slices.SortStableFunc(sorted, compare)
 	out := make([]byte, 0, len(raw)+64)
-	at, done := 0, overlap{} // what is done of raw
+	at, done := 0, overlap{} // raw[:at] is copied or replaced
 	var prev *Cut
 	for i, c := range sorted {
 		switch done.next(c) {
@@ -33,9 +34,9 @@ func Apply(raw []byte, cuts []Cut) ([]byte, error) {
 		if c.End < c.Start || c.End > len(raw) {
 			return nil, fmt.Errorf("an edit wants the bytes around %d of a record of %d bytes", c.Start, len(raw))
 		}
-		c.Start, c.End = max(c.Start, at), max(c.End, at) // a comma may have gone with the element in front of it
+		c.Start, c.End = max(c.Start, at), max(c.End, at) // the element in front of it may have taken a comma along
 		if prev != nil && c.adds() && prev.adds() && prev.Start == c.Start && prev.New[len(prev.New)-1] != ',' {
-			out = append(out, ',') // both are members of an object that had none
+			out = append(out, ',') // both add a member to an empty object
 		}
 		out = append(append(out, raw[at:c.Start]...), c.New...)
 		at, prev = c.End, &sorted[i]
@@ -46,7 +47,7 @@ func Apply(raw []byte, cuts []Cut) ([]byte, error) {
 	return append(out, raw[at:]...), nil
 }
 
-// Colliding returns the indexes of the cuts of one record that Apply would refuse for the sake of the others.
+// Colliding returns the indexes of those cuts of one record that would make Apply fail. Without them it succeeds.
 func Colliding(cuts []Cut) (indexes []int) {
 	order := make([]int, len(cuts))
 	for i := range order {
@@ -62,7 +63,8 @@ func Colliding(cuts []Cut) (indexes []int) {
 	return indexes
 }
 
-// compare puts what is added at a place in front of what is cut there, and a longer cut in front of those within it.
+// compare orders cuts by their place. At the same place, one that only adds comes before one that takes bytes out, and a
+// longer cut comes before a shorter one, which lies within it.
 func compare(a, b Cut) int {
 	if a.Start != b.Start || a.Start == a.End || b.Start == b.End {
 		return cmp.Or(a.Start-b.Start, min(a.End-a.Start, 1)-min(b.End-b.Start, 1))
@@ -70,18 +72,18 @@ func compare(a, b Cut) int {
 	return b.End - a.End
 }
 
-// overlap follows how far the cuts of a record have reached, in their order.
+// overlap tells of each next cut, in order, whether it overlaps those before it.
 type overlap struct {
 	last Cut
-	gone int // up to where bytes are taken out
+	gone int // the end of the bytes that are taken out without a replacement
 }
 
 type verdict uint8
 
 const (
 	fits     verdict = iota
-	moot             // its bytes are gone, or it is a cut that was made already
-	collides         // it wants bytes that another one has replaced
+	moot             // its bytes are taken out already, or the same cut was made before
+	collides         // it wants bytes that another cut has replaced
 )
 
 func (o *overlap) next(c Cut) verdict {
@@ -103,7 +105,8 @@ func (o *overlap) next(c Cut) verdict {
 // adds says whether a cut only adds a member.
 func (c Cut) adds() bool { return c.Start == c.End && len(c.New) > 0 && c.New[0] == '"' }
 
-// dropComma takes the comma behind an element that ended at a byte of raw or, if it was the last, the one in front.
+// dropComma drops a comma along with an element that was taken out and ended at raw[at]: the comma behind it or, if the
+// element was the last, the one in front of it, which is the end of out.
 func dropComma(out, raw []byte, at int) ([]byte, int) {
 	rest := trimLeft(raw[at:])
 	if len(rest) > 0 && rest[0] == ',' {

@@ -11,15 +11,15 @@ type Kind uint8
 
 // The kinds of record, the same for every agent.
 const (
-	Other      Kind = iota // carries nothing that a rule asks for
+	Other      Kind = iota // holds nothing that any rule asks about
 	Header                 // who the session is
 	Message                // a prompt, an answer, or any other item of the model's history that is neither call nor output
 	Call                   // the model asks for a tool
 	Output                 // what the tool answered
-	Evidence               // tells the same content a second time: events that mirror messages, calls and outputs
+	Evidence               // repeats content for the display: events that mirror messages, calls and outputs
 	TurnStart              // a turn begins
 	TurnEnd                // a turn has completed or was aborted
-	Context                // settings a turn runs under
+	Context                // the settings that a turn runs with
 	Compaction             // replaces the model's history so far
 	Rollback               // takes the newest turns out of the model's history
 	Unreadable             // the line holds no record
@@ -32,7 +32,7 @@ var kindNames = [...]string{
 // String names the kind in words.
 func (k Kind) String() string { return kindNames[k] }
 
-// Family parts tool calls that an agent pairs separately: an output answers only calls of its own family.
+// Family is a group of tool calls that an agent pairs separately: an output answers only calls of its own family.
 type Family uint8
 
 // The families of tool calls.
@@ -43,13 +43,13 @@ const (
 	Search          // the client's own tool search
 )
 
-// Pos addresses a logical record: the physical line it starts on, and which of that line's records it is
-// (a line may hold several that were glued together).
+// Pos is the place of a logical record: the physical line on which it starts, and which of that line's records it is,
+// because damage may have glued several records into one line.
 type Pos struct {
 	Line int64 // 1-based
 	Part int   // 0-based
-	// Lost counts what the file has lost behind this record and something else still tells of, in its order; 0 for the
-	// record itself.
+	// Lost numbers the records that the file has lost behind this one and that are known from elsewhere, in their order;
+	// it is 0 for the record itself.
 	Lost int
 }
 
@@ -64,7 +64,7 @@ func (p Pos) Less(q Pos) bool {
 	return p.Lost < q.Lost
 }
 
-// String prints the position as a user counts it.
+// String is the position in words; unlike Part, it counts records from 1.
 func (p Pos) String() string {
 	if p.Part == 0 {
 		return fmt.Sprintf("line %d", p.Line)
@@ -78,33 +78,33 @@ type Record struct {
 	Offset  int64 // of the physical line's first byte in the uncompressed file
 	Size    int64 // bytes the physical line or lines take in the file, newlines included
 	Raw     []byte
-	Spans   []jsonl.Span // the decoder's own fields
+	Spans   []jsonl.Span // the fields that the decoder asked for
 	Blank   bool         // an unreadable line without any content
-	Zeros   bool         // a blank line of so many NULs that records stood there, which never reached the disk
+	Zeros   bool         // a blank line of NULs, so long that there must have been records that never reached the disk
 	Drop    bool         // an unreadable line that a repair sets aside
 	Open    bool         // no newline ends it
-	Passed  int64        // bytes of an unreadable line behind Raw, which are not kept: the line is too long
-	Torn    bool         // the record was closed by hist where its line had been cut
-	Refused bool         // the client can't read it, though it is JSON
+	Passed  int64        // how many bytes of an unreadable line come after Raw and are not held, because the line is too long
+	Torn    bool         // the line was cut, and hist closed the record there
+	Refused bool         // the client can't read it, although it is JSON
 	From    string       // of a lost record: the file that holds it; empty for the client's database
-	// Original is the physical line or lines that Raw comes from, without the last newline.
+	// Original is the physical line or lines that Raw was read from, without the last newline.
 	Original []byte
-	Mended   bool // Raw is not what stands in the file
+	Mended   bool // Raw differs from what is in the file
 
 	Kind   Kind
 	Family Family
 	Type   string // the agent's own name for it, e.g. "response_item/function_call"
 
-	ID     []byte // of the item, as the model API knows it
-	CallID []byte // joins calls, outputs and evidence
+	ID     []byte // of the item, for the model API
+	CallID []byte // the same for a call, its output and the evidence of both
 	TurnID []byte
 	Role   []byte
 
 	Model    bool // part of the history that is sent to the model
-	Boundary bool // a prompt of the user's: where a turn of the model's history begins
-	Begins   bool // a turn begins with it, as the normalizer notes: see Turns
+	Boundary bool // a user's prompt, with which a turn of the model's history begins
+	Begins   bool // a turn begins with it; Turns.See sets this
 	Answer   bool // something the model said or did
-	Note     bool // an output that only adds a word to its call: what answers the call is another record
+	Note     bool // an output that only adds a note to a call, which another record answers
 
 	Ordinal Ordinal
 }
@@ -125,9 +125,9 @@ const (
 	BadOrdinal                      // anything else: the client can't read the record
 )
 
-// Decoder tells what one agent's lines mean.
+// Decoder reads one agent's lines.
 type Decoder interface {
-	// Shape is the fields that Decode wants to find in Record.Spans, compiled.
+	// Shape is the compiled list of the fields that Decode expects in Record.Spans.
 	Shape() *jsonl.Shape
 	// Paths is the number of fields in Shape.
 	Paths() int
@@ -136,27 +136,28 @@ type Decoder interface {
 	Decode(rec *Record)
 	// Envelope says whether the object in rec.Raw looks like a record of this agent.
 	Envelope(rec *Record) bool
-	// Complete says whether a record that was cut, and closed behind its last whole member, still has all that
-	// its meaning rests on.
+	// Complete says whether a record that was cut, and then closed behind its last whole member, still has all that it
+	// needs to be understood.
 	Complete(rec *Record) bool
-	// TextCut says whether the byte of rec.Raw at offset at lies in words that may be shown cut: the text of an
-	// output or a message.
+	// TextCut says whether the byte of rec.Raw at offset at lies in a text of which a part is still of use: that of an output
+	// or a message.
 	TextCut(rec *Record, at int) bool
-	// Starts is what a record's first bytes look like; a torn line is searched for it.
+	// Starts are the first bytes that a record may have. A torn line is searched for them.
 	Starts() [][]byte
 }
 
-// Shortener is a Decoder that knows of records that stand without a part of them.
+// Shortener is a Decoder of records that are still valid without some of their members.
 type Shortener interface {
-	// Shorten closes a record that was cut in front of a member that it can do without; nil if there is none, or the cut
-	// was before that. last says that the session did not go on behind the record.
+	// Shorten closes a cut record in front of a member that it can do without. It is nil if there is no such member, or if
+	// the cut is before it. last says that the record is the session's last one.
 	Shorten(raw []byte, last bool) []byte
 }
 
-// ClientReader is a Decoder of which it is known how the agent's client reads a line.
+// ClientReader is a Decoder for an agent whose client is known to read lines in a certain way.
 type ClientReader interface {
-	// MaxDepth is how many brackets deep the client's JSON reader goes; it drops a record that goes deeper. 0: there is no limit.
+	// MaxDepth is how deep brackets may be nested for the client's JSON reader, which drops a record that goes deeper; 0 if
+	// there is no limit.
 	MaxDepth() int
-	// IsName says whether a member's text is a name or an id: a foreign byte in one was never part of it.
+	// IsName says whether a member's text is a name or an id. A foreign byte in one was never part of it.
 	IsName(key []byte) bool
 }

@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// Turns tells which records begin a turn. Clients that do not write where one begins let a prompt begin it. The zero
-// value is at the beginning of a session.
+// Turns finds the records that begin a turn. If the client does not write where turns begin, a prompt begins one. The zero
+// value is ready for the first record of a session.
 type Turns struct {
 	written bool // the client writes where turns begin
 }
 
-// See takes the next record into account and notes in it whether a turn begins with it.
+// See takes the next record and sets its Begins.
 func (t *Turns) See(rec *Record) {
 	t.written = t.written || rec.Kind == TurnStart
 	rec.Begins = rec.Kind == TurnStart || rec.Kind == Message && rec.Boundary && !t.written
 }
 
-// Written says whether the client has written where a turn begins, up to here.
+// Written says whether the client has written, in the records seen so far, where a turn begins.
 func (t *Turns) Written() bool { return t.written }
 
-// OpenCalls are the calls of a turn whose outputs have not come, each with what its reader wants to know of it. An output
-// answers only calls of its own family. The zero value holds none.
+// OpenCalls are the calls of a turn whose outputs have not come yet, each with a T that the caller keeps for it. An output
+// answers only calls of its own family. The zero value holds no call.
 type OpenCalls[T any] struct {
-	// Most calls are answered before the next one is made: the only one that is open stands in no map, and no string is
-	// made of its id.
+	// Most calls are answered before the next one is made. So as long as only one is open it is held here: that needs no
+	// map, and no string for its id.
 	alone  bool
 	family Family
 	id     []byte
 	one    openCall[T]
 
-	open map[callKey]openCall[T] // where there are more; else empty
+	open map[callKey]openCall[T] // all of them as soon as there are several
 	next int
 }
 
@@ -53,12 +53,13 @@ func (o *OpenCalls[T]) Len() int {
 	return len(o.open)
 }
 
-// isOne says whether the only open call is the one that a record is, or answers.
+// isOne says whether a record is, or answers, the only open call.
 func (o *OpenCalls[T]) isOne(rec *Record) bool {
 	return o.alone && o.family == rec.Family && string(o.id) == string(rec.CallID)
 }
 
-// Open notes a call. What was noted of an open one with the same id is returned: no output will tell the two apart.
+// Open adds a call. If one with the same id is open it is replaced, and its T is returned as twin: no output can tell the
+// two apart.
 func (o *OpenCalls[T]) Open(call *Record, what T) (twin T, had bool) {
 	made := openCall[T]{o.next, what}
 	o.next++
@@ -82,7 +83,7 @@ func (o *OpenCalls[T]) Open(call *Record, what T) (twin T, had bool) {
 
 func (o *OpenCalls[T]) forgetOne() { o.alone, o.one = false, openCall[T]{} }
 
-// Answer takes the call out that an output answers, and returns what was noted of it.
+// Answer removes the call that an output answers, and returns its T.
 func (o *OpenCalls[T]) Answer(output *Record) (what T, ok bool) {
 	if o.isOne(output) {
 		what = o.one.what
@@ -98,7 +99,7 @@ func (o *OpenCalls[T]) Answer(output *Record) (what T, ok bool) {
 	return call.what, ok
 }
 
-// Told are the open calls that an event is about: it has an id, and may not say of which family.
+// Told returns the open calls that an event may be about. An event has the id of a call but may not name its family.
 func (o *OpenCalls[T]) Told(event *Record) []T {
 	var list []T
 	if o.alone && (o.family == Function || o.family == Custom) && string(o.id) == string(event.CallID) {
@@ -115,7 +116,7 @@ func (o *OpenCalls[T]) Told(event *Record) []T {
 	return list
 }
 
-// All are the open calls in the order in which they came.
+// All returns the open calls in the order in which they came.
 func (o *OpenCalls[T]) All() []T {
 	var list []T
 	if o.alone {
@@ -127,7 +128,7 @@ func (o *OpenCalls[T]) All() []T {
 	return list
 }
 
-// Clear forgets the open calls: no output of theirs will come any more.
+// Clear forgets the open calls, when no output for them can come any more.
 func (o *OpenCalls[T]) Clear() {
 	o.forgetOne()
 	clear(o.open)

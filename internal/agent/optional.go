@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// The interfaces below are what some agents can do and others can't.
+
+// Homed is an agent that keeps its sessions in a home directory of its own.
+type Homed interface {
+	Agent
+	// DefaultHome is the home's absolute path, whether it exists or not.
+	DefaultHome() (string, error)
+	// Sessions are the directories of a home that hold sessions and exist. The one that sessions are resumed from is first.
+	Sessions(home string) []string
+	// Lists are the JSONL files that the client keeps beside the sessions of a home, whether they exist or not: the
+	// prompts that were typed, the names of threads.
+	Lists(home string) []string
+	// Live is the directory of a home that sessions are resumed from, "" if it does not exist. LiveAt is where that
+	// directory is or will be.
+	Live(home string) string
+	LiveAt(home string) string
+	// Folder is where in a home sessions are resumed from, for sentences: "sessions/".
+	Folder() string
+	// HomeAbove is the home that an absolute path lies in, judging by the names of the folders above it; "" if in none.
+	HomeAbove(path string) string
+	// Find returns the files of the sessions in a home that an id, or the beginning of one, names. Named returns the ids
+	// of the threads that users gave this name.
+	Find(ctx context.Context, home, id string) ([]string, error)
+	Named(home, name string) ([]string, error)
+	// InUse says who uses a session, nil if nobody is known to.
+	InUse(path, home, thread string) (*inuse.Busy, error)
+	// Asking says whether this process was started by the agent while it works in the thread.
+	Asking(thread string) bool
+	// Lock takes a thread's lock until release is called. The error is inuse.ErrBusy if somebody else has it.
+	Lock(home, thread string) (release func(), err error)
+}
+
+// Bounded is an agent whose findings are known to depend only on a session's own bytes and on these files of its home.
+// Findings may be cached for as long as none of that changes, so nothing else may decide about one: no other file, and not
+// the time. A checker that looks around says so by check.Options.Asked, and a check.Kept by its method Further.
+type Bounded interface {
+	// HangsOn are the files of a home that every session depends on, whether they exist or not; none if there is no home.
+	HangsOn(home string) []string
+	// Around are the files and directories, with all that is in them, in which a session of a home may look for what it
+	// has lost.
+	Around(home string) []string
+}
+
+// Inspected is an agent for which some findings are about a home as a whole, and are in no session.
+type Inspected interface {
+	// Inspect returns them.
+	Inspect(home string) []Said
+}
+
+// Said is a finding about a session whose file may not exist.
+type Said struct {
+	Path    string // of the session's file, below the home as it was given
+	Finding finding.Finding
+}
+
+// Archiver is an agent with an archive, from which its client does not resume.
+type Archiver interface {
+	// Archived says whether a directory, by its real path, lies in the archive of a home; "" stands for any home that the
+	// path itself shows.
+	Archived(home, dir string) bool
+	// NewDir is the directory of a home for a session that begins now.
+	NewDir(home string, now time.Time) string
+	// Unarchive is the command that takes a thread out of the archive, and why that is needed.
+	Unarchive(thread string) (command []string, why string)
+}
+
+// Continuer is an agent whose client can itself find the last session of a directory.
+type Continuer interface {
+	// Last is the file of the session that the client resumes in a directory when it is asked for the last one; with
+	// cwd "", the last one of all directories. It is "" if there is none, and the client begins a new session.
+	Last(ctx context.Context, home, cwd string) (path string, err error)
+}
+
+// Local is an agent some of whose clients find a session only from the directory in which it was begun.
+type Local interface {
+	// OnlyInPlace says whether clients of a version do so.
+	OnlyInPlace(version string) bool
+}
+
+// Retaining is an agent whose client deletes sessions by the age of their files.
+type Retaining interface {
+	// Due says, in a sentence, that the client may delete a session; "" if it does not.
+	Due(path string) string
+}
+
+// Unnoticed is an agent some of whose clients leave no sign that they have a session open.
+type Unnoticed interface {
+	// Unnoticed says whether clients of a version leave none. Then nobody can tell whether a session that such a client
+	// wrote is in use.
+	Unnoticed(version string) bool
+}
+
+// Dated is an agent whose older clients can't read every session of newer ones.
+type Dated interface {
+	// TooOld says why the client of a version can't read a session, "" if it can.
+	TooOld(version string, about session.Info, compressed bool) string
+}
+
+// Reidentifier is an agent whose session names its thread inside the file, so that a copy under a new id must be changed.
+type Reidentifier interface {
+	// Reidentify turns a header into that of a new thread, forked from the old one.
+	Reidentify(header []byte, old session.Info, thread string) []byte
+	// IsHeader says whether a line that a repair inserts is a header.
+	IsHeader(line []byte) bool
+}
+
+// Parter is an agent that keeps parts of a session in files of their own.
+type Parter interface {
+	// Part says whether a file is such a part: a sub-agent's conversation, which belongs to the session that started it.
+	Part(path string) bool
+}
+
+// Branched is an agent whose sessions are trees: its client resumes one of several branches.
+type Branched interface {
+	// Branched only marks the agent. It does nothing.
+	Branched()
+}
+
+// Outlined is an agent whose records may be shown in outline where their text may not be shown.
+type Outlined interface{ Outline() *Outline }
+
+// Outline is the vocabulary of an agent's format. Any other text may have been written by a person.
+type Outline struct {
+	Values map[string]bool // members of a record, or of its body, whose text is technical
+	Keys   map[string]bool // further members
+	Types  map[string]bool // what a member "type" deeper in a record may say
+	Body   string          // the member that holds what a record is about
+}
+
+// Set makes one of an Outline's sets of words.
+func Set(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
