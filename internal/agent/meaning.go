@@ -1,15 +1,15 @@
 package agent
 
-// Meaning is what the error of a failed resume means.
+// Meaning is what the error with which a resume failed means.
 type Meaning struct {
-	Words   string  // that tell it
-	Rule    string  // about the damage behind it, "" if there is none
+	Words   string  // by which the error was recognized
+	Rule    string  // of the damage that causes the error, "" if none does
 	Text    string  // in plain words
-	Same    string  // when the same thread can be tried again: Now, Later, …
+	Same    string  // when to try the same thread again: Now, Later, …
 	Verdict Verdict // on the session
 }
 
-// When the same thread can be tried again.
+// When to try the same thread again.
 const (
 	Now          = "now"
 	Later        = "later"
@@ -25,10 +25,10 @@ type Verdict string
 const (
 	Resumable    Verdict = "resumable"      // resume it
 	Repairable   Verdict = "repairable"     // repair it, then resume it
-	Incompatible Verdict = "incompatible"   // it needs a step that nobody takes without being asked
+	Incompatible Verdict = "incompatible"   // it needs a step that only the user can decide on
 	InUse        Verdict = "in_use"         // somebody uses it now
 	NotFound     Verdict = "not_found"      // there is no such session
-	TooLarge     Verdict = "too_large"      // larger than the caller takes
-	Corrupt      Verdict = "corrupt"        // the client refuses it, and nothing mends that
-	ClientTooOld Verdict = "client_too_old" // a newer client reads it
+	TooLarge     Verdict = "too_large"      // larger than the caller accepts
+	Corrupt      Verdict = "corrupt"        // the client refuses it, and no repair helps
+	ClientTooOld Verdict = "client_too_old" // only a newer client reads it
 )

@@ -214,38 +214,3 @@ func (Agent) About(head []byte) agent.About {
 	}
 	return a
 }
-
-// meanings are what errors of a resume and of its first request say, told by words in lower case.
-var meanings = []agent.Meaning{
-	{Words: "no conversation found with session id", Rule: "no-conversation", Text: "no project folder has a file of that name with a readable message in it", Same: agent.Never, Verdict: agent.Incompatible},
-	{Words: "is already in use", Text: "a session with that id exists: resume it instead of naming it for a new one", Same: agent.Now, Verdict: agent.Incompatible},
-	{Words: "cannot be modified", Rule: "bad-thinking", Text: "a thinking block is not what the API gave", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "signature", Rule: "bad-thinking", Text: "a thinking block's signature is missing or another account's", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "thinking block", Rule: "bad-thinking", Text: "an answer does not begin with the thinking that the API gave", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "tool_use ids were found without", Rule: "lost-result", Text: "a call has no output in the message behind it", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "tool use concurrency", Rule: "lost-result", Text: "a call has no output in the message behind it", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "unexpected tool_use_id", Rule: "lost-call", Text: "an output answers no call of the message before it", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "ids must be unique", Rule: "duplicate-call-id", Text: "two calls have one id", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "non-empty", Rule: "empty-text", Text: "a text block is empty", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "non-whitespace", Rule: "empty-text", Text: "a text block is white space", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "many-image requests", Rule: "many-pictures", Text: "an image is too large among so many", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "could not process image", Rule: "bad-picture", Text: "the API can't read an image", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "exceed max allowed size", Rule: "bad-picture", Text: "an image is over 8000 pixels on a side", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "image exceeds", Rule: "bad-picture", Text: "an image is too large", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "exceeds api limit", Rule: "bad-picture", Text: "an image is too large", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "no low surrogate", Rule: "lone-surrogate", Text: "a text was cut in the middle of a character", Same: agent.AfterRepair, Verdict: agent.Incompatible},
-	{Words: "overloaded", Text: "the API had no room for the request: the same session can be tried again", Same: agent.Later, Verdict: agent.Incompatible},
-	{Words: "rate_limit", Text: "too many requests: the same session can be tried again", Same: agent.Later, Verdict: agent.Incompatible},
-	{Words: "prompt is too long", Text: "the history is longer than the model takes: compact it", Same: agent.Never, Verdict: agent.Incompatible},
-}
-
-// Explain finds what the text of an error means. The API writes names in backticks, the client at times without.
-func (Agent) Explain(text string) *agent.Meaning {
-	text = strings.ReplaceAll(strings.ToLower(text), "`", "")
-	for i := range meanings {
-		if strings.Contains(text, meanings[i].Words) {
-			return &meanings[i]
-		}
-	}
-	return nil
-}
