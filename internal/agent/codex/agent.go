@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Agent is Codex but for its rules, which package rules adds.
+// Agent is Codex without its rules, which package rules adds.
 type Agent struct{}
 
 // Name is "codex".
@@ -22,7 +22,7 @@ func (Agent) Name() string { return "codex" }
 // Title is "Codex".
 func (Agent) Title() string { return "Codex" }
 
-// marks are members that a rollout has in its lines. Inside of a text their quotes would be escaped.
+// marks are strings that only a rollout's lines have. Inside a text their quotes would be escaped.
 var marks = [][]byte{
 	[]byte(`"session_meta"`), []byte(`"response_item"`), []byte(`"event_msg"`), []byte(`"turn_context"`), []byte(`"compacted"`),
 }
@@ -70,18 +70,18 @@ func (Agent) ReadName(base string) check.Name {
 // NewName is a rollout's canonical name.
 func (Agent) NewName(now time.Time, thread string) string { return home.Name(now, thread) }
 
-// Decoder is Decoder.
+// Decoder reads a rollout's lines.
 func (Agent) Decoder() session.Decoder { return Decoder{} }
 
-// NewHistory is NewHistory.
+// NewHistory works out what of a session is sent.
 func (Agent) NewHistory() check.History { return NewHistory() }
 
-// NewLinks counts the ordinals of a paginated session.
+// NewLinks keeps the ordinals of a paginated session right.
 func (Agent) NewLinks(about session.Info) agent.Links {
 	return newNumberer(about.Paginated(), about.BaseOrdinal, about.SubagentStart)
 }
 
-// Reidentify is Reidentify.
+// Reidentify gives a header a new thread.
 func (Agent) Reidentify(header []byte, old session.Info, thread string) []byte {
 	return Reidentify(header, old, thread)
 }
@@ -102,8 +102,7 @@ func (Agent) Unarchive(thread string) (command []string, why string) {
 	return onThread("unarchive", thread), "it lies in the archive, from which clients from 0.145 on do not resume"
 }
 
-// onThread is a command of the client about a thread. It is printed to be pasted into a shell, so that it names nothing
-// but an id.
+// onThread is a command of the client for a thread. Users paste it into a shell, so it is nil if the thread is not an id.
 func onThread(command, thread string) []string {
 	if !home.IsID(thread) {
 		return nil
@@ -111,7 +110,7 @@ func onThread(command, thread string) []string {
 	return []string{"codex", command, thread}
 }
 
-// TooOld tells of clients before 0.145 (measured with 0.79.0 and 0.114.0).
+// TooOld says why a client before 0.145 can't read a session (measured with 0.79.0 and 0.114.0).
 func (Agent) TooOld(version string, about session.Info, compressed bool) string {
 	if Before(version, 0, 145) && (compressed || about.BaseThread != "") {
 		return "clients before 0.145 read neither compressed sessions nor forks that continue another file"

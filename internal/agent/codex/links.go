@@ -6,22 +6,22 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// numberer keeps the ordinals of a paginated session right while records come and go. A record that fills a gap, or
-// takes a dead line's place, costs no other record its number; otherwise what follows is shifted.
+// numberer keeps the ordinals of a paginated session right while a repair adds and removes records. A new record that
+// fills a gap in the ordinals, or takes a dead line's place, changes no other record's. Any other shifts all that follow.
 type numberer struct {
 	on       bool
-	base     int64 // ordinals below are a sub-agent's inheritance, which must keep its numbers
-	original int64 // ordinal of the last record kept, as it was
+	base     int64 // a sub-agent inherited the ordinals below it, and they must not change
+	original int64 // the ordinal that the last kept record had
 	out      int64 // the last ordinal written
-	shift    int64
-	inserted int64 // records inserted since the last one kept
-	removed  int64 // records and dead lines removed since
-	renumber bool
-	began    bool // a record with a number has come
+	shift    int64 // what is added to each ordinal
+	inserted int64 // records inserted since the last one was kept
+	removed  int64 // records and dead lines removed since then
+	renumber bool  // number everything anew
+	began    bool  // a record with an ordinal has come
 	changed  span
 }
 
-// newNumberer begins with the ordinal that the session's first record has: 0, or where its ancestor ended.
+// newNumberer begins at the first ordinal that the session should have: 0, or where its ancestor ended.
 func newNumberer(on bool, first, base int64) *numberer {
 	return &numberer{on: on, base: base, original: first - 1, out: first - 1}
 }
@@ -40,7 +40,7 @@ func (s *span) add(line int64) {
 	s.last = line
 }
 
-// Keep returns the line of a record that stays, with the ordinal it gets.
+// Keep returns the line of a record that stays, with its new ordinal.
 func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	if !n.on {
 		return line, nil
@@ -49,25 +49,25 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	o, good := ordinal.Value, ordinal.State == session.GoodOrdinal
 	header := good && o != n.original+1 && Agent{}.IsHeader(line)
 	switch {
-	case n.renumber && !header: // a header without a number needs one like any other record
+	case n.renumber && !header: // everything gets an ordinal, even a header without one
 	case ordinal.State == session.NoOrdinal:
 		return line, nil
-	case !good: // lint takes it for the number that is due here
+	case !good: // not an ordinal, but lint, too, counts it as the one that is due here
 		n.original++
 		n.out++
 		return line, nil
 	case header && n.began && o != n.original+1:
-		return line, nil // one that stands in the wrong place tells nothing of the sequence
+		return line, nil // a header in the wrong place says nothing about the sequence
 	}
 	n.began = true
 	if n.original+1 < n.base && o < n.base {
 		n.inserted, n.removed = 0, 0
 		n.original = max(n.original, o)
 		n.out = n.original
-		return line, nil // what a sub-agent inherited keeps its numbers, whatever came and went there
+		return line, nil // what a sub-agent inherited keeps its ordinals, whatever is added or removed there
 	}
 	if o < n.base && !n.renumber {
-		return line, nil // a copy of it stands among the sub-agent's own records
+		return line, nil // a copy of an inherited record, among the sub-agent's own
 	}
 	if n.renumber {
 		n.shift = max(n.out+1, n.base) - o
@@ -84,13 +84,13 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	return setOrdinal(line, n.out), nil
 }
 
-// Same says whether two lines differ in nothing but what Keep changes.
+// Same says whether two lines differ only in their ordinals.
 func (n *numberer) Same(was, is []byte) bool {
 	ordinal, _ := ordinalOf(is)
 	return n.on && bytes.Equal(setOrdinal(was, ordinal.Value), is)
 }
 
-// Steady says whether the records to come keep their numbers.
+// Steady says whether the records to come keep their ordinals.
 func (n *numberer) Steady() bool {
 	return !n.on || n.shift == 0 && n.inserted == 0 && n.removed == 0 && !n.renumber
 }
@@ -108,10 +108,10 @@ func (n *numberer) Insert(line []byte) []byte {
 // Remove says that a record leaves its place.
 func (n *numberer) Remove([]byte) { n.removed++ }
 
-// Renumber lets the numbers count up from the next record on.
+// Renumber gives out new ordinals from the next record on.
 func (n *numberer) Renumber() { n.renumber = true }
 
-// Changed is how many records got another number, and on which lines of the copy.
+// Changed is how many records got another ordinal, and the first and the last of their lines in the copy.
 func (n *numberer) Changed() (count, first, last int64) {
 	return n.changed.count, n.changed.first, n.changed.last
 }
