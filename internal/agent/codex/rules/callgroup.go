@@ -4,22 +4,22 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// callGroup is the calls of one answer of the model's: the client runs them together and writes their outputs, in
-// the order of the calls, before the model's next answer.
+// callGroup is the calls of one answer of the model. The client runs them together and, before the model's next answer,
+// writes their outputs in the order of the calls. A call's index in the group is called its place.
 type callGroup struct {
 	calls   []session.Pos
-	outputs []session.Pos // by place; zero while none has come
-	end     session.Pos   // what closed the group; zero while it is open
-	sampled bool          // the model's answer that made these calls is complete: a further call is another answer's
-	over    bool          // a later answer has been completed
-	counted bool          // tokens have been counted behind an output: a later answer may have been
-	placed  *Edit         // where the last output that was missing has been put
+	outputs []session.Pos // by place; zero for an output that has not come
+	end     session.Pos   // of the record that closed the group; zero while it is open
+	sampled bool          // the answer that made these calls is complete, so a further call belongs to another one
+	over    bool          // a later answer is complete
+	counted bool          // tokens have been counted behind an output, so a later answer may be complete
+	placed  *Edit         // puts in the last output that was missing so far
 
-	answers int           // outputs that have come
-	first   int           // the calls before this place have an output
-	newest  []session.Pos // by place: the newest of the outputs before it; made when the group has ended
+	answers int           // how many outputs have come
+	first   int           // all calls before this place have an output
+	newest  []session.Pos // by place: the last record of the calls, and of the outputs before the place; made when the group has ended
 
-	one [2]session.Pos // room for a call and its output: most answers make one call
+	one [2]session.Pos // room for a call and its output, because most answers make only one call
 }
 
 // newCallGroup begins a group without a call.
@@ -31,7 +31,7 @@ func newCallGroup() *callGroup {
 
 func (g *callGroup) last() session.Pos { return g.calls[len(g.calls)-1] }
 
-// unanswered is the first call of the group that has no output yet, zero if there is none.
+// unanswered is the first call that has no output yet, zero if there is none.
 func (g *callGroup) unanswered() session.Pos {
 	for g.first < len(g.calls) && g.outputs[g.first].Line > 0 {
 		g.first++
@@ -42,7 +42,7 @@ func (g *callGroup) unanswered() session.Pos {
 	return g.calls[g.first]
 }
 
-// answer notes the output of the call at a place.
+// answer says that the call at a place has its output.
 func (g *callGroup) answer(place int, at session.Pos) {
 	g.outputs[place] = at
 	g.answers++
@@ -65,8 +65,8 @@ func (g *callGroup) anchor(place int) session.Pos {
 
 func (g *callGroup) answered() bool { return g.answers > 0 }
 
-// sampled notes that the client has counted an answer's tokens, or begun its next request: the calls of one answer
-// stand together before that.
+// sampled takes a record with which the client counts an answer's tokens or begins its next request. All calls of one
+// answer come before that.
 func (c *callChecker) sampled(rec *session.Record) {
 	if c.group == nil {
 		return
@@ -81,7 +81,7 @@ func (c *callChecker) sampled(rec *session.Record) {
 	}
 }
 
-// closeGroup ends the group of calls in hand: the model has answered, or the turn is over.
+// closeGroup ends the current group of calls, because the model has answered or the turn is over.
 func (c *callChecker) closeGroup(at session.Pos) {
 	if c.group != nil {
 		c.group.end = at

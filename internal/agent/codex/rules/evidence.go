@@ -31,7 +31,7 @@ func (c *callChecker) evidence(rec *session.Record) {
 		return
 	}
 	if codex.Nested(rec) {
-		if rec.Pos.Lost > 0 && !c.runs.next(rec) {
+		if rec.Pos.Lost > 0 && !c.runs.goesOn(rec) {
 			c.lostScript(rec.Pos)
 		}
 		c.runs.number, c.runs.apart = rec.Ordinal.Value, false

@@ -3,41 +3,42 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// script is what is known of a script in code mode: a call runs it, and others may wait for it.
+// script is a script of code mode: one call runs it, and others may wait for it.
 type script struct {
 	text string    // "" if it is too long to be kept
-	ran  []witness // what it ran since the newest output of it, oldest first
+	ran  []witness // what it has run since its newest output, oldest first
 	call *openCall
-	last int64 // ordinal of the newest of these, or of the call
-	// several says that others may have run a part of it.
+	last int64 // the ordinal of the newest of these, or of the call if there is none
+	// several says that other scripts may have run a part of this.
 	several bool
 }
 
-// scripts follows the scripts of the turn in hand.
+// scripts follows the scripts of the current turn.
 type scripts struct {
 	open    []*script          // those that an open call runs or waits for, in the order of their calls
-	running map[string]*script // those that were answered "running", by their id
-	loose   []witness          // what a script ran whose call has not been seen
-	before  []witness          // what ran in front of that, by the same script or by others
-	parts   int                // in so many of them at most
-	number  int64              // of the newest of these
-	apart   bool               // something else has been seen behind it
+	running map[string]*script // those whose last output says that they still run, by their id
+	loose   []witness          // what a script ran of which no call has been seen
+	before  []witness          // what ran before that, in the same script or in others
+	parts   int                // how many scripts that may have been, at most
+	number  int64              // the ordinal of the newest of these
+	apart   bool               // another record has been seen behind it
 }
 
-// What is kept: so many scripts of a turn, so many bytes of each, so many results.
+// The most that is kept, so that memory stays bounded.
 const (
-	maxScripts    = 64
-	maxScriptText = 64 << 10
-	maxRan        = 256
+	maxScripts    = 64       // of a turn
+	maxScriptText = 64 << 10 // bytes of one
+	maxRan        = 256      // results of one
 )
 
-// begin is the script that a call runs or waits for, nil if it does neither.
+// begin returns the script that a call runs or waits for, nil if it does neither.
 func (s *scripts) begin(rec *session.Record, open *openCall) *script {
 	if len(s.open) >= maxScripts {
 		return nil
@@ -59,7 +60,7 @@ func (s *scripts) begin(rec *session.Record, open *openCall) *script {
 	return one
 }
 
-// answered takes over what the output of a script's call says: that it is over, or goes on.
+// answered takes the output of a script's call, which says whether the script is over or still runs.
 func (s *scripts) answered(open *openCall, rec *session.Record) {
 	one := open.script
 	if one == nil || one.call != open {
@@ -75,18 +76,15 @@ func (s *scripts) answered(open *openCall, rec *session.Record) {
 	}
 }
 
-// drop takes a script from those that are open.
+// drop removes a script from those that are open.
 func (s *scripts) drop(one *script) {
-	for i := range s.open {
-		if s.open[i] == one {
-			s.open = append(s.open[:i], s.open[i+1:]...)
-			return
-		}
+	if i := slices.Index(s.open, one); i >= 0 {
+		s.open = slices.Delete(s.open, i, i+1)
 	}
 }
 
-// ran notes the event of what a script ran: the one that holds it, else the first that is open (scripts run one after
-// the other), else the only one that runs unattended.
+// ran takes the event of something that a script ran, and finds the script: the open one whose text holds it, else the
+// first open one (scripts run one after the other), else the only one that runs without a call.
 func (s *scripts) ran(rec *session.Record, t *witness) {
 	var owner *script
 	for _, one := range s.open {
@@ -94,14 +92,14 @@ func (s *scripts) ran(rec *session.Record, t *witness) {
 			continue
 		}
 		like := codex.Runs(one.text, rec)
-		if like == codex.Same || like == codex.Alike && (rec.Pos.Lost == 0 || len(one.ran) == 0 || one.next(rec)) {
+		if like == codex.Same || like == codex.Alike && (rec.Pos.Lost == 0 || len(one.ran) == 0 || one.isNext(rec)) {
 			owner = one
 			break
 		}
 	}
 	switch {
 	case owner != nil:
-	case len(s.open) > 0 && (rec.Pos.Lost == 0 || s.open[0].next(rec)):
+	case len(s.open) > 0 && (rec.Pos.Lost == 0 || s.open[0].isNext(rec)):
 		owner = s.open[0]
 	case s.unattended(rec) != nil:
 		owner = s.unattended(rec)
@@ -116,7 +114,7 @@ func (s *scripts) ran(rec *session.Record, t *witness) {
 	}
 }
 
-// unattended is the script that runs without a call that waits for it, and that a result is surely of; nil if none is.
+// unattended is the script that surely ran this although no call waits for it; nil if there is none.
 func (s *scripts) unattended(rec *session.Record) *script {
 	for _, one := range s.running {
 		if one.text != "" && codex.Runs(one.text, rec) == codex.Same {
@@ -126,17 +124,18 @@ func (s *scripts) unattended(rec *session.Record) *script {
 	return nil
 }
 
-// next says whether a result follows the script's newest: between them nothing else is written, and behind the call only
-// what its tokens were.
-func (s *script) next(rec *session.Record) bool {
+// isNext says whether a result is the script's next, by its ordinal: the client writes nothing between two results, and
+// only the count of tokens between the call and the first.
+func (s *script) isNext(rec *session.Record) bool {
 	return rec.Ordinal.Value == s.last+1 || len(s.ran) == 0 && rec.Ordinal.Value == s.last+2
 }
 
-// next says whether a result that only the client's database holds goes on what those before it have begun. One script
-// writes no more between its results than what its tokens were. Where more is lost, that may have been an output and the
-// next script's call, or one "running" and the call that waited for it: then they are told together, and that nobody knows,
-// for two scripts in one call are no invention, and one script in two calls is.
-func (s *scripts) next(rec *session.Record) bool {
+// goesOn says whether a result that only the client's database holds is put into the same call as those before it.
+// Between the results of one script the client writes nothing but the count of tokens. If more is lost between two
+// results, that may have been an output and the next script's call, or an output "running" and the call that waited for
+// it. Then both results go into one call, which says that this is not known. That invents nothing even if there were two
+// scripts, but to put one script into two calls would.
+func (s *scripts) goesOn(rec *session.Record) bool {
 	n, had, size := rec.Ordinal.Value, len(s.before)+len(s.loose), len(rec.Raw)
 	if had == 0 || n > s.number && n <= s.number+2 {
 		return true
@@ -156,25 +155,21 @@ func (s *scripts) next(rec *session.Record) bool {
 	return true
 }
 
-// maxTogether is how many bytes of events are told in one output: of a longer one clients send 48 000 (measured with 0.155.1
-// and 0.169.0).
+// maxTogether is how many bytes of events go into one output. Of a longer one clients send only 48 000 (measured with
+// 0.155.1 and 0.169.0).
 const maxTogether = 40_000
 
-// forget ends the story of the scripts of a turn. What still runs may be waited for in the next.
+// forget is for the end of a turn. A script that still runs is kept: a call of the next turn may wait for it.
 func (s *scripts) forget() { s.open, s.loose, s.before, s.parts = nil, nil, nil, 0 }
 
-// placeScript puts a call in front of a script's output, and of what the script ran, that says what is known of it.
+// placeScript puts in a call that says what is known of a script, in front of the script's output and of all that it ran.
 func (c *callChecker) placeScript(out *earlyOutput) Edit {
 	id, at := out.callID, out.ref.Pos
 	content := Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, false, nil)}
 	if len(out.ran) > 0 {
 		at = out.ran[0].ref.Pos
-		content.From = &out.ran[0].ref
-		for _, t := range out.ran[1:] {
-			content.More = append(content.More, t.ref)
-		}
 		stamp, kind := out.stamp, out.kind
-		content.Join = func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, kind, stamp, false, records), nil }
+		joinResults(&content, out.ran, func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, kind, stamp, false, records), nil })
 	}
 	if h := c.holeBefore(at); h != nil && at.Lost == 0 {
 		return h.Insert(content)
@@ -182,7 +177,15 @@ func (c *callChecker) placeScript(out *earlyOutput) Edit {
 	return Edit{At: at, Op: Before, New: content}
 }
 
-// source names what tells of the script's results.
+// joinResults makes a record from the events of what a script ran.
+func joinResults(content *Content, ran []witness, join func(records [][]byte) ([]byte, error)) {
+	content.From, content.Join = &ran[0].ref, join
+	for _, t := range ran[1:] {
+		content.More = append(content.More, t.ref)
+	}
+}
+
+// source says in words where the script's results come from.
 func (s *script) source() string {
 	if len(s.ran) == 1 || s.ran[len(s.ran)-1].ref.Pos.Lost > 0 {
 		return s.ran[0].source()
@@ -197,35 +200,28 @@ func (s *script) source() string {
 	return "the events of what the script ran, on lines " + strings.Join(lines, ", ")
 }
 
-// maxSourceLines is how many lines a source names.
+// maxSourceLines is how many lines source names.
 const maxSourceLines = 8
 
-// output makes the output of the script's call out of what it ran.
+// output makes the output of the script's call from what it ran.
 func (s *script) output(content *Content, open *openCall) {
 	tool, stamp, several := open.tool, open.stamp, s.several
-	content.From = &s.ran[0].ref
-	for _, t := range s.ran[1:] {
-		content.More = append(content.More, t.ref)
-	}
-	content.Join = func(records [][]byte) ([]byte, error) { return codex.NestedOutput(tool, stamp, several, records) }
+	joinResults(content, s.ran, func(records [][]byte) ([]byte, error) { return codex.NestedOutput(tool, stamp, several, records) })
 }
 
-// maxOwn is how many bytes of an output that was cut are kept to be completed.
+// maxOwn is the most bytes that a cut output may have to be completed.
 const maxOwn = 256 << 10
 
-// restoreScript adds to a script's output that was cut inside its text what the events tell of the rest.
+// restoreScript completes a script's output whose text was cut, with what the events tell of the rest.
 func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 	s := open.script
 	own := codex.Field(rec, codex.FieldOutput)
 	if s == nil || s.call != open || len(s.ran) == 0 || len(own) > maxOwn {
 		return
 	}
-	content := Content{From: &s.ran[0].ref}
-	for _, t := range s.ran[1:] {
-		content.More = append(content.More, t.ref)
-	}
+	var content Content
 	tool, stamp, own := open.tool, codex.Stamp(rec), bytes.Clone(own)
-	content.Join = func(records [][]byte) ([]byte, error) { return codex.CutOutput(tool, stamp, own, records) }
+	joinResults(&content, s.ran, func(records [][]byte) ([]byte, error) { return codex.CutOutput(tool, stamp, own, records) })
 	source := s.source()
 	c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
 		f.Source = source
@@ -233,7 +229,7 @@ func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 	})
 }
 
-// newest is the last event that tells of the call's output, nil if none does.
+// newest is the last event that tells something of the call's output, nil if none does.
 func (o *openCall) newest() *witness {
 	switch {
 	case o.evidence != nil:
@@ -244,7 +240,7 @@ func (o *openCall) newest() *witness {
 	return nil
 }
 
-// note takes a note of a script's: it answers nothing, and stays as long as its call does.
+// note takes a script's note. It answers no call, and stays in the session as long as its call does.
 func (c *callChecker) note(key callKey, rec *session.Record) {
 	if open, ok := c.open[key]; ok {
 		open.noted = true
@@ -258,11 +254,11 @@ func (c *callChecker) note(key callKey, rec *session.Record) {
 	})
 }
 
-// maxNotes is how many notes without a call are kept until it is known what becomes of their calls.
+// maxNotes is how many notes without a call are kept until it is known whether their calls are put back.
 const maxNotes = 1 << 12
 
-// looseNotes reports the notes whose call is nowhere, and can't be had back. A note is said by its script, so that a call
-// and an output are put in front of the first of each, which say what is known of them: nothing but that they were there.
+// looseNotes reports the notes whose call is missing and is not put back. A note proves that a script ran. So in front of
+// the first note of each script go stand-ins for its call and output.
 func (c *callChecker) looseNotes() {
 	seen := map[callKey]bool{}
 	for _, n := range c.notes {

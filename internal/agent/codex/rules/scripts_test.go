@@ -34,7 +34,7 @@ func TestTogether(t *testing.T) {
 		if c.loose {
 			s.loose[0].ref.Pos.Lost = 0
 		}
-		if got := s.next(c.second); got != c.goesOn || len(s.before) != c.before || s.parts != c.parts {
+		if got := s.goesOn(c.second); got != c.goesOn || len(s.before) != c.before || s.parts != c.parts {
 			t.Errorf("%s: goes on %v with %d before in %d parts, want %v with %d in %d", c.name, got, len(s.before), s.parts, c.goesOn, c.before, c.parts)
 		}
 	}

@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// withoutCall reports an output whose call is missing. The call is put back if something tells what it was; else a
+// stand-in takes its place.
+func (c *callChecker) withoutCall(out *earlyOutput) {
+	f := Finding{
+		Rule: ruleOutputWithoutCall, Impact: Loses, Fix: SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
+		Message: fmt.Sprintf("an output for call %s, which is missing: the client drops it", clip([]byte(out.callID), 40)),
+		Edits:   []Edit{{At: out.ref.Pos, Op: Remove}},
+		Lost:    2, Unseen: 1, On: out.ref, IDs: out.callID,
+	}
+	event := c.loose[c.key(session.NoFamily, []byte(out.callID))]
+	torn := c.tornFor(out)
+	out.rebuilt = true
+	switch {
+	case event != nil && event.tells&codex.TellsCall != 0:
+		c.callFromEvent(&f, out, event)
+	case torn != nil:
+		torn.used = true
+		f.Fix, f.Source, f.Lost = Recovered, fmt.Sprintf("the readable part of line %d", torn.at.Line), 0
+		f.Edits = []Edit{{At: torn.at, Op: Before, New: Content{Literal: torn.call.Line(out.callID)}}}
+	case out.script:
+		c.callOfScript(&f, out)
+	case c.run.opts.KeepOrphans:
+		out.rebuilt = false
+		f.Fix, f.Lost = StandIn, 1
+		f.Edits = []Edit{
+			{At: out.ref.Pos, Op: Remove, Moved: true},
+			{At: out.ref.Pos, Op: Before, New: Content{From: &out.ref, Build: func(record []byte) ([]byte, error) { return codex.Note(record), nil }}},
+		}
+	case out.kind == "function_call_output" || out.kind == "custom_tool_call_output":
+		if out.apart {
+			out.group = nil
+		}
+		f.Fix, f.Lost = StandIn, 1
+		f.Edits = []Edit{c.placeCall(out.ref.Pos, out, Content{Literal: codex.LostCall(out.callID, out.kind, out.stamp)})}
+	default:
+		out.rebuilt = false
+	}
+	c.report(f)
+}
+
+// callFromEvent makes the call from the event that tells of it.
+func (c *callChecker) callFromEvent(f *Finding, out *earlyOutput, event *evidence) {
+	id, kind, shell := out.callID, out.kind, c.shell
+	f.Fix, f.Source, f.Lost = Recovered, event.source(), 0
+	f.Edits = []Edit{c.placeCall(event.ref.Pos, out, Content{From: &event.ref, Build: func(record []byte) ([]byte, error) {
+		return codex.CallFrom(id, kind, shell, record)
+	}})}
+}
+
+// callOfScript puts in a stand-in for the call of a script. If the record is only a note of the script, which answers
+// nothing, the call gets a stand-in for its output, too.
+func (c *callChecker) callOfScript(f *Finding, out *earlyOutput) {
+	f.Fix, f.Lost = StandIn, 1
+	f.Edits = []Edit{c.placeScript(out)}
+	if out.note {
+		f.Lost = 2
+		tool := codex.Tool{Type: codex.CallType(out.kind), Name: "exec", CallID: out.callID}
+		f.Edits = append(f.Edits, Edit{At: out.ref.Pos, Op: Before, New: Content{Literal: codex.StandIn(tool, out.stamp)}})
+	}
+}
+
+// placeCall puts a call into the newest hole before the record that mentions it. If there is no hole, it goes to the calls
+// that were being answered when its output came, or else directly in front of the record that mentions it.
+func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content Content) Edit {
+	at := mention
+	if out.ref.Pos.Less(mention) {
+		at = out.ref.Pos
+	}
+	if at.Lost > 0 {
+		return Edit{At: at, Op: Before, New: content}
+	}
+	if h := c.holeBefore(at); h != nil {
+		return h.Insert(content)
+	}
+	switch {
+	case out.group == nil:
+		return Edit{At: at, Op: Before, New: content}
+	case out.before.Line > 0:
+		return Edit{At: out.before, Op: Before, New: content}
+	}
+	return Edit{At: out.group.last(), Op: After, New: content}
+}
+
+// holeBefore is the newest hole in which a call may have been that is mentioned at a place. The hole must not be far before
+// that place, nor before a compaction, which forgets calls.
+func (c *callChecker) holeBefore(at session.Pos) *check.Hole {
+	from := session.Pos{Line: max(1, at.Line-64)}
+	if from.Less(c.packed) && c.packed.Less(at) {
+		from = c.packed
+	}
+	return c.run.holes.Newest(from, at)
+}

@@ -1,0 +1,62 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
+	what := "a second, different call"
+	if copied {
+		what = "a copy of the call"
+	}
+	c.report(Finding{
+		Rule: ruleDuplicateCall, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, clip(rec.CallID, 40)),
+		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+		Unseen:  1,
+	})
+}
+
+// written is a hash of the time and the item's id that a record names; 0 if it names no time.
+func (c *callChecker) written(rec *session.Record) uint64 {
+	stamp := codex.Text(rec, codex.FieldTimestamp)
+	if len(stamp) == 0 {
+		return 0
+	}
+	return c.sum(stamp, rec.ID)
+}
+
+// duplicateOutput reports a second output for the same call. The first one is kept unless an event confirms only the
+// second, or the first was cut short. If both have the same time and id but different texts, they are one record of a
+// block of the file that is there twice: the first is at the seam, and ends with what the block begins with.
+func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *session.Record, sum uint64) {
+	f := Finding{
+		Rule: ruleDuplicateOutput, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", clip(rec.CallID, 40)),
+		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+		Unseen:  1,
+	}
+	sameRecord := !earlier.proven && !rec.Torn && earlier.written != 0 && earlier.written == c.written(rec)
+	confirmed := !earlier.proven && c.proves(rec, earlier.proof, earlier.length)
+	switch {
+	case sum == earlier.output:
+		f.Message += "; it is a copy of the first"
+	case sameRecord && !confirmed:
+		f.Message = fmt.Sprintf("a second output for call %s, not the same as on line %d: the first is where a doubled block begins, and is removed", clip(rec.CallID, 40), earlier.at.Line)
+		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
+		earlier.output, earlier.at, earlier.torn = sum, rec.Pos, false
+		c.keep(key, earlier)
+	case confirmed || earlier.torn && !rec.Torn:
+		f.Message += "; this one is confirmed by an event, so the first is removed"
+		if !confirmed {
+			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and is removed", clip(rec.CallID, 40))
+		}
+		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
+		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, confirmed, false
+		c.keep(key, earlier)
+	}
+	c.report(f)
+}
