@@ -1,0 +1,114 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// parentless reports a record in the middle of the session that names no parent.
+func (c *Checker) parentless(n *node) {
+	if len(n.moves) > 0 {
+		return
+	}
+	p := c.before(n)
+	for p != nil && c.unread(p) { // a record that no client reads can't be the parent
+		p = p.up
+	}
+	if !n.summary && !saysAnything(p, hung) {
+		return // nothing before it belongs to the conversation, or it is above all of that: it is the first record after all
+	}
+	d := c.add(&draft{about: n, Finding: finding.Finding{
+		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
+	}})
+	if c.summaryFrom(n) != nil && markAbove(p) == nil { // the mark in front of it is lost, and nobody knows its id
+		c.addBoundary(n, newID("boundary", n.uuid), d)
+		return
+	}
+	c.hang(n, p, d)
+}
+
+// lostParent reports records that name a parent which is not in the file. The parent is written again if it is known what
+// it was; else what comes before the records becomes their parent.
+func (c *Checker) lostParent(id string, children []*node) {
+	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp()) {
+		return
+	}
+	found := len(c.found)
+	if !c.lostBefore(id, children) && !c.lostBeside(id, children) {
+		c.broken(children)
+		return
+	}
+	for _, d := range c.found[found:] {
+		d.also = children
+	}
+	p := c.byUUID[id]
+	for _, m := range children {
+		switch {
+		case m.up != nil:
+		case rooted(p, m): // this record is above its new parent
+			c.broken([]*node{m})
+		default:
+			m.up, m.above = p, p
+			m.join()
+		}
+	}
+}
+
+// lostBefore writes the lost parent of these records again; false if it is not known what it was.
+func (c *Checker) lostBefore(id string, children []*node) bool {
+	n := children[0]
+	p := c.before(n)
+	switch {
+	case c.summaryFrom(n) != nil && markAbove(p) != nil: // the client wrote another record between the two
+		return false
+	case c.summaryFrom(n) != nil:
+		c.addBoundary(n, id, nil)
+		return true
+	case c.lostCallBefore(id, children):
+		return true
+	case n.role == roleResult && n.source == "" && c.lostResultBefore(id, children, p): // versions up to 2.0 chained outputs
+		return true
+	case n.role == roleResult && c.callOf(n) != nil:
+		return false
+	}
+	return c.lostResultBefore(id, children, p) || c.lostSummaryBefore(id, n, p) || c.lostPromptBefore(id, children, p)
+}
+
+// inOtherPart says whether a sub-agent has written the record with this id into the folder of another session.
+func (c *Checker) inOtherPart(id string) bool {
+	return c.opts.SubAgent && c.opts.Beside != nil && c.opts.Beside.Part(id)
+}
+
+// warmedUp says whether the file holds only what a sub-agent said when a client from 2.0 to 2.1.2 started. These clients ask
+// some of their sub-agents for a word before there is any prompt, and may leave the question in the folder of a session
+// that was never begun (measured with 2.1.2; 2.1.20 asks nothing).
+func (c *Checker) warmedUp() bool {
+	return c.opts.SubAgent && before(c.written, "2.1.20") && !before(c.written, "2.0.0") && !slices.ContainsFunc(c.nodes, func(n *node) bool {
+		return n.role != roleAssistant || n.has(blockCall)
+	})
+}
+
+// broken reports records whose parent is missing, and makes what comes before each of them its parent.
+func (c *Checker) broken(children []*node) {
+	for _, n := range children {
+		to := c.before(n)
+		d := c.add(&draft{about: n, Finding: finding.Finding{
+			Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
+			Message: "the record's parent is not in the file",
+		}})
+		switch {
+		case to == nil:
+			d.Impact, d.Fix, d.Message = finding.Notes, finding.NoFix, d.Message+"; nothing comes before it"
+			continue
+		case d.Impact == finding.Notes:
+			d.Message += "; the client takes the record before it in time"
+		case c.behindEnd(n):
+			d.Message += ": the client sends one side of the gap, and forgets the other"
+		default:
+			d.Message += ": the client forgets everything above it"
+		}
+		c.hang(n, to, d)
+	}
+}

@@ -1,0 +1,49 @@
+package claude
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// unknownLinks looks for parents that no client reads. Their children get the next record above that is read as parent.
+func (c *Checker) unknownLinks() {
+	above := map[*node]*node{} // for a record that is not read, the next above it that is
+	for _, n := range c.nodes {
+		if n.side || n.up == nil || !c.unread(n.up) {
+			continue
+		}
+		bad := n.up
+		var skipped []*node
+		p := bad
+		for p != nil && c.unread(p) {
+			skipped = append(skipped, p)
+			if over, ok := above[p]; ok {
+				p = over
+				continue
+			}
+			p = p.up
+		}
+		for _, m := range skipped {
+			above[m] = p
+		}
+		d := c.add(&draft{about: bad, Finding: finding.Finding{
+			Rule: ruleUnknownLink, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "the chain leads through a record of the type " + quoteType(bad.typ) + ", which the client does not read: it forgets everything above",
+		}})
+		c.hang(n, p, d)
+	}
+}
+
+func quoteType(t string) string { return `"` + clip(t) + `"` }
+
+// firstProgress is the first version known to write progress records. Versions up to 2.1.2 neither write them nor read on
+// above one.
+const firstProgress = "2.1.3"
+
+// unread says whether a record is a link that clients do not follow. All but old versions follow progress records, which
+// are in sound sessions, too; so these count only if the session is for such an old version or was written by one.
+func (c *Checker) unread(n *node) bool {
+	if n.typ == "progress" && (c.opts.For != "" && before(c.opts.For, "2.1.100") || c.opts.For == "" && before(n.version, firstProgress)) {
+		return true
+	}
+	return n.role == roleOther && n.typ != "progress" && !newerThanKnown(n.version)
+}
