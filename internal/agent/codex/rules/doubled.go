@@ -11,48 +11,52 @@ import (
 
 var ruleDoubledItem = texts.Rule(Rule{Name: "doubled-item", Family: "items", Impact: Loses, Fix: SetAside})
 
-// doubledItems finds messages and thoughts that stand in a session twice because a block of the file does: byte for byte,
-// together with the record in front of it or behind it, and with a number, or out of time. One alone is none, for repair
-// writes an answer anew from an event that stands elsewhere. Neither is what has the time of all that surrounds it: a
-// fork of a client before 0.128 has one time for all that it inherits, and what was said twice is the same there.
+// doubledItems finds messages and thoughts that are in a session twice because a block of the file is. Such a copy is equal
+// byte for byte, and so is the record before it or behind it. Besides, it has an ordinal, or its time is earlier than that
+// of records before it.
+//
+// A single equal record is not counted, because a repair may write an answer anew from an event that is elsewhere. Nor is
+// a record with the same time as all around it: in a fork by a client before 0.128 all that it inherits has one time, so
+// that a message that was sent twice is the same both times.
 type doubledItems struct {
 	run     *run
 	seed    maphash.Seed
-	known   recent[firstCopy] // by their bytes, hashed
-	newest  uint64            // the key of the one that is the record in front, 0 if that is none
-	mark    recordMark        // of the record in hand
-	before  recordMark        // of the one in front of it
-	late    []byte            // the latest time so far, as it stands there
-	lateAt  session.Pos       // of the first record that has it
-	pending *Finding          // a copy that is one if the next record is a copy, too
-	after   recordMark        // and then that is this
+	known   recent[firstCopy] // by the hashes of their bytes
+	newest  uint64            // the key of the previous record in known, 0 if it is not there
+	mark    recordMark        // of the current record
+	before  recordMark        // of the previous record
+	late    []byte            // the latest time so far, as it is written
+	lateAt  session.Pos       // of the first record with that time
+	pending *Finding          // a copy, if the next record is a copy, too
+	after   recordMark        // what the next record must be for that
 }
 
-// firstCopy is a message or a thought that may come again, and what stands around it.
+// firstCopy is a message or a thought that may come again, and what is around it.
 type firstCopy struct {
 	at            session.Pos
 	before, after recordMark
 }
 
-// recordMark tells two records apart that are no copies: by their time and size. The zero value is no record.
+// recordMark tells whether two records are copies of each other, by their time and size. The zero value is no record.
 type recordMark struct {
 	stamp uint64
 	size  int
-	old   bool // its time is before the latest; it does not tell it from another
+	old   bool // its time is before the latest so far; this is not compared
 }
 
 func (m recordMark) same(other recordMark) bool {
 	return m.size > 0 && m.size == other.size && m.stamp == other.stamp
 }
 
-// maxDoubled is how many messages and thoughts are kept to be met again. A doubled block is a few disk blocks long.
+// maxDoubled is how many messages and thoughts are remembered. That is enough because a doubled block is only a few disk
+// blocks long.
 const maxDoubled = 256
 
 func newDoubledItems(s *run, seed maphash.Seed) doubledItems {
 	return doubledItems{run: s, seed: seed, known: recent[firstCopy]{limit: maxDoubled}}
 }
 
-// next takes a record in hand, before it is asked whether its item is a copy.
+// next takes the next record. It comes before copied is asked about the record's item.
 func (d *doubledItems) next(rec *session.Record) {
 	d.before, d.mark = d.mark, d.markOf(rec)
 	if d.pending != nil && d.after.same(d.mark) {
@@ -67,7 +71,7 @@ func (d *doubledItems) next(rec *session.Record) {
 	}
 }
 
-// markOf is a record's mark; that of one which the file does not hold, or which can't be read, is none.
+// markOf is a record's mark, zero if the file does not hold the record or it can't be read.
 func (d *doubledItems) markOf(rec *session.Record) recordMark {
 	if rec.Kind == session.Unreadable || rec.Pos.Lost > 0 {
 		return recordMark{}
@@ -83,7 +87,7 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 	return recordMark{stamp: maphash.Bytes(d.seed, at), size: len(rec.Raw), old: order < 0}
 }
 
-// copied says whether the item in hand is a copy that has to go; base is the newest compaction.
+// copied returns a finding if the current item is a copy that has to go, else nil; base is the newest compaction.
 func (d *doubledItems) copied(it item, base session.Pos) *Finding {
 	if it.held() || it.Torn || d.mark.size == 0 || it.Kind != session.Message && it.Type != "response_item/reasoning" {
 		return nil
@@ -104,8 +108,8 @@ func (d *doubledItems) copied(it item, base session.Pos) *Finding {
 	return nil
 }
 
-// outOfPlace says whether the copy of a record stands where its client has not written it: it has a number, and each is
-// given once, or its time, or that of the record in front of it, is before one that was written since the first copy.
+// outOfPlace says whether the client can't have written this equal record a second time: it has an ordinal, and the client
+// gives out each only once; or its time, or that of the record before it, is earlier than one written since the first.
 func (d *doubledItems) outOfPlace(it item, first session.Pos) bool {
 	return it.Ordinal.State == session.GoodOrdinal || (d.mark.old || d.before.old) && !d.lateAt.Less(first)
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// evidence is an event that tells a call's output or the call itself.
+// evidence is an event that repeats a call, or its output.
 type evidence struct {
 	witness
 	tells  codex.Tells
-	proof  uint64 // hash of the text that the output must end with, as it stands in the file
-	length int    // its length in bytes; 0 proves nothing
+	proof  uint64 // hash of the text with which the output must end, as it is written in the file
+	length int    // of that text, in bytes; 0 if the event proves nothing
 	build  func(tool codex.Tool, record []byte) ([]byte, error)
 }
 
-// proves says whether an output ends with the text of which length and hash are given.
+// proves says whether an output ends with the text that has this length and hash.
 func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool {
 	text := codex.Literal(rec, codex.FieldOutput)
 	at := len(text) - length
 	return length > 0 && at >= 0 && maphash.Bytes(c.seeds[1], text[at:]) == proof && !jsonl.Escaped(text, at)
 }
 
-// evidence keeps where an event tells of a call that is open or not seen yet.
+// evidence takes an event. It keeps where the event is if it repeats a call that is open, or one that has not been seen.
 func (c *callChecker) evidence(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
 	if tells&(codex.TellsOutput|codex.TellsCall) == 0 || len(rec.CallID) == 0 {

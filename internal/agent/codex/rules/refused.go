@@ -19,8 +19,8 @@ var (
 	ruleEmptyContent   = texts.Rule(Rule{Name: "empty-content", Family: "items", Impact: Rejects, Fix: SetAside})
 )
 
-// What the API says of what it refuses. Few sessions have a refusal, and to compile these forms takes a fourteenth of the
-// program's start: it is done when one is met.
+// What the API says when it refuses something. They are compiled when the first refusal is met: few sessions have one, and
+// to compile them takes a fourteenth of the program's start.
 var (
 	unreasoned = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type '[a-z_]+' was provided without its required (?:'reasoning' item(?:: '([A-Za-z0-9_-]{1,64})')?|preceding item)`)
@@ -39,14 +39,14 @@ const keptItems = 1 << 10
 // keptEmpty is how many of the newest empty items are kept, at least.
 const keptEmpty = 1 << 12
 
-// refusals looks for items that the API has refused, in the words that the client recorded.
+// refusals looks for items that the API has refused, by the errors that the client recorded.
 type refusals struct {
 	run          *run
 	seed         maphash.Seed
 	items        []keptItem    // the newest, oldest first
 	empty        []emptyItem   // the newest items with nothing in them
-	found        []Finding     // what the newest error is about, with no answer since
-	refusedEmpty *emptyRefusal // the same, where it is about all that is empty
+	found        []Finding     // about the newest error, as long as no answer follows it
+	refusedEmpty *emptyRefusal // the newest error, if it is about all items that are empty in a way
 }
 
 // keptItem is what is known of an item of the history.
@@ -56,16 +56,16 @@ type keptItem struct {
 	id        uint64 // hashed, 0 if it has none
 	reasoning bool
 	answer    bool  // something the model said or did
-	blank     *Edit // takes its id, if a compaction holds it
+	blank     *Edit // takes out its id; nil unless a compaction holds the item
 }
 
-// emptyItem is an item with nothing in it, and in which words the API says so.
+// emptyItem is an item with nothing in it, with the words in which the API's error calls that.
 type emptyItem struct {
 	Finding
 	member, kind string
 }
 
-// add takes an item of the history into account, unless another rule drops it.
+// add takes the next item of the history. dropped says that another rule removes it.
 func (r *refusals) add(it item, dropped bool) {
 	if it.Answer && !dropped {
 		r.found, r.refusedEmpty = nil, nil
@@ -90,7 +90,7 @@ func (r *refusals) add(it item, dropped bool) {
 	}
 }
 
-// rollBack forgets what a rollback took away. What was refused is still, if it was not among that.
+// rollBack forgets the items that a rollback took away. A refusal of other items still counts.
 func (r *refusals) rollBack() {
 	for n := len(r.items); n > 0 && r.run.history.RolledBack(r.items[n-1].ref.Pos); n-- {
 		r.items = r.items[:n-1]
@@ -100,7 +100,7 @@ func (r *refusals) rollBack() {
 	}
 }
 
-// turnEnd looks for a refusal in how a turn ended.
+// turnEnd looks for a refusal in the error that ended a turn.
 func (r *refusals) turnEnd(rec *session.Record) {
 	said := recordedError(rec)
 	if len(said) == 0 {
@@ -117,14 +117,14 @@ func (r *refusals) turnEnd(rec *session.Record) {
 	}
 }
 
-// emptyRefusal is a refusal of empty items: by which words, and where it is recorded.
+// emptyRefusal is a refusal of empty items: the words of the error, and where it is recorded.
 type emptyRefusal struct {
 	member, kind string
 	at           session.Pos
 }
 
-// recordedError is the error that ended a turn, as the client recorded it (0.145 and later with the turn's end, older ones
-// in an event of its own), empty if there is none.
+// recordedError is the error that ended a turn, empty if there is none. Clients from 0.145 on record it with the turn's end,
+// older ones in an event of its own.
 func recordedError(rec *session.Record) []byte {
 	if rec.Type == "event_msg/error" {
 		return codex.Field(rec, codex.FieldMessage)
@@ -132,7 +132,7 @@ func recordedError(rec *session.Record) []byte {
 	return codex.Field(rec, codex.FieldError)
 }
 
-// End reports what was refused last.
+// End reports what the last refusal was about.
 func (r *refusals) End() {
 	for _, f := range r.found {
 		if r.run.history.Counts(f.Pos) {
@@ -153,18 +153,18 @@ func (r *refusals) hash(id []byte) uint64 {
 	return maphash.Bytes(r.seed, id) | 1
 }
 
-// find is the place of the first item with an id, -1 if it is not kept: a second one is a copy.
+// find is the index of the first item with an id, -1 if it is not kept. The first counts, because a second one is a copy.
 func (r *refusals) find(id []byte) int {
 	h := r.hash(id)
 	base := r.run.history.Base()
 	return slices.IndexFunc(r.items, func(it keptItem) bool { return h != 0 && it.id == h && !it.ref.Pos.Less(base) })
 }
 
-// unreasoned is about an item without its reasoning.
+// unreasoned reports an item without the reasoning that led to it.
 func (r *refusals) unreasoned(id, reasoning []byte) []Finding {
 	at, from := r.find(id), r.find(reasoning)
 	if at < 0 || from >= 0 && from == at-1 {
-		return nil // as the API wants it by now
+		return nil // since the error, the item has come to be where the API wants it
 	}
 	it := r.items[at]
 	f := it.finding(id, Exact)
@@ -187,7 +187,8 @@ func (r *refusals) unreasoned(id, reasoning []byte) []Finding {
 	return []Finding{f}
 }
 
-// unfollowed is about reasoning without the item that it led to: the one in front of it, if that has none of its own.
+// unfollowed reports reasoning that is not followed by the item it led to. That is the item before it, unless that one has
+// reasoning of its own.
 func (r *refusals) unfollowed(id []byte) []Finding {
 	at := r.find(id)
 	if at < 0 || at+1 < len(r.items) && r.items[at+1].answer {
@@ -208,7 +209,7 @@ func (r *refusals) unfollowed(id []byte) []Finding {
 	return []Finding{f}
 }
 
-// finding is a reasoning-order about an item.
+// finding is a finding of reasoning-order about an item.
 func (it keptItem) finding(id []byte, fix Fix) Finding {
 	return Finding{
 		Rule: ruleReasoningOrder, Impact: Rejects, Fix: fix, Pos: it.ref.Pos, Offset: it.ref.Offset, Record: it.record,
@@ -216,13 +217,13 @@ func (it keptItem) finding(id []byte, fix Fix) Finding {
 	}
 }
 
-// move takes a record from one place and puts it in front of another.
+// move takes a record from its place and puts it in front of another record.
 func move(from, before Ref) []Edit {
 	return []Edit{{At: from.Pos, Op: Remove, Moved: true}, {At: before.Pos, Op: Before, New: Content{From: &from}}}
 }
 
-// emptiness says which field of a message or an output has nothing in it, and what that is in the API's words: an
-// empty array or string; "" if there is something.
+// emptiness says which field of a message or an output is empty, and whether the API calls that an empty array or an empty
+// string; kind is "" if the field is not empty.
 func emptiness(rec *session.Record) (field int, kind string) {
 	switch {
 	case rec.Kind == session.Output:
@@ -252,13 +253,13 @@ func emptiness(rec *session.Record) (field int, kind string) {
 	return field, kind
 }
 
-// noText is what a list of nothing but empty texts has in it.
+// noText is in every list of empty texts.
 var noText = []byte(`""`)
 
-// maxEmpty is how long a list of nothing but empty texts may be, in bytes.
+// maxEmpty is how many bytes a list of empty texts may have.
 const maxEmpty = 256
 
-// empty is about an item with nothing in a field.
+// empty is the finding about an item with an empty field.
 func (it item) empty(field int, kind string) emptyItem {
 	member, what := "content", "a message"
 	if it.Kind == session.Output {

@@ -10,28 +10,28 @@ import (
 
 var ruleTokenGap = texts.Rule(Rule{Name: "token-gap", Family: "calls", Impact: Loses, Fix: StandIn})
 
-// tokenChecker follows the client's count of tokens through a session without ordinals, where lost records leave no
-// other trace. With each answer of the model's the client writes what it took, and the sum of all before and with it:
-// a sum that grows by more than the answer tells of one whose count is lost, with what stood around it (measured with
-// 0.79.0 to 0.150.0: no session that lost nothing has such a jump, whatever was killed, compacted or resumed in it; up to
-// 0.72 a review has one, and is not looked at).
+// tokenChecker finds answers that are lost from a session without ordinals, where lost records leave no other trace. With
+// each answer of the model the client writes how many tokens it took, and the sum of all so far. If the sum grows by more
+// than that, the count of another answer is lost, and so are the records around it. (Measured with 0.79.0 to 0.150.0: the
+// sum does not jump in any sound session, whatever was killed, compacted or resumed in it. Up to 0.72 it does in a review,
+// so reviews are left out.)
 type tokenChecker struct {
 	run   *run
 	total int64       // the newest sum, 0 if none is known
-	at    int64       // its line
-	next  session.Pos // where a message to the model may stand behind it
-	stamp string      // its time
-	turns int         // answers that stand behind it, as far as they can be told apart: by the outputs between them
-	over  bool        // what comes next begins another one
-	known bool        // damage between it and here is told already, or so is the loss
-	mixed bool        // the sums are those of two writers
-	other reviews     // whose thread has a sum of its own
-	alone *Finding    // a sum that grew behind outputs or a prompt, with no answer in front of it
+	at    int64       // the line of the newest sum
+	next  session.Pos // the first place behind it where a message to the model can be put
+	stamp string      // the time of the record at that place
+	turns int         // how many answers have come since; outputs or a prompt between two tell them apart
+	over  bool        // the next part of an answer begins another one
+	known bool        // damage since the newest sum, or the loss itself, is reported by another rule
+	mixed bool        // two clients have written, each with its own sum
+	other reviews     // their threads have sums of their own
+	alone *Finding    // a sum that grew with outputs or a prompt in front of it, but no answer
 	seed  maphash.Seed
-	calls recent[struct{}] // the newest calls, by their hashed ids
+	calls recent[struct{}] // the newest calls, by the hashes of their ids
 }
 
-// tokenCalls is how many calls are known again when their outputs come.
+// tokenCalls is how many calls are remembered until their outputs come.
 const tokenCalls = 1 << 12
 
 func newTokenChecker(s *run) *tokenChecker {
@@ -58,8 +58,8 @@ func (c *tokenChecker) Record(rec *session.Record) {
 	}
 }
 
-// withoutCall says whether a record is the output of a call that does not stand in front of it, of which others tell: then that
-// may be the answer that was counted.
+// withoutCall says whether a record is an output whose call does not come before it. Another rule reports that, and the
+// lost call may be the answer that was counted.
 func (c *tokenChecker) withoutCall(rec *session.Record) bool {
 	switch rec.Kind {
 	case session.Call:
@@ -70,7 +70,7 @@ func (c *tokenChecker) withoutCall(rec *session.Record) bool {
 	return false
 }
 
-// answers counts the answers behind the newest sum. Of one that is there only its count may be lost.
+// answers counts the answers since the newest sum. If an answer is there, only its count may be lost.
 func (c *tokenChecker) answers(rec *session.Record) {
 	switch {
 	case rec.Kind == session.Output || rec.Boundary:
@@ -88,8 +88,7 @@ func answers(rec *session.Record) bool {
 	return rec.Model && (rec.Answer || rec.Kind == session.Call || rec.Type == "response_item/reasoning")
 }
 
-// begins says whether a record may be the first of an answer, or what the user says next: a message, the event in front of
-// one, or a call.
+// begins says whether an answer or a prompt may begin with a record: a message, the event in front of one, or a call.
 func begins(rec *session.Record) bool {
 	if rec.Kind == session.Evidence {
 		tells, _ := codex.Evidence(rec)
@@ -98,7 +97,7 @@ func begins(rec *session.Record) bool {
 	return rec.Model && rec.Kind != session.Output
 }
 
-// Lost: see callChecker's.
+// Lost takes a record that was put back, as callChecker's does.
 func (c *tokenChecker) Lost(rec *session.Record) { c.known = true }
 
 func (c *tokenChecker) End() {}
@@ -109,7 +108,7 @@ func (c *tokenChecker) count(rec *session.Record) {
 		return
 	}
 	switch grown := total - c.total; {
-	case c.total == 0 || total == took: // the first, or that of a client that began anew
+	case c.total == 0 || total == took: // the first sum, or the first of a client that began to count anew
 	case grown == took && !c.known && c.turns == 0 && c.over && !codex.Before(c.run.header.Version, 0, 72):
 		c.unanswered(rec, grown)
 	case grown < 0:
@@ -120,10 +119,10 @@ func (c *tokenChecker) count(rec *session.Record) {
 	c.total, c.at, c.next, c.known, c.turns, c.over = total, rec.Pos.Line, session.Pos{}, false, 0, false
 }
 
-// unanswered keeps a count of tokens that grew though no answer stands in front of it: an answer to the outputs or the prompt
-// there is lost, and its own count, too, if what follows is another answer. A compaction takes tokens as well, but stands
-// right behind its count; an answer that says nothing ends its turn (measured with 0.72.0 to 0.150.0: in 230 sessions that
-// lost nothing no such count is followed by an answer).
+// unanswered keeps a sum that grew although there is no answer in front of it, but outputs or a prompt: the answer to these
+// is lost if another answer follows. If something else follows, nothing need be lost: a compaction, which takes tokens as
+// well, comes right behind its count, and an answer that says nothing ends its turn. (Measured with 0.72.0 to 0.150.0: in
+// 230 sound sessions no such sum is followed by an answer.)
 func (c *tokenChecker) unanswered(rec *session.Record, grown int64) {
 	c.alone = &Finding{
 		Rule: ruleTokenGap, Impact: Loses, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
@@ -132,7 +131,7 @@ func (c *tokenChecker) unanswered(rec *session.Record, grown int64) {
 	}
 }
 
-// settle tells of such a count once it is clear what follows.
+// settle reports such a sum as soon as it is clear that an answer follows.
 func (c *tokenChecker) settle(rec *session.Record) {
 	if c.alone == nil || rec.Type == "event_msg/token_count" || rec.Kind == session.Context || rec.Kind == session.Other {
 		return

@@ -10,35 +10,37 @@ import (
 
 var ruleLostEvent = texts.Rule(Rule{Name: "lost-event", Family: "calls", Impact: Shows, Fix: Exact})
 
-// unshownChecker looks for answers and thoughts that no event shows, in sessions without ordinals, where lost records leave
-// no other trace. The client writes the event right in front of the item (measured with 0.72.0 to 0.150.0: of 1100 answers
-// and 250 thoughts, all but the answers of reviews, of compactions, to other agents, and plans).
+// unshownChecker looks for answers and thoughts without an event, in sessions without ordinals, where lost records leave no
+// other trace. The client writes the event right in front of the item. (Measured with 0.72.0 to 0.150.0: so it is with all
+// of 1100 answers and 250 thoughts, except for answers of reviews and compactions, answers to other agents, and plans.)
 type unshownChecker struct {
 	run   *run
 	seed  maphash.Seed
-	known bool // a client of which it is known that it writes the events has begun the session
+	known bool // the client that began the session is known to write the events
 	prev  standing
-	shown bool             // an answer or a thought has had its event: this session's client writes them
-	texts recent[struct{}] // the newest of answers that events have shown: of two clients that write one session, one's records may stand between the other's
-	found *Finding         // an item without an event, until it is known that no compaction made it
-	early []*Finding       // such items in front of the first that has its event, until there is one
-	// thought says that an event has shown a thought whose item has not come: after a stream was cut, the count of tokens
-	// may stand between them.
+	shown bool // an answer or a thought has had its event, so the client of this session does write them
+	// texts are hashes of the newest texts that events have shown. If two clients write a session, the records of one may
+	// be between an event and the item of the other.
+	texts recent[struct{}]
+	found *Finding   // an item without an event, until it is known that no compaction made it
+	early []*Finding // such items before the first one that has its event, until there is one
+	// thought says that an event has shown a thought whose item has not come yet. After a stream was cut, the count of
+	// tokens may be between the two.
 	thought bool
 	review  reviews
 }
 
-// standing is what stands in front of a record.
+// standing is what comes before a record.
 type standing uint8
 
-// What may stand there.
+// What may come before a record.
 const (
 	anywhere    standing = iota
-	behindEvent          // that shows the item
-	behindOther          // a prompt, an output, or a count of tokens: nothing that comes between an event and its item
+	behindEvent          // an event that shows an answer or a thought
+	behindOther          // a prompt, an output or a count of tokens, which never come between an event and its item
 )
 
-// maxEarly is how many items in front of the first that has its event are kept.
+// maxEarly is how many items are kept before the first one that has its event.
 const maxEarly = 64
 
 // maxShownTexts is how many texts are remembered.
@@ -87,7 +89,7 @@ func (c *unshownChecker) remember(text []byte) {
 	}
 }
 
-// alone keeps an item that no event shows, none of its parts.
+// alone keeps an item if no event shows any part of it.
 func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	if thought && c.thought || !codex.IsShown(rec) {
 		return
@@ -111,7 +113,7 @@ func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	c.found = f
 }
 
-// settle reports such an item, once it is known that it is no summary of a compaction, which stands behind it.
+// settle reports such an item as soon as it is known that it is not the summary of a compaction, which would come next.
 func (c *unshownChecker) settle(rec *session.Record) {
 	if c.found == nil || rec.Type == "event_msg/token_count" || rec.Kind == session.Context || rec.Kind == session.Other {
 		return
