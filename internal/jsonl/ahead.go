@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	// scannedLines is how many lines of a block are scanned ahead: what is known
-	// of each takes more room than a very short line.
+	// scannedLines is how many lines of a block are scanned ahead. It is limited
+	// because the result takes more room than a very short line.
 	scannedLines = 4096
-	// maxFlying is the length in bytes of the long lines that are read ahead: when
-	// there are more, reading waits.
+	// maxFlying is how many bytes of long lines are read ahead. Above that,
+	// reading waits.
 	maxFlying = 24 << 20
 )
 
@@ -29,21 +29,21 @@ type Ahead struct {
 	stop chan struct{} // closed by Close
 	done chan struct{} // closed when the reading has ended
 
-	room   chan []byte   // what held a long line, for the next one
-	flying atomic.Int64  // bytes of long lines that were read and not yet dealt with
-	landed chan struct{} // gets a value when there are less
+	room   chan []byte   // memory of a long line, to be used for the next one
+	flying atomic.Int64  // bytes of long lines that were read and not delivered yet
+	landed chan struct{} // gets a value when flying goes down
 
-	batch  *batch // in hand
-	next   int    // its line to deliver
-	number int64  // of the line delivered last
-	offset int64  // behind it
+	batch  *batch // the current one
+	next   int    // index of its next line to deliver
+	number int64  // of the line that was delivered last
+	offset int64  // behind that line
 }
 
 // batch is a block of lines on its way.
 type batch struct {
 	block
-	spare   []byte // what the Reader gets for its buffer
-	rest    []byte // what is not cut yet
+	spare   []byte // given to the Reader in exchange for its buffer
+	rest    []byte // the bytes that are not cut into lines yet
 	lines   []Line // without number and offset
 	scanned []Scanned
 	spans   []Span
@@ -51,8 +51,8 @@ type batch struct {
 	err     error         // of the Reader, in place of lines
 }
 
-// NewAhead goes on where r stands, which nobody else may use from now on. The lines are scanned by so many goroutines,
-// at least one. What was begun must be closed.
+// NewAhead reads on from where r is. From then on nobody else may use r. The given number of goroutines scan the lines, at
+// least one. The caller must call Close.
 func NewAhead(r *Reader, shape *Shape, scanners int) *Ahead {
 	batches := 2*scanners + 2
 	a := &Ahead{
@@ -70,7 +70,7 @@ func NewAhead(r *Reader, shape *Shape, scanners int) *Ahead {
 	return a
 }
 
-// Close ends the reading and waits until it has ended, so that what is read from can be closed.
+// Close stops the reading and waits until it has stopped. Then the source can be closed.
 func (a *Ahead) Close() {
 	close(a.stop)
 	<-a.done
@@ -109,7 +109,7 @@ func (a *Ahead) Next() (Line, *Scanned, error) {
 	return line, scanned, nil
 }
 
-// giveBack lets a batch be filled again. What held a long line is kept for the next one, before that may be read.
+// giveBack lets a batch be filled again. Before another long line may be read, the memory of this one is kept for it.
 func (a *Ahead) giveBack(b *batch) {
 	if b.long {
 		size := len(b.text)
@@ -124,7 +124,7 @@ func (a *Ahead) giveBack(b *batch) {
 	a.free <- b
 }
 
-// keep leaves room for a long line to be read into: this, or what is left there already if that is larger.
+// keep keeps memory for the next long line: this, or what is kept already if that is larger.
 func (a *Ahead) keep(room []byte) {
 	select {
 	case left := <-a.room:

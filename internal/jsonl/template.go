@@ -2,23 +2,23 @@ package jsonl
 
 import "slices"
 
-// The lines of a file are alike: most have the keys of an earlier one, in the same order, and differ in a few values.
-// Templates are what was learned of that, as a tree of stretches. Where a line goes the way of an earlier one, what lies
-// between two values that differ is compared in one piece, and only those values are looked at.
+// The lines of a file are alike: most have the same keys as an earlier one, in the same order, and differ only in a few
+// values. Templates are what has been learned of that, as a tree of stretches of text. Where a line goes the way of an
+// earlier one, the text between two values is compared in one piece, and only the values are scanned.
 //
-// What a Scanner says does not hang on what it has learned: a line that leaves the ways known is scanned from its
-// beginning as if there were none.
+// What a Scanner says does not depend on what it has learned: a line that leaves the known ways is scanned from its
+// beginning, as if there were no templates.
 type templates struct {
 	ways      []*stretch // how lines begin
 	stretches int
 }
 
 const (
-	mostStretches = 4096    // that are learned
-	mostWays      = 32      // that are learned for one place: where more come, they are names of things
-	mostTokens    = 192     // of a line that is learned
+	mostStretches = 4096    // the most that are learned
+	mostWays      = 32      // the most that are learned for one place: if there are more, they are names of things and not keys
+	mostTokens    = 192     // the most that a line may have to be learned
 	templateDepth = 6       // the deepest container that is looked into
-	longestTaught = 1 << 20 // bytes of a line that is learned: longer ones are few, and to cut one takes as long as to scan it
+	longestTaught = 1 << 20 // the most bytes that a line may have to be learned: longer ones are few, and cutting one takes as long as scanning it
 )
 
 // A stretch is text that lines have in common, and the value that follows.
@@ -29,25 +29,25 @@ type stretch struct {
 	tokens     []int  // where in text those of the line end
 	next       []*stretch
 	hole       hole
-	path       int // that the value's span belongs to, or -1
-	depth      int // of the containers that are open there; at the end of the line how deep it is
+	path       int // whose span is the value, or -1
+	depth      int // how many containers are open there; for the last stretch of a line, how deep the line is
 }
 
 // A hole is what follows a stretch.
 type hole uint8
 
 const (
-	branch     hole = iota // no value: this is where ways part
+	branch     hole = iota // no value: here the ways of lines separate
 	textHole               // the rest of a string, whose quote is the end of the stretch
 	insideHole             // the rest of an array or an object
 	scalarHole             // a number or a literal
 	lineEnd
 )
 
-// A mark is where a span begins and ends, as offsets in a stretch; -1 for what is in another one.
+// A mark is where a span begins and ends, as offsets in a stretch; -1 for an end that is in another stretch.
 type mark struct{ path, from, to int }
 
-// shift is the mark in what is left of the stretch behind at.
+// shift is the same mark in the part of the stretch behind at.
 func (m mark) shift(at int) mark {
 	if m.from >= 0 {
 		m.from -= at
@@ -61,8 +61,8 @@ func (m mark) shift(at int) mark {
 // full says that nothing more is learned.
 func (t *templates) full() bool { return t.stretches >= mostStretches }
 
-// retrace scans the value that starts at i, if it goes a way known, and returns its end; else -1, and the line must be
-// scanned anew.
+// retrace scans the value that starts at i and returns its end, if the value goes a known way. Else it returns -1, and the
+// line must be scanned from its beginning.
 func (s *Scanner) retrace(line []byte, i int) int {
 	ways := s.templates.ways
 	for {
@@ -131,7 +131,7 @@ func count(line []byte, i int) int {
 	return -1
 }
 
-// take returns the way that a line takes at i, nil if it is none of those known.
+// take returns the way that a line takes at i, nil if it is not known.
 func take(ways []*stretch, line []byte, i int) *stretch {
 	if i+16 > len(line) {
 		for _, w := range ways {
@@ -150,7 +150,7 @@ func take(ways []*stretch, line []byte, i int) *stretch {
 			continue
 		}
 		if k > 0 && w.firm() && ways[k-1].firm() {
-			ways[k-1], ways[k] = w, ways[k-1] // what comes often is in front
+			ways[k-1], ways[k] = w, ways[k-1] // so that what comes often is tried first
 		}
 		return w
 	}
@@ -161,10 +161,11 @@ func (w *stretch) fits(line []byte, i int) bool {
 	return i+len(w.text) <= len(line) && string(line[i:i+len(w.text)]) == w.text
 }
 
-// firm says that a stretch begins with more than a hole. Those are tried first: a text that is known is a string, too.
+// firm says that a stretch does not begin with a hole. Such stretches are tried first, because any known text would fit a
+// hole for strings, too.
 func (w *stretch) firm() bool { return w.hole == branch || len(w.tokens) > 1 }
 
-// behind says whether a stretch is tried after another one that is known: one without text, which a number has, is last.
+// behind says whether a stretch is tried after another, known one. A stretch without text, as a number has, comes last.
 func (w *stretch) behind(o *stretch) bool {
 	return w.text == "" || o.text != "" && !w.firm() || o.text != "" && o.firm()
 }
@@ -224,7 +225,7 @@ func (w *stretch) split(n int) {
 	marks := w.marks
 	w.marks = nil
 	for _, m := range marks {
-		if max(m.from, m.to) <= at { // none stands astride, for stretches are parted between tokens
+		if max(m.from, m.to) <= at { // no mark lies across the split, because stretches are split between tokens
 			w.marks = append(w.marks, m)
 		} else {
 			rest.marks = append(rest.marks, m.shift(at))
@@ -235,7 +236,7 @@ func (w *stretch) split(n int) {
 	w.begin()
 }
 
-// begin notes the first bytes of the text.
+// begin sets word and mask from the first bytes of the text.
 func (w *stretch) begin() {
 	w.word, w.mask = [2]uint64{}, [2]uint64{}
 	for k := range min(len(w.text), 16) {
@@ -244,7 +245,7 @@ func (w *stretch) begin() {
 	}
 }
 
-// add adds the way of all the tokens behind those known.
+// add adds the way of all tokens behind those that are known.
 func (t *templates) add(ways *[]*stretch, tokens []token, line []byte) {
 	for len(tokens) > 0 {
 		w := &stretch{path: -1}
