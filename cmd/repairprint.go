@@ -130,7 +130,11 @@ func (p *reportPrinter) text(rep *repair.Report) {
 	}
 	for _, l := range rep.Left {
 		if l.Impact != "notes" {
-			fmt.Fprintln(p.w, folded(fmt.Sprintf("  line %d: left as it is: %s [%s]", l.Line, oneLine(l.Reason), l.Rule), p.width, 4))
+			where := ""
+			if l.Line > 0 {
+				where = fmt.Sprintf("line %d: ", l.Line)
+			}
+			fmt.Fprintln(p.w, folded(fmt.Sprintf("  %sleft as it is: %s [%s]", where, oneLine(l.Reason), l.Rule), p.width, 4))
 		}
 	}
 	t := rep.Totals

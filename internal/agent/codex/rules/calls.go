@@ -166,6 +166,9 @@ func (c *callChecker) call(rec *session.Record) {
 	c.args.check(rec)
 	key := c.key(rec.Family, rec.CallID)
 	sum := c.sum(codex.Field(rec, codex.FieldName), codex.Field(rec, codex.FieldArguments), codex.Field(rec, codex.FieldInput))
+	if first := c.open[key]; first != nil && first.sum != sum && first.stamp != "" && first.stamp == codex.Stamp(rec) {
+		c.callAtSeam(key, first, rec)
+	}
 	if earlier, ok := c.twin(key); ok {
 		c.duplicateCall(rec, earlier == sum)
 		return

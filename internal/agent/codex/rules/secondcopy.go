@@ -20,6 +20,25 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 	})
 }
 
+// callAtSeam reports a call that was written twice with the same id and time but different texts: the first stands where
+// a doubled block of the file begins, and ends with the bytes that the block begins with. The first is removed and
+// forgotten, and the second is taken for the call.
+func (c *callChecker) callAtSeam(key callKey, first *openCall, rec *session.Record) {
+	c.report(Finding{
+		Rule: ruleDuplicateCall, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a doubled block begins, and is removed", clip(rec.CallID, 40), first.ref.Pos.Line),
+		Edits:   []Edit{{At: first.ref.Pos, Op: Remove}},
+		Unseen:  1,
+	})
+	delete(c.open, key)
+	if c.asked[first.sum] == first {
+		delete(c.asked, first.sum)
+	}
+	if first.script != nil {
+		c.runs.drop(first.script)
+	}
+}
+
 // written is a hash of the time and the item's id that a record names; 0 if it names no time.
 func (c *callChecker) written(rec *session.Record) uint64 {
 	stamp := codex.Text(rec, codex.FieldTimestamp)
