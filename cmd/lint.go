@@ -284,13 +284,13 @@ func (l *lintRun) sound(t target) (*source.Source, *lint.Result) {
 	if l.cache == nil || t.path == "-" {
 		return nil, nil
 	}
-	src := source.Known(t.path)
+	src := source.OpenLazily(t.path)
 	if src == nil {
 		return nil, nil
 	}
 	opts := atRest(src, t, l.by)
 	l.set(&opts)
-	return src, l.cache.Sound(src, opts)
+	return src, l.cache.KnownHealthy(src, opts)
 }
 
 // anew opens a session, and lints it unless the cache knows what is in it.

@@ -309,7 +309,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 		opts.Live = false
 	}
 	if r.mode == repair.DryRun && r.instead == repair.ToFile {
-		if err := publish.Vacant(publish.Target{Path: r.output(src)}); err != nil {
+		if err := publish.CheckTarget(publish.Target{Path: r.output(src)}); err != nil {
 			return nil, err
 		}
 	}

@@ -154,7 +154,7 @@ func (e *env) shimStatus(c *cli.Context) error {
 	if err := e.tell("  %-14s %s\n  %-14s %s\n", "mode", front.ModeOf(), "rejoin", rejoin); err != nil {
 		return err
 	}
-	for _, line := range front.Doubts() {
+	for _, line := range front.Warnings() {
 		e.complain(line)
 	}
 	all, err := decisions.Read()

@@ -90,7 +90,7 @@ func (e *env) watch(c *cli.Context) error {
 		return err
 	}
 	defer w.follower.Close() //nolint:errcheck // nothing is written by it
-	for _, err := range w.follower.Shut() {
+	for _, err := range w.follower.Unwatched() {
 		e.complain(fmt.Sprintf("not watched: %v", err))
 	}
 	if w.follower.Dirs() == 0 {

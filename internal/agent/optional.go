@@ -45,11 +45,11 @@ type Homed interface {
 // Findings may be cached for as long as none of that changes, so nothing else may decide about one: no other file, and not
 // the time. A checker that looks around says so by check.Options.Asked, and a check.Kept by its method Further.
 type Bounded interface {
-	// HangsOn are the files of a home that every session depends on, whether they exist or not; none if there is no home.
-	HangsOn(home string) []string
-	// Around are the files and directories, with all that is in them, in which a session of a home may look for what it
+	// CommonFiles are the files of a home that every session depends on, whether they exist or not; none if there is no home.
+	CommonFiles(home string) []string
+	// SearchRoots are the files and directories, with all that is in them, in which a session of a home may look for what it
 	// has lost.
-	Around(home string) []string
+	SearchRoots(home string) []string
 }
 
 // Inspected is an agent for which some findings are about a home as a whole, and are in no session.

@@ -64,8 +64,8 @@ func (f *Follower) Close() error { return f.system.Close() }
 // Dirs returns how many directories are watched.
 func (f *Follower) Dirs() int { return len(f.dirs) }
 
-// Shut returns an error for each directory that could not be watched.
-func (f *Follower) Shut() []error { return f.unwatched }
+// Unwatched returns an error for each directory that could not be watched.
+func (f *Follower) Unwatched() []error { return f.unwatched }
 
 // Later reports a path again after a while, as if it had changed.
 func (f *Follower) Later(path string, after time.Duration) {

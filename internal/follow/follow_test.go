@@ -157,8 +157,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestShut: a directory that can't be watched is reported.
-func TestShut(t *testing.T) {
+// TestUnwatched: a directory that can't be watched is reported.
+func TestUnwatched(t *testing.T) {
 	root := t.TempDir()
 	shut := filepath.Join(root, "shut")
 	if err := os.Mkdir(shut, 0); err != nil {
@@ -173,7 +173,7 @@ func TestShut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if list := f.Shut(); len(list) != 1 || !strings.Contains(list[0].Error(), shut) {
+	if list := f.Unwatched(); len(list) != 1 || !strings.Contains(list[0].Error(), shut) {
 		t.Error(list)
 	}
 }

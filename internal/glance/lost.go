@@ -12,7 +12,7 @@ import (
 
 // Lost finds, among the sessions of a home, threads that were abandoned for a new one without their context: the prompt
 // that had gone wrong was asked again in an empty thread. A new thread with another prompt is a new task and does not
-// count. The sessions must have been read with Options.Content; Mark may have been called on all of them. The findings are
+// count. The sessions must have been read with Options.Content; HashPrompts may have been called on all of them. The findings are
 // about the abandoned threads, by path.
 func Lost(list []*Session) map[string][]lint.Finding {
 	list = slices.Clone(list)
@@ -41,8 +41,8 @@ func Lost(list []*Session) map[string][]lint.Finding {
 	return found
 }
 
-// Mark replaces the prompts by their hashes, so that what Lost compares can be stored without a word of the conversation.
-func (s *Session) Mark() {
+// HashPrompts replaces the prompts by their hashes, so that what Lost compares can be stored without a word of the conversation.
+func (s *Session) HashPrompts() {
 	for _, text := range []*string{&s.First, &s.Turn.Prompt.Text} {
 		if *text != "" {
 			sum := sha256.Sum256([]byte(*text))

@@ -110,11 +110,11 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 	return res, err
 }
 
-// Sound returns Lint's result if the cache knows that the session has no findings; else nil, without linting it.
+// KnownHealthy returns Lint's result if the cache knows that the session has no findings; else nil, without linting it.
 //
 // opts may say that the session is not in use although that has not been checked. A session has fewer findings while it is in
 // use, never more, so one without findings has none then either.
-func (c *Cache) Sound(src *source.Source, opts lint.Options) *lint.Result {
+func (c *Cache) KnownHealthy(src *source.Source, opts lint.Options) *lint.Result {
 	if c == nil || opts.Live || opts.Fresh || src.Real == "" {
 		return nil
 	}

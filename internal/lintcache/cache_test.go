@@ -40,7 +40,7 @@ func filled(v reflect.Value, n *int64) {
 	}
 }
 
-// What Sound relies on: a session without findings has the same result while it is in use.
+// What KnownHealthy relies on: a session without findings has the same result while it is in use.
 func TestSoundInUse(t *testing.T) {
 	sound := 0
 	for _, agent := range []string{"codex", "claude"} {

@@ -101,7 +101,7 @@ func (c *Cache) wide(a agent.Agent, opts lint.Options, path string, own sum, sin
 	defer c.mu.Unlock()
 	h := c.home(a, opts.Home)
 	if h.walked.IsZero() {
-		h.walk(bounded(a).Around(opts.Home))
+		h.walk(bounded(a).SearchRoots(opts.Home))
 	}
 	if !h.known || h.walked.After(since) && !h.newest.Before(since) || !h.holds(path) {
 		return sum{}, false
@@ -116,7 +116,7 @@ func (c *Cache) home(a agent.Agent, dir string) *homeState {
 	h := c.homes[key]
 	if h == nil || !h.walked.IsZero() && time.Since(h.walked) > maxHomeAge {
 		h = &homeState{}
-		h.common, h.commonAtRest = stampAll(bounded(a).HangsOn(dir))
+		h.common, h.commonAtRest = stampAll(bounded(a).CommonFiles(dir))
 		c.homes[key] = h
 	}
 	return h

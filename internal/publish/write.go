@@ -61,7 +61,7 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 		return fmt.Errorf("writing %s: %w", t.Path, err)
 	}
 	t.Path = filepath.Clean(t.Path)
-	if err := Vacant(t); err != nil {
+	if err := CheckTarget(t); err != nil {
 		return err
 	}
 	f, err := createTemp(filepath.Dir(t.Path))
@@ -158,7 +158,7 @@ func (d *draft) settle(check func(tmp string) error) (err error) {
 // publish renames the file to its final name. last is called immediately before.
 func (d *draft) publish(last func() error) error {
 	if d.Replace {
-		if err := Vacant(d.Target); err != nil {
+		if err := CheckTarget(d.Target); err != nil {
 			return explain("publishing", d.Path, err)
 		}
 	}
@@ -179,9 +179,9 @@ func (d *draft) publish(last func() error) error {
 	return nil
 }
 
-// Vacant returns an error if something that must not be replaced has the target's name: ErrExists or ErrNotRegular, or an
+// CheckTarget returns an error if something that must not be replaced has the target's name: ErrExists or ErrNotRegular, or an
 // error of the file system.
-func Vacant(t Target) error {
+func CheckTarget(t Target) error {
 	info, err := os.Lstat(t.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

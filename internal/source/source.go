@@ -60,7 +60,7 @@ type Source struct {
 	mu     sync.Mutex
 	stream io.Reader // Once: nil after it was handed out
 	once   bool
-	unseen bool // Known: the file has not been opened yet
+	unseen bool // OpenLazily: the file has not been opened yet
 }
 
 // Open examines the file at path and returns it as a source. It never blocks on a FIFO or device: those, and
@@ -101,9 +101,9 @@ func Open(path string) (*Source, error) {
 	return s, nil
 }
 
-// Known is Open for a caller that may not need to read the file: it is opened only when it is read. It returns nil for
+// OpenLazily is Open for a caller that may not need to read the file: it is opened only when it is read. It returns nil for
 // anything but a regular file, and for a symbolic link to one. Whether the file is compressed is not known until it is read.
-func Known(path string) *Source {
+func OpenLazily(path string) *Source {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -115,7 +115,7 @@ func Known(path string) *Source {
 	return &Source{Path: path, Real: real, Name: filepath.Base(real), Info: info, size: info.Size(), unseen: true}
 }
 
-// see opens the file of a Known source, if that has not been done yet, and finds out what Open would have.
+// see opens the file of a OpenLazily source, if that has not been done yet, and finds out what Open would have.
 func (s *Source) see() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

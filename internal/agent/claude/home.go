@@ -179,10 +179,10 @@ func (Agent) Part(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, extension)
 }
 
-// HangsOn is nothing: what a session has not lost is told by it alone.
-func (Agent) HangsOn(string) []string { return nil }
+// CommonFiles is nothing: what a session has not lost is told by it alone.
+func (Agent) CommonFiles(string) []string { return nil }
 
-// Around are all sessions of a home, what is kept beside them, and the prompts that were typed.
-func (a Agent) Around(home string) []string {
+// SearchRoots are all sessions of a home, what is kept beside them, and the prompts that were typed.
+func (a Agent) SearchRoots(home string) []string {
 	return append(a.Lists(home), filepath.Join(home, projects))
 }

@@ -84,15 +84,15 @@ func (Agent) Asking(thread string) bool { return home.Asking(thread) }
 // Lock is home.Lock.
 func (Agent) Lock(dir, thread string) (release func(), err error) { return home.Lock(dir, thread) }
 
-// HangsOn is the database of which a home's sessions may be recovered.
-func (Agent) HangsOn(dir string) []string {
+// CommonFiles is the database of which a home's sessions may be recovered.
+func (Agent) CommonFiles(dir string) []string {
 	if dir == "" {
 		return nil
 	}
 	return home.HistoryFiles(dir)
 }
 
-// Around are all sessions of a home, its databases, its log, and the prompts that were typed.
-func (Agent) Around(dir string) []string {
+// SearchRoots are all sessions of a home, its databases, its log, and the prompts that were typed.
+func (Agent) SearchRoots(dir string) []string {
 	return slices.Concat(home.Sessions(dir), home.StateFiles(dir), home.LogFiles(dir), []string{filepath.Join(dir, home.PromptsFile)})
 }

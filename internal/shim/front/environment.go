@@ -85,8 +85,8 @@ func timeout(value string) (limit time.Duration, known bool) {
 	return limit, true
 }
 
-// Doubts returns a line for each environment variable whose value is not understood: the value, and what is used instead.
-func Doubts() (lines []string) {
+// Warnings returns a line for each environment variable whose value is not understood: the value, and what is used instead.
+func Warnings() (lines []string) {
 	value := os.Getenv(ModeVar)
 	if m, known := mode(value); !known {
 		lines = append(lines, ModeVar+"="+value+" is not one of off, check and repair: "+string(m)+" holds")
@@ -98,8 +98,8 @@ func Doubts() (lines []string) {
 	return lines
 }
 
-// Question returns the hist command line that checks a session for the shim. The session comes last.
-func Question(via string, more ...string) []string {
+// CheckCommand returns the hist command line that checks a session for the shim. The session comes last.
+func CheckCommand(via string, more ...string) []string {
 	args := []string{"hist", "pre-resume", "--timeout", Timeout().String(), "--via", via}
 	if ModeOf() == Repair {
 		args = append(args, "--repair")

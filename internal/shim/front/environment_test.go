@@ -16,11 +16,11 @@ func TestModes(t *testing.T) {
 	} {
 		t.Setenv(ModeVar, value)
 		known := slices.Contains([]string{"", "repair", "check", "off", "0", "no", "false"}, strings.ToLower(value))
-		doubts := Doubts()
-		if ModeOf() != want || (len(doubts) == 0) != known || !known && !strings.Contains(doubts[0], value+" is not") {
-			t.Errorf("%q: %s, %q", value, ModeOf(), doubts)
+		warnings := Warnings()
+		if ModeOf() != want || (len(warnings) == 0) != known || !known && !strings.Contains(warnings[0], value+" is not") {
+			t.Errorf("%q: %s, %q", value, ModeOf(), warnings)
 		}
-		if asked := slices.Contains(Question("argv"), "--repair"); asked != (want == Repair) {
+		if asked := slices.Contains(CheckCommand("argv"), "--repair"); asked != (want == Repair) {
 			t.Errorf("%q: a repair is asked for: %v", value, asked)
 		}
 	}
@@ -34,10 +34,10 @@ func TestTimeouts(t *testing.T) {
 	} {
 		t.Setenv(TimeoutVar, value)
 		known := value == "" || value == "500ms" || value == "1m"
-		asked := Question("argv")
+		asked := CheckCommand("argv")
 		given, err := time.ParseDuration(asked[slices.Index(asked, "--timeout")+1])
-		if Timeout() != want || given != want || err != nil || (len(Doubts()) == 0) != known {
-			t.Errorf("%q: %s, hist gets %s (%v), %q", value, Timeout(), given, err, Doubts())
+		if Timeout() != want || given != want || err != nil || (len(Warnings()) == 0) != known {
+			t.Errorf("%q: %s, hist gets %s (%v), %q", value, Timeout(), given, err, Warnings())
 		}
 	}
 }

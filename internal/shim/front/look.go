@@ -11,7 +11,7 @@ import (
 func say(words string) { os.Stderr.WriteString("hist shim: " + words + "\n") } //nolint:errcheck // there is nowhere else to report it
 
 func sayDoubts() {
-	for _, line := range Doubts() {
+	for _, line := range Warnings() {
 		say(line)
 	}
 }
@@ -19,7 +19,7 @@ func sayDoubts() {
 // look has hist check a session, and repair it, before the client reads it. Whatever hist says, and even if it cannot be
 // run, the client is run afterwards.
 func (p *Program) look(c argv.Command) {
-	args := Question("argv", "--quiet", "--caller", p.Name)
+	args := CheckCommand("argv", "--quiet", "--caller", p.Name)
 	switch {
 	case c.Session != "--last":
 		args = append(args, "--", c.Session)

@@ -72,7 +72,7 @@ func (a *asker) look(r *request, caller string) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), front.Timeout())
 	defer cancel()
-	err := a.run(ctx, front.Question(r.Method, "--quiet", "--caller", caller, "--", r.Params.Thread))
+	err := a.run(ctx, front.CheckCommand(r.Method, "--quiet", "--caller", caller, "--", r.Params.Thread))
 	if err == nil {
 		return
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestKnown: what is not opened at first reads as what is, and only regular files under their own names are taken.
-func TestKnown(t *testing.T) {
+// TestOpenLazily: what is not opened at first reads as what is, and only regular files under their own names are taken.
+func TestOpenLazily(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestKnown(t *testing.T) {
 		}
 	}
 	for _, path := range []string{plain, packed, misnamed} {
-		s, want := Known(path), open(t, path)
+		s, want := OpenLazily(path), open(t, path)
 		if s == nil || s.Real != want.Real || s.Name != want.Name || s.Size() != want.Size() || !os.SameFile(s.Info, want.Info) {
 			t.Fatalf("%+v, want %+v", s, want)
 		}
@@ -37,7 +37,7 @@ func TestKnown(t *testing.T) {
 		if err != nil || string(got[0]) != `{"type":"a"}` || s.Compressed != want.Compressed || s.Magic != want.Magic {
 			t.Errorf("%s: %q, %v", path, got, err)
 		}
-		r, err := Known(path).Reader(t.Context())
+		r, err := OpenLazily(path).Reader(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestKnown(t *testing.T) {
 		}
 		r.Close()
 	}
-	s := Known(plain)
+	s := OpenLazily(plain)
 	if err := os.Truncate(plain, 10); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestKnown(t *testing.T) {
 	}
 	os.Symlink(packed, filepath.Join(dir, "link.jsonl")) //nolint:errcheck // where there are none it is not there, which is nil, too
 	for _, path := range []string{filepath.Join(dir, "link.jsonl"), dir, filepath.Join(dir, "gone.jsonl")} {
-		if s := Known(path); s != nil {
+		if s := OpenLazily(path); s != nil {
 			t.Errorf("%s: %+v", path, s)
 		}
 	}
