@@ -156,7 +156,8 @@ func (c *copies) gap(to time.Time) {
 // maxGaps is how many damaged places are remembered with their times.
 const maxGaps = 1 << 12
 
-// missing are the records that a copy still holds, of the first copy that holds any, in their order.
+// missing are the records that a copy still holds, of the first copy that holds any, in their order. Where it holds none,
+// what a legacy fork has inherited comes from its parent.
 func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 	if c.dead {
 		c.gap(time.Time{})
@@ -168,12 +169,28 @@ func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 		return nil
 	}
 	c.further = true
+	var copied []check.Lost
 	for _, path := range c.candidates(ctx, h) {
-		if lost := c.compare(ctx, path, false); len(lost) > 0 {
-			return lost
+		if copied = c.compare(ctx, path, false); len(copied) > 0 {
+			break
 		}
 	}
-	return c.ofParent(ctx, h)
+	return merged(copied, c.ofParent(ctx, h))
+}
+
+// merged adds to lost records those of another source that come in other places.
+func merged(lost, others []check.Lost) []check.Lost {
+	filled := map[int]bool{}
+	for _, l := range lost {
+		filled[l.Behind] = true
+	}
+	for _, l := range others {
+		if !filled[l.Behind] {
+			lost = append(lost, l)
+		}
+	}
+	slices.SortStableFunc(lost, func(a, b check.Lost) int { return a.Behind - b.Behind })
+	return lost
 }
 
 // ofParent are the records that a legacy fork has lost of those with which it began.

@@ -110,6 +110,37 @@ func TestTornInFork(t *testing.T) {
 	}
 }
 
+// TestCopyAndParent: what a fork has lost comes back from a copy and from its parent at once; a second repair would find it else.
+func TestCopyAndParent(t *testing.T) {
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	dir := t.TempDir()
+	if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/bad-legacy-fork.txtar"), dir); err != nil {
+		t.Fatal(err)
+	}
+	path := onlyFile(t, dir, "sessions/*/*/*/*01-05-58*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := func() (places []int64) {
+		for _, f := range lintOpened(t, openSource(t, path), dir).Findings {
+			if f.Rule.Name == "lost-records" {
+				places = append(places, f.Pos.Line)
+			}
+		}
+		return places
+	}
+	parents := lost()
+	write(t, nil, filepath.Join(dir, "archived_sessions", filepath.Base(path)), text)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	gone := len(lines) - 4 // behind all that it inherits
+	lines[gone] = append(bytes.Repeat([]byte{0}, 600), '\n')
+	write(t, nil, path, bytes.Join(lines, nil))
+	if both := lost(); len(parents) != 1 || len(both) != 2 || both[0] != parents[0] {
+		t.Errorf("records are lost behind %v, and behind %v in a copy", parents, both)
+	}
+}
+
 func write(t *testing.T, older []string, path string, text []byte) []string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
