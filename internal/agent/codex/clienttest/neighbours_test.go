@@ -88,7 +88,10 @@ func TestResumeLeavesNeighboursRight(t *testing.T) {
 	clients(t, func(t *testing.T, bin Binary) {
 		for _, scenario := range []string{"clean", "kill_in_tool"} {
 			h, path, id := recorded(t, bin, scenario)
-			wants(t, scenario, beside(t, h, path), "")
+			left := beside(t, h, path)
+			if unlisted := scenario == "kill_in_tool" && slices.Equal(left, []string{"index-missing"}); !unlisted { // 0.114.0 may be killed before it lists the prompt
+				wants(t, scenario, left, "")
+			}
 			sent(t, h, id)
 			wants(t, scenario+", resumed", beside(t, h, path), "")
 		}
