@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"modernc.org/sqlite"
 
@@ -45,18 +46,34 @@ func DamagedDatabases(ctx context.Context, home string) (found []Damaged) {
 		if halfOpen(filepath.Join(codexhome.Databases(home), name)) {
 			continue
 		}
-		db, _, err := open(ctx, home, name, readOnly)
-		if db != nil {
-			_, err = columns(ctx, db, name, "sqlite_schema")
-			db.Close()
+		why := damageOf(ctx, home, name)
+		if why != "" { // a client that began or ended at this moment has changed the file while it was read
+			time.Sleep(secondLook)
+			why = damageOf(ctx, home, name)
 		}
-		var why damaged
-		if errors.As(err, &why) {
-			text, _, _ := strings.Cut(why.Error(), " (") // without the number
-			found = append(found, Damaged{name, text})
+		if why != "" {
+			found = append(found, Damaged{name, why})
 		}
 	}
 	return found
+}
+
+// secondLook is how long after the first look a database that seems damaged is looked at again.
+const secondLook = 50 * time.Millisecond
+
+// damageOf returns what SQLite says of a database that it can't read, "" if it can, or if something else keeps it from that.
+func damageOf(ctx context.Context, home, name string) string {
+	db, _, err := open(ctx, home, name, readOnly)
+	if db != nil {
+		_, err = columns(ctx, db, name, "sqlite_schema")
+		db.Close()
+	}
+	var why damaged
+	if !errors.As(err, &why) {
+		return ""
+	}
+	text, _, _ := strings.Cut(why.Error(), " (") // without the number
+	return text
 }
 
 // halfOpen says whether a database is just being made, or what was written to it newly lies beside it in a form that could not
