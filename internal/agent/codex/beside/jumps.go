@@ -9,8 +9,9 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// jumps follows the client's count of tokens. Where its sum grows by more than the answer in front of it took, or by an
-// answer that does not stand there, one is lost of which nothing else may tell; that is where the log is asked.
+// jumps follows the client's count of tokens, and the turns. Where the sum grows by more than the answer in front of it
+// took, or by an answer that does not stand there, one is lost; where a turn ends whose beginning does not stand there, that
+// is lost, mostly with the prompt. Nothing else may tell of either, so that is where the log is asked.
 type jumps struct {
 	total    int64 // the newest sum, 0 if none is known
 	at       int   // so many readable records stand in front of what is behind it
@@ -18,6 +19,11 @@ type jumps struct {
 	answered bool // an answer stands behind it
 	mixed    bool // the sums are those of two writers
 	found    []jump
+
+	inTurn  bool      // a turn has begun and not ended
+	ended   int       // so many readable records stand in front of what is behind the newest end of a turn, 0 if none has ended
+	endedAt time.Time // when that was
+	first   int       // the first item behind it that is in no turn, 0 if there is none
 }
 
 // jump is where an answer is missing: between two counts of tokens, of which the records have these numbers.
@@ -28,6 +34,7 @@ type jump struct {
 
 // See notes a record, in front of which count readable ones stand.
 func (j *jumps) See(rec *session.Record, count int) {
+	j.turns(rec, count)
 	switch {
 	case rec.Kind == session.Unreadable || j.mixed:
 	case rec.Model && rec.Kind != session.Output && answers(rec):
@@ -40,11 +47,26 @@ func (j *jumps) See(rec *session.Record, count int) {
 		switch grown := total - j.total; {
 		case j.total == 0 || total == took: // the first, or that of a client that began anew
 		case grown < 0:
-			j.mixed, j.found = true, nil
+			j.mixed, j.found = true, nil // the ends of turns do not tell either, where two have written
 		case took > 0 && (grown > took || grown == took && !j.answered) && len(j.found) < maxGaps:
 			j.found = append(j.found, jump{j.at, count, j.from})
 		}
 		j.total, j.at, j.from, j.answered = total, count+1, codex.Time(rec), false
+	}
+}
+
+// turns notes where items stand behind the end of a turn, and the end of another turn behind them, but no beginning.
+func (j *jumps) turns(rec *session.Record, count int) {
+	switch {
+	case rec.Kind == session.TurnStart:
+		j.inTurn = true
+	case rec.Kind == session.TurnEnd:
+		if !j.inTurn && j.first > 0 && len(rec.TurnID) > 0 && !j.mixed && len(j.found) < maxGaps {
+			j.found = append(j.found, jump{j.ended, j.first - 1, j.endedAt})
+		}
+		j.inTurn, j.ended, j.endedAt, j.first = false, count+1, codex.Time(rec), 0
+	case rec.Model && !j.inTurn && j.ended > 0 && j.first == 0:
+		j.first = count
 	}
 }
 

@@ -3,6 +3,7 @@ package beside
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,26 @@ func TestLoggedJump(t *testing.T) {
 				t.Errorf("%q tells of the loss, want %q", worst, c.rule)
 			}
 		})
+	}
+}
+
+// TestLoggedBeginning takes from the log the prompt of a turn whose beginning is lost, where only the turn's end tells of it.
+func TestLoggedBeginning(t *testing.T) {
+	dir := changedHome(t, "ok-logged", nil)
+	path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	begun := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "How many lines has it?") })
+	lines = slices.Delete(lines, begun-2, begun+2) // the turn's beginning and settings, the prompt and its event
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := lostRecords(lintOpened(t, openSource(t, path), dir).Findings)
+	if found == nil || found.Source != "logs_2.sqlite" || found.Pos.Line != int64(begun-2) {
+		t.Errorf("found %+v, want the prompt behind line %d", found, begun-2)
 	}
 }
 
