@@ -102,7 +102,7 @@ func TestReplacedAndGone(t *testing.T) {
 // TestNoBucket: a store that denies or does not exist is one line, and exit code 3.
 func TestNoBucket(t *testing.T) {
 	server := fleettest.NewServer(t)
-	for address, want := range map[string]string{"s3://nobody/in": "no such bucket", server.Bucket + "/empty": "no session", t.TempDir() + "/none": "no such bucket or directory", "faults_test.go": "no directory"} {
+	for address, want := range map[string]string{"s3://nobody/in": "no such bucket", server.Bucket + "/empty": "no session", t.TempDir() + "/none": "no such bucket or directory", "faults_test.go": "is not a directory"} {
 		a := call(t, "plan", address, "-o", t.TempDir()).want(t, exitIO)
 		if !strings.Contains(a.err, want) || strings.Count(a.err, "\n") != 1 {
 			t.Errorf("%s: %s", address, a.err)

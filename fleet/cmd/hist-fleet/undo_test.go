@@ -65,7 +65,7 @@ func TestUndoLost(t *testing.T) {
 		return fleettest.Fault{}
 	}
 	a := call(t, "undo", r.String()).want(t, exitIO)
-	if !strings.Contains(a.err, "1 taken back") || !strings.Contains(a.err, "not there any more") {
+	if !strings.Contains(a.err, "1 taken back") || !strings.Contains(a.err, "no longer exists") {
 		t.Errorf("told as %s", a.err)
 	}
 	in := fleettest.Open(t, server.Bucket+"/in")
