@@ -52,8 +52,7 @@ func (n *node) badMessage(rec *session.Record) {
 
 // checkText looks at a message that is one string.
 func (n *node) checkText(rec *session.Record, span jsonl.Span) {
-	words, _ := jsonl.Unquote(span.Of(rec.Raw))
-	if strings.TrimSpace(words) != "" {
+	if hasWords(span.Of(rec.Raw)) {
 		return
 	}
 	n.empty, n.own().emptySpan = true, span

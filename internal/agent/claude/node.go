@@ -256,10 +256,15 @@ func (n *node) readMessage(rec *session.Record, parts *cutter) {
 		n.checkText(rec, content)
 		return
 	}
-	results := 0
-	gjson.ParseBytes(raw).ForEach(func(_, b gjson.Result) bool {
-		at, v := content.Start+b.Index, parts.cut(b.Raw)
-		blk := block{kind: blockOther, span: spanOf(jsonl.Span{Start: at, End: at + len(b.Raw)})}
+	results, list := 0, string(raw)
+	for i := pastSpace(list, 1); i < len(list) && list[i] != ']'; i = pastSpace(list, i) {
+		if list[i] == ',' {
+			i++
+			continue
+		}
+		at, v := content.Start+i, parts.cut(list[i:])
+		i += max(1, len(v.Raw))
+		blk := block{kind: blockOther, span: spanOf(jsonl.Span{Start: at, End: content.Start + i})}
 		switch v.get("type").String() {
 		case "text":
 			blk.kind = blockText
@@ -274,8 +279,7 @@ func (n *node) readMessage(rec *session.Record, parts *cutter) {
 			blk.id, blk.value = idOf(v.get("tool_use_id"), at)
 		}
 		n.blocks = append(n.blocks, blk)
-		return true
-	})
+	}
 	if results > 0 && n.role == roleUser {
 		n.role = roleResult
 	}

@@ -2,6 +2,8 @@ package claude
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -30,8 +32,14 @@ func cutInto(room []entry, raw string) value {
 		v.Result = gjson.Parse(raw)
 		return v
 	}
-	v.members = room[len(room):]
-	for i := pastSpace(raw, 1); i < len(raw) && raw[i] == '"'; i = pastSpace(raw, i) {
+	v.members, _ = cutObject(room[len(room):], raw)
+	return v
+}
+
+// cutObject adds the members of the object with which a text begins, and says where the object is over.
+func cutObject(members []entry, raw string) ([]entry, int) {
+	i := pastSpace(raw, 1)
+	for ; i < len(raw) && raw[i] == '"'; i = pastSpace(raw, i) {
 		m := entry{keyAt: i}
 		end := pastString(raw, i)
 		m.key = raw[i+1 : max(i+1, end-1)]
@@ -41,12 +49,12 @@ func cutInto(room []entry, raw string) value {
 		m.at = pastSpace(raw, min(len(raw), pastSpace(raw, end)+1)) // behind the colon
 		i = pastValue(raw, m.at)
 		m.raw = raw[m.at:i]
-		v.members = append(v.members, m)
+		members = append(members, m)
 		if i = pastSpace(raw, i); i < len(raw) && raw[i] == ',' {
 			i++
 		}
 	}
-	return v
+	return members, min(len(raw), i+1)
 }
 
 // usualMembers is how many members a block has at most, but for odd ones.
@@ -58,12 +66,18 @@ type cutter struct {
 	entries []entry
 }
 
-// cut adds a block. It is good until done.
-func (c *cutter) cut(raw string) *value {
+// cut adds the block with which a text begins. It is good until done.
+func (c *cutter) cut(text string) *value {
 	if cap(c.entries)-len(c.entries) < usualMembers {
 		c.entries = make([]entry, 0, 8*usualMembers)
 	}
-	v := cutInto(c.entries, raw)
+	var v value
+	if text[0] == '{' {
+		members, end := cutObject(c.entries[len(c.entries):], text)
+		v = value{Result: gjson.Result{Type: gjson.JSON, Raw: text[:end]}, members: members}
+	} else {
+		v.Result = gjson.Parse(text[:pastValue(text, 0)])
+	}
 	if end := len(c.entries) + len(v.members); end <= cap(c.entries) {
 		c.entries = c.entries[:end]
 	}
@@ -105,15 +119,28 @@ func (v *value) get(key string) gjson.Result {
 	return r
 }
 
-// hasWords says whether a value is a string that holds more than space.
-func hasWords(raw string) bool {
+// hasWords says whether a value is a string that holds more than space. Only as much of it is looked at as that takes.
+func hasWords[T string | []byte](raw T) bool {
 	if len(raw) < 2 || raw[0] != '"' {
 		return false
 	}
-	if c := raw[1]; c > ' ' && c < 0x7f && c != '"' && c != '\\' {
-		return true
+	for i := 1; i < len(raw)-1; {
+		switch c := raw[i]; {
+		case c == '\\' && raw[i+1] == 'u':
+			return strings.TrimSpace(gjson.Parse(string(raw)).String()) != ""
+		case c == '\\' && strings.IndexByte("ntrf", raw[i+1]) < 0:
+			return true
+		case c == '\\':
+			i += 2
+		default:
+			r, size := utf8.DecodeRuneInString(string(raw[i:min(i+utf8.UTFMax, len(raw))]))
+			if !unicode.IsSpace(r) {
+				return true
+			}
+			i += size
+		}
 	}
-	return strings.TrimSpace(gjson.Parse(raw).String()) != ""
+	return false
 }
 
 func pastSpace(s string, i int) int {

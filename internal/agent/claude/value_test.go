@@ -46,7 +46,7 @@ func FuzzValue(f *testing.F) {
 
 func TestHasWords(t *testing.T) {
 	for raw, want := range map[string]bool{
-		``: false, `""`: false, `" "`: false, `"\n\t "`: false, `" a"`: true, `"a"`: true, `"\u0020"`: false, `"\u00a0"`: false, `"\u3042"`: true, `"é"`: true, `"\\"`: true, `7`: false, `null`: false, `["a"]`: false,
+		``: false, `""`: false, `" "`: false, `"\n\t "`: false, `" a"`: true, `"a"`: true, `"\u0020"`: false, `"\u00a0"`: false, `"\u3042"`: true, `"é"`: true, `"\\"`: true, "\"\u3000\"": false, "\" \u3000a\"": true, `"\b"`: true, `7`: false, `null`: false, `["a"]`: false,
 	} {
 		if got := hasWords(raw); got != want {
 			t.Errorf("%s: %t", raw, got)
