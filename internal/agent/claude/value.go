@@ -25,15 +25,17 @@ type entry struct {
 // valueOf cuts a value that is valid JSON.
 func valueOf(raw string) value { return cutInto(make([]entry, 0, usualMembers), raw) }
 
-// cutInto is valueOf with the members behind others, in whose memory there may be room for them.
-func cutInto(room []entry, raw string) value {
-	v := value{Result: gjson.Result{Type: gjson.JSON, Raw: raw}}
-	if raw == "" || raw[0] != '{' {
-		v.Result = gjson.Parse(raw)
-		return v
+// cutInto is valueOf of the value with which a text begins, with the members behind others, in whose memory there may be room
+// for them.
+func cutInto(room []entry, text string) value {
+	if text == "" {
+		return value{}
 	}
-	v.members, _ = cutObject(room[len(room):], raw)
-	return v
+	if text[0] != '{' {
+		return value{Result: gjson.Parse(text[:pastValue(text, 0)])}
+	}
+	members, end := cutObject(room[len(room):], text)
+	return value{Result: gjson.Result{Type: gjson.JSON, Raw: text[:end]}, members: members}
 }
 
 // cutObject adds the members of the object with which a text begins, and says where the object is over.
@@ -71,13 +73,7 @@ func (c *cutter) cut(text string) *value {
 	if cap(c.entries)-len(c.entries) < usualMembers {
 		c.entries = make([]entry, 0, 8*usualMembers)
 	}
-	var v value
-	if text[0] == '{' {
-		members, end := cutObject(c.entries[len(c.entries):], text)
-		v = value{Result: gjson.Result{Type: gjson.JSON, Raw: text[:end]}, members: members}
-	} else {
-		v.Result = gjson.Parse(text[:pastValue(text, 0)])
-	}
+	v := cutInto(c.entries, text)
 	if end := len(c.entries) + len(v.members); end <= cap(c.entries) {
 		c.entries = c.entries[:end]
 	}

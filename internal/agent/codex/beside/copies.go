@@ -156,8 +156,8 @@ func (c *copies) gap(to time.Time) {
 // maxGaps is how many damaged places are remembered with their times.
 const maxGaps = 1 << 12
 
-// missing are the records that a copy still holds, of the first copy that holds any, in their order. Where it holds none,
-// what a legacy fork has inherited comes from its parent.
+// missing are the records that a copy still holds, of the first copy that holds any; in other places, what a legacy fork
+// has inherited comes from its parent.
 func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 	if c.dead {
 		c.gap(time.Time{})
@@ -189,7 +189,6 @@ func merged(lost, others []check.Lost) []check.Lost {
 			lost = append(lost, l)
 		}
 	}
-	slices.SortStableFunc(lost, func(a, b check.Lost) int { return a.Behind - b.Behind })
 	return lost
 }
 

@@ -90,16 +90,7 @@ func TestCopies(t *testing.T) {
 
 // TestTornInFork: a fork's record that is cut is not put back a second time from its parent, whose record has another time.
 func TestTornInFork(t *testing.T) {
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	dir := t.TempDir()
-	if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/ok-legacy-fork.txtar"), dir); err != nil {
-		t.Fatal(err)
-	}
-	path := onlyFile(t, dir, "sessions/*/*/*/*01-05-58*.jsonl")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, path, text := legacyFork(t, "ok-legacy-fork")
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	lines[13] = lines[13][:200] // an answer, inside its text's line; the next record stands on the same line
 	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
@@ -112,16 +103,7 @@ func TestTornInFork(t *testing.T) {
 
 // TestCopyAndParent: what a fork has lost comes back from a copy and from its parent at once; a second repair would find it else.
 func TestCopyAndParent(t *testing.T) {
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	dir := t.TempDir()
-	if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/bad-legacy-fork.txtar"), dir); err != nil {
-		t.Fatal(err)
-	}
-	path := onlyFile(t, dir, "sessions/*/*/*/*01-05-58*.jsonl")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, path, text := legacyFork(t, "bad-legacy-fork")
 	lost := func() (places []int64) {
 		for _, f := range lintOpened(t, openSource(t, path), dir).Findings {
 			if f.Rule.Name == "lost-records" {
@@ -139,6 +121,22 @@ func TestCopyAndParent(t *testing.T) {
 	if both := lost(); len(parents) != 1 || len(both) != 2 || both[0] != parents[0] {
 		t.Errorf("records are lost behind %v, and behind %v in a copy", parents, both)
 	}
+}
+
+// legacyFork unpacks a home with a fork of a legacy session, and its parent.
+func legacyFork(t *testing.T, fixture string) (dir, path string, text []byte) {
+	t.Helper()
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	dir = t.TempDir()
+	if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records", fixture+".txtar"), dir); err != nil {
+		t.Fatal(err)
+	}
+	path = onlyFile(t, dir, "sessions/*/*/*/*01-05-58*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, path, text
 }
 
 func write(t *testing.T, older []string, path string, text []byte) []string {

@@ -26,7 +26,8 @@ type jumps struct {
 	first   int       // the first item behind it that is in no turn, 0 if there is none
 }
 
-// jump is where an answer is missing: between two counts of tokens, of which the records have these numbers.
+// jump is where something is missing: an answer between two counts of tokens, or a turn's beginning between the end of the
+// turn before and an item, of which the records have these numbers.
 type jump struct {
 	behind, before int
 	from           time.Time

@@ -67,16 +67,7 @@ func (b *both) See(rec *session.Record) {
 // Missing are the records that the file lacks: those that another file holds; where none does, what the client's log tells,
 // or its database; and prompts that nothing else tells of.
 func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
-	lost := b.missing(ctx, h)
-	filled := map[int]bool{} // the places of those
-	for _, l := range lost {
-		filled[l.Behind] = true
-	}
-	for _, l := range b.logged(ctx) {
-		if !filled[l.Behind] {
-			lost = append(lost, l)
-		}
-	}
+	lost := merged(b.missing(ctx, h), b.logged(ctx))
 	for i := range lost {
 		if rec := b.decode(lost[i].Line); rec != nil {
 			b.prompts.See(rec)
