@@ -65,17 +65,8 @@ func (c *Checker) repeatedEnd() {
 	if c.repeated == nil || c.opts.Live {
 		return
 	}
-	end, last := c.tipOf(c.leaf), c.lastCopied()
-	if end == nil || last == nil {
-		return
-	}
-	tip := c.newestBelow(last)
-	if leaf := c.byUUID[c.leaf]; leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
-		tip = c.newestCopy(leaf)
-	} else if c.tipOf(last.uuid) == end {
-		return
-	}
-	if tip == end {
+	end, tip := c.tipOf(c.leaf), c.tipAmongCopies()
+	if end == nil || tip == nil || tip == end {
 		return
 	}
 	lost := c.reach(end, hung, c.hungKept, c.all())
@@ -85,6 +76,9 @@ func (c *Checker) repeatedEnd() {
 	}
 	d := c.repeated
 	d.Impact, d.Message = finding.Loses, "old records were written again, byte for byte, after the end of the session: the client begins there and sends nothing of what came after the originals"
+	if !under(c.lastLinkOrCopy(), tip) {
+		d.Message = "old records were written again, byte for byte, after the end of the session: the client begins at the record that the last last-prompt names and sends nothing of what follows that"
+	}
 	for tip.role == roleLink && tip.up != nil && tip.up.role == roleLink {
 		tip = tip.up
 	}
@@ -93,18 +87,27 @@ func (c *Checker) repeatedEnd() {
 	}
 }
 
-// newestCopy is the record that the newest client begins at if a copied last-prompt record names a leaf that was copied, too: of
-// what hangs on the leaf only what stands behind the leaf's last copy counts, copies included.
-func (c *Checker) newestCopy(leaf *node) *node {
-	tip := answerHead(leaf, hung)
-	at := c.lastPlace(tip)
-	c.below(tip, func(m *node) bool {
-		if place := c.lastPlace(m); at.Less(place) && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
-			tip, at = m, place
+// tipAmongCopies is the record that the newest client begins at because copies stand behind the end, nil if there is none.
+func (c *Checker) tipAmongCopies() *node {
+	if leaf := c.byUUID[c.leaf]; leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
+		return goesOn(leaf, answerHead(leaf, hung), c.lastLinkOrCopy())
+	}
+	last := c.lastCopied()
+	if last == nil || c.tipOf(last.uuid) == c.tipOf(c.leaf) {
+		return nil
+	}
+	return c.newestBelow(last)
+}
+
+// lastLinkOrCopy is the last record that the newest client may begin at, or the one whose copy stands behind all others.
+func (c *Checker) lastLinkOrCopy() (last *node) {
+	var at session.Pos
+	for _, n := range c.nodes {
+		if place := c.lastPlace(n); at.Less(place) && n.new == nil && c.mayEnd(n) {
+			last, at = n, place
 		}
-		return true
-	})
-	return tip
+	}
+	return last
 }
 
 // lastPlace is where a record, or its last copy, stands.

@@ -36,10 +36,10 @@ func (c *Checker) sentOf(r *reading) *nodeSet {
 	if tip == nil || !saysAnything(tip, r.up) {
 		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
 		if tip != nil && !slices.ContainsFunc(r.nodes, func(n *node) bool { return n.parent == tip.uuid }) {
-			return c.reach(r.newestBelow(tip), r.up, r.keeps, r.nodes)
+			return c.reach(r.goesOn(tip, tip), r.up, r.keeps, r.nodes)
 		}
 	}
-	return c.reach(r.newestBelow(answerHead(tip, r.up)), r.up, r.keeps, r.nodes)
+	return c.reach(r.goesOn(tip, answerHead(tip, r.up)), r.up, r.keeps, r.nodes)
 }
 
 // reading is the file as the newest client reads it: the records that it can read, by their ids, and the parents that it
@@ -109,36 +109,24 @@ func (r *reading) keeps(mark *node) []*node {
 	return nil
 }
 
-// newestBelow is the last record in the file that hangs on one and stands behind it, itself if there is none: what hangs on
-// the leaf, or on its answer, goes on from there.
-func (r *reading) newestBelow(head *node) *node {
-	if head == nil {
-		return nil
-	}
-	below := map[*node]bool{head: true}
-	var way []*node
-	tip := head
-	for _, n := range r.nodes[slices.Index(r.nodes, head)+1:] {
-		way = way[:0]
-		p, known := n, false
-		for p != nil && !known {
-			if _, known = below[p]; !known {
-				below[p] = false // as it is if the way up leads round in a circle
-				way = append(way, p)
-				p = r.up(p)
-			}
-		}
-		if p == nil || !below[p] {
+// goesOn is where the client begins, given where the session is said to end and the head of that answer: at the last record of
+// the file if that hangs on the head, else where it is said.
+func (r *reading) goesOn(start, head *node) *node {
+	for _, last := range slices.Backward(r.nodes) {
+		if last.side || last.role == roleResult || last.typ == "progress" {
 			continue
 		}
-		for _, m := range way {
-			below[m] = true
+		if seen := map[*node]bool{}; head != nil {
+			for n := last; n != nil && !seen[n]; n = r.up(n) {
+				if n == head {
+					return last
+				}
+				seen[n] = true
+			}
 		}
-		if !n.side && n.role != roleResult {
-			tip = n
-		}
+		break
 	}
-	return tip
+	return start
 }
 
 // openCircles cuts each circle of parents at its first record in the file.

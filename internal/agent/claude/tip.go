@@ -8,9 +8,33 @@ import (
 func (c *Checker) tipOf(leaf string) *node {
 	start := c.byUUID[leaf]
 	if start == nil || start.dropped != nil || !saysAnything(start, hung) {
-		return c.newestBelow(lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) }))
+		start = lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) })
+		return goesOn(start, start, c.lastLink())
 	}
-	return c.newestBelow(answerHead(start, hung))
+	return goesOn(start, answerHead(start, hung), c.lastLink())
+}
+
+// goesOn is where the newest client begins, given where the session is said to end and the head of that answer: at the last
+// record of the file if that hangs on the head, else where it is said, whatever hangs there (measured with 2.1.330).
+func goesOn(start, head, last *node) *node {
+	if head != nil && last != nil && under(last, head) {
+		return last
+	}
+	return start
+}
+
+// lastLink is the last record of the file that the newest client may begin at; copies of older ones do not count.
+func (c *Checker) lastLink() *node {
+	for _, n := range slices.Backward(c.nodes) {
+		if c.mayEnd(n) {
+			return n
+		}
+	}
+	return nil
+}
+
+func (c *Checker) mayEnd(n *node) bool {
+	return !n.side && n.dropped == nil && n.typ != "progress" && !c.unread(n) && !c.besideCall(n)
 }
 
 // saysAnything says whether the way up from a record leads to a message: the newest client takes no leaf that nothing is

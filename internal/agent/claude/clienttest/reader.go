@@ -154,7 +154,8 @@ func (r *Reader) says(i int) bool {
 	return i >= 0 && r.links[i].said
 }
 
-// tip is the record that the client begins at: the newest below the one that the session is said to end with, else the last.
+// tip is the record that the client begins at: the last of the file if it hangs on the one that the session is said to end
+// with, else that one; if nothing is said, the last.
 func (r *Reader) tip() int {
 	start, ok := r.at[r.leaf]
 	if !ok || !r.says(start) {
@@ -164,14 +165,17 @@ func (r *Reader) tip() int {
 	if start < 0 {
 		return start
 	}
-	tip := start
-	for i, l := range r.links {
+	for i, l := range slices.Backward(r.links) {
 		beside := len(l.outputs) > 0 && slices.ContainsFunc(r.links[i+1:], func(m link) bool { return m.parent == l.parent })
-		if i > start && !l.side && !beside && r.leadsTo(i, start) {
-			tip = i
+		if l.side || l.typ == "progress" || beside {
+			continue
 		}
+		if i > start && r.leadsTo(i, start) {
+			return i
+		}
+		break
 	}
-	return tip
+	return start
 }
 
 // leadsTo says whether the way up from a record, as the client goes it, leads to another.

@@ -129,6 +129,33 @@ func TestCopiedEnd(t *testing.T) {
 	}
 }
 
+// TestEndElsewhere: where the last record of the file does not hang on the end that the client has noted, 2.1.215 and 2.1.330
+// begin at that end, and send nothing of a turn that another client has played behind it. That is named and mended, whatever the
+// last record is.
+func TestEndElsewhere(t *testing.T) {
+	at := func(s string) string { return `,"timestamp":"2026-11-20T10:` + s + `Z","version":"2.1.330"` }
+	lines := []string{
+		line("user", "u1", "", asked("one"), at("01:00.000")), line("assistant", "a1", "u1", said("m1", "yes"), at("01:08.000")),
+		line("user", "u2", "a1", asked("two"), at("02:00.000")), line("assistant", "a2", "u2", said("m2", "so"), at("02:08.000")),
+		`{"type":"last-prompt","lastPrompt":"two","leafUuid":"a2","sessionId":"s"}`,
+		line("user", "u3", "a2", asked("three"), at("03:00.000")), line("assistant", "a3", "u3", said("m3", "good"), at("03:08.000")),
+	}
+	for name, last := range map[string]string{
+		"a copy of an older record":           lines[2],
+		"a prompt that hangs on another turn": line("user", "u4", "a1", asked("four"), at("04:00.000")),
+		"what nothing hangs on":               `{"type":"system","subtype":"informational","uuid":"s1","parentUuid":null,"content":"hello"}`,
+	} {
+		text := []byte(strings.Join(append(slices.Clone(lines), last), "\n") + "\n")
+		if Sent(Lines(text))["a3"] || !named(t, text) {
+			t.Errorf("%s does no harm, or is not named", name)
+		}
+		fixed, _ := mend(t, text, lint.Options{})
+		if sent := Sent(Lines(fixed)); !sent["u1"] || !sent["u2"] || !sent["u3"] || !sent["a3"] {
+			t.Errorf("%s: sent after the repair: %v", name, sent)
+		}
+	}
+}
+
 // TestLinksLost: of what the client adds behind a command two records are lost, and the command: the one between them, on which
 // nothing hangs any more, is taken for a parent by its time. All that stands above it is sent again once that is mended.
 func TestLinksLost(t *testing.T) {
