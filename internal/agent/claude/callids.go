@@ -111,9 +111,10 @@ func renamed(n *node, b *block, id string) finding.Edit {
 
 // sameCallID gives the later of two calls with one id its own, and its output with it.
 func (c *Checker) sameCallID() {
-	if c.calls(); c.callsApart {
+	if c.callsApart {
 		return
 	}
+	c.calls() // as they are before any is renamed
 	seen := map[string]*node{}
 	shared := map[string]*outputs{}
 	defer func() {
@@ -164,6 +165,7 @@ type outputs struct {
 }
 
 func (c *Checker) outputsOf(id string) *outputs {
+	c.calls() // as they are before any is renamed
 	o := &outputs{of: map[*node][]*node{}, moved: map[*node]bool{}}
 	for _, m := range c.results()[id] {
 		call := m.up
@@ -214,7 +216,7 @@ func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
 
 // rename makes an output answer a call under that call's new id.
 func (c *Checker) rename(d *draft, m *node, old, id string) {
-	found := false
+	found, results := false, c.results()
 	for i := range m.blocks {
 		if b := &m.blocks[i]; b.kind == blockResult && b.id == old {
 			d.Edits = append(d.Edits, renamed(m, b, id))
@@ -222,7 +224,7 @@ func (c *Checker) rename(d *draft, m *node, old, id string) {
 		}
 	}
 	if found {
-		c.results()[id] = append(c.results()[id], m)
+		results[id] = append(results[id], m)
 	}
 }
 

@@ -12,15 +12,11 @@ func (c *Checker) anyCall(m *node) bool {
 // calls are the records with calls, by the calls' ids.
 func (c *Checker) calls() map[string]*node {
 	if c.callMap == nil {
-		c.callMap, c.callsApart = make(map[string]*node, len(c.heard)), true
+		c.callMap = make(map[string]*node, c.called.count)
 		for _, n := range c.nodes {
 			for id := range n.each(blockCall) {
-				switch {
-				case n.side:
-				case c.callMap[id] == nil:
+				if !n.side && c.callMap[id] == nil {
 					c.callMap[id] = n
-				default:
-					c.callsApart = false
 				}
 			}
 		}
@@ -31,16 +27,18 @@ func (c *Checker) calls() map[string]*node {
 // callNamed is the record with the call of an id, the first if several have that; nil if none does. Mostly it is the one that
 // the output hangs on.
 func (c *Checker) callNamed(output *node, id string) *node {
-	if c.calls(); c.callsApart && output.up != nil && !output.up.side && output.up.says(blockCall, id) {
+	if c.callsApart && output.up != nil && !output.up.side && output.up.says(blockCall, id) {
 		return output.up
 	}
-	return c.callMap[id]
+	return c.calls()[id]
 }
 
-// answered says whether a call has an output. Mostly that is the first record that hangs on it.
+// answered says whether a call has an output. Mostly that is one of the first records that hang on it.
 func (c *Checker) answered(call *node, id string) bool {
-	if m := call.first; m != nil && !m.side && m.says(blockResult, id) {
-		return true
+	for m, steps := call.first, 0; m != nil && steps < 4; m, steps = m.latter, steps+1 {
+		if !m.side && m.says(blockResult, id) {
+			return true
+		}
 	}
 	return len(c.results()[id]) > 0
 }
@@ -48,7 +46,7 @@ func (c *Checker) answered(call *node, id string) bool {
 // results are the records with outputs, by the ids of the calls that they answer.
 func (c *Checker) results() map[string][]*node {
 	if c.resultMap == nil {
-		c.resultMap = make(map[string][]*node, len(c.heard))
+		c.resultMap = make(map[string][]*node, c.answers.count)
 		alone := make([]*node, len(c.nodes)) // mostly a call has one output: the lists are cut from one
 		for i, n := range c.nodes {
 			for id := range n.each(blockResult) {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func (n *node) checkText(rec *session.Record, span jsonl.Span) {
 }
 
 // checkBlocks looks at the blocks of a message.
-func (n *node) checkBlocks(rec *session.Record, values []value) {
+func (n *node) checkBlocks(rec *session.Record, with *tools) {
 	if len(n.blocks) == 0 {
 		if answer := spelled(field(rec, fieldMessage)); answer != nil {
 			where := rec.Spans[fieldMessage]
@@ -85,7 +86,7 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 	var gone []int // faults that take a block out
 	for i := range n.blocks {
 		before := len(n.faults)
-		if n.checkBlock(rec, &n.blocks[i], &values[i]) {
+		if n.checkBlock(rec, &n.blocks[i], &with.parts.values[i], &with.keeper) {
 			dropped++
 			for at := before; at < len(n.faults); at++ {
 				gone = append(gone, at)
@@ -103,7 +104,7 @@ func (n *node) checkBlocks(rec *session.Record, values []value) {
 }
 
 // checkBlock looks at one block, given its value; it says whether its mend takes the whole block out.
-func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
+func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
 			rule: rule, message: message, at: b.span.from(), fix: finding.SetAside, impact: versionImpact{old: old, middle: old, newest: newest},
@@ -111,12 +112,12 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 		})
 		return true
 	}
-	kind := v.get("type").String()
+	kind := v.word("type")
 	switch {
-	case !v.IsObject():
+	case !v.isObject():
 		return out(ruleBadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
-	case kind == "":
-		return n.typeless(b, v.Result, out)
+	case len(kind) == 0:
+		return n.typeless(b, v, keep, out)
 	}
 	switch b.kind {
 	case blockText:
@@ -138,15 +139,15 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 	case blockResult:
 		n.checkResult(rec, b, v)
 	case blockOther:
-		switch kind {
+		switch string(kind) {
 		case "image":
-			n.checkImage(b.span.from(), v.Result, "")
+			n.checkImage(b.span.from(), v.parsed(), "")
 			return false
 		case "document":
-			n.checkDocument(b.span.from(), v.Result)
+			n.checkDocument(b.span.from(), v.parsed())
 			return false
 		}
-		if !knownBlock(kind) && !newerThanKnown(n.version) {
+		if kind := string(kind); !knownBlock(kind) && !newerThanKnown(n.version) {
 			return out(ruleBadBlock, fmt.Sprintf("a content block of the unknown type %q", clip(kind)), finding.Rejects, finding.Rejects)
 		}
 	}
@@ -155,19 +156,24 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value) bool {
 }
 
 // isSignature says whether a text is base64.
-func isSignature(text string) bool {
-	text = strings.TrimRight(text, "=")
-	return text != "" && strings.IndexFunc(text, func(c rune) bool { return !isIDByte(c) && c != '+' && c != '/' }) < 0
+func isSignature(text []byte) bool {
+	text = bytes.TrimRight(text, "=")
+	return len(text) > 0 && !slices.ContainsFunc(text, func(c byte) bool { return !isIDByte(c) && c != '+' && c != '/' })
 }
 
 // isIDByte says whether a character may stand in the id of a call.
-func isIDByte(c rune) bool {
+func isIDByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
 // isCallID says whether the API takes an id of a call.
 func isCallID(id string) bool {
-	return id != "" && strings.IndexFunc(id, func(c rune) bool { return !isIDByte(c) }) < 0
+	for i := range len(id) {
+		if !isIDByte(id[i]) {
+			return false
+		}
+	}
+	return id != ""
 }
 
 // isToolName says whether the API takes the name of a tool.
@@ -175,26 +181,26 @@ func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
 
 // thinkingProblem says what keeps the API from taking a thinking block, "" if nothing does that can be seen.
 func (n *node) thinkingProblem(v *value) string {
-	if v.get("type").String() == "redacted_thinking" {
-		if data := v.raw("data"); data == "" || data[0] != '"' || data == `""` {
+	if string(v.word("type")) == "redacted_thinking" {
+		if data := v.raw("data"); len(data) <= len(`""`) || data[0] != '"' {
 			return "a redacted thinking block has no data"
 		}
 		return ""
 	}
-	switch sig := v.get("signature"); {
-	case sig.Type != gjson.String || sig.String() == "":
+	switch sig := v.raw("signature"); {
+	case len(sig) <= len(`""`) || sig[0] != '"':
 		return "a thinking block has no signature"
-	case !strings.HasPrefix(v.raw("thinking"), `"`):
+	case !begins(v.raw("thinking"), '"'):
 		return "a thinking block has no text member"
-	case !n.foreign && !isSignature(sig.String()):
+	case !n.foreign && !isSignature(wordOf(sig)):
 		return "a thinking block's signature is not base64"
 	}
 	return ""
 }
 
 // typeless gives a block the type that its members tell.
-func (n *node) typeless(b *block, v gjson.Result, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
-	kind := ""
+func (n *node) typeless(b *block, cut *value, keep *keeper, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
+	kind, v := "", cut.parsed()
 	switch {
 	case v.Get("tool_use_id").Exists():
 		kind = "tool_result"
@@ -208,24 +214,24 @@ func (n *node) typeless(b *block, v gjson.Result, out func(*finding.Rule, string
 		return out(ruleBadBlock, "a content block has no type", finding.Rejects, finding.Loses)
 	}
 	member := `"type":"` + kind + `",`
-	cut := finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: []byte(member)}
+	mend := finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: []byte(member)}
 	if t := v.Get("type"); t.Exists() {
-		cut = finding.Cut{Start: b.span.from() + t.Index, End: b.span.from() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
+		mend = finding.Cut{Start: b.span.from() + t.Index, End: b.span.from() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
 	}
 	switch kind {
 	case "tool_use":
-		b.kind, b.name = blockCall, v.Get("name").String()
-		b.id, b.value = idOf(v.Get("id"), b.span.from())
+		b.kind, b.name = blockCall, keep.name(cut.word("name"))
+		b.id, b.value = keep.id(cut, "id", b.span.from())
 	case "tool_result":
 		b.kind = blockResult
-		b.id, b.value = idOf(v.Get("tool_use_id"), b.span.from())
+		b.id, b.value = keep.id(cut, "tool_use_id", b.span.from())
 		if n.role == roleUser {
 			n.role = roleResult
 		}
 	}
 	n.fault(fault{
 		rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.from(), fix: finding.Exact,
-		cuts: []finding.Cut{cut}, impact: versionImpact{old: finding.Rejects, middle: finding.Loses, newest: finding.Loses},
+		cuts: []finding.Cut{mend}, impact: versionImpact{old: finding.Rejects, middle: finding.Loses, newest: finding.Loses},
 	})
 	return false
 }
@@ -235,24 +241,24 @@ func (n *node) checkCall(b *block, v *value) {
 	if !isToolName(b.name) {
 		n.fault(fault{
 			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.from(), fix: finding.StandIn,
-			cuts: []finding.Cut{setMember(b.span.in(), v.Result, "name", lostToolName)}, impact: onAll(finding.Rejects),
+			cuts: []finding.Cut{setMember(b.span.in(), v.text, "name", lostToolName)}, impact: onAll(finding.Rejects),
 		})
 	}
-	if strings.HasPrefix(v.raw("input"), "{") {
+	if begins(v.raw("input"), '{') {
 		return
 	}
-	input := v.get("input")
+	input := gjson.ParseBytes(v.raw("input"))
 	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), impact: onAll(finding.Rejects)}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && gjson.Valid(input.String()) && inner.IsObject() {
 		f.fix = finding.Exact
-		f.cuts = []finding.Cut{setRaw(b.span.in(), v.Result, "input", []byte(input.String()))}
+		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "input", []byte(input.String()))}
 	} else {
 		f.fix, f.lost = finding.StandIn, 1
 		note := object{"note": lostInput}
 		if input.Type == gjson.String && input.String() != "" {
 			note = object{"input": input.String()}
 		}
-		f.cuts = []finding.Cut{setRaw(b.span.in(), v.Result, "input", note.json())}
+		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "input", note.json())}
 	}
 	n.fault(f)
 }
@@ -260,7 +266,7 @@ func (n *node) checkCall(b *block, v *value) {
 // checkResult looks at what a tool answered.
 func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 	content := v.raw("content")
-	bad := func(message string, where jsonl.Span, in gjson.Result, member string) {
+	bad := func(message string, where jsonl.Span, in []byte, member string) {
 		words, source := toldBeside(field(rec, fieldToolResult))
 		f := fault{
 			rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Recovered, source: source,
@@ -272,42 +278,43 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		f.cuts = []finding.Cut{setMember(where, in, member, words)}
 		n.fault(f)
 	}
-	if v.get("is_error").Bool() && (content == "" || content == "null" || content == `""` || content[0] == '[' && noText(content)) {
-		bad("an error without words", b.span.in(), v.Result, "content")
+	none := len(content) == 0 || string(content) == "null"
+	if v.isTrue("is_error") && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
+		bad("an error without words", b.span.in(), v.text, "content")
 		return
 	}
 	switch {
-	case content == "" || content == "null" || content[0] == '"':
+	case none || content[0] == '"':
 		return
 	case content[0] != '[':
-		n.wordless(b, setMember(b.span.in(), v.Result, "content", content), "a tool's output is neither words nor a list of blocks")
+		n.wordless(b, setMember(b.span.in(), v.text, "content", string(content)), "a tool's output is neither words nor a list of blocks")
 		return
 	}
 	start := b.span.from() + v.at("content")
-	gjson.Parse(content).ForEach(func(_, c gjson.Result) bool {
-		part, at := valueOf(c.Raw), start+c.Index
-		if !part.IsObject() {
+	gjson.ParseBytes(content).ForEach(func(_, c gjson.Result) bool {
+		part, at := valueOf([]byte(c.Raw)), start+c.Index
+		if !part.isObject() {
 			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: object{"type": "text", "text": c.String()}.json()}, "a block of a tool's output is not an object")
 			return true
 		}
-		switch part.get("type").String() {
+		switch string(part.word("type")) {
 		case "text":
 			if !hasWords(part.raw("text")) {
-				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.Result, "text")
+				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.text, "text")
 			}
 		case "image":
-			n.checkImage(at, part.Result, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
+			n.checkImage(at, c, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
 		case "document":
-			n.checkDocument(at, part.Result)
+			n.checkDocument(at, c)
 		}
 		return true
 	})
 }
 
 // noText says whether a list of blocks holds no text: of an error the newest client sends the texts only (measured).
-func noText(list string) bool {
+func noText(list []byte) bool {
 	none := true
-	gjson.Parse(list).ForEach(func(_, b gjson.Result) bool {
+	gjson.ParseBytes(list).ForEach(func(_, b gjson.Result) bool {
 		none = b.IsObject() && b.Get("type").String() != "text"
 		return none
 	})
@@ -357,23 +364,25 @@ var blockKeys = map[string][]string{
 }
 
 // extraKeys reports members that the API refuses.
-func (n *node) extraKeys(b *block, v *value, kind string) {
-	known, ok := blockKeys[kind]
-	if !ok || newerThanKnown(n.version) {
+func (n *node) extraKeys(b *block, v *value, kind []byte) {
+	known, ok := blockKeys[string(kind)]
+	if !ok {
 		return
 	}
-	for _, m := range v.members {
-		if slices.Contains(known, m.key) {
+	for i := range v.members {
+		m := &v.members[i]
+		if slices.ContainsFunc(known, func(k string) bool { return k == string(v.key(m)) }) || newerThanKnown(n.version) {
 			continue
 		}
-		cut := session.DropMember([]byte(v.Raw), "", gjsonPath(m.key))
+		key := string(v.key(m))
+		cut := session.DropMember(v.text, "", gjsonPath(key))
 		if cut.End == 0 {
 			continue
 		}
 		cut.Start += b.span.from()
 		cut.End += b.span.from()
 		n.fault(fault{
-			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(m.key)),
+			rule: ruleBadBlock, message: fmt.Sprintf("a content block has the member %q, which the API does not know", clip(key)),
 			at: b.span.from() + m.keyAt, fix: finding.SetAside, cuts: []finding.Cut{cut}, impact: onAll(finding.Rejects),
 		})
 	}
@@ -392,13 +401,13 @@ func gjsonPath(key string) string {
 }
 
 // setMember is the cut that gives a block's member a text.
-func setMember(block jsonl.Span, v gjson.Result, key, value string) finding.Cut {
+func setMember(block jsonl.Span, v []byte, key, value string) finding.Cut {
 	return setRaw(block, v, key, jsonl.AppendQuote(nil, value))
 }
 
 // setRaw is the cut that gives a block's member a JSON value.
-func setRaw(block jsonl.Span, v gjson.Result, key string, value []byte) finding.Cut {
-	cut := session.SetMember([]byte(v.Raw), "", key, value)
+func setRaw(block jsonl.Span, v []byte, key string, value []byte) finding.Cut {
+	cut := session.SetMember(v, "", key, value)
 	cut.Start += block.Start
 	cut.End += block.Start
 	return cut

@@ -58,11 +58,13 @@ type brokenLines struct {
 
 // callPairs are the calls and their outputs, by their ids.
 type callPairs struct {
-	heard     map[string]bool // the calls so far; true where what was given to them must be had from their results
+	called, answers idSet           // the calls and the outputs so far, those of sub-agents among them
+	callsApart      bool            // no two calls have one id
+	answersApart    bool            // nor have two outputs
+	badCalls        map[string]bool // what was given to them must be had from their results
+
 	callMap   map[string]*node
 	resultMap map[string][]*node
-
-	callsApart bool // no two of the calls in the map had one id
 }
 
 // fileFacts are of the file as a whole.

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -169,19 +168,38 @@ func newNode(rec *session.Record, before *node) *node {
 
 // tools are what records are read with, one after the other.
 type tools struct {
-	parts cutter // for the blocks of one
-	words vocabulary
+	parts  cutter // for the blocks of one
+	words  vocabulary
+	keeper keeper  // for what is kept of them
+	blocks []block // of one
+	room   []block // for what is kept of those
 }
+
+// keepBlocks takes the blocks of a record over.
+func (t *tools) keepBlocks() []block {
+	if len(t.room) < len(t.blocks) {
+		t.room = make([]block, max(len(t.blocks), blocksAtOnce))
+	}
+	n := copy(t.room, t.blocks)
+	kept := t.room[:n:n]
+	t.room, t.blocks = t.room[n:], t.blocks[:0]
+	return kept
+}
+
+// blocksAtOnce is for how many blocks memory is allocated at a time.
+const blocksAtOnce = 64
 
 // read is newNode for a node that there is.
 func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.rare, n.words, n.place = nothing, with.words.of(rec), placeOf(finding.RefOf(rec))
 	n.sum, n.message = sumsOf(rec)
-	n.uuid = decoded(rec, fieldUUID)
+	n.uuid = with.keeper.decoded(rec, fieldUUID)
 	if len(field(rec, fieldLogicalParent)) > 0 {
 		n.own().ref2 = decoded(rec, fieldLogicalParent)
 	}
-	n.parent, n.msg, n.source = decodedAs(before.uuid, rec, fieldParent), decodedAs(before.msg, rec, fieldMessageID), decodedAs(before.source, rec, fieldSource)
+	n.parent = with.keeper.as(before.uuid, rec, fieldParent)
+	n.msg = with.keeper.as(before.msg, rec, fieldMessageID)
+	n.source = with.keeper.as(n.parent, rec, fieldSource)
 	n.parentSpan, n.uuidSpan = spanOf(rec.Spans[fieldParent]), spanOf(rec.Spans[fieldUUID])
 	n.typeSpan, n.timeSpan = spanOf(rec.Spans[fieldType]), spanOf(rec.Spans[fieldTimestamp])
 	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
@@ -194,7 +212,7 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
 	n.setRole(rec)
 	if n.hasMessage() {
-		n.readMessage(rec, &with.parts)
+		n.readMessage(rec, with)
 		with.parts.done()
 	}
 }
@@ -243,7 +261,7 @@ func fromModel(rec *session.Record) bool {
 }
 
 // readMessage notes the blocks of a message, and what is wrong with them.
-func (n *node) readMessage(rec *session.Record, parts *cutter) {
+func (n *node) readMessage(rec *session.Record, with *tools) {
 	content := rec.Spans[fieldContent]
 	raw := field(rec, fieldContent)
 	switch {
@@ -252,47 +270,40 @@ func (n *node) readMessage(rec *session.Record, parts *cutter) {
 		n.badMessage(rec)
 		return
 	case raw[0] == '"':
-		n.blocks = []block{{kind: blockText, span: spanOf(content)}}
+		with.blocks = append(with.blocks, block{kind: blockText, span: spanOf(content)})
+		n.blocks = with.keepBlocks()
 		n.checkText(rec, content)
 		return
 	}
-	results, list := 0, string(raw)
-	for i := pastSpace(list, 1); i < len(list) && list[i] != ']'; i = pastSpace(list, i) {
-		if list[i] == ',' {
+	results := 0
+	for i := pastSpace(raw, 1); i < len(raw) && raw[i] != ']'; i = pastSpace(raw, i) {
+		if raw[i] == ',' {
 			i++
 			continue
 		}
-		at, v := content.Start+i, parts.cut(list[i:])
-		i += max(1, len(v.Raw))
+		at, v := content.Start+i, with.parts.cut(raw[i:])
+		i += max(1, len(v.text))
 		blk := block{kind: blockOther, span: spanOf(jsonl.Span{Start: at, End: content.Start + i})}
-		switch v.get("type").String() {
+		switch string(v.word("type")) {
 		case "text":
 			blk.kind = blockText
 		case "thinking", "redacted_thinking":
 			blk.kind = blockThinking
 		case "tool_use":
-			blk.kind, blk.name = blockCall, strings.Clone(v.get("name").String())
-			blk.id, blk.value = idOf(v.get("id"), at)
+			blk.kind, blk.name = blockCall, with.keeper.name(v.word("name"))
+			blk.id, blk.value = with.keeper.id(v, "id", at)
 		case "tool_result":
 			blk.kind = blockResult
 			results++
-			blk.id, blk.value = idOf(v.get("tool_use_id"), at)
+			blk.id, blk.value = with.keeper.id(v, "tool_use_id", at)
 		}
-		n.blocks = append(n.blocks, blk)
+		with.blocks = append(with.blocks, blk)
 	}
+	n.blocks = with.keepBlocks()
 	if results > 0 && n.role == roleUser {
 		n.role = roleResult
 	}
 	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == synthetic && !n.synthetic
-	n.checkBlocks(rec, parts.values)
+	n.checkBlocks(rec, with)
 	n.resultsFirst(rec)
-}
-
-// idOf is the id of a call, and where in the record it stands. It shares no memory with the content, of which nothing is kept.
-func idOf(v gjson.Result, block int) (string, span) {
-	if !v.Exists() || v.Index == 0 {
-		return "", span{}
-	}
-	at := block + v.Index
-	return strings.Clone(v.String()), spanOf(jsonl.Span{Start: at, End: at + len(v.Raw)})
 }

@@ -15,9 +15,18 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 		b := &n.blocks[i]
 		switch b.kind {
 		case blockCall:
-			c.heard[b.id] = bad
+			c.callsApart = c.called.add(b.id) && c.callsApart
+			if bad {
+				if c.badCalls == nil {
+					c.badCalls = map[string]bool{}
+				}
+				c.badCalls[b.id] = true
+			} else if len(c.badCalls) > 0 {
+				delete(c.badCalls, b.id)
+			}
 		case blockResult:
-			if wanted, ok := c.heard[b.id]; (!ok || wanted) && n.rebuilt == nil && n.toolResult {
+			c.answersApart = c.answers.add(b.id) && c.answersApart
+			if n.toolResult && n.rebuilt == nil && (!c.called.has(b.id) || c.badCalls[b.id]) {
 				n.own().rebuilt = rebuild(field(rec, fieldToolResult))
 			}
 		}
@@ -257,6 +266,9 @@ func (c *Checker) all() []*node { return append(c.nodes[:len(c.nodes):len(c.node
 
 // twiceAnswered takes the later of two outputs for one call out.
 func (c *Checker) twiceAnswered() {
+	if c.answersApart && c.resultMap == nil { // and hist has written none
+		return
+	}
 	for _, n := range c.nodes {
 		for id := range n.each(blockCall) {
 			list := c.results()[id]

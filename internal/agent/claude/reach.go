@@ -29,8 +29,6 @@ func (s *nodeSet) add(n *node) {
 // and what compactions on it have kept.
 func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*node, all []*node) *nodeSet {
 	sent := &nodeSet{in: make([]bool, c.numbers), list: make([]*node, 0, len(all))}
-	answers := make(map[string]bool, len(all)/4)
-	known, last := "", false // what is known of the answer of the record before
 	var kept []*node
 	for p := tip; p != nil; p = up(p) {
 		if sent.round = sent.has(p); sent.round {
@@ -40,22 +38,8 @@ func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*no
 		if len(p.keeps) > 0 {
 			kept = append(kept, keeps(p)...)
 		}
-		if p.role == roleAssistant && p.msg != "" && p.msg != known && !p.filler && !p.synthetic {
-			known = p.msg
-			answers[known] = true
-		}
 	}
-	known = ""
-	for _, n := range all {
-		if n.role == roleAssistant && n.msg != "" && n.dropped == nil && !n.side {
-			if n.msg != known {
-				known, last = n.msg, answers[n.msg]
-			}
-			if last {
-				sent.add(n)
-			}
-		}
-	}
+	addAnswers(sent, all)
 	c.addOutputs(sent, all)
 	for _, n := range kept {
 		if !sent.has(n) {
@@ -66,13 +50,36 @@ func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*no
 	return sent
 }
 
+// addAnswers adds the other records of the answers that are sent, wherever they hang.
+func addAnswers(sent *nodeSet, all []*node) {
+	off := func(n *node) bool {
+		return n.role == roleAssistant && n.msg != "" && n.dropped == nil && !n.side && !sent.has(n)
+	}
+	if !slices.ContainsFunc(all, off) {
+		return
+	}
+	answers := make(map[string]bool, len(sent.list)/4)
+	known := "" // the answer of the record before
+	for _, n := range sent.list {
+		if n.role == roleAssistant && n.msg != "" && n.msg != known && !n.filler && !n.synthetic {
+			known = n.msg
+			answers[known] = true
+		}
+	}
+	for _, n := range all {
+		if off(n) && answers[n.msg] {
+			sent.add(n)
+		}
+	}
+}
+
 // addOutputs adds the outputs of calls that are sent, wherever they hang.
 func (c *Checker) addOutputs(sent *nodeSet, all []*node) {
 	off := func(n *node) bool { return n.role == roleResult && n.dropped == nil && !n.side && !sent.has(n) }
 	if !slices.ContainsFunc(all, off) {
 		return
 	}
-	calls := make(map[string]bool, len(c.heard))
+	calls := make(map[string]bool, c.called.count)
 	for _, n := range sent.list {
 		for id := range n.each(blockCall) {
 			calls[id] = true

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,50 +10,41 @@ import (
 )
 
 // value is a content block, or a part of one, cut into its members by one look at its bytes: an output may be megabytes long,
-// and is decoded only where its words are asked for.
+// and is decoded only where its words are asked for. It is good as long as the record is.
 type value struct {
-	gjson.Result
+	text    []byte
 	members []entry // none if it is no object
 }
 
-// entry is a member of an object, and where in it its key and its value begin.
+// entry is a member of an object: where in it its key and its value begin and end.
 type entry struct {
-	key       string
-	keyAt, at int
-	raw       string
+	keyAt, keyEnd, at, end int
+	escaped                bool // something in the key is
 }
 
 // valueOf cuts a value that is valid JSON.
-func valueOf(raw string) value { return cutInto(make([]entry, 0, usualMembers), raw) }
+func valueOf(raw []byte) value { return cutInto(make([]entry, 0, usualMembers), raw) }
 
 // cutInto is valueOf of the value with which a text begins, with the members behind others, in whose memory there may be room
 // for them.
-func cutInto(room []entry, text string) value {
-	if text == "" {
-		return value{}
-	}
-	if text[0] != '{' {
-		return value{Result: gjson.Parse(text[:pastValue(text, 0)])}
+func cutInto(room []entry, text []byte) value {
+	if len(text) == 0 || text[0] != '{' {
+		return value{text: text[:pastValue(text, 0)]}
 	}
 	members, end := cutObject(room[len(room):], text)
-	return value{Result: gjson.Result{Type: gjson.JSON, Raw: text[:end]}, members: members}
+	return value{text: text[:end], members: members}
 }
 
 // cutObject adds the members of the object with which a text begins, and says where the object is over.
-func cutObject(members []entry, raw string) ([]entry, int) {
+func cutObject(members []entry, raw []byte) ([]entry, int) {
 	i := pastSpace(raw, 1)
 	for ; i < len(raw) && raw[i] == '"'; i = pastSpace(raw, i) {
-		m := entry{keyAt: i}
-		end := pastString(raw, i)
-		m.key = raw[i+1 : max(i+1, end-1)]
-		if strings.IndexByte(m.key, '\\') >= 0 {
-			m.key = gjson.Parse(raw[i:end]).String()
-		}
-		m.at = pastSpace(raw, min(len(raw), pastSpace(raw, end)+1)) // behind the colon
-		i = pastValue(raw, m.at)
-		m.raw = raw[m.at:i]
+		m := entry{keyAt: i, keyEnd: pastString(raw, i)}
+		m.escaped = bytes.IndexByte(raw[i:m.keyEnd], '\\') >= 0
+		m.at = pastSpace(raw, min(len(raw), pastSpace(raw, m.keyEnd)+1)) // behind the colon
+		m.end = pastValue(raw, m.at)
 		members = append(members, m)
-		if i = pastSpace(raw, i); i < len(raw) && raw[i] == ',' {
+		if i = pastSpace(raw, m.end); i < len(raw) && raw[i] == ',' {
 			i++
 		}
 	}
@@ -69,7 +61,7 @@ type cutter struct {
 }
 
 // cut adds the block with which a text begins. It is good until done.
-func (c *cutter) cut(text string) *value {
+func (c *cutter) cut(text []byte) *value {
 	if cap(c.entries)-len(c.entries) < usualMembers {
 		c.entries = make([]entry, 0, 8*usualMembers)
 	}
@@ -84,39 +76,68 @@ func (c *cutter) cut(text string) *value {
 // done forgets the blocks: nothing may hold what was said in them.
 func (c *cutter) done() {
 	clear(c.values)
-	clear(c.entries)
 	c.values, c.entries = c.values[:0], c.entries[:0]
+}
+
+func (v *value) isObject() bool { return begins(v.text, '{') }
+
+// parsed is the value as gjson has it, in memory of its own.
+func (v *value) parsed() gjson.Result { return gjson.ParseBytes(v.text) }
+
+// key is the name of a member.
+func (v *value) key(m *entry) []byte {
+	if m.escaped {
+		return wordOf(v.text[m.keyAt:m.keyEnd])
+	}
+	return v.text[m.keyAt+1 : m.keyEnd-1]
 }
 
 // member is the first of a name, a zero one if there is none: as clients read it.
 func (v *value) member(key string) entry {
-	for _, m := range v.members {
-		if m.key == key {
-			return m
+	for i := range v.members {
+		if m := &v.members[i]; string(v.key(m)) == key {
+			return *m
 		}
 	}
 	return entry{}
 }
 
-// raw is a member's value as it stands there, "" if there is none.
-func (v *value) raw(key string) string { return v.member(key).raw }
+// raw is a member's value as it stands there, nil if there is none.
+func (v *value) raw(key string) []byte {
+	if m := v.member(key); m.end > 0 {
+		return v.text[m.at:m.end]
+	}
+	return nil
+}
 
 // at is where a member's value begins.
 func (v *value) at(key string) int { return v.member(key).at }
 
-// get is a member's value, decoded.
-func (v *value) get(key string) gjson.Result {
-	m := v.member(key)
-	if m.raw == "" {
-		return gjson.Result{}
+// word is a member's value, decoded.
+func (v *value) word(key string) []byte { return wordOf(v.raw(key)) }
+
+// isTrue says whether a member's value is true, or what else a client takes for it.
+func (v *value) isTrue(key string) bool {
+	raw := v.raw(key)
+	return len(raw) > 0 && raw[0] != 'f' && gjson.ParseBytes(raw).Bool()
+}
+
+// begins says with which byte a value begins, which tells its kind.
+func begins(raw []byte, with byte) bool { return len(raw) > 0 && raw[0] == with }
+
+// wordOf is what a value says, without a copy where it is a string without escapes.
+func wordOf(raw []byte) []byte {
+	switch {
+	case len(raw) == 0:
+		return nil
+	case len(raw) > 1 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0:
+		return raw[1 : len(raw)-1]
 	}
-	r := gjson.Parse(m.raw)
-	r.Index = m.at
-	return r
+	return []byte(gjson.ParseBytes(raw).String())
 }
 
 // hasWords says whether a value is a string that holds more than space. Only as much of it is looked at as that takes.
-func hasWords[T string | []byte](raw T) bool {
+func hasWords(raw []byte) bool {
 	if len(raw) < 2 || raw[0] != '"' {
 		return false
 	}
@@ -129,7 +150,7 @@ func hasWords[T string | []byte](raw T) bool {
 		case c == '\\':
 			i += 2
 		default:
-			r, size := utf8.DecodeRuneInString(string(raw[i:min(i+utf8.UTFMax, len(raw))]))
+			r, size := utf8.DecodeRune(raw[i:])
 			if !unicode.IsSpace(r) {
 				return true
 			}
@@ -139,7 +160,7 @@ func hasWords[T string | []byte](raw T) bool {
 	return false
 }
 
-func pastSpace(s string, i int) int {
+func pastSpace(s []byte, i int) int {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r') {
 		i++
 	}
@@ -147,9 +168,9 @@ func pastSpace(s string, i int) int {
 }
 
 // pastString is where the string that begins at i is over.
-func pastString(s string, i int) int {
+func pastString(s []byte, i int) int {
 	for i++; i < len(s); i++ {
-		n := strings.IndexByte(s[i:], '"')
+		n := bytes.IndexByte(s[i:], '"')
 		if n < 0 {
 			return len(s)
 		}
@@ -166,7 +187,7 @@ func pastString(s string, i int) int {
 }
 
 // pastValue is where the value that begins at i is over.
-func pastValue(s string, i int) int {
+func pastValue(s []byte, i int) int {
 	if i < len(s) && s[i] == '"' {
 		return pastString(s, i)
 	}
