@@ -124,7 +124,7 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
-	if fork.rewound || c.rewound(head) || c.leftByChoice(head) {
+	if winner.isPrompt() && c.rewound(winner) || c.rewound(head) || c.leftByChoice(head) {
 		return true
 	}
 	overlap := end.when != 0 && winner.when != 0 && end.when > winner.when && tip.when >= head.when
@@ -204,7 +204,7 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		}
 	}
 	switch {
-	case end.index < winner.index && c.complete(end): // one side after the other
+	case end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant): // one side after the other
 		c.hang(winner, end, d)
 		return tip
 	case next != nil:

@@ -1,10 +1,12 @@
 package claude
 
 import (
+	"hash/maphash"
 	"slices"
 	"sort"
 
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // lostPromptBefore mends records that hang on a lost prompt: an answer, or what the client adds to a prompt, behind a
@@ -84,7 +86,7 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	until := c.nextPrompt(n)
 	last := c.echoBefore(min(until, n.pos().Line), from)
 	if last == nil {
-		last = c.echoAfter(from, until)
+		last = c.echoAfter(from, until, n)
 	}
 	if last != nil {
 		source = last.source
@@ -150,14 +152,49 @@ func (c *Checker) echoBefore(line, from int64) *echo {
 	return nil
 }
 
-// echoAfter is the first prompt that is told behind itself, on a line between two.
-func (c *Checker) echoAfter(from, until int64) *echo {
+// echoAfter is the first prompt that is told behind itself, on a line between two. What is told in front of the answer may be
+// the prompt before, once more: the client notes at the end of a turn, too, how that began.
+func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
+	var earlier map[uint64]bool
 	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].at.Line < until; i++ {
-		if c.echoes[i].late {
-			return &c.echoes[i]
+		e := &c.echoes[i]
+		if !e.late {
+			continue
 		}
+		if e.at.Line < answer.pos().Line {
+			if earlier == nil {
+				earlier = c.promptsInFront(answer)
+			}
+			if slices.ContainsFunc(promptForms(e.text), func(sum uint64) bool { return earlier[sum] }) {
+				continue
+			}
+		}
+		return e
 	}
 	return nil
+}
+
+// earlierPrompts is how many prompts in front of a lost one may be told once more behind themselves.
+const earlierPrompts = 8
+
+// promptsInFront are the sums of the messages of the last prompts in front of a record.
+func (c *Checker) promptsInFront(n *node) map[uint64]bool {
+	sums := map[uint64]bool{}
+	c.nextPrompt(n)
+	at, _ := slices.BinarySearch(c.promptAt, n.index)
+	for _, i := range c.promptAt[max(0, at-earlierPrompts):at] {
+		sums[c.nodes[i].message] = true
+	}
+	return sums
+}
+
+// promptForms are the sums of the messages as which clients write a prompt of some words.
+func promptForms(words string) []uint64 {
+	quoted := string(jsonl.AppendQuote(nil, words))
+	return []uint64{
+		maphash.String(nodeSeed, `{"role":"user","content":`+quoted+`}`),
+		maphash.String(nodeSeed, `{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`),
+	}
 }
 
 // echoFrom is the place of the first prompt that is told on a line or behind it.

@@ -12,11 +12,10 @@ type trunk struct {
 
 // fork is what can be said of a branch that leaves the way to the tip at a record.
 type fork struct {
-	at      *node
-	winner  *node // the first record behind it on the way that says something, nil if none does
-	next    *node // the record behind it on the way, nil at the tip
-	rewound bool  // behind it on the way the client has noted a rewind
-	inTurn  bool  // it stands in the middle of a turn: behind a call
+	at     *node
+	winner *node // the first record behind it on the way that says something, nil if none does
+	next   *node // the record behind it on the way, nil at the tip
+	inTurn bool  // it stands in the middle of a turn: behind a call
 }
 
 func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
@@ -25,17 +24,15 @@ func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
 func (t *trunk) walk(c *Checker) {
 	t.forks = map[*node]*fork{}
 	var said, next *node
-	rewound := false
 	var way []*fork
 	for p := t.tip; p != nil; p = p.up {
-		f := &fork{at: p, winner: said, next: next, rewound: rewound}
+		f := &fork{at: p, winner: said, next: next}
 		next = p
 		t.forks[p] = f
 		way = append(way, f)
 		if p.hasMessage() {
 			said = p
 		}
-		rewound = rewound || p.isPrompt() && c.rewound(p)
 	}
 	called := false
 	for _, f := range slices.Backward(way) {

@@ -103,6 +103,12 @@ func TestLostBranches(t *testing.T) {
 			line("user", "u2", "a1", asked("two"), at("2.0.29", "02:00")), line("assistant", "a2", "u2", said("m2", "ok"), at("2.0.29", "02:08")),
 			line("user", "u3", "u1", asked("three"), at("2.0.29", "03:00")), line("assistant", "a3", "u3", said("m3", "so"), at("2.0.29", "03:08")),
 		},
+		"an answer on which an earlier one was left, in front of a rewind": {
+			line("user", "u1", "", asked("one"), at("2.1.330", "01:00")), line("assistant", "a1", "u1", said("m1", "let me look"), at("2.1.330", "01:08")),
+			line("assistant", "a2", "u1", said("m2", "yes"), at("2.1.330", "01:16")), line("user", "u2", "a2", asked("two"), at("2.1.330", "02:00")),
+			`{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
+			line("assistant", "a3", "u2", said("m3", "ok"), at("2.1.330", "02:08")),
+		},
 	} {
 		text := []byte(strings.Join(lines, "\n") + "\n")
 		if found := lintText(t, text, lint.Options{}); !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule.Name == "lost-branch" }) {
@@ -152,6 +158,28 @@ func TestEndElsewhere(t *testing.T) {
 		fixed, _ := mend(t, text, lint.Options{})
 		if sent := Sent(Lines(fixed)); !sent["u1"] || !sent["u2"] || !sent["u3"] || !sent["a3"] {
 			t.Errorf("%s: sent after the repair: %v", name, sent)
+		}
+	}
+}
+
+// TestPromptToldAgain: what the client notes of a prompt at the end of its turn is not taken for the next prompt, where that is lost.
+func TestPromptToldAgain(t *testing.T) {
+	at := func(s string) string { return `,"timestamp":"2026-11-20T10:` + s + `.000Z","version":"2.1.330"` }
+	ended := func(text string) string {
+		return strings.Replace(said("m", text), `"stop_reason"`, `"stop_sequence":null,"stop_reason"`, 1)
+	}
+	lines := []string{
+		line("user", "u1", "", asked("one"), at("01:00")), line("assistant", "a1", "u1", ended("yes"), at("01:08")),
+		`{"type":"last-prompt","lastPrompt":"one","leafUuid":"a1","sessionId":"s"}`,
+		line("assistant", "a2", "u2", strings.Replace(ended("so"), `"m"`, `"m2"`, 1), at("02:08")),
+	}
+	for last, want := range map[string]string{
+		`{"type":"last-prompt","lastPrompt":"two","leafUuid":"a2","sessionId":"s"}`: `"content":"two"`,
+		`{"type":"mode","mode":"normal","sessionId":"s"}`:                           "",
+	} {
+		fixed, rep := mend(t, []byte(strings.Join(append(slices.Clone(lines), last), "\n")+"\n"), lint.Options{})
+		if n := strings.Count(string(fixed), `"content":"one"`); n != 1 || !strings.Contains(string(fixed), want) {
+			t.Errorf("the first prompt stands %d times, want once, and %q: %+v", n, want, rep)
 		}
 	}
 }
