@@ -35,6 +35,7 @@ type textPrinter struct {
 	lowered  int64
 	known    int64
 	rule     string // of a finding, to say how to ask what it means
+	shared   shared
 }
 
 func (p *textPrinter) session(r linted) error {
@@ -58,6 +59,10 @@ func (p *textPrinter) session(r linted) error {
 				p.mendable++
 			}
 		} else if !p.notes {
+			continue
+		}
+		if f.Beside != "" && !r.beside {
+			p.shared.add(f)
 			continue
 		}
 		if p.group != nil && !headed {
@@ -157,6 +162,7 @@ func (p *textPrinter) end() error {
 	if p.sessions == 0 {
 		return p.w.Flush() // the reason has been printed
 	}
+	p.tellShared()
 	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects] + p.counts[lint.Shows]
 	line := count(p.sessions, "session", "sessions") + ": nothing is damaged"
 	if found > 0 {

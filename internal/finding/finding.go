@@ -24,6 +24,8 @@ type Finding struct {
 	Rename string
 	// Reproject says that the repair is to let the client build its view of the session anew. The file stays as it is.
 	Reproject bool
+	// Beside is the file beside the sessions that it is about, where every session of the home has the same finding; else "".
+	Beside string
 	// Lost is how many items of the model's history are missing or replaced because of this finding, and still are after
 	// the repair.
 	Lost int64

@@ -29,7 +29,7 @@ var hints = []hint{
 	incompatible("broken-lineage", "the session that this fork continues is shorter than it was", "cutoff byte offset is past"),
 	incompatible("", "the thread belongs to another model provider than the client uses: select that provider", "cannot change this thread's model provider"),
 	incompatible("", "the client's config lacks the thread's model provider", "model provider", "not found"),
-	tooOld("", "this client is older than the session, or can't read one of its databases", "list_turns is not supported"),
+	incompatible("damaged-database", "the client can't read one of its databases (hist lint names it)", "list_turns is not supported"),
 	incompatible("damaged-database", "the client can't read one of its databases", "failed to open thread history"),
 	tooOld("ordinal-duplicate", "the numbers of the records repeat; nothing is lost, and clients from 0.154 on read it", "expected ordinal"),
 	tooOld("ordinal-duplicate", "the client's view of the thread is no longer updated; nothing is lost, and clients from 0.154 on read it", "failed to project durable rollout"),
