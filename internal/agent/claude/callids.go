@@ -245,6 +245,9 @@ func fresh(old, uuid string) string {
 // badCallIDs writes ids anew that the API does not take, in the calls and in the outputs that hang on them; where only one
 // call has the id, in all that name it.
 func (c *Checker) badCallIDs() {
+	if !c.oddIDs {
+		return
+	}
 	shared := map[string]*outputs{}
 	for _, n := range c.nodes {
 		if n.side || n.foreign {

@@ -162,20 +162,15 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if isTrue(rec, fieldExplicit) {
 			c.rewinds = append(c.rewinds, rec.Pos)
 		}
-		if leaf := decoded(rec, fieldLeaf); leaf != "" && !zeros(leaf) {
+		if leaf := c.tools.keeper.as(c.prior().uuid, rec, fieldLeaf); leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
-			if _, known := c.ends[leaf]; !known {
-				if c.ends == nil {
-					c.ends = map[string]session.Pos{}
-				}
-				c.ends[strings.Clone(leaf)] = rec.Pos
-			}
+			c.ends = append(c.ends, namedEnd{leaf, rec.Pos})
 		}
 		if string(text(rec, fieldHist)) == chosenMark {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
 		}
-		if t := decoded(rec, fieldLastPrompt); t != "" && !strings.HasSuffix(t, "…") && !strings.HasSuffix(t, "...") {
-			c.echoes = append(c.echoes, echo{text: t, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
+		if len(text(rec, fieldLastPrompt)) > 0 && !shortened(field(rec, fieldLastPrompt)) {
+			c.echoes = append(c.echoes, echo{text: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
 		}
 	case "summary":
 		c.copied++

@@ -220,7 +220,7 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	for _, t := range c.echoes {
 		if t.late && !t.last && boundary.pos().Less(t.at) {
-			return t.text, t.source
+			return t.words(), t.source
 		}
 	}
 	return "", ""

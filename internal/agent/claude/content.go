@@ -303,9 +303,9 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.text, "text")
 			}
 		case "image":
-			n.checkImage(at, c, gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
+			n.checkImage(at, part.parsed(), gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
 		case "document":
-			n.checkDocument(at, c)
+			n.checkDocument(at, part.parsed())
 		}
 		return true
 	})

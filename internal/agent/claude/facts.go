@@ -1,7 +1,11 @@
 package claude
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -38,7 +42,8 @@ type sideRecords struct {
 	typedUsed map[int]bool // which of Beside.Typed were put back
 	leaf      string       // as the last last-prompt record names it
 	leafAt    finding.Ref
-	ends      map[string]session.Pos // where last-prompt records named each leaf first
+	ends      []namedEnd             // the leaves that last-prompt records have named, in the order of the file
+	endMap    map[string]session.Pos // where each was named first, once that is asked for
 	pointed   bool                   // a last-prompt record was added
 	choice    choice                 // of a branch, the last that was made
 	snapshots map[string]bool        // the prompts for which the client has kept files
@@ -61,6 +66,7 @@ type callPairs struct {
 	called, answers idSet           // the calls and the outputs so far, those of sub-agents among them
 	callsApart      bool            // no two calls have one id
 	answersApart    bool            // nor have two outputs
+	oddIDs          bool            // the API would not take some of the ids
 	badCalls        map[string]bool // what was given to them must be had from their results
 
 	callMap   map[string]*node
@@ -98,13 +104,51 @@ type Summary struct {
 	Holding, Reached int
 }
 
+// namedEnd is a leaf that a last-prompt record has named.
+type namedEnd struct {
+	leaf string
+	at   session.Pos
+}
+
+// endedAt is where a last-prompt record named a leaf first.
+func (s *sideRecords) endedAt(leaf string) (session.Pos, bool) {
+	if s.endMap == nil {
+		s.endMap = make(map[string]session.Pos, len(s.ends))
+		for _, e := range slices.Backward(s.ends) {
+			s.endMap[e.leaf] = e.at
+		}
+	}
+	at, ok := s.endMap[leaf]
+	return at, ok
+}
+
 // echo is a prompt's text outside its own record.
 type echo struct {
 	text   string
+	quoted bool // the text is as it stands there, in quotes: few are ever asked for
 	source string
 	at     session.Pos
 	late   bool // it stands behind the prompt, not in front
 	last   bool
+}
+
+// words are what the prompt says.
+func (e *echo) words() string {
+	if !e.quoted {
+		return e.text
+	}
+	words, _ := jsonl.Unquote([]byte(e.text))
+	return words
+}
+
+// shortened says whether a client has cut the end of a prompt off where it tells it again, given that as it stands there.
+func shortened(quoted []byte) bool {
+	words := quoted[1 : len(quoted)-1]
+	if escaped := []byte(`\u`); bytes.Contains(words[max(0, len(words)-len(`\u002e\u002e\u002e`)):], escaped) {
+		whole, _ := jsonl.Unquote(quoted)
+		words = []byte(whole)
+	}
+	return bytes.HasSuffix(words, []byte("…")) || bytes.HasSuffix(words, []byte("..."))
 }
 
 // draft is a finding whose edits are not all known yet.

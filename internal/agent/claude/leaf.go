@@ -42,9 +42,9 @@ func (c *Checker) wrongLeaf() {
 func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	c.leaf, c.pointed = n.uuid, true
 	prompt := ""
-	for _, t := range c.echoes {
-		if t.last {
-			prompt = t.text
+	for i := len(c.echoes) - 1; i >= 0 && prompt == ""; i-- {
+		if c.echoes[i].last {
+			prompt = c.echoes[i].words()
 		}
 	}
 	line := []byte(`{"type":"last-prompt","lastPrompt":`)

@@ -89,11 +89,11 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 		last = c.echoAfter(from, until, n)
 	}
 	if last != nil {
-		source = last.source
-		if c.proof.proves("user", object{"c": last.text}.json()[5:len(object{"c": last.text}.json())-1]) {
+		source, words = last.source, last.words()
+		if c.proof.proves("user", object{"c": words}.json()[5:len(object{"c": words}.json())-1]) {
 			source += provedWords
 		}
-		return last.text, source
+		return words, source
 	}
 	return c.typedBetween(p, n)
 }

@@ -170,6 +170,7 @@ func newNode(rec *session.Record, before *node) *node {
 type tools struct {
 	parts  cutter // for the blocks of one
 	words  vocabulary
+	clock  clock
 	keeper keeper  // for what is kept of them
 	blocks []block // of one
 	room   []block // for what is kept of those
@@ -205,7 +206,7 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
 	n.summary, n.toolResult = isTrue(rec, fieldSummary), len(field(rec, fieldToolResult)) > 0
 	n.start, n.mended, n.torn = int32(max(bytes.IndexByte(rec.Raw, '{'), 0)), rec.Mended, rec.Torn
-	n.when = millisOf(text(rec, fieldTimestamp))
+	n.when = with.clock.millis(text(rec, fieldTimestamp))
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
 	model := text(rec, fieldModel)

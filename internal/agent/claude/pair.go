@@ -13,24 +13,32 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 	bad := slices.ContainsFunc(n.faults, func(f fault) bool { return f.rule == ruleBadInput || f.rule == ruleBadToolName })
 	for i := range n.blocks {
 		b := &n.blocks[i]
-		switch b.kind {
-		case blockCall:
-			c.callsApart = c.called.add(b.id) && c.callsApart
-			if bad {
-				if c.badCalls == nil {
-					c.badCalls = map[string]bool{}
-				}
-				c.badCalls[b.id] = true
-			} else if len(c.badCalls) > 0 {
-				delete(c.badCalls, b.id)
+		c.noteID(b)
+		switch {
+		case b.kind == blockCall && bad:
+			if c.badCalls == nil {
+				c.badCalls = map[string]bool{}
 			}
-		case blockResult:
-			c.answersApart = c.answers.add(b.id) && c.answersApart
-			if n.toolResult && n.rebuilt == nil && (!c.called.has(b.id) || c.badCalls[b.id]) {
-				n.own().rebuilt = rebuild(field(rec, fieldToolResult))
-			}
+			c.badCalls[b.id] = true
+		case b.kind == blockCall:
+			delete(c.badCalls, b.id)
+		case b.kind == blockResult && n.toolResult && n.rebuilt == nil && (!c.called.has(b.id) || c.badCalls[b.id]):
+			n.own().rebuilt = rebuild(field(rec, fieldToolResult))
 		}
 	}
+}
+
+// noteID keeps of an id what tells whether all are in order, which they mostly are.
+func (c *Checker) noteID(b *block) {
+	switch b.kind {
+	case blockCall:
+		c.callsApart = c.called.add(b.id) && c.callsApart
+	case blockResult:
+		c.answersApart = c.answers.add(b.id) && c.answersApart
+	default:
+		return
+	}
+	c.oddIDs = c.oddIDs || !isCallID(b.id)
 }
 
 // pair looks at calls and their outputs.

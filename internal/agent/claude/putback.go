@@ -64,6 +64,9 @@ func (c *Checker) wholeAgain() {
 		delete(missing, m.uuid)
 		m.place, m.index, m.number, m.mended = n.place, i, n.number, true
 		c.nodes[i], c.byUUID[m.uuid] = m, m
+		for i := range m.blocks {
+			c.noteID(&m.blocks[i])
+		}
 		c.Amend(n.pos().Line, func(f *finding.Finding) {
 			f.Fix, f.Source, f.Lost = finding.Recovered, source, 0
 			f.Edits = []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{{End: size, New: line}}}}

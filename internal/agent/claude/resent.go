@@ -109,7 +109,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	})
 	named := false
 	for n, steps := end, 0; n != nil && steps < maxSiblings; n, steps = n.up, steps+1 {
-		if at, ok := c.ends[n.uuid]; ok && at.Less(winner.pos()) {
+		if at, ok := c.endedAt(n.uuid); ok && at.Less(winner.pos()) {
 			named = true
 		}
 		if n.role == roleAssistant && n.sent() && len(held) > 0 {

@@ -17,8 +17,8 @@ var ownWords = [][]byte{
 // asksNothing says whether a message's content begins with such a text.
 func asksNothing(content []byte) bool {
 	const front = len(`[{"type":"text","text":`)
-	for _, w := range ownWords {
-		if bytes.Contains(content[:min(len(content), front+len(w))], w) {
+	for i := range min(len(content), front+1) {
+		if content[i] == '"' && slices.ContainsFunc(ownWords, func(w []byte) bool { return bytes.HasPrefix(content[i:], w) }) {
 			return true
 		}
 	}

@@ -2,11 +2,14 @@ package claude
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // value is a content block, or a part of one, cut into its members by one look at its bytes: an output may be megabytes long,
@@ -40,7 +43,7 @@ func cutObject(members []entry, raw []byte) ([]entry, int) {
 	i := pastSpace(raw, 1)
 	for ; i < len(raw) && raw[i] == '"'; i = pastSpace(raw, i) {
 		m := entry{keyAt: i, keyEnd: pastString(raw, i)}
-		m.escaped = bytes.IndexByte(raw[i:m.keyEnd], '\\') >= 0
+		m.escaped = slices.Contains(raw[i:m.keyEnd], '\\')
 		m.at = pastSpace(raw, min(len(raw), pastSpace(raw, m.keyEnd)+1)) // behind the colon
 		m.end = pastValue(raw, m.at)
 		members = append(members, m)
@@ -167,24 +170,18 @@ func pastSpace(s []byte, i int) int {
 	return i
 }
 
-// pastString is where the string that begins at i is over.
+// pastString is where the string that begins at i is over. Most are short: for them no search is begun.
 func pastString(s []byte, i int) int {
-	for i++; i < len(s); i++ {
-		n := bytes.IndexByte(s[i:], '"')
-		if n < 0 {
-			return len(s)
-		}
-		i += n
-		slashes := 0
-		for s[i-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return i + 1
+	for at := i + 1; at < min(len(s), i+shortString) && s[at] != '\\'; at++ {
+		if s[at] == '"' {
+			return at + 1
 		}
 	}
-	return len(s)
+	return jsonl.PastString(s, i)
 }
+
+// shortString is how long such a string is at most, with its quotes.
+const shortString = 16
 
 // pastValue is where the value that begins at i is over.
 func pastValue(s []byte, i int) int {

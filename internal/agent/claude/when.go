@@ -20,3 +20,39 @@ func millisOf(text []byte) int64 {
 	}
 	return t.UnixMilli()
 }
+
+// clock reads the times of records one after the other: most are of the minute of the one before.
+type clock struct {
+	minute [len("2006-01-02T15:04:")]byte
+	begins int64 // in milliseconds since 1970
+}
+
+// millis is millisOf.
+func (c *clock) millis(text []byte) int64 {
+	const form = "00.000Z"
+	if len(text) != len(c.minute)+len(form) || string(text[:len(c.minute)]) != string(c.minute[:]) {
+		when := millisOf(text)
+		if t := text; len(t) == len(timeForm) && when > 0 && t[len(t)-1] == 'Z' {
+			copy(c.minute[:], t)
+			c.begins = when - when%60_000
+		}
+		return when
+	}
+	within := int64(0)
+	for i, digit := range text[len(c.minute):] {
+		switch {
+		case form[i] != '0':
+			if digit != form[i] {
+				return millisOf(text)
+			}
+		case digit < '0' || digit > '9':
+			return millisOf(text)
+		default:
+			within = within*10 + int64(digit-'0')
+		}
+	}
+	if within >= 60_000 {
+		return millisOf(text)
+	}
+	return c.begins + within
+}

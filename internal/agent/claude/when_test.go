@@ -23,3 +23,17 @@ func TestMillis(t *testing.T) {
 		}
 	}
 }
+
+// TestClock reads times one after the other as each alone is read.
+func TestClock(t *testing.T) {
+	var c clock
+	for _, text := range []string{
+		"2026-11-21T22:04:01.137Z", "2026-11-21T22:04:59.999Z", "2026-11-21T22:04:60.000Z", "2026-11-21T22:05:00.000Z", "2026-11-21T22:05:0a.000Z",
+		"2026-11-21T22:05:00,000Z", "2026-11-21T22:05:00.0000", "2026-11-21T22:05:00Z", "2026-11-21T22:05:00+01:00", "", "1969-12-31T23:59:01.500Z", "1969-12-31T23:59:02.500Z",
+		"2026-02-30T00:00:00.000Z", "2026-02-30T00:00:01.000Z", "0000-00-00T00:00:00.000Z",
+	} {
+		if got, want := c.millis([]byte(text)), millisOf([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
