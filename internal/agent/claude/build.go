@@ -64,7 +64,7 @@ func (m made) json(beside setting) []byte {
 	if m.message != nil {
 		add("message", m.message)
 	}
-	for _, key := range []string{"subtype", "content", "isMeta", "logicalParentUuid", "compactMetadata"} {
+	for _, key := range []string{"subtype", "content", "isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage", "logicalParentUuid", "compactMetadata"} {
 		if v, ok := m.more[key]; ok {
 			add(key, v)
 		}

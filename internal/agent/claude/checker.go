@@ -94,6 +94,7 @@ func (c *Checker) Record(rec *session.Record) {
 				c.trifles[rec.Pos.Line] = typ
 			}
 			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
+			c.salvage(rec)
 		}
 		return
 	}

@@ -59,6 +59,7 @@ type brokenLines struct {
 	other   map[int64]bool   // lines of bookkeeping that can be read
 	half    map[int64]bool   // lines with what is left of a record of the conversation
 	cut     map[*node]int    // records that hist has closed where they were cut, and their bytes then
+	pieces  pieces           // whole blocks of the conversation in unreadable lines
 }
 
 // callPairs are the calls and their outputs, by their ids.

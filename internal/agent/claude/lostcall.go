@@ -95,8 +95,13 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	if known {
 		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
 	}
+	left, ok := c.pieces.calls[result.ids(blockResult)[0]]
 	callID := c.validID(d, result)
 	block := object{"type": "tool_use", "id": callID, "name": name, "input": input}
+	if ok {
+		known, block["name"], block["input"] = true, left.Name, left.Input
+		d.Fix, d.Source, d.Lost = finding.Recovered, pieceSource, 0
+	}
 	if known {
 		d.Source += c.provedAmong("assistant", c.answerRecords(msg, beside.index), block)
 	}

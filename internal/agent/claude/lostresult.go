@@ -89,6 +89,12 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		words, source = c.fileOutput(call, callID)
 	}
 	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
+	if left, ok := c.pieces.outputs[callID]; ok {
+		block["content"], source = left.Content, pieceSource
+		if left.IsError != nil {
+			block["is_error"] = *left.IsError
+		}
+	}
 	if source == "" {
 		block["content"], block["is_error"] = lostResult, true
 	} else {

@@ -19,9 +19,15 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	return true
 }
 
-// elsewhere is a record as a fork or a copy of the session has it, with its line and words for where that is; nil if none has,
-// or if it says nothing there: it would be taken out again.
+// elsewhere is a record as an unreadable line of the file still tells it, or a fork or a copy of the session has it, with its
+// line and words for where that is; nil if none has, or if it says nothing there: it would be taken out again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
+	if m, ok := c.pieces.messages[id]; ok {
+		line = m.json(c.beside)
+		if n = nodeOf(line); n.uuid == id && !n.empty {
+			return n, line, pieceSource
+		}
+	}
 	if c.opts.Beside == nil {
 		return nil, nil, ""
 	}
@@ -180,8 +186,8 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 	return true
 }
 
-// lostEnd puts the record back that the session is said to end with, if another session of the folder has it and it hangs on
-// one of this file on which nothing else hangs.
+// lostEnd puts the record back that the session is said to end with, if another session of the folder has it, or an unreadable
+// line, and it hangs on one of this file on which nothing else hangs.
 func (c *Checker) lostEnd() bool {
 	last := c.nodes[len(c.nodes)-1]
 	d := &draft{about: last, always: true, Finding: finding.Finding{
@@ -192,11 +198,18 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	n, line, source := c.elsewhere(c.leaf)
-	if n == nil || n.side || !n.hasMessage() || c.byUUID[n.parent] == nil || c.byUUID[n.parent].first != nil {
+	if n == nil || n.side || !n.hasMessage() {
+		return false
+	}
+	up := c.byUUID[n.parent]
+	if n.parent == "" && source == pieceSource { // that part of its line is gone
+		up = last
+	}
+	if up == nil || up.first != nil || up.side {
 		return false
 	}
 	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
-	c.putBack(c.add(d), n, line, source, nil, &node{place: placeOf(c.leafAt), index: last.index}, finding.Before)
+	c.putBack(c.add(d), n, line, source, up, &node{place: placeOf(c.leafAt), index: last.index}, finding.Before)
 	return true
 }
 

@@ -1,0 +1,176 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Of a line that can't be read any more the part that was not hit may still hold a whole message with its id, or a block: a
+// call, an output, the words of a prompt. What is lost is looked for there, too.
+
+const (
+	maxPieceLine  = 4 << 20  // how long a line may be that is searched for pieces
+	maxPieceTries = 16       // how often something in a line may look like a block and be none
+	maxPieces     = 32 << 20 // how many bytes of pieces are kept of a file
+	pieceSource   = "what is left of its line in this file"
+)
+
+// pieces are the messages that were found in unreadable lines, by the ids of their records, and the blocks, by those of their
+// calls.
+type pieces struct {
+	messages       map[string]made
+	calls, outputs map[string]piece
+	size           int
+}
+
+// piece is a block of a call, or of its output.
+type piece struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id"`
+	Call    string          `json:"tool_use_id"`
+	Name    string          `json:"name"`
+	Input   json.RawMessage `json:"input"`
+	Content json.RawMessage `json:"content"`
+	IsError *bool           `json:"is_error"`
+}
+
+// salvage keeps the whole blocks and the prompt that an unreadable line still holds.
+func (c *Checker) salvage(rec *session.Record) {
+	raw := rec.Raw
+	if len(raw) > maxPieceLine || bytes.Contains(raw, []byte(`"isSidechain":true`)) {
+		return
+	}
+	if m, ok := messageIn(raw); ok && c.pieces.size < maxPieces {
+		if c.pieces.messages == nil {
+			c.pieces.messages = map[string]made{}
+		}
+		c.pieces.messages[m.uuid] = m
+		c.pieces.size += len(raw)
+	}
+	if words, ok := promptIn(raw); ok {
+		c.echoes = append(c.echoes, echo{text: words, source: pieceSource, at: rec.Pos})
+	}
+	tries := 0
+	for _, start := range []string{`{"type":"tool_use",`, `{"type":"tool_result",`, `{"tool_use_id":`} {
+		for rest := raw; tries < maxPieceTries && c.pieces.size < maxPieces; {
+			at := bytes.Index(rest, []byte(start))
+			if at < 0 {
+				break
+			}
+			rest = rest[at:]
+			if size := c.pieces.take(rest); size > 0 {
+				rest = rest[size:]
+			} else {
+				rest = rest[len(start):]
+				tries++
+			}
+		}
+	}
+}
+
+// take keeps the block that some bytes begin with, and returns its length; 0 if they begin with none.
+func (p *pieces) take(raw []byte) int {
+	var b piece
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if dec.Decode(&b) != nil {
+		return 0
+	}
+	size := int(dec.InputOffset())
+	switch {
+	case b.Type == "tool_use" && b.ID != "" && b.Name != "" && bytes.HasPrefix(b.Input, []byte("{")):
+		if p.calls == nil {
+			p.calls = map[string]piece{}
+		}
+		p.calls[b.ID] = b
+	case b.Type == "tool_result" && b.Call != "" && len(b.Content) > 0 && (b.Content[0] == '"' || b.Content[0] == '['):
+		if p.outputs == nil {
+			p.outputs = map[string]piece{}
+		}
+		p.outputs[b.Call] = b
+	}
+	p.size += size
+	return size
+}
+
+// promptIn is what was asked by the prompt whose record a line was, if its words are still whole.
+func promptIn(raw []byte) (words string, ok bool) {
+	for _, start := range []string{`"message":{"role":"user","content":"`, `"message":{"role":"user","content":[{"type":"text","text":"`} {
+		at := bytes.Index(raw, []byte(start))
+		if at < 0 || bytes.Contains(raw, []byte(`"isMeta":true`)) || bytes.Contains(raw, []byte(`"isCompactSummary":true`)) {
+			continue
+		}
+		dec := json.NewDecoder(bytes.NewReader(raw[at+len(start)-1:]))
+		if dec.Decode(&words) == nil && strings.TrimSpace(words) != "" && !strings.ContainsRune(words, 0) {
+			return words, true
+		}
+	}
+	return "", false
+}
+
+// messageIn is the record that a line was, as far as a client needs it, if its message and its id are whole and nothing between
+// them was hit: else they may be of two records.
+func messageIn(raw []byte) (m made, ok bool) {
+	const key = `"message":`
+	at := bytes.Index(raw, []byte(key+"{"))
+	id, idEnd := textMember(raw, max(at, 0), "uuid")
+	if at < 0 || id == "" || !wholeMembers(raw[at:idEnd]) {
+		return m, false
+	}
+	var message struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	all := object{}
+	dec := json.NewDecoder(bytes.NewReader(raw[at+len(key):]))
+	var value json.RawMessage
+	if dec.Decode(&value) != nil || json.Unmarshal(value, &message) != nil || json.Unmarshal(value, &all) != nil {
+		return m, false
+	}
+	if message.Role != "user" && message.Role != "assistant" || len(message.Content) == 0 {
+		return m, false
+	}
+	m = made{uuid: id, typ: message.Role, message: all}
+	if parent, _ := textMember(raw, 0, "parentUuid"); parent != "" {
+		if from := bytes.Index(raw, []byte(`"parentUuid":`)); from < at && wholeMembers(raw[from:idEnd]) {
+			m.parent = parent
+		}
+	}
+	if when, end := textMember(raw, at, "timestamp"); when != "" && wholeMembers(raw[at:end]) {
+		m.when = millisOf([]byte(when))
+	}
+	if source, end := textMember(raw, at, "sourceToolAssistantUUID"); source != "" && wholeMembers(raw[at:end]) {
+		m.source = source
+	}
+	for _, flag := range []string{"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"} {
+		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
+			if m.more == nil {
+				m.more = object{}
+			}
+			m.more[flag] = true
+		}
+	}
+	return m, true
+}
+
+// wholeMembers says whether some bytes are members of an object, one behind the other.
+func wholeMembers(raw []byte) bool {
+	return json.Valid(append(append([]byte("{"), raw...), '}'))
+}
+
+// textMember is the text of the first member of a name from a place on, and where it ends.
+func textMember(raw []byte, from int, key string) (value string, end int) {
+	start := []byte(`"` + key + `":"`)
+	at := bytes.Index(raw[from:], start)
+	if at < 0 {
+		return "", 0
+	}
+	at += from + len(start)
+	n := bytes.IndexByte(raw[at:], '"')
+	if n < 0 {
+		return "", 0
+	}
+	return string(raw[at : at+n]), at + n + 1
+}
