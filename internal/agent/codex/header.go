@@ -54,6 +54,15 @@ type Known struct {
 	Paginated bool
 	// Originator and Source are "" where nothing tells them. Source may be an object's JSON.
 	Originator, Source string
+	// Base is where a fork parted from its parent; nil if it is none, or that is not known.
+	Base *Base
+}
+
+// Base is a header's history_base.
+type Base struct {
+	Thread  string `json:"thread_id"`
+	Ordinal int64  `json:"end_ordinal_exclusive"`
+	Offset  int64  `json:"end_byte_offset"`
 }
 
 // defaults for members that nothing else tells.
@@ -155,6 +164,7 @@ func NewHeader(known Known) []byte {
 	type payload struct {
 		SessionID  string          `json:"session_id"`
 		ID         string          `json:"id"`
+		ForkedFrom string          `json:"forked_from_id,omitempty"`
 		Timestamp  string          `json:"timestamp"`
 		CWD        string          `json:"cwd"`
 		Originator string          `json:"originator"`
@@ -162,6 +172,7 @@ func NewHeader(known Known) []byte {
 		Source     json.RawMessage `json:"source"`
 		Provider   string          `json:"model_provider,omitempty"`
 		Mode       string          `json:"history_mode,omitempty"`
+		Base       *Base           `json:"history_base,omitempty"`
 	}
 	p := payload{
 		SessionID: known.ID, ID: known.ID, Timestamp: known.Timestamp, CWD: cmp.Or(known.CWD, "/"),
@@ -173,6 +184,9 @@ func NewHeader(known Known) []byte {
 	var ordinal *int64
 	if known.Paginated {
 		p.Mode, ordinal = "paginated", new(int64)
+		if known.Base != nil {
+			p.ForkedFrom, p.Base, *ordinal = known.Base.Thread, known.Base, known.Base.Ordinal
+		}
 	}
 	return record(known.Timestamp, ordinal, "session_meta", p)
 }

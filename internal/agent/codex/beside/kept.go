@@ -214,6 +214,9 @@ func Listed(_, dir, thread string) *check.Listed {
 	if other := twin(ctx, dir, thread); other != nil && (l == nil || l.Base == other.Base) {
 		return other
 	}
+	if l != nil {
+		tornFork(ctx, dir, l)
+	}
 	return l
 }
 

@@ -63,7 +63,7 @@ func (c *headerChecker) missing() {
 		f.Source = "what can be read of the torn header, "
 	}
 	listed, header := c.listed(&k)
-	if header == nil && c.continued() {
+	if header == nil && k.Base == nil && c.continued() {
 		f.Fix = NoFix
 		c.run.header.Mode = "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
@@ -78,6 +78,8 @@ func (c *headerChecker) missing() {
 	switch {
 	case header != nil:
 		f.Source, f.Fix = listed, Recovered
+	case k.Base != nil:
+		f.Source, f.Fix = listed+", the session that it was forked from, "+f.Source, Recovered
 	case listed != "":
 		f.Source, f.Fix = listed+", "+f.Source, Recovered
 	}
@@ -119,6 +121,9 @@ func (c *headerChecker) listed(k *codex.Known) (name string, header []byte) {
 	k.Timestamp, k.CWD = l.Created.UTC().Format(codex.TimeForm), cmp.Or(k.CWD, l.CWD)
 	k.Version, k.Provider = cmp.Or(l.Version, k.Version), cmp.Or(l.Provider, k.Provider)
 	k.Originator, k.Source = l.Originator, l.Source
+	if l.BaseThread != "" && l.BaseOrdinal < c.lowest {
+		k.Base = &codex.Base{Thread: l.BaseThread, Ordinal: l.BaseOrdinal, Offset: l.BaseOffset}
+	}
 	return l.From, nil
 }
 
