@@ -171,7 +171,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
 		}
 		if len(text(rec, fieldLastPrompt)) > 0 && !shortened(field(rec, fieldLastPrompt)) {
-			c.echoes = append(c.echoes, echo{text: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
+			c.echoes = append(c.echoes, echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
 		}
 	case "summary":
 		c.copied++
@@ -182,14 +182,14 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.queued = append(c.queued, rec.Pos)
 		if string(text(rec, fieldOperation)) == "enqueue" {
 			if t := decoded(rec, fieldPlainContent); t != "" {
-				c.echoes = append(c.echoes, echo{text: t, source: "the queue-operation record of this file", at: rec.Pos})
+				c.echoes = append(c.echoes, echo{told: t, source: "the queue-operation record of this file", at: rec.Pos})
 			}
 		}
 	case "api-request-blob":
 		t, ok := promptOfBlob(field(rec, fieldMessage))
 		c.proof.blob(rec, t)
 		if ok {
-			c.echoes = append(c.echoes, echo{text: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
+			c.echoes = append(c.echoes, echo{told: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
 		}
 	case "api-request":
 		c.proof.request(rec)

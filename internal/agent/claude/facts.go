@@ -125,8 +125,8 @@ func (s *sideRecords) endedAt(leaf string) (session.Pos, bool) {
 
 // echo is a prompt's text outside its own record.
 type echo struct {
-	text   string
-	quoted bool // the text is as it stands there, in quotes: few are ever asked for
+	told   string // words reads it
+	quoted bool   // it is told as it stands there, in quotes: few are ever asked for
 	source string
 	at     session.Pos
 	late   bool // it stands behind the prompt, not in front
@@ -136,9 +136,9 @@ type echo struct {
 // words are what the prompt says.
 func (e *echo) words() string {
 	if !e.quoted {
-		return e.text
+		return e.told
 	}
-	words, _ := jsonl.Unquote([]byte(e.text))
+	words, _ := jsonl.Unquote([]byte(e.told))
 	return words
 }
 

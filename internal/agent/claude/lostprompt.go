@@ -165,7 +165,7 @@ func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
 			if earlier == nil {
 				earlier = c.promptsInFront(answer)
 			}
-			if slices.ContainsFunc(promptForms(e.text), func(sum uint64) bool { return earlier[sum] }) {
+			if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] }) {
 				continue
 			}
 		}
