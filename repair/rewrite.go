@@ -204,40 +204,54 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 		}
 	}
 	if !edited && bytes.Equal(line, rec.Raw) {
-		r.Totals.Untouched++
-		r.flush()
-		from, more := r.out.lines+1, int64(0)
-		if rec.Kind == session.Unreadable { // it may be several lines that were not joined
-			more = int64(bytes.Count(line, newline))
-			r.out.lines += more
-		}
-		r.lines.add(from, rec.Pos.Line, 1+more)
-		at := r.out.bytes
-		if r.out.open {
-			at += int64(len(newline))
-		}
-		r.Proof.line(at, line, !rec.Open)
-		return r.write(line, !rec.Open)
+		return r.untouched(rec)
 	}
 	r.differ(rec.Offset)
 	if edited {
-		r.Totals.Edited++
-		c := r.change(rec, e.by)
-		if rec.Pos.Part == 0 {
-			c.Before.show(rec.Original)
-		}
-		if r.loses(rec, e) {
-			if err := r.aside(rec); err != nil {
-				return err
-			}
-		}
-		c.After.show(line)
+		err = r.edited(rec, e, line)
 	} else {
 		r.flush() // only its number has changed: all such lines are reported as one range
 		r.lines.add(r.out.lines+1, rec.Pos.Line, 1)
 	}
+	if err != nil {
+		return err
+	}
 	r.Proof.touched(r.out.open)
 	return r.write(line, !rec.Open || edited)
+}
+
+// untouched writes a record as it stands in the session.
+func (r *Rewrite) untouched(rec *session.Record) error {
+	r.Totals.Untouched++
+	r.flush()
+	from, more := r.out.lines+1, int64(0)
+	if rec.Kind == session.Unreadable { // it may be several lines that were not joined
+		more = int64(bytes.Count(rec.Raw, newline))
+		r.out.lines += more
+	}
+	r.lines.add(from, rec.Pos.Line, 1+more)
+	at := r.out.bytes
+	if r.out.open {
+		at += int64(len(newline))
+	}
+	r.Proof.line(at, rec.Raw, !rec.Open)
+	return r.write(rec.Raw, !rec.Open)
+}
+
+// edited reports a record that becomes line, and sets its bytes aside if some of them are not in it.
+func (r *Rewrite) edited(rec *session.Record, e *edits, line []byte) error {
+	r.Totals.Edited++
+	c := r.change(rec, e.by)
+	if rec.Pos.Part == 0 {
+		c.Before.show(rec.Original)
+	}
+	if r.loses(rec, e) {
+		if err := r.aside(rec); err != nil {
+			return err
+		}
+	}
+	c.After.show(line)
+	return nil
 }
 
 // insert writes a new record in front of rec or behind it. own are the edits of a lost record that is restored.

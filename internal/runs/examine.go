@@ -40,62 +40,82 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch f.Mode {
-	case InPlace:
-	case View:
-		if target == nil || sha != f.SHA256Before {
-			return nil, fmt.Errorf("%s: %w (it was probably resumed), and its client has built its view of it again; the earlier view is %s",
-				f.Target, ErrMovedOn, filepath.Join(r.dir, f.Rows))
-		}
-		u.target, u.rows, u.action = target, true, RowsBack
-		return u, r.intact(ctx, u)
-	case NewThread, Output:
-		return u, u.removal(ctx, target, sha)
+	switch {
+	case f.Mode == View:
+		err = r.examineView(ctx, u, target, sha)
+	case f.Mode == NewThread || f.Mode == Output:
+		err = u.removal(ctx, target, sha)
+	case f.Mode != InPlace:
+		err = fmt.Errorf("%s: %w: there is no mode %q", f.Target, ErrDamaged, f.Mode)
+	case f.Source == f.Target:
+		err = r.examineReplaced(ctx, u, target, sha)
 	default:
-		return nil, fmt.Errorf("%s: %w: there is no mode %q", f.Target, ErrDamaged, f.Mode)
+		err = r.examineRenamed(ctx, u, target, sha)
 	}
-	if f.Source == f.Target {
-		switch {
-		case target == nil && !f.Published:
-			return u, nil // the run never wrote it
-		case target != nil && sha == f.SHA256Before && !f.Published && f.Rows != "":
-			u.target, u.rows, u.action = target, true, RowsBack // killed before the file was replaced
-			return u, r.intact(ctx, u)
-		case target != nil && sha == f.SHA256Before:
-			return u, nil // an undo was interrupted after this
-		case target == nil:
-			return nil, fmt.Errorf("%s: %w: it is gone; its original is %s", f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
-		case sha != f.SHA256After:
-			return nil, fmt.Errorf("%s: %w (it was probably resumed), and putting the original back would lose what was added; the original is %s",
-				f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
-		}
-		u.target, u.restore, u.action = target, true, Restored
-		return u, r.intact(ctx, u)
-	}
-	// The repaired file has another name than the original: X.jsonl for X.jsonl.zst.
-	original, osha, err := hashAt(ctx, f.Source)
 	if err != nil {
 		return nil, err
 	}
+	return u, nil
+}
+
+// examineView decides about a session of which only the client's view was changed: what its database held of it.
+func (r *Run) examineView(ctx context.Context, u *undoing, target *source.Source, sha string) error {
+	f := u.file
+	if target == nil || sha != f.SHA256Before {
+		return fmt.Errorf("%s: %w (it was probably resumed), and its client has built its view of it again; the earlier view is %s",
+			f.Target, ErrMovedOn, filepath.Join(r.dir, f.Rows))
+	}
+	u.target, u.rows, u.action = target, true, RowsBack
+	return r.intact(ctx, u)
+}
+
+// examineReplaced decides about a file that was replaced by its repaired copy.
+func (r *Run) examineReplaced(ctx context.Context, u *undoing, target *source.Source, sha string) error {
+	f := u.file
+	switch {
+	case target == nil && !f.Published:
+		return nil // the run never wrote it
+	case target != nil && sha == f.SHA256Before && !f.Published && f.Rows != "":
+		u.target, u.rows, u.action = target, true, RowsBack // killed before the file was replaced
+		return r.intact(ctx, u)
+	case target != nil && sha == f.SHA256Before:
+		return nil // an undo was interrupted after this
+	case target == nil:
+		return fmt.Errorf("%s: %w: it is gone; its original is %s", f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
+	case sha != f.SHA256After:
+		return fmt.Errorf("%s: %w (it was probably resumed), and putting the original back would lose what was added; the original is %s",
+			f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
+	}
+	u.target, u.restore, u.action = target, true, Restored
+	return r.intact(ctx, u)
+}
+
+// examineRenamed decides about a file whose repaired copy has another name: X.jsonl for X.jsonl.zst.
+func (r *Run) examineRenamed(ctx context.Context, u *undoing, target *source.Source, sha string) error {
+	f := u.file
+	original, originalSHA, err := hashAt(ctx, f.Source)
+	if err != nil {
+		return err
+	}
+	backup := filepath.Join(r.dir, f.Backup)
 	switch {
 	case target != nil && sha != f.SHA256After:
-		return nil, fmt.Errorf("%s: %w (it was probably resumed); the original is %s", f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
-	case original != nil && osha != f.SHA256Before:
-		return nil, fmt.Errorf("%s: %w; the original is %s", f.Source, ErrMovedOn, filepath.Join(r.dir, f.Backup))
+		return fmt.Errorf("%s: %w (it was probably resumed); the original is %s", f.Target, ErrMovedOn, backup)
+	case original != nil && originalSHA != f.SHA256Before:
+		return fmt.Errorf("%s: %w; the original is %s", f.Source, ErrMovedOn, backup)
 	case target == nil && original == nil && f.Published:
-		return nil, fmt.Errorf("%s: %w: it is gone; the original is %s", f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
-	}
-	if !f.Published {
-		return u, nil
+		return fmt.Errorf("%s: %w: it is gone; the original is %s", f.Target, ErrMovedOn, backup)
+	case !f.Published:
+		return nil
 	}
 	u.target, u.remove, u.restore = target, target != nil, original == nil
 	if u.restore || u.remove {
 		u.action = Restored
 	}
 	if !u.restore {
-		return u, nil
+		return nil
 	}
-	return u, r.intact(ctx, u)
+	return r.intact(ctx, u)
 }
 
 // removal decides about a copy that the run made. It is kept if the original is gone.

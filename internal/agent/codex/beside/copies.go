@@ -3,9 +3,7 @@ package beside
 import (
 	"bytes"
 	"context"
-	"errors"
 	"hash/maphash"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -210,7 +208,7 @@ func (c *copies) ofParent(ctx context.Context, h session.Info) []check.Lost {
 }
 
 // same finds a record of a copy in the session: where it is, and whether it is there. known is false if that can't be told.
-func (c *copies) same(rec *session.Record, _ int) (i int, here, known bool) {
+func (c *copies) same(rec *session.Record) (i int, here, known bool) {
 	i, here = c.at[c.mark(rec.Raw)]
 	return i, here, true
 }
@@ -281,84 +279,6 @@ func headerLine(ctx context.Context, path string) []byte {
 		return nil // it may be the damaged header of the session itself
 	}
 	return line
-}
-
-// compare walks through a copy beside the session and takes what is between two records that stand next to each other there
-// and have a hole between them. A parent's are known by what stands behind their times; between them no hole is needed, if
-// something was said there and nothing taken back.
-func (c *copies) compare(ctx context.Context, path string, parent bool) []check.Lost {
-	find := c.same
-	if parent {
-		find = c.inherited
-	}
-	src, err := source.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer src.Close()
-	in, err := src.Reader(ctx)
-	if err != nil {
-		return nil
-	}
-	defer in.Close()
-	var out, pending []check.Lost
-	next, size := 0, 0
-	sure := true  // what is pending is all that the copy has here
-	said := false // something of it is sent to the model
-	again := map[uint64]bool{}
-	r := jsonl.NewReader(in)
-	for {
-		line, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil || ctx.Err() != nil {
-			return out // what the copy holds behind its own damage is not known
-		}
-		text := bytes.TrimRight(line.Raw, "\r\n")
-		if len(text) == 0 {
-			continue
-		}
-		rec := c.decode(text)
-		if rec == nil {
-			sure = false
-			continue
-		}
-		if rec.Kind == session.Header {
-			continue
-		}
-		i, here, known := find(rec, next)
-		switch {
-		case !known:
-			sure = false
-			continue
-		case here && i < next, repeats(again, maphash.Bytes(c.seed, rec.Raw)):
-			continue // the copy has a doubled block
-		case !here:
-			if size += len(rec.Raw); size > maxKeptText {
-				return out
-			}
-			pending = append(pending, c.lost(rec, next, path))
-			said = said || rec.Model
-			sure = sure && !(parent && (rec.Kind == session.Rollback || rec.Kind == session.Compaction))
-			continue
-		case i == next && sure && (c.holes[i] || parent && said && next > 0) && !(parent && c.torn[i]):
-			out = append(out, pending...)
-		}
-		pending, sure, said, next = pending[:0:0], true, false, i+1
-	}
-	if !parent && next == len(c.records) && sure && c.holes[next] { // what a parent has there may have come later, or been left out
-		out = append(out, pending...)
-	}
-	return out
-}
-
-// repeats says whether a record of a copy stood in it before, and remembers it. No two records are the same to the last
-// byte: each has the time at which it was written.
-func repeats(seen map[uint64]bool, sum uint64) bool {
-	again := seen[sum]
-	seen[sum] = true
-	return again
 }
 
 func (c *copies) lost(rec *session.Record, behind int, path string) check.Lost {
