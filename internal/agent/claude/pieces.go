@@ -51,7 +51,7 @@ func (c *Checker) salvage(rec *session.Record) {
 		c.pieces.size += len(raw)
 	}
 	if words, ok := promptIn(raw); ok {
-		c.echoes = append(c.echoes, echo{text: words, source: pieceSource, at: rec.Pos})
+		c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})
 	}
 	tries := 0
 	for _, start := range []string{`{"type":"tool_use",`, `{"type":"tool_result",`, `{"tool_use_id":`} {
