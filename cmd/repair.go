@@ -28,6 +28,7 @@ func repairCommand(e *env) *cli.Command {
 		Description: "By default the copy is a new thread beside the original, which is not touched; the command that resumes it is\nprinted. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs) and taken back by hist undo.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: first move databases that no client can open into the run's record, while no client runs", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
@@ -102,6 +103,7 @@ func (e *env) repair(c *cli.Context) error {
 		r.bar.end()
 		r.bar = e.newProgress(list, passesOfRepair)
 	}
+	r.moveDatabases(c.Context, list)
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
 			// What was repaired before can be taken back.
@@ -172,6 +174,8 @@ func (r *repairRun) into(operands []string) error {
 	switch {
 	case stdin && len(operands) > 1:
 		return usage("standard input is repaired on its own; name files in a separate call")
+	case c.Bool("move-databases") && !inPlace:
+		return usage("--move-databases goes with --in-place: it changes what the client keeps beside all sessions of the home")
 	case inPlace && c.IsSet("output"):
 		return usage("--in-place and --output exclude each other")
 	case inPlace && c.Bool("strip-encrypted"):

@@ -127,10 +127,11 @@ func runTable(w io.Writer, list []runs.Manifest, now time.Time) error {
 
 // sessionsOf names the session that a run repaired, or how many they were.
 func sessionsOf(m *runs.Manifest) string {
-	if len(m.Files) != 1 {
-		return count(int64(len(m.Files)), "session", "sessions")
+	files := slices.DeleteFunc(slices.Clone(m.Files), func(f runs.File) bool { return f.Mode == runs.Moved && len(m.Files) > 1 })
+	if len(files) != 1 {
+		return count(int64(len(files)), "session", "sessions")
 	}
-	source := m.Files[0].Source
+	source := files[0].Source
 	if name := lint.NameOf(source, true); name.ThreadID != "" {
 		return short(name.ThreadID)
 	}
@@ -163,6 +164,8 @@ func (e *env) showRun(c *cli.Context, id string) error {
 		switch f.Mode {
 		case runs.InPlace:
 			fmt.Fprint(w, "replaced in place")
+		case runs.Moved:
+			fmt.Fprintf(w, "a database that no client can open, moved to %s", oneLine(filepath.Join(run.Path(), f.Backup)))
 		case runs.View:
 			fmt.Fprint(w, "left as it was; rows that its client's database held of it were cleared")
 		case runs.NewThread:

@@ -29,6 +29,9 @@ func (c Claims) home(f *runs.File) string {
 
 // Check refuses a file that somebody uses (inuse.ErrBusy), and one whose bytes, as they are now, other sessions rely on.
 func (c Claims) Check(ctx context.Context, f *runs.File) error {
+	if f.Mode == runs.Moved {
+		return homeIsFree(ctx, c.home(f))
+	}
 	busy, err := all.InUse(f.Target, c.home(f), lint.NameOf(f.Target, true).ThreadID)
 	if err != nil {
 		return err

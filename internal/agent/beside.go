@@ -34,6 +34,14 @@ type Viewer interface {
 	RestoreView(ctx context.Context, path, now string, saved io.Reader) (bool, error)
 }
 
+// Breakable is a home whose client opens none of its sessions while it can't read a database of its own.
+type Breakable interface {
+	// Broken are the paths of the databases that can't be read.
+	Broken() []string
+	// Databases are the paths of those that a running client has open.
+	Databases() []string
+}
+
 // Depended is a home in which a session may go on from the bytes of another one.
 type Depended interface {
 	// Dependants are the sessions that rely on bytes of the one at path.

@@ -21,13 +21,16 @@ func (f *File) check() error {
 			return fmt.Errorf("%q is not an absolute path", path)
 		}
 	}
-	for _, name := range []string{f.Backup, f.SetAside, f.Rows} {
+	for _, name := range []string{f.Backup, f.SetAside, f.Rows, f.Log, f.Shared} {
 		if name != "" && !plainName(name) {
 			return fmt.Errorf("%q is not the name of a file in the run", name)
 		}
 	}
 	if !hashFormat.MatchString(f.SHA256Before) || !hashFormat.MatchString(f.SHA256After) || (f.Rows != "") != hashFormat.MatchString(f.RowsSHA256) {
 		return fmt.Errorf("%s: a hash is missing or malformed", f.Target)
+	}
+	if (f.Log != "") != hashFormat.MatchString(f.LogSHA256) || (f.Shared != "") != hashFormat.MatchString(f.SharedSHA256) || f.Mode != Moved && f.Log+f.Shared != "" {
+		return fmt.Errorf("%s: what is kept beside a database does not go with its hashes or its mode", f.Target)
 	}
 	if f.SizeBefore < 0 || f.SizeAfter < 0 || f.DiffersFrom < 0 || f.Perm&^0o777 != 0 {
 		return fmt.Errorf("%s: a size, an offset or the mode is out of range", f.Target)
@@ -47,6 +50,8 @@ func (f *File) checkMode() error {
 		ok = (f.Source == f.Target || f.Source == f.Target+".zst") && f.isBackup(f.Backup)
 	case NewThread, Output:
 		ok = f.Source != f.Target && f.Backup == "" && f.Rows == ""
+	case Moved:
+		ok = f.Source == f.Target && f.isBackup(f.Backup) && f.Rows == "" && f.SizeAfter == 0
 	case View:
 		ok = f.Source == f.Target && f.Backup == "" && f.Rows != "" && f.SHA256Before == f.SHA256After && f.SizeBefore == f.SizeAfter
 	default:

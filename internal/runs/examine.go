@@ -21,10 +21,13 @@ type undoing struct {
 	remove  bool           // remove file.Target
 	rows    bool           // leave the file as it is, and restore what the client's database held of it
 	backup  *source.Source
+
+	database bool // bring back a database, or what of it is missing
+	run      *Run // if so
 }
 
 func (u *undoing) path() string {
-	if u.file.Mode == InPlace || u.file.Mode == View {
+	if u.file.Mode == Moved || u.file.Mode == InPlace || u.file.Mode == View {
 		return u.file.Source
 	}
 	return u.file.Target
@@ -41,6 +44,8 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 		return nil, err
 	}
 	switch {
+	case f.Mode == Moved:
+		err = r.examineMoved(ctx, u, target, sha)
 	case f.Mode == View:
 		err = r.examineView(ctx, u, target, sha)
 	case f.Mode == NewThread || f.Mode == Output:

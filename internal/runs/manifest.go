@@ -16,6 +16,7 @@ const (
 	InPlace   = "in-place"   // the session's own file was replaced
 	NewThread = "new-thread" // a copy under a new thread id was made beside it
 	Output    = "output"     // a copy was written to a path that the user named
+	Moved     = "moved"      // a database that no client can open was moved into the run
 	View      = "view"       // the file stayed as it was; rows about it in its client's database were cleared
 )
 
@@ -80,6 +81,10 @@ type File struct {
 	SetAside      string      `json:"set_aside,omitempty"` // what was taken out of the session, in the run directory
 	Rows          string      `json:"rows,omitempty"`      // what the client's database held about the session, in the run directory
 	RowsSHA256    string      `json:"rows_sha256,omitempty"`
+	Log           string      `json:"log,omitempty"` // moved: the -wal file, in the run directory
+	LogSHA256     string      `json:"log_sha256,omitempty"`
+	Shared        string      `json:"shared,omitempty"` // moved: the -shm file, in the run directory
+	SharedSHA256  string      `json:"shared_sha256,omitempty"`
 	Home          string      `json:"home,omitempty"`         // the agent's home that Target is in
 	DiffersFrom   int64       `json:"differs_from,omitempty"` // in place: up to this offset the target is the same as the original; 0 in older records
 	Perm          fs.FileMode `json:"perm,omitempty"`         // the original's permission bits; 0: undo keeps the target's

@@ -153,7 +153,7 @@ func (r *Run) Discard() error {
 		return err
 	}
 	for _, f := range r.Manifest.Files {
-		if f.Published && !f.Undone {
+		if (f.Published || f.Mode == Moved) && !f.Undone {
 			return fmt.Errorf("run %s: %w of %s", r.Manifest.Run, ErrKept, f.Target)
 		}
 		if f.Backup != "" && !f.Undone {

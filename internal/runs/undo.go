@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -128,7 +129,7 @@ func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 			bad = append(bad, err)
 			continue
 		}
-		if u.changes() && claims != nil {
+		if (u.changes() || u.database) && claims != nil {
 			if err := claims.Check(ctx, f); err != nil {
 				bad = append(bad, r.withOriginal(f, err))
 				continue
@@ -149,7 +150,7 @@ func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 
 // pending says whether there is something to undo. Even if the file itself was never replaced, rows of the client's database
 // may have been removed.
-func (f *File) pending() bool { return !f.Undone && (f.Published || f.Rows != "") }
+func (f *File) pending() bool { return !f.Undone && (f.Published || f.Rows != "" || f.Mode == Moved) }
 
 // withOriginal adds the place where the original is kept to an error, if it is kept.
 func (r *Run) withOriginal(f *File, err error) error {
@@ -180,6 +181,9 @@ func (u *undoing) claimed(ctx context.Context, r *Run, claims Claims) (note stri
 }
 
 func (u *undoing) do(ctx context.Context, claim Claim) error {
+	if u.database {
+		return u.databaseBack(ctx)
+	}
 	if u.restore {
 		if err := u.putBack(ctx, claim); err != nil {
 			return err
@@ -262,6 +266,10 @@ func (r *Run) settle(ctx context.Context) error {
 func (f *File) written(ctx context.Context) (bool, error) {
 	if f.Published || f.Undone {
 		return false, nil
+	}
+	if f.Mode == Moved {
+		_, err := os.Lstat(f.Target)
+		return errors.Is(err, fs.ErrNotExist), nil
 	}
 	if f.Source == f.Target && f.SHA256After == f.SHA256Before {
 		return false, nil // the bytes are the same before and after, so they show nothing

@@ -245,7 +245,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 // broken tells of the databases that can't be read. Clients before 0.150 do without them, newer ones resume nothing.
 func (h *Home) broken(res *lint.Result) (found []lint.Finding) {
 	for _, d := range h.damaged() {
-		f := ofFile(rules.DamagedDatabase, fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session; move the database away with its -wal and -shm files, and the client makes a new one", d.Name, d.Why))
+		f := ofFile(rules.DamagedDatabase, fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session; hist repair --in-place --move-databases keeps it and moves it away, and the client makes a new one", d.Name, d.Why))
 		f.Beside = filepath.Join(home.Databases(h.dir), d.Name)
 		if codex.Before(res.Summary.Header.Version, 0, 150) {
 			f.Impact = lint.Notes
