@@ -32,6 +32,13 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 	if err != nil {
 		return fmt.Errorf("moving a database away: %w", err)
 	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file: move it away by hand, and what it leads to", path)
+	}
+	logInfo, err := os.Lstat(path + logSuffix)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("moving a database away: %w", err)
+	}
 	f := File{Source: path, Target: path, Mode: Moved, SizeBefore: info.Size(), ModTimeBefore: info.ModTime(), Perm: info.Mode().Perm(), Home: home, SHA256After: sum.New().Hex()}
 	if f.Log, f.LogSHA256, err = r.backupIfThere(ctx, path+logSuffix); err != nil {
 		return err
@@ -51,7 +58,7 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 		r.Manifest.Files = r.Manifest.Files[:at]
 		return err
 	}
-	if err := f.asKept(free); err != nil {
+	if err := errors.Join(free(), unchanged(path, info), unchanged(path+logSuffix, logInfo)); err != nil {
 		return errors.Join(err, r.drop())
 	}
 	for _, name := range []string{path + logSuffix, path + sharedSuffix, path} {
@@ -67,20 +74,15 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 	return r.record(at, true)
 }
 
-// asKept says, after free, whether the files are still those that were kept. They are compared by size and time, because nobody
-// may open them any more.
-func (f *File) asKept(free func() error) error {
-	if err := free(); err != nil {
-		return err
-	}
-	info, err := os.Lstat(f.Source)
-	if err != nil || info.Size() != f.SizeBefore || !info.ModTime().Equal(f.ModTimeBefore) {
-		return fmt.Errorf("%s: %w", f.Source, source.ErrChanged)
-	}
-	for suffix, kept := range map[string]string{logSuffix: f.Log, sharedSuffix: f.Shared} {
-		if _, err := os.Lstat(f.Source + suffix); (err == nil) != (kept != "") {
-			return fmt.Errorf("%s: %w", f.Source+suffix, source.ErrChanged)
-		}
+// unchanged says whether a file is still the one that was looked at before it was kept, nil for none. It is compared by size and
+// time, because nobody may open it any more.
+func unchanged(path string, before fs.FileInfo) error {
+	now, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && before == nil:
+		return nil
+	case err != nil || before == nil || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()):
+		return fmt.Errorf("%s: %w", path, source.ErrChanged)
 	}
 	return nil
 }

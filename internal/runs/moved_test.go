@@ -1,0 +1,74 @@
+package runs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/source"
+)
+
+// A database, or what was written to it newly, that changes until nobody may open it any more stays where it is, and so does one
+// that somebody uses.
+func TestMoveAwayChanged(t *testing.T) {
+	inUse := errors.New("in use")
+	for _, c := range []struct {
+		name string
+		free func(database string) error
+		want error
+	}{
+		{"the database", func(database string) error { return os.WriteFile(database, []byte("other and longer"), 0o600) }, source.ErrChanged},
+		{"its log", func(database string) error { return os.WriteFile(database+"-wal", []byte("longer"), 0o600) }, source.ErrChanged},
+		{"a log comes", func(database string) error { return os.Rename(database+"-shm", database+"-wal") }, source.ErrChanged},
+		{"in use", func(string) error { return inUse }, inUse},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("XDG_STATE_HOME", t.TempDir())
+			dir := t.TempDir()
+			database := filepath.Join(dir, "goals_1.sqlite")
+			files := []string{database, database + "-shm"}
+			if c.name != "a log comes" {
+				files = append(files, database+"-wal")
+			}
+			for _, path := range files {
+				if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run, err := New("test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := run.MoveAway(t.Context(), database, dir, func() error { return c.free(database) }); !errors.Is(err, c.want) {
+				t.Errorf("MoveAway: %v", err)
+			}
+			if left, err := os.ReadDir(dir); err != nil || len(left) != len(files) {
+				t.Errorf("of %d files %d are left (%v)", len(files), len(left), err)
+			}
+			if len(run.Manifest.Files) != 0 {
+				t.Errorf("the record still has it: %+v", run.Manifest.Files)
+			}
+		})
+	}
+}
+
+// A link is not moved: it may lead to a database of another home.
+func TestMoveAwayLink(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "goals_1.sqlite")
+	if err := errors.Join(os.WriteFile(real, []byte("text"), 0o600), os.Symlink(real, link)); err != nil {
+		t.Skip(err)
+	}
+	run, err := New("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.MoveAway(t.Context(), link, dir, func() error { return nil }); err == nil {
+		t.Error("the link was moved")
+	}
+	if _, err := os.Lstat(link); err != nil {
+		t.Error(err)
+	}
+}
