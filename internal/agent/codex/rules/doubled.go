@@ -12,8 +12,8 @@ import (
 var ruleDoubledItem = texts.Rule(Rule{Name: "doubled-item", Family: "items", Impact: Loses, Fix: SetAside})
 
 // doubledItems finds messages and thoughts that are in a session twice because a block of the file is. Such a copy is equal
-// byte for byte, and so is the record before it or behind it. Besides, it has an ordinal, or its time is earlier than that
-// of records before it.
+// byte for byte, and so is the record before it or behind it. Besides, it has an ordinal, or the block begins at an earlier
+// time than records before it have.
 //
 // A single equal record is not counted, because a repair may write an answer anew from an event that is elsewhere. Nor is
 // a record with the same time as all around it: in a fork by a client before 0.128 all that it inherits has one time, so
@@ -27,6 +27,7 @@ type doubledItems struct {
 	before  recordMark        // of the previous record
 	late    []byte            // the latest time so far, as it is written
 	lateAt  session.Pos       // of the first record with that time
+	back    session.Pos       // of the first record since then that has an earlier one; the zero value if there is none
 	pending *Finding          // a copy, if the next record is a copy, too
 	after   recordMark        // what the next record must be for that
 }
@@ -82,7 +83,10 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 		order = bytes.Compare(at, d.late)
 	}
 	if order > 0 {
-		d.late, d.lateAt = append(d.late[:0], at...), rec.Pos
+		d.late, d.lateAt, d.back = append(d.late[:0], at...), rec.Pos, session.Pos{}
+	}
+	if order < 0 && d.back == (session.Pos{}) {
+		d.back = rec.Pos
 	}
 	return recordMark{stamp: maphash.Bytes(d.seed, at), size: len(rec.Raw), old: order < 0}
 }
@@ -109,7 +113,8 @@ func (d *doubledItems) copied(it item, base session.Pos) *Finding {
 }
 
 // outOfPlace says whether the client can't have written this equal record a second time: it has an ordinal, and the client
-// gives out each only once; or its time, or that of the record before it, is earlier than one written since the first.
+// gives out each only once; or its time, or that of the record before it, is earlier than one written since the first; or
+// since the first the time went back, and has only now caught up.
 func (d *doubledItems) outOfPlace(it item, first session.Pos) bool {
-	return it.Ordinal.State == session.GoodOrdinal || (d.mark.old || d.before.old) && !d.lateAt.Less(first)
+	return it.Ordinal.State == session.GoodOrdinal || (d.mark.old || d.before.old) && !d.lateAt.Less(first) || first.Less(d.back)
 }
