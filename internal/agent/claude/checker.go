@@ -114,6 +114,7 @@ func (c *Checker) Record(rec *session.Record) {
 		n.side = n.side && !c.opts.SubAgent
 		n.index, n.number = len(c.nodes), c.numbers
 		c.numbers++
+		c.some.note(n)
 		c.opening(n, rec)
 		c.noteCalls(rec, n)
 		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))

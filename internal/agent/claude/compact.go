@@ -154,6 +154,9 @@ func (c *Checker) dropMark(mark, last *node, d *draft) {
 // noSummary takes out marks of compactions that are followed directly by a prompt or an answer: clients send nothing of what
 // came before such a mark, and there is no summary of it (2.1.2, 2.1.330, measured).
 func (c *Checker) noSummary() {
+	if !c.some.marks {
+		return
+	}
 	for _, mark := range c.nodes {
 		if mark.role != roleBoundary || mark.side || mark.dropped != nil || mark.new != nil || mark.kept || !saidAtOnce(mark) || !c.sentNow().has(mark) {
 			continue
@@ -229,7 +232,7 @@ func (c *Checker) summaryOf(boundary *node) (words, source string) {
 // lostKept writes again which messages a compaction has kept, if its mark does not say so any more. From 2.1.215 on at least
 // the last answer is sent behind the summary; what else is, the hashes of the next request show.
 func (c *Checker) lostKept() {
-	if !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.role == roleBoundary && n.bare }) {
+	if !c.some.bareMarks {
 		return
 	}
 	summaries := map[*node]*node{} // by the marks above them

@@ -10,10 +10,7 @@ import (
 func (c *Checker) cycles() {
 	cut := firstOfCircles(c.nodes, c.numbers, func(n *node) *node { return n.up })
 	for _, first := range cut {
-		first.up = nil
-	}
-	for _, n := range c.nodes { // now that all circles are open every way up has an end
-		n.above = n.up
+		first.up, first.above = nil, nil // now that all circles are open every way up has an end
 	}
 	for _, first := range cut {
 		message := "the record is its own ancestor"

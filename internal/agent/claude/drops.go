@@ -9,6 +9,9 @@ import (
 
 // drops reports what is wrong with the content of records.
 func (c *Checker) drops() {
+	if !c.some.faults {
+		return
+	}
 	for _, n := range c.nodes {
 		if n.side || n.synthetic {
 			continue

@@ -17,6 +17,7 @@ type recordTree struct {
 	added         []*node // records of hist's own
 	numbers       int     // of records, those that were dropped since among them
 	changes       int     // of the tree
+	some          some    // of what is rare among them
 	byUUID        map[string]*node
 	byTime        []*node                       // those of the main conversation
 	copies        map[session.Pos][]session.Pos // where a record stands again, byte for byte
@@ -30,6 +31,7 @@ type recordTree struct {
 	foreignPrompt *node                         // that was not typed into the client, once it is asked for
 	foreignKnown  bool
 	linked        bool    // what hangs on a record is known
+	parentsBehind bool    // a record names one that does not stand in front of it
 	firstAnswer   *node   // the first answer of the file
 	lastSaid      *node   // the last record that is more than an output
 	promptAt      []int   // the places of the prompts among the records, once they are asked for

@@ -83,7 +83,7 @@ func (c *Checker) alone(d *draft) {
 
 // reused gives a record that has another one's id its own.
 func (c *Checker) reused(n *node) {
-	n.wrongID = true
+	n.wrongID, c.some.nameless = true, true
 	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // even if it is not sent itself
 		Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "another record has the same id: the client reads this one in its place, and what follows it loses its history",
@@ -96,8 +96,11 @@ func (n *node) nameless() bool { return n.uuid == "" || n.wrongID }
 
 // identify gives an id to records that have none of their own: the one that what follows names, else a new one.
 func (c *Checker) identify() {
+	if !c.some.nameless && !c.some.mistyped {
+		return
+	}
 	var missing map[string]int // asked for where a record lacks an id
-	if slices.ContainsFunc(c.nodes, (*node).nameless) {
+	if c.some.nameless {
 		missing = c.danglers()
 	}
 	for i, n := range c.nodes {

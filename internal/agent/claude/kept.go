@@ -47,6 +47,9 @@ func keptBy(mark *node, ids map[string]*node) (list []*node, whole bool) {
 // brokenKept mends marks of compactions that name records which are not in the file: the client sends none of the kept ones
 // then, whichever is missing. A record that another session of the folder has is put back, the others are named no more.
 func (c *Checker) brokenKept() {
+	if !c.some.keeps {
+		return
+	}
 	for _, n := range c.nodes {
 		list, whole := keptBy(n, c.byUUID)
 		if whole || n.side {

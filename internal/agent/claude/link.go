@@ -9,25 +9,37 @@ import (
 
 // link finds the parent of every record, and reports the records that name a wrong one or none.
 func (c *Checker) link() {
-	for i, n := range c.nodes {
-		n.up = c.parentOf(i)
-		for i := range n.moves { // moves that were planned when the parent had another name
-			n.moves[i].up = n.up
-		}
+	c.tie()
+	if c.parentsBehind { // else every way up has an end
+		c.cycles()
 	}
-	c.neighbours()
-	c.cycles()
+	var roots []*node
 	for _, n := range c.nodes {
 		n.join()
+		if n.up == nil {
+			roots = append(roots, n)
+		}
 	}
 	c.linked = true
+	c.linkRoots(roots)
+	if c.some.odd {
+		c.unknownLinks()
+	}
+}
+
+// linkRoots finds parents for those of the records without one with which the conversation can not begin.
+func (c *Checker) linkRoots(roots []*node) {
+	first := c.firstOfTree()
+	sound := func(n *node) bool { return n.side || n.role == roleBoundary || n == first && n.parent == "" }
+	if !slices.ContainsFunc(roots, func(n *node) bool { return !sound(n) }) {
+		return
+	}
 	waiting := map[string][]*node{} // records by the missing parent that they name
-	for _, n := range c.nodes {
-		if n.parent != "" && n.up == nil && !n.side {
+	for _, n := range roots {
+		if n.parent != "" && !n.side {
 			waiting[n.parent] = append(waiting[n.parent], n)
 		}
 	}
-	first := c.firstOfTree()
 	var loose []*node // records that say nothing and have no children: nothing is lost with them
 	for _, n := range c.nodes {
 		switch {
@@ -43,7 +55,6 @@ func (c *Checker) link() {
 			c.linkRoot(n, first, waiting)
 		}
 	}
-	c.unknownLinks()
 }
 
 // linkRoot finds a parent for a record that has none, unless the conversation may begin with it. waiting are the records
@@ -83,10 +94,17 @@ func (c *Checker) parentOf(i int) *node {
 	return c.byUUID[n.parent]
 }
 
-// neighbours finds, for each record, the one before it in the file that belongs to the same conversation.
-func (c *Checker) neighbours() {
+// tie finds, for each record, the one that it names as its parent, and the one before it in the file that belongs to the same
+// conversation.
+func (c *Checker) tie() {
 	var last [2]*node
-	for _, n := range c.nodes {
+	for i, n := range c.nodes {
+		n.up = c.parentOf(i)
+		n.above = n.up
+		c.parentsBehind = c.parentsBehind || n.up != nil && n.up.index >= n.index
+		for i := range n.moves { // moves that were planned when the parent had another name
+			n.moves[i].up = n.up
+		}
 		of := &last[0]
 		if n.side {
 			of = &last[1]
@@ -145,7 +163,7 @@ func (c *Checker) firstIndex() int {
 // adopt counts a record as part of the conversation although it is marked as a sub-agent's, if it is an ancestor of one of
 // the conversation's records.
 func (c *Checker) adopt() {
-	if !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.side }) {
+	if !c.some.side {
 		return
 	}
 	for _, n := range c.nodes {

@@ -43,14 +43,53 @@ func (c *Checker) noteID(b *block) {
 
 // pair looks at calls and their outputs.
 func (c *Checker) pair() {
-	c.wrongResultIDs()
-	c.sameCallID()
-	c.badCallIDs()
-	c.betterInputs()
+	paired := c.paired()
+	if !paired {
+		c.wrongResultIDs()
+		c.sameCallID()
+		c.badCallIDs()
+	}
+	if c.some.faults {
+		c.betterInputs()
+	}
+	if paired {
+		return
+	}
 	c.orphans()
 	c.unanswered()
 	c.twiceAnswered()
 	c.late()
+}
+
+// paired says whether all is well with the calls and their outputs: each has an id of its own that the API takes, each output
+// hangs on its call, and each call has one.
+func (c *Checker) paired() bool {
+	if !c.callsApart || !c.answersApart || c.oddIDs || len(c.added) > 0 {
+		return false
+	}
+	open := 0
+	for _, n := range c.nodes {
+		if n.side {
+			continue
+		}
+		for i := range n.blocks {
+			switch b := &n.blocks[i]; b.kind {
+			case blockCall:
+				open++
+			case blockResult:
+				if !n.answers(b) {
+					return false
+				}
+				open--
+			}
+		}
+	}
+	return open == 0
+}
+
+// answers says whether a block is the output of a call in the record that it hangs on.
+func (n *node) answers(b *block) bool {
+	return n.role == roleResult && n.up != nil && !n.up.side && n.up.role == roleAssistant && (n.source == "" || n.source == n.up.uuid) && n.up.says(blockCall, b.id)
 }
 
 // betterInputs takes a bad input or name from the structured result of the output, where that tells it.

@@ -160,6 +160,9 @@ type picture struct {
 
 // manyPictures reports images that are too wide for a request that holds so many.
 func (c *Checker) manyPictures() {
+	if !c.some.pictures {
+		return
+	}
 	total := 0
 	for _, n := range c.nodes {
 		total += n.pictures
@@ -186,6 +189,7 @@ func (c *Checker) manyPictures() {
 				message: fmt.Sprintf("%d images are sent, and this one has %d by %d pixels: the API refuses over %d on a side among more than %d", total, p.width, p.height, manyPixels, many),
 				cuts:    []finding.Cut{{Start: p.span.Start, End: p.span.End, New: object{"type": "text", "text": words}.json()}},
 			})
+			c.some.faults = true
 		}
 	}
 }

@@ -110,6 +110,9 @@ func (p *proof) sentAs(a *answer) bool {
 // thinking reports thinking that is not what the client has sent before: its signature does not fit it any more. Only an
 // answer behind which its own client made a request tells that.
 func (c *Checker) thinking() {
+	if len(c.proof.answers) == 0 {
+		return
+	}
 	for _, n := range c.nodes {
 		a := c.proof.answers[n.msg]
 		if a == nil || a.thinks != n || a.odd || !c.sentBehind(a) || c.proof.sentAs(a) || c.partLost(a) {
@@ -129,6 +132,7 @@ func (c *Checker) thinking() {
 			f.cuts, f.drop = nil, true
 		}
 		n.fault(f)
+		c.some.faults = true
 	}
 }
 

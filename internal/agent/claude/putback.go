@@ -70,6 +70,7 @@ func (c *Checker) wholeAgain() {
 		delete(missing, m.uuid)
 		m.place, m.index, m.number, m.mended = n.place, i, n.number, true
 		c.nodes[i], c.byUUID[m.uuid] = m, m
+		c.some.note(m)
 		for i := range m.blocks {
 			c.noteID(&m.blocks[i])
 		}
@@ -141,6 +142,7 @@ func (c *Checker) grow(n *node) {
 	c.numbers++
 	c.changes++
 	n.join()
+	c.some.note(n)
 	c.byUUID[n.uuid] = n
 	c.added = append(c.added, n)
 }

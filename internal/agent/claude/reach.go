@@ -39,8 +39,10 @@ func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*no
 			kept = append(kept, keeps(p)...)
 		}
 	}
-	addAnswers(sent, all)
-	c.addOutputs(sent, all)
+	if len(sent.list) < len(all) {
+		addAnswers(sent, all)
+		c.addOutputs(sent, all)
+	}
 	for _, n := range kept {
 		if !sent.has(n) {
 			sent.add(n)
@@ -123,6 +125,9 @@ type state struct {
 // sentAfter are the records that are sent once all is mended.
 func (c *Checker) sentAfter() *nodeSet {
 	now := c.sentNow()
+	if len(now.list) == len(c.nodes)+len(c.added) {
+		return now
+	}
 	sent := &nodeSet{in: slices.Clone(now.in), list: slices.Clone(now.list), kept: now.kept}
 	for _, n := range c.nodes {
 		if n.dropped != nil || !n.sent() && sent.has(n.up) {

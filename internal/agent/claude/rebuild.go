@@ -96,6 +96,9 @@ type move struct {
 // relink adds the edits by which records hang on their new parents. A finding whose edits another one has made needless is
 // mended with that; one that is left without any edit has no fix.
 func (c *Checker) relink() {
+	if len(c.found) == 0 {
+		return
+	}
 	for _, n := range c.added {
 		if up := c.anchor(n.up); up != n.new.parent && c.chosen(n.edit.in) {
 			n.reparent(up, c.beside) // what it was to hang on has left

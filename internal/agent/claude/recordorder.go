@@ -8,7 +8,7 @@ import (
 
 // order notes records that stand in front of their parents.
 func (c *Checker) order() {
-	if c.newTarget() && c.inFrontOfMark() {
+	if c.newTarget() && c.some.keeps && c.inFrontOfMark() || !c.parentsBehind {
 		return
 	}
 	for _, n := range c.nodes {

@@ -59,7 +59,8 @@ func (c *Checker) reading(nodes []*node) *reading {
 	unread := func(n *node) bool {
 		return n.mended && broken[n.pos().Line] || n.uuid == "" || n.typeLost || c.unread(n)
 	}
-	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !slices.ContainsFunc(nodes, unread) {
+	maybe := c.some.mended || c.some.nameless || c.some.mistyped || c.some.odd
+	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !(maybe && slices.ContainsFunc(nodes, unread)) {
 		return &reading{nodes: nodes, ids: c.byUUID, whole: true, numbers: c.numbers} // each has an id of its own
 	}
 	r := &reading{nodes: slices.DeleteFunc(slices.Clone(nodes), unread), numbers: c.numbers}

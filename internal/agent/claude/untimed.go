@@ -8,7 +8,7 @@ import (
 
 // untimed gives a time to records that have none where a client stumbles over that, and to those that hist closes.
 func (c *Checker) untimed() {
-	if !slices.ContainsFunc(c.nodes, func(n *node) bool { return n.when == 0 && n.hasMessage() }) {
+	if !c.some.untimed {
 		return
 	}
 	last := c.lastMessage()

@@ -1,0 +1,34 @@
+package claude
+
+// some is what there is among a session's records. Most sessions have little of it, and what no record has is not looked for
+// in a walk over all of them. A record that was taken out still counts.
+type some struct {
+	side      bool // records of sub-agents
+	mended    bool // lines that the client can not read
+	nameless  bool // records without an id of their own
+	mistyped  bool // records whose type is lost or wrong
+	odd       bool // records of types that a version of the client may not follow
+	untimed   bool // messages without a time
+	faults    bool // in a record's content
+	pictures  bool
+	marks     bool // of compactions
+	bareMarks bool // those that say nothing about it
+	keeps     bool // marks that name records which were kept
+}
+
+// note counts a record.
+func (s *some) note(n *node) {
+	s.side = s.side || n.side
+	s.mended = s.mended || n.mended
+	s.nameless = s.nameless || n.nameless()
+	s.mistyped = s.mistyped || n.typeLost || n.typeWrong
+	s.odd = s.odd || n.role == roleOther || n.typ == "progress"
+	s.untimed = s.untimed || n.when == 0 && n.hasMessage()
+	s.marks = s.marks || n.role == roleBoundary
+	s.bareMarks = s.bareMarks || n.bare
+	if n.rare != nothing {
+		s.faults = s.faults || len(n.faults) > 0
+		s.pictures = s.pictures || n.pictures > 0
+		s.keeps = s.keeps || len(n.keeps) > 0
+	}
+}
