@@ -111,7 +111,7 @@ func renamed(n *node, b *block, id string) finding.Edit {
 
 // sameCallID gives the later of two calls with one id its own, and its output with it.
 func (c *Checker) sameCallID() {
-	if c.callsApart {
+	if c.called.apart() {
 		return
 	}
 	c.calls() // as they are before any is renamed

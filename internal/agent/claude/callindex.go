@@ -12,7 +12,7 @@ func (c *Checker) anyCall(m *node) bool {
 // calls are the records with calls, by the calls' ids.
 func (c *Checker) calls() map[string]*node {
 	if c.callMap == nil {
-		c.callMap = make(map[string]*node, c.called.count)
+		c.callMap = make(map[string]*node, c.called.size())
 		for _, n := range c.nodes {
 			for id := range n.each(blockCall) {
 				if !n.side && c.callMap[id] == nil {
@@ -27,7 +27,7 @@ func (c *Checker) calls() map[string]*node {
 // callNamed is the record with the call of an id, the first if several have that; nil if none does. Mostly it is the one that
 // the output hangs on.
 func (c *Checker) callNamed(output *node, id string) *node {
-	if c.callsApart && output.up != nil && !output.up.side && output.up.says(blockCall, id) {
+	if output.up != nil && !output.up.side && output.up.says(blockCall, id) && c.called.apart() {
 		return output.up
 	}
 	return c.calls()[id]
@@ -46,7 +46,7 @@ func (c *Checker) answered(call *node, id string) bool {
 // results are the records with outputs, by the ids of the calls that they answer.
 func (c *Checker) results() map[string][]*node {
 	if c.resultMap == nil {
-		c.resultMap = make(map[string][]*node, c.answers.count)
+		c.resultMap = make(map[string][]*node, c.answers.size())
 		alone := make([]*node, len(c.nodes)) // mostly a call has one output: the lists are cut from one
 		for i, n := range c.nodes {
 			for id := range n.each(blockResult) {

@@ -80,7 +80,6 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 		recordTree:  recordTree{byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}},
 		sideRecords: sideRecords{snapshots: map[string]bool{}},
 		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}},
-		callPairs:   callPairs{callsApart: true, answersApart: true},
 	}
 }
 

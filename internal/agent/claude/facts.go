@@ -67,8 +67,6 @@ type brokenLines struct {
 // callPairs are the calls and their outputs, by their ids.
 type callPairs struct {
 	called, answers idSet           // the calls and the outputs so far, those of sub-agents among them
-	callsApart      bool            // no two calls have one id
-	answersApart    bool            // nor have two outputs
 	oddIDs          bool            // the API would not take some of the ids
 	badCalls        map[string]bool // what was given to them must be had from their results
 

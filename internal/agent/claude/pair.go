@@ -22,19 +22,24 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 			c.badCalls[b.id] = true
 		case b.kind == blockCall:
 			delete(c.badCalls, b.id)
-		case b.kind == blockResult && n.toolResult && n.rebuilt == nil && (!c.called.has(b.id) || c.badCalls[b.id]):
+		case b.kind == blockResult && n.toolResult && n.rebuilt == nil && (!c.wasCalled(b.id) || c.badCalls[b.id]):
 			n.own().rebuilt = rebuild(field(rec, fieldToolResult))
 		}
 	}
+}
+
+// wasCalled says whether there is a call of an id so far. Mostly it is in the newest record.
+func (c *Checker) wasCalled(id string) bool {
+	return c.prior().says(blockCall, id) || c.called.has(id)
 }
 
 // noteID keeps of an id what tells whether all are in order, which they mostly are.
 func (c *Checker) noteID(b *block) {
 	switch b.kind {
 	case blockCall:
-		c.callsApart = c.called.add(b.id) && c.callsApart
+		c.called.add(b.id)
 	case blockResult:
-		c.answersApart = c.answers.add(b.id) && c.answersApart
+		c.answers.add(b.id)
 	default:
 		return
 	}
@@ -64,7 +69,7 @@ func (c *Checker) pair() {
 // paired says whether all is well with the calls and their outputs: each has an id of its own that the API takes, each output
 // hangs on its call, and each call has one.
 func (c *Checker) paired() bool {
-	if !c.callsApart || !c.answersApart || c.oddIDs || len(c.added) > 0 {
+	if !c.called.apart() || !c.answers.apart() || c.oddIDs || len(c.added) > 0 {
 		return false
 	}
 	open := 0
@@ -313,7 +318,7 @@ func (c *Checker) all() []*node { return append(c.nodes[:len(c.nodes):len(c.node
 
 // twiceAnswered takes the later of two outputs for one call out.
 func (c *Checker) twiceAnswered() {
-	if c.answersApart && c.resultMap == nil { // and hist has written none
+	if c.answers.apart() && c.resultMap == nil { // and hist has written none
 		return
 	}
 	for _, n := range c.nodes {

@@ -81,7 +81,7 @@ func (c *Checker) addOutputs(sent *nodeSet, all []*node) {
 	if !slices.ContainsFunc(all, off) {
 		return
 	}
-	calls := make(map[string]bool, c.called.count)
+	calls := make(map[string]bool, c.called.size())
 	for _, n := range sent.list {
 		for id := range n.each(blockCall) {
 			calls[id] = true
