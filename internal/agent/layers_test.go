@@ -111,3 +111,20 @@ func TestLintLinksNoDatabase(t *testing.T) {
 		}
 	}
 }
+
+// gjson.Valid recurses: some megabytes of open brackets, in a string that a model wrote, end the program. jsonl.Valid does not.
+func TestNoRecursion(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "clienttest") || strings.Contains(path, "bench") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "gjson.Valid(") || strings.Contains(string(text), "gjson.ValidBytes(") {
+			t.Errorf("%s: gjson.Valid, where it should be jsonl.Valid", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

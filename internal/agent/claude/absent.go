@@ -14,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -104,7 +105,7 @@ func retention(home string) int64 {
 	if os.IsNotExist(err) {
 		return keptDays
 	}
-	if err != nil || !gjson.ValidBytes(bytes.TrimPrefix(raw, []byte("\ufeff"))) {
+	if err != nil || !jsonl.Valid(bytes.TrimPrefix(raw, []byte("\ufeff"))) {
 		return 0
 	}
 	days := gjson.GetBytes(raw, "cleanupPeriodDays")

@@ -249,7 +249,7 @@ func (n *node) checkCall(b *block, v *value) {
 	}
 	input := gjson.ParseBytes(v.raw("input"))
 	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), impact: onAll(finding.Rejects)}
-	if inner := gjson.Parse(input.String()); input.Type == gjson.String && gjson.Valid(input.String()) && inner.IsObject() {
+	if inner := gjson.Parse(input.String()); input.Type == gjson.String && jsonl.Valid([]byte(input.String())) && inner.IsObject() {
 		f.fix = finding.Exact
 		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "input", []byte(input.String()))}
 	} else {

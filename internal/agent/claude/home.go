@@ -14,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/jsonl"
 )
 
 // projects is the folder of a home that holds a folder of sessions for each working directory, promptsFile the list in it of
@@ -133,7 +134,7 @@ func (Agent) Named(home, name string) ([]string, error) {
 	var ids []string
 	for _, p := range paths {
 		raw, err := readSmall(p)
-		if id := filepath.Base(filepath.Dir(p)); err == nil && gjson.ValidBytes(raw) && gjson.GetBytes(raw, "customTitle").String() == name && IsID(id) {
+		if id := filepath.Base(filepath.Dir(p)); err == nil && jsonl.Valid(raw) && gjson.GetBytes(raw, "customTitle").String() == name && IsID(id) {
 			ids = append(ids, id)
 		}
 	}
@@ -150,7 +151,7 @@ func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
 		}
 		for _, p := range notes {
 			raw, err := readSmall(p)
-			if err != nil || !gjson.ValidBytes(raw) || !strings.EqualFold(gjson.GetBytes(raw, "sessionId").String(), thread) {
+			if err != nil || !jsonl.Valid(raw) || !strings.EqualFold(gjson.GetBytes(raw, "sessionId").String(), thread) {
 				continue
 			}
 			pid := int(gjson.GetBytes(raw, "pid").Int())

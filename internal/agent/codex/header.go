@@ -178,7 +178,7 @@ func NewHeader(known Known) []byte {
 		SessionID: known.ID, ID: known.ID, Timestamp: known.Timestamp, CWD: cmp.Or(known.CWD, "/"),
 		Originator: cmp.Or(known.Originator, originator), Version: cmp.Or(known.Version, unknownVersion), Source: quote(cmp.Or(known.Source, "cli")), Provider: known.Provider,
 	}
-	if v := gjson.Parse(known.Source); gjson.Valid(known.Source) && v.IsObject() {
+	if v := gjson.Parse(known.Source); jsonl.Valid([]byte(known.Source)) && v.IsObject() {
 		p.Source = json.RawMessage(known.Source)
 	}
 	var ordinal *int64

@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -188,7 +189,7 @@ func readPrompts(path, thread string) (typed []typedPrompt) {
 		return nil
 	}
 	for line := range bytes.Lines(text) {
-		if !bytes.Contains(line, []byte(thread)) || !gjson.ValidBytes(line[:min(len(line), maxPromptLine)]) {
+		if !bytes.Contains(line, []byte(thread)) || !jsonl.Valid(line[:min(len(line), maxPromptLine)]) {
 			continue
 		}
 		v := gjson.ParseBytes(line)

@@ -73,7 +73,7 @@ func endOf(ctx context.Context, dir, thread string, ordinal int64) int64 {
 		if err != nil || !line.Terminated || ctx.Err() != nil {
 			return 0
 		}
-		if n := gjson.GetBytes(line.Raw, "ordinal"); n.Type == gjson.Number && n.Int() == ordinal && gjson.ValidBytes(line.Raw) {
+		if n := gjson.GetBytes(line.Raw, "ordinal"); n.Type == gjson.Number && n.Int() == ordinal && jsonl.Valid(line.Raw) {
 			return line.Offset + int64(len(line.Raw)) + 1
 		}
 	}

@@ -71,7 +71,7 @@ func (p *past) of(h codex.Header, began time.Time, depth int) bool {
 			p.err = errors.Join(p.err, p.ctx.Err(), damage(err))
 			return false
 		}
-		if !gjson.ValidBytes(line.Raw) || gjson.GetBytes(line.Raw, "type").Str == "session_meta" {
+		if !jsonl.Valid(line.Raw) || gjson.GetBytes(line.Raw, "type").Str == "session_meta" {
 			continue
 		}
 		v := gjson.GetManyBytes(line.Raw, "ordinal", "timestamp")
