@@ -3,6 +3,7 @@ package repair
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -194,6 +195,59 @@ func TestInPlaceBesideDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestInPlaceBesideDamagedPart: nor does one that can be read, but not where it tells of the session.
+func TestInPlaceBesideDamagedPart(t *testing.T) {
+	for name, table := range map[string]string{"state_5.sqlite": "threads", "thread_history_1.sqlite": "thread_turns"} {
+		home, path, text := inHome(t)
+		spoiled(t, filepath.Join(home, name), table)
+		rep, err := repairInPlace(t, home, path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, text) {
+			t.Errorf("%s: the session is as it was, %v", name, err)
+		}
+		told := func(l Left) bool { return l.Rule == "damaged-database" && strings.Contains(l.Reason, name) }
+		if !slices.ContainsFunc(rep.Left, told) {
+			t.Errorf("%s: nothing says that it is damaged: %+v", name, rep.Left)
+		}
+	}
+}
+
+// spoiled makes a database as a client keeps it, and overwrites with zeros the page in which a table begins.
+func spoiled(t *testing.T, path, table string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var page, size int64
+	_, err = db.Exec(`CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT NOT NULL, archived INTEGER NOT NULL DEFAULT 0);
+		CREATE TABLE backfill_state (id INTEGER PRIMARY KEY, status TEXT NOT NULL);
+		CREATE TABLE thread_turns (thread_id TEXT, turn_id TEXT, rollout_byte_offset INTEGER, rollout_ordinal INTEGER);
+		CREATE TABLE thread_items (thread_id TEXT, turn_id TEXT, item_id TEXT);
+		CREATE TABLE thread_history_projection_state (thread_id TEXT, next_rollout_byte_offset INTEGER, next_rollout_ordinal INTEGER);
+		INSERT INTO threads VALUES ('` + killedID + `', '', 0);
+		INSERT INTO thread_history_projection_state VALUES ('` + killedID + `', 0, 0)`)
+	if err == nil {
+		err = db.QueryRow("SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?", table).Scan(&page, &size)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(text[(page-1)*size : page*size])
+	put(t, path, text)
+}
+
+// killedID is the thread of the session that inHome makes.
+const killedID = "01a1fa85-bfc3-74d1-9684-43a82083e7d1"
 
 // TestReplacedMeanwhile: where another file of the very size that the repaired one has comes in its way at the last moment, what
 // is told is that, and nothing is left of the run: its record is settled by the file, which must not be held any more then.

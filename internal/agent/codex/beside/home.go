@@ -32,6 +32,7 @@ type Home struct {
 	dir   string
 	asker home.Asker
 	views *store.Projections
+	rows  *store.Rows
 	files func() (rollouts, error)
 	index func() (map[string]string, error)
 	// damaged are the databases that no client can read.
@@ -48,6 +49,7 @@ func Open(ctx context.Context, dir string) *Home {
 	return &Home{
 		dir:     dir,
 		views:   store.NewProjections(dir),
+		rows:    store.NewRows(dir),
 		files:   sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
 		index:   sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
 		damaged: sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
@@ -122,6 +124,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 		return []lint.Finding{ofFile(rules.InUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
 	}
 	projection, err := h.projection(ctx, src, res, name.RolloutID)
+	unread, err := h.unread(ctx, name, err)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +133,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	moved, err := h.moved(src, name)
-	return slices.Concat(projection, lineage, moved, h.broken(res)), err
+	return slices.Concat(projection, lineage, moved, h.broken(res, unread)), err
 }
 
 // ofFile is a finding about a file as a whole.
@@ -141,6 +144,9 @@ func ofFile(rule *lint.Rule, message string) lint.Finding {
 // projection compares the client's view of a rollout with the file.
 func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
 	view, ok, err := h.views.Of(ctx, rolloutID)
+	if errors.Is(err, store.ErrDamaged) {
+		return nil, err
+	}
 	if _, err = known(view, err); err != nil || !ok {
 		return nil, err
 	}
@@ -242,10 +248,33 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 	return []lint.Finding{f}, nil
 }
 
-// broken tells of the databases that can't be read. Clients before 0.150 do without them, newer ones resume nothing.
-func (h *Home) broken(res *lint.Result) (found []lint.Finding) {
-	for _, d := range h.damaged() {
-		f := ofFile(rules.DamagedDatabase, fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session; hist repair --in-place --move-databases keeps it and moves it away, and the client makes a new one", d.Name, d.Why))
+// unread lists the databases that can't be read where they tell of one session. viewed is the error of reading the client's
+// view of it, which is returned if it is another.
+func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (found []store.Damaged, err error) {
+	if errors.Is(h.rows.Read(ctx, name.ThreadID), store.ErrDamaged) {
+		found = store.DamagedRow(ctx, h.dir, name.ThreadID)
+	}
+	if errors.Is(viewed, store.ErrDamaged) {
+		return append(found, store.DamagedProjection(ctx, h.dir, name.RolloutID)...), nil
+	}
+	return found, viewed
+}
+
+// broken tells of the databases that can't be read, as a whole or where they tell of a session. Clients before 0.150 do without
+// them, newer ones resume nothing, or not that session.
+func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Finding) {
+	whole := h.damaged()
+	for _, d := range unread {
+		if !slices.ContainsFunc(whole, func(w store.Damaged) bool { return w.Name == d.Name }) {
+			whole = append(whole[:len(whole):len(whole)], d)
+		}
+	}
+	for _, d := range whole {
+		what := fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session; hist repair --in-place --move-databases keeps it and moves it away, and the client makes a new one", d.Name, d.Why)
+		if d.Part {
+			what = fmt.Sprintf("the client cannot read what its database %s tells of this session (%s): from 0.150 on it may then not resume it; move the database away with its -wal and -shm files, and the client makes a new one", d.Name, d.Why)
+		}
+		f := ofFile(rules.DamagedDatabase, what)
 		f.Beside = filepath.Join(home.Databases(h.dir), d.Name)
 		if codex.Before(res.Summary.Header.Version, 0, 150) {
 			f.Impact = lint.Notes

@@ -2,9 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -38,42 +38,95 @@ func named(err error) error {
 type Damaged struct {
 	Name string
 	Why  string // SQLite's words
+	Part bool   // it can be read, but not what it tells of a session
 }
 
 // DamagedDatabases lists those of a home's databases that no client can open.
 func DamagedDatabases(ctx context.Context, home string) (found []Damaged) {
 	for _, name := range codexhome.DatabaseNames(home) {
-		if halfOpen(filepath.Join(codexhome.Databases(home), name)) {
+		if halfOpen(pathOf(home, name)) {
 			continue
 		}
-		why := damageOf(ctx, home, name)
-		if why != "" { // a client that began or ended at this moment has changed the file while it was read
-			time.Sleep(secondLook)
-			why = damageOf(ctx, home, name)
+		look := func() error { return opens(ctx, home, name) }
+		why := whyDamaged(look())
+		if why != "" {
+			why = lookAgain(look)
 		}
 		if why != "" {
-			found = append(found, Damaged{name, why})
+			found = append(found, Damaged{Name: name, Why: why})
 		}
 	}
 	return found
 }
 
+// DamagedRow looks again at a list of threads that could not be read where it tells of one; nil if it can.
+func DamagedRow(ctx context.Context, home, thread string) []Damaged {
+	return damagedPart(home, codexhome.StateFile, func() error { return NewRows(home).Read(ctx, thread) })
+}
+
+// DamagedProjection looks again at a projection that could not be read; nil if it can.
+func DamagedProjection(ctx context.Context, home, rolloutID string) []Damaged {
+	return damagedPart(home, historyFile, func() error {
+		_, _, err := Projected(ctx, home, rolloutID)
+		return err
+	})
+}
+
+func damagedPart(home, name string, look func() error) []Damaged {
+	if halfOpen(pathOf(home, name)) {
+		return nil
+	}
+	why := lookAgain(look)
+	if why == "" {
+		return nil
+	}
+	return []Damaged{{name, why, true}}
+}
+
 // secondLook is how long after the first look a database that seems damaged is looked at again.
 const secondLook = 50 * time.Millisecond
 
-// damageOf returns what SQLite says of a database that it can't read, "" if it can, or if something else keeps it from that.
-func damageOf(ctx context.Context, home, name string) string {
-	db, _, err := open(ctx, home, name, readOnly)
-	if db != nil {
-		_, err = columns(ctx, db, name, "sqlite_schema")
-		db.Close()
-	}
+// lookAgain is the second look: a client that began or ended at the first has changed the file while it was read.
+func lookAgain(look func() error) (why string) {
+	time.Sleep(secondLook)
+	return whyDamaged(look())
+}
+
+// whyDamaged is what SQLite says of a database that it can't read, "" if something else is wrong.
+func whyDamaged(err error) string {
 	var why damaged
 	if !errors.As(err, &why) {
 		return ""
 	}
 	text, _, _ := strings.Cut(why.Error(), " (") // without the number
 	return text
+}
+
+// opening is what clients read of a database, if it has that, before they resume anything (measured with 0.150.0 and 0.155.1).
+var opening = []string{
+	"SELECT version, checksum FROM _sqlx_migrations ORDER BY version",
+	"SELECT status FROM backfill_state",
+	"SELECT max(updated_at_ms) FROM threads",
+	"SELECT max(recency_at_ms) FROM threads",
+}
+
+// opens reads what a client reads of a database when it opens it. The error is only of use if it is ErrDamaged.
+func opens(ctx context.Context, home, name string) error {
+	db, path, err := open(ctx, home, name, readOnly)
+	if db == nil || err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := columns(ctx, db, path, "sqlite_schema"); err != nil {
+		return err
+	}
+	for _, text := range opening {
+		err := query(ctx, db, path, func(*sql.Rows) error { return nil }, text)
+		if errors.Is(err, ErrDamaged) {
+			return err
+		}
+	}
+	return nil
 }
 
 // halfOpen says whether a database is just being made, or what was written to it newly lies beside it in a form that could not

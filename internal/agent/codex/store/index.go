@@ -36,26 +36,26 @@ func Index(ctx context.Context, home string) (map[string]string, error) {
 	}
 	var unfilled int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM backfill_state WHERE status <> 'complete'").Scan(&unfilled); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	if unfilled > 0 {
 		return nil, nil
 	}
 	rows, err := db.QueryContext(ctx, "SELECT id, rollout_path FROM threads")
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	defer rows.Close()
 	index := map[string]string{}
 	for rows.Next() {
 		var id, rollout string
 		if err := rows.Scan(&id, &rollout); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return nil, fmt.Errorf("reading %s: %w", path, named(err))
 		}
 		index[strings.ToLower(id)] = rollout
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	return index, nil
 }

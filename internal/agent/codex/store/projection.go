@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
@@ -60,62 +58,21 @@ func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bo
 	return v.of(ctx, rolloutID)
 }
 
-// Projections reads the projections of many rollouts of a home. Who asks about thousands in a row does so over one
-// connection, which is made anew every moment, and as soon as a client begins to write: a database that nobody has open is
-// taken for one that never changes. The methods may be called from several goroutines.
-type Projections struct {
-	home string
-
-	mu     sync.Mutex
-	asked  int
-	open   bool
-	path   string // of the database, as the client's config said when it was opened
-	opened state
-	view   *view // nil if the home has no such database
-}
+// Projections reads the projections of many rollouts of a home. Its methods may be called from several goroutines.
+type Projections struct{ asked *lasting[*view] }
 
 // NewProjections begins with a home.
-func NewProjections(home string) *Projections { return &Projections{home: home} }
-
-const (
-	fewAsked = 8 // so many are asked about one by one: nothing is left open behind them
-	moment   = time.Second
-)
+func NewProjections(home string) *Projections {
+	return &Projections{&lasting[*view]{home: home, file: historyFile, look: look}}
+}
 
 // Of is Projected.
 func (s *Projections) Of(ctx context.Context, rolloutID string) (p Projection, ok bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.asked++; s.asked <= fewAsked {
-		return Projected(ctx, s.home, rolloutID)
-	}
-	if s.open && s.opened != stateOf(s.path) {
-		s.close()
-	}
-	if !s.open {
-		s.path = pathOf(s.home, historyFile)
-		now := stateOf(s.path)
-		if s.view, err = look(ctx, s.home); err != nil {
-			return p, false, err
-		}
-		s.open, s.opened = true, now
-		time.AfterFunc(moment, func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.close()
-		})
-	}
-	if s.view == nil {
-		return p, false, nil
-	}
-	return s.view.of(ctx, rolloutID)
-}
-
-func (s *Projections) close() {
-	if s.view != nil {
-		s.view.db.Close() //nolint:errcheck // it was only read
-	}
-	s.open, s.view = false, nil
+	err = s.asked.ask(ctx, func(v *view) error {
+		p, ok, err = v.of(ctx, rolloutID)
+		return err
+	})
+	return p, ok, err
 }
 
 // view is a database of projections that is open to be read.
@@ -125,7 +82,11 @@ type view struct {
 	rows *sql.Stmt // of a rollout
 	// turns is nil where they have no places: the first versions did not say.
 	turns *sql.Stmt
+	// items is nil in a form that is not known.
+	items *sql.Stmt
 }
+
+func (v *view) close() { v.db.Close() }
 
 // look opens a home's database of projections, nil if it has none.
 func look(ctx context.Context, home string) (v *view, err error) {
@@ -145,6 +106,9 @@ func look(ctx context.Context, home string) (v *view, err error) {
 	if v.rows, err = db.PrepareContext(ctx, "SELECT next_rollout_byte_offset, next_rollout_ordinal FROM thread_history_projection_state WHERE thread_id = ?"); err != nil {
 		return nil, v.failed(err)
 	}
+	if v.items, err = db.PrepareContext(ctx, newestItems); errors.Is(named(err), ErrDamaged) {
+		return nil, v.failed(err)
+	}
 	has, err := columns(ctx, db, path, "thread_turns")
 	if err != nil || !slices.Contains(has, "rollout_byte_offset") {
 		return v, err
@@ -155,7 +119,11 @@ func look(ctx context.Context, home string) (v *view, err error) {
 	return v, nil
 }
 
-func (v *view) failed(err error) error { return fmt.Errorf("reading %s: %w", v.path, err) }
+func (v *view) failed(err error) error { return fmt.Errorf("reading %s: %w", v.path, named(err)) }
+
+// newestItems is what a client reads of a session's items when it resumes it. The last column makes SQLite look at each row,
+// not only at the index, and takes no text of it.
+const newestItems = "SELECT rollout_ordinal, item_json IS NULL FROM thread_items WHERE thread_id = ? ORDER BY rollout_ordinal DESC LIMIT 64"
 
 // of reads the projection of a rollout.
 func (v *view) of(ctx context.Context, rolloutID string) (p Projection, ok bool, err error) {
@@ -164,6 +132,11 @@ func (v *view) of(ctx context.Context, rolloutID string) (p Projection, ok bool,
 		return p, false, nil
 	case err != nil:
 		return p, false, v.failed(err)
+	}
+	if v.items != nil {
+		if err := drain(ctx, v.items, v.path, rolloutID); err != nil {
+			return p, false, err
+		}
 	}
 	if v.turns == nil {
 		return p, true, nil

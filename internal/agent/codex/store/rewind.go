@@ -75,7 +75,7 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	case errors.Is(err, sql.ErrNoRows):
 		return at, false, nil
 	case err != nil:
-		return at, false, fmt.Errorf("reading %s: %w", path, err)
+		return at, false, fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	// A turn or an item that lies on both sides of the end; and items of a live talk, whose order is another one.
 	across := []string{
@@ -89,7 +89,7 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	for _, query := range across {
 		var n int64
 		if err := tx.QueryRowContext(ctx, query, rolloutID, at.ordinal).Scan(&n); err != nil {
-			return at, false, fmt.Errorf("reading %s: %w", path, err)
+			return at, false, fmt.Errorf("reading %s: %w", path, named(err))
 		}
 		if n > 0 {
 			return at, false, nil

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +18,63 @@ var (
 	rowColumns  = []string{"id", "rollout_path", "cwd", "source", "cli_version", "model_provider", "created_at"}
 	rowOptional = []string{"created_at_ms", "history_mode", "originator", "first_user_message"}
 )
+
+// Rows finds out of many threads of a home whether its list of threads can be read where it tells of them.
+type Rows struct{ asked *lasting[*list] }
+
+// NewRows begins with a home.
+func NewRows(home string) *Rows {
+	return &Rows{&lasting[*list]{home: home, file: codexhome.StateFile, look: openList}}
+}
+
+// Read reads a thread's row as its client does when it resumes the thread: by its id. The error may be ErrDamaged.
+func (r *Rows) Read(ctx context.Context, thread string) error {
+	return r.asked.ask(ctx, func(l *list) error { return l.read(ctx, thread) })
+}
+
+// list is a list of threads that is open to be read.
+type list struct {
+	db   *sql.DB
+	path string
+	row  *sql.Stmt // nil in a form that is not known
+}
+
+func openList(ctx context.Context, home string) (*list, error) {
+	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
+	if db == nil || err != nil {
+		return nil, err
+	}
+	l := &list{db: db, path: path}
+	if l.row, err = db.PrepareContext(ctx, "SELECT * FROM threads WHERE id = ?"); errors.Is(named(err), ErrDamaged) {
+		db.Close()
+		return nil, fmt.Errorf("reading %s: %w", path, named(err))
+	}
+	return l, nil
+}
+
+func (l *list) close() { l.db.Close() }
+
+func (l *list) read(ctx context.Context, thread string) error {
+	if l.row == nil {
+		return nil
+	}
+	return drain(ctx, l.row, l.path, thread)
+}
+
+// drain reads all that a query gives, to find out whether that can be read.
+func drain(ctx context.Context, stmt *sql.Stmt, path string, args ...any) error {
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", path, named(err))
+	}
+	defer rows.Close()
+	for rows.Next() { //nolint:revive // that they can be read is all that is asked
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading %s: %w", path, named(err))
+	}
+	return nil
+}
 
 // Row reads what a home's list of threads says of one; nil if it is not listed. The error may be ErrSchema.
 func Row(ctx context.Context, dir, thread string) (found *check.Listed, err error) {

@@ -45,7 +45,7 @@ func Save(ctx context.Context, home, rolloutID string, w io.Writer) error {
 	defer db.Close()
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one state of all tables
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
 	if _, err := tables(ctx, tx, path); err != nil {
@@ -100,7 +100,7 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table, rolloutID string, do 
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+quoted(table)+" WHERE thread_id = ? ORDER BY "+strings.Join(list, ", "), rolloutID)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	defer rows.Close()
 	row, to := make([]any, len(names)), make([]any, len(names))
@@ -109,14 +109,14 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table, rolloutID string, do 
 			to[i] = &row[i]
 		}
 		if err := rows.Scan(to...); err != nil {
-			return fmt.Errorf("reading %s: %w", path, err)
+			return fmt.Errorf("reading %s: %w", path, named(err))
 		}
 		if err := do(names, row, first); err != nil {
 			return err
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", path, err)
+		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	return nil
 }

@@ -276,7 +276,7 @@ func TestProjections(t *testing.T) {
 			t.Fatal("there is no projection")
 		}
 	}
-	if !many.open {
+	if !many.asked.open {
 		t.Error("it is opened each time")
 	}
 	_, sum := saved(t, home, parentID)
