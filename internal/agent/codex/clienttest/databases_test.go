@@ -17,15 +17,7 @@ func TestMovedDatabase(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	clientsSince(t, "0.150.0", func(t *testing.T, bin Binary) {
 		h := newHome(t, bin)
-		rec, err := Record(t.Context(), h, "clean")
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := SessionID(rec.Rollout)
-		if err != nil {
-			t.Fatal(err)
-		}
-		clean := Input(h.Resume(t.Context(), id, Prompt).Requests[0].Body)
+		_, id, clean := recordClean(t, h)
 		database := filepath.Join(h.Codex, "thread_history_1.sqlite")
 		for _, suffix := range []string{"-wal", "-shm"} {
 			if err := os.Remove(database + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {

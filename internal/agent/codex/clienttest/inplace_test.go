@@ -81,21 +81,26 @@ func dropOutput(t *testing.T, path, callID string) {
 	}
 }
 
+// recordClean records a sound session; id is the session's, clean what the model is sent when it is resumed.
+func recordClean(t *testing.T, h *Home) (rec Result, id string, clean []json.RawMessage) {
+	t.Helper()
+	rec, err := Record(t.Context(), h, "clean")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err = SessionID(rec.Rollout); err != nil {
+		t.Fatal(err)
+	}
+	return rec, id, Input(h.Resume(t.Context(), id, Prompt).Requests[0].Body)
+}
+
 // A session that was damaged after its client had built databases from it is repaired in place: the client resumes
 // it, sends the history in its order, and its databases agree with the file again. A second resume works, too.
 func TestRepairInPlace(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	clients(t, func(t *testing.T, bin Binary) {
 		h := newHome(t, bin)
-		rec, err := Record(t.Context(), h, "clean")
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := SessionID(rec.Rollout)
-		if err != nil {
-			t.Fatal(err)
-		}
-		clean := Input(h.Resume(t.Context(), id, Prompt).Requests[0].Body)
+		rec, id, clean := recordClean(t, h)
 		dropOutput(t, rec.Rollout, "call_2")
 		rep := repairFile(t, h, rec.Rollout, repair.InPlace)
 		if rep.Unrepaired() || len(rep.Edits) == 0 {
