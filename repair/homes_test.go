@@ -13,9 +13,9 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// TestLostRecords repairs the session of each home that holds what its file has lost, records or its header: the result is
+// TestHomeFixtures repairs the session of each home that holds what its file has lost, records or its header: the result is
 // the golden file, has nothing left to mend, and what stands in the file is still there.
-func TestLostRecords(t *testing.T) {
+func TestHomeFixtures(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	var homes []string
 	for _, pattern := range []string{"lost-records/*", "no-header/home*", "broken-lineage/*"} {
