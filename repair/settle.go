@@ -86,7 +86,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 		if err := s.add(ctx, p, p.rewrite(w.agent, nil), spoolDir); err != nil {
 			return err
 		}
-		mended = append(mended, slices.DeleteFunc(p.plan.Mend, func(f lint.Finding) bool { return f.More && !f.Framing })...)
+		mended = appendMended(mended, p.plan.Mend)
 		found, err := w.lintOf(ctx, s.text)
 		if err != nil {
 			s.close()
@@ -116,6 +116,17 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 	}
 	w.plan.Mend, w.plan.Rest, w.passes = mended, p.plan.Rest, &s
 	return nil
+}
+
+// appendMended adds the findings of a pass that it has mended itself, which those that only count others are not. The pass's list
+// stays as it is, because its changes point into it.
+func appendMended(list, mend []lint.Finding) []lint.Finding {
+	for _, f := range mend {
+		if !f.More || f.Framing {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // lintWithoutHome makes sure that a text has nothing left to mend for somebody without the home, either: records that the

@@ -2,8 +2,10 @@ package repair
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,4 +141,30 @@ func restedRepair(t *testing.T, m mutant, home, path string, mode Mode) (*Report
 		t.Fatal(err)
 	}
 	return repairInHome(t, m, home, path, mode)
+}
+
+// TestManyFindingsSettle: of a session with more findings than are listed, each change is told under the rule that made it.
+func TestManyFindingsSettle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("repairs 33 000 turns in two passes")
+	}
+	const n = 33_000 // turns without a prompt, each with a call that has no output; that some never end is a note
+	var turns strings.Builder
+	for i := range n {
+		fmt.Fprintf(&turns, probeTurn+probeCall, i, i)
+	}
+	text := fmt.Sprintf(probeHeader, "") + turns.String()
+	_, rep, err := repairText([]byte(text), "", Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]int{}
+	for _, e := range rep.Edits {
+		for _, rule := range append(e.Also, e.Rule) {
+			told[rule]++
+		}
+	}
+	if told["lost-message"] != n || told["call-without-output"] != n {
+		t.Errorf("%d turns without a prompt, each with a call without output: %v", n, told)
+	}
 }

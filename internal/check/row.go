@@ -8,7 +8,8 @@ import (
 
 // A session may have a finding on each of millions of lines, so what is kept of them is bounded. Of unreadable lines in a
 // row, the first have findings of their own and one finding counts the rest. Beyond maxFindings in all, one finding for each
-// rule counts all others; a repair mends the first ones and then lints again.
+// rule counts all others; a repair mends the first ones and then lints again. What it mends and what it leaves are counted apart,
+// so that many notes never keep it from mending.
 const (
 	singlyInRow = 16
 	maxFindings = 1 << 16
@@ -39,7 +40,7 @@ func (r *Run) inRow(f *finding.Finding) bool {
 		first.Through = f.Pos.Line
 		return true
 	}
-	if len(r.findings) < maxFindings {
+	if *r.alike(f) < maxFindings {
 		r.row.rest[f.Rule] = len(r.findings)
 		f.Count, f.Through = 1, f.Pos.Line
 	}
@@ -48,7 +49,8 @@ func (r *Run) inRow(f *finding.Finding) bool {
 
 // tooMany returns true if there are so many findings that this one is only counted.
 func (r *Run) tooMany(f *finding.Finding) bool {
-	if len(r.findings) < maxFindings {
+	if alike := r.alike(f); *alike < maxFindings {
+		*alike++
 		return false
 	}
 	if at, ok := r.more[f.Rule]; ok {
@@ -63,4 +65,17 @@ func (r *Run) tooMany(f *finding.Finding) bool {
 	f.Edits, f.Count, f.More = nil, 1, true
 	f.Message += fmt.Sprintf("; the file has more than %d findings, so this one counts all that remain of its rule; they are listed once the ones before them are repaired", maxFindings)
 	return false
+}
+
+// alike is the number of findings that a repair treats as it does f, as far as that is known while the session is read: it
+// mends them, or it leaves them.
+func (r *Run) alike(f *finding.Finding) *int {
+	mends := f.Fix != finding.NoFix && f.Impact != finding.Notes
+	if r.opts.Mend != nil {
+		mends = r.opts.Mend(f)
+	}
+	if mends {
+		return &r.mendable
+	}
+	return &r.left
 }

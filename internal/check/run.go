@@ -47,6 +47,8 @@ type Run struct {
 	framing  []int                 // indexes in findings of those that the normalizer mends
 	row      row
 	more     map[*finding.Rule]int // indexes in findings: for each rule, the one that counts those beyond maxFindings
+	mendable int                   // findings of their own that a repair mends
+	left     int                   // those that it leaves
 
 	current  *session.Record // nil at the end
 	last     session.Pos     // of the last readable record, zero if there is none
@@ -167,8 +169,10 @@ func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	clear(r.folded)
 	clear(r.more)
 	r.row, r.framing = row{}, r.framing[:0]
+	r.mendable, r.left = 0, 0
 	for i := range r.findings {
 		f := &r.findings[i]
+		*r.alike(f)++
 		if f.Rule.Tidy {
 			r.folded[f.Rule] = i
 		}
