@@ -57,12 +57,17 @@ func holdDatabases(ctx context.Context, home string) (guards []*inuse.Guard, err
 		}
 		guards = append(guards, guard)
 	}
+	return guards, unbroken(guards)
+}
+
+// unbroken says that nobody has begun to open a file since it was held.
+func unbroken(guards []*inuse.Guard) error {
 	for _, g := range guards {
 		if g.Broken() {
-			return guards, fmt.Errorf("a client begins to use the home: %w", inuse.ErrBusy)
+			return fmt.Errorf("a client begins to use the home: %w", inuse.ErrBusy)
 		}
 	}
-	return guards, nil
+	return nil
 }
 
 func release(guards []*inuse.Guard) {
@@ -70,3 +75,29 @@ func release(guards []*inuse.Guard) {
 		g.Release()
 	}
 }
+
+// homeClaim keeps everybody from opening a database of a home while one is brought back to it.
+type homeClaim struct {
+	home   string
+	held   bool
+	guards []*inuse.Guard
+}
+
+// Settle holds the databases that are there.
+func (c *homeClaim) Settle(ctx context.Context) (err error) {
+	if c.held {
+		return unbroken(c.guards)
+	}
+	c.held = true
+	c.guards, err = holdDatabases(ctx, c.home)
+	return err
+}
+
+// GiveBack has nothing to revert: what was written of a database until then is what the next undo leaves as it is.
+func (c *homeClaim) GiveBack(context.Context) error { return nil }
+
+// Done has nothing left to do.
+func (c *homeClaim) Done(context.Context) string { return "" }
+
+// Release lets others open the databases again.
+func (c *homeClaim) Release() { release(c.guards) }

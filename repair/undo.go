@@ -45,8 +45,12 @@ func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	return dependants(ctx, c.home(f), f.Target, f.DiffersFrom, "taking the repair back would move those")
 }
 
-// Claim takes the thread's lock, and keeps what the client's database holds of the session as it is.
+// Claim takes the thread's lock, and keeps what the client's database holds of the session as it is. Of a database it takes
+// nothing yet.
 func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (runs.Claim, error) {
+	if f.Mode == runs.Moved {
+		return &homeClaim{home: c.home(f)}, nil
+	}
 	thread := lint.NameOf(f.Target, true).ThreadID
 	unlock, err := all.Lock(f.Target, c.home(f), thread)
 	if err != nil {

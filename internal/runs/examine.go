@@ -22,8 +22,7 @@ type undoing struct {
 	rows    bool           // leave the file as it is, and restore what the client's database held of it
 	backup  *source.Source
 
-	database bool // bring back a database, or what of it is missing
-	run      *Run // if so
+	database *databaseBack // a database that is to be brought back, or what of it is missing; else nil
 }
 
 func (u *undoing) path() string {

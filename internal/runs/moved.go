@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,67 +94,86 @@ func (r *Run) backupIfThere(ctx context.Context, path string) (rel, sha string, 
 	return r.Backup(ctx, path)
 }
 
+// databaseBack is what an undo knows of a database that was moved away.
+type databaseBack struct {
+	missing []missingFile    // what is to be written, the database itself last
+	there   []*source.Source // what is back already
+}
+
+// missingFile is a path without a file, and what the run keeps of it.
+type missingFile struct {
+	path string
+	kept *source.Source
+	sha  string
+}
+
 // examineMoved decides about a database that was moved away. One that is there again was made by its client, and may hold what
 // the client has written since: it stays.
 func (r *Run) examineMoved(ctx context.Context, u *undoing, target *source.Source, sha string) error {
 	f := u.file
 	if target != nil && sha != f.SHA256Before {
-		return fmt.Errorf("%s: %w: its client has made a new one, which stays; the old one is %s", f.Target, ErrMovedOn, filepath.Join(r.dir, f.Backup))
+		return fmt.Errorf("%w; the old one is %s", f.newDatabase(), filepath.Join(r.dir, f.Backup))
 	}
-	if _, err := r.kept(ctx, f.Backup, f.SHA256Before); err != nil {
-		return err
-	}
-	u.database = target == nil
-	for _, side := range f.sides() {
-		there, sha, err := hashAt(ctx, side.path)
+	back := &databaseBack{}
+	for _, one := range f.parts() {
+		there, sha, err := hashAt(ctx, one.path)
 		if err != nil {
 			return err
 		}
-		switch {
-		case there != nil && (side.kept == "" || sha != side.sha):
-			return fmt.Errorf("%s: %w; the old database is %s", side.path, ErrMovedOn, filepath.Join(r.dir, f.Backup))
-		case side.kept == "":
+		if there != nil && (one.kept == "" || sha != one.sha) {
+			return fmt.Errorf("%s: %w; the old database is %s", one.path, ErrMovedOn, filepath.Join(r.dir, f.Backup))
+		}
+		if one.kept == "" {
 			continue
 		}
-		if _, err := r.kept(ctx, side.kept, side.sha); err != nil {
+		kept, err := r.kept(ctx, one.kept, one.sha)
+		if err != nil {
 			return err
 		}
-		u.database = u.database || there == nil
+		if there != nil {
+			back.there = append(back.there, there)
+		} else {
+			back.missing = append(back.missing, missingFile{one.path, kept, one.sha})
+		}
 	}
-	if u.database {
-		u.action, u.run = Restored, r
+	if len(back.missing) > 0 {
+		u.action, u.database = Restored, back
 	}
 	return nil
 }
 
-// side is a file beside a database, and its copy in the run.
-type side struct{ path, kept, sha string }
-
-func (f *File) sides() []side {
-	return []side{{f.Source + logSuffix, f.Log, f.LogSHA256}, {f.Source + sharedSuffix, f.Shared, f.SharedSHA256}}
+// newDatabase is the error where a database is that its client has made since the old one was moved away.
+func (f *File) newDatabase() error {
+	return fmt.Errorf("%s: %w: its client has made a new one, which stays", f.Target, ErrMovedOn)
 }
 
-// databaseBack writes what is missing of a database, itself last. It never replaces a file.
-func (u *undoing) databaseBack(ctx context.Context) error {
+// part is a file of a database, and its copy in the run.
+type part struct{ path, kept, sha string }
+
+// parts are the database and what SQLite keeps beside it, the database itself last.
+func (f *File) parts() []part {
+	return []part{{f.Source + logSuffix, f.Log, f.LogSHA256}, {f.Source + sharedSuffix, f.Shared, f.SharedSHA256}, {f.Source, f.Backup, f.SHA256Before}}
+}
+
+// bringBack writes what is missing of a database. It never replaces a file: what has come since belongs to a client.
+func (u *undoing) bringBack(ctx context.Context, claim Claim) error {
 	f := u.file
-	for _, one := range append(f.sides(), side{f.Source, f.Backup, f.SHA256Before}) {
-		if _, err := os.Lstat(one.path); one.kept == "" || err == nil {
-			continue
-		}
-		from, err := u.run.kept(ctx, one.kept, one.sha)
-		if err != nil {
-			return err
-		}
+	for _, one := range u.database.missing {
 		t := publish.Target{Path: one.path, Mode: f.Perm, ModTime: f.ModTimeBefore}
-		err = publish.Write(ctx, t, func(w io.Writer) error {
-			in, err := from.Raw(ctx)
-			if err != nil {
+		err := writeKept(ctx, t, one.kept, one.sha, func() error {
+			if err := claim.Settle(ctx); err != nil {
 				return err
 			}
-			defer in.Close()
-			_, err = copyTo(w, in)
-			return err
-		}, publish.Checks{})
+			for _, s := range u.database.there {
+				if err := s.Changed(); err != nil {
+					return fmt.Errorf("%w: %w", ErrMovedOn, err)
+				}
+			}
+			return nil
+		})
+		if errors.Is(err, publish.ErrExists) {
+			return f.newDatabase()
+		}
 		if err != nil {
 			return err
 		}

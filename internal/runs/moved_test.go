@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -70,5 +71,70 @@ func TestMoveAwayLink(t *testing.T) {
 	}
 	if _, err := os.Lstat(link); err != nil {
 		t.Error(err)
+	}
+}
+
+// movedDatabase is a run that has moved a database and its log away.
+func movedDatabase(t *testing.T) (run *Run, database string) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir := t.TempDir()
+	database = filepath.Join(dir, "goals_1.sqlite")
+	for _, path := range []string{database, database + "-wal"} {
+		if err := os.WriteFile(path, []byte("the old one"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run, err := New("test")
+	if err == nil {
+		err = run.MoveAway(t.Context(), database, dir, func() error { return nil })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run, database
+}
+
+// during is a claim under which something happens immediately before a file is written.
+type during struct {
+	unclaimed
+	settle func()
+}
+
+func (d during) Check(context.Context, *File) error                { return nil }
+func (d during) Claim(context.Context, *Run, *File) (Claim, error) { return d, nil }
+func (d during) Settle(context.Context) error                      { d.settle(); return nil }
+
+// A database that its client makes while the old one is brought back stays, and the undo says so.
+func TestUndoMovedMadeMeanwhile(t *testing.T) {
+	run, database := movedDatabase(t)
+	_, err := run.Undo(t.Context(), during{settle: func() {
+		if err := os.WriteFile(database, []byte("a new one"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}})
+	if !errors.Is(err, ErrMovedOn) {
+		t.Errorf("undo: %v", err)
+	}
+	if text, err := os.ReadFile(database); err != nil || string(text) != "a new one" {
+		t.Errorf("%q (%v)", text, err)
+	}
+}
+
+// What an undo that was cut off has already written must still be the old database when the rest comes.
+func TestUndoMovedChangedMeanwhile(t *testing.T) {
+	run, database := movedDatabase(t)
+	if err := os.WriteFile(database, []byte("the old one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run.Undo(t.Context(), during{settle: func() {
+		if err := os.WriteFile(database, []byte("written since"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}})
+	if !errors.Is(err, ErrMovedOn) {
+		t.Errorf("undo: %v", err)
+	}
+	if _, err := os.Lstat(database + "-wal"); err == nil {
+		t.Error("its log was written beside another database")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
 )
 
@@ -129,7 +130,7 @@ func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 			bad = append(bad, err)
 			continue
 		}
-		if (u.changes() || u.database) && claims != nil {
+		if u.changes() && claims != nil {
 			if err := claims.Check(ctx, f); err != nil {
 				bad = append(bad, r.withOriginal(f, err))
 				continue
@@ -160,8 +161,10 @@ func (r *Run) withOriginal(f *File, err error) error {
 	return fmt.Errorf("%w; the original is %s", err, filepath.Join(r.dir, f.Backup))
 }
 
-// changes says whether there is a file that will be replaced or removed, or whose rows will be restored.
-func (u *undoing) changes() bool { return u.target != nil && (u.restore || u.remove || u.rows) }
+// changes says whether there is a file that will be replaced, removed or brought back, or whose rows will be restored.
+func (u *undoing) changes() bool {
+	return u.database != nil || u.target != nil && (u.restore || u.remove || u.rows)
+}
 
 // claimed does the undoing under a claim, while nobody else uses the file. On an error nothing has changed, unless the error
 // is publish.ErrPublished.
@@ -181,8 +184,8 @@ func (u *undoing) claimed(ctx context.Context, r *Run, claims Claims) (note stri
 }
 
 func (u *undoing) do(ctx context.Context, claim Claim) error {
-	if u.database {
-		return u.databaseBack(ctx)
+	if u.database != nil {
+		return u.bringBack(ctx, claim)
 	}
 	if u.restore {
 		if err := u.putBack(ctx, claim); err != nil {
@@ -225,9 +228,14 @@ func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 			t.Mode = u.target.Info.Mode()
 		}
 	}
+	return writeKept(ctx, t, u.backup, f.SHA256Before, func() error { return u.settle(ctx, claim) })
+}
+
+// writeKept writes a file that the run keeps, if its bytes have the hash. last is called immediately before it takes its name.
+func writeKept(ctx context.Context, t publish.Target, from *source.Source, sha string, last func() error) error {
 	var back *sum.Tee
 	return publish.Write(ctx, t, func(w io.Writer) error {
-		in, err := u.backup.Raw(ctx)
+		in, err := from.Raw(ctx)
 		if err != nil {
 			return err
 		}
@@ -236,11 +244,11 @@ func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 		_, err = copyTo(back, in)
 		return err
 	}, publish.Checks{Content: func(string) error {
-		if back.Sum.Hex() != f.SHA256Before {
-			return fmt.Errorf("%s: %w", u.backup.Path, ErrBackup)
+		if back.Sum.Hex() != sha {
+			return fmt.Errorf("%s: %w", from.Path, ErrBackup)
 		}
 		return nil
-	}, Last: func() error { return u.settle(ctx, claim) }})
+	}, Last: last})
 }
 
 // settle finds out which files were published before a crash, and records it.
