@@ -226,6 +226,7 @@ func (c *Checker) End() {
 		c.chooseBranch()
 	} else {
 		c.branches()
+		c.overtaken()
 		c.wrongLeaf()
 		c.wrongTime()
 	}

@@ -27,6 +27,7 @@ type recordTree struct {
 	rewinders     map[*node]bool                // the prompts that began anew from an older record
 	openings      map[*node]string              // how prompts without a parent begin
 	marks         []*node                       // of compactions, once they are asked for
+	brought       map[*node]bool                // turns that were hung behind a compaction that they had been in front of
 	firstPrompt   *node                         // of the file
 	foreignPrompt *node                         // that was not typed into the client, once it is asked for
 	foreignKnown  bool

@@ -46,8 +46,8 @@ func (c *Checker) inFrontOfMark() bool {
 			early = append(early, n)
 		}
 	}
-	if !late && !slices.ContainsFunc(early, (*node).sent) {
-		return false
+	if !late && !slices.ContainsFunc(early, func(n *node) bool { return n.sent() && !c.brought[n] }) {
+		return false // what was brought behind the mark is moved in the next pass
 	}
 	d := c.add(&draft{about: path[0], always: true, Finding: finding.Finding{
 		Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact,

@@ -27,6 +27,11 @@ func said(id, text string) string {
 
 func asked(text string) string { return `{"role":"user","content":"` + text + `"}` }
 
+// compacted is the mark of a compaction, b1.
+func compacted(last, more string) string {
+	return fmt.Sprintf(`{"parentUuid":null,"logicalParentUuid":%q,"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":9},"uuid":"b1"%s}`, last, more)
+}
+
 // TestLegalShapes: what clients write when nothing goes wrong yields no finding, not even a note.
 func TestLegalShapes(t *testing.T) {
 	turn := []string{line("user", "u1", "", asked("one"), ""), line("assistant", "a1", "u1", said("m1", "yes"), "")}
@@ -55,6 +60,15 @@ func TestLegalShapes(t *testing.T) {
 		"a rewind before they were noted": append(turn[:2:2],
 			line("user", "u2", "a1", asked("two"), `,"timestamp":"2026-01-20T10:05:00.000Z","version":"2.0.29"`), line("assistant", "a2", "u2", said("m2", "no"), `,"timestamp":"2026-01-20T10:05:08.000Z","version":"2.0.29"`),
 			line("user", "u3", "a1", asked("two, but better"), `,"timestamp":"2026-01-20T10:06:00.000Z","version":"2.0.29"`), line("assistant", "a3", "u3", said("m3", "ok"), `,"timestamp":"2026-01-20T10:06:08.000Z","version":"2.0.29"`)),
+		"a rewind in front of a compaction": append(turn[:2:2],
+			line("user", "u2", "a1", asked("two"), at("05:00")), line("assistant", "a2", "u2", said("m2", "no"), at("05:08")),
+			line("user", "u3", "a1", asked("two, but better"), at("06:00")), `{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
+			line("assistant", "a3", "u3", said("m3", "ok"), at("06:08")), compacted("a3", at("07:00")), line("user", "s1", "b1", asked("what was said"), `,"isCompactSummary":true`+at("07:00")),
+			line("user", "u4", "s1", asked("three"), at("08:00")), line("assistant", "a4", "u4", said("m4", "ok"), at("08:08"))),
+		"a rewind in front of a compaction before they were noted": append(turn[:2:2],
+			line("user", "u2", "a1", asked("two"), old("05:00")), line("assistant", "a2", "u2", said("m2", "no"), old("05:08")), line("user", "u3", "a1", asked("two, but better"), old("06:00")),
+			line("assistant", "a3", "u3", said("m3", "ok"), old("06:08")), compacted("a3", old("07:00")), line("user", "s1", "b1", asked("what was said"), `,"isCompactSummary":true`+old("07:00")),
+			line("user", "u4", "s1", asked("three"), old("08:00")), line("assistant", "a4", "u4", said("m4", "ok"), old("08:08"))),
 		"a prompt that was taken back at once": append(turn[:2:2],
 			line("user", "u2", "a1", asked("tow"), at("05:00")), line("user", "u3", "a1", asked("two"), at("05:09")), line("assistant", "a3", "u3", said("m3", "ok"), at("05:15"))),
 		"an answer that was written whole, and again block by block": append(turn[:2:2],

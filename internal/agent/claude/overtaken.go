@@ -1,0 +1,104 @@
+package claude
+
+import "github.com/hist-cli/hist/internal/finding"
+
+// overtaken mends turns that a second client has played on what the first one compacted meanwhile: they hang in front of the
+// mark of the compaction, and neither the summary nor what follows it has anything of them.
+func (c *Checker) overtaken() {
+	tip := c.tipOf(c.leaf)
+	mark := markOf(tip)
+	if mark == nil {
+		return
+	}
+	last := c.beforeCompaction(mark)
+	if last == nil || under(last, mark) {
+		return
+	}
+	compacted := c.trunkOf(last)
+	compacted.walk(c)
+	for _, head := range c.nodes {
+		if head.side || head.dropped != nil || head.role == roleResult || compacted.forks[head] != nil || compacted.forks[head.up] == nil {
+			continue
+		}
+		end, answered := c.branchEnd(head)
+		if !answered || !comesAfter(end, mark) || c.leftInFront(head, end, compacted) {
+			continue
+		}
+		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
+			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "the history was compacted while another client went on here: the client sends nothing of this turn, and the summary does not tell of it",
+		}})
+		if c.stuckInFront(head, end, mark) {
+			d.Fix = finding.NoFix
+			continue
+		}
+		tip = c.behindCompaction(d, head, end, tip)
+		c.bring(head, end)
+	}
+}
+
+// stuckInFront says whether the records of a branch stand in front of a mark where no client sends what hangs behind it, and
+// will not be moved.
+func (c *Checker) stuckInFront(head, end, mark *node) bool {
+	if len(mark.keeps) == 0 || !c.newTarget() || min(head.index, end.index) > mark.index {
+		return false
+	}
+	return !c.chosen(&draft{Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
+}
+
+// bring notes the records of a branch that now follow the compaction, wherever they stand in the file.
+func (c *Checker) bring(head, end *node) {
+	if c.brought == nil {
+		c.brought = map[*node]bool{}
+	}
+	for n := end; n != head.up; n = n.up {
+		c.brought[n] = true
+	}
+}
+
+// markOf is the mark of the compaction with which what is sent begins; nil if it begins with no such mark.
+func markOf(tip *node) *node {
+	root := tip
+	for root != nil && root.up != nil {
+		root = root.up
+	}
+	if root == nil || root.role != roleBoundary {
+		return nil
+	}
+	return root
+}
+
+// comesAfter says whether a record was written behind the mark of a compaction.
+func comesAfter(n, mark *node) bool {
+	return n.index > mark.index || n.when != 0 && mark.when != 0 && n.when > mark.when
+}
+
+// leftInFront says whether a branch of what was compacted was left on purpose. Where it hangs on the last record that was
+// compacted, the mark is what was written instead.
+func (c *Checker) leftInFront(head, end *node, compacted *trunk) bool {
+	if head.up == compacted.tip {
+		return c.rewound(head) || c.leftByChoice(head)
+	}
+	return c.explained(head, end, compacted)
+}
+
+// behindCompaction hangs a branch in front of the first prompt behind the compaction that came after it, else at the end; it
+// returns the tip of what there is then.
+func (c *Checker) behindCompaction(d *draft, head, end, tip *node) *node {
+	var next *node
+	for p := tip; p != nil; p = p.up {
+		if p.isPrompt() && !p.asksNothing && end.when != 0 && p.when > end.when {
+			next = p
+		}
+	}
+	if next != nil {
+		c.hang(head, next.up, d)
+		c.hang(next, end, d)
+		return tip
+	}
+	c.hang(head, tip, d)
+	if c.byUUID[c.leaf] != nil && !under(end, c.byUUID[c.leaf]) {
+		c.pointAt(d, end, false)
+	}
+	return end
+}
