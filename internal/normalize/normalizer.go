@@ -29,7 +29,7 @@ const maxMendText = 64 << 20
 type Normalizer struct {
 	opts    Options
 	lines   *jsonl.Reader
-	others  *jsonl.Ahead // goroutines that read and scan ahead; nil at the beginning of a file
+	others  *jsonl.Ahead[session.Record] // goroutines that read, scan and decode ahead; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
 
@@ -42,7 +42,8 @@ type Normalizer struct {
 	queue  []piece // the logical records of the line in hand that have not been returned yet
 	pieces []piece // memory for a queue of one
 	line   heldLine
-	rec    session.Record
+	rec    *session.Record // the one in hand: own, or that of a line that was read ahead
+	own    session.Record
 	spans  []jsonl.Span
 	faults []finding.Finding
 
@@ -92,6 +93,7 @@ func New(r io.Reader, opts Options) *Normalizer {
 		spans:   make([]jsonl.Span, opts.Decoder.Paths()),
 		isName:  func([]byte) bool { return false },
 	}
+	f.rec = &f.own
 	if client, ok := opts.Decoder.(session.ClientReader); ok {
 		f.maxDepth, f.isName = client.MaxDepth(), client.IsName
 	}
@@ -128,7 +130,7 @@ func (f *Normalizer) Next() (*session.Record, error) {
 			return nil, err
 		}
 		if f.begin() {
-			return &f.rec, nil
+			return f.rec, nil
 		}
 	}
 }
@@ -140,7 +142,7 @@ func (f *Normalizer) pop() *session.Record {
 	}
 	p := f.queue[0]
 	f.queue = f.queue[1:]
-	rec := &f.rec
+	rec := f.rec
 	rec.Pos.Part++
 	rec.Raw, rec.Spans = p.raw, f.spans
 	rec.Torn, rec.Mended, rec.Drop = p.torn, p.mended, p.drop
@@ -149,14 +151,16 @@ func (f *Normalizer) pop() *session.Record {
 		f.unreadable()
 		return rec
 	}
-	f.finish(f.scanner.Scan(p.raw, f.spans))
+	v := f.scanner.Scan(p.raw, f.spans)
+	f.dec.Decode(rec)
+	f.finish(v)
 	return rec
 }
 
 // unreadable makes the record in hand one that can't be read.
 func (f *Normalizer) unreadable() {
 	clear(f.spans)
-	f.rec = session.Record{
+	*f.rec = session.Record{
 		Pos: f.rec.Pos, Offset: f.rec.Offset, Size: f.rec.Size, Raw: f.rec.Raw, Spans: f.spans, Original: f.rec.Original,
 		Passed: f.rec.Passed, Drop: f.rec.Drop, Open: f.rec.Open, Mended: f.rec.Mended, Kind: session.Unreadable,
 		Blank: len(bytes.Trim(f.rec.Raw, "\x00 \t\r\n")) == 0,
@@ -164,11 +168,10 @@ func (f *Normalizer) unreadable() {
 	f.rec.Zeros = f.rec.Blank && bytes.Count(f.rec.Raw, []byte{0}) >= minZeros
 }
 
-// finish decodes the record whose spans have just been scanned.
+// finish is done with each record that has just been decoded; v is the verdict on it.
 func (f *Normalizer) finish(v jsonl.Verdict) {
 	f.rec.Blank, f.rec.Zeros, f.rec.Refused = false, false, false
-	f.dec.Decode(&f.rec)
-	f.turns.See(&f.rec)
+	f.turns.See(f.rec)
 	if v.Depth > f.maxDepth && f.maxDepth > 0 {
 		f.tooDeep(v)
 	}
@@ -177,13 +180,10 @@ func (f *Normalizer) finish(v jsonl.Verdict) {
 	}
 }
 
-// begin looks at the line in hand. Nearly every line is one sound record: then begin makes the record and returns true.
-// Otherwise it queues the line's logical records.
-func (f *Normalizer) begin() (whole bool) {
+// begin looks at the line in hand. Nearly every line is one sound record: then begin makes it the record in hand and returns
+// true. Otherwise it queues the line's logical records.
+func (f *Normalizer) begin() (done bool) {
 	line := &f.line
-	f.rec.Pos = session.Pos{Line: line.Number, Part: -1}
-	f.rec.Offset, f.rec.Size = line.Offset, line.size
-	f.rec.Original = line.Raw
 	first := !f.started
 	f.started = true
 	raw := line.Raw
@@ -193,32 +193,60 @@ func (f *Normalizer) begin() (whole bool) {
 	if len(raw) > hugeLine {
 		f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long; clients load it slowly", len(raw)))
 	}
-	f.rec.Passed = line.Passed
 	if line.Passed > 0 {
 		fault := f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long: hist reads lines of up to %d bytes, so this one counts as unreadable", line.size, jsonl.MaxLine))
 		fault.Impact = finding.Loses
+		f.take(&f.own)
 		f.pieces = append(f.pieces[:0], piece{raw: raw, dead: true})
 		f.queue = f.pieces
 		return false
 	}
-	if v := f.scan(raw); v.Fault == jsonl.None && v.Object && v.Surrogate < 0 {
-		if n := len(raw); raw[n-1] == '\r' {
-			if f.allowed(f.report(CRLF, n-1, finding.Exact, "line ends with CR LF")) {
-				raw = raw[:n-1]
-			}
-		}
-		if !line.Terminated {
-			f.missingNewline()
-		}
-		rec := &f.rec
-		rec.Pos.Part = 0
-		rec.Raw, rec.Spans = raw, f.spans
-		rec.Torn, rec.Mended, rec.Drop, rec.Open = false, len(raw) != len(line.Raw), false, !line.Terminated
-		f.finish(v)
-		return true
+	v := f.read(raw)
+	if !whole(v) {
+		f.mendLine(raw)
+		return false
 	}
-	f.mendLine(raw)
-	return false
+	rec := f.rec
+	if n := len(raw); raw[n-1] == '\r' {
+		if f.allowed(f.report(CRLF, n-1, finding.Exact, "line ends with CR LF")) {
+			rec.Raw, rec.Mended = raw[:n-1], true
+		}
+	}
+	if !line.Terminated {
+		f.missingNewline()
+	}
+	rec.Pos.Part = 0
+	f.finish(v)
+	return true
+}
+
+// read scans the line in hand, whose text is raw. If it is one whole record, that becomes the record in hand. A line that was
+// read ahead, and has not changed since, is not read again.
+func (f *Normalizer) read(raw []byte) jsonl.Verdict {
+	if s := f.line.scanned; s != nil && len(raw) == len(f.line.Raw) {
+		if whole(s.Verdict) {
+			f.take(&s.Made)
+		} else {
+			f.take(&f.own) // the other is gone when lines behind this one are looked at
+		}
+		return s.Verdict
+	}
+	f.take(&f.own)
+	f.rec.Raw, f.rec.Spans, f.rec.Mended = raw, f.spans, len(raw) != len(f.line.Raw)
+	v := f.scanner.Scan(raw, f.spans)
+	if whole(v) {
+		f.dec.Decode(f.rec)
+	}
+	return v
+}
+
+// take makes a record the one in hand: the line's as it stands, or the first of its pieces.
+func (f *Normalizer) take(rec *session.Record) {
+	line := &f.line
+	f.rec = rec
+	rec.Pos = session.Pos{Line: line.Number, Part: -1}
+	rec.Offset, rec.Size, rec.Original, rec.Passed = line.Offset, line.size, line.Raw, line.Passed
+	rec.Torn, rec.Mended, rec.Drop, rec.Open = false, false, false, !line.Terminated
 }
 
 // mendLine queues the records of a line that is not simply one whole record.

@@ -5,13 +5,28 @@ import (
 	"runtime"
 
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // heldLine is a physical line whose bytes stay valid.
 type heldLine struct {
 	jsonl.Line
-	size    int64          // bytes, newline included; of all lines if several were joined
-	scanned *jsonl.Scanned // what scanning ahead has found; nil if the line has not been scanned
+	size    int64    // bytes, newline included; of all lines if several were joined
+	scanned *scanned // what was found in it ahead; nil if the line has not been scanned
+}
+
+// scanned is a line that was scanned ahead and, if it is one whole record, decoded.
+type scanned = jsonl.Scanned[session.Record]
+
+// whole says whether a line is one record as it stands.
+func whole(v jsonl.Verdict) bool { return v.Fault == jsonl.None && v.Object && v.Surrogate < 0 }
+
+// decodeAhead is called for each line that was scanned ahead, by the goroutine that did.
+func (f *Normalizer) decodeAhead(line []byte, s *scanned) {
+	if whole(s.Verdict) {
+		s.Made.Raw, s.Made.Spans = line, s.Spans
+		f.dec.Decode(&s.Made)
+	}
 }
 
 // longSession is how many bytes of a session are read before scanning ahead begins: for less it is not worth starting.
@@ -32,7 +47,7 @@ func (f *Normalizer) readLine(l *heldLine) (err error) {
 		return f.readErr
 	}
 	if f.others == nil && f.opts.Scanners > 0 && f.offset-f.skipped >= longSession {
-		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners)
+		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners, f.decodeAhead)
 	}
 	if f.others != nil {
 		l.Line, l.scanned, err = f.others.Next()
@@ -85,15 +100,6 @@ func (f *Normalizer) Close() {
 		f.others.Close()
 	}
 	f.scanner.Done()
-}
-
-// scan scans the line in hand, unless it was scanned ahead and has not changed since.
-func (f *Normalizer) scan(raw []byte) jsonl.Verdict {
-	if s := f.line.scanned; s != nil && len(raw) == len(f.line.Raw) {
-		copy(f.spans, s.Spans)
-		return s.Verdict
-	}
-	return f.scanner.Scan(raw, f.spans)
 }
 
 // hold makes the line's bytes survive the next read.
