@@ -38,6 +38,12 @@ var worst = map[string]func(n int) string{
 	"dead lines":          func(n int) string { return strings.Repeat("1\nx\n", n) },
 	"dead lines apart":    func(n int) string { return each(n, "garbage\n"+probeTurnEnd) },
 	"records on one line": func(n int) string { return strings.ReplaceAll(each(n, probeOutput), "\n", "") + "\n" },
+	"records that begin in one another": func(n int) string {
+		return strings.Repeat(`{"timestamp":"2026-11-18T09:30:01.000Z","type":"response_item","payload":`, n) + "\n"
+	},
+	"objects in one another, like records": func(n int) string {
+		return strings.Repeat(`{"timestamp":"2026-11-18T09:30:01.000Z","x":`, n) + "1" + strings.Repeat("}", n) + "\n"
+	},
 	"prompts only in events": func(n int) string {
 		return each(n, "garbage\n"+`{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"user_message","message":"prompt %d","images":[]}}`+"\n")
 	},

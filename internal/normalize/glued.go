@@ -74,6 +74,10 @@ const (
 	maxRest = 64 << 10
 	// maxInterleaved is how often hist tries, in one line, whether a record was written into another.
 	maxInterleaved = 16
+	// maxScans is how often the bytes of a line may be scanned, on average. Records that are glued or torn take two; what
+	// begins thousands of records in one another takes as many, and is no session. From then on a record ends where the next
+	// begins.
+	maxScans = 16
 )
 
 // parts returns the records in raw, and whether there is garbage beside them that is not the start of a record. The time it
@@ -81,10 +85,17 @@ const (
 func (f *Normalizer) parts(raw []byte) (pieces []piece, junk bool) {
 	raw = bytes.Clone(raw)
 	starts := newStartFinder(raw, f.dec.Starts())
-	tries := 0
+	tries, left := 0, maxScans*len(raw)
 	for at := 0; len(bytes.TrimSpace(raw[at:])) > 0; {
+		next := starts.behind(at)
 		rest := raw[at:]
+		if left < 0 && next >= 0 {
+			rest = raw[at:next]
+		}
 		v := f.scanner.Scan(rest, f.spans)
+		if left -= v.At; v.Fault == jsonl.Control || v.Fault == jsonl.NotUTF8 { // they don't end the scan
+			left -= len(rest)
+		}
 		if v.Fault == jsonl.Trailing && v.Object {
 			if p, ok := f.wholeRecord(rest[:v.At]); ok {
 				pieces = append(pieces, p)
@@ -92,8 +103,8 @@ func (f *Normalizer) parts(raw []byte) (pieces []piece, junk bool) {
 				continue
 			}
 		}
-		next := starts.behind(at)
 		if next < 0 || v.Fault == jsonl.None || len(rest) <= maxRest {
+			left -= len(rest)
 			if p, ok := f.wholeRecord(rest); ok {
 				return append(pieces, p), junk
 			}
