@@ -307,7 +307,12 @@ var worstTrees = map[string]func(n int) string{
 			}
 		})(n)
 	},
-	"the same records again": func(n int) string { return tree(n/2, works, nil) + tree(n/2, works, nil) },
+	"calls of one record without output":              oneAnswer("toolu_%d", ""),
+	"calls of one record, outputs of another":         oneAnswer("toolu_%d", "toolu_%d"),
+	"calls of one record with wrong ids":              oneAnswer("call %d", "call %d"),
+	"calls of one record with one id":                 oneAnswer("toolu_1", "toolu_1"),
+	"calls of one record with one id, without output": oneAnswer("toolu_1", ""),
+	"the same records again":                          func(n int) string { return tree(n/2, works, nil) + tree(n/2, works, nil) },
 	"conversations written anew": changed(says, func(i int, r *treeRecord) {
 		if i%64 == 0 {
 			r.parent = ""
@@ -414,6 +419,28 @@ func callsThenOutputs(call func(i, n int) int) func(n int) string {
 				r.role, r.content = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i))
 			}
 		})(n)
+	}
+}
+
+// oneAnswer is an answer of one record with n calls, the record with their outputs, if they have an id, and a prompt.
+func oneAnswer(call, output string) func(n int) string {
+	blocks := func(n int, block func(string) string, id string) string {
+		var list []string
+		for k := range n {
+			list = append(list, strings.Trim(block(strings.Replace(id, "%d", fmt.Sprint(k), 1)), "[]"))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	return func(n int) string {
+		return tree(4, says, func(i int, r *treeRecord) bool {
+			switch {
+			case i == 1:
+				r.content = blocks(n, tellsCall, call)
+			case i == 2 && output != "":
+				r.content, r.source = blocks(n, tellsOutput, output), id(1)
+			}
+			return true
+		})
 	}
 }
 

@@ -80,12 +80,12 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 		if !shared {
 			delete(c.calls(), b.id)
 		}
-		b.id = named
+		call.name(b, named)
 		c.calls()[named] = call
 		return
 	}
 	d.Edits = append(d.Edits, renamed(m, &m.blocks[0], b.id))
-	m.blocks[0].id = b.id
+	m.name(&m.blocks[0], b.id)
 	c.results()[b.id] = append(c.results()[b.id], m)
 }
 
@@ -172,7 +172,7 @@ func (c *Checker) outputsOf(id string) *outputs {
 		if m.source != "" {
 			call = c.byUUID[m.source]
 		}
-		if m.role == roleResult && call != nil && slices.Contains(call.ids(blockCall), id) {
+		if m.role == roleResult && call != nil && call.says(blockCall, id) {
 			o.of[call] = append(o.of[call], m)
 		} else {
 			o.astray = append(o.astray, m)
@@ -202,7 +202,7 @@ func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
 		return
 	}
 	d.Edits = append(d.Edits, renamed(n, b, id))
-	b.id = id
+	n.name(b, id)
 	c.calls()[id] = n
 	for i, m := range shared.of[n] {
 		if shared.moved[m] {
@@ -217,10 +217,11 @@ func (c *Checker) renamePair(n *node, b *block, shared *outputs) {
 // rename makes an output answer a call under that call's new id.
 func (c *Checker) rename(d *draft, m *node, old, id string) {
 	found, results := false, c.results()
-	for i := range m.blocks {
-		if b := &m.blocks[i]; b.kind == blockResult && b.id == old {
+	for b := range m.blocksOf(old) {
+		if b.kind == blockResult {
 			d.Edits = append(d.Edits, renamed(m, b, id))
-			b.id, found = id, true
+			m.name(b, id)
+			found = true
 		}
 	}
 	if found {
@@ -279,7 +280,7 @@ func (c *Checker) validateID(n *node, b *block, shared *outputs) {
 		return
 	}
 	d.Edits = append(d.Edits, renamed(n, b, id))
-	b.id = id
+	n.name(b, id)
 	c.calls()[id] = n
 	for _, m := range shared.of[n] {
 		c.rename(d, m, old, id)

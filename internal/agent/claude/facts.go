@@ -73,6 +73,7 @@ type callPairs struct {
 
 	callMap   map[string]*node
 	resultMap map[string][]*node
+	asked     callBlocks // of the record whose calls were asked for last
 }
 
 // fileFacts are of the file as a whole.

@@ -12,13 +12,7 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 	if c.opts.Beside == nil || call.new != nil || call.mended {
 		return "", ""
 	}
-	var block gjson.Result
-	gjson.GetBytes(c.opts.Beside.Line(call.offset), "message.content").ForEach(func(_, b gjson.Result) bool {
-		if b.Get("id").String() == callID {
-			block = b
-		}
-		return !block.Exists()
-	})
+	block := c.callBlock(call, callID)
 	in := block.Get("input")
 	file := in.Get("file_path").String()
 	sent := func(words string) bool {
@@ -42,6 +36,27 @@ func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 		}
 	}
 	return "", ""
+}
+
+// callBlocks are the blocks of one record, by their ids.
+type callBlocks struct {
+	of   *node
+	byID map[string]gjson.Result
+}
+
+// callBlock is the block of a call as it stands in the file. The calls of a record are asked for one after another: it is
+// read once.
+func (c *Checker) callBlock(call *node, callID string) gjson.Result {
+	if c.asked.of != call {
+		c.asked = callBlocks{call, map[string]gjson.Result{}}
+		gjson.GetBytes(c.opts.Beside.Line(call.offset), "message.content").ForEach(func(_, b gjson.Result) bool {
+			if id := b.Get("id").String(); !c.asked.byID[id].Exists() {
+				c.asked.byID[id] = b
+			}
+			return true
+		})
+	}
+	return c.asked.byID[callID]
 }
 
 // silent is what is sent for a command without output (2.1.75 to 2.1.330, measured).

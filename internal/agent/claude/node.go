@@ -120,7 +120,12 @@ func (n *node) each(kind blockKind) iter.Seq[string] {
 
 // says says whether there is a block of a kind with an id.
 func (n *node) says(kind blockKind, id string) bool {
-	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == kind && b.id == id })
+	for b := range n.blocksOf(id) {
+		if b.kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // has says whether there is a block of a kind.

@@ -321,12 +321,14 @@ func (c *Checker) twiceAnswered() {
 	if c.answers.apart() && c.resultMap == nil { // and hist has written none
 		return
 	}
+	done := map[string]bool{}
 	for _, n := range c.nodes {
 		for id := range n.each(blockCall) {
 			list := c.results()[id]
-			if n.side || len(list) < 2 || c.calls()[id] != n {
+			if n.side || len(list) < 2 || c.calls()[id] != n || done[id] {
 				continue
 			}
+			done[id] = true
 			for _, m := range list[1:] {
 				if m.new != nil || m.dropped != nil || m.again || len(m.blocks) != 1 {
 					continue

@@ -68,17 +68,18 @@ func (v *vocabulary) of(rec *session.Record) *words {
 type rare struct {
 	ref2      string // logicalParentUuid of a boundary
 	faults    []fault
-	pictures  int          // images in the message
-	wide      []picture    // those of them that are too wide among many
-	keeps     []keptRecord // what a compaction's mark says that it kept
-	rebuilt   *rebuilt     // what the result tells of its call, where that may be needed
-	renamed   *string      // the parent as it stands in the file, where the record names another now
-	moves     []move       // where it was hung, and for which findings
-	named     *draft       // the finding that gives it another id
-	dropped   *draft       // the finding that takes it out
-	emptySpan jsonl.Span   // the content of a message with no words in it
-	contentAt int          // where the content of a message that has none would begin; 0 if it has
-	new       *made        // the record is hist's own
+	pictures  int                 // images in the message
+	wide      []picture           // those of them that are too wide among many
+	keeps     []keptRecord        // what a compaction's mark says that it kept
+	rebuilt   *rebuilt            // what the result tells of its call, where that may be needed
+	renamed   *string             // the parent as it stands in the file, where the record names another now
+	moves     []move              // where it was hung, and for which findings
+	named     *draft              // the finding that gives it another id
+	dropped   *draft              // the finding that takes it out
+	byID      map[string][]*block // of very many blocks
+	emptySpan jsonl.Span          // the content of a message with no words in it
+	contentAt int                 // where the content of a message that has none would begin; 0 if it has
+	new       *made               // the record is hist's own
 	edit      placed
 }
 
