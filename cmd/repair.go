@@ -28,7 +28,7 @@ func repairCommand(e *env) *cli.Command {
 		Description: "By default the copy is a new thread beside the original, which is not touched; the command that resumes it is\nprinted. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs) and taken back by hist undo.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: first move databases that no client can open into the run's record, while no client runs", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: then move databases that the client can't read into the run's record, while no client runs", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
@@ -103,7 +103,6 @@ func (e *env) repair(c *cli.Context) error {
 		r.bar.end()
 		r.bar = e.newProgress(list, passesOfRepair)
 	}
-	r.moveDatabases(c.Context, list)
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
 			// What was repaired before can be taken back.
@@ -319,6 +318,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	}
 	return repair.Do(ctx, repair.Job{
 		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
+		MoveDatabases: r.c.Bool("move-databases"),
 	})
 }
 

@@ -246,6 +246,8 @@ func (p *reportPrinter) side(sign string, lines []repair.Excerpt) {
 func (p *reportPrinter) mend(e *repair.Entry) string {
 	text := cmp.Or(fixWords[e.Fix], e.Fix)
 	switch {
+	case e.Moved != "":
+		text = "moved to " + oneLine(cmp.Or(e.Kept, "the run's record"))
 	case e.Lost > 0 && e.From != "":
 		text = "a part of it comes from " + oneLine(e.From) + ", the rest is lost; a placeholder tells the model so"
 	case e.Lost > 0:

@@ -125,10 +125,13 @@ func runTable(w io.Writer, list []runs.Manifest, now time.Time) error {
 	return t.Flush()
 }
 
-// sessionsOf names the session that a run repaired, or how many they were.
+// sessionsOf names the session that a run repaired, or how many they were; of a run that only moved databases, those.
 func sessionsOf(m *runs.Manifest) string {
 	files := slices.DeleteFunc(slices.Clone(m.Files), func(f runs.File) bool { return f.Mode == runs.Moved && len(m.Files) > 1 })
-	if len(files) != 1 {
+	switch {
+	case len(files) == 0 && len(m.Files) > 0:
+		return count(int64(len(m.Files)), "database", "databases")
+	case len(files) != 1:
 		return count(int64(len(files)), "session", "sessions")
 	}
 	source := files[0].Source
@@ -165,7 +168,7 @@ func (e *env) showRun(c *cli.Context, id string) error {
 		case runs.InPlace:
 			fmt.Fprint(w, "replaced in place")
 		case runs.Moved:
-			fmt.Fprintf(w, "a database that no client can open, moved to %s", oneLine(filepath.Join(run.Path(), f.Backup)))
+			fmt.Fprintf(w, "a database that its client can't read, moved to %s", oneLine(filepath.Join(run.Path(), f.Backup)))
 		case runs.View:
 			fmt.Fprint(w, "left as it was; rows that its client's database held of it were cleared")
 		case runs.NewThread:

@@ -40,3 +40,15 @@ func TestShowRunOfAView(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestSessionsOfARun: what a run is about is told in a few words, also where it moved databases and nothing else.
+func TestSessionsOfARun(t *testing.T) {
+	moved, session := runs.File{Source: "/h/goals_1.sqlite", Mode: runs.Moved}, runs.File{Source: "/h/a.jsonl", Mode: runs.InPlace}
+	for want, files := range map[string][]runs.File{
+		"goals_1.sqlite": {moved}, "2 databases": {moved, moved}, "a.jsonl": {session, moved}, "2 sessions": {session, moved, session}, "0 sessions": nil,
+	} {
+		if got := sessionsOf(&runs.Manifest{Files: files}); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

@@ -2,33 +2,63 @@ package repair
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/inuse"
-	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/lint"
 )
 
-// BrokenDatabases are the databases of a home that can't be read, and for which its client opens no session.
-func BrokenDatabases(ctx context.Context, home string) []string {
-	if b, ok := openHome(ctx, home).(agent.Breakable); ok {
-		return b.Broken()
+// moveDatabases moves the databases beside the session that its client can't read into the run's record, and reports it as an
+// edit. It comes last: what a database still tells was looked for before. A dry run only reports it.
+func (w *job) moveDatabases(ctx context.Context, rep *Report) error {
+	for i := range w.plan.Rest {
+		f := &w.plan.Rest[i]
+		if f.Beside == "" {
+			continue
+		}
+		e := Entry{Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: lint.SetAside.String(), Reason: f.Message, Moved: f.Beside}
+		if w.Mode == InPlace {
+			kept, err := w.moveDatabase(ctx, f.Beside)
+			if err != nil {
+				return w.named(err)
+			}
+			e.Kept, rep.Run, rep.Target, rep.Resume = kept, w.run.Manifest.Run, w.Source.Real, w.resume()
+		}
+		rep.Edits, rep.Fix = append(rep.Edits, e), lint.SetAside.String()
+		rep.Left = slices.DeleteFunc(rep.Left, func(l Left) bool { return l.Rule == f.Rule.Name && l.Reason == f.Message })
 	}
 	return nil
 }
 
-// MoveDatabase moves one of them into the record of a run. The error is inuse.ErrBusy if a client runs, or if it can't be told
-// that none does.
-func MoveDatabase(ctx context.Context, run *runs.Run, home, path string) error {
-	if err := homeIsFree(ctx, home); err != nil {
-		return err
+// moveDatabase moves one, and returns where it is kept. The error is inuse.ErrBusy if a client runs, or if it can't be told that
+// none does.
+func (w *job) moveDatabase(ctx context.Context, path string) (kept string, err error) {
+	if err := homeIsFree(ctx, w.Home); err != nil {
+		return "", err
+	}
+	run, err := w.begin()
+	if err != nil {
+		return "", err
 	}
 	var guards []*inuse.Guard
 	defer func() { release(guards) }()
-	return run.MoveAway(ctx, path, home, func() (err error) {
-		guards, err = holdDatabases(ctx, home)
+	kept, err = run.MoveAway(ctx, path, w.Home, func() (err error) {
+		guards, err = holdDatabases(ctx, w.Home)
 		return err
 	})
+	if err != nil {
+		return "", errors.Join(err, discard(run))
+	}
+	return filepath.Join(run.Path(), kept), nil
+}
+
+// foundDamaged says whether lint tells that a database beside the session can't be read, so that nothing more need be said of it.
+func (w *job) foundDamaged(name string) bool {
+	return slices.ContainsFunc(w.plan.Rest, func(f lint.Finding) bool { return f.Beside != "" && filepath.Base(f.Beside) == name })
 }
 
 // homeIsFree says that nobody has a database of a home open.

@@ -1,39 +1,34 @@
 package repair
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
-	"github.com/hist-cli/hist/internal/runs"
 )
 
 // While a database is brought back nobody can begin to use the home: who tries waits, and the undo ends.
 func TestUndoHoldsTheDatabases(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	dir := t.TempDir()
+	dir, session, _ := inHome(t)
 	broken, other := filepath.Join(dir, "goals_1.sqlite"), filepath.Join(dir, "logs_2.sqlite")
-	for _, path := range []string{broken, broken + "-wal", other} {
-		if err := os.WriteFile(path, []byte(strings.Repeat("this is no database. ", 40)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for _, path := range []string{broken, broken + "-wal", broken + "-shm"} {
+		put(t, path, bytes.Repeat([]byte("this is no database. "), 40))
 	}
-	run, err := runs.New("test")
-	if err == nil {
-		err = MoveDatabase(t.Context(), run, dir, broken)
-	}
+	put(t, other, nil)
+	rep, err := Do(t.Context(), Job{Path: session, Home: dir, Mode: InPlace, MoveDatabases: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opened := false
 	failpoint.Observe(func(step string) {
-		if step == "published" && !opened { // the log is back, the database is not
+		if _, err := os.Lstat(broken + "-wal"); step == "published" && err == nil && !opened { // the log is back, the database is not
 			opened = true
 			fd, err := unix.Open(other, unix.O_RDWR|unix.O_NONBLOCK, 0)
 			if !errors.Is(err, unix.EAGAIN) {
@@ -43,16 +38,61 @@ func TestUndoHoldsTheDatabases(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { failpoint.Observe(nil) })
-	if err := undo(t, run.Manifest.Run); !errors.Is(err, inuse.ErrBusy) || !opened {
+	if err := undo(t, rep.Run); !errors.Is(err, inuse.ErrBusy) || !opened {
 		t.Errorf("opened: %v; undo: %v", opened, err)
 	}
 	if _, err := os.Lstat(broken); err == nil {
 		t.Error("the database came back although a client begins to use the home")
 	}
-	if err := undo(t, run.Manifest.Run); err != nil {
+	if err := undo(t, rep.Run); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(broken); err != nil {
 		t.Error(err)
+	}
+}
+
+// A database that can't be read where it tells of the session is moved, too, and the report says where it is kept.
+func TestMovedWhereItTellsOfTheSession(t *testing.T) {
+	for name, table := range map[string]string{"state_5.sqlite": "threads", "thread_history_1.sqlite": "thread_turns"} {
+		home, path, _ := inHome(t)
+		database := filepath.Join(home, name)
+		spoiled(t, database, table)
+		before, err := os.ReadFile(database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := func(e Entry) bool { return e.Rule == "damaged-database" && e.Fix == "set-aside" }
+		tried, err := Do(t.Context(), Job{Path: path, Home: home, Mode: DryRun, Instead: InPlace, MoveDatabases: true})
+		if err != nil || slices.IndexFunc(tried.Edits, is) < 0 {
+			t.Errorf("%s: a dry run does not tell of it: %+v (%v)", name, tried, err)
+		}
+		rep, err := Do(t.Context(), Job{Path: path, Home: home, Mode: InPlace, MoveDatabases: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(rep.Edits, is)
+		if at < 0 || rep.Unrepaired() || rep.Fix != "set-aside" || len(rep.Notes) > 0 {
+			t.Fatalf("%s: %+v", name, rep)
+		}
+		if kept, err := os.ReadFile(rep.Edits[at].Kept); err != nil || !bytes.Equal(kept, before) {
+			t.Errorf("%s: %d of %d bytes are kept (%v)", name, len(kept), len(before), err)
+		}
+		if _, err := os.Lstat(database); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+		list, err := filepath.Glob(filepath.Join(filepath.Dir(rep.Edits[at].Kept), "*.report.json"))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("reports in the record: %q (%v)", list, err)
+		}
+		if text, err := os.ReadFile(list[0]); err != nil || !bytes.Contains(text, []byte(`"kept"`)) {
+			t.Errorf("%s: the report in the record does not tell of it (%v)", name, err)
+		}
+		if err := undo(t, rep.Run); err != nil {
+			t.Error(err)
+		}
+		if back, err := os.ReadFile(database); err != nil || !bytes.Equal(back, before) {
+			t.Errorf("%s: %d of %d bytes are back (%v)", name, len(back), len(before), err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -56,6 +57,8 @@ type Job struct {
 	Output  string    // ToFile: a path that does not exist yet
 	Stream  io.Writer // ToStream
 	Home    string    // the agent's home, for its locks; "" if the file lies in none
+	// MoveDatabases moves databases that keep the client from resuming the session into the run's record; in place only.
+	MoveDatabases bool
 	// Records gives the manifests of earlier runs, newest first; nil: a copy is made whatever they say.
 	Records func() []runs.Manifest
 	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream. nil
@@ -74,6 +77,7 @@ type job struct {
 	copied *lint.Result
 	notes  []string                          // what else was done, or left alone
 	before func() (sha256 string, err error) // hash of the source's bytes; nil until hashSource
+	run    *runs.Run                         // its record; nil until begin
 	thread string                            // id of the copy's thread
 	target string
 
@@ -118,9 +122,29 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 	rep, err := w.do(ctx)
 	if errors.Is(err, errNothing) {
 		w.leaveAll()
-		return w.do(ctx)
+		rep, err = w.do(ctx)
+	}
+	if err == nil && w.MoveDatabases && w.as() == InPlace {
+		err = w.moveDatabases(ctx, rep)
+	}
+	if rep != nil && w.run != nil && rep.Run == w.run.Manifest.Run {
+		if kept := rep.keep(w.run, filepath.Base(w.Source.Real)); kept != nil {
+			rep.Notes = append(rep.Notes, "the repair is done, but this report could not be kept: "+kept.Error())
+		}
 	}
 	return rep, err
+}
+
+// begin opens the record of the run, once for the session.
+func (w *job) begin() (*runs.Run, error) {
+	if w.run != nil {
+		return w.run, nil
+	}
+	run, err := w.Begin()
+	if err == nil {
+		w.run = run
+	}
+	return run, err
 }
 
 // do carries out the plan in the job's mode.

@@ -157,7 +157,7 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 		rep.Target = t.Path
 		return rep, err
 	}
-	run, err := w.Begin()
+	run, err := w.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -246,11 +246,7 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 		w.notes = append(w.notes, "the session stays compressed; its client unpacks it at the next resume")
 	}
 	w.enlist(ctx)
-	rep := w.report(run)
-	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
-		rep.Notes = append(rep.Notes, "the session was repaired, but this report could not be kept: "+kept.Error())
-	}
-	return rep, c.file, err
+	return w.report(run), c.file, err
 }
 
 // copying is one copy on its way into its file.

@@ -63,6 +63,8 @@ type Entry struct {
 	From        string    `json:"from,omitempty"` // where recovered content comes from
 	Also        []string  `json:"also,omitempty"` // other rules mended by the same edit
 	Lines       int64     `json:"lines,omitempty"`
+	Moved       string    `json:"moved,omitempty"` // a database that was moved away
+	Kept        string    `json:"kept,omitempty"`  // the file in the run's record that it is now; "" in a dry run
 	Before      []Excerpt `json:"before,omitempty"`
 	After       []Excerpt `json:"after,omitempty"`
 	MoreBefore  int64     `json:"more_before,omitempty"` // lines, of very many, that are not in Before

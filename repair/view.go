@@ -15,7 +15,7 @@ import (
 
 // reproject mends nothing but the client's view of the session.
 func (w *job) reproject(ctx context.Context) (*Report, error) {
-	run, err := w.Begin()
+	run, err := w.begin()
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +37,7 @@ func (w *job) reproject(ctx context.Context) (*Report, error) {
 		return nil, errors.Join(w.named(err), w.giveBack(ctx, run, &f))
 	}
 	w.target = w.Source.Real
-	rep := w.report(run)
-	if kept := rep.keep(run, filepath.Base(w.Source.Real)); kept != nil {
-		rep.Notes = append(rep.Notes, "the client's view was repaired, but this report could not be kept: "+kept.Error())
-	}
-	return rep, nil
+	return w.report(run), nil
 }
 
 // viewFrom is the offset from which the client's view of the session will be wrong: where the first byte moves, or 0 if it
@@ -75,6 +71,9 @@ func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
 func (w *job) staleView(ctx context.Context, views agent.Viewer) (bool, error) {
 	read, ok, err := views.Viewed(ctx, w.Source.Real)
 	if errors.Is(err, agent.ErrSchema) {
+		if w.foundDamaged(views.ViewName()) {
+			return false, nil
+		}
 		w.notes = append(w.notes, err.Error()+"; it was left alone: if the client shows old turns, it needs this thread's rows deleted")
 		return false, nil
 	}

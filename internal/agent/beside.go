@@ -34,10 +34,8 @@ type Viewer interface {
 	RestoreView(ctx context.Context, path, now string, saved io.Reader) (bool, error)
 }
 
-// Breakable is a home whose client opens none of its sessions while it can't read a database of its own.
+// Breakable is a home whose client does not open sessions while it can't read a database of its own.
 type Breakable interface {
-	// Broken are the paths of the databases that can't be read.
-	Broken() []string
 	// Databases are the paths of those that a running client has open.
 	Databases() []string
 }

@@ -22,55 +22,56 @@ const (
 
 // MoveAway keeps a database, with what SQLite keeps beside it, in the run and then removes it. free is called when all is kept
 // and recorded: its error means that somebody may use the database, and then nothing is removed. The database itself goes last:
-// until then another repair, or an undo, finds it and finishes.
-func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error) error {
+// until then another repair, or an undo, finds it and finishes. It returns the name
+// under which the run keeps the database.
+func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error) (kept string, err error) {
 	if !filepath.IsAbs(path) {
-		return fmt.Errorf("moving %s away: its path must be absolute", path)
+		return "", fmt.Errorf("moving %s away: its path must be absolute", path)
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		return fmt.Errorf("moving a database away: %w", err)
+		return "", fmt.Errorf("moving a database away: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file: move it away by hand, and what it leads to", path)
+		return "", fmt.Errorf("%s is not a regular file: move it away by hand, and what it leads to", path)
 	}
 	logInfo, err := os.Lstat(path + logSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("moving a database away: %w", err)
+		return "", fmt.Errorf("moving a database away: %w", err)
 	}
 	f := File{Source: path, Target: path, Mode: Moved, SizeBefore: info.Size(), ModTimeBefore: info.ModTime(), Perm: info.Mode().Perm(), Home: home, SHA256After: sum.New().Hex()}
 	if f.Log, f.LogSHA256, err = r.backupIfThere(ctx, path+logSuffix); err != nil {
-		return err
+		return "", err
 	}
 	if f.Shared, f.SharedSHA256, err = r.backupIfThere(ctx, path+sharedSuffix); err != nil {
-		return err
+		return "", err
 	}
 	if f.Backup, f.SHA256Before, err = r.Backup(ctx, path); err != nil {
-		return err
+		return "", err
 	}
 	if err := f.check(); err != nil {
-		return fmt.Errorf("recording %s: %w", path, err)
+		return "", fmt.Errorf("recording %s: %w", path, err)
 	}
 	at := len(r.Manifest.Files)
 	r.Manifest.Files = append(r.Manifest.Files, f)
 	if err := r.record(at, true); err != nil {
 		r.Manifest.Files = r.Manifest.Files[:at]
-		return err
+		return "", err
 	}
 	if err := errors.Join(free(), unchanged(path, info), unchanged(path+logSuffix, logInfo)); err != nil {
-		return errors.Join(err, r.drop())
+		return "", errors.Join(err, r.drop())
 	}
 	for _, name := range []string{path + logSuffix, path + sharedSuffix, path} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("moving a database away (it is kept in %s): %w", r.dir, err)
+			return "", fmt.Errorf("moving a database away (it is kept in %s): %w", r.dir, err)
 		}
 		failpoint.At("moved " + filepath.Ext(name))
 	}
 	if err := publish.SyncDir(filepath.Dir(path)); err != nil {
-		return err
+		return "", err
 	}
 	r.Manifest.Files[at].Published = true
-	return r.record(at, true)
+	return f.Backup, r.record(at, true)
 }
 
 // unchanged says whether a file is still the one that was looked at before it was kept, nil for none. It is compared by size and

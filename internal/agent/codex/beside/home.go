@@ -270,11 +270,11 @@ func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Fi
 		}
 	}
 	for _, d := range whole {
-		what := fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session; hist repair --in-place --move-databases keeps it and moves it away, and the client makes a new one", d.Name, d.Why)
+		what := fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session", d.Name, d.Why)
 		if d.Part {
-			what = fmt.Sprintf("the client cannot read what its database %s tells of this session (%s): from 0.150 on it may then not resume it; move the database away with its -wal and -shm files, and the client makes a new one", d.Name, d.Why)
+			what = fmt.Sprintf("the client cannot read what its database %s tells of this session (%s): from 0.150 on it may then not resume it", d.Name, d.Why)
 		}
-		f := ofFile(rules.DamagedDatabase, what)
+		f := ofFile(rules.DamagedDatabase, what+"; hist repair --in-place --move-databases keeps it and moves it away, and the client makes a new one")
 		f.Beside = filepath.Join(home.Databases(h.dir), d.Name)
 		if codex.Before(res.Summary.Header.Version, 0, 150) {
 			f.Impact = lint.Notes

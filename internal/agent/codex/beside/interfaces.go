@@ -56,14 +56,6 @@ func (h *Home) RestoreView(ctx context.Context, path, now string, saved io.Reade
 	return store.Restore(ctx, h.dir, id, now, saved)
 }
 
-// Broken are the databases that store.DamagedDatabases found.
-func (h *Home) Broken() (paths []string) {
-	for _, d := range h.damaged() {
-		paths = append(paths, filepath.Join(home.Databases(h.dir), d.Name))
-	}
-	return paths
-}
-
 // Databases are the files of home.DatabaseNames.
 func (h *Home) Databases() (paths []string) {
 	for _, name := range home.DatabaseNames(h.dir) {

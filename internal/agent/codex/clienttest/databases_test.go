@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,54 +12,94 @@ import (
 	"github.com/hist-cli/hist/repair"
 )
 
-// A client refuses every session of a home with a database that it can't read. When that is moved away, the client makes a new
-// one and sends the whole history, and an undo leaves the new one alone.
+// A client refuses every session of a home with a database that it can't read, and a session whose own rows it can't read. When
+// that database is moved away, the client makes a new one and sends the whole history, and an undo leaves the new one alone.
 func TestMovedDatabase(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	clientsSince(t, "0.150.0", func(t *testing.T, bin Binary) {
-		h := newHome(t, bin)
-		_, id, clean := recordClean(t, h)
-		database := filepath.Join(h.Codex, "thread_history_1.sqlite")
+	for _, c := range []struct{ name, file, table, until string }{
+		{"no database", "thread_history_1.sqlite", "", ""},
+		{"no row", "state_5.sqlite", "sqlite_autoindex_threads_1", "0.160.0"}, // which does without it
+		{"no turns", "thread_history_1.sqlite", "thread_turns", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clientsSince(t, "0.150.0", func(t *testing.T, bin Binary) {
+				if c.until != "" && !versionLess(bin.Version, c.until) {
+					t.Skip("this client resumes all the same")
+				}
+				h := newHome(t, bin)
+				rec, id, clean := recordClean(t, h)
+				database := filepath.Join(h.Codex, c.file)
+				spoil(t, database, c.table)
+				if res := h.Resume(t.Context(), id, Prompt); len(res.Requests) != 0 {
+					t.Errorf("the client resumes all the same: %+v", res)
+				}
+				rep, err := repair.Do(t.Context(), repair.Job{Path: rec.Rollout, Home: h.Codex, Mode: repair.InPlace, MoveDatabases: true})
+				if err != nil || rep.Unrepaired() {
+					t.Fatalf("%+v: %v", rep, err)
+				}
+				res := h.Resume(t.Context(), id, Prompt)
+				if res.Err != nil || res.ExitCode != 0 || len(res.Requests) != 1 {
+					t.Fatalf("%+v", res)
+				}
+				if c := Compare(clean, Input(res.Requests[0].Body)); !c.OrderKept || c.Sent+c.Changed != c.Clean {
+					t.Errorf("%+v", c)
+				}
+				undoLeaves(t, rep.Run, database)
+			})
+		})
+	}
+}
+
+// spoil writes over a database: over the page in which a table or an index begins, or over all of it if none is named.
+func spoil(t *testing.T, database, table string) {
+	t.Helper()
+	if table == "" {
 		for _, suffix := range []string{"-wal", "-shm"} {
 			if err := os.Remove(database + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 				t.Fatal(err)
 			}
 		}
-		broken := bytes.Repeat([]byte("this is no database. "), 400)
-		if err := os.WriteFile(database, broken, 0o600); err != nil {
+		if err := os.WriteFile(database, bytes.Repeat([]byte("this is no database. "), 400), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if res := h.Resume(t.Context(), id, Prompt); len(res.Requests) != 0 {
-			t.Errorf("the client resumes all the same: %+v", res)
-		}
+		return
+	}
+	db, err := sql.Open("sqlite", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page, size int64
+	if _, err = db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err == nil {
+		err = db.QueryRow("SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?", table).Scan(&page, &size)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(text[(page-1)*size : page*size])
+	if err := os.WriteFile(database, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
 
-		if found := repair.BrokenDatabases(t.Context(), h.Codex); len(found) != 1 || found[0] != database {
-			t.Fatalf("broken are %q", found)
-		}
-		run, err := runs.New("test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := repair.MoveDatabase(t.Context(), run, h.Codex, database); err != nil {
-			t.Fatal(err)
-		}
-		res := h.Resume(t.Context(), id, Prompt)
-		if res.Err != nil || res.ExitCode != 0 || len(res.Requests) != 1 {
-			t.Fatalf("%+v", res)
-		}
-		if c := Compare(clean, Input(res.Requests[0].Body)); !c.OrderKept || c.Sent+c.Changed != c.Clean {
-			t.Errorf("%+v", c)
-		}
-
-		made, err := os.ReadFile(database)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := run.Undo(t.Context(), repair.Claims{}); !errors.Is(err, runs.ErrMovedOn) {
-			t.Errorf("undo: %v", err)
-		}
-		if now, err := os.ReadFile(database); err != nil || !bytes.Equal(now, made) {
-			t.Errorf("the undo has changed the client's new database (%v)", err)
-		}
-	})
+// undoLeaves checks that an undo leaves the database alone that the client has made since.
+func undoLeaves(t *testing.T, run, database string) {
+	t.Helper()
+	made, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := runs.Load(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Undo(t.Context(), repair.Claims{}); !errors.Is(err, runs.ErrMovedOn) {
+		t.Errorf("undo: %v", err)
+	}
+	if now, err := os.ReadFile(database); err != nil || !bytes.Equal(now, made) {
+		t.Errorf("the undo has changed the client's new database (%v)", err)
+	}
 }
