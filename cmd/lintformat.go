@@ -162,7 +162,7 @@ func (p *machinePrinter) session(r linted) error {
 			f := &r.result.Findings[i]
 			s.Findings = append(s.Findings, format.Finding{
 				Path: r.target.path, Line: f.Pos.Line, Offset: f.Offset, Rule: f.Rule.Name, Impact: f.Impact.String(), Fix: f.Fix.String(),
-				Message: f.Message, Record: f.Record, Source: f.Source, Count: f.Count,
+				Message: f.Message, Record: f.Record, Source: f.Source, Option: f.Option, Count: f.Count,
 				Fingerprint: r.prints[i], LineOffset: f.On.Offset, LineSize: f.On.Size,
 				Fails: f.Impact.AtLeast(p.threshold), Note: f.Impact == lint.Notes,
 			})

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,8 @@ type textPrinter struct {
 	sessions int64
 	damaged  int64 // sessions with more than notes
 	mendable int64 // findings that are more than notes and have a fix
+	optional int64 // those that have one only with an option
+	options  []string
 	counts   [5]int64
 	ignored  int64
 	lowered  int64
@@ -55,8 +58,8 @@ func (p *textPrinter) session(r linted) error {
 		if f.Impact != lint.Notes {
 			damaged = true
 			p.rule = cmp.Or(p.rule, f.Rule.Name)
-			if f.Fix != lint.NoFix && !stuck {
-				p.mendable++
+			if !stuck {
+				p.canMend(f)
 			}
 		} else if !p.notes {
 			continue
@@ -75,6 +78,19 @@ func (p *textPrinter) session(r linted) error {
 		p.damaged++
 	}
 	return p.w.Flush()
+}
+
+// canMend counts a finding of a session of which a copy can be made.
+func (p *textPrinter) canMend(f *lint.Finding) {
+	switch {
+	case f.Fix != lint.NoFix:
+		p.mendable++
+	case f.Option != "":
+		p.optional++
+		if !slices.Contains(p.options, f.Option) {
+			p.options = append(p.options, f.Option)
+		}
+	}
 }
 
 func (p *textPrinter) finding(r linted, f *lint.Finding) {
@@ -206,17 +222,29 @@ func (p *textPrinter) damage(found int64) string {
 		}
 		line = fmt.Sprintf("%d of %d sessions %s damaged", p.damaged, p.sessions, are)
 	}
-	switch {
-	case p.mendable == found && found == 1:
-		return line + ": 1 finding, which can be repaired"
-	case p.mendable == found:
-		return line + fmt.Sprintf(": %d findings, all of which can be repaired", found)
-	case found == 1:
-		return line + ": 1 finding, which can't be repaired"
-	case p.mendable == 0:
-		return line + fmt.Sprintf(": %d findings, none of which can be repaired", found)
+	if p.optional == 0 {
+		return line + ": " + repairable(p.mendable, found)
 	}
-	return line + fmt.Sprintf(": %d of %d findings can be repaired", p.mendable, found)
+	with := " with " + strings.Join(p.options, " or ")
+	if p.mendable == 0 {
+		return line + ": " + repairable(p.optional, found) + with
+	}
+	return line + fmt.Sprintf(": %d of %d findings can be repaired, %d more%s", p.mendable, found, p.optional, with)
+}
+
+// repairable says in words how many of the findings can be repaired.
+func repairable(some, all int64) string {
+	switch {
+	case some == all && all == 1:
+		return "1 finding, which can be repaired"
+	case some == all:
+		return fmt.Sprintf("%d findings, all of which can be repaired", all)
+	case all == 1:
+		return "1 finding, which can't be repaired"
+	case some == 0:
+		return fmt.Sprintf("%d findings, none of which can be repaired", all)
+	}
+	return fmt.Sprintf("%d of %d findings can be repaired", some, all)
 }
 
 // next says what to type next.

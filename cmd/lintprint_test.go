@@ -15,20 +15,25 @@ func TestSummaryOfMendable(t *testing.T) {
 	rule := lint.Rules[0]
 	for _, c := range []struct {
 		summary lint.Summary
-		fixes   []lint.Fix
+		fixes   []lint.Fix // NoFix comes with the option, if there is one
 		want    string
+		option  string
 	}{
-		{lint.Summary{}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, all of which can be repaired"},
-		{lint.Summary{}, []lint.Fix{lint.Exact, lint.NoFix}, "1 session is damaged: 1 of 2 findings can be repaired"},
-		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: 2 findings, none of which can be repaired"},
-		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, none of which can be repaired"},
-		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact}, "1 session is damaged: 1 finding, which can't be repaired"},
+		{lint.Summary{}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, all of which can be repaired", ""},
+		{lint.Summary{}, []lint.Fix{lint.Exact, lint.NoFix}, "1 session is damaged: 1 of 2 findings can be repaired", ""},
+		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: 2 findings, none of which can be repaired", ""},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact, lint.StandIn}, "1 session is damaged: 2 findings, none of which can be repaired", ""},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.Exact}, "1 session is damaged: 1 finding, which can't be repaired", ""},
+		{lint.Summary{}, []lint.Fix{lint.NoFix}, "1 session is damaged: 1 finding, which can be repaired with --x", "--x"},
+		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.NoFix}, "1 session is damaged: 2 findings, all of which can be repaired with --x", "--x"},
+		{lint.Summary{}, []lint.Fix{lint.NoFix, lint.Exact}, "1 session is damaged: 1 of 2 findings can be repaired, 1 more with --x", "--x"},
+		{lint.Summary{TooLong: true}, []lint.Fix{lint.NoFix}, "1 session is damaged: 1 finding, which can't be repaired", "--x"},
 	} {
 		var out bytes.Buffer
 		p := &textPrinter{w: bufio.NewWriter(&out), st: newStyles(false)}
 		res := &lint.Result{Summary: c.summary}
 		for _, fix := range c.fixes {
-			res.Findings = append(res.Findings, lint.Finding{Rule: rule, Impact: lint.Loses, Fix: fix})
+			res.Findings = append(res.Findings, lint.Finding{Rule: rule, Impact: lint.Loses, Fix: fix, Option: c.option})
 		}
 		if err := p.session(linted{target: target{path: "s.jsonl"}, result: res}); err != nil {
 			t.Fatal(err)

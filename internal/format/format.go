@@ -25,6 +25,7 @@ type Finding struct {
 	Message string `json:"message"` // no words of the conversation
 	Record  string `json:"record,omitempty"`
 	Source  string `json:"source,omitempty"`
+	Option  string `json:"option,omitempty"`
 	Count   int64  `json:"count,omitempty"`
 
 	Fingerprint string `json:"-"` // stable, without content

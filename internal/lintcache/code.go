@@ -135,7 +135,7 @@ func (c *coder) finding(f *lint.Finding) {
 	for _, n := range []*int64{&f.Offset, &f.Count, &f.Through, &f.On.Offset, &f.On.Size, &f.Lost, &f.Unseen} {
 		c.num(n)
 	}
-	for _, t := range []*string{&f.Record, &f.Message, &f.Source, &f.IDs, &f.Rename, &f.Beside} {
+	for _, t := range []*string{&f.Record, &f.Message, &f.Source, &f.IDs, &f.Rename, &f.Beside, &f.Option} {
 		c.text(t)
 	}
 	for _, b := range []*bool{&f.More, &f.Reproject, &f.Hole, &f.Framing} {

@@ -274,8 +274,9 @@ func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Fi
 		if d.Part {
 			what = fmt.Sprintf("the client cannot read what its database %s tells of this session (%s): from 0.150 on it may then not resume it", d.Name, d.Why)
 		}
-		f := ofFile(rules.DamagedDatabase, what+"; hist repair --in-place --move-databases keeps it and moves it away, and the client makes a new one")
-		f.Beside = filepath.Join(home.Databases(h.dir), d.Name)
+		const option = "--in-place --move-databases"
+		f := ofFile(rules.DamagedDatabase, what+"; hist repair "+option+" keeps it and moves it away, and the client makes a new one")
+		f.Option, f.Beside = option, filepath.Join(home.Databases(h.dir), d.Name)
 		if codex.Before(res.Summary.Header.Version, 0, 150) {
 			f.Impact = lint.Notes
 		}

@@ -99,7 +99,8 @@ func (s *sealedItems) report() {
 		s.run.report(f)
 		return
 	}
-	f.Message = fmt.Sprintf("%s (encrypted items: %d); hist repair --strip-encrypted makes a copy without them", s.error.Message, s.older+int64(len(sent)))
+	f.Option = "--strip-encrypted"
+	f.Message = fmt.Sprintf("%s (encrypted items: %d); hist repair %s makes a copy without them", s.error.Message, s.older+int64(len(sent)), f.Option)
 	if s.run.history.Counts(s.error.Pos) { // else the turn in which it came was rolled back
 		f.Pos, f.Offset, f.On, f.Record = s.error.Pos, s.error.Offset, s.error.On, s.error.Record
 	}
