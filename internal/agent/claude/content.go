@@ -24,6 +24,7 @@ type fault struct {
 	drop    bool // the record says nothing without it: it is taken out
 	impact  versionImpact
 	dropped bool // it is a text of an answer, which some clients drop
+	blank   bool // that text is white space
 	lost    int64
 }
 
@@ -127,7 +128,8 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 				newest = finding.Loses
 			}
 			out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
-			n.faults[len(n.faults)-1].fix, n.faults[len(n.faults)-1].dropped = finding.Exact, n.role == roleAssistant
+			f := &n.faults[len(n.faults)-1]
+			f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.raw("text")) > len(`""`)
 			return true
 		}
 	case blockThinking:

@@ -53,35 +53,39 @@ func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
 	}
 	worst := finding.Notes
 	for _, version := range c.readers() {
-		if c.sendsEmptyText(version, n) {
+		if c.sendsText(version, n, f.blank) {
 			worst = f.impact.old
 		}
 	}
 	return worst
 }
 
-// sendsEmptyText says whether a version sends an empty text of an answer: up to 2.1.20 all do; from 2.1.50 to 2.1.100, and
-// from 2.1.300 on, none does; those between send it if the answer holds more than that and thinking (measured).
-func (c *Checker) sendsEmptyText(version string, n *node) bool {
+// sendsText says whether a version sends a text of an answer without words (measured): up to 2.1.20 all do. Newer ones drop
+// white space in a record of its own, as models say it in front of a call, and send it from a record that holds more than
+// thinking. So do those up to 2.1.100 with an empty text; those after them send it if the answer holds more; from 2.1.300 on
+// none does.
+func (c *Checker) sendsText(version string, n *node, blank bool) bool {
+	newest := version == "" || !before(version, "2.1.300")
 	switch {
-	case version == "" || !before(version, "2.1.300"):
-		return false
-	case before(version, "2.1.50"):
+	case !newest && before(version, "2.1.50"):
 		return true
-	case before(version, "2.1.101"):
-		return false
+	case blank || !newest && before(version, "2.1.101"):
+		return n.saysMore()
 	}
-	for _, m := range c.nodes[max(0, n.index-maxSiblings):min(len(c.nodes), n.index+maxSiblings)] {
-		if m != n && (m.msg != n.msg || n.msg == "" || m.empty) {
-			continue
-		}
-		for i := range m.blocks {
-			if m.blocks[i].kind != blockThinking && !m.emptyText(&m.blocks[i]) {
-				return true
-			}
-		}
-	}
-	return false
+	return !newest && c.answerSaysMore(n)
+}
+
+// saysMore says whether a record holds more than thinking and texts without words.
+func (n *node) saysMore() bool {
+	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind != blockThinking && !n.emptyText(&b) })
+}
+
+// answerSaysMore says whether the answer that a record belongs to holds more than thinking and texts without words.
+func (c *Checker) answerSaysMore(n *node) bool {
+	near := c.nodes[max(0, n.index-maxSiblings):min(len(c.nodes), n.index+maxSiblings)]
+	return slices.ContainsFunc(near, func(m *node) bool {
+		return (m == n || m.msg == n.msg && n.msg != "" && !m.empty) && m.saysMore()
+	})
 }
 
 // emptyText says whether a block is a text with no words in it.
