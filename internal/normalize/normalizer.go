@@ -210,6 +210,7 @@ func (f *Normalizer) begin() (done bool) {
 	if n := len(raw); raw[n-1] == '\r' {
 		if f.allowed(f.report(CRLF, n-1, finding.Exact, "line ends with CR LF")) {
 			rec.Raw, rec.Mended = raw[:n-1], true
+			f.dec.Decode(rec)
 		}
 	}
 	if !line.Terminated {

@@ -107,6 +107,11 @@ type Record struct {
 	Note     bool // an output that only adds a note to a call, which another record answers
 
 	Ordinal Ordinal
+
+	// For a Decoder whose rules compare records by hashes. Said is the field, an index of Spans, in which the record says
+	// what others repeat, and SaidSum the hash of that; Sum is the hash of all that the record says, 0 if none was taken.
+	Said         int
+	SaidSum, Sum uint64
 }
 
 // Ordinal is the number a paginated file gives a record.

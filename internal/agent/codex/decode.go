@@ -33,6 +33,7 @@ func (Decoder) Decode(rec *session.Record) {
 	rec.Kind, rec.Family, rec.Type = session.Other, session.NoFamily, ""
 	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
 	rec.Model, rec.Boundary, rec.Answer, rec.Note = false, false, false, false
+	rec.Said, rec.SaidSum, rec.Sum = nothingSaid, 0, 0
 	rec.Ordinal = readOrdinal(Field(rec, FieldOrdinal))
 	payload := Field(rec, FieldPayload)
 	if len(payload) == 0 || payload[0] != '{' || !IsString(rec, FieldTimestamp) {
@@ -99,29 +100,30 @@ type itemMeaning struct {
 	family session.Family
 	model  bool
 	answer bool
+	says   int // the field that says what other records repeat
 }
 
 // itemKinds is what each payload type of a response_item means (source: the client's ResponseItem up to 0.169).
 // What is not listed the client reads as "other" and keeps out of the history.
 var itemKinds = namesOf(map[string]itemMeaning{
-	"message":                 {"response_item/message", session.Message, session.NoFamily, true, false},
-	"agent_message":           {"response_item/agent_message", session.Message, session.NoFamily, true, false},
-	"reasoning":               {"response_item/reasoning", session.Message, session.NoFamily, true, false},
-	"function_call":           {"response_item/function_call", session.Call, session.Function, true, true},
-	"local_shell_call":        {"response_item/local_shell_call", session.Call, session.Function, true, true},
-	"custom_tool_call":        {"response_item/custom_tool_call", session.Call, session.Custom, true, true},
-	"tool_search_call":        {"response_item/tool_search_call", session.Call, session.Search, true, true},
-	"function_call_output":    {"response_item/function_call_output", session.Output, session.Function, true, false},
-	"custom_tool_call_output": {"response_item/custom_tool_call_output", session.Output, session.Custom, true, false},
-	"tool_search_output":      {"response_item/tool_search_output", session.Output, session.Search, true, false},
-	"web_search_call":         {"response_item/web_search_call", session.Message, session.NoFamily, true, true},
-	"image_generation_call":   {"response_item/image_generation_call", session.Message, session.NoFamily, true, true},
-	"compaction":              {"response_item/compaction", session.Message, session.NoFamily, true, false},
-	"compaction_summary":      {"response_item/compaction_summary", session.Message, session.NoFamily, true, false},
-	"context_compaction":      {"response_item/context_compaction", session.Message, session.NoFamily, true, false},
-	"configuration_update":    {"response_item/configuration_update", session.Message, session.NoFamily, true, false},
-	"additional_tools":        {"response_item/additional_tools", session.Other, session.NoFamily, false, false},
-	"ghost_snapshot":          {"response_item/ghost_snapshot", session.Other, session.NoFamily, false, false},
+	"message":                 {"response_item/message", session.Message, session.NoFamily, true, false, FieldFirstText},
+	"agent_message":           {"response_item/agent_message", session.Message, session.NoFamily, true, false, nothingSaid},
+	"reasoning":               {"response_item/reasoning", session.Message, session.NoFamily, true, false, FieldEncrypted},
+	"function_call":           {"response_item/function_call", session.Call, session.Function, true, true, FieldArguments},
+	"local_shell_call":        {"response_item/local_shell_call", session.Call, session.Function, true, true, nothingSaid},
+	"custom_tool_call":        {"response_item/custom_tool_call", session.Call, session.Custom, true, true, FieldInput},
+	"tool_search_call":        {"response_item/tool_search_call", session.Call, session.Search, true, true, FieldArguments},
+	"function_call_output":    {"response_item/function_call_output", session.Output, session.Function, true, false, FieldOutput},
+	"custom_tool_call_output": {"response_item/custom_tool_call_output", session.Output, session.Custom, true, false, FieldOutput},
+	"tool_search_output":      {"response_item/tool_search_output", session.Output, session.Search, true, false, FieldOutput},
+	"web_search_call":         {"response_item/web_search_call", session.Message, session.NoFamily, true, true, nothingSaid},
+	"image_generation_call":   {"response_item/image_generation_call", session.Message, session.NoFamily, true, true, nothingSaid},
+	"compaction":              {"response_item/compaction", session.Message, session.NoFamily, true, false, FieldEncrypted},
+	"compaction_summary":      {"response_item/compaction_summary", session.Message, session.NoFamily, true, false, FieldEncrypted},
+	"context_compaction":      {"response_item/context_compaction", session.Message, session.NoFamily, true, false, FieldEncrypted},
+	"configuration_update":    {"response_item/configuration_update", session.Message, session.NoFamily, true, false, nothingSaid},
+	"additional_tools":        {"response_item/additional_tools", session.Other, session.NoFamily, false, false, nothingSaid},
+	"ghost_snapshot":          {"response_item/ghost_snapshot", session.Other, session.NoFamily, false, false, nothingSaid},
 })
 
 func decodeItem(rec *session.Record) {
@@ -133,8 +135,10 @@ func decodeItem(rec *session.Record) {
 	rec.Kind, rec.Family, rec.Type, rec.Model, rec.Answer = m.kind, m.family, m.name, m.model, m.answer
 	rec.ID = Text(rec, FieldID)
 	rec.CallID = Text(rec, FieldCallID)
+	say(rec, m.says)
 	switch m.kind {
 	case session.Message:
+		PayloadSum(rec)
 		if m.name != "response_item/message" {
 			rec.Boundary = m.name == "response_item/agent_message"
 			return
@@ -214,10 +218,14 @@ func decodeEvent(rec *session.Record) {
 	}
 	rec.Kind, rec.Type = m.kind, m.name
 	rec.TurnID = Text(rec, FieldTurnID)
-	if m.kind == session.Evidence {
+	switch m.kind {
+	case session.TurnEnd:
+		say(rec, FieldLastMessage)
+	case session.Evidence:
 		rec.CallID = Text(rec, FieldCallID)
 		if rec.Type == "event_msg/item_completed" {
 			rec.CallID = Text(rec, FieldItemID)
 		}
+		say(rec, toldField(rec))
 	}
 }

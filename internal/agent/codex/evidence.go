@@ -119,12 +119,25 @@ func withChanges(rec *session.Record, path string) Tells {
 }
 
 // Proof returns the text a tool's output must end with if the event tells the truth about it, as it stands between its
-// quotes; empty if it tells none. The client writes both with the same escapes.
-func Proof(rec *session.Record) []byte {
+// quotes, and its sum; empty if it tells none. The client writes both with the same escapes.
+func Proof(rec *session.Record) (text []byte, sum uint64) {
+	field := proofField(rec)
+	return Literal(rec, field), SumOf(rec, field)
+}
+
+func proofField(rec *session.Record) int {
 	if rec.Type == "event_msg/item_completed" {
-		return Literal(rec, FieldItemOutput)
+		return FieldItemOutput
 	}
-	return Literal(rec, FieldAggregated)
+	return FieldAggregated
+}
+
+// toldField is the field in which an event says what another record says, too.
+func toldField(rec *session.Record) int {
+	if shown := ShownField(rec); IsString(rec, shown) {
+		return shown
+	}
+	return proofField(rec)
 }
 
 // nameIn is the name in a record. Of the client's own tools, which most calls are of, no string is made for each call.

@@ -139,9 +139,12 @@ func quoted(rec *session.Record, field int) []byte {
 }
 
 // ShownText returns the text of the message that an event shows, as it stands in the file, nil if there is none.
-func ShownText(rec *session.Record) []byte {
+func ShownText(rec *session.Record) []byte { return quoted(rec, ShownField(rec)) }
+
+// ShownField is the field of the message that an event shows.
+func ShownField(rec *session.Record) int {
 	if rec.Type == "event_msg/item_completed" {
-		return quoted(rec, FieldItemText)
+		return FieldItemText
 	}
-	return quoted(rec, FieldMessage)
+	return FieldMessage
 }

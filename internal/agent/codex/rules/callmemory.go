@@ -1,9 +1,9 @@
 package rules
 
 import (
-	"hash/maphash"
 	"math"
 
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -22,15 +22,15 @@ type answered struct {
 }
 
 func (c *callChecker) key(family session.Family, id []byte) callKey {
-	return callKey(maphash.Bytes(c.seeds[1], id)) + callKey(family)
+	return callKey(codex.Sum(id)) + callKey(family)
 }
 
-func (c *callChecker) sum(parts ...[]byte) uint64 {
-	var h uint64
-	for _, p := range parts {
-		h = h*31 + maphash.Bytes(c.seeds[0], p)
+// says is the sum of what some fields of a record say.
+func says(rec *session.Record, fields ...int) (sum uint64) {
+	for _, field := range fields {
+		sum = sum*31 + codex.SumOf(rec, field)
 	}
-	return h >> 32 // half of it is enough to tell two calls with one id apart
+	return sum >> 32 // half of it is enough to tell two calls with one id apart
 }
 
 // A session may hold millions of calls. newAnswered is how many answered ones are kept with all that is known of them.

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"hash/maphash"
 
 	"github.com/tidwall/gjson"
 
@@ -76,10 +75,9 @@ type openCalls struct {
 
 // answeredCalls remembers calls that have their outputs: the newest well, those before them by two hashes.
 type answeredCalls struct {
-	seeds [2]maphash.Seed
-	done  recent[answered] // the newest, by their callKeys
-	old   recent[uint64]   // those before them
-	past  map[callKey]bool // calls that a compaction holds
+	done recent[answered] // the newest, by their callKeys
+	old  recent[uint64]   // those before them
+	past map[callKey]bool // calls that a compaction holds
 }
 
 // earlyOutputs are outputs, and what else tells of calls, before or without the call.
@@ -108,8 +106,7 @@ func newCallChecker(s *run) *callChecker {
 		run:       s,
 		openCalls: openCalls{open: map[callKey]*openCall{}, asked: map[uint64]*openCall{}, cut: map[callKey]*openCall{}},
 		answeredCalls: answeredCalls{
-			seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
-			done:  recent[answered]{limit: newAnswered}, old: recent[uint64]{limit: oldAnswered}, past: map[callKey]bool{},
+			done: recent[answered]{limit: newAnswered}, old: recent[uint64]{limit: oldAnswered}, past: map[callKey]bool{},
 		},
 		earlyOutputs: earlyOutputs{early: map[callKey]*earlyOutput{}, loose: map[callKey]*evidence{}},
 		args:         newArgumentChecker(s),
@@ -165,7 +162,7 @@ func (c *callChecker) pair(rec *session.Record) {
 func (c *callChecker) call(rec *session.Record) {
 	c.args.check(rec)
 	key := c.key(rec.Family, rec.CallID)
-	sum := c.sum(codex.Field(rec, codex.FieldName), codex.Field(rec, codex.FieldArguments), codex.Field(rec, codex.FieldInput))
+	sum := says(rec, codex.FieldName, codex.FieldArguments, codex.FieldInput)
 	if first := c.open[key]; first != nil && first.sum != sum && first.stamp != "" && first.stamp == codex.Stamp(rec) {
 		c.callAtSeam(key, first, rec)
 	}
@@ -229,7 +226,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.note(key, rec)
 		return
 	}
-	sum := c.sum(codex.Field(rec, codex.FieldOutput))
+	sum := says(rec, codex.FieldOutput)
 	if open, ok := c.open[key]; ok {
 		c.answer(key, open, rec, sum)
 		return

@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -20,7 +19,6 @@ var ruleDoubledItem = texts.Rule(Rule{Name: "doubled-item", Family: "items", Imp
 // that a message that was sent twice is the same both times.
 type doubledItems struct {
 	run     *run
-	seed    maphash.Seed
 	known   recent[firstCopy] // by the hashes of their bytes
 	newest  uint64            // the key of the previous record in known, 0 if it is not there
 	mark    recordMark        // of the current record
@@ -53,8 +51,8 @@ func (m recordMark) same(other recordMark) bool {
 // blocks long.
 const maxDoubled = 256
 
-func newDoubledItems(s *run, seed maphash.Seed) doubledItems {
-	return doubledItems{run: s, seed: seed, known: recent[firstCopy]{limit: maxDoubled}}
+func newDoubledItems(s *run) doubledItems {
+	return doubledItems{run: s, known: recent[firstCopy]{limit: maxDoubled}}
 }
 
 // next takes the next record. It comes before copied is asked about the record's item.
@@ -88,7 +86,7 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 	if order < 0 && d.back == (session.Pos{}) {
 		d.back = rec.Pos
 	}
-	return recordMark{stamp: maphash.Bytes(d.seed, at), size: len(rec.Raw), old: order < 0}
+	return recordMark{stamp: codex.Sum(at), size: len(rec.Raw), old: order < 0}
 }
 
 // copied returns a finding if the current item is a copy that has to go, else nil; base is the newest compaction.
@@ -96,7 +94,7 @@ func (d *doubledItems) copied(it item, base session.Pos) *Finding {
 	if it.held() || it.Torn || d.mark.size == 0 || it.Kind != session.Message && it.Type != "response_item/reasoning" {
 		return nil
 	}
-	key := maphash.Bytes(d.seed, it.Raw)
+	key := codex.RecordSum(it.Record)
 	first := d.known.get(key)
 	if first == nil || first.at.Less(base) || d.run.history.RolledBack(first.at) || !d.outOfPlace(it, first.at) {
 		d.known.put(key, firstCopy{at: it.Pos, before: d.before})

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"hash/maphash"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -21,7 +19,10 @@ type evidence struct {
 func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool {
 	text := codex.Literal(rec, codex.FieldOutput)
 	at := len(text) - length
-	return length > 0 && at >= 0 && maphash.Bytes(c.seeds[1], text[at:]) == proof && !jsonl.Escaped(text, at)
+	if at == 0 {
+		return length > 0 && codex.SumOf(rec, codex.FieldOutput) == proof
+	}
+	return length > 0 && at > 0 && codex.Sum(text[at:]) == proof && !jsonl.Escaped(text, at)
 }
 
 // evidence takes an event. It keeps where the event is if it repeats a call that is open, or one that has not been seen.
@@ -41,8 +42,8 @@ func (c *callChecker) evidence(rec *session.Record) {
 		return
 	}
 	ev := &evidence{witness: witness{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From}, tells: tells, build: codex.OutputFrom}
-	if text := codex.Proof(rec); len(text) > 0 {
-		ev.proof, ev.length = maphash.Bytes(c.seeds[1], text), len(text)
+	if text, sum := codex.Proof(rec); len(text) > 0 {
+		ev.proof, ev.length = sum, len(text)
 	}
 	seen := false
 	id := c.key(session.NoFamily, rec.CallID)

@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -98,7 +97,7 @@ func (c *itemChecker) id(it item) *Finding {
 		c.last = 0
 		return nil
 	}
-	id, twin := maphash.Bytes(c.seed, it.ID), c.last
+	id, twin := codex.Sum(it.ID), c.last
 	c.last = id
 	if c.run.provider.IDs {
 		if what := wrongID(codex.ItemKind(it.Record), it.ID); what != "" {
@@ -109,7 +108,7 @@ func (c *itemChecker) id(it item) *Finding {
 	paired := it.Kind == session.Call || it.Kind == session.Output
 	switch {
 	case it.Kind == session.Message:
-		content = maphash.Bytes(c.seed, codex.Field(it.Record, codex.FieldPayload))
+		content = codex.PayloadSum(it.Record)
 	case paired && c.run.provider.UniqueIDs:
 		content = lastBytes(it.CallID)
 	default:

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"hash/maphash"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -53,7 +51,6 @@ func (it item) ignore() {
 type itemChecker struct {
 	run  *run
 	held *codex.Held
-	seed maphash.Seed
 	seen recent[seenID] // items by their hashed ids
 	last uint64         // id of the newest item, hashed
 
@@ -66,10 +63,9 @@ type itemChecker struct {
 }
 
 func newItemChecker(s *run) *itemChecker {
-	seed := maphash.MakeSeed()
 	return &itemChecker{
-		run: s, held: codex.NewHeld(), seed: seed, seen: recent[seenID]{limit: keptIDs}, doubled: newDoubledItems(s, seed),
-		sealed: sealedItems{run: s}, refused: refusals{run: s, seed: maphash.MakeSeed()},
+		run: s, held: codex.NewHeld(), seen: recent[seenID]{limit: keptIDs}, doubled: newDoubledItems(s),
+		sealed: sealedItems{run: s}, refused: refusals{run: s},
 	}
 }
 

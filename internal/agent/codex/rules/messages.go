@@ -2,7 +2,6 @@ package rules
 
 import (
 	"bytes"
-	"hash/maphash"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -13,8 +12,7 @@ var ruleLostMessage = texts.Rule(Rule{Name: "lost-message", Family: "calls", Imp
 
 // messageChecker looks for messages of which only the event is left, next to a hole.
 type messageChecker struct {
-	run  *run
-	seed maphash.Seed
+	run *run
 
 	// Prompts. The client writes the item first, then the event that shows it.
 	unshown   []textSum   // texts of the prompts' items that no event has shown yet
@@ -69,15 +67,20 @@ func (c *messageChecker) copied(sum uint64) bool {
 }
 
 func newMessageChecker(s *run) *messageChecker {
-	return &messageChecker{run: s, seed: maphash.MakeSeed(), copies: recent[struct{}]{limit: maxCopies}}
+	return &messageChecker{run: s, copies: recent[struct{}]{limit: maxCopies}}
 }
 
-func (c *messageChecker) sum(text []byte) textSum {
-	if len(text) == 0 {
+// textIn is the text in a field of a record.
+func textIn(rec *session.Record, field int) textSum {
+	if !codex.IsString(rec, field) {
 		return textSum{}
 	}
-	return textSum{len(text), maphash.Bytes(c.seed, text)}
+	return textSum{len(codex.Field(rec, field)), codex.SumOf(rec, field)}
 }
+
+func firstText(rec *session.Record) textSum { return textIn(rec, codex.FieldFirstText) }
+
+func shownText(rec *session.Record) textSum { return textIn(rec, codex.ShownField(rec)) }
 
 func (c *messageChecker) Record(rec *session.Record) {
 	if rec.Kind == session.TurnStart {
@@ -143,7 +146,7 @@ func (c *messageChecker) tellsOfFront(rec *session.Record) bool {
 		return false
 	}
 	tells, _ := codex.Evidence(rec)
-	return tells&codex.TellsAgent != 0 && c.textInFront == c.sum(codex.ShownText(rec))
+	return tells&codex.TellsAgent != 0 && c.textInFront == shownText(rec)
 }
 
 func (c *messageChecker) End() {
@@ -193,7 +196,7 @@ func (c *messageChecker) event(rec *session.Record) {
 			}
 		})
 	}
-	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: maphash.Bytes(c.seed, rec.Raw), from: rec.From}
+	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: codex.RecordSum(rec), from: rec.From}
 	again := c.copied(t.sum)
 	c.echo = nil
 	switch {
@@ -208,12 +211,12 @@ func (c *messageChecker) event(rec *session.Record) {
 
 // promptShown takes an event that shows a prompt; again says that the same event has come before.
 func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool) {
-	text := codex.ShownText(rec)
+	text := shownText(rec)
 	switch one, reported := c.restored[t.sum]; {
 	case again && reported && c.matches(text):
 		c.standsAgain(t.sum, one)
 	case again || c.matches(text):
-	case c.cutPrompt.beginsLike(text) && shows(rec):
+	case c.cutPrompt.beginsLike(codex.ShownText(rec)) && shows(rec):
 		c.restoreTorn(c.cutPrompt.at, t)
 	default:
 		c.lostPrompt(rec, t)
@@ -225,8 +228,8 @@ func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool
 func (c *messageChecker) answerShown(rec *session.Record, t *witness, again bool) {
 	c.resolveAgent(rec.Pos)
 	if !again {
-		if text := codex.ShownText(rec); len(text) > len(`""`) || shows(rec) {
-			c.answerEvent, c.answerText = t, c.sum(text)
+		if text := shownText(rec); text.size > len(`""`) || shows(rec) {
+			c.answerEvent, c.answerText = t, text
 		}
 	} else if one, reported := c.restored[t.sum]; reported {
 		c.echo, c.echoOf = &one, t.sum
@@ -252,7 +255,7 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 	} else if h := c.run.holes.Newest(c.lastShown, rec.Pos); h != nil && shows(rec) {
 		c.lost(h, t, "prompt")
 	} else if !c.run.paginated && len(c.unshown) == 0 && shows(rec) { // else it shows an item that damage has changed
-		c.alone.shown(t, c.sum(codex.ShownText(rec)))
+		c.alone.shown(t, shownText(rec))
 	}
 }
 
@@ -273,10 +276,9 @@ func shows(rec *session.Record) bool {
 const maxUnshown = 16
 
 // matches says whether the item of a prompt with this text has come.
-func (c *messageChecker) matches(text []byte) bool {
-	sum := c.sum(text)
+func (c *messageChecker) matches(text textSum) bool {
 	for _, have := range c.unshown {
-		if have == sum || sum.size == 0 {
+		if have == text || text.size == 0 {
 			return true
 		}
 	}
@@ -293,18 +295,18 @@ func (c *messageChecker) message(rec *session.Record) {
 		if rec.Torn {
 			c.cutPrompt = cutPrompt(rec)
 		}
-		text := c.sum(codex.FirstText(rec))
+		text := firstText(rec)
 		if len(c.unshown) < maxUnshown {
 			c.unshown = append(c.unshown, text)
 		}
 		c.alone.item(text)
 	case string(rec.Role) == "assistant":
 		c.answeredAlone()
-		if c.echo != nil && c.echo.text == c.sum(codex.FirstText(rec)) && c.echo.text.size > 0 {
+		if c.echo != nil && c.echo.text == firstText(rec) && c.echo.text.size > 0 {
 			c.standsAgain(c.echoOf, *c.echo)
 		}
 		c.echo = nil
-		text := c.sum(codex.FirstText(rec))
+		text := firstText(rec)
 		if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost > 0 && !rec.Torn && text != c.answerText {
 			c.resolveAgent(rec.Pos) // it is another answer's item
 		}
@@ -373,10 +375,10 @@ func (c *messageChecker) itemsFollow(at session.Pos) bool {
 // compareLastAnswer compares what the end of a turn repeats as its last answer with the last item.
 func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 	text := codex.Field(rec, codex.FieldLastMessage)
-	if c.copied(maphash.Bytes(c.seed, rec.Raw)) {
+	if c.copied(codex.RecordSum(rec)) {
 		return
 	}
-	if len(text) < 3 || text[0] != '"' || c.sum(text) == c.lastText || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
+	if len(text) < 3 || text[0] != '"' || textIn(rec, codex.FieldLastMessage) == c.lastText || c.lastShown.Less(c.lastItem) && c.lastText.size == 0 {
 		return
 	}
 	from := c.lastShown

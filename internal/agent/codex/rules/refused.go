@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
 	"regexp"
 	"slices"
 	"sync"
@@ -42,7 +41,6 @@ const keptEmpty = 1 << 12
 // refusals looks for items that the API has refused, by the errors that the client recorded.
 type refusals struct {
 	run          *run
-	seed         maphash.Seed
 	items        []keptItem    // the newest, oldest first
 	empty        []emptyItem   // the newest items with nothing in them
 	found        []Finding     // about the newest error, as long as no answer follows it
@@ -150,7 +148,7 @@ func (r *refusals) hash(id []byte) uint64 {
 	if len(id) == 0 {
 		return 0
 	}
-	return maphash.Bytes(r.seed, id) | 1
+	return codex.Sum(id) | 1
 }
 
 // find is the index of the first item with an id, -1 if it is not kept. The first counts, because a second one is a copy.

@@ -41,11 +41,10 @@ func (c *callChecker) callAtSeam(key callKey, first *openCall, rec *session.Reco
 
 // written is a hash of the time and the item's id that a record names; 0 if it names no time.
 func (c *callChecker) written(rec *session.Record) uint64 {
-	stamp := codex.Text(rec, codex.FieldTimestamp)
-	if len(stamp) == 0 {
+	if len(codex.Text(rec, codex.FieldTimestamp)) == 0 {
 		return 0
 	}
-	return c.sum(stamp, rec.ID)
+	return says(rec, codex.FieldTimestamp, codex.FieldID)
 }
 
 // duplicateOutput reports a second output for the same call. The first one is kept unless an event confirms only the

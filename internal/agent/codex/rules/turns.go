@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
 	"strings"
 
 	"github.com/google/uuid"
@@ -47,7 +46,6 @@ func (t *turn) when() string { return gjson.ParseBytes(t.stamp).String() }
 // turnChecker follows what was going on.
 type turnChecker struct {
 	run   *run
-	seed  maphash.Seed
 	turn  turn
 	known map[string]bool // turns that began, and whether they have ended; the newest only, ends come soon after
 	order []string
@@ -59,7 +57,7 @@ type turnChecker struct {
 const keptTurns = 4096
 
 func newTurnChecker(s *run) *turnChecker {
-	return &turnChecker{run: s, seed: maphash.MakeSeed(), known: map[string]bool{}}
+	return &turnChecker{run: s, known: map[string]bool{}}
 }
 
 func (c *turnChecker) Record(rec *session.Record) {
@@ -119,7 +117,7 @@ func (c *turnChecker) leftAlone(rec *session.Record) {
 
 // again says whether a record begins the turn in hand a second time: a block is doubled, and the turn goes on.
 func (c *turnChecker) again(rec *session.Record) bool {
-	return c.turn.open && maphash.Bytes(c.seed, rec.Raw) == c.turn.sum
+	return c.turn.open && codex.RecordSum(rec) == c.turn.sum
 }
 
 func (c *turnChecker) start(rec *session.Record) {
@@ -131,7 +129,7 @@ func (c *turnChecker) start(rec *session.Record) {
 		c.openTurn()
 	}
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
-	c.turn = turn{id: id, sum: maphash.Bytes(c.seed, rec.Raw), start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec) || c.run.beganInParent(id)}
+	c.turn = turn{id: id, sum: codex.RecordSum(rec), start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec) || c.run.beganInParent(id)}
 	c.error = false
 	if _, known := c.known[id]; id == "" || known {
 		return
