@@ -193,6 +193,25 @@ func TestHiddenDamageIsTold(t *testing.T) {
 	}
 }
 
+// TestPiecesAreSound: what an unreadable line still holds is not put back where the client could read it there no better.
+func TestPiecesAreSound(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/claude/2.1.100/subagents_parallel/217655ed-9064-4496-aa6c-b9928e6236c1.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const output = " to continue this agent"
+	for what, damaged := range map[string][]byte{
+		"half a surrogate": bytes.Replace(text, []byte(output), []byte(` \udc3d`), 1),
+		"no UTF-8":         bytes.Replace(text, []byte(output), []byte(" \xe9"), 1),
+	} {
+		m := mutant{text: damaged, opts: lint.Options{Agent: "claude"}, choice: Choice{Only: []lint.Fix{lint.Exact, lint.Recovered}}}
+		m.opts.Mend = m.choice.Allows
+		if out, _, err := repairAs(m.text, m.opts, m.choice); bytes.Equal(damaged, text) || err != nil || bytes.Count(out, []byte("\n")) != bytes.Count(text, []byte("\n")) {
+			t.Errorf("%s: %d lines of %d, %v", what, bytes.Count(out, []byte("\n")), bytes.Count(text, []byte("\n")), err)
+		}
+	}
+}
+
 // eachMutant tries a law on n mutants, or as many as -mutants says, and counts the ways in which it does not hold. It returns
 // how many it has tried.
 func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) int64 {

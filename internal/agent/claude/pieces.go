@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -79,6 +80,9 @@ func (p *pieces) take(raw []byte) int {
 		return 0
 	}
 	size := int(dec.InputOffset())
+	if !sound(raw[:size]) {
+		return 0
+	}
 	switch {
 	case b.Type == "tool_use" && b.ID != "" && b.Name != "" && bytes.HasPrefix(b.Input, []byte("{")):
 		if p.calls == nil {
@@ -95,6 +99,12 @@ func (p *pieces) take(raw []byte) int {
 	return size
 }
 
+// sound says whether a value is what a client reads as it stands: a piece is put back so.
+func sound(value []byte) bool {
+	v := shape.ScanOne(value, make([]jsonl.Span, fieldCount))
+	return v.Fault == jsonl.None && v.Surrogate < 0
+}
+
 // promptIn is what was asked by the prompt whose record a line was, if its words are still whole.
 func promptIn(raw []byte) (words string, ok bool) {
 	for _, start := range []string{`"message":{"role":"user","content":"`, `"message":{"role":"user","content":[{"type":"text","text":"`} {
@@ -102,8 +112,9 @@ func promptIn(raw []byte) (words string, ok bool) {
 		if at < 0 || bytes.Contains(raw, []byte(`"isMeta":true`)) || bytes.Contains(raw, []byte(`"isCompactSummary":true`)) {
 			continue
 		}
-		dec := json.NewDecoder(bytes.NewReader(raw[at+len(start)-1:]))
-		if dec.Decode(&words) == nil && strings.TrimSpace(words) != "" && !strings.ContainsRune(words, 0) {
+		told := raw[at+len(start)-1:]
+		dec := json.NewDecoder(bytes.NewReader(told))
+		if dec.Decode(&words) == nil && sound(told[:dec.InputOffset()]) && strings.TrimSpace(words) != "" && !strings.ContainsRune(words, 0) {
 			return words, true
 		}
 	}
@@ -126,7 +137,7 @@ func messageIn(raw []byte) (m made, ok bool) {
 	all := object{}
 	dec := json.NewDecoder(bytes.NewReader(raw[at+len(key):]))
 	var value json.RawMessage
-	if dec.Decode(&value) != nil || json.Unmarshal(value, &message) != nil || json.Unmarshal(value, &all) != nil {
+	if dec.Decode(&value) != nil || !sound(value) || json.Unmarshal(value, &message) != nil || json.Unmarshal(value, &all) != nil {
 		return m, false
 	}
 	if message.Role != "user" && message.Role != "assistant" || len(message.Content) == 0 {
