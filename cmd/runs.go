@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
@@ -204,6 +203,9 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	}
 	list, bad := runs.ListSettled(c.Context)
 	old := slices.DeleteFunc(list, func(m runs.Manifest) bool { return !m.Started.Before(before) })
+	if !c.Bool("dry-run") {
+		bad = errors.Join(bad, runs.RemoveRest())
+	}
 	if len(old) == 0 {
 		if bad == nil {
 			fmt.Fprintln(e.out, "no record is that old")
@@ -225,12 +227,8 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	if yes, err := e.agreedToPrune(c, old, many); !yes {
 		return err
 	}
-	root, err := runs.Dir()
-	if err != nil {
-		return err
-	}
 	for i := range old {
-		if err := os.RemoveAll(filepath.Join(root, old[i].Run)); err != nil {
+		if err := runs.Remove(old[i].Run); err != nil {
 			return fmt.Errorf("removing a record: %w", err)
 		}
 	}
