@@ -13,7 +13,7 @@ import (
 )
 
 // everyHidden has a character of each kind that a terminal or a browser would obey or not show, and what a shell would.
-const everyHidden = "\x1b[31m\x07\u009b32m\u0085\u202e\u2066\u200f\ufeff\u2028$(touch pwned)`x`'\"; &"
+const everyHidden = "\x1b[31m\x07\u009b32m\u0085\u202e\u2066\u200f\ufeff\u2028\u200b\U000e0041$(touch pwned)`x`'\"; &"
 
 // hostileHome makes a home with one session that has everyHidden wherever a text can stand, its file's name and the
 // working directory included. Its last call has no output, so that there is something to repair.
@@ -130,7 +130,7 @@ func TestNothingHiddenIsPrinted(t *testing.T) {
 func nothingHidden(t *testing.T, what, text string) {
 	t.Helper()
 	for i, r := range text {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\ufeff' || r == '\u2028') {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\ufeff' || r == '\u2028' || r == '\u200b' || r == '\U000e0041') {
 			t.Errorf("%q: %U is printed: %q", what, r, text[max(0, i-60):min(len(text), i+60)])
 			return
 		}

@@ -17,16 +17,23 @@ import (
 )
 
 // Hidden says whether a character controls a terminal, an editor or a browser, or is not shown by it: control characters
-// other than white space, characters that change the direction of text, and unusual line ends.
+// other than white space, characters that change the direction of text, unusual line ends, and those without a width in which
+// text can be hidden that a model reads and nobody sees: tags above all. What joins letters and emoji is none of them.
 func Hidden(r rune) bool {
 	switch r {
 	case '\n', '\t', '\r':
 		return false
-	case '\ufeff', '\u2028', '\u2029':
+	case '\ufeff', '\u2028', '\u2029', '\u200b', '\u2060', '\u2061', '\u2062', '\u2063', '\u2064':
+		return true
+	}
+	if r >= firstTag && r <= lastTag {
 		return true
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
+
+// The characters of Unicode's block of tags.
+const firstTag, lastTag = 0xE0000, 0xE007F
 
 // JSON returns a writer in which hidden characters of JSON text are written as JSON escapes, which mean the same.
 func JSON(w io.Writer) io.Writer {

@@ -10,7 +10,20 @@ import (
 )
 
 // everyHidden has a character of each kind that must never be printed as it is.
-const everyHidden = "a\x01\x1b[31m\x7f\u0085\u009b31m\u061c\u200e\u200f\u202a\u202e\u2066\u2069\u2028\u2029\ufeffz é 日本 👩‍💻"
+const everyHidden = "a\x01\x1b[31m\x7f\u0085\u009b[31m\u061c\u200e\u200f\u202a\u202e\u2066\u2069\u2028\u2029\ufeff\u200b\u2060\u2064\U000e0001\U000e0041\U000e007fz é 日本 👩‍💻"
+
+// TestEachHidden: each of them is hidden, and what is behind them is not.
+func TestEachHidden(t *testing.T) {
+	hidden, shown, _ := strings.Cut(strings.TrimPrefix(everyHidden, "a"), "z")
+	for _, r := range strings.ReplaceAll(hidden, "[31m", "") {
+		if !Hidden(r) {
+			t.Errorf("%U is shown", r)
+		}
+	}
+	if raw(shown) {
+		t.Errorf("%q is not shown", shown)
+	}
+}
 
 func raw(s string) bool { return strings.ContainsFunc(s, Hidden) }
 
