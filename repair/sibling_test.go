@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -164,5 +165,61 @@ func TestSiblingsThatLackIt(t *testing.T) {
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, sound) {
 			t.Errorf("%s: the session is not what it was (%v):\n%s", name, err, after)
 		}
+	}
+}
+
+// TestSiblingOfRenamedCall: where a repair has given an output without an id one, and a call with it, the copy that it made gives
+// the session the call, and its output that id.
+func TestSiblingOfRenamedCall(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	sound, err := os.ReadFile("../fixtures/claude/rules/lost-call/ok.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(sound, newline), newline)
+	const output = 4 // of Read, which tells all of its call
+	lines[output-1] = set(lines[output-1], "message.content", `[{"type":"text","text":"I read it."}]`)
+	lines[output] = set(lines[output], "message.content.0.tool_use_id", `""`)
+	damaged := joined(lines)
+	home := t.TempDir()
+	folder := filepath.Join(home, "projects", "-demo")
+	path := filepath.Join(folder, treeName(0))
+	put(t, path, damaged)
+	if err := inItsHome(t, mutant{text: damaged, opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows}}, home, path); err != nil {
+		t.Fatal(err)
+	}
+	copies, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(copies) != 2 {
+		t.Fatal(copies, err)
+	}
+	mended, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range copies {
+		if text, err := os.ReadFile(other); err != nil || !bytes.Equal(text, mended) {
+			t.Errorf("what was restored is not the copy: %v\n%s\n%s", err, text, mended)
+		}
+	}
+}
+
+// TestSiblingOfCutCall: an id that two calls have is told though one of them was cut off, and only a copy has it.
+func TestSiblingOfCutCall(t *testing.T) {
+	sound, err := os.ReadFile("../fixtures/claude/rules/lost-call/ok.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(sound, newline), newline)
+	const first, call, words = 1, 3, "I read it."
+	content, id := gjson.GetBytes(lines[call], "message.content.0"), gjson.GetBytes(lines[first], "message.content.0.id").Raw
+	lines[call] = set(lines[call], "message.content", `[{"type":"text","text":"`+words+`"},`+string(set([]byte(content.Raw), "id", id))+`]`)
+	lines[call+1] = set(lines[call+1], "message.content.0.tool_use_id", id)
+	folder := t.TempDir()
+	put(t, filepath.Join(folder, treeName(1)), joined(lines))
+	lines[call], _, _ = bytes.Cut(lines[call], []byte(words))
+	path := filepath.Join(folder, treeName(0))
+	put(t, path, joined(lines))
+	if found := damages(t, path); !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, "duplicate-call-id") }) {
+		t.Errorf("the id that two calls have is not told: %q", found)
 	}
 }

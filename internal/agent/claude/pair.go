@@ -153,6 +153,9 @@ func (c *Checker) orphans() {
 		if id == "" || c.byUUID[id] != nil {
 			id = newID("call", m.uuid)
 		}
+		for c.byUUID[id] != nil { // hist has written it before, and the output does not name it
+			id = newID("call", id)
+		}
 		if !c.restored(d, id, p, m) {
 			c.rebuildCall(d, m, id, p, m)
 		}
