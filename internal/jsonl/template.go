@@ -67,8 +67,10 @@ func (s *Scanner) retrace(line []byte, i int) int {
 	ways := s.templates.ways
 	for {
 		var w *stretch
-		if len(ways) == 1 && ways[0].fits(line, i) {
-			w = ways[0]
+		if len(ways) == 1 && i+16 <= len(line) { // as nearly always
+			if w = ways[0]; !w.begins(load(line, i), load(line, i+8)) || !w.goesOn(line, i) {
+				return -1
+			}
 		} else if w = take(ways, line, i); w == nil {
 			return -1
 		}
@@ -143,10 +145,7 @@ func take(ways []*stretch, line []byte, i int) *stretch {
 	}
 	w0, w1 := load(line, i), load(line, i+8)
 	for k, w := range ways {
-		if (w0^w.word[0])&w.mask[0]|(w1^w.word[1])&w.mask[1] != 0 {
-			continue
-		}
-		if n := len(w.text); n > 16 && (i+n > len(line) || string(line[i+16:i+n]) != w.text[16:]) {
+		if !w.begins(w0, w1) || !w.goesOn(line, i) {
 			continue
 		}
 		if k > 0 && w.firm() && ways[k-1].firm() {
@@ -155,6 +154,17 @@ func take(ways []*stretch, line []byte, i int) *stretch {
 		return w
 	}
 	return nil
+}
+
+// begins says whether 16 bytes of a line are those that a stretch begins with, as far as it has so many.
+func (w *stretch) begins(w0, w1 uint64) bool {
+	return (w0^w.word[0])&w.mask[0]|(w1^w.word[1])&w.mask[1] == 0
+}
+
+// goesOn says whether a line goes on as a stretch does, behind the first 16 bytes.
+func (w *stretch) goesOn(line []byte, i int) bool {
+	n := len(w.text)
+	return n <= 16 || i+n <= len(line) && string(line[i+16:i+n]) == w.text[16:]
 }
 
 func (w *stretch) fits(line []byte, i int) bool {
