@@ -85,11 +85,11 @@ func readOrdinal(raw []byte) session.Ordinal {
 	}
 	v := int64(0)
 	for i, c := range raw {
-		digit := int64(c) - '0'
-		if digit < 0 || digit > 9 || i >= neverTooLarge && v > (math.MaxInt64-digit)/10 {
+		digit := c - '0'
+		if digit > 9 || i >= neverTooLarge && v > (math.MaxInt64-int64(digit))/10 {
 			return session.Ordinal{State: session.BadOrdinal}
 		}
-		v = 10*v + digit
+		v = 10*v + int64(digit)
 	}
 	return session.Ordinal{State: session.GoodOrdinal, Value: v}
 }

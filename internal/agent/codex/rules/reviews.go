@@ -10,7 +10,7 @@ import (
 type reviews struct{ open bool }
 
 func (r *reviews) see(rec *session.Record) {
-	if rec.Kind != session.Other {
+	if rec.Kind != session.Other || rec.Type != "event_msg" {
 		return
 	}
 	switch string(codex.Text(rec, codex.FieldPayloadType)) {
