@@ -46,7 +46,7 @@ func (b bench) damaged(ctx context.Context, h *clienttest.Home, whole outcome, s
 		out := whole
 		out.Log = append([]string(nil), whole.Log...)
 		out.Damage = what
-		if err := further(ctx, rng, h, &out, i); err != nil {
+		if err := further(ctx, rng, h, &out, text, i); err != nil {
 			return outs, err
 		}
 		if err := b.measure(ctx, h, &out, kept); err != nil {

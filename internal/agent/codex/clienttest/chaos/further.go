@@ -12,11 +12,11 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
 )
 
-// further does to a damaged session what seldom comes alone: of 28 damages the first seven stay as they are, and those after them get
-// a second damage, a damaged database, or a turn of the client with the damaged file.
-func further(ctx context.Context, rng *rand.Rand, h *clienttest.Home, o *outcome, i int) error {
+// further does to a damaged session what seldom comes alone: of 35 damages the first seven stay as they are, and those after them get
+// a second damage, a damaged database, a turn of the client with the damaged file, or another file of the same session.
+func further(ctx context.Context, rng *rand.Rand, h *clienttest.Home, o *outcome, healthy []byte, i int) error {
 	what := ""
-	switch i / damages % 4 {
+	switch i / damages % 5 {
 	case 1:
 		text, err := os.ReadFile(o.Path)
 		if err != nil {
@@ -38,6 +38,11 @@ func further(ctx context.Context, rng *rand.Rand, h *clienttest.Home, o *outcome
 		what = "gone on with"
 		h.Server.Reset()
 		h.Resume(ctx, o.ID, "Please go on") // what the client makes of it is measured
+	case 4:
+		var err error
+		if what, err = addTwin(rng, o, healthy); err != nil {
+			return err
+		}
 	}
 	if what != "" {
 		o.Damage += "; " + what
@@ -54,7 +59,9 @@ func spoilDatabase(rng *rand.Rand, codex string) (string, error) {
 	}
 	path := all[rng.IntN(len(all))]
 	name := filepath.Base(path)
-	switch rng.IntN(4) {
+	switch rng.IntN(6) {
+	case 4, 5:
+		return loseRows(rng, path)
 	case 0:
 		for _, suffix := range []string{"-wal", "-shm"} {
 			if err := os.RemoveAll(path + suffix); err != nil {
@@ -96,6 +103,11 @@ func (p *player) fork(ctx context.Context, h *clienttest.Home) error {
 	child, path, err := app.Thread(ctx, "thread/fork", p.id)
 	if err != nil {
 		return err
+	}
+	if p.Seed/2%2 == 0 { // half of the parents go on
+		if err := app.Turn(ctx, p.id, "Please go on in the parent"); err != nil {
+			return err
+		}
 	}
 	if err := app.Turn(ctx, child, "Please go on in the fork"); err != nil {
 		return err

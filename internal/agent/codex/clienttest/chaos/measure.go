@@ -114,7 +114,7 @@ func (b bench) measure(ctx context.Context, h *clienttest.Home, o *outcome, said
 	if err := os.RemoveAll(stateOf(h)); err != nil { // an earlier damage's run keeps what this one has taken
 		return err
 	}
-	out, exit, err := b.run(ctx, h, "repair", "--in-place", o.Path)
+	out, exit, err := b.run(ctx, h, repairOf(o)...)
 	if err != nil {
 		return err
 	}
@@ -132,6 +132,15 @@ func (b bench) measure(ctx context.Context, h *clienttest.Home, o *outcome, said
 		return nil
 	}
 	return b.keepCase(h, o, saved)
+}
+
+// repairOf is the repair that lint asks for.
+func repairOf(o *outcome) []string {
+	args := []string{"repair", "--in-place", o.Path}
+	if slices.ContainsFunc(o.Findings, func(f string) bool { return strings.HasPrefix(f, "damaged-database ") }) {
+		args = append(args, "--move-databases")
+	}
+	return args
 }
 
 // sent resumes the session and gives what the model is sent; nothing if the client refuses.

@@ -240,8 +240,12 @@ func standing(dir string, elements []Element) []bool {
 	if err != nil {
 		return stands
 	}
-	for _, f := range append(files, deeper...) {
-		data, err := os.ReadFile(f)
+	archived, err := filepath.Glob(filepath.Join(dir, "archived_sessions", "*"))
+	if err != nil {
+		return stands
+	}
+	for _, f := range slices.Concat(files, deeper, archived) {
+		data, err := contents(f)
 		if err != nil {
 			continue // a directory
 		}
