@@ -18,7 +18,7 @@ import (
 func TestHomeFixtures(t *testing.T) {
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	var homes []string
-	for _, pattern := range []string{"lost-records/*", "no-header/home*", "broken-lineage/*"} {
+	for _, pattern := range []string{"lost-records/*", "no-header/home*", "no-header/ok-*", "broken-lineage/*"} {
 		found, err := filepath.Glob("../fixtures/codex/rules/" + pattern + ".txtar")
 		if err != nil || len(found) == 0 {
 			t.Fatal("no homes", err)

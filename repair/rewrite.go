@@ -107,6 +107,11 @@ func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
+	if r.Totals.Read == 0 {
+		if err := r.empty(ctx); err != nil {
+			return err
+		}
+	}
 	r.flush()
 	r.Proof.finish(r.out.open)
 	if r.out.open && r.Plan.newline {
@@ -152,10 +157,8 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 	if e.renumber {
 		r.links.Renumber()
 	}
-	for _, in := range e.before {
-		if err := r.insert(ctx, rec, in, nil); err != nil {
-			return err
-		}
+	if err := r.inFront(ctx, rec, e); err != nil {
+		return err
 	}
 	switch {
 	case e.removed:
@@ -171,6 +174,33 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 			return err
 		}
 	}
+	return r.behind(ctx, rec, e)
+}
+
+// empty writes what belongs into a file that holds nothing.
+func (r *Rewrite) empty(ctx context.Context) error {
+	first := &session.Record{Pos: session.Pos{Line: 1}}
+	if e := r.Plan.edits[first.Pos]; e != nil {
+		return r.inFront(ctx, first, e)
+	}
+	return nil
+}
+
+// inFront writes what comes in front of a record: of the first one, also what the session has lost there.
+func (r *Rewrite) inFront(ctx context.Context, rec *session.Record, e *edits) error {
+	for _, in := range e.before {
+		if err := r.insert(ctx, rec, in, nil); err != nil {
+			return err
+		}
+	}
+	if lost := r.Plan.edits[session.Pos{}]; lost != nil && r.Totals.Read <= 1 {
+		return r.behind(ctx, &session.Record{}, lost)
+	}
+	return nil
+}
+
+// behind writes what comes behind a record.
+func (r *Rewrite) behind(ctx context.Context, rec *session.Record, e *edits) error {
 	for _, in := range e.after {
 		own := e.lost[in.lost]
 		if own != nil && own.removed && in.lost > 0 {

@@ -58,6 +58,10 @@ type Known struct {
 	Base *Base
 }
 
+// FirstTurn is up to which number the first turn of a thread may begin. That of a fork, which goes on with its parent's numbers,
+// begins at 3 or more: its header and its settings come before it.
+const FirstTurn = 2
+
 // Base is a header's history_base.
 type Base struct {
 	Thread  string `json:"thread_id"`

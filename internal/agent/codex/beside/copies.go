@@ -163,7 +163,10 @@ func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 	if c.dead || c.open {
 		c.holes[len(c.records)] = true
 	}
-	if len(c.holes) == 0 && c.timeless == nil || len(c.records) == 0 || len(c.records) >= maxCompared {
+	if len(c.records) == 0 && (c.dead || !c.headed) {
+		c.holes[0] = true
+	}
+	if len(c.holes) == 0 && (c.timeless == nil || len(c.records) == 0) || len(c.records) >= maxCompared {
 		return nil
 	}
 	c.further = true
@@ -230,9 +233,26 @@ func (c *copies) behindTime(rec *session.Record) uint64 {
 	return mark(c.seed, rec.Raw[rec.Spans[codex.FieldTimestamp].End:])
 }
 
-// candidates are the files that may hold the same records, the nearest first.
+// candidates are the files that may hold the same records, the nearest first. As long as there is no record by which a parent
+// or a fork could be compared, they are those of the session itself.
 func (c *copies) candidates(ctx context.Context, h session.Info) []string {
-	var list []string
+	list := c.own()
+	if len(c.records) == 0 {
+		return list
+	}
+	if h.ForkedFrom != "" {
+		if found, err := home.Find(ctx, c.dir, h.ForkedFrom); err == nil {
+			list = append(list, found...)
+		}
+	}
+	if c.any || c.dead {
+		list = append(list, c.forks.of(ctx, c.dir, c.name.ThreadID)...)
+	}
+	return list
+}
+
+// own are other files of the session.
+func (c *copies) own() (list []string) {
 	day := ""
 	if t, err := time.Parse("2006-01-02T15-04-05", c.name.Time); err == nil {
 		day = filepath.Join(c.dir, "sessions", t.Format("2006"), t.Format("01"), t.Format("02"))
@@ -248,14 +268,6 @@ func (c *copies) candidates(ctx context.Context, h session.Info) []string {
 	}
 	if c.older != nil {
 		list = append(list, c.older()...)
-	}
-	if h.ForkedFrom != "" {
-		if found, err := home.Find(ctx, c.dir, h.ForkedFrom); err == nil {
-			list = append(list, found...)
-		}
-	}
-	if c.any || c.dead {
-		list = append(list, c.forks.of(ctx, c.dir, c.name.ThreadID)...)
 	}
 	return list
 }

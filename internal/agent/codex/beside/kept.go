@@ -30,6 +30,7 @@ type kept struct {
 	ended      map[string]bool
 	searches   map[string]bool // ids of the searches that the file has
 	misordered bool            // an item stands under another number there
+	any        bool            // the file holds a record
 }
 
 // Kept is what a Codex home keeps of the session in a file of that name, nil if that is nothing. older are files in which
@@ -129,6 +130,7 @@ func view(ctx context.Context, dir string, name home.FileName) *kept {
 
 // See notes what the file holds.
 func (k *kept) See(rec *session.Record) {
+	k.any = k.any || rec.Kind != session.Unreadable
 	switch {
 	case rec.Kind == session.TurnStart:
 		k.begun[string(rec.TurnID)] = true
@@ -151,7 +153,7 @@ func (k *kept) See(rec *session.Record) {
 // Missing are the records that the file lacks, in their order. Where the file numbers otherwise than the database, none
 // has a place that is known.
 func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
-	if k.misordered || !h.Paginated() {
+	if k.misordered || !h.Paginated() || !k.any && h.BaseThread == "" && !k.begins() {
 		return nil
 	}
 	var items []store.KeptItem
@@ -192,6 +194,12 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 	}
 	slices.SortStableFunc(out, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	return out
+}
+
+// begins says whether the thread began with these turns. If not, and its file says nothing of that any more, it continued
+// another one, which nothing names.
+func (k *kept) begins() bool {
+	return slices.ContainsFunc(k.Turns, func(t store.KeptTurn) bool { return t.Ordinal > 0 && t.Ordinal <= codex.FirstTurn })
 }
 
 // after is a time that is kept in whole seconds, but not before that of the item in front of the record with a number.

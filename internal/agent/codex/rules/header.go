@@ -54,6 +54,14 @@ type headerChecker struct {
 	final     session.Ordinal
 	strays    []stray
 	bare      *bareSession
+	restored  bool // records come back from elsewhere
+	begins    bool // the first turn of a thread is among them
+}
+
+// Lost notes what of the session comes back from elsewhere.
+func (c *headerChecker) Lost(rec *session.Record) {
+	c.restored = true
+	c.begins = c.begins || rec.Kind == session.TurnStart && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value <= codex.FirstTurn
 }
 
 type stray struct {
@@ -179,7 +187,7 @@ func (c *headerChecker) End() {
 		c.bare.report(c)
 		return
 	case c.run.Records() == 0:
-		if c.run.empty() {
+		if c.destroyed() || c.run.empty() {
 			return
 		}
 		c.missing()

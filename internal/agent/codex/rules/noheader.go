@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -63,9 +64,9 @@ func (c *headerChecker) missing() {
 		f.Source = "what can be read of the torn header, "
 	}
 	listed, header := c.listed(&k)
-	if header == nil && k.Base == nil && c.continued() {
+	if header == nil && k.Base == nil && c.continued() && !c.begins {
 		f.Fix = NoFix
-		c.run.header.Mode = "paginated"
+		c.run.header.ID, c.run.header.Mode = k.ID, "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
 		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and nothing says which", c.lowest)
 		c.run.report(f)
@@ -99,6 +100,33 @@ func (c *headerChecker) missing() {
 	c.run.report(f)
 }
 
+// destroyed gives a header to a session of whose file nothing can be read, if its home still keeps what was said in it, or it
+// is a fork that inherits from its parent: then another file of the session, or the client's list of threads, says whose it is.
+// As long as nothing is known to come back, no more than that is said of the session, so that it can be looked for.
+func (c *headerChecker) destroyed() bool {
+	k := c.known()
+	if c.torn != nil {
+		k = fromTorn(k, c.torn)
+	}
+	from, header := c.listed(&k)
+	if from == "" {
+		return false
+	}
+	if header == nil {
+		header = codex.NewHeader(k)
+	}
+	c.run.setHeader(codex.ReadHeader(header), session.Pos{})
+	if !c.restored && k.Base == nil {
+		return false
+	}
+	c.run.report(Finding{
+		Rule: ruleNoHeader, Impact: Blocks, Fix: Recovered, Pos: firstPlace, Source: from,
+		Message: "nothing in this file can be read as a record: the client does not know whose session this is",
+		Edits:   []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: header}}},
+	})
+	return true
+}
+
 // listed takes what another file of the session, or the client's own list of threads, says of it, and returns its name; ""
 // if it is not there, or tells of another course of events: another file, other numbers, or a beginning behind the first
 // record. header is the session's own, if it stands in the other file.
@@ -108,8 +136,12 @@ func (c *headerChecker) listed(k *codex.Known) (name string, header []byte) {
 		return "", nil
 	}
 	l := read("codex", c.run.opts.Home, k.ID)
-	first, err := time.Parse(time.RFC3339, c.stamp)
-	if l == nil || l.Base != c.run.opts.Name.Base || l.Mode != "" && l.Paginated() != k.Paginated || err != nil || l.Created.IsZero() || l.Created.After(first.Add(listedSlack)) {
+	if l == nil || l.Base != c.run.opts.Name.Base || l.Created.IsZero() {
+		return "", nil
+	}
+	if c.run.Records() == 0 { // there are none for it to disagree with
+		k.Paginated = l.Paginated()
+	} else if !c.agrees(l, k) {
 		return "", nil
 	}
 	if l.Header != nil {
@@ -121,10 +153,16 @@ func (c *headerChecker) listed(k *codex.Known) (name string, header []byte) {
 	k.Timestamp, k.CWD = l.Created.UTC().Format(codex.TimeForm), cmp.Or(k.CWD, l.CWD)
 	k.Version, k.Provider = cmp.Or(l.Version, k.Version), cmp.Or(l.Provider, k.Provider)
 	k.Originator, k.Source = l.Originator, l.Source
-	if l.BaseThread != "" && l.BaseOrdinal < c.lowest {
+	if l.BaseThread != "" && (l.BaseOrdinal < c.lowest || c.run.Records() == 0) {
 		k.Base = &codex.Base{Thread: l.BaseThread, Ordinal: l.BaseOrdinal, Offset: l.BaseOffset}
 	}
 	return l.From, nil
+}
+
+// agrees says whether the records may be those of the session that is listed.
+func (c *headerChecker) agrees(l *check.Listed, k *codex.Known) bool {
+	first, err := time.Parse(time.RFC3339, c.stamp)
+	return (l.Mode == "" || l.Paginated() == k.Paginated) && err == nil && !l.Created.After(first.Add(listedSlack))
 }
 
 // listedSlack is how far the list's time may be behind the first record's: older clients keep whole seconds.
