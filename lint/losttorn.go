@@ -12,15 +12,8 @@ import (
 // A record that was cut, and that the normalizer has closed at the cut, may still be whole elsewhere. Then the whole
 // one takes its place.
 
-const (
-	// maxAhead is how many lost records ahead the whole of a torn one is looked for.
-	maxAhead = 64
-	// minCommonStart is how many bytes a torn record and the whole one must have in common at the start.
-	minCommonStart = 60
-	// maxOwnBytes is how many bytes of a torn record may differ from the whole one. They are what hist closed it with, or
-	// the mark that it put in the place of a lost part.
-	maxOwnBytes = 160
-)
+// maxAhead is how many lost records ahead the whole of a torn one is looked for.
+const maxAhead = 64
 
 // completeTorn replaces a torn record by the whole one, if a lost record from another file begins and ends like it. The
 // finding of the cut brings the whole record; the checkers still see the torn one.
@@ -30,7 +23,7 @@ func (f *lostFeed) completeTorn(rec *session.Record) bool {
 		if one.From == "" || i > maxAhead {
 			break
 		}
-		if one.Placed && one.Ordinal < 0 && one.Behind != f.count || !isTornFrom(rec.Raw, one.Line) {
+		if one.Placed && one.Ordinal < 0 && one.Behind != f.count || !check.TornFrom(rec.Raw, one.Line) {
 			continue
 		}
 		f.putInPlaceOf(rec, one)
@@ -38,20 +31,6 @@ func (f *lostFeed) completeTorn(rec *session.Record) bool {
 		return true
 	}
 	return false
-}
-
-// isTornFrom says whether a torn record is what is left of a whole one. What was lost may have been in the middle, so both
-// ends are compared.
-func isTornFrom(torn, whole []byte) bool {
-	start := 0
-	for start < len(whole) && start < len(torn) && whole[start] == torn[start] {
-		start++
-	}
-	end := 0
-	for end < len(whole)-start && end < len(torn)-start && whole[len(whole)-1-end] == torn[len(torn)-1-end] {
-		end++
-	}
-	return start >= minCommonStart && len(torn)-start-end <= maxOwnBytes
 }
 
 // replaceTorn replaces a torn record by the lost record that is known to be the whole of it (check.Lost.Whole). What was

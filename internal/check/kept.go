@@ -33,6 +33,7 @@ type Listed struct {
 	Created    time.Time // zero if the list does not say
 	Base       string    // the base name of the session's file
 	Prompt     string    // the first one; "" if the list does not say
+	Tokens     int64     // that the thread has used; 0 if the list does not say
 	From       string    // the list's name, for reports; that of the file, if Header comes from one
 	Header     []byte    // the session's own header, from another file of it; nil if there is none
 }
@@ -53,6 +54,28 @@ type Lost struct {
 	Begun   bool
 	Rounded bool // At is in whole seconds, so it may be up to a second too early
 	Line    []byte
+}
+
+const (
+	// minCommonStart is how many bytes a torn record and the whole one must have in common at the start.
+	minCommonStart = 60
+	// maxOwnBytes is how many bytes of a torn record may differ from the whole one. They are what hist closed it with, or
+	// the mark that it put in the place of a lost part.
+	maxOwnBytes = 160
+)
+
+// TornFrom says whether a torn record is what is left of a whole one. What was lost may have been in the middle, so both
+// ends are compared.
+func TornFrom(torn, whole []byte) bool {
+	start := 0
+	for start < len(whole) && start < len(torn) && whole[start] == torn[start] {
+		start++
+	}
+	end := 0
+	for end < len(whole)-start && end < len(torn)-start && whole[len(whole)-1-end] == torn[len(torn)-1-end] {
+		end++
+	}
+	return start >= minCommonStart && len(torn)-start-end <= maxOwnBytes
 }
 
 // Restorer is a Checker that wants to see lost records, each in its place.

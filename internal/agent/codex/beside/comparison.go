@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"io"
 
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -32,7 +34,7 @@ func (c *copies) compare(ctx context.Context, path string, parent bool) []check.
 	for {
 		line, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			beside.end()
+			beside.end(ctx)
 			return beside.out
 		}
 		// What the copy holds behind its own damage is not known.
@@ -54,8 +56,17 @@ type comparison struct {
 
 	out     []check.Lost
 	pending []check.Lost // what the copy has behind the last record that both have
+	turns   []int        // which of them begin a turn
+	totals  []total      // the tokens that were used, as they tell
 	sure    bool         // that is all that the copy has there
+	back    bool         // something of it takes back what was said before it
 	said    bool         // something of it is sent to the model
+}
+
+// total is how many tokens a thread has used up to a pending record.
+type total struct {
+	at     int
+	tokens int64
 }
 
 // line looks at the next line of the copy; false if that was too much to go on.
@@ -97,9 +108,17 @@ func (b *comparison) hold(rec *session.Record) bool {
 	if b.size += len(rec.Raw); b.size > maxKeptText {
 		return false
 	}
+	switch {
+	case rec.Kind == session.TurnStart:
+		b.turns = append(b.turns, len(b.pending))
+	case rec.Type == "event_msg/token_count":
+		if n, _ := codex.Tokens(rec); n > 0 {
+			b.totals = append(b.totals, total{len(b.pending), n})
+		}
+	}
 	b.pending = append(b.pending, b.lost(rec, b.next, b.path))
 	b.said = b.said || rec.Model
-	b.sure = b.sure && !(b.parent && (rec.Kind == session.Rollback || rec.Kind == session.Compaction))
+	b.back = b.back || rec.Kind == session.Rollback || rec.Kind == session.Compaction
 	return true
 }
 
@@ -107,19 +126,88 @@ func (b *comparison) hold(rec *session.Record) bool {
 func (b *comparison) fill(i int) {
 	lost := b.holes[i]
 	if b.parent {
-		lost = (lost || b.said && b.next > 0) && !b.torn[i]
+		lost = (lost || b.said && b.next > 0) && !b.back
 	}
 	if lost && i == b.next && b.sure {
-		b.out = append(b.out, b.pending...)
+		b.take(i, b.pending)
 	}
-	b.pending, b.sure, b.said, b.next = nil, true, false, i+1
+	b.pending, b.turns, b.totals, b.sure, b.back, b.said, b.next = nil, nil, nil, true, false, false, i+1
 }
 
-// end takes what a copy has behind the session's end. What a parent has there may have come later, or been left out.
-func (b *comparison) end() {
-	if !b.parent && b.next == len(b.records) && b.sure && b.holes[b.next] {
-		b.out = append(b.out, b.pending...)
+// end takes what a copy has behind the session's end.
+func (b *comparison) end(ctx context.Context) {
+	n := len(b.records)
+	switch {
+	case b.next != n || !b.sure || !b.holes[n]:
+	case b.parent:
+		b.take(n, b.pending[:b.copied(ctx)])
+	default:
+		b.take(n, b.pending)
 	}
+}
+
+// take takes lost records in front of record i of the session. Where a record was cut there, its parent has the whole of it
+// under another time, and it must be the only one that can be that.
+func (b *comparison) take(i int, lost []check.Lost) {
+	if torn, cut := b.torn[i]; cut && b.parent {
+		whole := wholeOf(torn, lost)
+		if whole == nil {
+			return
+		}
+		whole.Whole = true
+	}
+	b.out = append(b.out, lost...)
+}
+
+// wholeOf is the one lost record of which a cut one, that is known behind its time, may be what is left; nil if there is not
+// just one.
+func wholeOf(torn []byte, lost []check.Lost) (whole *check.Lost) {
+	for i := range lost {
+		line := lost[i].Line
+		if at := bytes.Index(line, endOfTime); at < 0 || !check.TornFrom(torn, line[at:]) {
+			continue
+		}
+		if whole != nil {
+			return nil
+		}
+		whole = &lost[i]
+	}
+	return whole
+}
+
+// endOfTime is what clients write behind the time of a record.
+var endOfTime = []byte(`Z",`)
+
+// copied is how many of the pending records a legacy fork that was cut inside what it copied of its parent has had: none that
+// is later than the fork. The turn that it holds a part of was copied whole, because clients fork between turns. What came then
+// may have been left out; but a fork whose list says that it used as many tokens as its parent had by then has left out
+// nothing, and one that used exactly as many as the parent at the end of a turn ends with that.
+func (b *comparison) copied(ctx context.Context) int {
+	n := 0
+	for n < len(b.pending) && !b.pending[n].At.After(b.forked) {
+		n++
+	}
+	used := int64(0)
+	if l, err := store.Row(ctx, b.dir, b.name.ThreadID); err == nil && l != nil {
+		used = l.Tokens
+	}
+	through := -1 // the pending record up to which tokens tell of the fork
+	for i, t := range b.totals {
+		if t.at < n && (t.tokens == used || t.tokens < used && (i+1 == len(b.totals) || b.totals[i+1].at >= n)) {
+			through = t.at
+		}
+	}
+	end := 0
+	if b.open || through >= 0 {
+		end = n
+		for _, turn := range b.turns {
+			if turn > through {
+				end = min(end, turn)
+				break
+			}
+		}
+	}
+	return end
 }
 
 // repeats says whether a record of a copy stood in it before, and remembers it. No two records are the same to the last

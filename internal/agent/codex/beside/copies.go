@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
@@ -39,7 +41,8 @@ type copies struct {
 	holes    map[int]bool // in front of which of them something is damaged; behind the last: len(records)
 	at       map[uint64]int
 	timeless map[uint64][]int // of a legacy fork: the places of records, by what stands behind their times; nil: it is none
-	torn     map[int]bool     // of a legacy fork: where a cut record stands, which its parent's is not known to be
+	torn     map[int][]byte   // of a legacy fork: what a cut record says behind its time, by its place; nil: there are several
+	forked   time.Time        // when a legacy fork was made
 	headed   bool             // the session's own header has been seen
 	dead     bool             // something is damaged since the last of them
 	last     session.Ordinal
@@ -86,13 +89,12 @@ func (c *copies) See(rec *session.Record) {
 		return
 	case rec.Torn:
 		c.dead = true
-		if c.timeless != nil {
-			c.torn[len(c.records)] = true
-		}
+		c.cut(rec)
 		return
 	case rec.Kind == session.Header:
 		if h := codex.ReadHeader(rec.Raw); !c.headed && h.ForkedFrom != "" && !h.Paginated() {
-			c.timeless, c.torn = map[uint64][]int{}, map[int]bool{}
+			c.timeless, c.torn = map[uint64][]int{}, map[int][]byte{}
+			c.forked = forkedAt(rec.Raw, h)
 		}
 		c.headed = true
 		return
@@ -124,6 +126,31 @@ func (c *copies) See(rec *session.Record) {
 		c.timeless[rest] = append(c.timeless[rest], len(c.records))
 	}
 	c.records = append(c.records, mark)
+}
+
+// forkedAt is when a legacy fork was made; zero for a sub-agent, which inherits only a part of what was said.
+func forkedAt(header []byte, h session.Info) time.Time {
+	if gjson.Get(h.Source, "subagent").Exists() {
+		return time.Time{}
+	}
+	t, _ := time.Parse(time.RFC3339, gjson.GetBytes(header, "payload.timestamp").String())
+	return t
+}
+
+// cut notes what is left of a cut record of a legacy fork.
+func (c *copies) cut(rec *session.Record) {
+	if c.timeless == nil {
+		return
+	}
+	n := len(c.records)
+	if _, two := c.torn[n]; two {
+		c.torn[n] = nil
+		return
+	}
+	c.torn[n] = nil
+	if at := bytes.Index(rec.Raw, endOfTime); at >= 0 {
+		c.torn[n] = bytes.Clone(rec.Raw[at:])
+	}
 }
 
 // damaged is how many records stand in front of the last place that is damaged, -1 if there is none.

@@ -16,7 +16,7 @@ import (
 // rowColumns are what Row reads of a thread. The optional ones came with later clients (0.129 to 0.160).
 var (
 	rowColumns  = []string{"id", "rollout_path", "cwd", "source", "cli_version", "model_provider", "created_at"}
-	rowOptional = []string{"created_at_ms", "history_mode", "originator", "first_user_message"}
+	rowOptional = []string{"created_at_ms", "history_mode", "originator", "first_user_message", "tokens_used"}
 )
 
 // Rows finds out of many threads of a home whether its list of threads can be read where it tells of them.
@@ -101,12 +101,12 @@ func Row(ctx context.Context, dir, thread string) (found *check.Listed, err erro
 		l := check.Listed{From: codexhome.StateFile}
 		var id, rollout string
 		var version, provider, source, mode, originator, prompt sql.NullString
-		var seconds, millis sql.NullInt64
-		if err := rows.Scan(&id, &rollout, &l.CWD, &source, &version, &provider, &seconds, &millis, &mode, &originator, &prompt); err != nil {
+		var seconds, millis, tokens sql.NullInt64
+		if err := rows.Scan(&id, &rollout, &l.CWD, &source, &version, &provider, &seconds, &millis, &mode, &originator, &prompt, &tokens); err != nil {
 			return err
 		}
 		l.ID, l.Base = strings.ToLower(id), strings.TrimSuffix(filepath.Base(rollout), ".zst")
-		l.Source, l.Version, l.Provider, l.Mode, l.Originator, l.Prompt = source.String, version.String, provider.String, mode.String, originator.String, prompt.String
+		l.Source, l.Version, l.Provider, l.Mode, l.Originator, l.Prompt, l.Tokens = source.String, version.String, provider.String, mode.String, originator.String, prompt.String, tokens.Int64
 		if millis.Int64 > 0 {
 			l.Created = time.UnixMilli(millis.Int64)
 		} else if seconds.Int64 > 0 {
