@@ -321,16 +321,16 @@ func headerLine(ctx context.Context, path string) []byte {
 }
 
 func (c *copies) lost(rec *session.Record, behind int, path string) check.Lost {
-	lost := check.Lost{Ordinal: -1, Behind: behind, Placed: true, At: codex.Time(rec), Line: bytes.Clone(rec.Raw), From: c.told(path)}
+	lost := check.Lost{Ordinal: -1, Behind: behind, Placed: true, At: codex.Time(rec), Line: bytes.Clone(rec.Raw), From: within(c.dir, path)}
 	if rec.Ordinal.State == session.GoodOrdinal {
 		lost.Ordinal = rec.Ordinal.Value
 	}
 	return lost
 }
 
-// told names a copy in a report, without what is the same for all of the home.
-func (c *copies) told(path string) string {
-	if rel, err := filepath.Rel(c.dir, path); err == nil && filepath.IsLocal(rel) {
+// within names a file in a report, without what is the same for all of its home.
+func within(home, path string) string {
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return path

@@ -211,8 +211,8 @@ func (k *kept) after(ordinal int64, at time.Time) time.Time {
 	return at
 }
 
-// Listed is what another file of a thread, or else a home's list of threads, says of it; nil if nothing, or in a form that
-// is not known.
+// Listed is what another file of a thread, or else a home's list of threads, or the torn header of a fork, says of it; nil if
+// nothing, or in a form that is not known.
 func Listed(_, dir, thread string) *check.Listed {
 	ctx := context.Background()
 	l, err := store.Row(ctx, dir, thread)
@@ -222,10 +222,7 @@ func Listed(_, dir, thread string) *check.Listed {
 	if other := twin(ctx, dir, thread); other != nil && (l == nil || l.Base == other.Base) {
 		return other
 	}
-	if l != nil {
-		tornFork(ctx, dir, l)
-	}
-	return l
+	return tornFork(ctx, dir, thread, l)
 }
 
 // twin is what another file of the same session says of it in its header: its compressed twin, or its copy in the archive.
@@ -242,10 +239,7 @@ func twin(ctx context.Context, dir, thread string) *check.Listed {
 			if h.ID != thread || len(codex.HeaderFaults(line, codex.Known{})) > 0 {
 				continue
 			}
-			l := &check.Listed{Info: h, Base: base, Header: line, From: path}
-			if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-				l.From = rel
-			}
+			l := &check.Listed{Info: h, Base: base, Header: line, From: within(dir, path)}
 			l.Created, _ = time.Parse(time.RFC3339, codex.StampOf(line))
 			return l
 		}

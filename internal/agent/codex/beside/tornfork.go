@@ -3,8 +3,10 @@ package beside
 import (
 	"bytes"
 	"context"
+	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -20,53 +22,74 @@ const maxTornHead = 4 << 10
 
 // tornFork adds to what is known of a paginated session the place where it parted from its parent, if its own header is torn
 // behind the parent's id. The header's number is that of the first record which the fork does not inherit; the byte is where
-// the parent's record before that one ends.
-func tornFork(ctx context.Context, dir string, l *check.Listed) {
-	found, err := home.Find(ctx, dir, l.ID)
-	if err != nil || l.Mode != "paginated" {
-		return
+// the parent's record before that one ends. Without a list that has the session, l is nil, and all is from the torn header; it
+// returns nil if that tells of no parent.
+func tornFork(ctx context.Context, dir, thread string, l *check.Listed) *check.Listed {
+	found, err := home.Find(ctx, dir, thread)
+	if err != nil || l != nil && l.Mode != "paginated" {
+		return l
 	}
 	for _, path := range found {
-		if strings.TrimSuffix(filepath.Base(path), ".zst") != l.Base {
+		base := strings.TrimSuffix(filepath.Base(path), ".zst")
+		if l != nil && base != l.Base {
 			continue
 		}
-		src, err := source.Open(path)
-		if err != nil {
-			return
-		}
-		defer src.Close()
-		torn := firstLine(ctx, src)
-		torn = torn[:min(len(torn), maxTornHead)]
-		if !bytes.Contains(torn, []byte(`"session_meta"`)) {
-			return
-		}
+		torn := tornHeader(ctx, path)
 		h, number := codex.ReadHeader(torn), gjson.GetBytes(torn, "ordinal").Int()
-		if offset := endOf(ctx, dir, h.ForkedFrom, number-1); offset > 0 {
-			l.ForkedFrom, l.BaseThread, l.BaseOrdinal, l.BaseOffset = h.ForkedFrom, h.ForkedFrom, number, offset
+		parent, offset := endOf(ctx, dir, h.ForkedFrom, number-1)
+		if offset == 0 {
+			return l
 		}
-		return
+		if l == nil {
+			h.Mode = "paginated"
+			l = &check.Listed{Info: h, Base: base, From: parent}
+			l.Created, _ = time.Parse(time.RFC3339, codex.StampOf(torn))
+		}
+		l.ForkedFrom, l.BaseThread, l.BaseOrdinal, l.BaseOffset = h.ForkedFrom, h.ForkedFrom, number, offset
+		return l
 	}
+	return l
 }
 
-// endOf is where the record with a number ends in the file of a thread; 0 if it is not there, or there is not one file.
-func endOf(ctx context.Context, dir, thread string, ordinal int64) int64 {
+// tornHeader is the beginning of a session's first line if that is what is left of its header; nil if it is none.
+func tornHeader(ctx context.Context, path string) []byte {
+	src, err := source.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer src.Close()
+	torn := firstLine(ctx, src)
+	if torn = torn[:min(len(torn), maxTornHead)]; !bytes.Contains(torn, []byte(`"session_meta"`)) {
+		return nil
+	}
+	return torn
+}
+
+// endOf is where the record with a number ends in the file of a thread, and which that is, within the home; 0 if it is not
+// there, or there is not one file.
+func endOf(ctx context.Context, dir, thread string, ordinal int64) (file string, offset int64) {
 	found, err := home.Find(ctx, dir, thread)
 	if err != nil || len(found) != 1 || ordinal < 1 {
-		return 0
+		return "", 0
 	}
 	if h, ok := headerOf(ctx, found[0]); !ok || h.ID != thread || !h.Paginated() {
-		return 0
+		return "", 0
 	}
 	src, err := source.Open(found[0])
 	if err != nil {
-		return 0
+		return "", 0
 	}
 	defer src.Close()
 	in, err := src.Reader(ctx)
 	if err != nil {
-		return 0
+		return "", 0
 	}
 	defer in.Close()
+	return within(dir, found[0]), endOfRecord(ctx, in, ordinal)
+}
+
+// endOfRecord is where the record with a number ends in a session; 0 if it is not there.
+func endOfRecord(ctx context.Context, in io.Reader, ordinal int64) int64 {
 	r := jsonl.NewReader(in)
 	for {
 		line, err := r.Next()

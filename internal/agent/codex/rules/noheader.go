@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
@@ -68,7 +69,12 @@ func (c *headerChecker) missing() {
 		f.Fix = NoFix
 		c.run.header.ID, c.run.header.Mode = k.ID, "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
-		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and nothing says which", c.lowest)
+		f.Source = ""
+		which := "nothing says which"
+		if parent := codex.ReadHeader(c.torn).ForkedFrom; parent != "" {
+			which = fmt.Sprintf("where it left that of %s can't be told without it", parent)
+		}
+		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and %s", c.lowest, which)
 		c.run.report(f)
 		return
 	}
@@ -168,11 +174,11 @@ func (c *headerChecker) agrees(l *check.Listed, k *codex.Known) bool {
 // listedSlack is how far the list's time may be behind the first record's: older clients keep whole seconds.
 const listedSlack = 2 * time.Second
 
-// continued says whether the session without a header began in the middle of a thread: its first ordinal is higher
-// than lost lines account for, and no torn header tells that it had no history_base.
+// continued says whether the session without a header began in the middle of a thread: a torn header says so, or has another
+// number than the first, or there is none and the first ordinal is higher than lost lines account for.
 func (c *headerChecker) continued() bool {
 	if c.torn != nil {
-		return bytes.Contains(c.torn, []byte("history_base"))
+		return bytes.Contains(c.torn, []byte("history_base")) || gjson.GetBytes(c.torn, "ordinal").Int() > 0
 	}
 	return c.ordinals && c.lowest > 1+c.dead
 }
