@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	_ "modernc.org/sqlite" // the databases of the clients
 
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -23,7 +24,11 @@ func addTwin(rng *rand.Rand, o *outcome, healthy []byte) (string, error) {
 	lines := bytes.SplitAfter(healthy, []byte("\n"))
 	n := 1 + rng.IntN(len(lines))
 	earlier := bytes.Join(lines[:n], nil)
-	switch rng.IntN(3) {
+	kind := rng.IntN(3)
+	if codex.Before(o.Client, 0, 145) { // which read no compressed session
+		kind = 0
+	}
+	switch kind {
 	case 0:
 		archive := filepath.Join(filepath.Dir(o.Path), "../../../../archived_sessions")
 		if err := os.MkdirAll(archive, 0o700); err != nil {
@@ -32,9 +37,6 @@ func addTwin(rng *rand.Rand, o *outcome, healthy []byte) (string, error) {
 		return fmt.Sprintf("twin of %d lines in the archive", n), os.WriteFile(filepath.Join(archive, filepath.Base(o.Path)), earlier, 0o600)
 	case 1:
 		return fmt.Sprintf("twin of %d lines, compressed", n), compress(o.Path+".zst", earlier)
-	}
-	if o.Client < "0.145" { // which read none
-		return "", nil
 	}
 	damaged, err := os.ReadFile(o.Path)
 	if err != nil {
