@@ -255,8 +255,12 @@ func (c *copies) inherited(rec *session.Record, next int) (i int, here, known bo
 	}
 }
 
-// behindTime stands for what a record says behind its time.
+// behindTime stands for what a record says behind its time. A newer client writes events anew when it forks, with members of its
+// own (0.160.0), so they are known by what they are about.
 func (c *copies) behindTime(rec *session.Record) uint64 {
+	if rec.Kind == session.Evidence && len(rec.CallID) > 0 {
+		return maphash.String(c.seed, rec.Type) ^ maphash.Bytes(c.seed, rec.CallID)<<1
+	}
 	return mark(c.seed, rec.Raw[rec.Spans[codex.FieldTimestamp].End:])
 }
 
