@@ -2,6 +2,7 @@ package claude
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -124,7 +125,7 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
-	if winner.isPrompt() && c.rewound(winner) || c.rewound(head) || c.leftByChoice(head) {
+	if winner.isPrompt() && c.rewound(winner) && leftFor(winner, head) || c.rewound(head) || c.leftByChoice(head) {
 		return true
 	}
 	overlap := end.when != 0 && winner.when != 0 && end.when > winner.when && tip.when >= head.when
@@ -135,6 +136,14 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 		return (!overlap || head.role == roleAssistant && !head.isPrompt()) && !c.foreign(head) && !c.foreign(winner)
 	}
 	return false
+}
+
+// leftFor says whether a rewind to where a prompt hangs has left this branch: the one that hung there before, unless there is none.
+func leftFor(prompt, head *node) bool {
+	if head.up == prompt.up {
+		return true
+	}
+	return !slices.ContainsFunc(prompt.up.children(), func(n *node) bool { return n.index < prompt.index && n.isPrompt() })
 }
 
 // answersAgain says whether two records answer one call. A client that resumes a session in which another still runs a tool
@@ -205,14 +214,14 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	}
 	switch {
 	case end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant): // one side after the other
-		c.hang(winner, end, d)
+		c.hang(fork.movable(), end, d)
 		return tip
 	case next != nil:
 		c.hang(head, next.up, d)
 		c.hang(next, end, d)
 		return tip
 	case head.when < winner.when && end.when < tip.when && winner.isPrompt() && head.isPrompt():
-		c.hang(winner, end, d)
+		c.hang(fork.movable(), end, d)
 		return tip
 	}
 	c.hang(head, tip, d)

@@ -23,12 +23,15 @@ func TestResumedAt(t *testing.T) {
 	one := gjson.Get(lineWith(whole, `"Answer one."`), "uuid").String()
 	two := gjson.Get(lineWith(whole, `"please three"`), "parentUuid").String()
 	fourth := strings.Index(whole, lineWith(whole, `"please four"`))
+	last := lineWith(whole, `"Answer three."`) // of what was left out
+	later := strings.Replace(last, gjson.Get(last, "timestamp").String(), "2099-01-01T00:00:00.000Z", 1)
 	for name, c := range map[string]struct {
 		session string
 		damaged bool
 	}{
 		"left out":         {whole, false},
 		"link broken":      {strings.Replace(whole[:fourth], `{"parentUuid":"`+two+`"`, `{"parentUuid":"`+one+`"`, 1), true},
+		"not over in time": {strings.Replace(whole, last, later, 1), true},
 		"without requests": {strings.Join(linesWithout(whole, `"type":"api-request"`), ""), true},
 	} {
 		t.Run(name, func(t *testing.T) {

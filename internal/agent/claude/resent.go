@@ -91,7 +91,7 @@ func (c *Checker) resentBehind(summary, last *node) []*node {
 // another client's, which this one did not see. Where the request can't be read again, as in a pipe, it is taken to hold none.
 func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	answer := t.forks[winner].winner
-	if end.index > winner.index || answer == nil {
+	if end.index > winner.index || answer == nil || winner.when != 0 && end.when > winner.when {
 		return false
 	}
 	i := sort.Search(len(c.proof.whole), func(i int) bool { return winner.pos().Less(c.proof.whole[i].Pos) })

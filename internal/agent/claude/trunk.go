@@ -78,6 +78,17 @@ func (f *fork) skipsAnswer(head, end *node) bool {
 	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && head.role == roleAssistant && end.stop == "end_turn"
 }
 
+// movable is what is hung elsewhere to put another branch in front of the way to the tip: the first record that says something,
+// or what that hangs on, if a branch beside it was left there on purpose.
+func (f *fork) movable() *node {
+	for p := f.winner.up; p != nil && p != f.at; p = p.up {
+		if p.many > 1 {
+			return f.next
+		}
+	}
+	return f.winner
+}
+
 // forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.
 func (t *trunk) forkOf(c *Checker, head *node) *fork {
 	if t.forks == nil {
