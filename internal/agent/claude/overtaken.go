@@ -1,6 +1,10 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // overtaken mends turns that a second client has played on what the first one compacted meanwhile: they hang in front of the
 // mark of the compaction, and neither the summary nor what follows it has anything of them.
@@ -8,6 +12,7 @@ func (c *Checker) overtaken() {
 	tip := c.tipOf(c.leaf)
 	mark := markOf(tip)
 	if mark == nil {
+		c.passedOver(tip)
 		return
 	}
 	last := c.beforeCompaction(mark)
@@ -34,6 +39,39 @@ func (c *Checker) overtaken() {
 		}
 		tip = c.behindCompaction(d, head, end, tip)
 		c.bring(head, end)
+	}
+}
+
+// passedOver mends a session that goes on with a turn in front of a compaction, which another client has played meanwhile: the
+// client sends nothing of what followed the compaction.
+func (c *Checker) passedOver(tip *node) {
+	if tip == nil || !c.some.marks {
+		return
+	}
+	t := c.trunkOf(tip)
+	t.walk(c)
+	for _, mark := range slices.Backward(c.nodes) {
+		if mark.role != roleBoundary || mark.side || mark.dropped != nil || mark.up != nil {
+			continue
+		}
+		last := c.beforeCompaction(mark)
+		if last == nil || t.forks[last] == nil || t.forks[last].next == nil {
+			return
+		}
+		head := t.forks[last].next
+		_, answered := c.branchEnd(mark)
+		if !answered || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
+			return
+		}
+		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
+			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "another client went on in front of this compaction, and the client goes on there: it sends nothing of what followed the compaction",
+		}})
+		if now := c.behindCompaction(d, head, tip, c.newestBelow(mark)); now != tip {
+			c.pointAt(d, now, false)
+		}
+		c.bring(head, tip)
+		return
 	}
 }
 
