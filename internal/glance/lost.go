@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/hist-cli/hist/lint"
@@ -21,24 +22,43 @@ func Lost(list []*Session) map[string][]lint.Finding {
 	})
 	rule := lint.FindRule("context-lost")
 	found := map[string][]lint.Finding{}
-	for i, fresh := range list {
-		// Only the newest thread that ended before fresh began counts: older ones were replaced by that.
-		for j := i - 1; j >= 0 && list[j].Header.CWD == fresh.Header.CWD && list[j].Header.Source == fresh.Header.Source; j-- {
-			lost := list[j]
-			if lost.Turn.Last.After(fresh.Created) {
-				continue
-			}
-			if Replaced(lost, fresh) && fresh.First != "" && fresh.First == lost.Turn.Prompt.Text {
-				message := fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context", lost.Thread, lost.Turn.State, fresh.Thread)
-				if command := lost.Agent.Resume(lost.Thread); command != nil {
-					message += ": " + strings.Join(command, " ") + " brings it back"
-				}
-				found[lost.Path] = append(found[lost.Path], lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message})
-			}
-			break
+	for from, to := 0, 0; from < len(list); from = to {
+		for to = from + 1; to < len(list) && sameWork(list[from], list[to]); to++ {
 		}
+		replaced(list[from:to], func(lost, fresh *Session) {
+			if !Replaced(lost, fresh) || fresh.First == "" || fresh.First != lost.Turn.Prompt.Text {
+				return
+			}
+			message := fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context", lost.Thread, lost.Turn.State, fresh.Thread)
+			if command := lost.Agent.Resume(lost.Thread); command != nil {
+				message += ": " + strings.Join(command, " ") + " brings it back"
+			}
+			found[lost.Path] = append(found[lost.Path], lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message})
+		})
 	}
 	return found
+}
+
+// sameWork says whether a thread may be begun in the place of another one.
+func sameWork(a, b *Session) bool {
+	return a.Header.CWD == b.Header.CWD && a.Header.Source == b.Header.Source
+}
+
+// replaced calls do for each of some threads, in the order in which they began, with the newest one that had ended by then:
+// older ones were replaced by that. It does not look at pairs, for thousands of threads may have run at the same time.
+func replaced(threads []*Session, do func(lost, fresh *Session)) {
+	over := make([]int, len(threads)+1) // by the index of the first thread that began after it: 1 + that of the newest thread that is over
+	for i, t := range threads {
+		next := sort.Search(len(threads), func(k int) bool { return !t.Turn.Last.After(threads[k].Created) })
+		next = max(next, i+1)
+		over[next] = max(over[next], i+1)
+	}
+	newest := 0
+	for i, fresh := range threads {
+		if newest = max(newest, over[i]); newest > 0 {
+			do(threads[newest-1], fresh)
+		}
+	}
 }
 
 // HashPrompts replaces the prompts by their hashes, so that what Lost compares can be stored without a word of the conversation.

@@ -3,11 +3,14 @@ package glance
 import (
 	"flag"
 	"io/fs"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hist-cli/hist/internal/testhome"
 )
@@ -54,6 +57,51 @@ func TestLost(t *testing.T) {
 		want, err := os.ReadFile(golden)
 		if isBad := strings.HasPrefix(filepath.Base(archive), "bad"); isBad != (err == nil) || string(want) != got {
 			t.Errorf("%s: got %q, want %q (%v)", archive, got, want, err)
+		}
+	}
+}
+
+// TestLostOfMany: threads that all ran at the same time, as copies of one do, are not compared in pairs.
+func TestLostOfMany(t *testing.T) {
+	began := time.Date(2026, 11, 18, 9, 30, 0, 0, time.UTC)
+	var list []*Session
+	for range 60_000 {
+		s := &Session{Created: began}
+		s.Turn.Last = began.Add(time.Minute)
+		list = append(list, s)
+	}
+	start := time.Now()
+	if found := Lost(list); len(found) > 0 {
+		t.Error(found)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// TestReplaced: each thread is compared with the newest that had ended when it began, as a look at all pairs finds it.
+func TestReplaced(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	for range 2000 {
+		threads := make([]*Session, rng.Intn(12))
+		at := time.Date(2026, 11, 18, 9, 30, 0, 0, time.UTC)
+		for i := range threads {
+			at = at.Add(time.Duration(rng.Intn(3)) * time.Second)
+			threads[i] = &Session{Created: at}
+			threads[i].Turn.Last = at.Add(time.Duration(rng.Intn(8)-1) * time.Second)
+		}
+		var want, got [][2]*Session
+		for i, fresh := range threads {
+			for j := i - 1; j >= 0; j-- {
+				if !threads[j].Turn.Last.After(fresh.Created) {
+					want = append(want, [2]*Session{threads[j], fresh})
+					break
+				}
+			}
+		}
+		replaced(threads, func(lost, fresh *Session) { got = append(got, [2]*Session{lost, fresh}) })
+		if !slices.Equal(want, got) {
+			t.Fatalf("%v, want %v", got, want)
 		}
 	}
 }
