@@ -3,11 +3,14 @@ package repair
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
@@ -76,5 +79,57 @@ func TestHomeFixtures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRunsAreReadOnce: what earlier runs keep of the sessions of a home is read once for all of them.
+func TestRunsAreReadOnce(t *testing.T) {
+	state, home := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	if err := testhome.Unpack("../fixtures/codex/rules/lost-records/bad-archived.txtar", home); err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := filepath.Glob(filepath.Join(home, "*sessions/*.jsonl"))
+	if err != nil || len(sessions) != 1 {
+		t.Fatalf("one session is archived, not %v, %v", sessions, err)
+	}
+	path := filepath.Join(home, "sessions/2026/11/18", filepath.Base(sessions[0]))
+	damaged, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(sessions[0])
+	if err := errors.Join(err, os.WriteFile(path, append(whole, "garbage\n"...), 0o600), os.Remove(sessions[0])); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := restedRepair(t, mutant{}, home, path, InPlace); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, damaged, 0o600); err != nil { // only the run's record is whole now
+		t.Fatal(err)
+	}
+	kept := homes.KeptOfMany()
+	restored := func() bool {
+		src, err := source.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		res, err := lint.Source(t.Context(), src, lint.Options{Name: lint.NameOf(path, true), Home: home, Kept: kept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(res.Findings, func(f lint.Finding) bool { return strings.Contains(f.Source, "original-") })
+	}
+	if !restored() {
+		t.Fatal("what the run keeps is not found")
+	}
+	lists, err := filepath.Glob(filepath.Join(state, "hist/runs/*/files.jsonl"))
+	if err != nil || len(lists) != 1 || os.Remove(lists[0]) != nil {
+		t.Fatalf("no run is recorded: %v, %v", lists, err)
+	}
+	if !restored() {
+		t.Error("the runs are read again")
 	}
 }

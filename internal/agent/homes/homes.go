@@ -7,6 +7,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
@@ -55,20 +56,23 @@ func Kept(ctx context.Context, agent, home, base string) check.Kept {
 
 // KeptOfMany is a Kept for a run over many sessions: what it must know of a home as a whole it learns once.
 func KeptOfMany() check.KeptBy {
-	forks := beside.NewForks()
+	forks, older := beside.NewForks(), sync.OnceValue(keptInRuns)
 	return func(ctx context.Context, agent, home, base string) check.Kept {
 		if agent != codexName {
 			return nil
 		}
-		return beside.Kept(ctx, home, base, func() []string { return kept(home, base) }, forks)
+		return beside.Kept(ctx, home, base, func() []string { return older()[keptAs{home, base}] }, forks)
 	}
 }
 
 // codexName is the agent whose homes hold more than sessions.
 var codexName = codex.Agent{}.Name()
 
-// kept are the files in which repairs kept a session of a home as it was, the newest first.
-func kept(home, base string) (files []string) {
+// keptAs is a session of a home, by its file's name.
+type keptAs struct{ home, base string }
+
+// keptInRuns are the files in which repairs kept sessions as they were, the newest first.
+func keptInRuns() map[keptAs][]string {
 	list, err := runs.List()
 	if err != nil {
 		return nil // what can't be read of a run is told by those who undo it
@@ -77,17 +81,18 @@ func kept(home, base string) (files []string) {
 	if err != nil {
 		return nil
 	}
+	files := map[keptAs][]string{}
 	for _, m := range list {
 		for _, f := range m.Files {
-			if f.Backup != "" && f.Home == home && filepath.Base(f.Source) == base && len(files) < maxOlder {
-				files = append(files, filepath.Join(dir, m.Run, f.Backup))
+			if as := (keptAs{f.Home, filepath.Base(f.Source)}); f.Backup != "" && f.Home != "" && len(files[as]) < maxOlder {
+				files[as] = append(files[as], filepath.Join(dir, m.Run, f.Backup))
 			}
 		}
 	}
 	return files
 }
 
-// maxOlder is how many of them are looked at.
+// maxOlder is how many of them are looked at of a session.
 const maxOlder = 8
 
 // Listed reads what a home's list of threads says of one: it is what lint.Options.Listed takes.
