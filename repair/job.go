@@ -85,7 +85,8 @@ type job struct {
 }
 
 // Do repairs one session. With nothing to mend it writes nothing, except that ToFile and ToStream still copy the
-// session byte for byte. After an error nothing is published and the source is as it was.
+// session byte for byte. An error without a report means that nothing is published and the source is as it was; one beside a
+// report, that the session is done but not all that belongs to it: its record, or a database that was to be moved.
 func Do(ctx context.Context, j Job) (*Report, error) {
 	if j.Source == nil {
 		src, err := source.Open(j.Path)

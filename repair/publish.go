@@ -153,6 +153,9 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 		err := w.attempt(ctx, filepath.Dir(t.Path), func() error {
 			return publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, publish.Checks{Content: func(tmp string) error { return w.verify(ctx, tmp, false) }})
 		})
+		if err != nil && !errors.Is(err, publish.ErrPublished) {
+			return nil, err
+		}
 		rep := w.report(nil)
 		rep.Target = t.Path
 		return rep, err

@@ -2,12 +2,15 @@ package repair
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -87,5 +90,20 @@ func TestReportTellsWhatIsLost(t *testing.T) {
 		if err != nil || len(rep.Edits) == 0 || rep.Edits[0].Lost != lost {
 			t.Errorf("%s: %d edits, %v; want %d lost by the first", fixture, len(rep.Edits), err, lost)
 		}
+	}
+}
+
+// A copy of standard input that can't be written is reported by its error alone.
+func TestNoReportWithoutCopy(t *testing.T) {
+	src, err := source.Stdin(strings.NewReader(`{"timestamp":"2026-11-18T09:30:00.000Z","type":"session_meta","payload":{}}`+"\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	taken := filepath.Join(t.TempDir(), "taken.jsonl")
+	put(t, taken, []byte("something else"))
+	rep, err := Do(t.Context(), Job{Source: src, Mode: ToFile, Output: taken})
+	if rep != nil || !errors.Is(err, publish.ErrExists) {
+		t.Errorf("%+v, %v", rep, err)
 	}
 }

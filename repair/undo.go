@@ -12,9 +12,37 @@ import (
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 )
+
+// What callers of Do and Undo must tell apart; test with errors.Is.
+var (
+	// ErrInUse: a process uses the session, or a database of its home.
+	ErrInUse = inuse.ErrBusy
+	// ErrChanged: the session was written while it was repaired.
+	ErrChanged = source.ErrChanged
+	// ErrMovedOn: a file is no longer what the repair left there, so that it was not taken back.
+	ErrMovedOn = runs.ErrMovedOn
+)
+
+// Undone is one file that Undo dealt with.
+type Undone = runs.Undone
+
+// Undo takes a repair back: what it replaced comes back byte for byte, and what it made goes. run is the whole id, as
+// Report.Run has it. First all files are looked at, and if one must stay as it is, nothing is changed. An error later than that
+// comes with what was done; a second call goes on from there.
+func Undo(ctx context.Context, run string) ([]Undone, error) {
+	r, err := runs.Load(run)
+	if err != nil {
+		return nil, err
+	}
+	if r.Manifest.Run != run { // Load takes a beginning, and nothing for the newest
+		return nil, fmt.Errorf("%q: %w", run, runs.ErrNoRun)
+	}
+	return r.Undo(ctx, Claims{HomeOf: func(string) string { return "" }})
+}
 
 // Claims keeps clients from the files of a run while it is taken back. HomeOf tells in which agent's home a file lies, for
 // the records of older versions, which do not say.

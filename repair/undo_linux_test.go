@@ -76,6 +76,27 @@ func TestUndoRefusesWhatIsInUse(t *testing.T) {
 	}
 }
 
+// TestUndoByID: a run is taken back by its whole id; no id is not the newest run, as it is for the command.
+func TestUndoByID(t *testing.T) {
+	dir, path, text := inHome(t)
+	rep, err := repairAt(t, dir, path, InPlace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"", rep.Run[:8], "20200101T000000Z-000000"} {
+		if done, err := Undo(t.Context(), id); err == nil {
+			t.Errorf("%q: %+v", id, done)
+		}
+	}
+	done, err := Undo(t.Context(), rep.Run)
+	if err != nil || len(done) != 1 || done[0].Path != path {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if back, err := os.ReadFile(path); err != nil || !bytes.Equal(back, text) {
+		t.Errorf("%d of %d bytes are back (%v)", len(back), len(text), err)
+	}
+}
+
 // TestUndoBesideForks: a fork that relies on nothing that the repair has moved does not keep it from being taken back.
 func TestUndoBesideForks(t *testing.T) {
 	for _, c := range []struct {

@@ -24,8 +24,11 @@ func (w *job) reproject(ctx context.Context) (*Report, error) {
 	if err == nil {
 		err = w.keepRows(ctx, run, &f)
 	}
-	if err != nil || f.Rows == "" {
-		return w.report(nil), errors.Join(err, discard(run))
+	if err != nil {
+		return nil, errors.Join(w.named(err), discard(run))
+	}
+	if f.Rows == "" {
+		return w.report(nil), discard(run)
 	}
 	var guard *inuse.Guard
 	defer func() { guard.Release() }()
