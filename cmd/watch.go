@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +18,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/follow"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -260,7 +260,7 @@ func (s *sessionState) judge(res *lint.Result, threshold lint.Impact) {
 // tell prints one line.
 func (w *watchRun) tell(s sessionState) error {
 	if w.c.Bool("json") {
-		return json.NewEncoder(w.env.out).Encode(s)
+		return format.Write(w.env.out, s)
 	}
 	text := fmt.Sprintf("%s  %-10s  %s", s.Time, s.State, s.Path)
 	switch {

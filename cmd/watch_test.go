@@ -19,6 +19,25 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
+// TestWatchTellsHidden: a name that would turn a terminal's text around, or command it, is printed in no form as it is.
+func TestWatchTellsHidden(t *testing.T) {
+	for _, args := range [][]string{nil, {"--json"}} {
+		flags := flag.NewFlagSet("watch", flag.ContinueOnError)
+		flags.Bool("json", false, "")
+		if err := flags.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		w := &watchRun{env: &env{out: &out}, c: cli.NewContext(nil, flags, nil)}
+		if err := w.tell(sessionState{Path: "a\u202eb\u009bc.jsonl", State: goneState}); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); strings.ContainsAny(text, "\u202e\u009b") || !strings.Contains(text, ".jsonl") {
+			t.Errorf("%v: %q", args, text)
+		}
+	}
+}
+
 // TestWatch: a session that gets damaged, is mended, breaks in a new directory and goes is told each time, and only then.
 func TestWatch(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
