@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -80,6 +81,10 @@ func TestMovedWhereItTellsOfTheSession(t *testing.T) {
 		}
 		if _, err := os.Lstat(database); err == nil {
 			t.Errorf("%s is still there", name)
+		}
+		var page bytes.Buffer
+		if err := HTML(&page, []*Report{rep}, PageOptions{}); err != nil || !strings.Contains(page.String(), "moved to "+rep.Edits[at].Kept) {
+			t.Errorf("%s: the page does not say where it is (%v)", name, err)
 		}
 		list, err := filepath.Glob(filepath.Join(filepath.Dir(rep.Edits[at].Kept), "*.report.json"))
 		if err != nil || len(list) != 1 {
