@@ -97,7 +97,7 @@ func cutPrompt(rec *session.Record) tornPrompt {
 // cutMark is the beginning of the mark, as it stands in a file.
 var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normalize.CutMark)), `"`), `"`))
 
-// beginsLike says whether a text goes on as the item begins.
+// beginsLike says whether a text goes on as the item begins, of which nothing but the quote may be left.
 func (p tornPrompt) beginsLike(text []byte) bool {
-	return p.at.Line > 0 && len(p.head) > len(`"`) && bytes.HasPrefix(text, p.head)
+	return p.at.Line > 0 && len(p.head) > 0 && bytes.HasPrefix(text, p.head)
 }
