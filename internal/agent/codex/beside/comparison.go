@@ -41,6 +41,10 @@ func (c *copies) compare(ctx context.Context, path string, parent bool) []check.
 		if err != nil || ctx.Err() != nil || !beside.line(bytes.TrimRight(line.Raw, "\r\n")) {
 			return beside.out
 		}
+		if beside.later {
+			beside.end(ctx)
+			return beside.out
+		}
 	}
 }
 
@@ -50,6 +54,7 @@ type comparison struct {
 
 	path   string
 	parent bool // the copy is the session's parent
+	later  bool // what follows in it was written after its fork was made
 	again  map[uint64]bool
 	next   int // behind which records of the session the walk is
 	size   int // of all that was pending, in bytes
@@ -81,6 +86,9 @@ func (b *comparison) line(text []byte) bool {
 		return true
 	case rec.Kind == session.Header:
 		return true
+	case b.parent && !b.forked.IsZero() && codex.Time(rec).After(b.forked):
+		b.later = true
+		return true
 	}
 	i, here, known := b.find(rec)
 	switch {
@@ -111,7 +119,7 @@ func (b *comparison) hold(rec *session.Record) bool {
 	switch {
 	case rec.Kind == session.TurnStart:
 		b.turns = append(b.turns, len(b.pending))
-	case rec.Type == "event_msg/token_count":
+	case rec.Type == tokenCount:
 		if n, _ := codex.Tokens(rec); n > 0 {
 			b.totals = append(b.totals, total{len(b.pending), n})
 		}
@@ -134,15 +142,14 @@ func (b *comparison) fill(i int) {
 	b.pending, b.turns, b.totals, b.sure, b.back, b.said, b.next = nil, nil, nil, true, false, false, i+1
 }
 
-// end takes what a copy has behind the session's end.
+// end takes what a copy has behind the session's end; a parent, behind what its fork has copied.
 func (b *comparison) end(ctx context.Context) {
-	n := len(b.records)
 	switch {
-	case b.next != n || !b.sure || !b.holes[n]:
+	case !b.sure || !b.holes[b.next]:
 	case b.parent:
-		b.take(n, b.pending[:b.copied(ctx)])
-	default:
-		b.take(n, b.pending)
+		b.take(b.next, b.pending[:b.copied(ctx)])
+	case b.next == len(b.records):
+		b.take(b.next, b.pending)
 	}
 }
 
@@ -178,36 +185,32 @@ func wholeOf(torn []byte, lost []check.Lost) (whole *check.Lost) {
 // endOfTime is what clients write behind the time of a record.
 var endOfTime = []byte(`Z",`)
 
-// copied is how many of the pending records a legacy fork that was cut inside what it copied of its parent has had: none that
-// is later than the fork. The turn that it holds a part of was copied whole, because clients fork between turns. What came then
-// may have been left out; but a fork whose list says that it used as many tokens as its parent had by then has left out
-// nothing, and one that used exactly as many as the parent at the end of a turn ends with that.
+// copied is how many of the pending records a legacy fork that was cut inside what it copied of its parent has had. The turn that it holds a part of was copied whole, because clients fork between turns. What came then
+// may have been left out; but if nothing follows in the fork, the list tells more: a fork that has used as many tokens as its
+// parent had by then has left out nothing, and one that used exactly as many as the parent at the end of a turn ends with that.
 func (b *comparison) copied(ctx context.Context) int {
-	n := 0
-	for n < len(b.pending) && !b.pending[n].At.After(b.forked) {
-		n++
+	if b.forked.IsZero() {
+		return 0
 	}
 	used := int64(0)
-	if l, err := store.Row(ctx, b.dir, b.name.ThreadID); err == nil && l != nil {
+	if l, err := store.Row(ctx, b.dir, b.name.ThreadID); err == nil && l != nil && b.next == len(b.records) {
 		used = l.Tokens
 	}
 	through := -1 // the pending record up to which tokens tell of the fork
 	for i, t := range b.totals {
-		if t.at < n && (t.tokens == used || t.tokens < used && (i+1 == len(b.totals) || b.totals[i+1].at >= n)) {
+		if t.tokens == used || t.tokens < used && i+1 == len(b.totals) {
 			through = t.at
 		}
 	}
-	end := 0
-	if b.open || through >= 0 {
-		end = n
-		for _, turn := range b.turns {
-			if turn > through {
-				end = min(end, turn)
-				break
-			}
+	if !b.opened[b.next] && through < 0 {
+		return 0
+	}
+	for _, turn := range b.turns {
+		if turn > through {
+			return turn
 		}
 	}
-	return end
+	return len(b.pending)
 }
 
 // repeats says whether a record of a copy stood in it before, and remembers it. No two records are the same to the last

@@ -46,8 +46,9 @@ type copies struct {
 	headed   bool             // the session's own header has been seen
 	dead     bool             // something is damaged since the last of them
 	last     session.Ordinal
-	open     bool // the turn in hand has not ended
-	any      bool // there are holes
+	open     bool         // the turn in hand has not ended
+	opened   map[int]bool // the holes in which one had not
+	any      bool         // there are holes
 	gaps     []gap
 	prompt   int       // the first prompt among the records
 	answer   int       // the first that the model has said or done; 0 if there is none
@@ -64,7 +65,7 @@ const maxCompared = 1 << 20
 func newCopies(dir, base string, name home.FileName, older func() []string, forks *Forks) *copies {
 	dec := codex.Decoder{}
 	return &copies{
-		dir: dir, base: base, name: name, older: older, forks: forks, seed: maphash.MakeSeed(), holes: map[int]bool{}, at: map[uint64]int{},
+		dir: dir, base: base, name: name, older: older, forks: forks, seed: maphash.MakeSeed(), holes: map[int]bool{}, opened: map[int]bool{}, at: map[uint64]int{},
 		spans: make([]jsonl.Span, dec.Paths()),
 	}
 }
@@ -107,7 +108,7 @@ func (c *copies) See(rec *session.Record) {
 	}
 	if n := len(c.records); c.dead {
 		c.gap(codex.Time(rec))
-		c.holes[n], c.any, c.dead = true, true, false
+		c.holes[n], c.opened[n], c.any, c.dead = true, c.open, true, false
 	}
 	switch rec.Kind {
 	case session.TurnStart:
@@ -188,7 +189,7 @@ func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 		c.gap(time.Time{})
 	}
 	if c.dead || c.open {
-		c.holes[len(c.records)] = true
+		c.holes[len(c.records)], c.opened[len(c.records)] = true, c.open
 	}
 	if len(c.records) == 0 && (c.dead || !c.headed) {
 		c.holes[0] = true
@@ -250,10 +251,14 @@ func (c *copies) inherited(rec *session.Record, next int) (i int, here, known bo
 		return 0, false, true
 	case slices.Contains(places, next):
 		return next, true, true
+	case rec.Type == tokenCount: // another turn may have used as many
+		return 0, false, true
 	default:
 		return places[0], true, len(places) == 1
 	}
 }
+
+const tokenCount = "event_msg/token_count"
 
 // behindTime stands for what a record says behind its time. A newer client writes events anew when it forks, with members of its
 // own (0.160.0), so they are known by what they are about.
