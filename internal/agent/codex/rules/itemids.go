@@ -116,13 +116,17 @@ func (c *itemChecker) id(it item) *Finding {
 	}
 	newest := c.seen.get(id)
 	earlier := c.sent(newest)
-	if earlier != nil && earlier.torn && !it.Torn && it.Kind == session.Message {
+	seen := seenID{content: content, at: it.owner.Pos, torn: it.Torn}
+	if it.Mended {
+		seen.mended = timeSum(it)
+	}
+	if earlier != nil && it.Kind == session.Message && !it.Torn && (earlier.torn || earlier.mended != 0 && !it.Mended && earlier.mended == timeSum(it)) {
 		c.wholeAgain(it, earlier)
-		c.keep(id, seenID{content: content, at: it.owner.Pos}, nil)
+		c.keep(id, seen, nil)
 		return nil
 	}
 	if earlier == nil || id != twin && !c.run.provider.UniqueIDs {
-		c.keep(id, seenID{content: content, at: it.owner.Pos, torn: it.Torn}, newest)
+		c.keep(id, seen, newest)
 		return nil
 	}
 	same := earlier.content == content
@@ -145,7 +149,13 @@ type seenID struct {
 	content uint64 // of a message, hashed, or the end of the call_id of a call or its output
 	at      session.Pos
 	torn    bool    // it was cut
+	mended  uint32  // if its line was mended, it may have run into another record: the hash of its time, which tells the whole of it
 	older   *seenID // one that a compaction has replaced: a rollback brings it back
+}
+
+// timeSum stands for the time of an item's record; it is not 0.
+func timeSum(it item) uint32 {
+	return uint32(codex.Sum(codex.Field(it.owner, codex.FieldTimestamp))) | 1
 }
 
 // keptIDs is how many ids are kept to be met again.
