@@ -112,6 +112,9 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if (fork.toldLate(end) || fork.skipsAnswer(head, end)) && !c.leftByChoice(head) {
 		return false
 	}
+	if passesOutput(winner, end) && !c.leftByChoice(head) {
+		return false
+	}
 	if t.continuesByItself(winner) && !c.leftByChoice(head) {
 		return c.unfinishedAnswer(head, end)
 	}
@@ -136,6 +139,18 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 		return (!overlap || head.role == roleAssistant && !head.isPrompt()) && !c.foreign(head) && !c.foreign(winner)
 	}
 	return false
+}
+
+// passesOutput says whether an answer hangs elsewhere than on the output that stands in front of it, and that nothing else
+// follows: who goes back says something there, and a client that goes on answers the output.
+func passesOutput(answer, output *node) bool {
+	if answer.role != roleAssistant || !answer.sent() || answer.filler || answer.front != output || output.first != nil {
+		return false
+	}
+	for output != nil && output.role == roleLink {
+		output = output.up
+	}
+	return output != nil && output.role == roleResult
 }
 
 // leftFor says whether a rewind to where a prompt hangs has left this branch: the one that hung there before, unless there is none.
