@@ -109,6 +109,9 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if winner.isPrompt() && !head.isPrompt() && fork.inTurn && !c.leftByChoice(head) {
 		return false // nobody goes back to the middle of a turn
 	}
+	if fork.inAnswer() && !head.isPrompt() && !c.unfinishedAnswer(head, end) && !c.leftByChoice(head) {
+		return false
+	}
 	if (fork.toldLate(end) || fork.skipsAnswer(head, end)) && !c.leftByChoice(head) {
 		return false
 	}
@@ -228,7 +231,7 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		}
 	}
 	switch {
-	case end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant): // one side after the other
+	case fork.inAnswer() && c.complete(end), end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant): // one side after the other
 		c.hang(fork.movable(), end, d)
 		return tip
 	case next != nil:

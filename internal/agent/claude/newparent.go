@@ -16,7 +16,7 @@ func (c *Checker) before(n *node) *node {
 		}
 		return p
 	}
-	last := n.ahead()
+	last := c.notLater(n, n.ahead())
 	if n.msg == "" {
 		return last
 	}
@@ -31,6 +31,32 @@ func (c *Checker) before(n *node) *node {
 	}
 	return last
 }
+
+// notLater is the last record in front of one that is no younger than it, if the records behind that are of another branch: two
+// clients write in turns. Else it is the last record in front, as it is given.
+func (c *Checker) notLater(n, last *node) *node {
+	if last == nil || n.when == 0 || last.when <= n.when+writeTime {
+		return last
+	}
+	before := last
+	for steps := 0; before != nil && before.when > n.when+writeTime; before = before.front {
+		if steps++; steps == maxSiblings {
+			return last
+		}
+	}
+	if before == nil || before.when == 0 || rooted(before, n) {
+		return last
+	}
+	for p, steps := last, 0; p != nil && p.index >= before.index; p, steps = p.up, steps+1 {
+		if p == before || steps == maxSiblings {
+			return last
+		}
+	}
+	return before
+}
+
+// writeTime is by how many milliseconds the times of records may differ from the order in which a client writes them.
+const writeTime = 1000
 
 // callOf is the record with the call that a record answers, nil if it answers none.
 func (c *Checker) callOf(n *node) *node {

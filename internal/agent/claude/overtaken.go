@@ -60,14 +60,15 @@ func (c *Checker) passedOver(tip *node) {
 		}
 		head := t.forks[last].next
 		_, answered := c.branchEnd(mark)
-		if !answered || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
+		end := c.newestBelow(mark)
+		if !answered || end == mark || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
 			return
 		}
 		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "another client went on in front of this compaction, and the client goes on there: it sends nothing of what followed the compaction",
 		}})
-		if now := c.behindCompaction(d, head, tip, c.newestBelow(mark)); now != tip {
+		if now := c.behindCompaction(d, head, tip, end); now != tip {
 			c.pointAt(d, now, false)
 		}
 		c.bring(head, tip)
@@ -81,7 +82,13 @@ func (c *Checker) stuckInFront(head, end, mark *node) bool {
 	if len(mark.keeps) == 0 || !c.newTarget() || min(head.index, end.index) > mark.index {
 		return false
 	}
-	return !c.chosen(&draft{Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
+	changes := func(n *node) bool { return len(n.moves) > 0 || len(n.faults) > 0 || n.dropped != nil || n.mended }
+	for n := end; n != head.up; n = n.up {
+		if changes(n) {
+			return true // another finding changes it, and what is changed is not moved
+		}
+	}
+	return changes(mark) || !c.chosen(&draft{Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
 }
 
 // bring notes the records of a branch that now follow the compaction, wherever they stand in the file.

@@ -69,6 +69,19 @@ func (f *fork) toldLate(end *node) bool {
 	return f.next != nil && f.next.role == roleLink && f.next.index > end.index && f.next.when != 0 && f.next.when < end.when
 }
 
+// inAnswer says whether a prompt hangs on a part of an answer that another part follows: nobody goes back there.
+func (f *fork) inAnswer() bool {
+	if !f.winner.isPrompt() || f.at.role != roleAssistant || f.at.msg == "" {
+		return false
+	}
+	for k := f.at.first; k != nil; k = k.latter {
+		if k.role == roleAssistant && k.msg == f.at.msg && k.sent() && k.dropped == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // skipsAnswer says whether a prompt hangs on a tool's output, or on another prompt, though the model has answered that to its
 // end: who goes back chooses a prompt, and goes on where that hung.
 func (f *fork) skipsAnswer(head, end *node) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/hist-cli/hist/lint"
@@ -28,3 +29,30 @@ func TestOvertakenAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestOvertakenInPlace: where a mark can't be moved past, as its line is changed, or stands behind what follows it, a turn stays
+// where it is: of nothing less is sent.
+func TestOvertakenInPlace(t *testing.T) {
+	for name, change := range map[string]func(s Session) Session{
+		"bad-compacted": func(s Session) Session {
+			i := s.find(0, isMark)
+			return s.with(i, bytes.Replace(s[i], []byte("Conversation compacted"), []byte(`Conversation \ud800`), 1))
+		},
+		"bad-compacted-passed": func(s Session) Session { i := s.find(0, isMark); return slices.Insert(s.without(i), len(s)-3, s[i]) },
+	} {
+		text, err := os.ReadFile(filepath.Join(fixtures, "rules", "lost-branch", name+".jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged := change(Lines(text))
+		if bytes.Equal(damaged.Bytes(), text) {
+			t.Fatal("nothing was changed")
+		}
+		mended, _ := mend(t, damaged.Bytes(), lint.Options{})
+		if !bytes.Equal(mended, damaged.Bytes()) {
+			t.Errorf("%s: the session was changed:\n%s", name, mended)
+		}
+	}
+}
+
+func isMark(line []byte) bool { return get(line, "subtype") == "compact_boundary" }
