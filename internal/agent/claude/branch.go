@@ -2,7 +2,6 @@ package claude
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 )
@@ -161,7 +160,12 @@ func leftFor(prompt, head *node) bool {
 	if head.up == prompt.up {
 		return true
 	}
-	return !slices.ContainsFunc(prompt.up.children(), func(n *node) bool { return n.index < prompt.index && n.isPrompt() })
+	for n := prompt.up.first; n != nil; n = n.latter {
+		if n.index < prompt.index && n.isPrompt() {
+			return false
+		}
+	}
+	return true
 }
 
 // answersAgain says whether two records answer one call. A client that resumes a session in which another still runs a tool

@@ -21,6 +21,7 @@ func (c *Checker) overtaken() {
 	}
 	compacted := c.trunkOf(last)
 	compacted.walk(c)
+	mended := 0
 	for _, head := range c.nodes {
 		if head.side || head.dropped != nil || head.role == roleResult || compacted.forks[head] != nil || compacted.forks[head.up] == nil {
 			continue
@@ -33,7 +34,7 @@ func (c *Checker) overtaken() {
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "the history was compacted while another client went on here: the client sends nothing of this turn, and the summary does not tell of it",
 		}})
-		if c.stuckInFront(head, end, mark) {
+		if mended++; mended > maxBranches || c.stuckInFront(head, end, mark) {
 			d.Fix = finding.NoFix
 			continue
 		}

@@ -2,9 +2,11 @@ package clienttest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hist-cli/hist/lint"
@@ -56,3 +58,30 @@ func TestOvertakenInPlace(t *testing.T) {
 }
 
 func isMark(line []byte) bool { return get(line, "subtype") == "compact_boundary" }
+
+// TestOvertakenByMany: of a file with more such turns than anybody plays, not all are mended: each costs the length of the session.
+func TestOvertakenByMany(t *testing.T) {
+	at := `,"timestamp":"2026-11-20T10:07:00.000Z","version":"2.1.330"`
+	lines := []string{
+		line("user", "u1", "", asked("one"), at), line("assistant", "a1", "u1", said("m1", "yes"), at), compacted("a1", at),
+		line("user", "s1", "b1", asked("what was said"), `,"isCompactSummary":true`+at),
+	}
+	const turns = 110
+	for i := range turns {
+		lines = append(lines, line("user", fmt.Sprintf("p%d", i), "a1", asked("more"), at), line("assistant", fmt.Sprintf("q%d", i), fmt.Sprintf("p%d", i), said(fmt.Sprintf("n%d", i), "ok"), at))
+	}
+	lines = append(lines, line("user", "u2", "s1", asked("two"), at), line("assistant", "a2", "u2", said("m2", "ok"), at))
+	mended, left := 0, 0
+	for _, f := range lintText(t, []byte(strings.Join(lines, "\n")+"\n"), lint.Options{}) {
+		switch {
+		case f.Rule.Name != "lost-branch":
+		case f.Fix == lint.NoFix:
+			left++
+		default:
+			mended++
+		}
+	}
+	if mended == 0 || left == 0 || mended+left != turns {
+		t.Errorf("%d turns are mended, %d are left", mended, left)
+	}
+}
