@@ -39,7 +39,14 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	}
 	media, data := source.Get("media_type").String(), source.Get("data").String()
 	n.own().pictures++
-	problem := imageProblem(media, data)
+	problem, short := judge(media, data)
+	if short {
+		if copied == "" || copied == data || !whole(copied) {
+			n.fault(fault{rule: ruleBadPicture, message: "an image is cut short: the API may refuse it", at: at, impact: onAll(finding.Notes)})
+			return
+		}
+		problem = "it is cut short"
+	}
 	if problem == "" {
 		if w, h := dimensions(data); w > manyPixels || h > manyPixels {
 			n.own().wide = append(n.wide, picture{jsonl.Span{Start: at, End: at + len(v.Raw)}, w, h})
@@ -56,10 +63,10 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	put := func(block object) { f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: block.json()}} }
 	named, real, bare := source.Get("media_type"), realType(data), bareBase64(data)
 	switch {
-	case bare != data && imageProblem("image/"+realType(bare), bare) == "":
+	case !short && bare != data && imageProblem("image/"+realType(bare), bare) == "":
 		f.fix, f.lost = finding.Exact, 0
 		put(imageOf(bare))
-	case real != "" && imageProblem("image/"+real, data) == "":
+	case !short && real != "" && imageProblem("image/"+real, data) == "":
 		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is "+real
 		put(imageOf(data))
 		if named.Exists() {
@@ -112,29 +119,47 @@ func within(at int, member gjson.Result, value string) finding.Cut {
 	return finding.Cut{Start: start, End: start + len(member.Raw), New: []byte(value)}
 }
 
-// imageProblem says what keeps the API from taking an image, "" if nothing does.
+// imageProblem says what keeps the API from taking an image, "" if nothing does for sure.
 func imageProblem(media, data string) string {
+	problem, _ := judge(media, data)
+	return problem
+}
+
+// whole says whether nothing is wrong with an image, whatever its type is said to be.
+func whole(data string) bool {
+	problem, short := judge("image/"+realType(data), data)
+	return problem == "" && !short
+}
+
+// judge says what keeps the API from taking an image; if nothing does for sure, whether the image ends before its last pixel,
+// as far as its type tells.
+func judge(media, data string) (problem string, short bool) {
 	kind, ok := strings.CutPrefix(media, "image/")
 	switch {
 	case !ok || !slices.Contains(imageTypes, kind):
-		return "its type is none of those that it takes"
+		return "its type is none of those that it takes", false
 	case data == "":
-		return "it is empty"
+		return "it is empty", false
 	case len(data) > maxImage:
-		return "it is over 5 MB"
+		return "it is over 5 MB", false
 	}
 	v := image.Check([]byte("data:" + media + ";base64," + data))
 	switch {
 	case v.Real == "" && v.Fault != "":
-		return v.Fault
+		return v.Fault, false
+	case len(data)/4*3 < headers[v.Real]:
+		return "it ends in its header", false
 	case v.Real != "" && v.Real != kind:
-		return "its data is of another type"
+		return "its data is of another type", false
 	}
 	if w, h := dimensions(data); w > maxPixels || h > maxPixels {
-		return fmt.Sprintf("it is %d by %d pixels, and no side may be over %d", w, h, maxPixels)
+		return fmt.Sprintf("it is %d by %d pixels, and no side may be over %d", w, h, maxPixels), false
 	}
-	return ""
+	return "", v.Fault != ""
 }
+
+// headers are how many bytes an image of each type has before any pixel.
+var headers = map[string]int{"png": 33, "gif": 13, "webp": 20, "jpeg": 20}
 
 func realType(data string) string {
 	if data == "" {
