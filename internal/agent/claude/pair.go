@@ -183,6 +183,9 @@ func (c *Checker) unanswered() {
 			if c.brokeOff(n, next, broken) {
 				continue
 			}
+			if next == nil {
+				next = c.wentOn(n)
+			}
 			if next == nil && sent.has(n) && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
 				c.closeCall(n, id)
 				continue
@@ -203,18 +206,36 @@ func (c *Checker) unanswered() {
 }
 
 // brokeOff says whether the stream of an answer with calls broke off, so that none of them ran: another answer hangs on the
-// last of them, where an output would stand. It would hang on the output, if that had been lost; where hist has hung a record
-// of its own says nothing. known are the answers of which that is known, by what follows them.
+// last of them, where an output would stand, and it was never said why the model stopped. It would hang on the output, if that
+// had been lost; where hist has hung a record of its own says nothing. known are the answers of which that is known, by what
+// follows them.
 func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 	if next == nil || next.new != nil || next.role != roleAssistant || next.synthetic || next.up == nil || next.up.msg != call.msg || next.up.role != roleAssistant || call.msg == "" || next.msg == call.msg {
 		return false
 	}
 	broke, ok := known[next]
 	if !ok {
-		broke = c.noneRan(next.up)
+		broke = next.up.stop == "" && c.noneRan(next.up)
 		known[next] = broke
 	}
 	return broke
+}
+
+// wentOn is the model's next answer, where that hangs on the output of another call of an answer: the client waits for the
+// outputs of all, so that of this call was there, too. nil if nothing tells so.
+func (c *Checker) wentOn(call *node) *node {
+	if call.stop == "" {
+		return nil
+	}
+	_, outputs := c.answerOf(call)
+	for _, r := range outputs {
+		for k := r.first; k != nil; k = k.latter {
+			if k.role == roleAssistant && !k.synthetic && !k.filler && !k.side && k.hasMessage() && k.msg != call.msg {
+				return k
+			}
+		}
+	}
+	return nil
 }
 
 // noneRan says whether no call of the answer that ends with a record has an output.
