@@ -218,6 +218,7 @@ func (c *Checker) End() {
 	c.ending()
 	c.pair()
 	c.manyPictures()
+	c.servedAlone()
 	c.drops()
 	c.cutCompaction()
 	c.noSummary()

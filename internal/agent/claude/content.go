@@ -152,6 +152,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 		if kind := string(kind); !knownBlock(kind) && !newerThanKnown(n.version) {
 			return out(ruleBadBlock, fmt.Sprintf("a content block of the unknown type %q", clip(kind)), finding.Rejects, finding.Rejects)
 		}
+		n.serve(string(kind), v, jsonl.Span{Start: b.span.from(), End: b.span.to()})
 	}
 	n.extraKeys(b, v, kind)
 	return false

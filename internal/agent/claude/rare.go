@@ -70,6 +70,7 @@ type rare struct {
 	faults    []fault
 	pictures  int                 // images in the message
 	wide      []picture           // those of them that are too wide among many
+	served    []served            // calls and outputs of the API's own servers
 	keeps     []keptRecord        // what a compaction's mark says that it kept
 	rebuilt   *rebuilt            // what the result tells of its call, where that may be needed
 	renamed   *string             // the parent as it stands in the file, where the record names another now

@@ -11,6 +11,7 @@ type some struct {
 	untimed   bool // messages without a time
 	faults    bool // in a record's content
 	pictures  bool
+	served    bool // calls that the API's own servers ran
 	marks     bool // of compactions
 	bareMarks bool // those that say nothing about it
 	keeps     bool // marks that name records which were kept
@@ -29,6 +30,7 @@ func (s *some) note(n *node) {
 	if n.rare != nothing {
 		s.faults = s.faults || len(n.faults) > 0
 		s.pictures = s.pictures || n.pictures > 0
+		s.served = s.served || len(n.served) > 0
 		s.keeps = s.keeps || len(n.keeps) > 0
 	}
 }
