@@ -11,14 +11,16 @@ import (
 type served struct {
 	id     string
 	output bool
+	tool   string     // whose output it is
 	span   jsonl.Span // of the block
 }
 
 // serve notes a block of a type whose work the API's servers do.
 func (n *node) serve(kind string, v *value, span jsonl.Span) {
-	s := served{output: strings.HasSuffix(kind, "_tool_result"), span: span}
+	s := served{span: span}
+	s.tool, s.output = strings.CutSuffix(kind, "_tool_result")
 	switch {
-	case s.output:
+	case s.output && s.tool != "mcp": // those name their server, too
 		s.id = string(v.word("tool_use_id"))
 	case strings.HasSuffix(kind, "_tool_use"):
 		s.id = string(v.word("id"))
@@ -47,14 +49,16 @@ func (c *Checker) servedAlone() {
 			}
 			f := fault{
 				rule: ruleBadBlock, message: "the output of a tool of the API's own has no call: the API refuses it", at: s.span.Start,
-				fix: finding.SetAside, impact: onAll(finding.Rejects), lost: 1,
-				cuts: []finding.Cut{{Start: s.span.Start, End: s.span.End, Element: true}},
-			}
-			if len(n.blocks) == 1 {
-				f.cuts, f.drop = nil, true
+				fix: finding.StandIn, impact: onAll(finding.Rejects), lost: 1,
+				cuts: []finding.Cut{{Start: s.span.Start, End: s.span.Start, New: append(s.call(), ',')}},
 			}
 			n.fault(f)
 			c.some.faults = true
 		}
 	}
+}
+
+// call stands in for the call of an output.
+func (s served) call() []byte {
+	return object{"type": "server_tool_use", "id": s.id, "name": s.tool, "input": object{"query": lostInput}}.json()
 }
