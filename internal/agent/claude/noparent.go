@@ -8,7 +8,7 @@ import (
 
 // parentless reports a record in the middle of the session that names no parent.
 func (c *Checker) parentless(n *node) {
-	if len(n.moves) > 0 {
+	if len(n.moves) > 0 || n.isPrompt() && (c.cleared(n) || compacted(n)) {
 		return
 	}
 	p := c.before(n)
@@ -27,6 +27,26 @@ func (c *Checker) parentless(n *node) {
 		return
 	}
 	c.hang(n, p, d)
+}
+
+// cleared says whether the user had the client forget the conversation in front of a prompt. 1.0.17 goes on in the same file.
+func (c *Checker) cleared(n *node) bool {
+	for i := n.index - 1; i >= 0 && i > n.index-maxSiblings; i-- {
+		switch m := c.nodes[i]; {
+		case m.clears:
+			return true
+		case !m.side && m.hasMessage() && !m.asksNothing:
+			return false
+		}
+	}
+	return false
+}
+
+// compacted says whether a prompt is the summary that the user has asked for, as 1.0.17 writes it: on it hangs what the
+// client says in front of a command, and on that the command.
+func compacted(n *node) bool {
+	caveat := n.first
+	return caveat != nil && caveat.latter == nil && caveat.first != nil && caveat.first.compacts
 }
 
 // lostParent reports records that name a parent which is not in the file. The parent is written again if it is known what

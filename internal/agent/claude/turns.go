@@ -25,6 +25,11 @@ func asksNothing(content []byte) bool {
 	return false
 }
 
+// commands says whether what a client wrote is a command of the user. 1.0.17 names it without a slash, newer versions with one.
+func commands(content []byte, name string) bool {
+	return bytes.Contains(content, []byte("<command-name>"+name+"</command-name>")) || bytes.Contains(content, []byte("<command-name>/"+name+"</command-name>"))
+}
+
 // lastTurn notes what the session ends in the middle of.
 func (c *Checker) lastTurn() {
 	if c.opts.Live || c.opts.SubAgent {
