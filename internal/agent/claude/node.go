@@ -62,7 +62,7 @@ type node struct {
 	denied      bool // the user did not let the tool run, or stopped it
 	asksNothing bool // text that the client wrote where the user asked nothing
 	clears      bool // the user's command to forget the conversation
-	compacts    bool // the user's command to sum the conversation up
+	continues   bool // it sums up a conversation that is not sent any more
 	bare        bool // a compaction's mark that says nothing about it
 	filler      bool // "No response requested."
 	typeLost    bool // the record has no type that a client reads, though it holds a message
@@ -216,9 +216,8 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.when = with.clock.millis(text(rec, fieldTimestamp))
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
-	if n.asksNothing {
-		n.clears, n.compacts = commands(field(rec, fieldContent), "clear"), commands(field(rec, fieldContent), "compact")
-	}
+	n.clears = n.asksNothing && clears(field(rec, fieldContent))
+	n.continues = n.typ == "user" && continues(field(rec, fieldContent))
 	model := text(rec, fieldModel)
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
 	n.setRole(rec)

@@ -8,7 +8,7 @@ import (
 
 // parentless reports a record in the middle of the session that names no parent.
 func (c *Checker) parentless(n *node) {
-	if len(n.moves) > 0 || n.isPrompt() && (c.cleared(n) || compacted(n)) {
+	if len(n.moves) > 0 || n.isPrompt() && (c.cleared(n) || n.continues) {
 		return
 	}
 	p := c.before(n)
@@ -40,13 +40,6 @@ func (c *Checker) cleared(n *node) bool {
 		}
 	}
 	return false
-}
-
-// compacted says whether a prompt is the summary that the user has asked for, as 1.0.17 writes it: on it hangs what the
-// client says in front of a command, and on that the command.
-func compacted(n *node) bool {
-	caveat := n.first
-	return caveat != nil && caveat.latter == nil && caveat.first != nil && caveat.first.compacts
 }
 
 // lostParent reports records that name a parent which is not in the file. The parent is written again if it is known what

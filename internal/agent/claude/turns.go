@@ -25,9 +25,14 @@ func asksNothing(content []byte) bool {
 	return false
 }
 
-// commands says whether what a client wrote is a command of the user. 1.0.17 names it without a slash, newer versions with one.
-func commands(content []byte, name string) bool {
-	return bytes.Contains(content, []byte("<command-name>"+name+"</command-name>")) || bytes.Contains(content, []byte("<command-name>/"+name+"</command-name>"))
+// clears says whether what a client wrote is the command to forget the conversation. 1.0.17 names it without a slash.
+func clears(content []byte) bool {
+	return bytes.Contains(content, []byte("<command-name>clear</command-name>")) || bytes.Contains(content, []byte("<command-name>/clear</command-name>"))
+}
+
+// continues says whether a message is a summary by its first words: 1.0.17 does not mark it in any other way.
+func continues(content []byte) bool {
+	return bytes.HasPrefix(content, []byte(`"This session is being continued from a previous conversation`))
 }
 
 // lastTurn notes what the session ends in the middle of.
