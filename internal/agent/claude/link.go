@@ -79,6 +79,8 @@ func (c *Checker) mayBeRoot(n *node) bool {
 		return true
 	case n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
 		return true
+	case n.isPrompt() && (n.continues || c.cleared(n)): // 1.0.17 compacts and clears a conversation so
+		return true
 	case n.isPrompt() && !c.answeredBefore(n): // the prompt before it was taken back
 		return true
 	}

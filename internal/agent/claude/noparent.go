@@ -8,7 +8,7 @@ import (
 
 // parentless reports a record in the middle of the session that names no parent.
 func (c *Checker) parentless(n *node) {
-	if len(n.moves) > 0 || n.isPrompt() && (c.cleared(n) || n.continues) {
+	if len(n.moves) > 0 {
 		return
 	}
 	p := c.before(n)
