@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -200,6 +201,28 @@ func TestSiblingOfRenamedCall(t *testing.T) {
 		if text, err := os.ReadFile(other); err != nil || !bytes.Equal(text, mended) {
 			t.Errorf("what was restored is not the copy: %v\n%s\n%s", err, text, mended)
 		}
+	}
+}
+
+// TestSiblingOfSharedID: a record without a message whose id a later record has, too, is taken out at once, though a copy
+// of the session shows that nothing hangs on it.
+func TestSiblingOfSharedID(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	sound, err := os.ReadFile("../fixtures/claude/rules/lost-call/ok.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := sound[:bytes.IndexByte(sound, '\n')]
+	drop := func(line []byte, key string) []byte { return session.Splice(line, session.DropMember(line, "", key)) }
+	untimed := drop(prompt, "timestamp")
+	damaged := joined([][]byte{drop(untimed, "message"), untimed})
+	home := t.TempDir()
+	folder := filepath.Join(home, "projects", "-demo")
+	path := filepath.Join(folder, treeName(0))
+	put(t, path, damaged)
+	put(t, filepath.Join(folder, treeName(1)), sound)
+	if err := inItsHome(t, mutant{text: damaged, opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows}}, home, path); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -345,7 +345,7 @@ func (c *Checker) counts(at session.Pos) bool {
 			}
 		}
 		for _, d := range c.found {
-			if (d.Rule == ruleReusedUUID || len(d.also) > 0) && d.Impact != finding.Notes {
+			if (d.Rule == ruleReusedUUID || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
 				c.sentLines[d.Pos.Line] = true // the client reads it in the place of another that is sent, or loses one with it
 			}
 		}

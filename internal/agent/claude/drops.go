@@ -24,7 +24,7 @@ func (c *Checker) drops() {
 
 // content reports one fault of a record's content with its mend.
 func (c *Checker) content(n *node, f *fault) {
-	d := c.add(&draft{about: n, Finding: finding.Finding{
+	d := c.add(&draft{about: n, always: f.drop && n.sharesID, Finding: finding.Finding{ // its id is about to be its own again
 		Rule: f.rule, Impact: c.impactOn(n, f), Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
 		Offset: n.offset + int64(f.at), Pos: n.pos(),
 	}})

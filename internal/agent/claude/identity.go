@@ -58,6 +58,7 @@ func (c *Checker) duplicates() {
 			c.byUUID[n.uuid] = n
 			kept = append(kept, n)
 		default:
+			other.sharesID = true
 			c.reused(n)
 			kept = append(kept, n)
 		}

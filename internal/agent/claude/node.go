@@ -76,6 +76,7 @@ type node struct {
 	mended      bool // the client can not read the line as it is
 	torn        bool // hist has closed it where its line was cut
 	wrongID     bool
+	sharesID    bool // a later record has its id, and is another
 	branchDone  bool // the branch that begins here has been looked at
 }
 
