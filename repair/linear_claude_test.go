@@ -370,6 +370,7 @@ var worstTrees = map[string]func(n int) string{
 			r.more, r.parent = `"isCompactSummary":true,`, ""
 		}
 	}),
+	"compactions without summaries": compactions,
 	"no times": func(n int) string {
 		return strings.ReplaceAll(changed(says, func(i int, r *treeRecord) { r.version, r.parent = "2.1.2", gone(i) })(n), `"timestamp"`, `"t"`)
 	},
@@ -399,6 +400,21 @@ var worstTrees = map[string]func(n int) string{
 			return r
 		}, nil) + each(n, `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-20T10:01:25.000Z","sessionId":"7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11","content":"word %d"}`+"\n")
 	},
+}
+
+// compactions are n compactions that lack their summaries, one behind each answer.
+func compactions(n int) string {
+	return changed(says, func(i int, r *treeRecord) {
+		if i%3 == 2 {
+			r.role, r.content, r.parent = "system", "", ""
+			r.more = `"subtype":"compact_boundary","compactMetadata":{"trigger":"auto"},"logicalParentUuid":"` + id(i-1) + `",`
+		} else {
+			r.role, r.content = "user", fmt.Sprintf(`"prompt %d"`, i)
+			if i%3 == 1 {
+				r.role, r.content = "assistant", fmt.Sprintf(`[{"type":"text","text":"answer %d"}]`, i)
+			}
+		}
+	})(n)
 }
 
 func below(i, n int) string {

@@ -168,3 +168,21 @@ func TestManyFindingsSettle(t *testing.T) {
 		t.Errorf("%d turns without a prompt, each with a call without output: %v", n, told)
 	}
 }
+
+// TestManyCompactionsSettle: of a session with more compactions than a repair makes passes, all without a summary, the client
+// sends everything again.
+func TestManyCompactionsSettle(t *testing.T) {
+	const n = 40
+	text := []byte(compactions(3*n + 2))
+	copied, rep, err := repairText(text, "", Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := lint.Session(t.Context(), bytes.NewReader(copied), lint.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Summary.Seen != 2*n+2 || bytes.Contains(copied, []byte("compact_boundary")) {
+		t.Errorf("%d of %d items are sent, with %d edits", after.Summary.Seen, 2*n+2, len(rep.Edits))
+	}
+}

@@ -152,25 +152,43 @@ func (c *Checker) dropMark(mark, last *node, d *draft) {
 }
 
 // noSummary takes out marks of compactions that are followed directly by a prompt or an answer: clients send nothing of what
-// came before such a mark, and there is no summary of it (2.1.2, 2.1.330, measured).
+// came before such a mark, and there is no summary of it (2.1.2, 2.1.330, measured). What comes before it is sent then up to
+// the mark in front of that, which may lack its summary as well.
 func (c *Checker) noSummary() {
 	if !c.some.marks {
 		return
 	}
 	for _, mark := range c.nodes {
-		if mark.role != roleBoundary || mark.side || mark.dropped != nil || mark.new != nil || mark.kept || !saidAtOnce(mark) || !c.sentNow().has(mark) {
-			continue
+		if unsummarized(mark) && c.sentNow().has(mark) {
+			for mark != nil && unsummarized(mark) {
+				mark = c.reopen(mark)
+			}
 		}
-		last := c.beforeCompaction(mark)
-		if last == nil || under(last, mark) || !saysAnything(last, hung) {
-			continue
-		}
-		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-			Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "no summary follows this mark of a compaction: the model is sent nothing of what was compacted",
-		}})
-		c.dropMark(mark, last, d)
 	}
+}
+
+// reopen takes the mark of a compaction out that has no summary, and returns where what is sent begins then, nil if the mark
+// must stay.
+func (c *Checker) reopen(mark *node) *node {
+	last := c.beforeCompaction(mark)
+	if last == nil || under(last, mark) || !saysAnything(last, hung) {
+		return nil
+	}
+	d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
+		Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "no summary follows this mark of a compaction: the model is sent nothing of what was compacted",
+	}})
+	c.dropMark(mark, last, d)
+	for last.up != nil && last.role != roleBoundary {
+		last = last.up
+	}
+	return last
+}
+
+// unsummarized says whether a record is the mark of a compaction that is in the file, and what was said since follows it at
+// once.
+func unsummarized(mark *node) bool {
+	return mark.role == roleBoundary && !mark.side && mark.dropped == nil && mark.new == nil && !mark.kept && saidAtOnce(mark)
 }
 
 // saidAtOnce says whether a mark is followed by something that is not a summary, with nothing in between but what the client
