@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/codex/store"
@@ -137,6 +138,48 @@ func TestRowsComeBackAfterAFailure(t *testing.T) {
 	}
 	if _, err := os.Stat(run.Path()); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the run is still there")
+	}
+}
+
+// TestRowsAfterRivals: of several repairs of one session at once, in a home whose clients have no locks, none takes what the
+// client's database alone holds: the rows are there while the session is as it was, and after the undo of what mended it.
+func TestRowsAfterRivals(t *testing.T) {
+	for range 12 {
+		home, path, id, before := viewed(t, 0)
+		text := mustRead(t, path)
+		var wg sync.WaitGroup
+		runs := make([]string, 8)
+		for i := range runs {
+			wg.Go(func() {
+				src, err := source.Open(path)
+				if err != nil {
+					return
+				}
+				defer src.Close()
+				rep, err := Do(t.Context(), Job{Source: src, Lint: lint.Options{Name: lint.NameOf(path, true)}, Mode: InPlace, Home: home})
+				if err == nil {
+					runs[i] = rep.Run
+				}
+			})
+		}
+		wg.Wait()
+		for _, run := range runs {
+			if run == "" {
+				continue
+			}
+			if rows := rowsOf(t, home, id); rows != "" {
+				t.Fatalf("rows of the old session stand beside the mended one:\n%s", rows)
+			}
+			if err := undo(t, run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if now := mustRead(t, path); !bytes.Equal(now, text) {
+			t.Fatal("the session is not what it was")
+		}
+		if rows := rowsOf(t, home, id); rows != before {
+			t.Fatalf("left:\n%s\nwant:\n%s", rows, before)
+		}
 	}
 }
 

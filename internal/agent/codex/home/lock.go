@@ -29,7 +29,8 @@ var errLocked = errors.New("locked by somebody else")
 // Lock makes this process the writer of the thread in the way that Codex does (0.145 and later): under the
 // coordination lock it takes thread-writer-locks/ID.lock, and Codex's maintenance lock as well if that file exists. If
 // another process is the writer it returns an error that is ErrBusy, at once; *Busy tells which. A home without a
-// thread-writer-locks directory has no clients that lock, and nothing is made there.
+// thread-writer-locks directory has no clients that lock, and nothing is made there: a lock in hist's own directory keeps
+// other runs of hist off in every home.
 //
 // release gives all of it back and removes the thread's lock file. It may be called more than once. Until then InUse
 // with this thread's id reports our own lock: ask it before, and after with Hold.
@@ -41,8 +42,14 @@ func Lock(home, threadID string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := lockOwn(home, threadID)
+	if err != nil {
+		closeLock(maintenance)
+		return nil, err
+	}
 	thread, err := lockThread(home, threadID)
 	if err != nil {
+		unlockOwn(own)
 		closeLock(maintenance)
 		return nil, err
 	}
@@ -50,6 +57,7 @@ func Lock(home, threadID string) (release func(), err error) {
 	return func() {
 		once.Do(func() {
 			unlockThread(home, thread)
+			unlockOwn(own)
 			closeLock(maintenance)
 		})
 	}, nil
@@ -95,11 +103,7 @@ func unlockThread(home string, f *os.File) {
 		return
 	}
 	defer closeLock(c)
-	mine, err := f.Stat()
-	if err != nil {
-		return
-	}
-	if there, err := os.Lstat(f.Name()); err == nil && os.SameFile(mine, there) {
+	if stillNamed(f) {
 		removeLock(f)
 	}
 }

@@ -20,12 +20,23 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
+// withState runs the tests with a directory of their own for hist's locks.
+func withState(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "hist-state-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_STATE_HOME", dir)
+	return m.Run()
+}
+
 // The test binary plays the other process when HIST_TEST_PLAY is set: it says "ready" and stays until stdin ends.
 func TestMain(m *testing.M) {
 	role, arg, _ := strings.Cut(os.Getenv("HIST_TEST_PLAY"), ":")
 	switch role {
 	case "":
-		os.Exit(m.Run())
+		os.Exit(withState(m))
 	case "open-read":
 		stay(os.Open(arg))
 	case "open-append":
@@ -345,9 +356,30 @@ func TestLockMakesNoDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Other runs of hist are kept off all the same, however they call the home.
+	other := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(home, other); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{home, other} {
+		if _, err := Lock(name, strings.ToUpper(idA)); !errors.Is(err, ErrBusy) {
+			t.Errorf("%s is locked twice: %v", name, err)
+		}
+	}
+	free, err := Lock(home, idB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free()
 	release()
-	if left, _ := os.ReadDir(home); len(left) != 0 {
-		t.Errorf("made %v", left)
+	if release, err = Lock(home, idA); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	for _, dir := range []string{home, filepath.Join(os.Getenv("XDG_STATE_HOME"), "hist", "locks")} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%s: left %v, %v", dir, left, err)
+		}
 	}
 }
 
