@@ -4,15 +4,22 @@ import (
 	"slices"
 )
 
-// tipOf is the record that the newest client begins at, given what the last last-prompt record names.
+// tipOf is the record that the newest client begins at, given what the last last-prompt record names. A record that it can't
+// take there counts otherwise than none: it then begins at the last record of the file, a message or not (2.1.330, measured).
 func (c *Checker) tipOf(leaf string) *node {
 	start := c.byUUID[leaf]
-	if start == nil || start.dropped != nil || !saysAnything(start, hung) {
-		start = lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) })
-		return goesOn(start, start, c.lastLink())
+	if c.takes(start) {
+		return goesOn(start, answerHead(start, hung), c.lastLink())
 	}
-	return goesOn(start, answerHead(start, hung), c.lastLink())
+	if last := c.lastLink(); leaf != "" && c.takes(last) {
+		return last
+	}
+	start = lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) })
+	return goesOn(start, start, c.lastLink())
 }
+
+// takes says whether the newest client begins at a record if something names it as the end.
+func (c *Checker) takes(n *node) bool { return n != nil && n.dropped == nil && saysAnything(n, hung) }
 
 // goesOn is where the newest client begins, given where the session is said to end and the head of that answer: at the last
 // record of the file if that hangs on the head, else where it is said, whatever hangs there (measured with 2.1.330).
