@@ -36,9 +36,10 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 
 // begunAnew says whether a prompt without a parent is what a client that does not note rewinds leaves when the user goes back
 // to the first prompt (1.0.128, 2.0.76, 2.1.2, 2.1.100, measured): it is the first prompt with something added, or was typed in
-// a terminal, where the client keeps files for each prompt. In the middle of a session it looks like one whose parent was lost.
+// a terminal, where the client keeps files for each prompt. In the middle of a session it looks like one whose parent was lost;
+// it is one if what stands in front of it is written again behind the end: a client writes nothing again that the user has left.
 func (c *Checker) begunAnew(n *node) bool {
-	if !n.isPrompt() || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) {
+	if !n.isPrompt() || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) || c.writtenAgain(n) {
 		return false
 	}
 	if c.snapshots[n.uuid] {
@@ -46,4 +47,15 @@ func (c *Checker) begunAnew(n *node) bool {
 	}
 	a, b := c.openings[c.firstPrompt], c.openings[n]
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
+}
+
+// writtenAgain says whether the copy that stands last in the file is of a record in front of this one.
+func (c *Checker) writtenAgain(n *node) bool {
+	if c.repeated == nil {
+		return false
+	}
+	if !c.againKnown {
+		c.againLast, c.againKnown = c.lastCopied(), true
+	}
+	return c.againLast != nil && c.againLast.index < n.index
 }

@@ -31,6 +31,8 @@ type recordTree struct {
 	firstPrompt   *node                         // of the file
 	foreignPrompt *node                         // that was not typed into the client, once it is asked for
 	foreignKnown  bool
+	againLast     *node // whose copy stands behind all other messages, once it is asked for
+	againKnown    bool
 	linked        bool    // what hangs on a record is known
 	parentsBehind bool    // a record names one that does not stand in front of it
 	firstAnswer   *node   // the first answer of the file
