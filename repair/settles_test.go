@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -184,5 +185,30 @@ func TestManyCompactionsSettle(t *testing.T) {
 	}
 	if after.Summary.Seen != 2*n+2 || bytes.Contains(copied, []byte("compact_boundary")) {
 		t.Errorf("%d of %d items are sent, with %d edits", after.Summary.Seen, 2*n+2, len(rep.Edits))
+	}
+}
+
+// TestSameCallStaysOut: a call that was written twice, which the client has noted as the session's end, is not put back from
+// the session itself by a repair of its copy.
+func TestSameCallStaysOut(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	text := tree(5, works, func(i int, r *treeRecord) bool {
+		switch i {
+		case 3:
+			r.role, r.content = "user", `"again"`
+		case 4:
+			r.role, r.content, r.msg = "assistant", tellsCall("toolu_1"), "msg_"+id(1)
+		}
+		return true
+	}) + `{"type":"last-prompt","lastPrompt":"again","leafUuid":"` + id(4) + `","sessionId":"7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11"}` + "\n"
+	home := t.TempDir()
+	project := filepath.Join(home, "projects", "-home-dev-demo")
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m := mutant{text: []byte(text), opts: lint.Options{Agent: "claude"}}
+	m.opts.Mend = m.choice.Allows
+	if err := inItsHome(t, m, home, filepath.Join(project, treeName(0))); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -200,7 +200,7 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	n, line, source := c.elsewhere(c.leaf)
-	if n == nil || n.side || !n.hasMessage() {
+	if n == nil || n.side || !n.hasMessage() || c.calledBefore(n) {
 		return false
 	}
 	up := c.byUUID[n.parent]
@@ -213,6 +213,12 @@ func (c *Checker) lostEnd() bool {
 	d.Pos, d.Offset = c.leafAt.Pos, c.leafAt.Offset
 	c.putBack(c.add(d), n, line, source, up, &node{place: placeOf(c.leafAt), index: last.index}, finding.Before)
 	return true
+}
+
+// calledBefore says whether a record of another file is a call that stands in this one, word for word: it would be taken out
+// again.
+func (c *Checker) calledBefore(n *node) bool {
+	return len(n.blocks) == 1 && n.has(blockCall) && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.side && m.message == n.message })
 }
 
 // answeredBeside puts the output of a call back that another session of the folder has, in front of the first one of the
