@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/inuse"
@@ -55,25 +56,26 @@ func repairCommand(e *env) *cli.Command {
 
 // repairRun is one call of the command.
 type repairRun struct {
-	env     *env
-	c       *cli.Context
-	mode    repair.Mode
-	instead repair.Mode // what a dry run tries
-	choice  repair.Choice
-	by      clients
-	kept    lint.KeptBy
-	print   *reportPrinter
-	run     *runs.Run
-	records func() []runs.Manifest // of earlier runs
-	codes   map[int]bool
-	bar     *progress
+	env        *env
+	c          *cli.Context
+	mode       repair.Mode
+	instead    repair.Mode // what a dry run tries
+	choice     repair.Choice
+	by         clients
+	kept       lint.KeptBy
+	dependants agent.DependantsBy
+	print      *reportPrinter
+	run        *runs.Run
+	records    func() []runs.Manifest // of earlier runs
+	codes      map[int]bool
+	bar        *progress
 }
 
 // passesOfRepair is how often a repair reads a session: to find what is wrong, and to write the copy.
 const passesOfRepair = 2
 
 func (e *env) repair(c *cli.Context) error {
-	r := &repairRun{env: e, c: c, kept: beside.KeptOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
+	r := &repairRun{env: e, c: c, kept: beside.KeptOfMany(), dependants: beside.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
 		list, _ := runs.List() // one that can't be read tells of no copy
 		return list
 	})}
@@ -318,7 +320,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	}
 	return repair.Do(ctx, repair.Job{
 		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
-		MoveDatabases: r.c.Bool("move-databases"),
+		MoveDatabases: r.c.Bool("move-databases"), Dependants: r.dependants,
 	})
 }
 

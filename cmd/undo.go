@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	beside "github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/repair"
@@ -36,7 +37,7 @@ func (e *env) undo(c *cli.Context) error {
 		}
 		return err
 	}
-	claims := repair.Claims{HomeOf: homeOf}
+	claims := repair.Claims{HomeOf: homeOf, Dependants: beside.DependantsOfMany()}
 	if c.Bool("dry-run") {
 		would, err := run.Preview(c.Context, claims)
 		for _, u := range would {

@@ -61,6 +61,8 @@ type Job struct {
 	MoveDatabases bool
 	// Records gives the manifests of earlier runs, newest first; nil: a copy is made whatever they say.
 	Records func() []runs.Manifest
+	// Dependants lists the sessions that rely on this one's bytes, for a run over many; nil: every header of the home is read.
+	Dependants agent.DependantsBy
 	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream. nil
 	// opens one where the command keeps them.
 	Begin func() (*runs.Run, error)

@@ -24,17 +24,19 @@ func (w *job) tolerateUncompared(ctx context.Context, why error) error {
 
 // checkDependants refuses an in-place repair that would move bytes that other sessions rely on.
 func (w *job) checkDependants(ctx context.Context) error {
-	return dependants(ctx, w.Home, w.Source.Real, w.rw.moved(), "repair without --in-place makes a copy that leaves them right")
+	return dependants(ctx, w.Dependants, w.Home, w.Source.Real, w.rw.moved(), "repair without --in-place makes a copy that leaves them right")
 }
 
 // dependants refuses to move the bytes of a session from an offset on if other sessions rely on them. homeDir is the home
-// that the session is in, "" if it is in none.
-func dependants(ctx context.Context, homeDir, path string, from int64, advice string) error {
-	in, ok := openHome(ctx, homeDir).(agent.Depended)
-	if !ok {
+// that the session is in, "" if it is in none; a nil by knows nothing yet.
+func dependants(ctx context.Context, by agent.DependantsBy, homeDir, path string, from int64, advice string) error {
+	if homeDir == "" {
 		return nil
 	}
-	list, err := in.Dependants(ctx, path)
+	if by == nil {
+		by = homes.DependantsOfMany()
+	}
+	list, err := by(ctx, homeDir, path)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
@@ -41,12 +42,16 @@ func Undo(ctx context.Context, run string) ([]Undone, error) {
 	if r.Manifest.Run != run { // Load takes a beginning, and nothing for the newest
 		return nil, fmt.Errorf("%q: %w", run, runs.ErrNoRun)
 	}
-	return r.Undo(ctx, Claims{HomeOf: func(string) string { return "" }})
+	return r.Undo(ctx, Claims{HomeOf: func(string) string { return "" }, Dependants: homes.DependantsOfMany()})
 }
 
 // Claims keeps clients from the files of a run while it is taken back. HomeOf tells in which agent's home a file lies, for
-// the records of older versions, which do not say.
-type Claims struct{ HomeOf func(path string) string }
+// the records of older versions, which do not say. Dependants lists the sessions that rely on a file's bytes; nil: each time,
+// every header of the home is read.
+type Claims struct {
+	HomeOf     func(path string) string
+	Dependants agent.DependantsBy
+}
 
 func (c Claims) home(f *runs.File) string {
 	if f.Home != "" {
@@ -70,7 +75,7 @@ func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	if f.Mode != runs.InPlace {
 		return nil
 	}
-	return dependants(ctx, c.home(f), f.Target, f.DiffersFrom, "taking the repair back would move those")
+	return dependants(ctx, c.Dependants, c.home(f), f.Target, f.DiffersFrom, "taking the repair back would move those")
 }
 
 // Claim takes the thread's lock, and keeps what the client's database holds of the session as it is. Of a database it takes

@@ -40,11 +40,8 @@ type Breakable interface {
 	Databases() []string
 }
 
-// Depended is a home in which a session may go on from the bytes of another one.
-type Depended interface {
-	// Dependants are the sessions that rely on bytes of the one at path.
-	Dependants(ctx context.Context, path string) ([]Dependant, error)
-}
+// DependantsBy lists the sessions of a home, at a directory, that rely on bytes of the one at path.
+type DependantsBy func(ctx context.Context, home, path string) ([]Dependant, error)
 
 // Dependant is a session that goes on from another one's bytes.
 type Dependant struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/beside"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -31,7 +32,7 @@ func (e *BesideError) Error() string {
 func (e *BesideError) Unwrap() error { return e.Err }
 
 // Home is one agent's home. It only reads, and waits for nobody. Its methods may be called from several goroutines. What
-// not every client keeps there is found by assertion: agent.Viewer, agent.Depended, agent.Lister.
+// not every client keeps there is found by assertion: agent.Viewer, agent.Lister.
 type Home interface {
 	// Session lists what is wrong between one session of the home and its neighbours. res is what lint found in it.
 	Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error)
@@ -62,6 +63,14 @@ func KeptOfMany() check.KeptBy {
 			return nil
 		}
 		return beside.Kept(ctx, home, base, func() []string { return older()[keptAs{home, base}] }, forks)
+	}
+}
+
+// DependantsOfMany is for a run over many sessions: it reads each header of a home once.
+func DependantsOfMany() agent.DependantsBy {
+	headers := store.NewHeaders()
+	return func(ctx context.Context, home, path string) ([]agent.Dependant, error) {
+		return beside.Dependants(ctx, home, path, headers)
 	}
 }
 

@@ -11,9 +11,8 @@ import (
 )
 
 var (
-	_ agent.Viewer   = (*Home)(nil)
-	_ agent.Depended = (*Home)(nil)
-	_ agent.Lister   = (*Home)(nil)
+	_ agent.Viewer = (*Home)(nil)
+	_ agent.Lister = (*Home)(nil)
 )
 
 // ViewName is the name of the projection's database.
@@ -64,15 +63,6 @@ func (h *Home) Databases() (paths []string) {
 	return paths
 }
 
-// Dependants is store.Dependants.
-func (h *Home) Dependants(ctx context.Context, path string) ([]agent.Dependant, error) {
-	name, ok := home.ParseName(filepath.Base(path))
-	if !ok {
-		return nil, nil // nothing can point to it
-	}
-	return store.Dependants(ctx, h.dir, name.RolloutID)
-}
-
 // Threads is store.Threads.
 func (h *Home) Threads(ctx context.Context) ([]agent.Thread, error) { return store.Threads(ctx, h.dir) }
 
@@ -87,4 +77,13 @@ func (h *Home) Enlist(ctx context.Context, original string, copied agent.Copied)
 // Delist is store.Delist.
 func (h *Home) Delist(ctx context.Context, copied, path string) error {
 	return store.Delist(ctx, h.dir, copied, path)
+}
+
+// Dependants is store.Headers.Dependants, for the session of a home at path.
+func Dependants(ctx context.Context, dir, path string, headers *store.Headers) ([]agent.Dependant, error) {
+	name, ok := home.ParseName(filepath.Base(path))
+	if !ok {
+		return nil, nil // nothing can point to it
+	}
+	return headers.Dependants(ctx, dir, name.RolloutID)
 }

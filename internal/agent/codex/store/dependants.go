@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex"
@@ -13,16 +16,33 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
+// Headers are those of a home's rollouts, each read once as long as its file stays as it is: every repair in place asks which
+// sessions rely on the one that it moves. Its methods may be called from several goroutines.
+type Headers struct {
+	mu    sync.Mutex
+	known map[string]readHeader // by the file's path
+}
+
+// readHeader is the header of a file as it was then.
+type readHeader struct {
+	file fs.FileInfo
+	codex.Header
+	ok bool // it could be read
+}
+
+// NewHeaders has read none yet.
+func NewHeaders() *Headers { return &Headers{known: map[string]readHeader{}} }
+
 // Dependants lists the rollouts of a home, archived and compressed ones too, whose history_base names the rollout.
 // A rollout whose header can't be read is passed over: its client can't follow it either.
-func Dependants(ctx context.Context, home, rolloutID string) ([]agent.Dependant, error) {
+func (hs *Headers) Dependants(ctx context.Context, home, rolloutID string) ([]agent.Dependant, error) {
 	var found []agent.Dependant
 	for _, root := range codexhome.Sessions(home) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil || e.Hidden {
 				return nil
 			}
-			h, ok := header(ctx, e.Path)
+			h, ok := hs.of(ctx, e.Path)
 			if ok && h.BaseThread == rolloutID {
 				found = append(found, agent.Dependant{Path: e.Path, Offset: h.BaseOffset})
 			}
@@ -35,9 +55,23 @@ func Dependants(ctx context.Context, home, rolloutID string) ([]agent.Dependant,
 	return found, nil
 }
 
-func header(ctx context.Context, path string) (codex.Header, bool) {
-	line, ok := firstLine(ctx, path)
-	return codex.ReadHeader(line), ok
+// of is the header of a file as it is now.
+func (hs *Headers) of(ctx context.Context, path string) (codex.Header, bool) {
+	now, err := os.Stat(path)
+	if err != nil {
+		return codex.Header{}, false
+	}
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	h, read := hs.known[path]
+	if !read || !os.SameFile(h.file, now) || h.file.Size() != now.Size() || !h.file.ModTime().Equal(now.ModTime()) {
+		line, ok := firstLine(ctx, path)
+		h = readHeader{now, codex.ReadHeader(line), ok}
+		if ctx.Err() == nil {
+			hs.known[path] = h
+		}
+	}
+	return h.Header, h.ok
 }
 
 func firstLine(ctx context.Context, path string) ([]byte, bool) {
