@@ -11,7 +11,7 @@ import (
 type served struct {
 	id     string
 	output bool
-	tool   string     // whose output it is
+	tool   string     // that is called, or whose output it is
 	span   jsonl.Span // of the block
 }
 
@@ -23,42 +23,74 @@ func (n *node) serve(kind string, v *value, span jsonl.Span) {
 	case s.output && s.tool != "mcp": // those name their server, too
 		s.id = string(v.word("tool_use_id"))
 	case strings.HasSuffix(kind, "_tool_use"):
-		s.id = string(v.word("id"))
+		s.id, s.tool = string(v.word("id")), string(v.word("name"))
 	}
 	if s.id != "" {
 		n.own().served = append(n.served, s)
 	}
 }
 
-// servedAlone reports outputs of the API's servers whose call is not in the file: the client sends them (measured with
-// 2.1.330, which drops a call without its output by itself).
+// servedAlone reports outputs of the API's servers whose call is not in the file, which clients send (measured with 2.1.330),
+// and searches without their output.
 func (c *Checker) servedAlone() {
 	if !c.some.served {
 		return
 	}
-	calls := map[string]bool{}
+	calls, outputs := map[string]bool{}, map[string]bool{}
+	goesOn := map[string]bool{} // answers that end with words
 	for _, n := range c.nodes {
 		for _, s := range n.served {
 			calls[s.id] = calls[s.id] || !s.output
+			outputs[s.id] = outputs[s.id] || s.output
+		}
+		if n.role == roleAssistant && len(n.blocks) > 0 {
+			goesOn[n.msg] = n.blocks[len(n.blocks)-1].kind == blockText
 		}
 	}
 	for _, n := range c.nodes {
 		for _, s := range n.served {
-			if !s.output || calls[s.id] {
-				continue
+			switch {
+			case s.output && !calls[s.id]:
+				n.fault(fault{
+					rule: ruleBadBlock, message: "the output of a tool of the API's own has no call: the API refuses it", at: s.span.Start,
+					fix: finding.StandIn, impact: onAll(finding.Rejects), lost: 1,
+					cuts: []finding.Cut{{Start: s.span.Start, End: s.span.Start, New: append(s.call(), ',')}},
+				})
+				c.some.faults = true
+			case !s.output && !outputs[s.id] && s.tool == webSearch:
+				c.searchAlone(n, s, goesOn[n.msg])
 			}
-			f := fault{
-				rule: ruleBadBlock, message: "the output of a tool of the API's own has no call: the API refuses it", at: s.span.Start,
-				fix: finding.StandIn, impact: onAll(finding.Rejects), lost: 1,
-				cuts: []finding.Cut{{Start: s.span.Start, End: s.span.Start, New: append(s.call(), ',')}},
-			}
-			n.fault(f)
-			c.some.faults = true
 		}
 	}
+}
+
+const webSearch = "web_search"
+
+// searchAlone reports a search without its output, which 2.1.2 sends so and 2.1.330 drops; both send what stands in for the
+// output (measured). One behind which its answer does not go on was interrupted, and nothing is lost by dropping it.
+func (c *Checker) searchAlone(n *node, s served, goesOn bool) {
+	impact := oldAndNewer(finding.Rejects, finding.Notes)
+	if goesOn {
+		impact = oldAndNewer(finding.Rejects, finding.Loses)
+	}
+	if c.worst(impact) == finding.Notes {
+		return
+	}
+	n.fault(fault{
+		rule: ruleLostResult, message: "this search of the web has no output: the client drops it, an older one sends it and the API refuses it",
+		at: s.span.Start, fix: finding.StandIn, impact: impact, lost: 1,
+		cuts: []finding.Cut{{Start: s.span.End, End: s.span.End, New: append([]byte{','}, s.noOutput()...)}},
+	})
+	c.some.faults = true
 }
 
 // call stands in for the call of an output.
 func (s served) call() []byte {
 	return object{"type": "server_tool_use", "id": s.id, "name": s.tool, "input": object{"query": lostInput}}.json()
+}
+
+// noOutput stands in for the output of a search: what the API itself writes for one that failed.
+func (s served) noOutput() []byte {
+	none := object{"type": webSearch + "_tool_result_error", "error_code": "unavailable"}
+	return object{"type": webSearch + "_tool_result", "tool_use_id": s.id, "content": none}.json()
 }
