@@ -15,12 +15,14 @@ func (c *Checker) seen(nodes []*node) int64 {
 		r.openCircles()
 		sent = c.sentOf(r)
 	}
-	for _, n := range nodes {
-		if n.side || !n.sent() || n.filler {
-			continue
+	holds := func(n *node) bool { return !n.side && n.sent() && !n.filler }
+	for _, n := range c.nodes { // no copies
+		if holds(n) {
+			c.Summary.Holding++
 		}
-		c.Summary.Holding++
-		if sent.has(n) {
+	}
+	for _, n := range sent.list {
+		if holds(n) {
 			c.Summary.Reached++
 		}
 	}
@@ -34,9 +36,15 @@ func (c *Checker) seen(nodes []*node) int64 {
 func (c *Checker) sentOf(r *reading) *nodeSet {
 	tip := r.ids[c.leaf]
 	if tip == nil || !saysAnything(tip, r.up) {
+		if last := r.last(); c.leaf != "" && last != nil && saysAnything(last, r.up) {
+			return c.reach(last, r.up, r.keeps, r.nodes)
+		}
 		tip = lastOf(r.nodes, func(n *node) bool { return !n.side })
 		if tip != nil && !slices.ContainsFunc(r.nodes, func(n *node) bool { return n.parent == tip.uuid }) {
 			return c.reach(r.goesOn(tip, tip), r.up, r.keeps, r.nodes)
+		}
+		if c.repeated != nil { // it may be a copy, in front of which stands what hangs on it
+			tip = r.newestBelow(tip)
 		}
 	}
 	return c.reach(r.goesOn(tip, answerHead(tip, r.up)), r.up, r.keeps, r.nodes)
@@ -68,6 +76,7 @@ func (c *Checker) reading(nodes []*node) *reading {
 	for _, n := range r.nodes {
 		r.ids[n.uuid] = n
 	}
+	r.nodes = slices.DeleteFunc(r.nodes, func(n *node) bool { return r.ids[n.uuid] != n }) // of those with one id it reads the last
 	return r
 }
 
@@ -113,21 +122,45 @@ func (r *reading) keeps(mark *node) []*node {
 // goesOn is where the client begins, given where the session is said to end and the head of that answer: at the last record of
 // the file if that hangs on the head, else where it is said.
 func (r *reading) goesOn(start, head *node) *node {
-	for _, last := range slices.Backward(r.nodes) {
-		if last.side || last.role == roleResult || last.typ == "progress" {
-			continue
-		}
-		if seen := map[*node]bool{}; head != nil {
-			for n := last; n != nil && !seen[n]; n = r.up(n) {
-				if n == head {
-					return last
-				}
-				seen[n] = true
+	last := r.last()
+	if seen := map[*node]bool{}; head != nil {
+		for n := last; n != nil && !seen[n]; n = r.up(n) {
+			if n == head {
+				return last
 			}
+			seen[n] = true
 		}
-		break
 	}
 	return start
+}
+
+// last is the last record of the file that the client may begin at.
+func (r *reading) last() *node {
+	for _, n := range slices.Backward(r.nodes) {
+		if mayBeLast(n) {
+			return n
+		}
+	}
+	return nil
+}
+
+func mayBeLast(n *node) bool { return !n.side && n.role != roleResult && n.typ != "progress" }
+
+// newestBelow is the last record in the file that hangs on another one, that one itself if none does.
+func (r *reading) newestBelow(top *node) *node {
+	seen := map[*node]bool{}
+	for _, last := range slices.Backward(r.nodes) {
+		if last == top || !mayBeLast(last) {
+			continue
+		}
+		for n := last; n != nil && !seen[n]; n = r.up(n) {
+			if n == top {
+				return last
+			}
+			seen[n] = true
+		}
+	}
+	return top
 }
 
 // openCircles cuts each circle of parents at its first record in the file.
