@@ -45,7 +45,7 @@ var choices = []struct {
 }
 
 // TestRandomDamage breaks recordings in up to four ways at once. Whatever the bytes are, a repair never panics, nothing
-// fixable is left in the copy, a second repair changes nothing, and lines change only where the report says so.
+// fixable is left in the copy if a record is, a second repair changes nothing, and lines change only where the report says so.
 func TestRandomDamage(t *testing.T) {
 	n := 3000
 	if testing.Short() {
@@ -122,6 +122,9 @@ func laws(t testing.TB, text []byte, name string, choice Choice) (law *broken) {
 		return &broken{failsCheck, err.Error()}
 	case err != nil:
 		return &broken{"refused", err.Error()}
+	}
+	if before.Summary.Records == 0 && bytes.Equal(out, text) {
+		return nil // a repair that would leave an empty file leaves it as it is
 	}
 	after := lintChosen(t, out, name, choice)
 	if f := mendable(t, after, choice); f != nil {
