@@ -260,7 +260,11 @@ func (c *Checker) lostKept() {
 		}
 	}
 	for _, n := range c.nodes {
-		if n.role != roleBoundary || n.side || !n.bare || !keepsLast(n.version) {
+		if n.role != roleBoundary || n.side || !n.bare || n.dropped != nil {
+			continue
+		}
+		if !keepsLast(n.version) {
+			c.saysNothing(n)
 			continue
 		}
 		kept := c.byUUID[n.ref2]
@@ -284,8 +288,25 @@ func (c *Checker) lostKept() {
 			d.Source = "the records whose hashes stand in the request behind the compaction"
 		}
 		keep(value, list, summary)
-		at := int(n.start) + 1
-		add := append(append([]byte(`"compactMetadata":`), value.json()...), ',')
-		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}})
+		d.Edits = append(d.Edits, withMetadata(n, value))
 	}
+}
+
+// saysNothing makes the mark of an older client, which keeps no messages, say what each of them does.
+func (c *Checker) saysNothing(mark *node) {
+	if mark.version == "" {
+		return
+	}
+	d := c.add(&draft{about: mark, Finding: finding.Finding{
+		Rule: ruleLostKept, Impact: finding.Notes, Fix: finding.Exact,
+		Message: "the mark of the compaction says nothing about it: 2.1.215 fails when it compacts the session again",
+	}})
+	d.Edits = append(d.Edits, withMetadata(mark, object{"trigger": "auto", "preTokens": 0}))
+}
+
+// withMetadata is the edit that makes a mark tell of its compaction.
+func withMetadata(mark *node, about object) finding.Edit {
+	at := int(mark.start) + 1
+	add := append(append([]byte(`"compactMetadata":`), about.json()...), ',')
+	return finding.Edit{At: mark.pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: at, End: at, New: add}}}
 }
