@@ -18,20 +18,21 @@ func TestMovedDatabase(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, c := range []struct{ name, file, table, until string }{
 		{"no database", "thread_history_1.sqlite", "", ""},
-		{"no row", "state_5.sqlite", "sqlite_autoindex_threads_1", "0.160.0"}, // which does without it
+		{"no row", "state_5.sqlite", "sqlite_autoindex_threads_1", "0.160.0"}, // from which on clients do without it
 		{"no turns", "thread_history_1.sqlite", "thread_turns", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clientsSince(t, "0.150.0", func(t *testing.T, bin Binary) {
-				if c.until != "" && !versionLess(bin.Version, c.until) {
-					t.Skip("this client resumes all the same")
-				}
+				refuses := c.until == "" || versionLess(bin.Version, c.until)
 				h := newHome(t, bin)
 				rec, id, clean := recordClean(t, h)
 				database := filepath.Join(h.Codex, c.file)
 				spoil(t, database, c.table)
-				if res := h.Resume(t.Context(), id, Prompt); len(res.Requests) != 0 {
-					t.Errorf("the client resumes all the same: %+v", res)
+				if res := h.Resume(t.Context(), id, Prompt); (len(res.Requests) == 0) != refuses {
+					t.Errorf("it is refused: %v; %+v", refuses, res)
+				}
+				if !refuses {
+					return
 				}
 				rep, err := repair.Do(t.Context(), repair.Job{Path: rec.Rollout, Home: h.Codex, Mode: repair.InPlace, MoveDatabases: true})
 				if err != nil || rep.Unrepaired() {
