@@ -13,9 +13,9 @@ import (
 
 const errQuota = syscall.EDQUOT
 
-// giveTo gives the file to the user and group of owner; it returns false if the group could not be set. Only root can give
+// GiveTo gives the file to the user and group of owner; it returns false if the group could not be set. Only root can give
 // files to other users, so that failing to set the user is no error.
-func giveTo(f *os.File, owner fs.FileInfo) bool {
+func GiveTo(f *os.File, owner fs.FileInfo) bool {
 	st, ok := owner.Sys().(*syscall.Stat_t)
 	if !ok {
 		return true

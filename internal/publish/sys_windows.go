@@ -9,8 +9,8 @@ import (
 
 const errQuota = windows.ERROR_DISK_QUOTA_EXCEEDED
 
-// giveTo does nothing: a new file inherits its rights from the directory, like the file that it replaces.
-func giveTo(*os.File, fs.FileInfo) bool { return true }
+// GiveTo does nothing: a new file inherits its rights from the directory, like the file that it replaces.
+func GiveTo(*os.File, fs.FileInfo) bool { return true }
 
 // Foreign is always false: the owner is not examined on this system.
 func Foreign(fs.FileInfo) bool { return false }

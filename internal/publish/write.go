@@ -202,7 +202,7 @@ func setOwnerAndMode(f *os.File, t Target) error {
 	if mode == 0 {
 		mode = 0o600
 	}
-	if t.Owner != nil && !giveTo(f, t.Owner) {
+	if t.Owner != nil && !GiveTo(f, t.Owner) {
 		mode &^= 0o070 // these rights were meant for the owner's group, not for ours
 	}
 	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {

@@ -49,6 +49,11 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 	if f.Backup, f.SHA256Before, err = r.Backup(ctx, path); err != nil {
 		return "", err
 	}
+	for _, name := range []string{f.Backup, f.Log, f.Shared} {
+		if err := r.keepOwner(name, info); err != nil {
+			return "", err
+		}
+	}
 	if err := f.check(); err != nil {
 		return "", fmt.Errorf("recording %s: %w", path, err)
 	}
@@ -84,6 +89,21 @@ func unchanged(path string, before fs.FileInfo) error {
 	case err != nil || before == nil || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()):
 		return fmt.Errorf("%s: %w", path, source.ErrChanged)
 	}
+	return nil
+}
+
+// keepOwner gives a file of the run to the owner of what it keeps, where we may: an undo gives what it brings back to that user.
+// Nobody else gets into the run's directory.
+func (r *Run) keepOwner(name string, of fs.FileInfo) error {
+	if name == "" {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(r.dir, name), os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("keeping a database: %w", err)
+	}
+	defer f.Close()
+	publish.GiveTo(f, of)
 	return nil
 }
 
@@ -160,7 +180,7 @@ func (f *File) parts() []part {
 func (u *undoing) bringBack(ctx context.Context, claim Claim) error {
 	f := u.file
 	for _, one := range u.database.missing {
-		t := publish.Target{Path: one.path, Mode: f.Perm, ModTime: f.ModTimeBefore}
+		t := publish.Target{Path: one.path, Mode: f.Perm, ModTime: f.ModTimeBefore, Owner: one.kept.Info}
 		err := writeKept(ctx, t, one.kept, one.sha, func() error {
 			if err := claim.Settle(ctx); err != nil {
 				return err
