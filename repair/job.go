@@ -40,8 +40,8 @@ var ErrPartial = errors.New("the session can't be read to its end")
 // ErrDependants: other sessions point into the bytes that an in-place repair would move.
 var ErrDependants = errors.New("other sessions point into this file")
 
-// ErrBranch: a branch was chosen of a session that has none.
-var ErrBranch = errors.New("its agent's sessions have no branches, so --branch chooses nothing; leave it out")
+// ErrBranch: a branch was chosen, or a chain asked for, of a session that is no tree.
+var ErrBranch = errors.New("its agent's sessions have no branches")
 
 // ErrForeign: the session belongs to another user, who would lose it by a repair in place.
 var ErrForeign = errors.New("it belongs to another user: an in-place repair would change its owner, and hist can't tell whether they are using it; repair without --in-place makes a copy")
@@ -191,8 +191,8 @@ func (w *job) look(ctx context.Context) error {
 		return err
 	}
 	w.agent = all.Named(w.found.Summary.Agent)
-	if _, ok := w.agent.(agent.Branched); !ok && w.Lint.Branch != "" {
-		return fmt.Errorf("%s: %w", w.Source.Path, ErrBranch)
+	if err := w.branches(); err != nil {
+		return err
 	}
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
@@ -210,6 +210,20 @@ func (w *job) look(ctx context.Context) error {
 		w.thread = w.plan.Rename
 	} else if w.Lint.Name.ThreadID != "" {
 		w.thread = w.Lint.Name.ThreadID
+	}
+	return nil
+}
+
+// branches refuses options that do nothing to a session without branches.
+func (w *job) branches() error {
+	if _, ok := w.agent.(agent.Branched); ok {
+		return nil
+	}
+	switch {
+	case w.Lint.Branch != "":
+		return fmt.Errorf("%s: %w, so --branch chooses nothing; leave it out", w.Source.Path, ErrBranch)
+	case w.Lint.ChainParallel:
+		return fmt.Errorf("%s: %w, so --chain-parallel chains nothing; leave it out", w.Source.Path, ErrBranch)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -90,7 +91,7 @@ func (s *stock) mutant(seed int64) mutant {
 	case 0, 1, 2:
 		m.opts.Provider = "openrouter"
 	case 3:
-		m.opts.KeepOrphans, m.opts.ChainParallel = true, true
+		m.opts.KeepOrphans, m.opts.ChainParallel = true, strings.Contains(m.name, "/claude/")
 	case 4:
 		m.opts.StripEncrypted = true
 	case 5:
