@@ -156,6 +156,10 @@ func TestUnreadable(t *testing.T) {
 	if code != ExitIO || !strings.Contains(out, "closed.jsonl: permission denied") || !strings.Contains(out, "sub: permission denied") || !strings.Contains(out, "1 session: ") {
 		t.Errorf("exit %d: %s", code, out)
 	}
+	code, out = exitCode(t, asNobody(t, child(t, "pre-resume", filepath.Join(dir, "closed.jsonl"))))
+	if code != ExitIO || !strings.Contains(out, "incompatible: you may not read it") {
+		t.Errorf("pre-resume: exit %d:\n%s", code, out)
+	}
 	code, out = exitCode(t, asNobody(t, child(t, "repair", filepath.Join(dir, "closed.jsonl"))))
 	if code != ExitIO || !strings.Contains(out, "permission denied") {
 		t.Errorf("exit %d: %s", code, out)

@@ -2,6 +2,7 @@ package preresume
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
@@ -161,6 +162,9 @@ func Unreadable(path string, why error) *Answer {
 	a := newAnswer(Corrupt, SeeFindings, "it could not be read: "+why.Error())
 	if errors.Is(why, agent.ErrUnclaimed) {
 		a.Verdict, a.Agent, a.Reason = Incompatible, "", why.Error()
+	}
+	if errors.Is(why, fs.ErrPermission) { // which tells nothing of its bytes
+		a.Verdict, a.Reason = Incompatible, "you may not read it, so that nothing is known of it: "+why.Error()
 	}
 	a.Path = path
 	return a
