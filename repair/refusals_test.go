@@ -213,6 +213,20 @@ func TestPiecesAreSound(t *testing.T) {
 	}
 }
 
+// TestSwappedMessages: an answer that hist has put back behind its event is no copy of where it stands by mistake.
+func TestSwappedMessages(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/codex/rules/stale-wake/ok.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(text, newline), newline)
+	const prompt, answer = 3, 27
+	lines[prompt], lines[answer] = lines[answer], lines[prompt]
+	if _, _, err := repairAs(joined(lines), lint.Options{Mend: Choice{}.Allows}, Choice{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // eachMutant tries a law on n mutants, or as many as -mutants says, and counts the ways in which it does not hold. It returns
 // how many it has tried.
 func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) int64 {

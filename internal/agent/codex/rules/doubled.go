@@ -23,6 +23,8 @@ type doubledItems struct {
 	newest  uint64            // the key of the previous record in known, 0 if it is not there
 	mark    recordMark        // of the current record
 	before  recordMark        // of the previous record
+	shown   textSum           // what the current record shows, if it is an event
+	inFront textSum           // what the previous record shows
 	late    []byte            // the latest time so far, as it is written
 	lateAt  session.Pos       // of the first record with that time
 	back    session.Pos       // of the first record since then that has an earlier one; the zero value if there is none
@@ -58,6 +60,10 @@ func newDoubledItems(s *run) doubledItems {
 // next takes the next record. It comes before copied is asked about the record's item.
 func (d *doubledItems) next(rec *session.Record) {
 	d.before, d.mark = d.mark, d.markOf(rec)
+	d.inFront, d.shown = d.shown, textSum{}
+	if rec.Kind == session.Evidence {
+		d.shown = shownText(rec)
+	}
 	if d.pending != nil && d.after.same(d.mark) {
 		d.run.report(*d.pending)
 	}
@@ -100,6 +106,9 @@ func (d *doubledItems) copied(it item, base session.Pos) *Finding {
 		d.known.put(key, firstCopy{at: it.Pos, before: d.before})
 		d.newest = key
 		return nil
+	}
+	if !d.before.same(first.before) && d.inFront.size > 0 && d.inFront == firstText(it.Record) {
+		return nil // it was written behind the event that shows it, so it is not what a block begins with
 	}
 	f := it.finding(ruleDoubledItem, SetAside, 0, fmt.Sprintf("a copy of the record on line %d, in a block of records that was written twice: the model is sent both", first.at.Line))
 	if d.before.same(first.before) {
