@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -223,6 +225,21 @@ func TestSwappedMessages(t *testing.T) {
 	const prompt, answer = 3, 27
 	lines[prompt], lines[answer] = lines[answer], lines[prompt]
 	if _, _, err := repairAs(joined(lines), lint.Options{Mend: Choice{}.Allows}, Choice{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMarkOfAnotherRecord: what was written before a compaction is no other client's turn, though its mark names an older record.
+func TestMarkOfAnotherRecord(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/claude/healthy/compacted-in-a-terminal/session.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(text, newline), newline)
+	const early, attachment, mark, late = 5, 7, 24, 26
+	lines[early], lines[late] = lines[late], lines[early]
+	lines[mark] = set(lines[mark], "logicalParentUuid", gjson.GetBytes(lines[attachment], "uuid").Raw)
+	if _, _, err := repairAs(joined(lines), lint.Options{Agent: "claude", Mend: Choice{}.Allows}, Choice{}); err != nil {
 		t.Error(err)
 	}
 }

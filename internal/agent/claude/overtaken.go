@@ -62,7 +62,7 @@ func (c *Checker) passedOver(tip *node) {
 		head := t.forks[last].next
 		_, answered := c.branchEnd(mark)
 		end := c.newestBelow(mark)
-		if !answered || head.asksNothing || end == mark || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
+		if !answered || head.asksNothing || end == mark || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
 			return
 		}
 		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
