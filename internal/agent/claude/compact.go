@@ -282,7 +282,7 @@ func (c *Checker) lostKept() {
 			Rule: ruleLostKept, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Recovered, Source: "the record that the mark names as the last before it",
 			Message: "the mark of the compaction does not say which messages were kept: the client sends the summary only",
 		}})
-		value := object{"trigger": "auto", "preTokens": 0}
+		value := unknownMetadata()
 		list := c.resentBehind(summary, kept)
 		if len(list) > 1 {
 			d.Source = "the records whose hashes stand in the request behind the compaction"
@@ -298,11 +298,14 @@ func (c *Checker) saysNothing(mark *node) {
 		return
 	}
 	d := c.add(&draft{about: mark, Finding: finding.Finding{
-		Rule: ruleLostKept, Impact: finding.Notes, Fix: finding.Exact,
+		Rule: ruleLostKept, Impact: finding.Notes, Fix: finding.StandIn,
 		Message: "the mark of the compaction says nothing about it: 2.1.215 fails when it compacts the session again",
 	}})
-	d.Edits = append(d.Edits, withMetadata(mark, object{"trigger": "auto", "preTokens": 0}))
+	d.Edits = append(d.Edits, withMetadata(mark, unknownMetadata()))
 }
+
+// unknownMetadata is what stands in for what a mark told of its compaction.
+func unknownMetadata() object { return object{"trigger": "auto", "preTokens": 0} }
 
 // withMetadata is the edit that makes a mark tell of its compaction.
 func withMetadata(mark *node, about object) finding.Edit {
