@@ -217,11 +217,7 @@ func TestPiecesAreSound(t *testing.T) {
 
 // TestSwappedMessages: an answer that hist has put back behind its event is no copy of where it stands by mistake.
 func TestSwappedMessages(t *testing.T) {
-	text, err := os.ReadFile("../fixtures/codex/rules/stale-wake/ok.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.Split(bytes.TrimSuffix(text, newline), newline)
+	lines := linesOf(t, "../fixtures/codex/rules/stale-wake/ok.jsonl")
 	const prompt, answer = 3, 27
 	lines[prompt], lines[answer] = lines[answer], lines[prompt]
 	if _, _, err := repairAs(joined(lines), lint.Options{Mend: Choice{}.Allows}, Choice{}); err != nil {
@@ -231,11 +227,7 @@ func TestSwappedMessages(t *testing.T) {
 
 // TestMarkOfAnotherRecord: what was written before a compaction is no other client's turn, though its mark names an older record.
 func TestMarkOfAnotherRecord(t *testing.T) {
-	text, err := os.ReadFile("../fixtures/claude/healthy/compacted-in-a-terminal/session.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.Split(bytes.TrimSuffix(text, newline), newline)
+	lines := linesOf(t, "../fixtures/claude/healthy/compacted-in-a-terminal/session.jsonl")
 	const early, attachment, mark, late = 5, 7, 24, 26
 	lines[early], lines[late] = lines[late], lines[early]
 	lines[mark] = set(lines[mark], "logicalParentUuid", gjson.GetBytes(lines[attachment], "uuid").Raw)

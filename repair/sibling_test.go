@@ -90,6 +90,16 @@ func TestSiblingGivesBack(t *testing.T) {
 	}
 }
 
+// linesOf are the lines of a file.
+func linesOf(t *testing.T, path string) [][]byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Split(bytes.TrimSuffix(text, newline), newline)
+}
+
 func joined(lines [][]byte) []byte { return append(bytes.Join(lines, []byte("\n")), '\n') }
 
 func sorted(text []byte) []string {
@@ -173,11 +183,7 @@ func TestSiblingsThatLackIt(t *testing.T) {
 // the session the call, and its output that id.
 func TestSiblingOfRenamedCall(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	sound, err := os.ReadFile("../fixtures/claude/rules/lost-call/ok.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.Split(bytes.TrimSuffix(sound, newline), newline)
+	lines := linesOf(t, "../fixtures/claude/rules/lost-call/ok.jsonl")
 	const output = 4 // of Read, which tells all of its call
 	lines[output-1] = set(lines[output-1], "message.content", `[{"type":"text","text":"I read it."}]`)
 	lines[output] = set(lines[output], "message.content.0.tool_use_id", `""`)
@@ -228,11 +234,7 @@ func TestSiblingOfSharedID(t *testing.T) {
 
 // TestSiblingOfCutCall: an id that two calls have is told though one of them was cut off, and only a copy has it.
 func TestSiblingOfCutCall(t *testing.T) {
-	sound, err := os.ReadFile("../fixtures/claude/rules/lost-call/ok.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.Split(bytes.TrimSuffix(sound, newline), newline)
+	lines := linesOf(t, "../fixtures/claude/rules/lost-call/ok.jsonl")
 	const first, call, words = 1, 3, "I read it."
 	content, id := gjson.GetBytes(lines[call], "message.content.0"), gjson.GetBytes(lines[first], "message.content.0.id").Raw
 	lines[call] = set(lines[call], "message.content", `[{"type":"text","text":"`+words+`"},`+string(set([]byte(content.Raw), "id", id))+`]`)
