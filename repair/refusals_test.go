@@ -6,13 +6,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
+	"hash/fnv"
 	"math/rand"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,8 +34,8 @@ type stock struct {
 	ways     []way
 	versions []string // of the client that some are to be repaired for
 
-	all   map[string][]byte
-	names []string
+	all    map[string][]byte
+	weighs map[string]uint64 // a hash of each name
 }
 
 // stocks are all that there are.
@@ -66,9 +65,34 @@ func stocks(t testing.TB) []*stock {
 				}
 			}
 		}
-		s.names = slices.Sorted(maps.Keys(s.all))
+		s.weighs = map[string]uint64{}
+		for name := range s.all {
+			h := fnv.New64a()
+			h.Write([]byte(name))
+			s.weighs[name] = h.Sum64()
+		}
 	}
 	return all
+}
+
+// pick is the session that a seed damages: of all the one that weighs most with that seed. So a session that is added later
+// takes some seeds for itself and leaves the mutants of all others what they were.
+func (s *stock) pick(seed int64) (name string) {
+	var most uint64
+	for n, w := range s.weighs {
+		if w = mixed(w + mixed(uint64(seed))); w >= most {
+			most, name = w, n
+		}
+	}
+	return name
+}
+
+// mixed spreads what two numbers differ in over all bits; it is the last step of splitmix64.
+func mixed(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }
 
 // mutant is a session that was damaged at random, and what a repair of it is asked for.
@@ -85,7 +109,7 @@ type mutant struct {
 // other choices and conditions than the usual ones.
 func (s *stock) mutant(seed int64) mutant {
 	rng := rand.New(rand.NewSource(seed))
-	m := mutant{seed: seed, name: s.names[rng.Intn(len(s.names))]}
+	m := mutant{seed: seed, name: s.pick(seed)}
 	m.whole = s.all[m.name]
 	m.text, m.how = s.damaged(rng, m.name)
 	m.opts.Name = lint.NameOf(filepath.Base(m.name), false)
