@@ -102,6 +102,9 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if winner == nil {    // nobody went on there; what hangs on the tip itself is a matter of where the client begins
 		return fork.at == tip || fork.at == nil || c.leftByChoice(head)
 	}
+	if fork.answersBranch(c, t, head) {
+		return false
+	}
 	if winner.isPrompt() && c.leftOut(t, winner, head, end) {
 		return true
 	}

@@ -13,9 +13,10 @@ type trunk struct {
 // fork is what can be said of a branch that leaves the way to the tip at a record.
 type fork struct {
 	at     *node
-	winner *node // the first record behind it on the way that says something, nil if none does
-	next   *node // the record behind it on the way, nil at the tip
-	inTurn bool  // it stands in the middle of a turn: behind a call
+	winner *node          // the first record behind it on the way that says something, nil if none does
+	next   *node          // the record behind it on the way, nil at the tip
+	inTurn bool           // it stands in the middle of a turn: behind a call
+	called map[*node]bool // from the call that the winner answers up to the way, where it stands beside that; nil until it is asked for
 }
 
 func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
@@ -68,6 +69,22 @@ func (t *trunk) asked(first *node) *node {
 func (f *fork) toldLate(end *node) bool {
 	return f.next != nil && f.next.role == roleLink && f.next.index > end.index && f.next.when != 0 && f.next.when < end.when
 }
+
+// answersBranch says whether the way to the tip goes on with the output of a call that stands on a branch, at or below a record:
+// an output hangs on its call or behind it, so nobody has left that branch.
+func (f *fork) answersBranch(c *Checker, t *trunk, head *node) bool {
+	if f.called == nil {
+		f.called = map[*node]bool{}
+		call := c.callOf(f.winner)
+		for p, steps := call, 0; p != nil && !t.holds(p) && steps < maxSiblings; p, steps = p.up, steps+1 {
+			f.called[p] = true
+		}
+	}
+	return f.called[head]
+}
+
+// holds says whether a record stands on the way.
+func (t *trunk) holds(n *node) bool { return t.forks[n] != nil && t.forks[n].at == n }
 
 // inAnswer says whether a prompt hangs on a part of an answer that another part follows: nobody goes back there.
 func (f *fork) inAnswer() bool {

@@ -50,18 +50,29 @@ func inText(hay, item string) bool {
 	case "call":
 		id, rest, _ := strings.Cut(rest, " ")
 		_, input, _ := strings.Cut(rest, " ")
-		all := strings.Contains(hay, `"`+id+`"`)
-		gjson.Parse(input).ForEach(func(_, v gjson.Result) bool {
-			all = all && (v.Type != gjson.String || holds(hay, v.String()))
-			return true
-		})
-		return all
+		return strings.Contains(hay, `"`+id+`"`) && inValue(hay, "", gjson.Parse(input))
 	case "result":
 		id, words, _ := strings.Cut(rest, " ")
 		return strings.Contains(hay, `"`+id+`"`) && holds(hay, words)
 	}
 	signature, words, _ := strings.Cut(rest, " ")
 	return holds(hay, signature) && (words == "" || holds(hay, words))
+}
+
+// inValue says whether the words of a value stand in a text, and its numbers behind the names that they have there.
+func inValue(hay, name string, v gjson.Result) bool {
+	switch {
+	case v.Type == gjson.String:
+		return holds(hay, v.String())
+	case v.Type == gjson.Number:
+		return strings.Contains(hay, `"`+name+`":`+v.Raw)
+	}
+	all := true
+	v.ForEach(func(key, v gjson.Result) bool {
+		all = all && inValue(hay, key.String(), v)
+		return all
+	})
+	return all
 }
 
 func holds(hay, words string) bool {
