@@ -9,7 +9,7 @@ import (
 )
 
 // setAside drops a line that can't be read.
-func (r *Rewrite) setAside(rec *session.Record) error {
+func (r *rewrite) setAside(rec *session.Record) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, nil)
 	c.Before.show(rec.Raw)
@@ -24,7 +24,7 @@ func (r *Rewrite) setAside(rec *session.Record) error {
 
 // aside keeps the bytes that leave the session: of a piece that can't be read its own bytes, otherwise the whole line that
 // the record is on, once for all its records.
-func (r *Rewrite) aside(rec *session.Record) error {
+func (r *rewrite) aside(rec *session.Record) error {
 	if r.kept == rec.Pos.Line {
 		return nil
 	}

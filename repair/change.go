@@ -8,15 +8,15 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Change is one place where the copy differs from the session.
-type Change struct {
+// change is one place where the copy differs from the session.
+type change struct {
 	By        []*lint.Finding
 	Line      int64 // of the first line concerned, in the session
 	Offset    int64
 	AfterLine int64 // in the copy
 	AfterAt   int64
-	Before    Excerpts // lines as they were; none where something was added
-	After     Excerpts
+	Before    excerpts // lines as they were; none where something was added
+	After     excerpts
 
 	has   map[*lint.Finding]bool  // the findings in By
 	lines map[*lint.Finding]int64 // the lines in the session of findings that were made in the text of an earlier pass
@@ -28,14 +28,14 @@ type Excerpt struct {
 	Size int // bytes of the whole line
 }
 
-// Excerpts are the lines of one side of a change.
-type Excerpts struct {
+// excerpts are the lines of one side of a change.
+type excerpts struct {
 	Shown []Excerpt
 	More  int64 // lines, of very many, that are not among them
 }
 
 // count is the number of lines, shown or not.
-func (e *Excerpts) count() int64 { return int64(len(e.Shown)) + e.More }
+func (e *excerpts) count() int64 { return int64(len(e.Shown)) + e.More }
 
 // keptBytes is how much of a changed line a report keeps.
 const keptBytes = 16 << 10
@@ -45,7 +45,7 @@ func excerpt(line []byte) Excerpt {
 }
 
 // differ notes where in the session the copy begins to differ.
-func (r *Rewrite) differ(offset int64) {
+func (r *rewrite) differ(offset int64) {
 	if !r.differs {
 		r.differs, r.from = true, offset
 		r.tell(offset)
@@ -53,7 +53,7 @@ func (r *Rewrite) differ(offset int64) {
 }
 
 // tell calls Differs. same is how many first bytes copy and session have in common.
-func (r *Rewrite) tell(same int64) {
+func (r *rewrite) tell(same int64) {
 	switch {
 	case r.Differs == nil:
 	case r.tee == nil || r.out.bytes != same:
@@ -65,7 +65,7 @@ func (r *Rewrite) tell(same int64) {
 
 // moved is the byte offset in the session from which on the copy differs. It is the session's end if only something missing
 // there was added.
-func (r *Rewrite) moved() int64 {
+func (r *rewrite) moved() int64 {
 	if r.differs {
 		return r.from
 	}
@@ -73,9 +73,9 @@ func (r *Rewrite) moved() int64 {
 }
 
 // change is the change that a record belongs to: the one in hand, else a new one.
-func (r *Rewrite) change(rec *session.Record, by []*lint.Finding) *Change {
+func (r *rewrite) change(rec *session.Record, by []*lint.Finding) *change {
 	if r.pending == nil {
-		r.pending = &Change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.out.lines + 1, AfterAt: r.out.bytes}
+		r.pending = &change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.out.lines + 1, AfterAt: r.out.bytes}
 	}
 	for _, f := range by {
 		r.pending.add(f)
@@ -86,7 +86,7 @@ func (r *Rewrite) change(rec *session.Record, by []*lint.Finding) *Change {
 	return r.pending
 }
 
-func (c *Change) add(f *lint.Finding) {
+func (c *change) add(f *lint.Finding) {
 	if c.has == nil {
 		c.has = map[*lint.Finding]bool{}
 	}
@@ -98,7 +98,7 @@ func (c *Change) add(f *lint.Finding) {
 
 // found notes which line of the session a finding is about, if any. A finding of a later pass names the line of its own
 // text instead.
-func (c *Change) found(f *lint.Finding, line int64) {
+func (c *change) found(f *lint.Finding, line int64) {
 	if c.lines == nil {
 		c.lines = map[*lint.Finding]int64{}
 	}
@@ -108,7 +108,7 @@ func (c *Change) found(f *lint.Finding, line int64) {
 }
 
 // foundLine is the line of the session that lint names of a finding, 0 if it names none.
-func (c *Change) foundLine(f *lint.Finding) int64 {
+func (c *change) foundLine(f *lint.Finding) int64 {
 	if line, ok := c.lines[f]; ok {
 		return line
 	}
@@ -119,7 +119,7 @@ func (c *Change) foundLine(f *lint.Finding) int64 {
 const maxShown = 1 << 10
 
 // show keeps as much of a line, or of the lines that one record takes, as a report shows; of very many, their number.
-func (e *Excerpts) show(lines []byte) {
+func (e *excerpts) show(lines []byte) {
 	for line := range bytes.SplitSeq(lines, newline) {
 		if len(e.Shown) < maxShown {
 			e.Shown = append(e.Shown, excerpt(line))
@@ -141,7 +141,7 @@ func (s *span) add(line int64) {
 }
 
 // flush ends the change in hand.
-func (r *Rewrite) flush() {
+func (r *rewrite) flush() {
 	if r.pending != nil {
 		r.Changes = append(r.Changes, *r.pending)
 		r.pending = nil
@@ -150,7 +150,7 @@ func (r *Rewrite) flush() {
 
 // renumbered is how many lines of the copy refer to others in another way than in the session, mostly by their ordinals, and
 // the first and the last of them.
-func (r *Rewrite) renumbered() (count, first, last int64) {
+func (r *rewrite) renumbered() (count, first, last int64) {
 	if r.links == nil { // it was not written in one pass, or not at all
 		return r.tied.count, r.tied.first, r.tied.last
 	}

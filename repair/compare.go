@@ -16,12 +16,12 @@ import (
 
 // comparison reads a session, and the text that several passes have made of it, side by side.
 type comparison struct {
-	rw     *Rewrite // takes the results: totals, changes and proof
+	rw     *rewrite // takes the results: totals, changes and proof
 	closed []io.Closer
 	was    side
 	is     side
 	ties   agent.Comparer
-	by     []Change // the passes' changes that are not part of a hunk yet, sorted by line
+	by     []change // the passes' changes that are not part of a hunk yet, sorted by line
 }
 
 // side is one of the two texts.
@@ -62,7 +62,7 @@ func newComparison(ctx context.Context, s *settled, who agent.Agent, src *source
 		return nil, err
 	}
 	enc, text := normalize.Text(was)
-	rw := &Rewrite{Aside: aside, out: &counter{w: to}}
+	rw := &rewrite{Aside: aside, out: &counter{w: to}}
 	rw.tee, _ = to.(*sum.Tee)
 	rw.Proof = newProof(rw.tee)
 	rw.Totals.Read = s.read
@@ -123,7 +123,7 @@ func (c *comparison) same(ctx context.Context, n int64) error {
 // the latter.
 func (c *comparison) hunk(was, is int64) error {
 	from, to := c.was.line, c.is.line
-	ch := Change{Line: from.Number, Offset: from.Offset, AfterLine: to.Number, AfterAt: to.Offset}
+	ch := change{Line: from.Number, Offset: from.Offset, AfterLine: to.Number, AfterAt: to.Offset}
 	var gone, came int64
 	for !c.was.ended && c.was.line.Number < was {
 		c.rw.differ(c.was.line.Offset)
@@ -162,7 +162,7 @@ func (c *comparison) hunk(was, is int64) error {
 }
 
 // name adds the findings by which a change was made: those of the passes' changes up to its end.
-func (c *comparison) name(ch *Change) {
+func (c *comparison) name(ch *change) {
 	for len(c.by) > 0 && (c.was.ended || c.by[0].Line <= c.was.line.Number) {
 		for _, f := range c.by[0].By {
 			ch.add(f)

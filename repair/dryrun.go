@@ -19,7 +19,7 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
 		return nil, w.named(err)
 	}
-	if w.as() == InPlace {
+	if w.effectiveMode() == InPlace {
 		if err := w.checkDependants(ctx); err != nil {
 			return nil, w.named(err)
 		}
@@ -47,8 +47,8 @@ func (w *job) try(ctx context.Context) error {
 	return w.compared()
 }
 
-// as is the mode, or the one that a dry run tries.
-func (w *job) as() Mode {
+// effectiveMode is the mode, or the one that a dry run tries.
+func (w *job) effectiveMode() Mode {
 	if w.Mode == DryRun {
 		return w.Instead
 	}

@@ -13,7 +13,7 @@ import (
 // earlierCopy reports the copy that an earlier run has made of the same bytes, if it is still there and this repair would
 // mend nothing in it; nil if there is none. Repairing a home again must not fill it with copies.
 func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
-	if w.as() != NewThread || w.Source.Real == "" || w.Records == nil {
+	if w.effectiveMode() != NewThread || w.Source.Real == "" || w.Records == nil {
 		return nil, nil
 	}
 	for _, m := range w.Records() {

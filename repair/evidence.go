@@ -14,8 +14,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// witness reads the records that references name.
-type witness struct {
+// evidenceReader reads the records that references name.
+type evidenceReader struct {
 	dec   session.Decoder
 	src   *source.Source
 	enc   normalize.Encoding
@@ -31,7 +31,7 @@ type witness struct {
 const fewRefs = 4
 
 // record reads the record that a reference names.
-func (w *witness) record(ctx context.Context, ref lint.Ref) ([]byte, error) {
+func (w *evidenceReader) record(ctx context.Context, ref lint.Ref) ([]byte, error) {
 	if ref.Pos.Lost > 0 {
 		return []byte(ref.Text), nil
 	}
@@ -48,7 +48,7 @@ func (w *witness) record(ctx context.Context, ref lint.Ref) ([]byte, error) {
 }
 
 // line reads all records of the line that a reference is about.
-func (w *witness) line(ctx context.Context, ref lint.Ref) (err error) {
+func (w *evidenceReader) line(ctx context.Context, ref lint.Ref) (err error) {
 	from := w.src
 	if w.enc != normalize.UTF8 || w.src.Compressed && w.asked > fewRefs {
 		if err := w.unpack(ctx); err != nil {
@@ -66,7 +66,7 @@ func (w *witness) line(ctx context.Context, ref lint.Ref) (err error) {
 }
 
 // unpack writes the text of the source to a temporary file, once.
-func (w *witness) unpack(ctx context.Context) error {
+func (w *evidenceReader) unpack(ctx context.Context) error {
 	if w.plain != nil {
 		return nil
 	}
@@ -80,10 +80,55 @@ func (w *witness) unpack(ctx context.Context) error {
 	return err
 }
 
-func (w *witness) close() {
+func (w *evidenceReader) close() {
 	if w.plain != nil {
 		w.plain.Close()
 	}
+}
+
+// newLine makes the line of a new record. If it can't be made from its evidence, its literal stand-in is used, and the
+// finding says so.
+func (r *rewrite) newLine(ctx context.Context, in insertion) ([]byte, error) {
+	c := in.content
+	if c.From == nil {
+		return c.Literal, nil
+	}
+	records, err := r.evidenceOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	line := records[0]
+	switch {
+	case c.Join != nil:
+		for i := range records {
+			records[i] = lastOfTwo(r.Agent.Decoder(), records[i])
+		}
+		line, err = c.Join(records)
+	case c.Build != nil:
+		line, err = c.Build(lastOfTwo(r.Agent.Decoder(), line))
+	}
+	if err != nil && c.Literal != nil {
+		in.by.Fix, in.by.Source, in.by.Lost = lint.StandIn, "", 1
+		return c.Literal, nil
+	}
+	return line, err
+}
+
+// evidenceOf are the records that a new one is made from, with the plan's own edits of them.
+func (r *rewrite) evidenceOf(ctx context.Context, c lint.Content) (records [][]byte, err error) {
+	for _, ref := range append([]lint.Ref{*c.From}, c.More...) {
+		record, err := r.evidence.record(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if e := r.Plan.edits[ref.Pos]; e != nil && len(e.cuts) > 0 {
+			if record, err = session.Apply(record, e.cuts); err != nil {
+				return nil, err
+			}
+		}
+		records = append(records, record)
+	}
+	return records, nil
 }
 
 // maxTwice bounds how many members of one record that are named twice are looked at.

@@ -16,8 +16,8 @@ import (
 //go:embed report.html
 var pageText string
 
-// HTMLBytes is how much of a changed line the HTML report shows.
-const HTMLBytes = 2 << 10
+// htmlBytes is how much of a changed line the HTML report shows.
+const htmlBytes = 2 << 10
 
 // PageOptions say what a page shows beside the reports.
 type PageOptions struct {
@@ -170,14 +170,14 @@ func (e Entry) lines(content bool) changedLines {
 	}
 	var l changedLines
 	if len(e.Before) == 1 && len(e.After) == 1 {
-		before, after := Mark(shown(e.Before[0]), shown(e.After[0]), HTMLBytes)
+		before, after := Mark(shown(e.Before[0]), shown(e.After[0]), htmlBytes)
 		return changedLines{[][]Part{before}, [][]Part{after}}
 	}
 	for _, x := range e.Before {
-		l.Before = append(l.Before, []Part{{Text: Clip(shown(x), HTMLBytes)}})
+		l.Before = append(l.Before, []Part{{Text: Clip(shown(x), htmlBytes)}})
 	}
 	for _, x := range e.After {
-		l.After = append(l.After, []Part{{Text: Clip(shown(x), HTMLBytes)}})
+		l.After = append(l.After, []Part{{Text: Clip(shown(x), htmlBytes)}})
 	}
 	return l
 }

@@ -71,17 +71,17 @@ type Job struct {
 // job is a Job in progress.
 type job struct {
 	Job
-	agent  agent.Agent
-	found  *lint.Result
-	plan   *Plan
-	rw     *Rewrite
-	passes *settled // nil as long as one pass seems to be enough
-	copied *lint.Result
-	notes  []string                          // what else was done, or left alone
-	before func() (sha256 string, err error) // hash of the source's bytes; nil until hashSource
-	run    *runs.Run                         // its record; nil until begin
-	thread string                            // id of the copy's thread
-	target string
+	agent     agent.Agent
+	found     *lint.Result
+	plan      *plan
+	rw        *rewrite
+	passes    *settled // nil as long as one pass seems to be enough
+	copied    *lint.Result
+	notes     []string                          // what else was done, or left alone
+	sourceSum func() (sha256 string, err error) // hash of the source's bytes; nil until hashSource
+	run       *runs.Run                         // its record; nil until begin
+	thread    string                            // id of the copy's thread
+	target    string
 
 	cleared bool // rows of the client's view
 }
@@ -127,7 +127,7 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		w.leaveAll()
 		rep, err = w.do(ctx)
 	}
-	if err == nil && w.MoveDatabases && w.as() == InPlace {
+	if err == nil && w.MoveDatabases && w.effectiveMode() == InPlace {
 		err = w.moveDatabases(ctx, rep)
 	}
 	if rep != nil && w.run != nil && rep.Run == w.run.Manifest.Run {
@@ -175,7 +175,7 @@ func (w *job) named(err error) error {
 
 // leaveAll plans nothing, for a session of which a repair would leave no record.
 func (w *job) leaveAll() {
-	w.plan = Choose(w.found.Findings, Choice{Rules: []string{""}})
+	w.plan = choose(w.found.Findings, nothing)
 	w.rw, w.copied = nil, nil
 	w.notes = append(w.notes, "nothing in it can be read as a record: it was left as it is, because a repair would leave an empty file")
 }
@@ -197,11 +197,11 @@ func (w *job) look(ctx context.Context) error {
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
 	}
-	if w.as() != InPlace { // the client makes a new view for a copy, so it does not matter whether the old one is wrong
+	if w.effectiveMode() != InPlace { // the client makes a new view for a copy, so it does not matter whether the old one is wrong
 		w.found.Findings = slices.DeleteFunc(w.found.Findings, func(f lint.Finding) bool { return f.Reproject })
 	}
-	w.plan = Choose(w.found.Findings, w.Choice)
-	if w.as() == InPlace || w.Mode == ToStream {
+	w.plan = choose(w.found.Findings, w.Choice)
+	if w.effectiveMode() == InPlace || w.Mode == ToStream {
 		w.plan.dropRenames()
 	}
 	w.plan.keepView()
@@ -250,7 +250,7 @@ func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, err
 }
 
 // newRewrite prepares one pass of the plan.
-func (w *job) newRewrite(aside io.Writer) *Rewrite {
+func (w *job) newRewrite(aside io.Writer) *rewrite {
 	w.rw = pass{w.Source, w.found, w.plan}.rewrite(w.agent, aside)
 	if w.Mode == NewThread {
 		w.reidentify(w.rw, w.found)
@@ -259,7 +259,7 @@ func (w *job) newRewrite(aside io.Writer) *Rewrite {
 }
 
 // reidentify makes a rewrite give the copy's header the id of its own thread.
-func (w *job) reidentify(rw *Rewrite, found *lint.Result) {
+func (w *job) reidentify(rw *rewrite, found *lint.Result) {
 	if re, ok := w.agent.(agent.Reidentifier); ok {
 		old := found.Summary.Header
 		rw.Header = func(line []byte) []byte { return re.Reidentify(line, old, w.thread) }

@@ -15,6 +15,9 @@ type Choice struct {
 	Tidy  bool       // notes that have a fix, too
 }
 
+// nothing is the choice of no finding at all.
+var nothing = Choice{Rules: []string{""}}
+
 // Allows says whether a finding is to be mended.
 func (c Choice) Allows(f *lint.Finding) bool {
 	if f.Fix == lint.NoFix || len(c.Only) > 0 && !slices.Contains(c.Only, f.Fix) {
@@ -26,8 +29,8 @@ func (c Choice) Allows(f *lint.Finding) bool {
 	return f.Impact != lint.Notes || c.Tidy
 }
 
-// Plan is what a repair will do to one session: the findings it mends and their edits, sorted by place.
-type Plan struct {
+// plan is what a repair will do to one session: the findings it mends and their edits, sorted by place.
+type plan struct {
 	Mend []lint.Finding // chosen
 	Rest []lint.Finding // left as they are
 
@@ -37,11 +40,10 @@ type Plan struct {
 	leaveRow rows                      // the same for lines in a row that one finding stands for
 	framing  map[int64][]*lint.Finding // by line, the faults of its framing that are mended
 	mendRow  rows                      // the same for lines in a row that one finding stands for
-	lines    []int64                   // lines that a finding or an edit is about, sorted
+	touched  []int64                   // lines that a finding or an edit is about, sorted
 	numbered bool                      // ordinals are left as they are
 	folded   bool                      // some findings stand for others whose lines are not known
-	// Newline: a missing newline at the end is added.
-	newline bool
+	newline  bool                      // a missing newline at the end is added
 	// Reproject: the client is made to build its view of the session anew.
 	Reproject bool
 	// Rename is the thread id that the copy's file must be named for, "" to keep the name.
@@ -102,10 +104,10 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	e.after = slices.Insert(e.after, at, insertion{content: edit.New, by: by, behind: true, order: order, lost: lost})
 }
 
-// Choose makes the plan for the findings of one session. A finding whose edits need bytes that another finding's edits
+// choose makes the plan for the findings of one session. A finding whose edits need bytes that another finding's edits
 // change is left out: linting the copy shows whether it is still there.
-func Choose(findings []lint.Finding, choice Choice) *Plan {
-	p := &Plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}, framing: map[int64][]*lint.Finding{}}
+func choose(findings []lint.Finding, choice Choice) *plan {
+	p := &plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}, framing: map[int64][]*lint.Finding{}}
 	for i := range findings {
 		if choice.Allows(&findings[i]) {
 			p.Mend = append(p.Mend, findings[i])
@@ -113,11 +115,11 @@ func Choose(findings []lint.Finding, choice Choice) *Plan {
 			p.Rest = append(p.Rest, findings[i])
 		}
 	}
-	p.joinAlong()
-	p.readLines()
+	p.joinPrettyPrinted()
+	p.mendNotedLines()
 	p.leaveLines()
 	p.dropCollisions()
-	p.concern(findings)
+	p.noteTouched(findings)
 	for i := range p.Mend {
 		f := &p.Mend[i]
 		switch {
@@ -142,7 +144,7 @@ func Choose(findings []lint.Finding, choice Choice) *Plan {
 }
 
 // dropCollisions takes findings out of the plan until no two edits want the same bytes of one record.
-func (p *Plan) dropCollisions() {
+func (p *plan) dropCollisions() {
 	type wanted struct {
 		cuts []lint.Cut
 		by   []int // whose they are, by index in Mend
@@ -186,7 +188,7 @@ func (p *Plan) dropCollisions() {
 	p.Mend = kept
 }
 
-func (p *Plan) add(e lint.Edit, by *lint.Finding) {
+func (p *plan) add(e lint.Edit, by *lint.Finding) {
 	place := e.At
 	place.Lost = 0
 	at := p.edits[place]
@@ -230,14 +232,14 @@ func (p *Plan) add(e lint.Edit, by *lint.Finding) {
 }
 
 // dropRenames takes out of the plan the findings that only another file name would mend.
-func (p *Plan) dropRenames() {
+func (p *plan) dropRenames() {
 	p.drop(func(f *lint.Finding) bool { return f.Rename != "" })
 	p.Rename = ""
 }
 
 // keepView leaves the client's view of the session alone if the plan does not restore records that the view may be the only
 // one to have: a later repair still finds them there.
-func (p *Plan) keepView() {
+func (p *plan) keepView() {
 	restores := func(e lint.Edit) bool { return e.Op == lint.Restore }
 	if slices.ContainsFunc(p.Rest, func(f lint.Finding) bool { return slices.ContainsFunc(f.Edits, restores) }) {
 		p.drop(func(f *lint.Finding) bool { return f.Reproject })
@@ -246,7 +248,7 @@ func (p *Plan) keepView() {
 }
 
 // drop takes findings out of the plan that have no edits.
-func (p *Plan) drop(out func(*lint.Finding) bool) {
+func (p *plan) drop(out func(*lint.Finding) bool) {
 	kept := p.Mend[:0:0]
 	for i := range p.Mend {
 		if out(&p.Mend[i]) {
@@ -259,11 +261,11 @@ func (p *Plan) drop(out func(*lint.Finding) bool) {
 }
 
 // mends says whether a finding of the named rule is in the plan.
-func (p *Plan) mends(rule string) bool {
+func (p *plan) mends(rule string) bool {
 	return slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return f.Rule.Name == rule })
 }
 
 // Empty says that the file stays as it is.
-func (p *Plan) Empty() bool {
+func (p *plan) Empty() bool {
 	return !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return !f.Reproject })
 }

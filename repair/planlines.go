@@ -12,9 +12,9 @@ import (
 
 // This file settles which lines a plan is about: whose framing is mended, and which are only copied.
 
-// joinAlong plans to join, in any copy, the lines that the normalizer has joined, even where the client does not mind them:
-// all other edits are about the joined records.
-func (p *Plan) joinAlong() {
+// joinPrettyPrinted plans to join, in any copy, the lines that the normalizer has joined, even where the client does not mind
+// them: all other edits are about the joined records.
+func (p *plan) joinPrettyPrinted() {
 	if len(p.Mend) == 0 {
 		return
 	}
@@ -31,35 +31,36 @@ func (p *Plan) joinAlong() {
 	p.Rest = rest
 }
 
-// concern notes which lines must not simply be copied.
-func (p *Plan) concern(findings []lint.Finding) {
+// noteTouched notes which lines must not simply be copied.
+func (p *plan) noteTouched(findings []lint.Finding) {
 	for i := range findings {
 		f := &findings[i]
 		p.folded = p.folded || f.Count > 0
-		p.lines = append(p.lines, f.Pos.Line)
+		p.touched = append(p.touched, f.Pos.Line)
 		for _, e := range f.Edits {
-			p.lines = append(p.lines, e.At.Line)
+			p.touched = append(p.touched, e.At.Line)
 		}
 	}
-	slices.Sort(p.lines)
+	slices.Sort(p.touched)
 }
 
-// plain is the first line behind the given one that must not simply be copied. If that is not known for all lines, it is the
-// given line itself.
-func (p *Plan) plain(behind int64) (until int64) {
+// nextTouched is the first line behind the given one that must not simply be copied. If that is not known for all lines, it
+// is the given line itself.
+func (p *plan) nextTouched(behind int64) (until int64) {
 	if p.folded {
 		return behind
 	}
-	i := sort.Search(len(p.lines), func(i int) bool { return p.lines[i] > behind })
-	if i == len(p.lines) {
+	i := sort.Search(len(p.touched), func(i int) bool { return p.touched[i] > behind })
+	if i == len(p.touched) {
 		return math.MaxInt64
 	}
-	return p.lines[i]
+	return p.touched[i]
 }
 
-// readLines plans to mend lines whose faults are only notes here, and that would otherwise be left: those on which the plan
-// changes something else and, if it renumbers records, all of them, because every record that lint can read gets a number.
-func (p *Plan) readLines() {
+// mendNotedLines plans to mend lines whose faults are only notes here, and that would otherwise be left: those on which the
+// plan changes something else and, if it renumbers records, all of them, because every record that lint can read gets a
+// number.
+func (p *plan) mendNotedLines() {
 	changed := map[int64]bool{}
 	numbers := false
 	for i := range p.Mend {
@@ -70,7 +71,7 @@ func (p *Plan) readLines() {
 	}
 	kept := p.Rest[:0]
 	for _, f := range p.Rest {
-		if (numbers || changed[f.Pos.Line]) && p.noted(f) {
+		if (numbers || changed[f.Pos.Line]) && p.mendedIfWorse(f) {
 			p.Mend = append(p.Mend, f)
 		} else {
 			kept = append(kept, f)
@@ -80,8 +81,8 @@ func (p *Plan) readLines() {
 	sortFindings(p.Mend)
 }
 
-// noted says whether a fault of a line's framing would be mended if it were more than a note.
-func (p *Plan) noted(f lint.Finding) bool {
+// mendedIfWorse says whether a fault of a line's framing would be mended if it were more than a note.
+func (p *plan) mendedIfWorse(f lint.Finding) bool {
 	if !f.Framing || f.Impact != lint.Notes || f.Rule.Impact == lint.Notes {
 		return false
 	}
@@ -102,7 +103,7 @@ func sortFindings(list []lint.Finding) {
 // leaveLines makes the plan mend a line as a whole or not at all: if one fault of its framing is not to be mended, none is,
 // and other rules don't change its records either. And if a hole is the only sign of a loss that is not to be mended, the
 // hole is neither closed nor numbered over.
-func (p *Plan) leaveLines() {
+func (p *plan) leaveLines() {
 	beside := map[int64]bool{} // lines that a hole is at, whose records stay as they are
 	for i := range p.Rest {
 		f := &p.Rest[i]
@@ -137,12 +138,12 @@ func (p *Plan) leaveLines() {
 
 // leaves says whether a fault's line is left because of another fault: one with a finding of its own, or one that a finding
 // for a row of lines stands for. A line that is set aside may be in such a row itself.
-func (p *Plan) leaves(f *lint.Finding) bool {
+func (p *plan) leaves(f *lint.Finding) bool {
 	return p.leave[f.Pos.Line] || f.Fix != lint.SetAside && p.leaveRow.cover(f.Pos.Line)
 }
 
 // touchesLeft says whether a finding's mend concerns a line that is left as it is.
-func (p *Plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
+func (p *plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 	if f.Framing {
 		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leaves(f)
 	}
@@ -152,7 +153,7 @@ func (p *Plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 }
 
 // mend tells the normalizer whether a fault of a line's framing may be mended.
-func (p *Plan) mend(f *lint.Finding) bool {
+func (p *plan) mend(f *lint.Finding) bool {
 	if p.leaves(f) {
 		return false
 	}
@@ -167,12 +168,12 @@ func (p *Plan) mend(f *lint.Finding) bool {
 
 // chosen says whether a finding of this rule on this line is in the plan: its impact may have been judged by more than the
 // line alone.
-func (p *Plan) chosen(f *lint.Finding) bool {
+func (p *plan) chosen(f *lint.Finding) bool {
 	return slices.ContainsFunc(p.faults(f.Pos.Line), func(have *lint.Finding) bool { return have.Rule == f.Rule })
 }
 
 // faults are the chosen faults of a line's framing.
-func (p *Plan) faults(line int64) []*lint.Finding {
+func (p *plan) faults(line int64) []*lint.Finding {
 	list := p.framing[line]
 	for i := range p.mendRow {
 		if f := p.mendRow.of(p.mendRow[i].rule, line); f != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/hist-cli/hist/internal/sum"
 )
 
-// Proof is taken of the untouched lines while they are copied.
-type Proof struct {
+// proof is taken of the untouched lines while they are copied.
+type proof struct {
 	Hash string // SHA-256 over all of them in their order, each with its newline, hexadecimal
 
 	tee   *sum.Tee // hashes the whole copy; nil: nobody does
@@ -20,8 +20,8 @@ type Proof struct {
 // extent is the bytes of a file from one offset up to another.
 type extent struct{ from, to int64 }
 
-func newProof(tee *sum.Tee) Proof {
-	p := Proof{tee: tee}
+func newProof(tee *sum.Tee) proof {
+	p := proof{tee: tee}
 	if tee == nil {
 		p.sum = sum.New()
 	}
@@ -29,7 +29,7 @@ func newProof(tee *sum.Tee) Proof {
 }
 
 // lines adds whole lines that stand in the copy from a byte on.
-func (p *Proof) lines(from int64, lines []byte) {
+func (p *proof) lines(from int64, lines []byte) {
 	if p.sum != nil {
 		p.sum.Write(lines)
 	}
@@ -37,7 +37,7 @@ func (p *Proof) lines(from int64, lines []byte) {
 }
 
 // line adds one line that stands there, with its newline or, the last one, without.
-func (p *Proof) line(from int64, line []byte, ended bool) {
+func (p *proof) line(from int64, line []byte, ended bool) {
 	if p.sum != nil {
 		p.sum.Write(line)
 		p.sum.Write(newline)
@@ -48,7 +48,7 @@ func (p *Proof) line(from int64, line []byte, ended bool) {
 	}
 }
 
-func (p *Proof) stand(from int64, b []byte) {
+func (p *proof) stand(from int64, b []byte) {
 	p.quick.Write(b)
 	to := from + int64(len(b))
 	if n := len(p.at); n > 0 && p.at[n-1].to == from {
@@ -60,7 +60,7 @@ func (p *Proof) stand(from int64, b []byte) {
 
 // touched must be called before something is written that is no untouched line; open says that the last line lacks its
 // newline as yet.
-func (p *Proof) touched(open bool) {
+func (p *proof) touched(open bool) {
 	if p.sum != nil {
 		return
 	}
@@ -71,13 +71,13 @@ func (p *Proof) touched(open bool) {
 }
 
 // finish ends the proof; open is as for touched.
-func (p *Proof) finish(open bool) {
+func (p *proof) finish(open bool) {
 	p.touched(open)
 	p.Hash, p.check = p.sum.Hex(), p.quick.Sum64()
 }
 
 // checker hashes the same places of a copy that is read.
-func (p *Proof) checker() *checker {
+func (p *proof) checker() *checker {
 	c := &checker{at: p.at}
 	c.hash.SetSeed(p.quick.Seed())
 	return c

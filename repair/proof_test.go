@@ -102,7 +102,7 @@ func TestProof(t *testing.T) {
 	for name, tee := range map[string]bool{"alone": false, "with the copy's sum": true} {
 		var copied bytes.Buffer
 		var w io.Writer = &copied
-		var p Proof
+		var p proof
 		if tee {
 			both := sum.NewTee(&copied)
 			w, p = both, newProof(both)
@@ -134,7 +134,7 @@ func TestProof(t *testing.T) {
 			}
 		}
 		changed := bytes.Replace(copied.Bytes(), []byte(`"b"`), []byte(`"B"`), 1)
-		if _, err := Verify(context.Background(), bytes.NewReader(changed), p, Choice{}, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
+		if _, err := verify(context.Background(), bytes.NewReader(changed), p, Choice{}, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
 			t.Errorf("%s: verified although a line is another: %v", name, err)
 		}
 	}

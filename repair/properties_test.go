@@ -96,7 +96,7 @@ func (b *broken) Error() string { return b.law + ": " + b.detail }
 // mendable is a finding that a repair in the same place would mend, nil if there is none.
 func mendable(t testing.TB, res *lint.Result, choice Choice) *lint.Finding {
 	t.Helper()
-	plan := Choose(res.Findings, choice)
+	plan := choose(res.Findings, choice)
 	for i := range plan.Mend {
 		if plan.Mend[i].Rename == "" {
 			return &plan.Mend[i]

@@ -90,7 +90,7 @@ func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 		defer d.Close()
 		r = d
 	}
-	if w.copied, err = Verify(ctx, r, w.rw.Proof, w.Choice, w.copyOptions()); err != nil {
+	if w.copied, err = verify(ctx, r, w.rw.Proof, w.Choice, w.copyOptions()); err != nil {
 		return err
 	}
 	if err := w.compared(); err != nil {
@@ -290,7 +290,7 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 		c.file.DiffersFrom = c.rw.moved()
 	}
 	if c.Mode != InPlace {
-		c.file.SHA256Before, err = c.before()
+		c.file.SHA256Before, err = c.sourceSum()
 		return err
 	}
 	return c.keepRows(ctx, c.run, c.file)

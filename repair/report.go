@@ -173,8 +173,8 @@ func isOfStream(rule *lint.Rule) bool {
 }
 
 // changedBy says whether a change was made by a finding of the rule.
-func (r *Rewrite) changedBy(rule *lint.Rule) bool {
-	return slices.ContainsFunc(r.Changes, func(c Change) bool {
+func (r *rewrite) changedBy(rule *lint.Rule) bool {
+	return slices.ContainsFunc(r.Changes, func(c change) bool {
 		return slices.ContainsFunc(c.By, func(f *lint.Finding) bool { return f.Rule == rule })
 	})
 }
@@ -183,7 +183,7 @@ func (r *Rewrite) changedBy(rule *lint.Rule) bool {
 func (w *job) resume() []string { return w.agent.Resume(w.thread) }
 
 // entry reports a change under its rule with the worst impact, and with the weakest fix of all its findings.
-func (c *Change) entry() Entry {
+func (c *change) entry() Entry {
 	main := c.By[0]
 	for _, f := range c.By {
 		if f.Impact > main.Impact || f.Impact == main.Impact && main.Source == "" && f.Source != "" {
@@ -225,7 +225,7 @@ func weakest(by []*lint.Finding) lint.Fix {
 }
 
 // weakestOf is the weakest fix of all changes and of what is mended beside them, by name; "" if nothing is.
-func weakestOf(changes []Change, fix lint.Fix) string {
+func weakestOf(changes []change, fix lint.Fix) string {
 	for i := range changes {
 		fix = max(fix, weakest(changes[i].By))
 	}

@@ -19,15 +19,10 @@ import (
 // ErrTooLong: a line is too long to be copied.
 var ErrTooLong = errors.New("the line is too long")
 
-// Text is a session that can be read from its start as often as needed.
-type Text interface {
-	Reader(ctx context.Context) (io.ReadCloser, error)
-}
-
-// Rewrite is one pass of a plan over a session.
-type Rewrite struct {
-	Plan *Plan
-	From Text
+// rewrite is one pass of a plan over a session.
+type rewrite struct {
+	Plan *plan
+	From *source.Source
 	// Header changes the session's header after all other edits; nil leaves it. IsHeader recognizes a header among the
 	// lines that are added.
 	Header   func(line []byte) []byte
@@ -42,17 +37,17 @@ type Rewrite struct {
 	// same is the sum of the bytes that both are known to begin with, size their number.
 	Differs func(same *sum.Sum, size int64)
 
-	Changes []Change
-	Proof   Proof
+	Changes []change
+	Proof   proof
 	Totals  Totals
 
 	out      *counter
 	tee      *sum.Tee // what out writes to, if it hashes; else nil
-	evidence *witness
+	evidence *evidenceReader
 	links    agent.Links
 	differs  bool    // the copy differs from the session,
 	from     int64   // from this byte of the session on
-	pending  *Change // the change in hand; changes next to each other are reported as one
+	pending  *change // the change in hand; changes next to each other are reported as one
 	skipped  int64   // bytes that were copied unseen
 	kept     int64   // the last line of the session that was set aside as a whole
 	piece    place   // behind the last piece of a line that was set aside
@@ -71,7 +66,7 @@ type Totals struct {
 
 // Run writes the mended session to w. If w is a sum.Tee to which nothing has been written, its sum is also used for what the
 // copy has in common with the session, so that those bytes are hashed once.
-func (r *Rewrite) Run(ctx context.Context, w io.Writer) error {
+func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	in, err := r.From.Reader(ctx)
 	if err != nil {
 		return err
@@ -129,8 +124,8 @@ const fewLines = 32
 
 // skip copies the lines behind the given one unseen, up to the next one that the plan is about. Only the line in front of
 // that one is left to be read, because it tells which number the next has.
-func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
-	until := r.Plan.plain(behind) - 1
+func (r *rewrite) skip(framer *normalize.Normalizer, behind int64) error {
+	until := r.Plan.nextTouched(behind) - 1
 	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.out.open || !r.links.Steady() {
 		return nil
 	}
@@ -146,7 +141,7 @@ func (r *Rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 }
 
 // record writes what becomes of one logical record.
-func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
+func (r *rewrite) record(ctx context.Context, rec *session.Record) error {
 	if rec.Passed > 0 {
 		return fmt.Errorf("%w: %d bytes, more than the %d that hist holds; the session was left as it was", ErrTooLong, rec.Size, jsonl.MaxLine)
 	}
@@ -178,7 +173,7 @@ func (r *Rewrite) record(ctx context.Context, rec *session.Record) error {
 }
 
 // empty writes what belongs into a file that holds nothing.
-func (r *Rewrite) empty(ctx context.Context) error {
+func (r *rewrite) empty(ctx context.Context) error {
 	first := &session.Record{Pos: session.Pos{Line: 1}}
 	if e := r.Plan.edits[first.Pos]; e != nil {
 		return r.inFront(ctx, first, e)
@@ -187,7 +182,7 @@ func (r *Rewrite) empty(ctx context.Context) error {
 }
 
 // inFront writes what comes in front of a record: of the first one, also what the session has lost there.
-func (r *Rewrite) inFront(ctx context.Context, rec *session.Record, e *edits) error {
+func (r *rewrite) inFront(ctx context.Context, rec *session.Record, e *edits) error {
 	for _, in := range e.before {
 		if err := r.insert(ctx, rec, in, nil); err != nil {
 			return err
@@ -200,7 +195,7 @@ func (r *Rewrite) inFront(ctx context.Context, rec *session.Record, e *edits) er
 }
 
 // behind writes what comes behind a record.
-func (r *Rewrite) behind(ctx context.Context, rec *session.Record, e *edits) error {
+func (r *rewrite) behind(ctx context.Context, rec *session.Record, e *edits) error {
 	for _, in := range e.after {
 		own := e.lost[in.lost]
 		if own != nil && own.removed && in.lost > 0 {
@@ -214,7 +209,7 @@ func (r *Rewrite) behind(ctx context.Context, rec *session.Record, e *edits) err
 }
 
 // keep writes a record that stays, changed or not.
-func (r *Rewrite) keep(rec *session.Record, e *edits) error {
+func (r *rewrite) keep(rec *session.Record, e *edits) error {
 	line := rec.Raw
 	var err error
 	if len(e.cuts) > 0 {
@@ -251,7 +246,7 @@ func (r *Rewrite) keep(rec *session.Record, e *edits) error {
 }
 
 // untouched writes a record as it stands in the session.
-func (r *Rewrite) untouched(rec *session.Record) error {
+func (r *rewrite) untouched(rec *session.Record) error {
 	r.Totals.Untouched++
 	r.flush()
 	from, more := r.out.lines+1, int64(0)
@@ -269,7 +264,7 @@ func (r *Rewrite) untouched(rec *session.Record) error {
 }
 
 // edited reports a record that becomes line, and sets its bytes aside if some of them are not in it.
-func (r *Rewrite) edited(rec *session.Record, e *edits, line []byte) error {
+func (r *rewrite) edited(rec *session.Record, e *edits, line []byte) error {
 	r.Totals.Edited++
 	c := r.change(rec, e.by)
 	if rec.Pos.Part == 0 {
@@ -285,7 +280,7 @@ func (r *Rewrite) edited(rec *session.Record, e *edits, line []byte) error {
 }
 
 // insert writes a new record in front of rec or behind it. own are the edits of a lost record that is restored.
-func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion, own *edits) error {
+func (r *rewrite) insert(ctx context.Context, rec *session.Record, in insertion, own *edits) error {
 	line, err := r.newLine(ctx, in)
 	if err == nil && own != nil && in.lost > 0 && len(own.cuts) > 0 {
 		line, err = session.Apply(line, own.cuts)
@@ -314,52 +309,7 @@ func (r *Rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 	return r.write(line, true)
 }
 
-// newLine makes the line of a new record. If it can't be made from its evidence, its literal stand-in is used, and the
-// finding says so.
-func (r *Rewrite) newLine(ctx context.Context, in insertion) ([]byte, error) {
-	c := in.content
-	if c.From == nil {
-		return c.Literal, nil
-	}
-	line, err := r.evidenceAt(ctx, *c.From)
-	if c.Build != nil {
-		line = lastOfTwo(r.Agent.Decoder(), line)
-	}
-	switch {
-	case err != nil:
-		return nil, err
-	case c.Join != nil:
-		records := [][]byte{lastOfTwo(r.Agent.Decoder(), line)}
-		for _, ref := range c.More {
-			if line, err = r.evidenceAt(ctx, ref); err != nil {
-				return nil, err
-			}
-			records = append(records, lastOfTwo(r.Agent.Decoder(), line))
-		}
-		line, err = c.Join(records)
-	case c.Build != nil:
-		line, err = c.Build(line)
-	}
-	if err != nil && c.Literal != nil {
-		in.by.Fix, in.by.Source, in.by.Lost = lint.StandIn, "", 1
-		return c.Literal, nil
-	}
-	return line, err
-}
-
-// evidenceAt is the record that a reference names, with the plan's own edits of it.
-func (r *Rewrite) evidenceAt(ctx context.Context, ref lint.Ref) ([]byte, error) {
-	line, err := r.evidence.record(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	if from := r.Plan.edits[ref.Pos]; from != nil && len(from.cuts) > 0 {
-		return session.Apply(line, from.cuts)
-	}
-	return line, nil
-}
-
-func (r *Rewrite) remove(rec *session.Record, e *edits) error {
+func (r *rewrite) remove(rec *session.Record, e *edits) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
 	c.Before.show(rec.Original)
@@ -375,7 +325,7 @@ func (r *Rewrite) remove(rec *session.Record, e *edits) error {
 
 // loses says whether bytes of a record's line may be missing from what becomes of it: because its line is mended by more
 // than rearranging or decoding bytes, or because an edit of the record replaces or removes some.
-func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
+func (r *rewrite) loses(rec *session.Record, e *edits) bool {
 	for _, f := range r.Plan.faults(rec.Pos.Line) {
 		if f.Fix != lint.Exact {
 			return true
@@ -395,4 +345,4 @@ func (r *Rewrite) loses(rec *session.Record, e *edits) bool {
 }
 
 // write puts one line into the copy. terminated is false only for a last line without a newline.
-func (r *Rewrite) write(line []byte, terminated bool) error { return r.out.line(line, terminated) }
+func (r *rewrite) write(line []byte, terminated bool) error { return r.out.line(line, terminated) }

@@ -23,13 +23,13 @@ const maxPasses = 12
 type pass struct {
 	src   *source.Source
 	found *lint.Result
-	plan  *Plan
+	plan  *plan
 }
 
-func (p pass) rewrite(who agent.Agent, aside io.Writer) *Rewrite {
-	return &Rewrite{
+func (p pass) rewrite(who agent.Agent, aside io.Writer) *rewrite {
+	return &rewrite{
 		Plan: p.plan, From: p.src, Agent: who, Session: p.found.Summary.Header, Aside: aside,
-		evidence: &witness{dec: who.Decoder(), src: p.src, enc: p.found.Summary.Encoding},
+		evidence: &evidenceReader{dec: who.Decoder(), src: p.src, enc: p.found.Summary.Encoding},
 	}
 }
 
@@ -49,7 +49,7 @@ func (w *job) compared() error {
 type settled struct {
 	text    *source.Source
 	lines   lineMap  // of the text, in the session
-	changes []Change // of all passes; their lines are the session's
+	changes []change // of all passes; their lines are the session's
 	read    int64    // records
 	header  session.Info
 }
@@ -96,7 +96,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 			s.close()
 			return errNothing
 		}
-		p = pass{s.text, found, Choose(found.Findings, w.Choice)}
+		p = pass{s.text, found, choose(found.Findings, w.Choice)}
 		if fixable(p.plan) == nil {
 			if err := w.lintWithoutHome(ctx, &p); err != nil {
 				s.close()
@@ -105,7 +105,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 		}
 	}
 	if w.Mode == NewThread {
-		rw := pass{p.src, p.found, Choose(nil, w.Choice)}.rewrite(w.agent, nil)
+		rw := pass{p.src, p.found, choose(nil, w.Choice)}.rewrite(w.agent, nil)
 		w.reidentify(rw, p.found)
 		if err := s.add(ctx, p, rw, spoolDir); err != nil {
 			return err
@@ -138,14 +138,14 @@ func (w *job) lintWithoutHome(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
-	if plan := Choose(found.Findings, w.Choice); fixable(plan) != nil {
+	if plan := choose(found.Findings, w.Choice); fixable(plan) != nil {
 		p.found, p.plan = found, plan
 	}
 	return nil
 }
 
 // add runs one more pass over the text of the one before.
-func (s *settled) add(ctx context.Context, p pass, rw *Rewrite, spoolDir string) error {
+func (s *settled) add(ctx context.Context, p pass, rw *rewrite, spoolDir string) error {
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(rw.Run(ctx, pw)) }()
 	text, err := source.Spool(pr, spoolDir)
@@ -172,8 +172,8 @@ func (s *settled) add(ctx context.Context, p pass, rw *Rewrite, spoolDir string)
 
 // write writes the text, and compares it with the session: which lines are untouched, and what replaces the others. All those
 // others are set aside, whatever became of them. The result holds what the report needs, and has no plan.
-func (s *settled) write(ctx context.Context, who agent.Agent, src *source.Source, to, aside io.Writer) (*Rewrite, error) {
-	slices.SortStableFunc(s.changes, func(a, b Change) int { return int(a.Line - b.Line) })
+func (s *settled) write(ctx context.Context, who agent.Agent, src *source.Source, to, aside io.Writer) (*rewrite, error) {
+	slices.SortStableFunc(s.changes, func(a, b change) int { return int(a.Line - b.Line) })
 	c, err := newComparison(ctx, s, who, src, to, aside)
 	if err != nil {
 		return nil, err

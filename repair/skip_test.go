@@ -60,7 +60,7 @@ func damagedCorpus(t *testing.T, seed int64) []byte {
 
 type rewritten struct {
 	out  []byte
-	rw   *Rewrite
+	rw   *rewrite
 	read int64 // bytes that were looked into
 }
 
@@ -85,7 +85,7 @@ func rewriteOf(t *testing.T, text []byte, each bool) rewritten {
 	return rewritten{out.Bytes(), rw, int64(len(text)) - rw.skipped}
 }
 
-func places(changes []Change) (list [][4]int64) {
+func places(changes []change) (list [][4]int64) {
 	for _, c := range changes {
 		list = append(list, [4]int64{c.Line, c.Offset, c.AfterLine, c.AfterAt})
 	}

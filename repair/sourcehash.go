@@ -15,13 +15,13 @@ func (w *job) sourceHash(ctx context.Context) (string, error) {
 		return sha, err
 	}
 	w.hashSource(ctx, sum.New(), 0)
-	return w.before()
+	return w.sourceSum()
 }
 
 // hashSource begins to hash the source on another goroutine, if the run's record needs the hash and it has not been begun.
 // begun is the sum of the source's first bytes, size their number.
 func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
-	if w.before != nil || w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
+	if w.sourceSum != nil || w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
 		return
 	}
 	if w.Source.Compressed {
@@ -36,7 +36,7 @@ func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
 		sha, err := runs.HashRest(ctx, w.Source.Real, begun, size)
 		done <- hashed{sha, err}
 	}()
-	w.before = sync.OnceValues(func() (string, error) {
+	w.sourceSum = sync.OnceValues(func() (string, error) {
 		h := <-done
 		return h.sha, h.err
 	})

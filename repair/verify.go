@@ -15,9 +15,9 @@ var ErrVerify = errors.New("the repaired copy failed its check")
 // errNothing is the ErrVerify of a copy without a record.
 var errNothing = fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
 
-// Verify lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy,
+// verify lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy,
 // and an ErrVerify if a finding is left that the plan's choice would mend, or if a line is not what it was.
-func Verify(ctx context.Context, copied io.Reader, proof Proof, choice Choice, opts lint.Options) (*lint.Result, error) {
+func verify(ctx context.Context, copied io.Reader, proof proof, choice Choice, opts lint.Options) (*lint.Result, error) {
 	h := proof.checker()
 	if at, ok := copied.(io.ReaderAt); ok {
 		opts.Text = at
@@ -43,14 +43,14 @@ func nothingLeft(copied *lint.Result, choice Choice) error {
 	if copied.Summary.Records == 0 {
 		return errNothing
 	}
-	if f := fixable(Choose(copied.Findings, choice)); f != nil {
+	if f := fixable(choose(copied.Findings, choice)); f != nil {
 		return &unsettledError{f}
 	}
 	return nil
 }
 
 // fixable is a finding that a plan mends in the text, nil if there is none.
-func fixable(p *Plan) *lint.Finding {
+func fixable(p *plan) *lint.Finding {
 	for i := range p.Mend {
 		if f := &p.Mend[i]; f.Rename == "" && !f.Reproject {
 			return f

@@ -118,7 +118,7 @@ func TestRowsComeBackAfterAFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &job{Job: Job{Home: home, Source: opened(t, path)}, plan: &Plan{Reproject: true}}
+	w := &job{Job: Job{Home: home, Source: opened(t, path)}, plan: &plan{Reproject: true}}
 	f := &runs.File{}
 	if err := w.keepRows(t.Context(), run, f); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestRowsThatChangedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &job{Job: Job{Home: home, Source: opened(t, path), Lint: lint.Options{}}, plan: &Plan{Reproject: true}}
+	w := &job{Job: Job{Home: home, Source: opened(t, path), Lint: lint.Options{}}, plan: &plan{Reproject: true}}
 	f := &runs.File{}
 	if err := w.keepRows(t.Context(), run, f); err != nil {
 		t.Fatal(err)
