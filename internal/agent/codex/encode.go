@@ -121,6 +121,9 @@ func commandText(tool Tool, ev gjson.Result) string {
 		return fmt.Sprintf("Exit code: %d\nWall time: %.1f seconds\nOutput:\n%s", exit.Int(), seconds, text)
 	}
 	head := fmt.Sprintf("Wall time: %.4f seconds\n", seconds)
+	if tool.Name == stdinTool {
+		head += waitedHead
+	}
 	if exit.Exists() {
 		head += fmt.Sprintf("Process exited with code %d\n", exit.Int())
 	} else if id := ev.Get("process_id").String(); id != "" {

@@ -23,6 +23,7 @@ type openCall struct {
 	evidence *evidence
 	script   *script // that it runs or waits for, nil if none
 	noted    bool    // its script wrote a note, which the client takes for its output where that is missing
+	process  string  // the command that it waits for, "" if it waits for none
 }
 
 // earlyOutput is an output whose call has not been seen.
@@ -61,6 +62,7 @@ type callChecker struct {
 	turnInHand
 	args argumentChecker
 	runs scripts
+	long background
 	torn []*tornCall
 	lost []lostCall
 }
@@ -187,6 +189,7 @@ func (c *callChecker) call(rec *session.Record) {
 		group: c.group, place: len(c.group.outputs) - 1,
 	}
 	open.script = c.runs.begin(rec, open)
+	c.long.begin(rec, open)
 	if rec.Family == session.Function && shellTools[open.tool.Name] {
 		c.shell = open.tool.Name
 	}
@@ -273,6 +276,7 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 		c.restoreScript(open, rec)
 	}
 	c.runs.answered(open, rec)
+	c.long.answered(open)
 	if open.group.end == (session.Pos{}) {
 		open.group.answer(open.place, rec.Pos)
 	}
@@ -317,6 +321,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 		c.cut[key] = open
 	}
 	clear(c.open)
+	clear(c.long.waiting)
 	c.finish()
 	c.done.clear()
 	c.old.clear()

@@ -56,7 +56,9 @@ func (c *callChecker) evidence(rec *session.Record) {
 		}
 	}
 	for family := session.Function; family <= session.Search && !seen; family++ {
-		_, seen = c.answered(id + callKey(family))
+		if _, seen = c.answered(id + callKey(family)); seen {
+			c.long.end(rec, ev)
+		}
 	}
 	if !seen {
 		c.only(rec, ev)

@@ -114,6 +114,6 @@ func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
 		f.Source = ev.source()
 		f.Edits = append(f.Edits,
 			Edit{At: rec.Pos, Op: Remove, Moved: true},
-			Edit{At: rec.Pos, Op: Before, New: Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }}})
+			Edit{At: rec.Pos, Op: Before, New: Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return ev.build(tool, record) }}})
 	})
 }

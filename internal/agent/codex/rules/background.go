@@ -1,0 +1,57 @@
+package rules
+
+import (
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// background follows the commands that go on when their call has been answered. A later call waits for the end of one, and
+// the event of that has the id of the call that began it.
+type background struct {
+	waiting map[string]*openCall // the calls that wait and have no output yet, by the client's number of the command
+	ended   map[string]*evidence // the ends of commands for which no call has waited yet
+}
+
+// maxBackground is how many of each are remembered.
+const maxBackground = 64
+
+// begin takes a call that may wait for a command.
+func (b *background) begin(rec *session.Record, open *openCall) {
+	if open.process = codex.AwaitedProcess(rec); open.process == "" {
+		return
+	}
+	open.evidence = b.ended[open.process]
+	if b.waiting == nil {
+		b.waiting = map[string]*openCall{}
+	}
+	if len(b.waiting) < maxBackground {
+		b.waiting[open.process] = open
+	}
+}
+
+// answered takes the output of a call that may have waited.
+func (b *background) answered(open *openCall) {
+	if open.process != "" {
+		delete(b.waiting, open.process)
+		delete(b.ended, open.process)
+	}
+}
+
+// end takes the event that a command has ended whose call had been answered before.
+func (b *background) end(rec *session.Record, ev *evidence) {
+	process := codex.EndedProcess(rec)
+	if process == "" || ev.tells&codex.TellsOutput == 0 {
+		return
+	}
+	end := &evidence{witness: ev.witness, tells: codex.TellsOutput, build: codex.OutputFrom}
+	if open := b.waiting[process]; open != nil {
+		open.evidence = end
+		return
+	}
+	if b.ended == nil {
+		b.ended = map[string]*evidence{}
+	}
+	if len(b.ended) < maxBackground {
+		b.ended[process] = end
+	}
+}
