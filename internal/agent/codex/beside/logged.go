@@ -67,7 +67,8 @@ func (b *both) logged(ctx context.Context) []check.Lost {
 		for end < len(requests) && requests[end].between == requests[0].between {
 			end++
 		}
-		if lost, ok := b.compared(requests[:end], said, have, gaps); ok {
+		if lost, ok := b.compared(requests[:end], said, have, gaps, len(b.records)); ok {
+			lost = merged(lost, b.earlier(ctx, requests, have, gaps, lost))
 			return append(lost, b.compacted(newest, answers, gaps)...)
 		}
 		if newest == nil {
@@ -132,15 +133,18 @@ func (b *both) requests(ctx context.Context) (list []asked, answers []told) {
 		return nil, nil // a log that can't be read is not used
 	}
 	if last {
-		answers = b.answers(ctx, list[0].row)
+		answers = b.answers(ctx, list[0].row, nil)
 	}
 	return list, answers
 }
 
-// answers are what the model said to the newest request.
-func (b *both) answers(ctx context.Context, sent store.LogRow) (list []told) {
+// answers are what the model said to a request, before the next one was sent; nil if that was the newest.
+func (b *both) answers(ctx context.Context, sent store.LogRow, next *store.LogRow) (list []told) {
 	size := 0
 	err := store.Got(ctx, b.dir, b.name.ThreadID, sent, func(row store.LogRow) bool {
+		if next != nil && next.File == row.File && row.ID > next.ID {
+			return false
+		}
 		if item := codex.AnswerFromLog(row.Text); item != nil {
 			list = append(list, b.items([]json.RawMessage{item}, row.At)...)
 			size += len(item)
@@ -172,11 +176,52 @@ func asks(rec *session.Record) bool {
 	return rec.Type == "response_item/message" && !rec.Answer
 }
 
-// compared lays the newest of some requests over the session. They are those between two compactions, the newest first.
-func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps []gap) ([]check.Lost, bool) {
+// earlier are the items that were lost in front of where a client went on with the damaged session: what it has sent since
+// lacks them, but the requests before that have them. The newest of those is laid over what stands in front of the gap.
+func (b *both) earlier(ctx context.Context, requests []asked, have []sentItem, gaps []gap, lost []check.Lost) (out []check.Lost) {
+	filled := map[int]bool{}
+	for _, l := range lost {
+		filled[l.Behind] = true
+	}
+	tried := 0
+	for i := len(gaps) - 1; i >= 0 && tried < maxEarlier; i-- {
+		g := gaps[i]
+		if g.to.IsZero() || filled[g.behind] || g.behind <= b.sent.behind {
+			continue
+		}
+		from := slices.IndexFunc(requests, func(r asked) bool { return r.row.At.Before(g.to) })
+		if from < 0 {
+			return out // the log does not reach so far back
+		}
+		if from == 0 || requests[from].row.Process == requests[from-1].row.Process {
+			continue // the client that wrote both has taken back what the newer one lacks
+		}
+		tried++
+		until := from + 1
+		for until < len(requests) && requests[until].between == requests[from].between {
+			until++
+		}
+		front, _ := slices.BinarySearchFunc(have, g.behind, func(item sentItem, at int) int { return cmp.Compare(int(item.record), at) })
+		said := b.answers(ctx, requests[from].row, &requests[from-1].row)
+		if more, ok := b.compared(requests[from:until], said, have[:front], gaps[:i+1], g.behind); ok {
+			for _, l := range more {
+				filled[l.Behind] = true
+			}
+			out = append(out, more...)
+		}
+	}
+	return out
+}
+
+// maxEarlier is how many gaps are compared with the requests before them.
+const maxEarlier = 16
+
+// compared lays the newest of some requests over the session, or over its first records. They are those between two
+// compactions, the newest first.
+func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps []gap, records int) ([]check.Lost, bool) {
 	newest := requests[0]
 	date(requests)
-	keys, in, damaged := b.holesIn(have, gaps)
+	keys, in, damaged := holesIn(have, gaps, records)
 	before := func(j int) bool { return newest.row.At.Before(b.sent.at[int(have[j].record)]) }
 	all := slices.Concat(newest.items, answers)
 	lost, ok := align(keys, keysOf(all), damaged, before)
@@ -185,7 +230,7 @@ func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps 
 	}
 	var out []check.Lost
 	for _, f := range lost {
-		r := restorer{both: b, gap: gaps[in[f.at]], file: newest.row.File, first: -1, last: len(b.records)}
+		r := restorer{both: b, gap: gaps[in[f.at]], file: newest.row.File, first: -1, last: records}
 		if f.at > 0 {
 			r.first = int(have[f.at-1].record)
 		}
@@ -207,11 +252,11 @@ func keysOf(items []told) []uint64 {
 
 // holesIn says in front of which items, or of the end, something is damaged, and which gap that is; the first, if there are
 // more than one.
-func (b *both) holesIn(have []sentItem, gaps []gap) (keys []uint64, in []int, is []bool) {
+func holesIn(have []sentItem, gaps []gap, records int) (keys []uint64, in []int, is []bool) {
 	in, is = make([]int, len(have)+1), make([]bool, len(have)+1)
 	next, last := 0, -1
 	for j := range in {
-		this := len(b.records)
+		this := records
 		if j < len(have) {
 			this = int(have[j].record)
 			keys = append(keys, have[j].key)

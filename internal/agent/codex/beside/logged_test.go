@@ -60,6 +60,8 @@ func TestLogged(t *testing.T) {
 			from, to := strings.Index(row, `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"wc -l`), strings.Index(row, `{"type":"message","role":"user","content":[{"type":"input_text","text":"And how`)
 			return row[:from] + row[to:]
 		}), ""},
+		{"what a client lacked that went on with the damaged session", "bad-logged", behindHole("pid:8:0aa1"), "2 records"},
+		{"what the same client had taken back", "bad-logged", behindHole("pid:7:0aa1"), ""},
 		{"a turn that another one took the place of", "bad-logged-cut", newest(func(row string) string {
 			return strings.ReplaceAll(row, "Which files are here?", "Which files were here?")
 		}), ""},
@@ -277,6 +279,16 @@ func TestLoggedBehindEvent(t *testing.T) {
 	res := lintOpened(t, openSource(t, path), dir)
 	if f := lostRecords(res.Findings); f == nil || len(f.Edits) != 2 || f.Pos.Line != 16 || len(res.Findings) != 1 {
 		t.Errorf("%+v; want the thought and the call behind line 16, and nothing else", res.Findings)
+	}
+}
+
+// behindHole gives the requests behind the hole of bad-logged to a process, and takes out of them what the session has lost there.
+func behindHole(process string) func(sql string) string {
+	return func(sql string) string {
+		at := strings.Index(sql, "(1795338020, 100000000")
+		behind := strings.ReplaceAll(sql[at:], "pid:7:0aa1", process)
+		lost := regexp.MustCompile(`\{"type":"function_call","name":"exec_command","arguments":"\{\\"cmd\\":\\"wc -l.*?(\{"type":"message","role":"user","content":\[\{"type":"input_text","text":"And how)`)
+		return sql[:at] + lost.ReplaceAllString(behind, "$1")
 	}
 }
 
