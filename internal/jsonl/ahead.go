@@ -2,6 +2,8 @@ package jsonl
 
 import (
 	"bytes"
+	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
@@ -12,6 +14,9 @@ const (
 	// maxFlying is how many bytes of long lines are read ahead. Above that,
 	// reading waits.
 	maxFlying = 24 << 20
+	// patience is how often a goroutine lets others go first before it sleeps: what it waits for mostly takes less time
+	// than to be woken.
+	patience = 200
 )
 
 // Scanned is what a Scanner said of a line, and what was made of the line by that.
@@ -21,32 +26,39 @@ type Scanned[M any] struct {
 	Made    M
 }
 
-// Ahead reads the lines of a Reader, scans them, and makes an M of each, before they are asked for: one goroutine reads,
-// others scan, and Next delivers in the order of the file.
+// Ahead reads the lines of a Reader, scans them, and makes an M of each, before they are asked for, and Next delivers in the
+// order of the file. Who reads a block also scans it, while the processor's cache has it: goroutines of its own do that, and
+// the caller of Next while it would have to wait for them.
 type Ahead[M any] struct {
 	shape *Shape
 	then  func(line []byte, s *Scanned[M])
 
 	full chan *batch[M] // in the order of the lines
-	work chan *batch[M] // to be scanned
 	free chan *batch[M] // to be filled
 	stop chan struct{}  // closed by Close
-	done chan struct{}  // closed when the reading has ended
+
+	reading sync.Mutex // held by the one who reads
+	reader  *Reader
+	ended   bool // nothing more is to be read
 
 	room   chan []byte   // memory of a long line, to be used for the next one
 	flying atomic.Int64  // bytes of long lines that were read and not delivered yet
 	landed chan struct{} // gets a value when flying goes down
 
-	batch  *batch[M] // the current one
-	next   int       // index of its next line to deliver
-	number int64     // of the line that was delivered last
-	offset int64     // behind that line
+	scanner *Scanner    // of the caller of Next
+	spent   []*batch[M] // delivered and not free yet
+	many    int         // how many are freed at once, because it takes time to wake a goroutine that waits for one
+	coming  *batch[M]   // the one behind the current one, nil if that was not read yet
+	batch   *batch[M]   // the current one
+	next    int         // index of its next line to deliver
+	number  int64       // of the line that was delivered last
+	offset  int64       // behind that line
 }
 
 // batch is a block of lines on its way.
 type batch[M any] struct {
 	block
-	spare   []byte // given to the Reader in exchange for its buffer
+	buf     []byte // that the Reader fills
 	rest    []byte // the bytes that are not cut into lines yet
 	lines   []Line // without number and offset
 	scanned []Scanned[M]
@@ -55,31 +67,32 @@ type batch[M any] struct {
 	err     error         // of the Reader, in place of lines
 }
 
-// NewAhead reads on from where r is. From then on nobody else may use r. The given number of goroutines, at least one, scan
-// the lines and call then for each, which fills s.Made: that may still hold what was made of an earlier line. The caller
-// must call Close.
-func NewAhead[M any](r *Reader, shape *Shape, scanners int, then func(line []byte, s *Scanned[M])) *Ahead[M] {
+// NewAhead reads on from where r is. From then on nobody else may use r. So many goroutines as scanners, the caller of Next
+// among them, which uses own, scan the lines and call then for each, which fills s.Made: that may still hold what was made of
+// an earlier line. The caller must call Close.
+func NewAhead[M any](r *Reader, own *Scanner, scanners int, then func(line []byte, s *Scanned[M])) *Ahead[M] {
 	batches := 2*scanners + 2
 	a := &Ahead[M]{
-		shape: shape, then: then,
-		full: make(chan *batch[M], batches), work: make(chan *batch[M], batches), free: make(chan *batch[M], batches),
-		stop: make(chan struct{}), done: make(chan struct{}), landed: make(chan struct{}, 1), room: make(chan []byte, 1),
+		shape: own.shape, then: then, reader: r, scanner: own, many: scanners,
+		full: make(chan *batch[M], batches), free: make(chan *batch[M], batches), stop: make(chan struct{}),
+		landed: make(chan struct{}, 1), room: make(chan []byte, 1),
 		number: r.number, offset: r.offset,
 	}
 	for range batches {
-		a.free <- &batch[M]{spare: make([]byte, len(r.buf)), ready: make(chan struct{}, 1)}
+		a.free <- &batch[M]{buf: make([]byte, len(r.buf)), ready: make(chan struct{}, 1)}
 	}
-	for range scanners {
-		go a.scan()
+	for range scanners - 1 {
+		go a.work()
 	}
-	go a.read(r)
 	return a
 }
 
 // Close stops the reading and waits until it has stopped. Then the source can be closed.
 func (a *Ahead[M]) Close() {
 	close(a.stop)
-	<-a.done
+	a.reading.Lock()
+	a.ended = true
+	a.reading.Unlock()
 }
 
 // Next returns the next line and what a Scanner says of it, nil if it was not scanned ahead. Both are valid until the
@@ -97,8 +110,7 @@ func (a *Ahead[M]) Next() (Line, *Scanned[M], error) {
 			}
 			a.giveBack(b)
 		}
-		a.batch, a.next = <-a.full, 0
-		<-a.batch.ready
+		a.batch, a.next = a.await(), 0
 	}
 	line := a.batch.lines[a.next]
 	var scanned *Scanned[M]
@@ -115,9 +127,65 @@ func (a *Ahead[M]) Next() (Line, *Scanned[M], error) {
 	return line, scanned, nil
 }
 
+// await returns the next batch once it is scanned. While it is not, a later one is read and scanned here.
+func (a *Ahead[M]) await() *batch[M] {
+	for tries := 0; tries < patience; tries++ {
+		if a.coming == nil {
+			select {
+			case a.coming = <-a.full:
+			default:
+			}
+		}
+		if a.coming != nil && len(a.coming.ready) > 0 {
+			break
+		}
+		if a.help() {
+			tries = 0
+		} else {
+			runtime.Gosched()
+		}
+	}
+	if a.coming == nil {
+		a.coming = <-a.full
+	}
+	b := a.coming
+	<-b.ready
+	a.coming = nil
+	return b
+}
+
+// help reads and scans a batch, if there is a free one and nobody reads.
+func (a *Ahead[M]) help() bool {
+	if a.flying.Load() > maxFlying || !a.reading.TryLock() {
+		a.release()
+		return false
+	}
+	b := a.pick()
+	read := b != nil && a.read(b)
+	a.reading.Unlock()
+	if read {
+		a.scan(a.scanner, b)
+	}
+	return read
+}
+
+// pick returns a batch that is free, if there is one: the newest that was delivered, which the processor's cache still has.
+func (a *Ahead[M]) pick() (b *batch[M]) {
+	if n := len(a.spent); n > 0 {
+		a.spent, b = a.spent[:n-1], a.spent[n-1]
+		return b
+	}
+	select {
+	case b = <-a.free:
+	default:
+	}
+	return b
+}
+
 // giveBack lets a batch be filled again. Before another long line may be read, the memory of this one is kept for it.
 func (a *Ahead[M]) giveBack(b *batch[M]) {
-	if b.long {
+	long := b.long
+	if long {
 		size := len(b.text)
 		a.keep(b.text[:0])
 		b.block, b.lines = block{}, nil
@@ -127,7 +195,17 @@ func (a *Ahead[M]) giveBack(b *batch[M]) {
 		default:
 		}
 	}
-	a.free <- b
+	if a.spent = append(a.spent, b); long || len(a.spent) >= a.many {
+		a.release()
+	}
+}
+
+// release frees the batches that are spent.
+func (a *Ahead[M]) release() {
+	for _, b := range a.spent {
+		a.free <- b // there is room for every batch
+	}
+	a.spent = a.spent[:0]
 }
 
 // keep keeps memory for the next long line: this, or what is kept already if that is larger.
@@ -142,66 +220,91 @@ func (a *Ahead[M]) keep(room []byte) {
 	a.room <- room // nobody else puts anything there
 }
 
-// read fills batches until the Reader ends.
-func (a *Ahead[M]) read(r *Reader) {
-	defer close(a.done)
-	defer close(a.work)
+// work reads and scans batches until there are no more.
+func (a *Ahead[M]) work() {
+	s := NewScanner(a.shape)
+	defer s.Done()
 	for {
-		for a.flying.Load() > maxFlying {
-			select {
-			case <-a.landed:
-			case <-a.stop:
-				return
-			}
-		}
 		var b *batch[M]
 		select {
 		case b = <-a.free:
 		case <-a.stop:
 			return
 		}
-		if r.spill == nil {
-			select {
-			case r.spill = <-a.room:
-			default:
-			}
-		}
-		b.block, b.err = r.block(&b.spare)
-		if b.long {
-			a.flying.Add(int64(len(b.text)))
-		} else {
-			r.drop(largeSpill)
-		}
-		a.full <- b // there is room for every batch
-		a.work <- b
-		if b.err != nil {
+		a.lock()
+		read := a.landing() && a.read(b)
+		a.reading.Unlock()
+		if !read {
 			return
 		}
+		a.scan(s, b)
 	}
 }
 
-// scan cuts batches into lines and scans them until there are no more.
-func (a *Ahead[M]) scan() {
-	s := NewScanner(a.shape)
-	defer s.Done()
-	for b := range a.work {
-		b.rest = b.text
-		b.cut()
-		if need := s.paths * len(b.lines); cap(b.spans) < need {
-			b.spans = make([]Span, need+need/4)
+// lock takes reading.
+func (a *Ahead[M]) lock() {
+	for range patience {
+		if a.reading.TryLock() {
+			return
 		}
-		if need := len(b.lines); cap(b.scanned) < need {
-			b.scanned = make([]Scanned[M], need, need+need/4)
-		}
-		b.scanned = b.scanned[:len(b.lines)]
-		for i, l := range b.lines {
-			one := &b.scanned[i]
-			one.Spans = b.spans[i*s.paths : (i+1)*s.paths : (i+1)*s.paths]
-			one.Verdict = s.Scan(l.Raw, one.Spans)
-			a.then(l.Raw, one)
-		}
-		b.ready <- struct{}{}
+		runtime.Gosched()
 	}
+	a.reading.Lock()
+}
+
+// landing waits while too many long lines are on their way, and says whether to read on.
+func (a *Ahead[M]) landing() bool {
+	for a.flying.Load() > maxFlying {
+		select {
+		case <-a.landed:
+		case <-a.stop:
+			return false
+		}
+	}
+	return true
+}
+
+// read fills a batch, unless all was read. Who calls it holds reading.
+func (a *Ahead[M]) read(b *batch[M]) bool {
+	if a.ended {
+		return false
+	}
+	r := a.reader
+	if r.spill == nil {
+		select {
+		case r.spill = <-a.room:
+		default:
+		}
+	}
+	b.block, b.err = r.block(b.buf)
+	if b.long {
+		a.flying.Add(int64(len(b.text)))
+	} else {
+		r.drop(largeSpill)
+	}
+	a.ended = b.err != nil
+	a.full <- b // there is room for every batch
+	return true
+}
+
+// scan cuts a batch into lines and scans them.
+func (a *Ahead[M]) scan(s *Scanner, b *batch[M]) {
+	b.rest = b.text
+	b.cut()
+	if need := s.paths * len(b.lines); cap(b.spans) < need {
+		b.spans = make([]Span, need+need/4)
+	}
+	if need := len(b.lines); cap(b.scanned) < need {
+		b.scanned = make([]Scanned[M], need, need+need/4)
+	}
+	b.scanned = b.scanned[:len(b.lines)]
+	for i, l := range b.lines {
+		one := &b.scanned[i]
+		one.Spans = b.spans[i*s.paths : (i+1)*s.paths : (i+1)*s.paths]
+		one.Verdict = s.Scan(l.Raw, one.Spans)
+		a.then(l.Raw, one)
+	}
+	b.ready <- struct{}{}
 }
 
 // cut finds the lines of the rest, as many as are scanned ahead.

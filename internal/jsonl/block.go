@@ -52,11 +52,11 @@ type block struct {
 	passed int64 // bytes of the long line that were passed over
 }
 
-// block returns the lines that come next: as many as the buffer holds, or one
-// that it does not hold. The text is the caller's from now on: the Reader goes on
-// with *spare, which has the length of its buffer, and gives the buffer for it.
-// The error is the stream's, when there are no more lines.
-func (r *Reader) block(spare *[]byte) (block, error) {
+// block reads the lines that come next into buf: as many as it holds, or one that it does not hold. What stands there behind
+// them stays there until the next call, for which buf may be given again. buf has the length of the Reader's buffer. The error
+// is the stream's, when there are no more lines.
+func (r *Reader) block(buf []byte) (block, error) {
+	r.start, r.end, r.buf = 0, copy(buf, r.buf[r.start:r.end]), buf
 	for r.more() {
 	}
 	whole := bytes.LastIndexByte(r.buf[:r.end], '\n') + 1
@@ -70,8 +70,6 @@ func (r *Reader) block(spare *[]byte) (block, error) {
 	case whole == 0:
 		whole = r.end
 	}
-	text, rest := r.buf[:whole], r.buf[whole:r.end]
-	r.buf, *spare = *spare, r.buf
-	r.start, r.end = 0, copy(r.buf, rest)
-	return block{text: text, open: text[whole-1] != '\n'}, nil
+	r.start = whole
+	return block{text: r.buf[:whole], open: r.buf[whole-1] != '\n'}, nil
 }

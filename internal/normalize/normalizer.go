@@ -64,8 +64,8 @@ type Options struct {
 	Live bool
 	// Inside: the text does not begin at the start of its file, so its first bytes don't tell the file's encoding.
 	Inside bool
-	// Scanners is how many goroutines scan ahead in a long session; 0: none. If there are any, the Normalizer must be
-	// closed.
+	// Scanners is how many goroutines scan ahead in a long session, the one that calls Next among them; 0: none. If there
+	// are any, the Normalizer must be closed.
 	Scanners int
 }
 

@@ -47,7 +47,7 @@ func (f *Normalizer) readLine(l *heldLine) (err error) {
 		return f.readErr
 	}
 	if f.others == nil && f.opts.Scanners > 0 && f.offset-f.skipped >= longSession {
-		f.others = jsonl.NewAhead(f.lines, f.dec.Shape(), f.opts.Scanners, f.decodeAhead)
+		f.others = jsonl.NewAhead(f.lines, f.scanner, f.opts.Scanners, f.decodeAhead)
 	}
 	if f.others != nil {
 		l.Line, l.scanned, err = f.others.Next()
