@@ -66,6 +66,8 @@ func inValue(hay, name string, v gjson.Result) bool {
 		return holds(hay, v.String())
 	case v.Type == gjson.Number:
 		return strings.Contains(hay, `"`+name+`":`+v.Raw)
+	case !v.IsObject() && !v.IsArray():
+		return true
 	}
 	all := true
 	v.ForEach(func(key, v gjson.Result) bool {
