@@ -18,8 +18,8 @@ import (
 var (
 	update  = flag.Bool("update", false, "rewrite docs/codex-behaviour.md with what the clients do now")
 	missing = flag.Bool("missing", false, "with -update: measure only what that page does not have, and keep the rest")
-	old     = flag.Int("old", 4, "of the damaged fixtures, clients before 0.169.0 are shown one of so many; with -update all")
-	newest  = flag.Int("newest", 3, "of the damaged fixtures, 0.169.0 is shown one of so many; with -update all")
+	old     = flag.Int("old", 8, "of the damaged fixtures, clients before 0.169.0 are shown one of so many; with -update all")
+	newest  = flag.Int("newest", 6, "of the damaged fixtures, 0.169.0 is shown one of so many; with -update all")
 )
 
 // isShown says whether a client is shown the fixture of a number: it takes seconds for each.

@@ -140,6 +140,9 @@ func resumeNow(t *testing.T, bin Binary, text []byte, name string) Result {
 		h.Config = append(h.Config, fmt.Sprintf("model=%q", model))
 	}
 	res := h.Resume(t.Context(), id, Prompt)
+	if res.TimedOut {
+		t.Fatalf("%s: no end after %v, which says nothing of the session: %s", name, Deadline, res.Stderr)
+	}
 	if blocked := h.Server.Blocked(); len(blocked) > 0 {
 		t.Errorf("the client asked for other hosts: %v", blocked)
 	}
