@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/hist-cli/hist/internal/agent"
-	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/lintcache"
@@ -17,10 +17,10 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// homes are the agents' homes that the linted sessions lie in.
-type homes struct {
+// openHomes are the agents' homes that the linted sessions lie in.
+type openHomes struct {
 	mu     sync.Mutex
-	open   map[string]beside.Home
+	open   map[string]homes.Home
 	all    map[string]bool           // those that were asked for as a whole
 	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place, and what else the home tells
 	gone   []agent.Said              // what is said of sessions that are not there
@@ -28,13 +28,13 @@ type homes struct {
 	told   map[string]bool // what could not be read of them, so that it is told once and not for every session
 }
 
-func newHomes() *homes {
-	return &homes{open: map[string]beside.Home{}, all: map[string]bool{}, copies: copies.New(), told: map[string]bool{}}
+func newOpenHomes() *openHomes {
+	return &openHomes{open: map[string]homes.Home{}, all: map[string]bool{}, copies: copies.New(), told: map[string]bool{}}
 }
 
 // compare looks at the heads and tails of all sessions of each home that was asked for as a whole, to tell of each what
 // the others say of it when its turn comes.
-func (h *homes) compare(ctx context.Context, list []target, cache *lintcache.Cache) {
+func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache.Cache) {
 	in := map[string][]string{}
 	for _, t := range list {
 		if t.all && t.err == nil {
@@ -57,14 +57,14 @@ func (h *homes) compare(ctx context.Context, list []target, cache *lintcache.Cac
 
 // inspect takes what an agent says of the sessions of a home as a whole, of those at these paths with what else is said of
 // them.
-func (h *homes) inspect(dir string, paths []string) {
+func (h *openHomes) inspect(dir string, paths []string) {
 	named := map[string]string{}
 	for _, p := range paths {
 		if abs, err := filepath.Abs(p); err == nil {
 			named[abs] = p
 		}
 	}
-	for _, s := range beside.Inspect(dir) {
+	for _, s := range homes.Inspect(dir) {
 		if path, ok := named[s.Path]; ok {
 			h.lost[path] = append(h.lost[path], s.Finding)
 		} else if s.Finding.Impact > lint.Notes {
@@ -74,18 +74,18 @@ func (h *homes) inspect(dir string, paths []string) {
 }
 
 // of returns the home of a target.
-func (h *homes) of(ctx context.Context, t target) beside.Home {
+func (h *openHomes) of(ctx context.Context, t target) homes.Home {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open[t.home] == nil {
-		h.open[t.home] = beside.Open(ctx, t.home)
+		h.open[t.home] = homes.Open(ctx, t.home)
 	}
 	return h.open[t.home]
 }
 
 // look adds to what was found in a session what is wrong between it and its neighbours. What keeps it from that is told
 // once for all sessions.
-func (h *homes) look(ctx context.Context, r *linted) error {
+func (h *openHomes) look(ctx context.Context, r *linted) error {
 	if err := h.add(ctx, r); err != nil {
 		return h.once(err)
 	}
@@ -93,7 +93,7 @@ func (h *homes) look(ctx context.Context, r *linted) error {
 }
 
 // add is look that tells an error each time.
-func (h *homes) add(ctx context.Context, r *linted) error {
+func (h *openHomes) add(ctx context.Context, r *linted) error {
 	if r.target.home == "" {
 		return nil
 	}
@@ -107,12 +107,12 @@ func (h *homes) add(ctx context.Context, r *linted) error {
 	if err != nil {
 		return fmt.Errorf("%s: not compared with what its client keeps beside it: %w", r.target.home, err)
 	}
-	beside.Add(r.result, found)
+	homes.Add(r.result, found)
 	return nil
 }
 
 // once returns an error the first time, and then nil.
-func (h *homes) once(err error) error {
+func (h *openHomes) once(err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.told[err.Error()] {
@@ -124,7 +124,7 @@ func (h *homes) once(err error) error {
 
 // whole yields what is wrong with the lists of threads of the homes that were asked for as a whole.
 // Each of them is one shard's.
-func (h *homes) whole(ctx context.Context, part shard.Shard) []linted {
+func (h *openHomes) whole(ctx context.Context, part shard.Shard) []linted {
 	var list []linted
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {
 		path, found, err := h.of(ctx, target{home: dir}).Index()

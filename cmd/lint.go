@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/internal/source"
@@ -75,7 +75,7 @@ type lintRun struct {
 }
 
 func (e *env) lint(c *cli.Context) error {
-	l := &lintRun{env: e, c: c, kept: beside.KeptOfMany()}
+	l := &lintRun{env: e, c: c, kept: homes.KeptOfMany()}
 	outputs, err := l.flags()
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (l *lintRun) run() error {
 		l.cache = lintcache.Open(Version())
 		defer l.cache.Close()
 	}
-	in := newHomes()
+	in := newOpenHomes()
 	in.compare(l.c.Context, l.every, l.cache)
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
@@ -230,7 +230,7 @@ func knownRules(names []string) error {
 const ahead = 8
 
 // all lints the targets in parallel, one on each processor. The results come in the order of the targets.
-func (l *lintRun) all(in *homes, bar *progress) <-chan chan linted {
+func (l *lintRun) all(in *openHomes, bar *progress) <-chan chan linted {
 	processors := runtime.GOMAXPROCS(0)
 	slots, begun := make(chan chan linted, ahead*processors), make(chan begunLint, ahead*processors)
 	for range min(processors, len(l.targets)) {
@@ -259,7 +259,7 @@ type begunLint struct {
 }
 
 // one lints one session. With an error there may still be a result, of the part that could be read.
-func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress) linted {
+func (l *lintRun) one(ctx context.Context, t target, in *openHomes, bar *progress) linted {
 	r := linted{target: t, err: t.err}
 	if t.err != nil {
 		return r
@@ -273,8 +273,8 @@ func (l *lintRun) one(ctx context.Context, t target, homes *homes, bar *progress
 		r.err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, r.result.Summary.Bytes, p)
 		return r
 	}
-	r.err = homes.look(ctx, &r)
-	r.repaired = homes.copies.Settle(ctx, r.src, r.result)
+	r.err = in.look(ctx, &r)
+	r.repaired = in.copies.Settle(ctx, r.src, r.result)
 	return r
 }
 

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,13 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/timeline"
@@ -98,22 +95,6 @@ func (e *env) list(c *cli.Context) error {
 	}
 	if unread {
 		return exit(ExitIO)
-	}
-	return nil
-}
-
-// onlyDecisions refuses what says nothing about decisions.
-func onlyDecisions(c *cli.Context) error {
-	if c.Args().Present() {
-		return usage("--decisions takes no sessions; --cwd and --since narrow it")
-	}
-	if c.IsSet("state") {
-		return usage("--state and --decisions exclude each other")
-	}
-	for _, only := range []string{"limit", "health", "verbose"} {
-		if c.IsSet(only) {
-			return usage("--%s is for sessions, and excludes --decisions", only)
-		}
 	}
 	return nil
 }
@@ -221,8 +202,8 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%.1f %s", f, name)
 }
 
-// listed is the documented form of a session in a list.
-type listed struct {
+// listedSession is the documented form of a session in a list.
+type listedSession struct {
 	Agent     string   `json:"agent"`
 	Thread    string   `json:"thread_id"`
 	Path      string   `json:"path"`
@@ -269,83 +250,17 @@ func stamp(t time.Time) string {
 
 func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
 	out := struct {
-		Schema   string   `json:"schema"`
-		Sessions []listed `json:"sessions"`
-	}{"hist.list/1", []listed{}}
+		Schema   string          `json:"schema"`
+		Sessions []listedSession `json:"sessions"`
+	}{"hist.list/1", []listedSession{}}
 	healths := table.healths(list)
 	for i, s := range list {
 		h := s.Header
-		out.Sessions = append(out.Sessions, listed{
+		out.Sessions = append(out.Sessions, listedSession{
 			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
 			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.Original(s.Path),
 		})
 	}
 	return format.Write(w, out)
-}
-
-func (e *env) listDecisions(c *cli.Context, want wanted) error {
-	all, err := decisions.Read()
-	if err != nil {
-		return err
-	}
-	chosen := []decisions.Decision{}
-	for _, d := range slices.Backward(all) {
-		if (want.cwd == "" || d.CWD == want.cwd) && !d.Time.Before(want.since) {
-			chosen = append(chosen, d)
-		}
-	}
-	w := bufio.NewWriter(e.out)
-	if c.Bool("json") {
-		err = format.Write(w, struct {
-			Schema    string               `json:"schema"`
-			Decisions []decisions.Decision `json:"decisions"`
-		}{"hist.decisions/1", chosen})
-	} else {
-		err = decisionTable(w, chosen)
-	}
-	if err := errors.Join(err, w.Flush()); err != nil {
-		return fmt.Errorf("writing the list: %w", err)
-	}
-	return nil
-}
-
-// decisionTable prints decisions a line each.
-func decisionTable(w io.Writer, list []decisions.Decision) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	if len(list) > 0 {
-		fmt.Fprintln(t, "TIME\tVERDICT\tAVAILABLE → USED\tDIRECTORY\tASKED\tCALLER\tOUTCOME")
-	}
-	for _, d := range list {
-		asked := oneLine(strings.TrimSpace(d.Via + " " + strings.Join(d.Asked, " ")))
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), clipFront(oneLine(d.CWD), maxCell), cmp.Or(asked, "-"), cmp.Or(oneLine(d.Caller), "-"), became(d))
-	}
-	return t.Flush()
-}
-
-// threads tells which thread was there to be resumed, and which was used.
-func threads(d decisions.Decision) string {
-	available, used := "-", cmp.Or(d.Used, "?")
-	if d.Available != nil {
-		available = *d.Available
-	}
-	return oneLine(available + " → " + used)
-}
-
-// became tells what came of a decision.
-func became(d decisions.Decision) string {
-	text := ""
-	if d.Repaired {
-		text = "repaired; "
-	}
-	switch {
-	case len(d.Ran) == 0 && d.Used != "":
-		return text + oneLine(cmp.Or(d.Why, "handed on"))
-	case len(d.Ran) == 0:
-		return text + "nothing was run"
-	case d.Exit == nil:
-		return text + "ran " + oneLine(strings.Join(d.Ran, " "))
-	}
-	return fmt.Sprintf("%sran %s: exit %d", text, oneLine(strings.Join(d.Ran, " ")), *d.Exit)
 }

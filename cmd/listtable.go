@@ -33,7 +33,7 @@ type listTable struct {
 	titles *titles
 	copies *copies.Copies
 	homes  map[string]string // by path
-	beside *homes            // what the agents keep beside their sessions
+	open   *openHomes        // what the agents keep beside their sessions
 	cache  *lintcache.Cache
 	filter *filter // which findings count
 }
@@ -45,9 +45,9 @@ func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string)
 	terminal := isTerminal(e.out) && !c.Bool("json")
 	t := &listTable{
 		ctx: c.Context, limit: c.Int("limit"), health: c.Bool("health") || terminal, more: c.Bool("verbose") || !terminal,
-		titles: newTitles(c, conf), homes: homes, beside: newHomes(), filter: &filter{config: conf},
+		titles: newTitles(c, conf), homes: homes, open: newOpenHomes(), filter: &filter{config: conf},
 	}
-	t.copies = t.beside.copies
+	t.copies = t.open.copies
 	if t.health {
 		t.cache = lintcache.Open(Version())
 	}
@@ -81,7 +81,7 @@ func (t *listTable) healthOf(s *glance.Session) string {
 	opts := options(src, r.target, clients{})
 	t.filter.config.apply(&opts)
 	r.result, err = t.cache.Lint(t.ctx, src, opts)
-	if err != nil || r.result.Summary.Partial != nil || t.beside.add(t.ctx, r) != nil {
+	if err != nil || r.result.Summary.Partial != nil || t.open.add(t.ctx, r) != nil {
 		return "?"
 	}
 	t.filter.narrow(r)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
-	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -38,7 +38,7 @@ func atRest(src *source.Source, t target, by clients) lint.Options {
 	if src.Real == "" {
 		return opts
 	}
-	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, t.home != ""), t.home, beside.Kept, beside.Listed
+	opts.Name, opts.Home, opts.Kept, opts.Listed = lint.NameOf(src.Real, t.home != ""), t.home, homes.Kept, homes.Listed
 	opts.Fresh = src.Info.Size() == 0 && time.Since(src.Info.ModTime()) < freshFor
 	opts.SiblingVersion = func() string { return siblingVersion(src.Real) }
 	return opts

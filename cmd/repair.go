@@ -14,7 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
-	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -75,7 +75,7 @@ type repairRun struct {
 const passesOfRepair = 2
 
 func (e *env) repair(c *cli.Context) error {
-	r := &repairRun{env: e, c: c, kept: beside.KeptOfMany(), dependants: beside.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
+	r := &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
 		list, _ := runs.List() // one that can't be read tells of no copy
 		return list
 	})}
@@ -108,13 +108,13 @@ func (e *env) repair(c *cli.Context) error {
 	for _, t := range list {
 		if err := r.one(c.Context, t); err != nil {
 			// What was repaired before can be taken back.
-			if end := r.print.end(c, context.WithoutCancel(c.Context), r.run); !errors.Is(err, end) {
+			if end := r.print.end(context.WithoutCancel(c.Context), c, r.run); !errors.Is(err, end) {
 				return errors.Join(err, end)
 			}
 			return err
 		}
 	}
-	if err := r.print.end(c, c.Context, r.run); err != nil {
+	if err := r.print.end(c.Context, c, r.run); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	for _, code := range []int{ExitUsage, ExitInUse, ExitIO, ExitFindings} {

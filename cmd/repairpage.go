@@ -28,7 +28,7 @@ func timelinesOf(page string) string {
 
 // pages writes the report as a page, and beside it the timelines of the sessions in which something was or is wrong, with
 // links there and back.
-func (p *reportPrinter) pages(c *cli.Context, ctx context.Context) (err error) {
+func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 	defer func() {
 		if p.timelines && err != nil && !errors.Is(err, publish.ErrPublished) {
 			os.RemoveAll(timelinesOf(p.page)) //nolint:errcheck // without the page nothing leads there
@@ -56,7 +56,7 @@ func (p *reportPrinter) pages(c *cli.Context, ctx context.Context) (err error) {
 		if written == maxTimelines || len(rep.Edits)+len(rep.Left) == 0 {
 			continue
 		}
-		link, err := p.timeline(c, ctx, path, i)
+		link, err := p.timeline(ctx, c, path, i)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (p *reportPrinter) pages(c *cli.Context, ctx context.Context) (err error) {
 }
 
 // timeline writes the page of one session's timeline and returns a link to it.
-func (p *reportPrinter) timeline(c *cli.Context, ctx context.Context, path string, i int) (string, error) {
+func (p *reportPrinter) timeline(ctx context.Context, c *cli.Context, path string, i int) (string, error) {
 	dir := timelinesOf(p.page)
 	if !p.timelines {
 		if err := os.Mkdir(dir, 0o700); err != nil {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fatih/color"
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent"
@@ -94,9 +93,9 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 	return p.w.Flush()
 }
 
-func (p *reportPrinter) end(c *cli.Context, ctx context.Context, run *runs.Run) error {
+func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) error {
 	if p.page != "" {
-		if err := p.pages(c, ctx); err != nil {
+		if err := p.pages(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -129,7 +128,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		}
 	}
 	for _, l := range rep.Left {
-		if l.Impact != "notes" {
+		if l.Impact != lint.Notes.String() {
 			where := ""
 			if l.Line > 0 {
 				where = fmt.Sprintf("line %d: ", l.Line)
@@ -305,42 +304,6 @@ func (p *reportPrinter) paint(parts []repair.Part) string {
 		}
 	}
 	return b.String()
-}
-
-// unified prints the changed lines as a unified diff without context.
-func (p *reportPrinter) unified(rep *repair.Report) {
-	target := rep.Target
-	if target == "" {
-		target = rep.Source
-	}
-	fmt.Fprintf(p.w, "--- %s\n+++ %s\n", oneLine(rep.Source), oneLine(target))
-	for i := range rep.Edits {
-		e := &rep.Edits[i]
-		if len(e.Before)+len(e.After) == 0 {
-			continue
-		}
-		fmt.Fprintf(p.w, "@@ -%s +%s @@ %s\n", hunkRange(e.Line, int64(len(e.Before))+e.MoreBefore), hunkRange(e.LineAfter, int64(len(e.After))+e.MoreAfter), e.Rule)
-		p.hunk(e.Before, e.MoreBefore, "-", p.st.removed)
-		p.hunk(e.After, e.MoreAfter, "+", p.st.added)
-	}
-}
-
-// hunk prints one side of a hunk; more lines of it than those are not kept.
-func (p *reportPrinter) hunk(lines []repair.Excerpt, more int64, sign string, paint *color.Color) {
-	for _, x := range lines {
-		fmt.Fprintln(p.w, paint.Sprint(sign+p.shown(x)))
-	}
-	if more > 0 {
-		fmt.Fprintf(p.w, "\\ %d more lines of %s are not shown\n", more, sign)
-	}
-}
-
-// hunkRange is a range of lines as unified diffs write it: an empty one names the line before.
-func hunkRange(line, n int64) string {
-	if n == 0 {
-		return fmt.Sprintf("%d,0", line-1)
-	}
-	return fmt.Sprintf("%d,%d", line, n)
 }
 
 // where says where a copy must lie to be resumed, by the program that resumes it.

@@ -164,7 +164,7 @@ func (e *env) look(ctx context.Context, t target, conf *config, by clients) (*li
 	conf.apply(&opts)
 	r.result, err = lint.Source(ctx, src, opts)
 	if err == nil && r.result.Summary.Partial == nil {
-		err = newHomes().look(ctx, r)
+		err = newOpenHomes().look(ctx, r)
 	}
 	if err != nil {
 		src.Close()

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent"
-	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/glance"
 )
 
@@ -36,7 +36,7 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 	}
 	if home != "" && t.byHome[home] == nil {
 		t.byHome[home] = map[string]string{}
-		if list, ok := beside.Open(ctx, home).(agent.Lister); ok {
+		if list, ok := homes.Open(ctx, home).(agent.Lister); ok {
 			threads, _ := list.Threads(ctx) // without the client's list there is the first prompt
 			for _, thread := range threads {
 				t.byHome[home][thread.ID] = thread.Title

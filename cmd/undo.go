@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	beside "github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/repair"
@@ -37,7 +37,7 @@ func (e *env) undo(c *cli.Context) error {
 		}
 		return err
 	}
-	claims := repair.Claims{HomeOf: homeOf, Dependants: beside.DependantsOfMany()}
+	claims := repair.Claims{HomeOf: homeOf, Dependants: homes.DependantsOfMany()}
 	if c.Bool("dry-run") {
 		would, err := run.Preview(c.Context, claims)
 		for _, u := range would {

@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/format"
+)
+
+// onlyDecisions refuses what says nothing about decisions.
+func onlyDecisions(c *cli.Context) error {
+	if c.Args().Present() {
+		return usage("--decisions takes no sessions; --cwd and --since narrow it")
+	}
+	if c.IsSet("state") {
+		return usage("--state and --decisions exclude each other")
+	}
+	for _, only := range []string{"limit", "health", "verbose"} {
+		if c.IsSet(only) {
+			return usage("--%s is for sessions, and excludes --decisions", only)
+		}
+	}
+	return nil
+}
+
+func (e *env) listDecisions(c *cli.Context, want wanted) error {
+	logged, err := decisions.Read()
+	if err != nil {
+		return err
+	}
+	chosen := []decisions.Decision{}
+	for _, d := range slices.Backward(logged) {
+		if (want.cwd == "" || d.CWD == want.cwd) && !d.Time.Before(want.since) {
+			chosen = append(chosen, d)
+		}
+	}
+	w := bufio.NewWriter(e.out)
+	if c.Bool("json") {
+		err = format.Write(w, struct {
+			Schema    string               `json:"schema"`
+			Decisions []decisions.Decision `json:"decisions"`
+		}{"hist.decisions/1", chosen})
+	} else {
+		err = decisionTable(w, chosen)
+	}
+	if err := errors.Join(err, w.Flush()); err != nil {
+		return fmt.Errorf("writing the list: %w", err)
+	}
+	return nil
+}
+
+// decisionTable prints decisions a line each.
+func decisionTable(w io.Writer, list []decisions.Decision) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	if len(list) > 0 {
+		fmt.Fprintln(t, "TIME\tVERDICT\tAVAILABLE → USED\tDIRECTORY\tASKED\tCALLER\tOUTCOME")
+	}
+	for _, d := range list {
+		asked := oneLine(strings.TrimSpace(d.Via + " " + strings.Join(d.Asked, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			d.Time.Local().Format(time.DateTime), cmp.Or(d.Verdict, "-"), threads(d), clipFront(oneLine(d.CWD), maxCell), cmp.Or(asked, "-"), cmp.Or(oneLine(d.Caller), "-"), became(d))
+	}
+	return t.Flush()
+}
+
+// threads tells which thread was there to be resumed, and which was used.
+func threads(d decisions.Decision) string {
+	available, used := "-", cmp.Or(d.Used, "?")
+	if d.Available != nil {
+		available = *d.Available
+	}
+	return oneLine(available + " → " + used)
+}
+
+// became tells what came of a decision.
+func became(d decisions.Decision) string {
+	text := ""
+	if d.Repaired {
+		text = "repaired; "
+	}
+	switch {
+	case len(d.Ran) == 0 && d.Used != "":
+		return text + oneLine(cmp.Or(d.Why, "handed on"))
+	case len(d.Ran) == 0:
+		return text + "nothing was run"
+	case d.Exit == nil:
+		return text + "ran " + oneLine(strings.Join(d.Ran, " "))
+	}
+	return fmt.Sprintf("%sran %s: exit %d", text, oneLine(strings.Join(d.Ran, " ")), *d.Exit)
+}
