@@ -14,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -178,7 +179,7 @@ func (row *RepairRow) fill(rep *repair.Report) {
 		}
 	}
 	for _, l := range rep.Left {
-		if l.Impact != "notes" {
+		if l.Impact != lint.Notes.String() {
 			row.Left++
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/fleet/work"
 	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/lint"
 )
 
 func (e *env) repairCommand() *cli.Command {
@@ -57,7 +58,7 @@ func (e *env) repair(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return e.repairPart(ctx, repairer, p, run, s, c.Int("workers"))
+	return e.repairPart(ctx, repairer, run, s, c.Int("workers"))
 }
 
 func newRepairer(ctx context.Context, c *cli.Command, p *plan.Plan, run plan.Run, s shard.Shard) (*work.Repairer, error) {
@@ -86,7 +87,7 @@ func newRepairer(ctx context.Context, c *cli.Command, p *plan.Plan, run plan.Run
 }
 
 // repairPart repairs the sessions that are damaged according to a shard's rows.
-func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, run plan.Run, s shard.Shard, workers int) error {
+func (e *env) repairPart(ctx context.Context, r *work.Repairer, run plan.Run, s shard.Shard, workers int) error {
 	out, err := store.Open(run.Out)
 	if err != nil {
 		return usage("%w", err)
@@ -126,7 +127,7 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, p *plan.Plan, ru
 // damagedOf returns the objects that are damaged according to a shard's rows.
 func damagedOf(ctx context.Context, out store.Store, run plan.Run, s shard.Shard) (damaged []store.Object, err error) {
 	err = sink.Sessions(ctx, out, run.SessionsKey(s.Index, s.Count), func(row work.SessionRow) error {
-		if row.Worst != "" && row.Worst != "notes" {
+		if row.Worst != "" && row.Worst != lint.Notes.String() {
 			damaged = append(damaged, store.Object{Key: row.Key, ETag: row.ETag, Size: row.StoredBytes, Modified: row.Modified})
 		}
 		return nil

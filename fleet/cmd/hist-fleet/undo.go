@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/fleet/plan"
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/fleet/work"
+	"github.com/hist-cli/hist/internal/shard"
 )
 
 func (e *env) undoCommand() *cli.Command {
@@ -44,13 +45,26 @@ func (e *env) undo(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
+	undoer, err := newUndoer(p, run)
+	if err != nil {
+		return err
+	}
+	return e.undoPart(ctx, undoer, run, s, c.StringSlice("key"), c.Int("workers"))
+}
+
+func newUndoer(p *plan.Plan, run plan.Run) (*work.Undoer, error) {
 	if !strings.HasPrefix(p.Source, "s3://") {
-		return usage("hist-fleet replaces nothing in a directory; hist undo undoes what hist repair has done there")
+		return nil, usage("hist-fleet replaces nothing in a directory; hist undo undoes what hist repair has done there")
 	}
 	from, err := store.Open(p.Source)
 	if err != nil {
-		return usage("%w", err)
+		return nil, usage("%w", err)
 	}
+	return &work.Undoer{Store: from, RunID: run.ID}, nil
+}
+
+// undoPart takes back the repairs of a shard's damaged sessions: of those with the given keys or, without any, of all.
+func (e *env) undoPart(ctx context.Context, undoer *work.Undoer, run plan.Run, s shard.Shard, keys []string, workers int) error {
 	out, err := store.Open(run.Out)
 	if err != nil {
 		return usage("%w", err)
@@ -59,19 +73,18 @@ func (e *env) undo(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if keys := c.StringSlice("key"); len(keys) > 0 {
+	if len(keys) > 0 {
 		if damaged, err = onlyKeys(damaged, keys); err != nil {
 			return err
 		}
 	}
-	if err := store.Probe(ctx, from, fmt.Sprintf("%sprobe/%s/%d", work.Private, run.ID, s.Index)); err != nil {
+	if err := store.Probe(ctx, undoer.Store, fmt.Sprintf("%sprobe/%s/%d", work.Private, run.ID, s.Index)); err != nil {
 		return err
 	}
 	var report bytes.Buffer
 	enc := json.NewEncoder(&report)
 	outcomes := map[string]int64{}
-	undoer := &work.Undoer{Store: from, RunID: run.ID}
-	err = work.Each(ctx, c.Int("workers"), damaged, undoer.Undo, func(row work.UndoRow) error {
+	err = work.Each(ctx, workers, damaged, undoer.Undo, func(row work.UndoRow) error {
 		outcomes[row.Outcome]++
 		if row.Error != "" {
 			fmt.Fprintf(e.err, "hist-fleet: %s: %s\n", printable(row.Key), printable(row.Error))
