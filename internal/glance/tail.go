@@ -85,7 +85,7 @@ type lastTurn struct {
 	turn     Turn
 	start    *timeline.Entry
 	begun    bool  // its beginning was read
-	implicit bool  // no event marks its beginning: it begins with its prompt, as before 0.100
+	implicit bool  // no event marks its beginning: it begins with its prompt, as with Codex before 0.100
 	seen     bool  // anything but the beginning of a turn was read
 	whole    bool  // it was read from its beginning
 	shift    int64 // how many bytes were read before the block that are not in the file
@@ -127,7 +127,7 @@ func (t *lastTurn) last(at time.Time) {
 	}
 }
 
-// end records how a turn ended. From 0.100 to 0.144 the only sign of a failed request is that no answer came (measured).
+// end records how a turn ended. With Codex from 0.100 to 0.144 the only sign of a failed request is that no answer came (measured).
 func (t *lastTurn) end(e *timeline.Entry) {
 	t.turn.State = e.State
 	switch {

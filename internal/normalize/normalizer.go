@@ -316,5 +316,5 @@ func (f *Normalizer) missingNewline() {
 	if f.opts.Live {
 		return
 	}
-	f.report(NoFinalNewline, len(f.line.Raw), finding.Exact, "the last record has no newline: a client before 0.145 appends its next record to the same line")
+	f.report(NoFinalNewline, len(f.line.Raw), finding.Exact, "the last record has no newline")
 }

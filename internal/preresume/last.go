@@ -17,7 +17,7 @@ import (
 // were begun by a command that runs one turn and ends do not count either: codex resume skips those, codex exec resume does
 // not.
 //
-// Clients differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the oldest take the
+// Codex's versions differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the oldest take the
 // session that was begun last; others the one whose file was changed last; 0.114, and 0.153 and later, the one that was
 // updated last in their list of threads. Files that the client has not written itself are not in that list, and threads
 // for which it holds no prompt are skipped.

@@ -37,7 +37,7 @@ type TurnState string
 const (
 	NoTurn      TurnState = "none"        // nobody has asked anything yet
 	Open        TurnState = "open"        // it never ended
-	Completed   TurnState = "completed"   // the client says so; before 0.100: it was answered
+	Completed   TurnState = "completed"   // the client says so; of a client that does not (Codex before 0.100): it was answered
 	Failed      TurnState = "failed"      // it ended with an error
 	Interrupted TurnState = "interrupted" // the user or the client stopped it
 	Unanswered  TurnState = "unanswered"  // nothing came after the prompt; only for clients that do not record the ends of turns

@@ -57,6 +57,7 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 		c.keyTwice(f, at)
 	case f.Rule == normalize.NoFinalNewline:
 		f.Impact = max(impactIn(s.header.Version, f.Rule), impactIn(s.client, f.Rule))
+		f.Message += ": a client before 0.145 appends its next record to the same line"
 	case f.Framing && f.Impact == Loses && at.Line > 0 && f.Pos.Less(at):
 		f.Impact = Blocks
 		f.Message += "; because it comes before the header, the client can't read the header"
