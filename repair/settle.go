@@ -83,7 +83,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 			p.src.Close()
 			return left
 		}
-		if err := s.add(ctx, p, p.rewrite(w.agent, nil), spoolDir); err != nil {
+		if err := s.add(ctx, p.rewrite(w.agent, nil), spoolDir); err != nil {
 			return err
 		}
 		mended = appendMended(mended, p.plan.Mend)
@@ -107,7 +107,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 	if w.Mode == NewThread {
 		rw := pass{p.src, p.found, choose(nil, w.Choice)}.rewrite(w.agent, nil)
 		w.reidentify(rw, p.found)
-		if err := s.add(ctx, p, rw, spoolDir); err != nil {
+		if err := s.add(ctx, rw, spoolDir); err != nil {
 			return err
 		}
 	}
@@ -145,7 +145,7 @@ func (w *job) lintWithoutHome(ctx context.Context, p *pass) error {
 }
 
 // add runs one more pass over the text of the one before.
-func (s *settled) add(ctx context.Context, p pass, rw *rewrite, spoolDir string) error {
+func (s *settled) add(ctx context.Context, rw *rewrite, spoolDir string) error {
 	pr, pw := io.Pipe()
 	go func() { pw.CloseWithError(rw.Run(ctx, pw)) }()
 	text, err := source.Spool(pr, spoolDir)

@@ -87,7 +87,7 @@ func (c *Checker) chainParallel() {
 	c.lay()
 	seen := map[string]bool{}
 	for _, n := range c.nodes {
-		if n.role != roleAssistant || n.side || n.dropped != nil || n.msg == "" || seen[n.msg] || !n.has(blockCall) {
+		if n.role != roleAssistant || n.side || n.dropped != nil || n.msg == "" || seen[n.msg] || !n.calls() {
 			continue
 		}
 		seen[n.msg] = true

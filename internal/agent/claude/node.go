@@ -131,9 +131,9 @@ func (n *node) says(kind blockKind, id string) bool {
 	return false
 }
 
-// has says whether there is a block of a kind.
-func (n *node) has(kind blockKind) bool {
-	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == kind })
+// calls says whether there is a call among the blocks.
+func (n *node) calls() bool {
+	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockCall })
 }
 
 // ids returns the ids of the blocks of one kind.

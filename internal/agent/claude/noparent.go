@@ -99,7 +99,7 @@ func (c *Checker) inOtherPart(id string) bool {
 // that was never begun (measured with 2.1.2; 2.1.20 asks nothing).
 func (c *Checker) warmedUp() bool {
 	return c.opts.SubAgent && before(c.written, "2.1.20") && !before(c.written, "2.0.0") && !slices.ContainsFunc(c.nodes, func(n *node) bool {
-		return n.role != roleAssistant || n.has(blockCall)
+		return n.role != roleAssistant || n.calls()
 	})
 }
 

@@ -20,7 +20,7 @@ func (c *Checker) overtaken() {
 		return
 	}
 	compacted := c.trunkOf(last)
-	compacted.walk(c)
+	compacted.walk()
 	mended := 0
 	for _, head := range c.nodes {
 		if head.side || head.dropped != nil || head.role == roleResult || compacted.forks[head] != nil || compacted.forks[head.up] == nil {
@@ -50,7 +50,7 @@ func (c *Checker) passedOver(tip *node) {
 		return
 	}
 	t := c.trunkOf(tip)
-	t.walk(c)
+	t.walk()
 	for _, mark := range slices.Backward(c.nodes) {
 		if mark.role != roleBoundary || mark.side || mark.dropped != nil || mark.up != nil {
 			continue

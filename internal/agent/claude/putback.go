@@ -218,7 +218,7 @@ func (c *Checker) lostEnd() bool {
 // calledBefore says whether a record of another file is a call that stands in this one, word for word: it would be taken out
 // again.
 func (c *Checker) calledBefore(n *node) bool {
-	return len(n.blocks) == 1 && n.has(blockCall) && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.side && m.message == n.message })
+	return len(n.blocks) == 1 && n.calls() && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.side && m.message == n.message })
 }
 
 // answeredBeside puts the output of a call back that another session of the folder has, in front of the first one of the

@@ -72,7 +72,7 @@ func lastOf(nodes []*node, counts func(*node) bool) (last *node) {
 // answerHead is the first record of the answer whose call or output a record is, else the record itself: of parallel calls
 // the client goes on behind another one than the leaf that it noted while they ran (measured with 2.1.330).
 func answerHead(n *node, up func(*node) *node) *node {
-	if n == nil || n.role != roleResult && (n.role != roleAssistant || !n.has(blockCall)) {
+	if n == nil || n.role != roleResult && (n.role != roleAssistant || !n.calls()) {
 		return n
 	}
 	head := n

@@ -22,7 +22,7 @@ type fork struct {
 func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
 
 // walk goes from the tip to the root.
-func (t *trunk) walk(c *Checker) {
+func (t *trunk) walk() {
 	t.forks = map[*node]*fork{}
 	var said, next *node
 	var way []*fork
@@ -38,7 +38,7 @@ func (t *trunk) walk(c *Checker) {
 	called := false
 	for _, f := range slices.Backward(way) {
 		if f.at.hasMessage() {
-			called = f.at.role == roleAssistant && f.at.has(blockCall)
+			called = f.at.role == roleAssistant && f.at.calls()
 		}
 		f.inTurn = called
 	}
@@ -122,7 +122,7 @@ func (f *fork) movable() *node {
 // forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.
 func (t *trunk) forkOf(c *Checker, head *node) *fork {
 	if t.forks == nil {
-		t.walk(c)
+		t.walk()
 	}
 	f := &fork{}
 	var beside []*node

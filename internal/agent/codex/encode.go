@@ -74,12 +74,7 @@ func standInText(tool Tool) string {
 // client itself gives that tool's output to the model. The error says what the event lacks.
 func OutputFrom(tool Tool, evidence []byte) ([]byte, error) {
 	stamp := gjson.GetBytes(evidence, "timestamp").String()
-	ev := gjson.GetBytes(evidence, "payload")
-	kind := ev.Get("type").String()
-	if kind == "item_completed" {
-		ev = ev.Get("item")
-		kind = ev.Get("type").String()
-	}
+	ev, kind := eventOf(evidence)
 	var output json.RawMessage
 	switch kind {
 	case "CommandExecution", "exec_command_end":

@@ -12,16 +12,20 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
+// eventOf is what an event tells, and its type: of an item_completed those of the item.
+func eventOf(event []byte) (ev gjson.Result, kind string) {
+	ev = gjson.GetBytes(event, "payload")
+	if ev.Get("type").String() == "item_completed" {
+		ev = ev.Get("item")
+	}
+	return ev, ev.Get("type").String()
+}
+
 // CallFrom rebuilds a lost call from an event that names its tool, command or arguments. outputType is the payload
 // type of the output that is left; shell is the name of the shell tool that the session uses elsewhere.
 func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error) {
 	stamp := gjson.GetBytes(evidence, "timestamp").String()
-	ev := gjson.GetBytes(evidence, "payload")
-	kind := ev.Get("type").String()
-	if kind == "item_completed" {
-		ev = ev.Get("item")
-		kind = ev.Get("type").String()
-	}
+	ev, kind := eventOf(evidence)
 	switch kind {
 	case "CommandExecution", "exec_command_end":
 		if !ev.Get("command").IsArray() {
@@ -134,12 +138,7 @@ func patchOf(changes gjson.Result) string {
 // with either, or a task_complete that repeats the last answer.
 func MessageFrom(evidence []byte) ([]byte, error) {
 	stamp := gjson.GetBytes(evidence, "timestamp").String()
-	ev := gjson.GetBytes(evidence, "payload")
-	kind := ev.Get("type").String()
-	if kind == "item_completed" {
-		ev = ev.Get("item")
-		kind = ev.Get("type").String()
-	}
+	ev, kind := eventOf(evidence)
 	role, phase := "assistant", ev.Get("phase").String()
 	var parts []part
 	switch kind {

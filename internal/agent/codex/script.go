@@ -281,12 +281,7 @@ func NestedTool(rec *session.Record) string { return nestedName(rec.Raw) }
 func NestedAsked(rec *session.Record) string { return strings.TrimPrefix(nestedAsked(rec.Raw), " ") }
 
 func nestedName(event []byte) string {
-	ev := gjson.GetBytes(event, "payload")
-	kind := ev.Get("type").String()
-	if kind == "item_completed" {
-		ev = ev.Get("item")
-		kind = ev.Get("type").String()
-	}
+	ev, kind := eventOf(event)
 	switch kind {
 	case "CommandExecution", "exec_command_end":
 		return "exec_command"

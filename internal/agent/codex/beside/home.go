@@ -132,7 +132,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	if err != nil {
 		return nil, err
 	}
-	moved, err := h.moved(src, name)
+	moved, err := h.moved(name)
 	return slices.Concat(projection, lineage, moved, h.broken(res, unread)), err
 }
 
@@ -242,9 +242,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 	if !b.Refused {
 		f.Impact = lint.Loses
 	}
-	if err := h.ownPast(ctx, src, res, &f, find); err != nil {
-		return nil, err
-	}
+	h.ownPast(ctx, src, res, &f, find)
 	return []lint.Finding{f}, nil
 }
 
@@ -287,7 +285,7 @@ func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Fi
 
 // moved looks whether the client's list of threads has a session elsewhere. Of a reverted thread, which has several
 // files, it names one.
-func (h *Home) moved(src *source.Source, name home.FileName) ([]lint.Finding, error) {
+func (h *Home) moved(name home.FileName) ([]lint.Finding, error) {
 	index, err := h.index()
 	listed := index[name.ThreadID]
 	if err != nil || listed == "" || exists(listed) {

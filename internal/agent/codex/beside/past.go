@@ -18,12 +18,12 @@ import (
 
 // ownPast mends a fork whose lineage is broken: it gets the records of its ancestors that are sure to be its past, and
 // relies on no other file any more. Where some of them are gone, the model is told so.
-func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, find func(string) string) error {
+func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, find func(string) string) {
 	line := firstLine(ctx, src)
 	ordinal := gjson.GetBytes(line, "ordinal")
 	began := store.Written(line)
 	if gjson.GetBytes(line, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
-		return nil
+		return
 	}
 	lines, whole := store.Past(ctx, res.Summary.Header, began, find)
 	header := session.Pos{Line: 1}
@@ -48,7 +48,6 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 		f.Source = ""
 	}
 	res.Summary.Header.BaseOrdinal = 0 // the copy's records are numbered from 0
-	return nil
 }
 
 // firstLine is a session's first line; nil if it can't be read, which lint has told.

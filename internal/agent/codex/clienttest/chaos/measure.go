@@ -131,7 +131,7 @@ func (b bench) measure(ctx context.Context, h *clienttest.Home, o *outcome, said
 	if b.keep == "" || after >= min(said1, stood) && len(o.worse()) == 0 && !o.unnamed() {
 		return nil
 	}
-	return b.keepCase(h, o, saved)
+	return b.keepCase(o, saved)
 }
 
 // repairOf is the repair that lint asks for.
@@ -231,7 +231,7 @@ func clone(to, from string) error {
 }
 
 // keepCase keeps a home as it was before the repair, and what was measured.
-func (b bench) keepCase(h *clienttest.Home, o *outcome, saved string) error {
+func (b bench) keepCase(o *outcome, saved string) error {
 	name := fmt.Sprintf("%s-%d", o.Client, o.Plan.Seed)
 	if o.Damage != "" {
 		name += "-" + strings.Fields(o.Damage)[0]
