@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
@@ -67,7 +68,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 func nameOnly(command []string) []string {
 	out := []string{filepath.Base(command[0])}
 	for _, a := range command[1:] {
-		if !preresume.Subcommand(a) {
+		if !all.Subcommand(a) {
 			a = fmt.Sprintf("(%d bytes)", len(a))
 		}
 		out = append(out, a)

@@ -67,10 +67,10 @@ type Thread struct {
 	Path     string // of its session, absolute
 	CWD      string
 	Title    string // the name that a user gave, else what the client shows in its place: the first prompt
-	Source   string // what began it, such as cli or exec
 	Version  string // of the client that began it
 	Updated  time.Time
 	Archived bool
+	Subagent bool // another session's agent began it
 	// Unasked: the list holds no prompt of it, as of one whose client was killed before it wrote it there. A client that
 	// takes the last thread from its list passes over it.
 	Unasked bool

@@ -107,6 +107,20 @@ type Dated interface {
 	TooOld(version string, about session.Info, compressed bool) string
 }
 
+// Sourced is an agent whose sessions say what began them (session.Info.Source).
+type Sourced interface {
+	// OfSubagent says whether another session's agent began a session.
+	OfSubagent(about session.Info) bool
+	// OneTurn says whether a command that runs one turn and ends began it.
+	OneTurn(about session.Info) bool
+}
+
+// Commanded is an agent whose client has subcommands.
+type Commanded interface {
+	// Subcommand says whether an argument of the client is one that keeps a thread open. Any other may be part of a prompt.
+	Subcommand(arg string) bool
+}
+
 // Reidentifier is an agent whose session names its thread inside the file, so that a copy under a new id must be changed.
 type Reidentifier interface {
 	// Reidentify turns a header into that of a new thread, forked from the old one.

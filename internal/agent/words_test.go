@@ -74,7 +74,7 @@ var (
 	formatWords = regexp.MustCompile(`\b(session_meta|response_item|event_msg|turn_context|compacted|task_started|task_complete|turn_started|turn_aborted|` +
 		`function_call\w*|custom_tool_call\w*|local_shell_call|web_search_call|item_completed|user_message|agent_message|token_count|replacement_history|` +
 		`history_base|history_mode|call_id|turn_id|payload|encrypted_content|parentUuid|leafUuid|tool_use\w*|tool_result|isSidechain|sessionId|compact_boundary)\b`)
-	homeWords = regexp.MustCompile(`\b(codex|claude|CODEX_\w+|CLAUDE_\w+|archived_sessions|thread_history\w*|state_5\w*|rollout-|thread-writer-locks|projects)\b`)
+	homeWords = regexp.MustCompile(`\b(codex|claude|CODEX_\w+|CLAUDE_\w+|archived_sessions|thread_history\w*|state_5\w*|rollout-|thread-writer-locks|projects|subagent|app-server|mcp-server)\b`)
 )
 
 // speakOfHomes are the files outside of an agent's folder that name an agent, its home or its command, and why.

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
@@ -32,12 +32,6 @@ func holder(busy *inuse.Busy) *Holder {
 	return h
 }
 
-// subcommands are those with which a client keeps a thread open. Any other argument may be part of a prompt.
-var subcommands = []string{"app-server", "exec", "fork", "mcp-server", "resume"}
-
-// Subcommand says whether an argument of a client is a subcommand that keeps a thread open, and so not part of a prompt.
-func Subcommand(arg string) bool { return slices.Contains(subcommands, arg) }
-
 // commandOf returns what a process runs, from Linux's /proc; "" on other systems.
 func commandOf(pid int) string {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
@@ -47,7 +41,7 @@ func commandOf(pid int) string {
 	args := strings.Split(string(text), "\x00")
 	command := filepath.Base(args[0])
 	for _, a := range args[1:] {
-		if Subcommand(a) {
+		if all.Subcommand(a) {
 			return command + " " + a
 		}
 	}

@@ -28,12 +28,11 @@ func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.S
 	if listed {
 		threads, err = list.Threads(ctx)
 	}
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil { // if the list can't be read, or its form is unknown, the files decide
 		return nil, err
 	}
-	// If the list can't be read, or its form is unknown, the files decide.
 	wanted := func(g *glance.Session) bool {
-		return (cwd == "" || worksIn(g, cwd)) && !(interactive && g.Header.Source == "exec")
+		return (cwd == "" || worksIn(g, cwd)) && !(interactive && oneTurn(g))
 	}
 	if listed && list.LastIsListed(threads) {
 		return lastListed(ctx, threads, wanted)
@@ -48,7 +47,7 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
 	})
 	for _, t := range threads {
-		if t.Archived || t.Unasked || strings.Contains(t.Source, "subagent") {
+		if t.Archived || t.Unasked || t.Subagent {
 			continue
 		}
 		g, err := glance.Look(ctx, t.Path, glance.Options{})
@@ -65,7 +64,18 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 	return nil, nil
 }
 
-// worksIn says whether a session worksIn in a directory, or began there.
+// ofSubagent says whether another session's agent began a session, oneTurn whether a command that runs one turn and ends.
+func ofSubagent(g *glance.Session) bool {
+	s, ok := g.Agent.(agent.Sourced)
+	return ok && s.OfSubagent(g.Header)
+}
+
+func oneTurn(g *glance.Session) bool {
+	s, ok := g.Agent.(agent.Sourced)
+	return ok && s.OneTurn(g.Header)
+}
+
+// worksIn says whether a session works in a directory, or began there.
 func worksIn(g *glance.Session, cwd string) bool {
 	if g.CWD == cwd || g.Header.CWD == cwd {
 		return true

@@ -30,7 +30,7 @@ func find(ctx context.Context, homeDir string, byBegin bool, wanted func(*glance
 			}
 			continue // it can't be read; asking for this session says why
 		}
-		if !strings.Contains(g.Header.Source, "subagent") && wanted(g) {
+		if !ofSubagent(g) && wanted(g) {
 			return g, nil
 		}
 	}

@@ -76,6 +76,15 @@ func Asking(thread string) bool {
 	return slices.ContainsFunc(Homed(), func(h agent.Homed) bool { return h.Asking(thread) })
 }
 
+// Subcommand says whether an argument of an agent's client is a subcommand that keeps a thread open, and so no part of a
+// prompt.
+func Subcommand(arg string) bool {
+	return slices.ContainsFunc(Agents, func(a agent.Agent) bool {
+		c, ok := a.(agent.Commanded)
+		return ok && c.Subcommand(arg)
+	})
+}
+
 // LiveSessions is the directory of a home that sessions are resumed from, "" if it is not there.
 func LiveSessions(home string) string {
 	for _, h := range Homed() {

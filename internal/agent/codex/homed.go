@@ -10,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // DefaultHome is $CODEX_HOME or ~/.codex.
@@ -96,3 +97,15 @@ func (Agent) CommonFiles(dir string) []string {
 func (Agent) SearchRoots(dir string) []string {
 	return slices.Concat(home.Sessions(dir), home.StateFiles(dir), home.LogFiles(dir), []string{filepath.Join(dir, home.PromptsFile)})
 }
+
+// OfSubagent says whether a session is one that another one began.
+func (Agent) OfSubagent(about session.Info) bool { return OfSubagent(about) }
+
+// OneTurn says whether `codex exec` began a session.
+func (Agent) OneTurn(about session.Info) bool { return about.Source == "exec" }
+
+// subcommands are those with which a client keeps a thread open.
+var subcommands = []string{"app-server", "exec", "fork", "mcp-server", "resume"}
+
+// Subcommand says whether an argument of the client is one of them.
+func (Agent) Subcommand(arg string) bool { return slices.Contains(subcommands, arg) }

@@ -57,7 +57,7 @@ func Open(ctx context.Context, dir string) *Home {
 			threads, err := known(store.Threads(ctx, dir))
 			ids := map[string]bool{}
 			for _, t := range threads {
-				ids[t.ID] = t.Unasked && !t.Archived && !strings.Contains(t.Source, "subagent") // those it would not offer anyway
+				ids[t.ID] = t.Unasked && !t.Archived && !t.Subagent // those it would not offer anyway
 			}
 			return ids, err
 		}),

@@ -11,6 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex"
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // wanted are the columns that Threads needs; optional those that came later (0.145 and after), and the first prompt.
@@ -25,8 +26,9 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 		var t agent.Thread
 		var seconds, archived int64
 		var millis sql.NullInt64
+		var source string
 		var name, prompt, preview sql.NullString
-		if err := rows.Scan(&t.ID, &t.Path, &t.CWD, &t.Title, &t.Source, &t.Version, &seconds, &archived, &millis, &name, &prompt, &preview); err != nil {
+		if err := rows.Scan(&t.ID, &t.Path, &t.CWD, &t.Title, &source, &t.Version, &seconds, &archived, &millis, &name, &prompt, &preview); err != nil {
 			return err
 		}
 		t.ID, t.Archived, t.Updated = strings.ToLower(t.ID), archived != 0, time.Unix(seconds, 0).UTC()
@@ -36,7 +38,7 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 		if name.String != "" {
 			t.Title = name.String
 		}
-		t.Unasked = unasked(prompt, preview)
+		t.Unasked, t.Subagent = unasked(prompt, preview), codex.OfSubagent(session.Info{Source: source})
 		threads = append(threads, t)
 		return nil
 	}, "")

@@ -42,7 +42,7 @@ func TestEnlist(t *testing.T) {
 			if err != nil || len(threads) != 2 {
 				t.Fatal(threads, err)
 			}
-			want := agent.Thread{ID: childID, Path: "/new", CWD: "/w", Title: c.want[0], Source: "exec", Version: "0.114.0", Updated: made}
+			want := agent.Thread{ID: childID, Path: "/new", CWD: "/w", Title: c.want[0], Version: "0.114.0", Updated: made}
 			for _, thread := range threads {
 				if thread.ID == childID && thread != want {
 					t.Errorf("%+v, want %+v", thread, want)
