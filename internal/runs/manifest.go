@@ -72,7 +72,7 @@ func (s State) Live() bool { return s != TakenBack && s != Nothing }
 type File struct {
 	Source        string      `json:"source"` // absolute path of the session that was repaired
 	Target        string      `json:"target"` // absolute path of what was written; Source or not
-	Mode          string      `json:"mode"`   // InPlace, NewThread, Output or View
+	Mode          string      `json:"mode"`   // InPlace, NewThread, Output, Moved or View
 	SizeBefore    int64       `json:"size_before"`
 	SizeAfter     int64       `json:"size_after"`
 	SHA256Before  string      `json:"sha256_before"`

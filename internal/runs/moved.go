@@ -22,8 +22,7 @@ const (
 
 // MoveAway keeps a database, with what SQLite keeps beside it, in the run and then removes it. free is called when all is kept
 // and recorded: its error means that somebody may use the database, and then nothing is removed. The database itself goes last:
-// until then another repair, or an undo, finds it and finishes. It returns the name
-// under which the run keeps the database.
+// until then another repair, or an undo, finds it and finishes. It returns the name under which the run keeps the database.
 func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error) (kept string, err error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("moving %s away: its path must be absolute", path)
@@ -39,23 +38,9 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("moving a database away: %w", err)
 	}
-	f := File{Source: path, Target: path, Mode: Moved, SizeBefore: info.Size(), ModTimeBefore: info.ModTime(), Perm: info.Mode().Perm(), Home: home, SHA256After: sum.New().Hex()}
-	if f.Log, f.LogSHA256, err = r.backupIfThere(ctx, path+logSuffix); err != nil {
+	f, err := r.keepDatabase(ctx, path, home, info)
+	if err != nil {
 		return "", err
-	}
-	if f.Shared, f.SharedSHA256, err = r.backupIfThere(ctx, path+sharedSuffix); err != nil {
-		return "", err
-	}
-	if f.Backup, f.SHA256Before, err = r.Backup(ctx, path); err != nil {
-		return "", err
-	}
-	for _, name := range []string{f.Backup, f.Log, f.Shared} {
-		if err := r.keepOwner(name, info); err != nil {
-			return "", err
-		}
-	}
-	if err := f.check(); err != nil {
-		return "", fmt.Errorf("recording %s: %w", path, err)
 	}
 	at := len(r.Manifest.Files)
 	r.Manifest.Files = append(r.Manifest.Files, f)
@@ -77,6 +62,29 @@ func (r *Run) MoveAway(ctx context.Context, path, home string, free func() error
 	}
 	r.Manifest.Files[at].Published = true
 	return f.Backup, r.record(at, true)
+}
+
+// keepDatabase copies a database, and what SQLite keeps beside it, into the run, and returns its entry.
+func (r *Run) keepDatabase(ctx context.Context, path, home string, info fs.FileInfo) (f File, err error) {
+	f = File{Source: path, Target: path, Mode: Moved, SizeBefore: info.Size(), ModTimeBefore: info.ModTime(), Perm: info.Mode().Perm(), Home: home, SHA256After: sum.New().Hex()}
+	if f.Log, f.LogSHA256, err = r.backupIfThere(ctx, path+logSuffix); err != nil {
+		return f, err
+	}
+	if f.Shared, f.SharedSHA256, err = r.backupIfThere(ctx, path+sharedSuffix); err != nil {
+		return f, err
+	}
+	if f.Backup, f.SHA256Before, err = r.Backup(ctx, path); err != nil {
+		return f, err
+	}
+	for _, name := range []string{f.Backup, f.Log, f.Shared} {
+		if err := r.keepOwner(name, info); err != nil {
+			return f, err
+		}
+	}
+	if err := f.check(); err != nil {
+		return f, fmt.Errorf("recording %s: %w", path, err)
+	}
+	return f, nil
 }
 
 // unchanged says whether a file is still the one that was looked at before it was kept, nil for none. It is compared by size and

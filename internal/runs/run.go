@@ -175,14 +175,8 @@ func (r *Run) Discard() error {
 // Size and hash of what is written are filled in here. The checks are publish.Write's. On any error other than
 // publish.ErrPublished nothing was published and the run does not list the file.
 func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, checks publish.Checks) error {
-	if t.Path != f.Target || !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
-		return fmt.Errorf("recording %s: its paths must be absolute and the same in both places", f.Target)
-	}
-	if f.Mode == InPlace && (f.Backup == "" || f.SHA256Before == "") {
-		return fmt.Errorf("replacing %s: there is no backup of it", f.Target)
-	}
-	if t.Replace && f.Mode != InPlace {
-		return fmt.Errorf("writing %s: only an in-place repair may replace a file", f.Target)
+	if err := f.goesWith(t); err != nil {
+		return err
 	}
 	if f.Perm == 0 && f.Mode == InPlace {
 		f.Perm = t.Mode.Perm()
@@ -195,41 +189,73 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		}
 		f.SizeAfter, f.SHA256After = written.Size, written.Sum.Hex()
 		return nil
-	}, publish.Checks{Last: checks.Last, Content: func(tmp string) error {
-		f.Published = false
-		if err := f.check(); err != nil {
-			return fmt.Errorf("recording %s: %w", f.Target, err)
-		}
-		if checks.Content != nil {
-			if err := checks.Content(tmp); err != nil {
-				return err
-			}
-		}
-		// Not earlier: most file systems, when they sync the record, would first sync the whole file.
-		r.Manifest.Files = append(r.Manifest.Files, *f)
-		err := r.record(at, true)
-		if err != nil {
-			r.Manifest.Files = r.Manifest.Files[:at] // nothing is to be taken back of it
-		}
-		return err
-	}})
+	}, publish.Checks{Last: checks.Last, Content: func(tmp string) error { return r.announce(f, tmp, checks.Content) }})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
-		if len(r.Manifest.Files) == at {
+		published, err := r.failed(ctx, at, err)
+		if !published {
 			return err
 		}
-		// Over a network a rename can report an error although it took place: look at the disk.
-		if serr := r.settle(context.WithoutCancel(ctx)); serr != nil {
-			return errors.Join(err, serr)
-		}
-		if !r.Manifest.Files[at].Published {
-			return errors.Join(err, r.drop())
-		}
-		err = fmt.Errorf("%s: %w %w", f.Target, publish.ErrPublished, err)
+		return r.published(at, fmt.Errorf("%s: %w %w", f.Target, publish.ErrPublished, err))
 	}
+	return r.published(at, err)
+}
+
+// goesWith returns an error if a file's entry does not go with the place that it is written to.
+func (f *File) goesWith(t publish.Target) error {
+	if t.Path != f.Target || !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
+		return fmt.Errorf("recording %s: its paths must be absolute and the same in both places", f.Target)
+	}
+	if f.Mode == InPlace && (f.Backup == "" || f.SHA256Before == "") {
+		return fmt.Errorf("replacing %s: there is no backup of it", f.Target)
+	}
+	if t.Replace && f.Mode != InPlace {
+		return fmt.Errorf("writing %s: only an in-place repair may replace a file", f.Target)
+	}
+	return nil
+}
+
+// announce records that a file is about to be published, once its content has passed the caller's check, if there is one. It is
+// not done earlier: most file systems, when they sync the record, would first sync the whole file.
+func (r *Run) announce(f *File, tmp string, check func(tmp string) error) error {
+	f.Published = false
+	if err := f.check(); err != nil {
+		return fmt.Errorf("recording %s: %w", f.Target, err)
+	}
+	if check != nil {
+		if err := check(tmp); err != nil {
+			return err
+		}
+	}
+	at := len(r.Manifest.Files)
+	r.Manifest.Files = append(r.Manifest.Files, *f)
+	err := r.record(at, true)
+	if err != nil {
+		r.Manifest.Files = r.Manifest.Files[:at] // nothing is to be taken back of it
+	}
+	return err
+}
+
+// failed settles what an error of publish.Write has left of the file with an index. Over a network a rename can report an error
+// although it took place: then published is true.
+func (r *Run) failed(ctx context.Context, at int, err error) (published bool, _ error) {
+	if len(r.Manifest.Files) == at {
+		return false, err
+	}
+	if serr := r.settle(context.WithoutCancel(ctx)); serr != nil {
+		return false, errors.Join(err, serr)
+	}
+	if !r.Manifest.Files[at].Published {
+		return false, errors.Join(err, r.drop())
+	}
+	return true, err
+}
+
+// published records that a file has its name; err is what failed behind that.
+func (r *Run) published(at int, err error) error {
 	r.Manifest.Files[at].Published = true
 	if serr := r.record(at, false); serr != nil {
 		// Load finds this out by itself, but the caller should still hear of a failing disk.
-		return errors.Join(err, fmt.Errorf("%s: %w its record could not be completed: %w", f.Target, publish.ErrPublished, serr))
+		return errors.Join(err, fmt.Errorf("%s: %w its record could not be completed: %w", r.Manifest.Files[at].Target, publish.ErrPublished, serr))
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func listRollouts(ctx context.Context, dir string) (rollouts, error) {
 	return r, nil
 }
 
-// Session lists what is wrong between one session of the home and its neighbours. res is what Session found in it.
+// Session lists what is wrong between one session of the home and its neighbours. res is what lint found in it.
 func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error) {
 	name, ok := home.ParseName(filepath.Base(src.Real))
 	if !ok {
