@@ -105,6 +105,7 @@ type Record struct {
 	Begins   bool // a turn begins with it; Turns.See sets this
 	Answer   bool // something the model said or did
 	Note     bool // an output that only adds a note to a call, which another record answers
+	Sound    bool // its Decoder has looked at the record by itself for what rules report, and found nothing
 
 	Ordinal Ordinal
 

@@ -32,7 +32,7 @@ func (Decoder) Envelope(rec *session.Record) bool {
 func (Decoder) Decode(rec *session.Record) {
 	rec.Kind, rec.Family, rec.Type = session.Other, session.NoFamily, ""
 	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
-	rec.Model, rec.Boundary, rec.Answer, rec.Note = false, false, false, false
+	rec.Model, rec.Boundary, rec.Answer, rec.Note, rec.Sound = false, false, false, false, false
 	rec.Said, rec.SaidSum, rec.Sum = nothingSaid, 0, 0
 	rec.Ordinal = readOrdinal(Field(rec, FieldOrdinal))
 	payload := Field(rec, FieldPayload)
@@ -51,8 +51,11 @@ var lineTypes = namesOf(map[string]func(*session.Record){
 		rec.Kind, rec.Type = session.Header, "session_meta"
 		rec.ID = Text(rec, FieldID)
 	},
-	"response_item": decodeItem,
-	"event_msg":     decodeEvent,
+	"response_item": func(rec *session.Record) {
+		decodeItem(rec)
+		rec.Sound = rec.Model && sound(rec)
+	},
+	"event_msg": decodeEvent,
 	"compacted": func(rec *session.Record) {
 		rec.Kind, rec.Type = session.Compaction, "compacted"
 	},

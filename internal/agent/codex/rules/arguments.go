@@ -10,12 +10,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// The API's limits, in characters, as its refusals name them.
-const (
-	maxArguments = 1_048_576
-	maxOutput    = 10_485_760
-	maxToolName  = 64
-)
+// maxOutput is the API's limit, in characters, as its refusals name it.
+const maxOutput = 10_485_760
 
 // shownOfOversize is how many bytes of an oversize output's head and of its tail are kept.
 const shownOfOversize = 64 << 10
@@ -28,36 +24,29 @@ var (
 
 // argumentChecker looks at what a single call or output says.
 type argumentChecker struct {
-	run     *run
-	scanner *jsonl.Scanner
-	text    []byte // of the arguments in hand
+	run    *run
+	reader *codex.ArgumentReader
 
 	bad      map[string]session.Pos // by call_id: arguments that are no JSON
 	unparsed []session.Pos          // of those, what the client could not read when it was called
 	accepted map[session.Pos]bool   // of those, what the model answered to all the same
 }
 
-// argumentShape wants nothing of the arguments: they are only to be sound.
-var argumentShape = func() *jsonl.Shape {
-	shape, err := jsonl.Compile()
-	if err != nil {
-		panic("lint: " + err.Error()) // an empty shape
-	}
-	return shape
-}()
-
 func newArgumentChecker(s *run) argumentChecker {
-	return argumentChecker{run: s, scanner: jsonl.NewScanner(argumentShape), bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{}}
+	return argumentChecker{run: s, reader: codex.NewArgumentReader(), bad: map[string]session.Pos{}, accepted: map[session.Pos]bool{}}
 }
 
 func (c *argumentChecker) check(rec *session.Record) {
+	if rec.Sound {
+		return
+	}
 	c.name(rec)
 	switch rec.Type {
 	case "response_item/function_call":
 		c.arguments(rec)
 	case "response_item/custom_tool_call":
-		if n := tooLong(codex.Field(rec, codex.FieldInput), maxArguments); n > 0 {
-			c.oversize(rec, codex.FieldInput, n, quoted(fmt.Sprintf("[hist: %d characters of input were taken out; the API takes no more than %d]", n, maxArguments)))
+		if n := tooLong(codex.Field(rec, codex.FieldInput), codex.MaxArguments); n > 0 {
+			c.oversize(rec, codex.FieldInput, n, quoted(fmt.Sprintf("[hist: %d characters of input were taken out; the API takes no more than %d]", n, codex.MaxArguments)))
 		}
 	}
 }
@@ -117,7 +106,7 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	if len(raw) == 0 {
 		return
 	}
-	if n := tooLong(raw, maxArguments); n > 0 {
+	if n := tooLong(raw, codex.MaxArguments); n > 0 {
 		c.oversize(rec, codex.FieldArguments, n, quoted(fmt.Sprintf(`{"hist_note":"%d characters of arguments were taken out"}`, n)))
 		return
 	}
@@ -128,18 +117,14 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 		c.run.report(f)
 		return
 	}
-	c.text, _ = jsonl.AppendUnquoted(c.text[:0], raw)
-	text := c.text
-	if len(text) == 0 {
-		return
-	}
-	if v := c.scanner.Scan(text, nil); v.Fault == jsonl.None {
+	text, sound := c.reader.Read(raw)
+	if sound || len(text) == 0 {
 		return
 	}
 	c.bad[string(rec.CallID)] = rec.Pos
 	if end := jsonl.WalkTorn(text); jsonl.LooksTorn(text) && end.InText {
 		closed := append(append(jsonl.TrimPartial(text), '"'), end.Closers...)
-		if c.scanner.Scan(closed, nil).Fault == jsonl.None {
+		if c.reader.IsJSON(closed) {
 			c.splice(ruleBadArguments, Rejects, Exact, rec, codex.FieldArguments, quoted(string(closed)), "the arguments are JSON cut short: the API may refuse them")
 			return
 		}
@@ -174,25 +159,22 @@ func (c *argumentChecker) settle(f *Finding) {
 	}
 }
 
-// inName is what a tool's name consists of.
-var inName = setOf("_.:/-")
-
 func (c *argumentChecker) name(rec *session.Record) {
 	raw := codex.Field(rec, codex.FieldName)
 	if len(raw) == 0 || raw[0] != '"' {
 		return
 	}
 	name := codex.Text(rec, codex.FieldName)
-	if len(name) > 0 && len(name) <= maxToolName && inName.all(name) {
+	if len(name) > 0 && len(name) <= codex.MaxToolName && codex.InName.All(name) {
 		return
 	}
 	clean := bytes.Map(func(c rune) rune {
-		if c < 0x80 && inName[c] {
+		if c < 0x80 && codex.InName[c] {
 			return c
 		}
 		return -1
 	}, name)
-	if len(clean) == 0 || len(clean) > maxToolName {
+	if len(clean) == 0 || len(clean) > codex.MaxToolName {
 		c.splice(ruleBadToolName, Rejects, NoFix, rec, codex.FieldName, nil, "a tool name that the API refuses and that can't be cleaned up")
 		return
 	}

@@ -336,7 +336,6 @@ func (c *callChecker) compaction(rec *session.Record) {
 }
 
 func (c *callChecker) End() {
-	c.args.scanner.Done()
 	c.closeGroup(session.Pos{Line: 1 << 62})
 	c.settleLost(session.Pos{Line: 1 << 62})
 	for key, open := range c.cut {

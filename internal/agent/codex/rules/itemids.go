@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/session"
@@ -60,36 +59,14 @@ func wrongID(kind string, id []byte) string {
 		return fmt.Sprintf("the id of a %s begins with %s, and this one does not", kind, want)
 	case len(id) > maxItemID:
 		return fmt.Sprintf("an id of %d characters, more than the %d that the API takes", len(id), maxItemID)
-	case !inID.all(suffix):
+	case !inID.All(suffix):
 		return "an id with characters other than letters, digits, _ and -"
 	}
 	return ""
 }
 
-// byteSet is the bytes that may stand somewhere.
-type byteSet [256]bool
-
 // inID is what an id consists of.
-var inID = setOf("_-")
-
-// setOf is the letters and digits of ASCII, and the others given.
-func setOf(others string) *byteSet {
-	var s byteSet
-	for c := range s {
-		s[c] = c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte(others, byte(c)) >= 0
-	}
-	return &s
-}
-
-// all says whether a text consists of nothing else.
-func (s *byteSet) all(text []byte) bool {
-	for _, c := range text {
-		if !s[c] {
-			return false
-		}
-	}
-	return true
-}
+var inID = codex.SetOf("_-")
 
 // id looks at the form of an item's id, and whether it has been seen. What it returns, if anything, is why the item has to go.
 func (c *itemChecker) id(it item) *Finding {

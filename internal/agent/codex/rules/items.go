@@ -95,6 +95,8 @@ func (c *itemChecker) Record(rec *session.Record) {
 // own looks at an item that is a record. What it returns, if anything, is why the item has to go.
 func (c *itemChecker) own(it item) *Finding {
 	switch {
+	case it.Sound:
+		return c.content(it)
 	case c.modernized(it):
 		return c.id(it)
 	case c.readable(it):

@@ -19,11 +19,11 @@ const maxTornCalls = 64
 
 // tornCall keeps what can be read of a call whose line was cut.
 func (c *callChecker) tornCall(rec *session.Record) {
-	if rec.Blank || len(c.torn) >= maxTornCalls || len(rec.Raw) > maxArguments {
+	if rec.Blank || len(c.torn) >= maxTornCalls || len(rec.Raw) > codex.MaxArguments {
 		return
 	}
 	// A name with garbage in it would make a call that the API refuses.
-	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= maxToolName && inName.all([]byte(call.Name)) {
+	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= codex.MaxToolName && codex.InName.All([]byte(call.Name)) {
 		c.torn = append(c.torn, &tornCall{at: rec.Pos, call: call})
 	}
 }
