@@ -64,7 +64,7 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 	if err != nil {
 		return nil, err
 	}
-	in := normalize.New(r, normalize.Options{Decoder: a.Decoder(), Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors)})
+	in := normalize.New(r, normalize.Options{Decoder: a.Decoder(), Mend: opts.Mend, Live: opts.Live, Scanners: normalize.Scanners(opts.Processors), Prepare: true})
 	defer in.Close()
 	p := &pass{in: in, run: check.NewRun(opts, a.NewHistory(), in)}
 	p.checkers = a.NewCheckers(p.run)

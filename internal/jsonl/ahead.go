@@ -26,12 +26,15 @@ type Scanned[M any] struct {
 	Made    M
 }
 
+// A Maker is called for each line that was scanned, and fills s.Made, which may still hold what was made of an earlier line.
+type Maker[M any] func(line []byte, s *Scanned[M])
+
 // Ahead reads the lines of a Reader, scans them, and makes an M of each, before they are asked for, and Next delivers in the
 // order of the file. Who reads a block also scans it, while the processor's cache has it: goroutines of its own do that, and
 // the caller of Next while it would have to wait for them.
 type Ahead[M any] struct {
 	shape *Shape
-	then  func(line []byte, s *Scanned[M])
+	maker func() Maker[M]
 
 	full chan *batch[M] // in the order of the lines
 	free chan *batch[M] // to be filled
@@ -46,6 +49,7 @@ type Ahead[M any] struct {
 	landed chan struct{} // gets a value when flying goes down
 
 	scanner *Scanner    // of the caller of Next
+	make    Maker[M]    // and this, too
 	spent   []*batch[M] // delivered and not free yet
 	many    int         // how many are freed at once, because it takes time to wake a goroutine that waits for one
 	coming  *batch[M]   // the one behind the current one, nil if that was not read yet
@@ -68,12 +72,11 @@ type batch[M any] struct {
 }
 
 // NewAhead reads on from where r is. From then on nobody else may use r. So many goroutines as scanners, the caller of Next
-// among them, which uses own, scan the lines and call then for each, which fills s.Made: that may still hold what was made of
-// an earlier line. The caller must call Close.
-func NewAhead[M any](r *Reader, own *Scanner, scanners int, then func(line []byte, s *Scanned[M])) *Ahead[M] {
+// among them, which uses own, scan the lines, each with a Maker of its own. The caller must call Close.
+func NewAhead[M any](r *Reader, own *Scanner, scanners int, maker func() Maker[M]) *Ahead[M] {
 	batches := 2*scanners + 2
 	a := &Ahead[M]{
-		shape: own.shape, then: then, reader: r, scanner: own, many: scanners,
+		shape: own.shape, maker: maker, reader: r, scanner: own, make: maker(), many: scanners,
 		full: make(chan *batch[M], batches), free: make(chan *batch[M], batches), stop: make(chan struct{}),
 		landed: make(chan struct{}, 1), room: make(chan []byte, 1),
 		number: r.number, offset: r.offset,
@@ -164,7 +167,7 @@ func (a *Ahead[M]) help() bool {
 	read := b != nil && a.read(b)
 	a.reading.Unlock()
 	if read {
-		a.scan(a.scanner, b)
+		a.scan(a.scanner, a.make, b)
 	}
 	return read
 }
@@ -222,7 +225,7 @@ func (a *Ahead[M]) keep(room []byte) {
 
 // work reads and scans batches until there are no more.
 func (a *Ahead[M]) work() {
-	s := NewScanner(a.shape)
+	s, m := NewScanner(a.shape), a.maker()
 	defer s.Done()
 	for {
 		var b *batch[M]
@@ -237,7 +240,7 @@ func (a *Ahead[M]) work() {
 		if !read {
 			return
 		}
-		a.scan(s, b)
+		a.scan(s, m, b)
 	}
 }
 
@@ -288,7 +291,7 @@ func (a *Ahead[M]) read(b *batch[M]) bool {
 }
 
 // scan cuts a batch into lines and scans them.
-func (a *Ahead[M]) scan(s *Scanner, b *batch[M]) {
+func (a *Ahead[M]) scan(s *Scanner, m Maker[M], b *batch[M]) {
 	b.rest = b.text
 	b.cut()
 	if need := s.paths * len(b.lines); cap(b.spans) < need {
@@ -302,7 +305,7 @@ func (a *Ahead[M]) scan(s *Scanner, b *batch[M]) {
 		one := &b.scanned[i]
 		one.Spans = b.spans[i*s.paths : (i+1)*s.paths : (i+1)*s.paths]
 		one.Verdict = s.Scan(l.Raw, one.Spans)
-		a.then(l.Raw, one)
+		m(l.Raw, one)
 	}
 	b.ready <- struct{}{}
 }

@@ -45,7 +45,9 @@ func TestAhead(t *testing.T) {
 			again = io.MultiReader(again, iotest.ErrReader(errBroken))
 		}
 		one, scanner, spans := newReader(in, buffer), NewScanner(shape), make([]Span, 2)
-		a := NewAhead(newReader(again, buffer), NewScanner(shape), scanners, func(line []byte, s *Scanned[string]) { s.Made = string(line) })
+		a := NewAhead(newReader(again, buffer), NewScanner(shape), scanners, func() Maker[string] {
+			return func(line []byte, s *Scanned[string]) { s.Made = string(line) }
+		})
 		for {
 			want, wantErr := one.Next()
 			got, scanned, gotErr := a.Next()
@@ -75,7 +77,9 @@ func TestAheadClosed(t *testing.T) {
 	}
 	text := strings.Repeat("{}\n", 500) + strings.Repeat("y", 900) + "\n" + strings.Repeat("{}\n", 500)
 	for stop := 0; stop < 1000; stop += 37 {
-		a := NewAhead(newReader(strings.NewReader(text), 64), NewScanner(shape), 2, func([]byte, *Scanned[struct{}]) {})
+		a := NewAhead(newReader(strings.NewReader(text), 64), NewScanner(shape), 2, func() Maker[struct{}] {
+			return func([]byte, *Scanned[struct{}]) {}
+		})
 		for range stop {
 			if _, _, err := a.Next(); err != nil {
 				t.Fatal(err)

@@ -67,6 +67,8 @@ type Options struct {
 	// Scanners is how many goroutines scan ahead in a long session, the one that calls Next among them; 0: none. If there
 	// are any, the Normalizer must be closed.
 	Scanners int
+	// Prepare: the records are for rules, which want what a Preparer makes of them.
+	Prepare bool
 }
 
 // piece is one logical record of a line.

@@ -21,11 +21,18 @@ type scanned = jsonl.Scanned[session.Record]
 // whole says whether a line is one record as it stands.
 func whole(v jsonl.Verdict) bool { return v.Fault == jsonl.None && v.Object && v.Surrogate < 0 }
 
-// decodeAhead is called for each line that was scanned ahead, by the goroutine that did.
-func (f *Normalizer) decodeAhead(line []byte, s *scanned) {
-	if whole(s.Verdict) {
-		s.Made.Raw, s.Made.Spans = line, s.Spans
-		f.dec.Decode(&s.Made)
+// decodeAhead returns what a goroutine that scans ahead does with each line.
+func (f *Normalizer) decodeAhead() jsonl.Maker[session.Record] {
+	prepare := func(*session.Record) {}
+	if p, ok := f.dec.(session.Preparer); ok && f.opts.Prepare {
+		prepare = p.Prepare()
+	}
+	return func(line []byte, s *scanned) {
+		if whole(s.Verdict) {
+			s.Made.Raw, s.Made.Spans = line, s.Spans
+			f.dec.Decode(&s.Made)
+			prepare(&s.Made)
+		}
 	}
 }
 

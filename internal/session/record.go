@@ -113,6 +113,9 @@ type Record struct {
 	// what others repeat, and SaidSum the hash of that; Sum is the hash of all that the record says, 0 if none was taken.
 	Said         int
 	SaidSum, Sum uint64
+
+	// Prepared is what a Preparer has made of the record, nil if none has.
+	Prepared any
 }
 
 // Ordinal is the number a paginated file gives a record.
@@ -150,6 +153,12 @@ type Decoder interface {
 	TextCut(rec *Record, at int) bool
 	// Starts are the first bytes that a record may have. A torn line is searched for them.
 	Starts() [][]byte
+}
+
+// Preparer is a Decoder whose rules do much that needs nothing but the record.
+type Preparer interface {
+	// Prepare returns what does that, after Decode, to Record.Prepared. Each goroutine needs one of its own.
+	Prepare() func(rec *Record)
 }
 
 // Shortener is a Decoder of records that are still valid without some of their members.

@@ -108,8 +108,7 @@ func (c *Checker) Record(rec *session.Record) {
 		if v := decodedAs(c.written, rec, fieldVersion); v != c.written && (c.written == "" || before(c.written, v)) {
 			c.written = v
 		}
-		n := c.room()
-		n.read(rec, c.prior(), &c.tools)
+		n := c.nodeOf(rec)
 		n.side = n.side && !c.opts.SubAgent
 		n.index, n.number = len(c.nodes), c.numbers
 		c.numbers++
@@ -138,16 +137,13 @@ func (c *Checker) prior() *node {
 	return c.nodes[len(c.nodes)-1]
 }
 
-// nodesAtOnce is for how many nodes memory is allocated at a time: all of them are kept to the end.
-const nodesAtOnce = 64
-
-// room is memory for a node.
-func (c *Checker) room() *node {
-	if len(c.spare) == 0 {
-		c.spare = make([]node, min(max(len(c.nodes), 1), nodesAtOnce))
+// nodeOf is the node of a record, which mostly was read where the line was.
+func (c *Checker) nodeOf(rec *session.Record) *node {
+	n, read := rec.Prepared.(*node)
+	if !read {
+		n = c.reader.read(rec)
 	}
-	n := &c.spare[0]
-	c.spare = c.spare[1:]
+	n.stands(rec)
 	return n
 }
 
@@ -163,7 +159,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if isTrue(rec, fieldExplicit) {
 			c.rewinds = append(c.rewinds, rec.Pos)
 		}
-		if leaf := c.tools.keeper.as(c.prior().uuid, rec, fieldLeaf); leaf != "" && !zeros(leaf) {
+		if leaf := c.reader.keeper.as(c.prior().uuid, rec, fieldLeaf); leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
 			c.ends = append(c.ends, namedEnd{leaf, rec.Pos})
 		}

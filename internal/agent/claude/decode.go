@@ -74,7 +74,7 @@ func (Decoder) Decode(rec *session.Record) {
 	rec.Kind, rec.Family, rec.Type = session.Other, session.NoFamily, ""
 	rec.ID, rec.CallID, rec.TurnID, rec.Role = nil, nil, nil, nil
 	rec.Model, rec.Boundary, rec.Answer = false, false, false
-	rec.Ordinal = session.Ordinal{}
+	rec.Ordinal, rec.Prepared = session.Ordinal{}, nil
 	typ := typeName(text(rec, fieldType))
 	rec.Type = typ
 	switch typ {

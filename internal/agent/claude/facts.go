@@ -12,8 +12,7 @@ import (
 // recordTree is how the records of the conversation hang together.
 type recordTree struct {
 	nodes         []*node // in the order of the file
-	spare         []node  // memory for more of them
-	tools         tools   // to read them with
+	reader        nodeReader
 	added         []*node // records of hist's own
 	numbers       int     // of records, those that were dropped since among them
 	changes       int     // of the tree

@@ -74,6 +74,7 @@ func (s *idSet) reserve(ids int) {
 		size *= 2
 	}
 	s.slots = make([]uint64, size)
+	clear(s.slots) // memory that is read before it is written costs a second fault, which stops the other processors, too
 	for _, sum := range old {
 		if sum != 0 {
 			*s.slot(sum) = sum

@@ -171,7 +171,52 @@ var nodeSeed = maphash.MakeSeed()
 func newNode(rec *session.Record, before *node) *node {
 	n := &node{}
 	n.read(rec, before, &tools{})
+	n.stands(rec)
 	return n
+}
+
+// nodeReader reads records of the tree, one after the other.
+type nodeReader struct {
+	tools
+	before *node  // the newest that was read
+	count  int    // how many were
+	spare  []node // memory for more: all are kept to the end
+}
+
+// nodesAtOnce is for how many nodes, at most, memory is allocated at a time.
+const nodesAtOnce = 64
+
+func (r *nodeReader) read(rec *session.Record) *node {
+	if r.before == nil {
+		r.before = &node{}
+	}
+	if len(r.spare) == 0 {
+		r.spare = make([]node, min(max(r.count, 1), nodesAtOnce))
+		for i := range r.spare {
+			r.spare[i].number = -1 // written first, as in idSet.reserve: while garbage is collected, who writes a pointer reads first
+		}
+	}
+	n := &r.spare[0]
+	r.spare = r.spare[1:]
+	n.read(rec, r.before, &r.tools)
+	r.before = n
+	r.count++
+	return n
+}
+
+// Prepare returns what reads the records of the tree, one after the other.
+func (Decoder) Prepare() func(*session.Record) {
+	r := &nodeReader{}
+	return func(rec *session.Record) {
+		if inTree(rec) {
+			rec.Prepared = r.read(rec)
+		}
+	}
+}
+
+// stands notes where a record that was read by itself stands, and what became of its line.
+func (n *node) stands(rec *session.Record) {
+	n.place, n.mended, n.torn = placeOf(finding.RefOf(rec)), rec.Mended, rec.Torn
 }
 
 // tools are what records are read with, one after the other.
@@ -188,6 +233,9 @@ type tools struct {
 func (t *tools) keepBlocks() []block {
 	if len(t.room) < len(t.blocks) {
 		t.room = make([]block, max(len(t.blocks), blocksAtOnce))
+		for i := range t.room {
+			t.room[i].kind = blockOther // written first: see nodeReader.read
+		}
 	}
 	n := copy(t.room, t.blocks)
 	kept := t.room[:n:n]
@@ -198,9 +246,9 @@ func (t *tools) keepBlocks() []block {
 // blocksAtOnce is for how many blocks memory is allocated at a time.
 const blocksAtOnce = 64
 
-// read is newNode for a node that there is.
+// read is newNode for a node that there is, without what stands says.
 func (n *node) read(rec *session.Record, before *node, with *tools) {
-	n.rare, n.words, n.place = nothing, with.words.of(rec), placeOf(finding.RefOf(rec))
+	n.rare, n.words = nothing, with.words.of(rec)
 	n.sum, n.message = sumsOf(rec)
 	n.uuid = with.keeper.decoded(rec, fieldUUID)
 	if len(field(rec, fieldLogicalParent)) > 0 {
@@ -213,7 +261,7 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.typeSpan, n.timeSpan = spanOf(rec.Spans[fieldType]), spanOf(rec.Spans[fieldTimestamp])
 	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
 	n.summary, n.toolResult = isTrue(rec, fieldSummary), len(field(rec, fieldToolResult)) > 0
-	n.start, n.mended, n.torn = int32(max(bytes.IndexByte(rec.Raw, '{'), 0)), rec.Mended, rec.Torn
+	n.start = int32(max(bytes.IndexByte(rec.Raw, '{'), 0))
 	n.when = with.clock.millis(text(rec, fieldTimestamp))
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))

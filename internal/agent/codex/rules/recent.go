@@ -78,9 +78,8 @@ func (r *recent[V]) fill() {
 		r.table = make([]uint32, 2*size)
 	} else if len(r.table) < size {
 		r.table = make([]uint32, size)
-	} else {
-		clear(r.table)
 	}
+	clear(r.table) // new memory, too: if it is read before it is written, that costs a second fault, which stops the other processors
 	r.used = 0
 	for at := range r.ring {
 		if key := r.ring[at].key; key != 0 {
