@@ -107,34 +107,6 @@ func NotBase64(data []byte) bool {
 // later lines wait, too.
 const largeData = 1 << 20
 
-// hasNonDigit says whether there is a byte that is not a base64 digit.
-func hasNonDigit(body []byte) bool {
-	for len(body) >= 8 {
-		b := body[:8]
-		if nonDigit[b[0]]|nonDigit[b[1]]|nonDigit[b[2]]|nonDigit[b[3]]|nonDigit[b[4]]|nonDigit[b[5]]|nonDigit[b[6]]|nonDigit[b[7]] != 0 {
-			return true
-		}
-		body = body[8:]
-	}
-	for _, c := range body {
-		if nonDigit[c] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// nonDigit is 1 for every byte that is not a base64 digit.
-var nonDigit = func() (s [256]byte) {
-	for i := range s {
-		s[i] = 1
-	}
-	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/" {
-		s[c] = 0
-	}
-	return s
-}()
-
 // bytesOf is valid base64, whose decoded bytes can be read at any offset.
 type bytesOf []byte
 
