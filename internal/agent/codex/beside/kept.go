@@ -56,6 +56,7 @@ func (b *both) See(rec *session.Record) {
 	b.sent.See(rec, len(b.records), b.damaged())
 	b.copies.See(rec)
 	had := b.prompts.count
+	b.prompts.follow(rec, len(b.records)-1)
 	b.prompts.See(rec)
 	if had == 0 && b.prompts.count > 0 {
 		b.prompt = len(b.records) - 1
@@ -90,18 +91,25 @@ func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 		lost = append(lost, told...)
 	}
 	var typed []check.Lost
-	if len(b.gaps) > 0 {
+	if len(b.gaps) > 0 || len(b.prompts.bare) > 0 {
 		b.further = true
 		typed = b.prompts.missing(ctx, b.dir, b.name.ThreadID, b.gaps, h.Paginated())
 	}
 	if len(typed) == 0 && (len(b.gaps) > 0 || b.prompts.answeredNone(b.copies)) {
 		typed = b.prompts.first(ctx, b.copies, h)
 	}
-	lost = append(lost, typed...)
+	lost = append(lost, inTime(typed, b.loggedCalls(ctx, lost))...)
 	slices.SortStableFunc(lost, func(a, b check.Lost) int {
 		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Behind, b.Behind))
 	})
 	return lost
+}
+
+// inTime puts what two sources tell into the order of its times.
+func inTime(some, others []check.Lost) []check.Lost {
+	all := slices.Concat(some, others)
+	slices.SortStableFunc(all, func(a, b check.Lost) int { return a.At.Compare(b.At) })
+	return all
 }
 
 // Finding is what is said of lost records.

@@ -35,10 +35,33 @@ type prompts struct {
 	shown map[uint64][]time.Time // and as events
 	known map[uint64]bool        // all of them, by their text
 	count int
+
+	turn string         // the one in hand, if it has no prompt yet
+	bare map[string]gap // the turns in which the model answered no prompt, by their ids: where it began to
 }
 
 func newPrompts() *prompts {
-	return &prompts{seed: maphash.MakeSeed(), items: map[uint64][]time.Time{}, shown: map[uint64][]time.Time{}, known: map[uint64]bool{}}
+	return &prompts{seed: maphash.MakeSeed(), items: map[uint64][]time.Time{}, shown: map[uint64][]time.Time{}, known: map[uint64]bool{}, bare: map[string]gap{}}
+}
+
+// follow notes the turns without a prompt. count readable records stand in front of the record.
+func (p *prompts) follow(rec *session.Record, count int) {
+	switch {
+	case rec.Kind == session.TurnStart && !rec.Torn:
+		p.turn = string(rec.TurnID)
+	case rec.Kind == session.TurnEnd || rec.Kind == session.Compaction || rec.Boundary:
+		p.turn = ""
+	case p.turn != "" && rec.Kind == session.Evidence && tellsUser(rec):
+		p.turn = ""
+	case p.turn != "" && answers(rec) && len(p.bare) < maxGaps:
+		at := codex.Time(rec)
+		p.bare[p.turn], p.turn = gap{count, at, at, p.turn}, ""
+	}
+}
+
+func tellsUser(rec *session.Record) bool {
+	tells, _ := codex.Evidence(rec)
+	return tells&codex.TellsUser != 0
 }
 
 // See notes a prompt of the session's.
@@ -49,7 +72,7 @@ func (p *prompts) See(rec *session.Record) {
 	if rec.Kind == session.Message && rec.Boundary {
 		p.add(p.items, codex.FirstText(rec), rec)
 	} else if rec.Kind == session.Evidence {
-		if tells, _ := codex.Evidence(rec); tells&codex.TellsUser != 0 {
+		if tellsUser(rec) {
 			p.add(p.shown, codex.ShownText(rec), rec)
 		}
 	}
@@ -127,6 +150,9 @@ func (p *prompts) missing(ctx context.Context, dir, thread string, gaps []gap, p
 				}
 				found = g
 			}
+		}
+		if g, ok := p.bare[typed.turn]; ok {
+			found = &g
 		}
 		if found == nil {
 			continue

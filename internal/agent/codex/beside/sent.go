@@ -80,6 +80,9 @@ func (s *sent) key(rec *session.Record) uint64 {
 	return sum
 }
 
+// callKey is the key of a call with an id.
+func (s *sent) callKey(id string) uint64 { return maphash.String(s.seed, id) + uint64(session.Call) }
+
 // See notes a record of the session, in front of which count readable ones stand, and damaged of those in front of the last
 // place that is damaged, -1 if none is.
 func (s *sent) See(rec *session.Record, count, damaged int) {

@@ -34,11 +34,24 @@ const (
 // typedRows are those that tell what a user has typed (codex_core::codex: 0.120; the other: 0.128 to 0.158).
 const typedRows = "level = 'DEBUG' AND target IN ('codex_core::codex', 'codex_core::session::handlers')"
 
+// calledRows are those that tell of calls, one by one (0.148 to 0.150).
+const calledRows = "level IN ('INFO', 'DEBUG') AND target IN ('codex_core::stream_events_utils', 'codex_core::tools::parallel')"
+
+// Called shows what a thread's clients told their log of its calls, in its order, as Sent does.
+func Called(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+	return inOrder(ctx, home, thread, calledRows, see)
+}
+
 // Typed shows what a thread's clients told their log of what they were asked to do, in its order, as Sent does.
 func Typed(ctx context.Context, home, thread string, see func(LogRow) bool) error {
+	return inOrder(ctx, home, thread, typedRows, see)
+}
+
+// inOrder shows the rows of a thread to which a condition applies, in their order.
+func inOrder(ctx context.Context, home, thread, condition string, see func(LogRow) bool) error {
 	more := true
 	for _, file := range codexhome.Logs() {
-		err := logged(ctx, home, file, func(r LogRow) bool { more = see(r); return more }, typedRows+" AND thread_id = ? ORDER BY id", thread)
+		err := logged(ctx, home, file, func(r LogRow) bool { more = see(r); return more }, condition+" AND thread_id = ? ORDER BY id", thread)
 		if err != nil || !more {
 			return err
 		}
