@@ -16,9 +16,9 @@ import (
 )
 
 // compare walks through a copy beside the session and takes what is between two records that stand next to each other there
-// and have a hole between them. A parent's are known by what stands behind their times; between them no hole is needed, if
-// something was said there and nothing taken back.
-func (c *copies) compare(ctx context.Context, path string, parent bool) []check.Lost {
+// and have a hole between them. A parent's are known by what stands behind their times; between them, and between those of a second
+// file of the session, no hole is needed, if something was said there and nothing taken back.
+func (c *copies) compare(ctx context.Context, path string, kind relation) []check.Lost {
 	src, err := source.Open(path)
 	if err != nil {
 		return nil
@@ -29,7 +29,7 @@ func (c *copies) compare(ctx context.Context, path string, parent bool) []check.
 		return nil
 	}
 	defer in.Close()
-	beside := &comparison{copies: c, path: path, parent: parent, sure: true, again: map[uint64]bool{}}
+	beside := &comparison{copies: c, path: path, parent: kind == aParent, twin: kind == aTwin, sure: true, again: map[uint64]bool{}}
 	r := jsonl.NewReader(in)
 	for {
 		line, err := r.Next()
@@ -48,12 +48,22 @@ func (c *copies) compare(ctx context.Context, path string, parent bool) []check.
 	}
 }
 
+// relation is what a copy is to the session.
+type relation uint8
+
+const (
+	aCopy   relation = iota // it holds the same records
+	aTwin                   // it is a second file of the session, and hist has repaired neither
+	aParent                 // the session was forked from it
+)
+
 // comparison is the walk through one copy.
 type comparison struct {
 	*copies
 
 	path   string
 	parent bool // the copy is the session's parent
+	twin   bool // it is a second file of the session, and hist has taken nothing out of either
 	later  bool // what follows in it was written after its fork was made
 	again  map[uint64]bool
 	next   int // behind which records of the session the walk is
@@ -132,9 +142,12 @@ func (b *comparison) hold(rec *session.Record) bool {
 
 // fill takes what is pending in front of record i of the session, if that is the next one and something is lost there.
 func (b *comparison) fill(i int) {
-	lost := b.holes[i]
-	if b.parent {
-		lost = (lost || b.said && b.next > 0) && !b.back
+	lost, unseen := b.holes[i], b.said && b.next > 0 && !b.back
+	switch {
+	case b.parent:
+		lost = lost && !b.back || unseen
+	case b.twin:
+		lost = lost || unseen
 	}
 	if lost && i == b.next && b.sure {
 		b.take(i, b.pending)

@@ -194,13 +194,24 @@ func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 	if len(c.records) == 0 && (c.dead || !c.headed) {
 		c.holes[0] = true
 	}
-	if len(c.holes) == 0 && (c.timeless == nil || len(c.records) == 0) || len(c.records) >= maxCompared {
+	whole := len(c.holes) == 0 && (c.timeless == nil || len(c.records) == 0)
+	if len(c.records) >= maxCompared || whole && !c.doubled() {
 		return nil
 	}
 	c.further = true
+	twins := map[string]bool{}
+	if c.doubled() {
+		for _, path := range c.files() {
+			twins[path] = true
+		}
+	}
 	var copied []check.Lost
 	for _, path := range c.candidates(ctx, h) {
-		if copied = c.compare(ctx, path, false); len(copied) > 0 {
+		kind := aCopy
+		if twins[path] {
+			kind = aTwin
+		}
+		if copied = c.compare(ctx, path, kind); len(copied) > 0 {
 			break
 		}
 	}
@@ -231,7 +242,7 @@ func (c *copies) ofParent(ctx context.Context, h session.Info) []check.Lost {
 		return nil
 	}
 	for _, path := range found {
-		if lost := c.compare(ctx, path, true); len(lost) > 0 {
+		if lost := c.compare(ctx, path, aParent); len(lost) > 0 {
 			return lost
 		}
 	}
@@ -273,6 +284,9 @@ func (c *copies) behindTime(rec *session.Record) uint64 {
 // or a fork could be compared, they are those of the session itself.
 func (c *copies) candidates(ctx context.Context, h session.Info) []string {
 	list := c.own()
+	if c.any || c.dead {
+		list = append(list, c.forks.copies(ctx, c.dir, c.name)...)
+	}
 	if len(c.records) == 0 {
 		return list
 	}
@@ -288,7 +302,22 @@ func (c *copies) candidates(ctx context.Context, h session.Info) []string {
 }
 
 // own are other files of the session.
-func (c *copies) own() (list []string) {
+func (c *copies) own() []string {
+	list := c.files()
+	if c.older != nil {
+		list = append(list, c.older()...)
+	}
+	return list
+}
+
+// doubled says whether the session lies in the home twice, and hist has repaired neither file: what it takes out stands in the other
+// one for good.
+func (c *copies) doubled() bool {
+	return len(c.files()) > 1 && (c.older == nil || len(c.older()) == 0)
+}
+
+// files are those of the home that have the session's name, plain or compressed, in the folder of its day or in the archive.
+func (c *copies) files() (list []string) {
 	day := ""
 	if t, err := time.Parse("2006-01-02T15-04-05", c.name.Time); err == nil {
 		day = filepath.Join(c.dir, "sessions", t.Format("2006"), t.Format("01"), t.Format("02"))
@@ -301,9 +330,6 @@ func (c *copies) own() (list []string) {
 				}
 			}
 		}
-	}
-	if c.older != nil {
-		list = append(list, c.older()...)
 	}
 	return list
 }

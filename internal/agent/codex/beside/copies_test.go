@@ -158,3 +158,36 @@ func compressed(t *testing.T, text []byte) []byte {
 	}
 	return enc.EncodeAll(text, nil)
 }
+
+// TestTwinOfRepaired: where nothing looks damaged, what a second file of the session has more is what was lost, unless hist has taken
+// it out.
+func TestTwinOfRepaired(t *testing.T) {
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	for _, repaired := range []bool{false, true} {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/bad-twin.txtar"), dir); err != nil {
+			t.Fatal(err)
+		}
+		path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+		older := func() []string {
+			if repaired {
+				return []string{filepath.Join(dir, "kept", "original")}
+			}
+			return nil
+		}
+		by := func(ctx context.Context, _, home, base string) check.Kept {
+			return Kept(ctx, home, base, older, NewForks())
+		}
+		src := openSource(t, path)
+		res, err := lint.Source(t.Context(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: dir, Kept: by})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := lostRecords(res.Findings); (found == nil) != repaired {
+			t.Errorf("repaired %v: found %+v", repaired, found)
+		}
+	}
+}

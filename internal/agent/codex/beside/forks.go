@@ -3,21 +3,29 @@ package beside
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// Forks knows which sessions of a home were forked from which. It reads their headers once, when it is first asked for a
-// home: one is for a run over many sessions, and not for longer. Its methods may be called from several goroutines.
+// Forks knows which sessions of a home were forked from which, and which files hold one thread. It reads their headers once, when
+// it is first asked for a home: one is for a run over many sessions, and not for longer. Its methods may be called from several
+// goroutines.
 type Forks struct {
 	mu    sync.Mutex
-	homes map[string]map[string][]string // by the home and the thread
+	homes map[string]headers
+}
+
+// headers are the files of a home by what their headers say.
+type headers struct {
+	forks map[string][]string // by the thread that they were forked from
+	files map[string][]string // by their own
 }
 
 // NewForks knows nothing yet.
-func NewForks() *Forks { return &Forks{homes: map[string]map[string][]string{}} }
+func NewForks() *Forks { return &Forks{homes: map[string]headers{}} }
 
 // maxForks is how many sessions of a home are asked whose forks they are.
 const maxForks = 4096
@@ -26,16 +34,32 @@ var errEnough = errors.New("enough")
 
 // of are the files of the sessions that were forked from a thread.
 func (f *Forks) of(ctx context.Context, dir, thread string) []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.homes[dir] == nil {
-		f.homes[dir] = forksIn(ctx, dir)
-	}
-	return f.homes[dir][thread]
+	return f.in(ctx, dir).forks[thread]
 }
 
-func forksIn(ctx context.Context, dir string) map[string][]string {
-	forks := map[string][]string{}
+// copies are the files that hold the same rollout as a session with that name, under whatever name and in whatever folder: what a
+// synchronisation leaves of two that disagree, or somebody's copy.
+func (f *Forks) copies(ctx context.Context, dir string, of home.FileName) (list []string) {
+	for _, path := range f.in(ctx, dir).files[of.ThreadID] {
+		name, ok := home.ParseName(filepath.Base(path))
+		if ok && name.RolloutID == of.RolloutID || !ok && of.RolloutID == of.ThreadID {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
+func (f *Forks) in(ctx context.Context, dir string) headers {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.homes[dir].forks == nil {
+		f.homes[dir] = headersIn(ctx, dir)
+	}
+	return f.homes[dir]
+}
+
+func headersIn(ctx context.Context, dir string) headers {
+	all := headers{forks: map[string][]string{}, files: map[string][]string{}}
 	n := 0
 	for _, root := range home.Sessions(dir) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
@@ -45,8 +69,12 @@ func forksIn(ctx context.Context, dir string) map[string][]string {
 			if e.Err != nil {
 				return nil
 			}
-			if h, ok := headerOf(ctx, e.Path); ok && h.ForkedFrom != "" {
-				forks[h.ForkedFrom] = append(forks[h.ForkedFrom], e.Path)
+			h, ok := headerOf(ctx, e.Path)
+			if ok && h.ForkedFrom != "" {
+				all.forks[h.ForkedFrom] = append(all.forks[h.ForkedFrom], e.Path)
+			}
+			if ok {
+				all.files[h.ID] = append(all.files[h.ID], e.Path)
 			}
 			return nil
 		})
@@ -54,5 +82,5 @@ func forksIn(ctx context.Context, dir string) map[string][]string {
 			break
 		}
 	}
-	return forks
+	return all
 }

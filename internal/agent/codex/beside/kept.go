@@ -69,7 +69,8 @@ func (b *both) See(rec *session.Record) {
 // Missing are the records that the file lacks: those that another file holds; where none does, what the client's log tells,
 // or its database; and prompts that nothing else tells of.
 func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
-	lost := merged(b.missing(ctx, h), b.logged(ctx))
+	copied, logged := b.missing(ctx, h), b.logged(ctx)
+	lost := append(merged(copied, logged), b.beyond(copied, logged)...)
 	for i := range lost {
 		if rec := b.decode(lost[i].Line); rec != nil {
 			b.prompts.See(rec)
@@ -103,6 +104,50 @@ func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Behind, b.Behind))
 	})
 	return lost
+}
+
+// beyond is what the log tells of the session's end beyond a copy that ends sooner: where all that the copy has there stands at the
+// beginning of what the log has.
+func (b *both) beyond(copied, logged []check.Lost) []check.Lost {
+	inside := func(l check.Lost) bool { return l.Behind < len(b.records) }
+	copied, logged = slices.DeleteFunc(slices.Clone(copied), inside), slices.DeleteFunc(slices.Clone(logged), inside)
+	at, shown := 0, "" // how far the copy tells what the log has, and what it shows behind that
+	for _, l := range copied {
+		rec := b.decode(l.Line)
+		if rec == nil || !inHistory(rec) {
+			shown = shownIn(rec)
+			continue
+		}
+		key := b.sent.key(rec)
+		for at < len(logged) && !b.holdsItem(logged[at]) {
+			at++
+		}
+		if at == len(logged) || b.sent.key(b.decode(logged[at].Line)) != key {
+			return nil
+		}
+		at, shown = at+1, ""
+	}
+	if at == 0 {
+		return nil
+	}
+	if at < len(logged) && shown != "" && shownIn(b.decode(logged[at].Line)) == shown {
+		at++
+	}
+	return logged[at:]
+}
+
+// holdsItem says whether a lost record holds an item of the model's history.
+func (b *both) holdsItem(l check.Lost) bool {
+	rec := b.decode(l.Line)
+	return rec != nil && inHistory(rec)
+}
+
+// shownIn is what an event shows of a message, as it stands there; "" if it is no such event.
+func shownIn(rec *session.Record) string {
+	if rec == nil || rec.Kind != session.Evidence {
+		return ""
+	}
+	return string(codex.ShownText(rec))
 }
 
 // inTime puts what two sources tell into the order of its times.

@@ -208,6 +208,49 @@ func TestLoggedBesideCopy(t *testing.T) {
 	}
 }
 
+// TestLoggedBeyondCopy takes the end from a copy as far as that goes, and what came then from the log.
+func TestLoggedBeyondCopy(t *testing.T) {
+	dir := changedHome(t, "ok-logged", nil)
+	path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(string(text)))
+	place := func(part string) int {
+		return slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, part) })
+	}
+	for name, until := range map[string]int{
+		"a prompt":            place(`"text":"How many lines has it?"`) + 1,
+		"a prompt, shown":     place(`"message":"How many lines has it?"`) + 1,
+		"a call":              place(`"id":"fc_10900"`) + 1,
+		"the output":          place(`"type":"function_call_output","call_id":"call_2"`) + 1,
+		"the answer's event":  place(`"message":"Twelve."`) + 1,
+		"the end of its turn": place(`"last_agent_message":"Twelve."`) + 1,
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, nil, filepath.Join(dir, "archived_sessions", filepath.Base(path)), []byte(strings.Join(lines[:until], "")))
+			write(t, nil, path, []byte(strings.Join(lines[:place(`"type":"function_call_output","call_id":"call_1"`)+1], "")+"~~~"))
+			told := map[string]int{}
+			for _, f := range lintOpened(t, openSource(t, path), dir).Findings {
+				for _, e := range f.Edits {
+					for _, part := range []string{`"text":"How many lines has it?"`, `"message":"How many lines has it?"`, `\"wc -l`, "12 notes", `"text":"Twelve."`, `"message":"Twelve."`, `"text":"And how many words?"`, "88 notes"} {
+						told[part] += strings.Count(string(e.New.Literal), part)
+					}
+				}
+			}
+			for part, n := range told {
+				if n != 1 {
+					t.Errorf("%s is told %d times", part, n)
+				}
+			}
+			if len(told) == 0 {
+				t.Error("nothing was taken")
+			}
+		})
+	}
+}
+
 // TestLoggedHalf takes the lost half of a call and its output from the log, where nothing but the other half shows that it is
 // lost; and nothing where the log has not got it either.
 func TestLoggedHalf(t *testing.T) {
