@@ -125,6 +125,7 @@ func items(text []byte) []string {
 				Type    string
 				Role    string
 				Name    string
+				Input   string
 				CallID  string `json:"call_id"`
 				Content []struct{ Text string }
 			}
@@ -135,7 +136,7 @@ func items(text []byte) []string {
 		if r.Payload.Role == "developer" && len(r.Payload.Content) > 0 && strings.HasPrefix(r.Payload.Content[0].Text, "[hist: your reasoning") {
 			continue // the summary of reasoning that stays lost: it counts as missing
 		}
-		if r.Payload.Name == "lost_call" {
+		if r.Payload.Name == "lost_call" || strings.HasPrefix(r.Payload.Input, "[hist: ") {
 			continue // the call of an output that is left alone: it counts as missing
 		}
 		item := strings.Join([]string{r.Payload.Type, r.Payload.Role, r.Payload.CallID}, " ")

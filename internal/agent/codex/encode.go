@@ -139,7 +139,7 @@ func patchText(tool Tool, ev gjson.Result) string {
 		exit = 1
 		text = cmp.Or(ev.Get("stderr").String(), text, "The patch was not applied: "+cmp.Or(ev.Get("status").String(), "failed")+".")
 	} else if text == "" {
-		text = "Success. Updated the following files:\n" + changedFiles(ev.Get("changes"))
+		text = patchDone + changedFiles(ev.Get("changes"))
 	}
 	if tool.Type == "custom_tool_call" || tool.Name == "shell" {
 		return structured(text, exit, 0)

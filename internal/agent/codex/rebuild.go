@@ -51,18 +51,42 @@ func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error)
 	return nil, fmt.Errorf("a %s does not tell the call", kind)
 }
 
-// LostCall writes a call of which only the output, of that payload type, is left. It is of no tool that there is: which one
-// was called is lost as well. Clients send it with the output, which they drop without one.
-func LostCall(callID, outputType, stamp string) []byte {
+// LostCall writes a call of which only the output, in a record of that payload type, is left. It is of no tool that there is, unless
+// the output tells which one was called. Clients send it with the output, which they drop without one.
+func LostCall(callID, outputType string, output []byte) []byte {
+	stamp := StampOf(output)
 	if outputType == "custom_tool_call_output" {
+		if files := patchedFiles(output); files != "" {
+			return newCustomCall(stamp, callID, "apply_patch", lostPatch+files)
+		}
 		return newCustomCall(stamp, callID, lostTool, lostCall)
 	}
 	return newFunctionCall(stamp, callID, lostTool, `{"hist_note":`+string(quote(lostCall))+`}`)
 }
 
+// patchedFiles are the lines in which apply_patch tells what it has changed, "" if the output is not its own.
+func patchedFiles(output []byte) (files string) {
+	text := gjson.GetBytes(output, "payload.output").String()
+	if inner := gjson.Get(text, "output"); strings.HasPrefix(text, "{") && inner.Type == gjson.String { // as clients before 0.120 write it
+		text = inner.String()
+	}
+	_, list, _ := strings.Cut(text, patchDone)
+	for line := range strings.Lines(list) {
+		if len(line) < 3 || !strings.Contains("AMD", line[:1]) || line[1] != ' ' {
+			break
+		}
+		files += line
+	}
+	return files
+}
+
+// patchDone is what apply_patch says in front of the files that it has changed.
+const patchDone = "Success. Updated the following files:\n"
+
 const (
-	lostTool = "lost_call"
-	lostCall = "[hist: the session file was damaged here; which tool this call asked, and for what, is lost; its output is not]"
+	lostTool  = "lost_call"
+	lostCall  = "[hist: the session file was damaged here; which tool this call asked, and for what, is lost; its output is not]"
+	lostPatch = "[hist: the session file was damaged here; this patch is lost, its output is not; it changed these files]\n"
 )
 
 func newFunctionCall(stamp, callID, name, arguments string) []byte {

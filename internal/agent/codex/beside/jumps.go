@@ -20,17 +20,21 @@ type jumps struct {
 	mixed    bool // the sums are those of two writers
 	found    []jump
 
-	inTurn  bool      // a turn has begun and not ended
-	ended   int       // so many readable records stand in front of what is behind the newest end of a turn, 0 if none has ended
-	endedAt time.Time // when that was
-	first   int       // the first item behind it that is in no turn, 0 if there is none
+	begun   map[string]int // the turns that begin in the session
+	inTurn  bool           // a turn has begun and not ended
+	start   int            // so many readable records stand in front of what is behind its beginning
+	startAt time.Time      // when that was
+	ended   int            // so many readable records stand in front of what is behind the newest end of a turn, 0 if none has ended
+	endedAt time.Time      // when that was
+	first   int            // the first item behind it that is in no turn, 0 if there is none
+	firstAt time.Time      // when that was
 }
 
 // jump is where something is missing: an answer between two counts of tokens, or a turn's beginning between the end of the
 // turn before and an item, of which the records have these numbers.
 type jump struct {
 	behind, before int
-	from           time.Time
+	from, to       time.Time
 }
 
 // See notes a record, in front of which count readable ones stand.
@@ -50,7 +54,7 @@ func (j *jumps) See(rec *session.Record, count int) {
 		case grown < 0:
 			j.mixed, j.found = true, nil // the ends of turns do not tell either, where two have written
 		case took > 0 && (grown > took || grown == took && !j.answered) && len(j.found) < maxGaps:
-			j.found = append(j.found, jump{j.at, count, j.from})
+			j.found = append(j.found, jump{j.at, count, j.from, codex.Time(rec)})
 		}
 		j.total, j.at, j.from, j.answered = total, count+1, codex.Time(rec), false
 	}
@@ -60,23 +64,31 @@ func (j *jumps) See(rec *session.Record, count int) {
 func (j *jumps) turns(rec *session.Record, count int) {
 	switch {
 	case rec.Kind == session.TurnStart:
-		j.inTurn = true
+		j.inTurn, j.start, j.startAt = true, count+1, codex.Time(rec)
 	case rec.Kind == session.TurnEnd:
-		if !j.inTurn && j.first > 0 && len(rec.TurnID) > 0 && !j.mixed && len(j.found) < maxGaps {
-			j.found = append(j.found, jump{j.ended, j.first - 1, j.endedAt})
+		if _, begins := j.begun[string(rec.TurnID)]; !begins && len(rec.TurnID) > 0 && !j.mixed && len(j.found) < maxGaps {
+			switch {
+			case j.inTurn: // the end of the turn before is lost as well
+				j.found = append(j.found, jump{j.start, count - 1, j.startAt, codex.Time(rec)})
+			case j.first > 0:
+				j.found = append(j.found, jump{j.ended, j.first - 1, j.endedAt, j.firstAt})
+			}
 		}
 		j.inTurn, j.ended, j.endedAt, j.first = false, count+1, codex.Time(rec), 0
 	case rec.Model && !j.inTurn && j.ended > 0 && j.first == 0:
-		j.first = count
+		j.first, j.firstAt = count, codex.Time(rec)
 	}
 }
 
 // jumped are the places between the items of the session where what is missing may have stood: in front of each item between
-// the two counts, and of the next one behind them.
-func (s *sent) jumped(have []sentItem) (gaps []gap) {
+// the two counts, and of the next one behind them. Where something is damaged between these, that is the place.
+func (s *sent) jumped(have []sentItem, damaged []gap) (gaps []gap) {
 	for _, jump := range s.jumps.found {
 		if jump.behind <= s.behind {
 			continue // a compaction has taken it out of what is sent
+		}
+		if slices.ContainsFunc(damaged, func(g gap) bool { return jump.behind <= g.behind && g.behind <= jump.before+1 }) {
+			continue
 		}
 		next, _ := slices.BinarySearchFunc(have, jump.behind, func(item sentItem, at int) int { return cmp.Compare(int(item.record), at) })
 		for ; next < len(have); next++ {
@@ -84,7 +96,7 @@ func (s *sent) jumped(have []sentItem) (gaps []gap) {
 			if next > 0 && int(have[next-1].record) >= behind { // in front of the events that belong to the item
 				behind = min(s.next(have[next-1]), int(have[next].record))
 			}
-			gaps = append(gaps, gap{behind: behind, from: jump.from})
+			gaps = append(gaps, gap{behind: behind, from: jump.from, to: jump.to})
 			if int(have[next].record) > jump.before {
 				break
 			}

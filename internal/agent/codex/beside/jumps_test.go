@@ -62,13 +62,42 @@ func TestLoggedBeginning(t *testing.T) {
 	}
 	lines := strings.SplitAfter(string(text), "\n")
 	begun := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "How many lines has it?") })
-	lines = slices.Delete(lines, begun-2, begun+2) // the turn's beginning and settings, the prompt and its event
+	for _, from := range []int{begun - 2, begun - 3} { // the turn's beginning and settings, the prompt and its event; and the end of the turn before
+		left := slices.Delete(slices.Clone(lines), from, begun+2)
+		if err := os.WriteFile(path, []byte(strings.Join(left, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := lostRecords(lintOpened(t, openSource(t, path), dir).Findings)
+		if found == nil || found.Source != "logs_2.sqlite" || found.Pos.Line != int64(from) {
+			t.Errorf("found %+v, want the prompt behind line %d", found, from)
+		}
+	}
+}
+
+// TestLoggedJumpBesideDamage takes what the count of tokens tells of from the log where something is damaged elsewhere, too.
+func TestLoggedJumpBesideDamage(t *testing.T) {
+	dir := changedHome(t, "ok-logged", nil)
+	path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(strings.Lines(counted(string(text), "call_2")))
+	output := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "88 notes.txt") })
+	lines[output] = "~~~\n"
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found := lostRecords(lintOpened(t, openSource(t, path), dir).Findings)
-	if found == nil || found.Source != "logs_2.sqlite" || found.Pos.Line != int64(begun-2) {
-		t.Errorf("found %+v, want the prompt behind line %d", found, begun-2)
+	var told strings.Builder
+	for _, f := range lintOpened(t, openSource(t, path), dir).Findings {
+		for _, e := range f.Edits {
+			told.Write(e.New.Literal)
+		}
+	}
+	for _, part := range []string{"wc -l", "12 notes.txt", "88 notes.txt"} {
+		if !strings.Contains(told.String(), part) {
+			t.Errorf("%s does not come back", part)
+		}
 	}
 }
 

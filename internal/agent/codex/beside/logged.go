@@ -52,9 +52,7 @@ func (b *both) logged(ctx context.Context) []check.Lost {
 	}
 	have := b.sent.all(b.decode)
 	gaps = append(gaps[:len(gaps):len(gaps)], b.sent.halves(have)...)
-	if len(gaps) == 0 {
-		gaps = b.sent.jumped(have)
-	}
+	gaps = append(gaps, b.sent.jumped(have, gaps)...)
 	if len(gaps) == 0 || len(gaps) >= maxGaps {
 		return nil
 	}
@@ -68,7 +66,7 @@ func (b *both) logged(ctx context.Context) []check.Lost {
 			end++
 		}
 		if lost, ok := b.compared(requests[:end], said, have, gaps, len(b.records)); ok {
-			lost = merged(lost, b.earlier(ctx, requests, have, gaps, lost))
+			lost = merged(lost, b.earlier(ctx, requests, have, gaps))
 			return append(lost, b.compacted(newest, answers, gaps)...)
 		}
 		if newest == nil {
@@ -176,45 +174,48 @@ func asks(rec *session.Record) bool {
 	return rec.Type == "response_item/message" && !rec.Answer
 }
 
-// earlier are the items that were lost in front of where a client went on with the damaged session: what it has sent since
-// lacks them, but the requests before that have them. The newest of those is laid over what stands in front of the gap.
-func (b *both) earlier(ctx context.Context, requests []asked, have []sentItem, gaps []gap, lost []check.Lost) (out []check.Lost) {
-	filled := map[int]bool{}
-	for _, l := range lost {
-		filled[l.Behind] = true
-	}
+// earlier are the items that were lost in front of where another process went on with the damaged session: what that has sent lacks
+// them, but the requests before it have them. The newest of these is laid over what stands in front. What one and the same process
+// has sent and then sends no more was taken back.
+func (b *both) earlier(ctx context.Context, requests []asked, have []sentItem, gaps []gap) (lost []check.Lost) {
 	tried := 0
-	for i := len(gaps) - 1; i >= 0 && tried < maxEarlier; i-- {
-		g := gaps[i]
-		if g.to.IsZero() || filled[g.behind] || g.behind <= b.sent.behind {
+	for from := 1; from < len(requests) && tried < maxEarlier; from++ {
+		next := requests[from-1]
+		end, ok := b.wentOn(requests[from], next, gaps)
+		if next.row.Process == requests[from].row.Process || !ok || end <= b.sent.behind {
 			continue
-		}
-		from := slices.IndexFunc(requests, func(r asked) bool { return r.row.At.Before(g.to) })
-		if from < 0 {
-			return out // the log does not reach so far back
-		}
-		if from == 0 || requests[from].row.Process == requests[from-1].row.Process {
-			continue // the client that wrote both has taken back what the newer one lacks
 		}
 		tried++
 		until := from + 1
 		for until < len(requests) && requests[until].between == requests[from].between {
 			until++
 		}
-		front, _ := slices.BinarySearchFunc(have, g.behind, func(item sentItem, at int) int { return cmp.Compare(int(item.record), at) })
-		said := b.answers(ctx, requests[from].row, &requests[from-1].row)
-		if more, ok := b.compared(requests[from:until], said, have[:front], gaps[:i+1], g.behind); ok {
-			for _, l := range more {
-				filled[l.Behind] = true
-			}
-			out = append(out, more...)
+		front, _ := slices.BinarySearchFunc(have, end, func(item sentItem, at int) int { return cmp.Compare(int(item.record), at) })
+		holes, _ := slices.BinarySearchFunc(gaps, end+1, func(g gap, at int) int { return cmp.Compare(g.behind, at) })
+		said := b.answers(ctx, requests[from].row, &next.row)
+		if more, ok := b.compared(requests[from:until], said, have[:front], gaps[:holes], end); ok {
+			lost = merged(lost, more)
 		}
 	}
-	return out
+	return lost
 }
 
-// maxEarlier is how many gaps are compared with the requests before them.
+// maxEarlier is how many processes before the newest are asked.
 const maxEarlier = 16
+
+// wentOn is how many records stand in front of where the process that sent next went on behind the one that sent last: those in front
+// of its turn or, if that does not tell, of the damaged place between the two.
+func (b *both) wentOn(last, next asked, gaps []gap) (records int, ok bool) {
+	if at, ok := b.sent.begun[next.turn]; ok && next.turn != "" {
+		return at, true
+	}
+	for _, g := range gaps {
+		if !g.to.IsZero() && last.row.At.Before(g.to) && !next.row.At.Before(g.to) {
+			records, ok = g.behind, true
+		}
+	}
+	return records, ok
+}
 
 // compared lays the newest of some requests over the session, or over its first records. They are those between two
 // compactions, the newest first.

@@ -61,6 +61,9 @@ func TestLogged(t *testing.T) {
 			return row[:from] + row[to:]
 		}), ""},
 		{"what a client lacked that went on with the damaged session", "bad-logged", behindHole("pid:8:0aa1"), "2 records"},
+		{"what it lacked, and the log does not say in which turn", "bad-logged", func(s string) string {
+			return strings.ReplaceAll(behindHole("pid:8:0aa1")(s), "01a203a0-1c03", "01a203a0-1c09")
+		}, "2 records"},
 		{"what the same client had taken back", "bad-logged", behindHole("pid:7:0aa1"), ""},
 		{"a turn that another one took the place of", "bad-logged-cut", newest(func(row string) string {
 			return strings.ReplaceAll(row, "Which files are here?", "Which files were here?")

@@ -28,7 +28,7 @@ type sent struct {
 	torn      []tornItem
 	shown     []sentItem        // events that show a text, with the keys of that
 	thoughts  []sentItem        // events that show what was thought
-	begun     map[string]bool   // turns that begin in the session
+	begun     map[string]int    // the turns that begin in the session, by their records
 	at        map[int]time.Time // when the items behind damaged places were written, by their records
 	jumps     jumps
 }
@@ -58,7 +58,8 @@ const maxBegun = 1 << 16
 const maxBase = 16 << 20
 
 func newSent() *sent {
-	return &sent{seed: maphash.MakeSeed(), behind: -1, begun: map[string]bool{}, open: map[uint64]bool{}, at: map[int]time.Time{}}
+	begun := map[string]int{}
+	return &sent{seed: maphash.MakeSeed(), behind: -1, begun: begun, open: map[uint64]bool{}, at: map[int]time.Time{}, jumps: jumps{begun: begun}}
 }
 
 // key stands for an item of the model's history: a call or an output by its id, any other by the beginning and the end of
@@ -101,7 +102,7 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 		s.paginated = string(codex.Text(rec, codex.FieldHistoryMode)) == "paginated"
 	case rec.Kind == session.TurnStart:
 		if len(s.begun) < maxBegun {
-			s.begun[string(rec.TurnID)] = true
+			s.begun[string(rec.TurnID)] = count
 		}
 	case rec.Kind == session.Evidence:
 		if text := codex.ShownText(rec); text != nil && len(s.shown) < maxCompared {
@@ -250,7 +251,10 @@ func (s *sent) all(decode func([]byte) *session.Record) []sentItem {
 }
 
 // begins says whether a turn begins in the session.
-func (s *sent) begins(turn string) bool { return s.begun[turn] }
+func (s *sent) begins(turn string) bool {
+	_, ok := s.begun[turn]
+	return ok
+}
 
 // shownBetween is the event between two records that shows an item, by its number among the records; of a thought the last
 // one. It is -1 if there is none.

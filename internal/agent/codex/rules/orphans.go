@@ -41,7 +41,10 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 			out.group = nil
 		}
 		f.Fix, f.Lost = StandIn, 1
-		f.Edits = []Edit{c.placeCall(out.ref.Pos, out, Content{Literal: codex.LostCall(out.callID, out.kind, out.stamp)})}
+		id, kind := out.callID, out.kind
+		f.Edits = []Edit{c.placeCall(out.ref.Pos, out, Content{From: &out.ref, Build: func(record []byte) ([]byte, error) {
+			return codex.LostCall(id, kind, record), nil
+		}})}
 	default:
 		out.rebuilt = false
 	}
