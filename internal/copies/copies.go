@@ -20,22 +20,35 @@ import (
 // called from several goroutines.
 type Copies struct {
 	byOriginal func() map[string][]runs.File // by the original's real path
+	originals  func() map[string]string      // the originals' real paths, by the copies'
 }
 
 // New returns Copies that read the records of runs when they are first needed.
 func New() *Copies {
-	return &Copies{sync.OnceValue(func() map[string][]runs.File {
-		by := map[string][]runs.File{}
-		list, _ := runs.List() // of a record that can't be read no copies are known
-		for _, m := range list {
-			for _, f := range m.Files {
-				if f.Mode == runs.NewThread && f.Published && !f.Undone {
-					by[f.Source] = append(by[f.Source], f)
-				}
+	byOriginal := sync.OnceValue(readRuns)
+	return &Copies{byOriginal, sync.OnceValue(func() map[string]string {
+		by := map[string]string{}
+		for original, files := range byOriginal() {
+			for _, f := range files {
+				by[f.Target] = original
 			}
 		}
 		return by
 	})}
+}
+
+// readRuns lists the copies that were made and are not taken back, by their originals' real paths, the newest first.
+func readRuns() map[string][]runs.File {
+	by := map[string][]runs.File{}
+	list, _ := runs.List() // of a record that can't be read no copies are known
+	for _, m := range list {
+		for _, f := range m.Files {
+			if f.Mode == runs.NewThread && f.Published && !f.Undone {
+				by[f.Source] = append(by[f.Source], f)
+			}
+		}
+	}
+	return by
 }
 
 // Of returns the thread id of the newest repaired copy of a session, "" if there is none. A copy counts if it still exists
@@ -69,12 +82,8 @@ func (c *Copies) Original(path string) string {
 	if err != nil {
 		return ""
 	}
-	for source, files := range c.byOriginal() {
-		for _, f := range files {
-			if name := lint.NameOf(source, true); name.Canonical && f.Target == real {
-				return name.ThreadID
-			}
-		}
+	if name := lint.NameOf(c.originals()[real], true); name.Canonical {
+		return name.ThreadID
 	}
 	return ""
 }

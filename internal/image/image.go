@@ -40,7 +40,7 @@ const (
 	Nowhere              // any other URL
 )
 
-// Check checks the URL of an image. Clients from 0.145 on look only at the data, which must be complete (but a JPEG may be
+// Check checks the URL of an image. Codex's clients from 0.145 on look only at the data, which must be complete (but a JPEG may be
 // truncated); older ones pass the URL on, and the model API also looks at the type that it names. Measured with 0.79.0,
 // 0.114.0, 0.145.0 and 0.169.0.
 func Check(url []byte) Verdict {
