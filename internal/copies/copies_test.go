@@ -26,7 +26,12 @@ func TestCopies(t *testing.T) {
 	if err := os.WriteFile(original, []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run := recorded(t, original, target)
+	elsewhere := filepath.Join(dir, "output.jsonl")
+	recorded(t, original, elsewhere, runs.Output)
+	if got := New().Original(elsewhere) + New().Of(t.Context(), original, 3); got != "" {
+		t.Errorf("what the user had written to another file counts as a copy of %q", got)
+	}
+	run := recorded(t, original, target, runs.NewThread)
 	if got := New().Original(target); got != id {
 		t.Errorf("the copy is one of %q, want %q", got, id)
 	}
@@ -87,7 +92,7 @@ func rolloutOf(dir, id string) string {
 }
 
 // recorded is the record of a run that has made a copy.
-func recorded(t *testing.T, original, target string) *runs.Run {
+func recorded(t *testing.T, original, target, mode string) *runs.Run {
 	t.Helper()
 	run, err := runs.New("test")
 	if err != nil {
@@ -97,7 +102,7 @@ func recorded(t *testing.T, original, target string) *runs.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &runs.File{Source: original, Target: target, Mode: runs.NewThread, SizeBefore: size, SHA256Before: sha, ModTimeBefore: time.Now()}
+	f := &runs.File{Source: original, Target: target, Mode: mode, SizeBefore: size, SHA256Before: sha, ModTimeBefore: time.Now()}
 	write := func(w io.Writer) error {
 		_, err := io.WriteString(w, "{}\n")
 		return err

@@ -32,13 +32,17 @@ func TestReadPastWhatIsBroken(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			before, err := Read()
+			if whole := strings.Count(left, "}\n"); err != nil || len(before) != whole {
+				t.Errorf("%d decisions at first, %v, want %d", len(before), err, whole)
+			}
 			for _, d := range []Decision{{ID: "b", Digest: "one", Repaired: true, Run: "r1"}, {ID: "c"}, {ID: "c", Why: "later"}} {
 				if err := Append(d); err != nil {
 					t.Fatal(err)
 				}
 			}
 			all, err := Read()
-			if err != nil || len(all) < 2 || all[len(all)-2].ID != "b" || all[len(all)-1].Why != "later" {
+			if err != nil || len(all) != len(before)+2 || all[len(all)-2].ID != "b" || all[len(all)-1].Why != "later" {
 				t.Errorf("%+v, %v", all, err)
 			}
 			if run, err := Tried("one"); run != "r1" || err != nil {
