@@ -90,11 +90,8 @@ func (e *env) repair(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if to := r.wanted(); (to == repair.ToFile && !isDir(c.String("output")) || to == repair.ToStream) && len(list) > 1 {
-		return usage("--output names one file but there are %d sessions; give a directory", len(list))
-	}
-	if c.IsSet("branch") && (c.String("branch") == "" || len(list) != 1 || len(operands) == 0) {
-		return usage("--branch takes the uuid of a record of one session: name that session")
+	if err := r.fits(list, operands); err != nil {
+		return err
 	}
 	r.bar = e.newProgress(list, passesOfRepair)
 	defer func() { r.bar.end() }()
@@ -105,22 +102,41 @@ func (e *env) repair(c *cli.Context) error {
 		r.bar.end()
 		r.bar = e.newProgress(list, passesOfRepair)
 	}
-	for _, t := range list {
-		if err := r.one(c.Context, t); err != nil {
-			// What was repaired before can be taken back.
-			if end := r.print.end(context.WithoutCancel(c.Context), c, r.run); !errors.Is(err, end) {
-				return errors.Join(err, end)
-			}
-			return err
-		}
-	}
-	if err := r.print.end(c.Context, c, r.run); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
+	if err := r.all(c.Context, list); err != nil {
+		return err
 	}
 	for _, code := range []int{ExitUsage, ExitInUse, ExitIO, ExitFindings} {
 		if r.codes[code] {
 			return exit(code)
 		}
+	}
+	return nil
+}
+
+// fits refuses options that don't go with what was asked for.
+func (r *repairRun) fits(list []target, operands []string) error {
+	if to := r.wanted(); (to == repair.ToFile && !isDir(r.c.String("output")) || to == repair.ToStream) && len(list) > 1 {
+		return usage("--output names one file but there are %d sessions; give a directory", len(list))
+	}
+	if branch := r.c.String("branch"); r.c.IsSet("branch") && (branch == "" || len(list) != 1 || len(operands) == 0) {
+		return usage("--branch takes the uuid of a record of one session: name that session")
+	}
+	return nil
+}
+
+// all repairs the sessions one after the other, and ends the report.
+func (r *repairRun) all(ctx context.Context, list []target) error {
+	for _, t := range list {
+		if err := r.one(ctx, t); err != nil {
+			// What was repaired before can be taken back.
+			if end := r.print.end(context.WithoutCancel(ctx), r.c, r.run); !errors.Is(err, end) {
+				return errors.Join(err, end)
+			}
+			return err
+		}
+	}
+	if err := r.print.end(ctx, r.c, r.run); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
 }

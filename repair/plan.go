@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/normalize"
@@ -145,31 +146,9 @@ func choose(findings []lint.Finding, choice Choice) *plan {
 
 // dropCollisions takes findings out of the plan until no two edits want the same bytes of one record.
 func (p *plan) dropCollisions() {
-	type wanted struct {
-		cuts []lint.Cut
-		by   []int // whose they are, by index in Mend
-	}
-	at := map[session.Pos]*wanted{}
-	gone := map[session.Pos]bool{}
-	for i := range p.Mend {
-		for _, e := range p.Mend[i].Edits {
-			switch e.Op {
-			case lint.Remove:
-				gone[e.At] = true
-			case lint.Splice:
-				if at[e.At] == nil {
-					at[e.At] = &wanted{}
-				}
-				for _, c := range e.Cuts {
-					at[e.At].cuts = append(at[e.At].cuts, c)
-					at[e.At].by = append(at[e.At].by, i)
-				}
-			}
-		}
-	}
 	dropped := map[int]bool{}
-	for pos, w := range at {
-		if gone[pos] || len(w.cuts) == 1 {
+	for _, w := range p.wantedCuts() {
+		if len(w.cuts) == 1 {
 			continue
 		}
 		for _, c := range session.Colliding(w.cuts) {
@@ -186,6 +165,37 @@ func (p *plan) dropCollisions() {
 		}
 	}
 	p.Mend = kept
+}
+
+// wantedCuts are the cuts that the plan's findings would make in one record, and whose they are, by index in Mend.
+type wantedCuts struct {
+	cuts []lint.Cut
+	by   []int
+}
+
+// wantedCuts gathers them by record. Of one that is taken out as a whole none are made.
+func (p *plan) wantedCuts() map[session.Pos]*wantedCuts {
+	at := map[session.Pos]*wantedCuts{}
+	removed := map[session.Pos]bool{}
+	for i := range p.Mend {
+		for _, e := range p.Mend[i].Edits {
+			switch e.Op {
+			case lint.Remove:
+				removed[e.At] = true
+			case lint.Splice:
+				w := at[e.At]
+				if w == nil {
+					w = &wantedCuts{}
+					at[e.At] = w
+				}
+				for _, c := range e.Cuts {
+					w.cuts, w.by = append(w.cuts, c), append(w.by, i)
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(at, func(pos session.Pos, _ *wantedCuts) bool { return removed[pos] })
+	return at
 }
 
 func (p *plan) add(e lint.Edit, by *lint.Finding) {

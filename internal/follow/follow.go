@@ -100,19 +100,27 @@ func (f *Follower) Next(ctx context.Context) (string, error) {
 				return "", err
 			}
 		case err, ok := <-f.system.Errors:
-			switch {
-			case !ok:
+			if !ok {
 				return "", fsnotify.ErrClosed
-			case !errors.Is(err, fsnotify.ErrEventOverflow):
-				return "", fmt.Errorf("watching for changes: %w", err)
 			}
-			for _, root := range f.roots { // events were lost: anything may have changed
-				if err := f.root(root, true); err != nil {
-					return "", err
-				}
+			if err := f.failed(err); err != nil {
+				return "", err
 			}
 		}
 	}
+}
+
+// failed handles an error of the system. If events were lost, anything may have changed.
+func (f *Follower) failed(err error) error {
+	if !errors.Is(err, fsnotify.ErrEventOverflow) {
+		return fmt.Errorf("watching for changes: %w", err)
+	}
+	for _, root := range f.roots {
+		if err := f.root(root, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // event handles a notification of the system.

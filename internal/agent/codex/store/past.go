@@ -54,6 +54,12 @@ func (p *past) of(h codex.Header, began time.Time, depth int) bool {
 	if base.BaseThread != "" {
 		next, whole = base.BaseOrdinal+1, p.of(base, at, depth+1)
 	}
+	return p.take(path, next, h.BaseOrdinal, began) && whole
+}
+
+// take takes the records of a rollout from one ordinal up to another that were written before a time. It is false if one is
+// missing. Those behind one that is not sure to be the fork's own past are not taken.
+func (p *past) take(path string, next, end int64, before time.Time) bool {
 	src, err := source.Open(path)
 	if err != nil {
 		return false
@@ -64,8 +70,9 @@ func (p *past) of(h codex.Header, began time.Time, depth int) bool {
 		return false
 	}
 	defer in.Close()
+	whole := true
 	r := jsonl.NewReader(in)
-	for next < h.BaseOrdinal {
+	for next < end {
 		line, err := r.Next()
 		if err != nil || p.ctx.Err() != nil {
 			p.err = errors.Join(p.err, p.ctx.Err(), damage(err))
@@ -77,12 +84,12 @@ func (p *past) of(h codex.Header, began time.Time, depth int) bool {
 		v := gjson.GetManyBytes(line.Raw, "ordinal", "timestamp")
 		if n := v[0].Int(); v[0].Type != gjson.Number || n < next {
 			continue
-		} else if n >= h.BaseOrdinal {
+		} else if n >= end {
 			return false
 		} else if n > next {
 			whole = false
 		}
-		if t, err := time.Parse(time.RFC3339, v[1].String()); err != nil || t.After(began.Add(clocks)) {
+		if t, err := time.Parse(time.RFC3339, v[1].String()); err != nil || t.After(before.Add(clocks)) {
 			return false
 		}
 		if p.bytes += len(line.Raw); p.bytes > maxPast {
