@@ -16,7 +16,7 @@ const (
 	maxFlying = 24 << 20
 	// patience is how often a goroutine lets others go first before it sleeps: what it waits for mostly takes less time
 	// than to be woken.
-	patience = 200
+	patience = 600
 )
 
 // Scanned is what a Scanner said of a line, and what was made of the line by that.
