@@ -93,6 +93,9 @@ func (c *Checker) Record(rec *session.Record) {
 				c.trifles[rec.Pos.Line] = typ
 			}
 			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
+			if begunOnly(rec.Raw) {
+				c.begun = finding.RefOf(rec)
+			}
 			c.salvage(rec)
 		}
 		return
@@ -159,7 +162,8 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		if isTrue(rec, fieldExplicit) {
 			c.rewinds = append(c.rewinds, rec.Pos)
 		}
-		if leaf := c.reader.keeper.as(c.prior().uuid, rec, fieldLeaf); leaf != "" && !zeros(leaf) {
+		leaf := c.reader.keeper.as(c.prior().uuid, rec, fieldLeaf)
+		if leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
 			c.ends = append(c.ends, namedEnd{leaf, rec.Pos})
 		}
@@ -167,7 +171,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
 		}
 		if len(text(rec, fieldLastPrompt)) > 0 && !shortened(field(rec, fieldLastPrompt)) {
-			c.echoes = append(c.echoes, echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true})
+			c.echoes = append(c.echoes, echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf})
 		}
 	case "summary":
 		c.copied++
@@ -176,10 +180,13 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.snapshots[decoded(rec, fieldMessageRef)] = true
 	case "queue-operation":
 		c.queued = append(c.queued, rec.Pos)
-		if string(text(rec, fieldOperation)) == "enqueue" {
+		switch op := string(text(rec, fieldOperation)); {
+		case op == "enqueue":
 			if t := decoded(rec, fieldPlainContent); t != "" {
 				c.echoes = append(c.echoes, echo{told: t, source: "the queue-operation record of this file", at: rec.Pos})
 			}
+		case op != "dequeue" && len(c.echoes) > 0:
+			c.echoes[len(c.echoes)-1].taken = true
 		}
 	case "api-request-blob":
 		t, ok := promptOfBlob(field(rec, fieldMessage))
@@ -212,6 +219,7 @@ func (c *Checker) End() {
 	c.adopt()
 	c.link()
 	c.ending()
+	c.lostPromptAtEnd()
 	c.pair()
 	c.manyPictures()
 	c.servedAlone()

@@ -42,9 +42,10 @@ type recordTree struct {
 
 // sideRecords is what the records outside the tree tell.
 type sideRecords struct {
-	echoes    []echo       // where prompts are told a second time
-	typedUsed map[int]bool // which of Beside.Typed were put back
-	leaf      string       // as the last last-prompt record names it
+	echoes    []echo          // where prompts are told a second time
+	told      map[*node]*echo // prompts by the record without a parent that follows them, once they are asked for
+	typedUsed map[int]bool    // which of Beside.Typed were put back
+	leaf      string          // as the last last-prompt record names it
 	leafAt    finding.Ref
 	ends      []namedEnd             // the leaves that last-prompt records have named, in the order of the file
 	endMap    map[string]session.Pos // where each was named first, once that is asked for
@@ -62,6 +63,7 @@ type brokenLines struct {
 	trifles map[int64]string // unreadable lines of bookkeeping, with its type
 	other   map[int64]bool   // lines of bookkeeping that can be read
 	half    map[int64]bool   // lines with what is left of a record of the conversation
+	begun   finding.Ref      // the last line of which only the beginning of a record of the tree is left
 	cut     map[*node]int    // records that hist has closed where they were cut, and their bytes then
 	pieces  pieces           // whole blocks of the conversation in unreadable lines
 }
@@ -134,6 +136,8 @@ type echo struct {
 	at     session.Pos
 	late   bool // it stands behind the prompt, not in front
 	last   bool
+	leaf   string // what was written last when a last-prompt record told it, "" if that is not said
+	taken  bool   // it waited for the end of a turn, and was taken back
 }
 
 // words are what the prompt says.

@@ -181,7 +181,7 @@ func (c *Checker) adopt() {
 
 // ending reports that the record is lost that the client has noted as the session's end.
 func (c *Checker) ending() {
-	if c.leaf == "" || c.byUUID[c.leaf] != nil || c.opts.Live || len(c.nodes) == 0 || c.lostEnd() {
+	if c.leaf == "" || c.byUUID[c.leaf] != nil || c.opts.Live || len(c.nodes) == 0 || c.lostEnd() || c.lostLastPrompt() {
 		return
 	}
 	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{

@@ -88,6 +88,9 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	if last == nil {
 		last = c.echoAfter(from, until, n)
 	}
+	if last == nil {
+		last = c.promptAbove(n)
+	}
 	if last != nil {
 		source, words = last.source, last.words()
 		if c.proof.proves("user", object{"c": words}.json()[5:len(object{"c": words}.json())-1]) {

@@ -45,6 +45,10 @@ func (c *Checker) cleared(n *node) bool {
 // lostParent reports records that name a parent which is not in the file. The parent is written again if it is known what
 // it was; else what comes before the records becomes their parent.
 func (c *Checker) lostParent(id string, children []*node) {
+	if calls, others := c.apart(children); len(calls) > 0 && len(others) > 0 {
+		c.broken(calls)
+		children = others
+	}
 	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp()) {
 		return
 	}
@@ -67,6 +71,19 @@ func (c *Checker) lostParent(id string, children []*node) {
 			m.join()
 		}
 	}
+}
+
+// apart are, of records that name the same missing one, the outputs of calls that are in the file, which belong behind those
+// whatever was lost, and the others.
+func (c *Checker) apart(children []*node) (outputs, others []*node) {
+	for _, n := range children {
+		if call := c.callOf(n); call != nil && n.source == call.uuid && n.source != n.parent {
+			outputs = append(outputs, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	return outputs, others
 }
 
 // lostBefore writes the lost parent of these records again; false if it is not known what it was.

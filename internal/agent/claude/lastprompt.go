@@ -1,0 +1,117 @@
+package claude
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// What is known of the last prompt of a session, or of a turn, when its own record is lost.
+
+// lostLastPrompt puts the last prompt back where the last-prompt record tells it, nothing of its turn is in the file, and the
+// record that the turn was said to end with is not, either.
+func (c *Checker) lostLastPrompt() bool {
+	i := slices.IndexFunc(c.echoes, func(e echo) bool { return e.last && e.at == c.leafAt.Pos })
+	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before)
+}
+
+// lostPromptAtEnd puts the last prompt back where it is told that it came in, and behind that stands only the beginning of a
+// record.
+func (c *Checker) lostPromptAtEnd() {
+	if c.begun.Pos.Line == 0 || c.opts.Live {
+		return
+	}
+	i := c.echoFrom(c.begun.Pos.Line) - 1
+	if i >= 0 && !c.echoes[i].late && !c.echoes[i].taken {
+		c.askedAgain(&c.echoes[i], c.begun, finding.After)
+	}
+}
+
+// askedAgain puts a prompt back beside the record that tells it, and reports it at a place, if no record of the tree stands behind that, and none of the last
+// prompts says the same.
+func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
+	last := c.lastLink()
+	words := e.words()
+	if last == nil || !last.pos().Less(e.at) || !typed(words) || c.saidLately(words) {
+		return false
+	}
+	tip := c.tipOf(c.leaf)
+	d := &draft{about: last, always: true, Finding: finding.Finding{
+		Rule: ruleLostPrompt, Impact: finding.Loses, Fix: finding.Recovered, Source: e.source,
+		Message: "the last prompt is not in the file: the client does not know that it was asked",
+	}}
+	if tip == nil || !c.chosen(d) {
+		return false
+	}
+	d.Pos, d.Offset = where.Pos, where.Offset
+	m := made{uuid: newID("prompt", tip.uuid, words), parent: tip.uuid, when: c.afterAll(), typ: "user", message: object{"role": "user", "content": words}}
+	n := c.insert(c.add(d), m, &node{place: placeOf(finding.Ref{Pos: e.at}), index: last.index}, op)
+	c.pointAt(d, n, false)
+	return true
+}
+
+// typed says whether words are a prompt, and not a command to the client, of which a record may say something else.
+func typed(words string) bool {
+	return words != "" && !strings.ContainsAny(words[:1], "/!#<")
+}
+
+// saidLately says whether one of the last prompts of the file says some words, or may: one of several blocks can't be compared.
+func (c *Checker) saidLately(words string) bool {
+	c.nextPrompt(c.nodes[0])
+	forms := promptForms(words)
+	for _, i := range c.promptAt[max(0, len(c.promptAt)-earlierPrompts):] {
+		if n := c.nodes[i]; len(n.blocks) != 1 || slices.Contains(forms, n.message) {
+			return true
+		}
+	}
+	return false
+}
+
+// promptAbove is the prompt of the turn that begins with one of some records without a parent, as a last-prompt record tells
+// it that names what was said last of the turn; nil if none does.
+func (c *Checker) promptAbove(n *node) *echo {
+	if c.told == nil {
+		c.told = map[*node]*echo{}
+		for i := range c.echoes {
+			e := &c.echoes[i]
+			if root := beginning(c.byUUID[e.leaf]); e.last && root != nil && c.told[root] == nil {
+				c.told[root] = e
+			}
+		}
+	}
+	e := c.told[n]
+	if e == nil {
+		return nil
+	}
+	earlier := c.promptsInFront(n)
+	if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] }) {
+		return nil
+	}
+	return e
+}
+
+// beginning is the record without a parent with which a turn begins, given a record of it; nil if a prompt stands there.
+func beginning(n *node) *node {
+	for steps := 0; n != nil && steps < maxSiblings; steps++ {
+		if n.isPrompt() || n.role == roleBoundary {
+			return nil
+		}
+		if n.up == nil {
+			return n
+		}
+		n = n.up
+	}
+	return nil
+}
+
+// treeStart is what a record of the tree begins with; no other does.
+var treeStart = []byte(`{"parentUuid":`)
+
+// begunOnly says whether unreadable bytes are the beginning of a record of the tree, of which nothing else is left.
+func begunOnly(raw []byte) bool {
+	raw = bytes.TrimRight(raw, "\x00\r\n")
+	const enough = len(`{"p`)
+	return len(raw) >= enough && !bytes.Contains(raw, []byte(`"message"`)) && (bytes.HasPrefix(raw, treeStart) || bytes.HasPrefix(treeStart, raw))
+}
