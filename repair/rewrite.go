@@ -82,25 +82,8 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	if framer.Encoding() != normalize.UTF8 {
 		r.differ(0)
 	}
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		rec, err := framer.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, source.ErrCorrupt) && r.Plan.mends("corrupt-zst") {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		r.Totals.Read++
-		if err := r.record(ctx, rec); err != nil {
-			return fmt.Errorf("line %d: %w", rec.Pos.Line, err)
-		}
-		framer.Faults() // lint has reported them
-		if err := r.skip(framer, rec.Pos.Line); err != nil {
-			return err
-		}
+	if err := r.records(ctx, framer); err != nil {
+		return err
 	}
 	if r.Totals.Read == 0 {
 		if err := r.empty(ctx); err != nil {
@@ -117,6 +100,30 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 		r.tell(r.out.bytes)
 	}
 	return r.out.err
+}
+
+// records writes what becomes of all records.
+func (r *rewrite) records(ctx context.Context, framer *normalize.Normalizer) error {
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec, err := framer.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, source.ErrCorrupt) && r.Plan.mends("corrupt-zst") {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.Totals.Read++
+		if err := r.record(ctx, rec); err != nil {
+			return fmt.Errorf("line %d: %w", rec.Pos.Line, err)
+		}
+		framer.Faults() // lint has reported them
+		if err := r.skip(framer, rec.Pos.Line); err != nil {
+			return err
+		}
+	}
 }
 
 // fewLines is up to how many lines in a row it is not worth skipping together.

@@ -40,11 +40,12 @@ func Kept(ctx context.Context, dir, base string, older func() []string, forks *F
 	if !ok {
 		return nil
 	}
-	return &both{copies: newCopies(dir, base, name, older, forks), prompts: newPrompts(), sent: newSent(), view: view(ctx, dir, name)}
+	return &sources{copies: newCopies(dir, base, name, older, forks), prompts: newPrompts(), sent: newSent(), view: view(ctx, dir, name)}
 }
 
-// both is what the client's database and other files say of a session. What those hold are the records themselves.
-type both struct {
+// sources are what a home keeps of a session beside its file: other files, which hold the records themselves, what was typed,
+// what was sent and is still in the client's log, and the client's database.
+type sources struct {
 	*copies
 	prompts *prompts
 	sent    *sent
@@ -52,7 +53,7 @@ type both struct {
 }
 
 // See notes what the file holds.
-func (b *both) See(rec *session.Record) {
+func (b *sources) See(rec *session.Record) {
 	b.sent.See(rec, len(b.records), b.damaged())
 	b.copies.See(rec)
 	had := b.prompts.count
@@ -68,7 +69,7 @@ func (b *both) See(rec *session.Record) {
 
 // Missing are the records that the file lacks: those that another file holds; where none does, what the client's log tells,
 // or its database; and prompts that nothing else tells of.
-func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
+func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	copied, logged := b.missing(ctx, h), b.logged(ctx)
 	lost := append(merged(copied, logged), b.beyond(copied, logged)...)
 	for i := range lost {
@@ -108,7 +109,7 @@ func (b *both) Missing(ctx context.Context, h session.Info) []check.Lost {
 
 // beyond is what the log tells of the session's end beyond a copy that ends sooner: where all that the copy has there stands at the
 // beginning of what the log has.
-func (b *both) beyond(copied, logged []check.Lost) []check.Lost {
+func (b *sources) beyond(copied, logged []check.Lost) []check.Lost {
 	inside := func(l check.Lost) bool { return l.Behind < len(b.records) }
 	copied, logged = slices.DeleteFunc(slices.Clone(copied), inside), slices.DeleteFunc(slices.Clone(logged), inside)
 	at, shown := 0, "" // how far the copy tells what the log has, and what it shows behind that
@@ -137,7 +138,7 @@ func (b *both) beyond(copied, logged []check.Lost) []check.Lost {
 }
 
 // holdsItem says whether a lost record holds an item of the model's history.
-func (b *both) holdsItem(l check.Lost) bool {
+func (b *sources) holdsItem(l check.Lost) bool {
 	rec := b.decode(l.Line)
 	return rec != nil && inHistory(rec)
 }
@@ -158,12 +159,12 @@ func inTime(some, others []check.Lost) []check.Lost {
 }
 
 // Finding is what is said of lost records.
-func (*both) Finding() lint.Finding {
+func (*sources) Finding() lint.Finding {
 	return lint.Finding{Rule: rules.LostRecords, Impact: lint.Loses, Fix: lint.Recovered, Source: rules.KeptSource}
 }
 
 // Time is when a record was written.
-func (*both) Time(rec *session.Record) time.Time { return codex.Time(rec) }
+func (*sources) Time(rec *session.Record) time.Time { return codex.Time(rec) }
 
 // view is what the client's database keeps of a session, nil if that is nothing, or in a form that is not known.
 func view(ctx context.Context, dir string, name home.FileName) *kept {

@@ -41,7 +41,7 @@ var epoch = time.Unix(0, 0)
 // logged are the items of the conversation that the session has lost and that its client's log still has: it holds whole
 // requests. The newest is laid over the items of the session. Those before the newest compaction may be all that the session
 // has; but where two disagree between which there was none, something was taken back, and only the newer one is right.
-func (b *both) logged(ctx context.Context) []check.Lost {
+func (b *sources) logged(ctx context.Context) []check.Lost {
 	gaps := b.gaps
 	if b.open && !b.dead {
 		from, _ := time.Parse(time.RFC3339, string(b.stamp))
@@ -80,7 +80,7 @@ func (b *both) logged(ctx context.Context) []check.Lost {
 // compacted are the records of a compaction that a cut has taken out of the session's end, and of what followed: the oldest
 // of the newest requests held what it had left, and the newest one what came then. The prompt of that turn is part of what it
 // held, so that no record begins the turn.
-func (b *both) compacted(requests []asked, answers []told, gaps []gap) []check.Lost {
+func (b *sources) compacted(requests []asked, answers []told, gaps []gap) []check.Lost {
 	end, _ := time.Parse(time.RFC3339, string(b.stamp))
 	if len(requests) == 0 || len(gaps) == 0 || gaps[len(gaps)-1].behind != len(b.records) {
 		return nil
@@ -90,7 +90,7 @@ func (b *both) compacted(requests []asked, answers []told, gaps []gap) []check.L
 	}
 	first := date(requests)
 	newest := requests[0]
-	r := restorer{both: b, gap: gaps[len(gaps)-1], file: newest.row.File, first: len(b.records), last: len(b.records)}
+	r := restorer{sources: b, gap: gaps[len(gaps)-1], file: newest.row.File, first: len(b.records), last: len(b.records)}
 	r.at = first.row.At
 	r.put(codex.CompactedRecord(first.row.At, raws(first.items)))
 	return r.restored(slices.Concat(newest.items[len(first.items):], answers))
@@ -106,7 +106,7 @@ func raws(items []told) []json.RawMessage {
 
 // requests are those of the thread that the log still has, the newest first, and what the model answered to the newest.
 // There are none if one of them is in a form that is not known: it might be the one that counts.
-func (b *both) requests(ctx context.Context) (list []asked, answers []told) {
+func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 	size, others, known, last := 0, 0, true, false
 	err := store.Sent(ctx, b.dir, b.name.ThreadID, func(row store.LogRow) bool {
 		if size += len(row.Text); size > maxAsked {
@@ -137,7 +137,7 @@ func (b *both) requests(ctx context.Context) (list []asked, answers []told) {
 }
 
 // answers are what the model said to a request, before the next one was sent; nil if that was the newest.
-func (b *both) answers(ctx context.Context, sent store.LogRow, next *store.LogRow) (list []told) {
+func (b *sources) answers(ctx context.Context, sent store.LogRow, next *store.LogRow) (list []told) {
 	size := 0
 	err := store.Got(ctx, b.dir, b.name.ThreadID, sent, func(row store.LogRow) bool {
 		if next != nil && next.File == row.File && row.ID > next.ID {
@@ -156,7 +156,7 @@ func (b *both) answers(ctx context.Context, sent store.LogRow, next *store.LogRo
 }
 
 // items are those of a request that are part of a session.
-func (b *both) items(raw []json.RawMessage, at time.Time) []told {
+func (b *sources) items(raw []json.RawMessage, at time.Time) []told {
 	list := make([]told, 0, len(raw))
 	for _, item := range raw {
 		if rec := b.decode(codex.ItemRecord(epoch, item)); rec != nil && inHistory(rec) {
@@ -177,7 +177,7 @@ func asks(rec *session.Record) bool {
 // earlier are the items that were lost in front of where another process went on with the damaged session: what that has sent lacks
 // them, but the requests before it have them. The newest of these is laid over what stands in front. What one and the same process
 // has sent and then sends no more was taken back.
-func (b *both) earlier(ctx context.Context, requests []asked, have []sentItem, gaps []gap) (lost []check.Lost) {
+func (b *sources) earlier(ctx context.Context, requests []asked, have []sentItem, gaps []gap) (lost []check.Lost) {
 	tried := 0
 	for from := 1; from < len(requests) && tried < maxEarlier; from++ {
 		next := requests[from-1]
@@ -205,7 +205,7 @@ const maxEarlier = 16
 
 // wentOn is how many records stand in front of where the process that sent next went on behind the one that sent last: those in front
 // of its turn or, if that does not tell, of the damaged place between the two.
-func (b *both) wentOn(last, next asked, gaps []gap) (records int, ok bool) {
+func (b *sources) wentOn(last, next asked, gaps []gap) (records int, ok bool) {
 	if at, ok := b.sent.begun[next.turn]; ok && next.turn != "" {
 		return at, true
 	}
@@ -219,7 +219,7 @@ func (b *both) wentOn(last, next asked, gaps []gap) (records int, ok bool) {
 
 // compared lays the newest of some requests over the session, or over its first records. They are those between two
 // compactions, the newest first.
-func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps []gap, records int) ([]check.Lost, bool) {
+func (b *sources) compared(requests []asked, answers []told, have []sentItem, gaps []gap, records int) ([]check.Lost, bool) {
 	newest := requests[0]
 	date(requests)
 	keys, in, damaged := holesIn(have, gaps, records)
@@ -231,7 +231,7 @@ func (b *both) compared(requests []asked, answers []told, have []sentItem, gaps 
 	}
 	var out []check.Lost
 	for _, f := range lost {
-		r := restorer{both: b, gap: gaps[in[f.at]], file: newest.row.File, first: -1, last: records}
+		r := restorer{sources: b, gap: gaps[in[f.at]], file: newest.row.File, first: -1, last: records}
 		if f.at > 0 {
 			r.first = int(have[f.at-1].record)
 		}

@@ -430,7 +430,7 @@ func TestLogOfHealthySession(t *testing.T) {
 		if _, err := lint.Source(t.Context(), src, lint.Options{Name: lint.NameOf(src.Name, true), Home: dir, Kept: by}); err != nil {
 			t.Fatal(err)
 		}
-		if got := kept.(*both).further; got != want {
+		if got := kept.(*sources).further; got != want {
 			t.Errorf("%s: other files were looked at: %v, want %v", archive, got, want)
 		}
 	}

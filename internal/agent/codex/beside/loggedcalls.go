@@ -23,7 +23,7 @@ type loggedCall struct {
 
 // loggedCalls are the calls that the session has lost and that the log tells of one by one, without their outputs: each in the one
 // gap that its time falls into, or in front of its output, which stands alone.
-func (b *both) loggedCalls(ctx context.Context, had []check.Lost) (lost []check.Lost) {
+func (b *sources) loggedCalls(ctx context.Context, had []check.Lost) (lost []check.Lost) {
 	if b.sent.unknown || b.sent.paginated || len(b.gaps) == 0 && !b.sent.pairs {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (b *both) loggedCalls(ctx context.Context, had []check.Lost) (lost []check.
 
 // sentCalls are the keys of the calls of the session, and of the records that were found for it. alone are the places of the outputs
 // without a call, by the key of the call.
-func (b *both) sentCalls(had []check.Lost) (known map[uint64]bool, alone map[uint64]int) {
+func (b *sources) sentCalls(had []check.Lost) (known map[uint64]bool, alone map[uint64]int) {
 	known, alone = map[uint64]bool{}, map[uint64]int{}
 	for _, item := range b.sent.items {
 		switch item.kind {
@@ -71,7 +71,7 @@ func (b *both) sentCalls(had []check.Lost) (known map[uint64]bool, alone map[uin
 }
 
 // gapAt is the one gap behind the newest compaction into which a time falls.
-func (b *both) gapAt(at time.Time) (behind int, ok bool) {
+func (b *sources) gapAt(at time.Time) (behind int, ok bool) {
 	for _, g := range b.gaps {
 		if g.behind > b.sent.behind && !at.Before(g.from) && (g.to.IsZero() || at.Before(g.to)) {
 			if ok {
@@ -84,7 +84,7 @@ func (b *both) gapAt(at time.Time) (behind int, ok bool) {
 }
 
 // callsInLog are the calls that the log tells of, in their order.
-func (b *both) callsInLog(ctx context.Context) (calls []loggedCall) {
+func (b *sources) callsInLog(ctx context.Context) (calls []loggedCall) {
 	var done []loggedCall
 	kind, size := "", 0
 	err := store.Called(ctx, b.dir, b.name.ThreadID, func(row store.LogRow) bool {

@@ -10,7 +10,7 @@ import (
 
 // restorer writes the records of one gap again, which lies between two of the session's records.
 type restorer struct {
-	*both
+	*sources
 	gap
 	file        string // that tells of them
 	first, last int

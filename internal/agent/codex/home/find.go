@@ -34,41 +34,14 @@ func Find(ctx context.Context, home, id string) ([]string, error) {
 	if !isIDPrefix(want) || len(strings.ReplaceAll(want, "-", "")) < minPrefix {
 		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, ErrBadID, minPrefix)
 	}
-	type hit struct {
-		name FileName
-		path string
+	hits, unread, err := find(ctx, home, want)
+	if err != nil {
+		return nil, fmt.Errorf("looking for session %s: %w", id, err)
 	}
-	var hits []hit
-	var unread error
-	threads := map[string]bool{}
-	for _, root := range Sessions(home) {
-		err := walk.Walk(ctx, root, func(e walk.Entry) error {
-			if e.Err != nil {
-				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, e.Err))
-				return nil
-			}
-			n, ok := ParseName(filepath.Base(e.Path))
-			if ok && !e.Hidden && strings.HasPrefix(n.ThreadID, want) {
-				hits = append(hits, hit{n, e.Path})
-				threads[n.ThreadID] = true
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("looking for session %s: %w", id, err)
-		}
+	if several := newestOfEach(hits); len(several) > 1 {
+		return nil, &AmbiguousError{ID: id, Paths: several}
 	}
 	switch {
-	case len(threads) > 1:
-		several := &AmbiguousError{ID: id}
-		seen := map[string]bool{}
-		for i := len(hits) - 1; i >= 0; i-- { // of a thread the file with the newest name, and the newest thread first
-			if !seen[hits[i].name.ThreadID] {
-				seen[hits[i].name.ThreadID] = true
-				several.Paths = append(several.Paths, hits[i].path)
-			}
-		}
-		return nil, several
 	case len(hits) == 0 && unread != nil:
 		return nil, fmt.Errorf("%s: %w below %s, but not everything could be read: %w", id, ErrNoSession, home, unread)
 	case len(hits) == 0:
@@ -82,4 +55,43 @@ func Find(ctx context.Context, home, id string) ([]string, error) {
 		paths[i] = h.path
 	}
 	return paths, nil
+}
+
+// hit is a file whose thread's id begins as one that is looked for.
+type hit struct {
+	name FileName
+	path string
+}
+
+// find walks over the sessions of a home. unread is why something in it could not be looked at, nil if nothing.
+func find(ctx context.Context, home, prefix string) (hits []hit, unread, err error) {
+	for _, root := range Sessions(home) {
+		err = walk.Walk(ctx, root, func(e walk.Entry) error {
+			if e.Err != nil {
+				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, e.Err))
+				return nil
+			}
+			n, ok := ParseName(filepath.Base(e.Path))
+			if ok && !e.Hidden && strings.HasPrefix(n.ThreadID, prefix) {
+				hits = append(hits, hit{n, e.Path})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return hits, unread, nil
+}
+
+// newestOfEach are the files with the newest name, one of each thread, the newest thread first; hits are in the order of names.
+func newestOfEach(hits []hit) (paths []string) {
+	seen := map[string]bool{}
+	for _, h := range slices.Backward(hits) {
+		if !seen[h.name.ThreadID] {
+			seen[h.name.ThreadID] = true
+			paths = append(paths, h.path)
+		}
+	}
+	return paths
 }
