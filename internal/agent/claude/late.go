@@ -28,6 +28,10 @@ func (c *Checker) late() {
 			c.cutOff(m)
 			continue
 		}
+		if c.hungElsewhere(m, call) {
+			c.hangOnCall(m, call)
+			continue
+		}
 		if rightPlace(m, call) || c.behindTools(m, call) {
 			continue
 		}
@@ -44,23 +48,29 @@ func (c *Checker) late() {
 // markBetween is the mark of a compaction that an output hangs on, though its call stands in front of it and was not kept; nil
 // if there is none. The trees are laid out.
 func (c *Checker) markBetween(call, output *node) *node {
-	if c.marks == nil {
-		c.marks = []*node{}
-		for _, n := range c.nodes {
-			if n.role == roleBoundary && !n.side {
-				c.marks = append(c.marks, n)
-			}
-		}
-	}
-	i, _ := slices.BinarySearchFunc(c.marks, output.index, func(n *node, index int) int { return n.index - index })
-	if i == 0 {
-		return nil
-	}
-	mark := c.marks[i-1]
-	if mark.index < call.index || !output.within(mark) || call.within(mark) || len(mark.keeps) > 0 || output.within(call) {
+	mark := c.markAround(output)
+	if mark == nil || mark.index < call.index || call.within(mark) || len(mark.keeps) > 0 || output.within(call) {
 		return nil
 	}
 	return mark
+}
+
+// markAround is the mark of the last compaction in front of a record that this hangs on; nil if it hangs on none. The trees are
+// laid out.
+func (c *Checker) markAround(n *node) *node {
+	if c.marks == nil {
+		c.marks = []*node{}
+		for _, m := range c.nodes {
+			if m.role == roleBoundary && !m.side {
+				c.marks = append(c.marks, m)
+			}
+		}
+	}
+	i, _ := slices.BinarySearchFunc(c.marks, n.index, func(m *node, index int) int { return m.index - index })
+	if i == 0 || !n.within(c.marks[i-1]) {
+		return nil
+	}
+	return c.marks[i-1]
 }
 
 // cutOff reports an output whose call a compaction has taken while it ran. A client sends nothing of what stands in front of the

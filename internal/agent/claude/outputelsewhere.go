@@ -1,0 +1,34 @@
+package claude
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// hungElsewhere says whether an output that something follows hangs where no record above it holds its call: every client hangs
+// it on the call, or on another output of the same answer. What follows is then sent with what leads to the wrong record, and
+// what led to the call is not. The trees are laid out.
+func (c *Checker) hungElsewhere(m, call *node) bool {
+	if m.first == nil || m.within(call) || call.within(m) {
+		return false
+	}
+	for p, steps := m.up, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
+		if p.says(blockCall, m.blocks[0].id) {
+			return false // the history was written again, and this is a copy of the call
+		}
+	}
+	mark := c.markAround(m)
+	return mark == nil || call.within(mark) // else a compaction has taken the call
+}
+
+// hangOnCall hangs an output on its call again, or on what came in between.
+func (c *Checker) hangOnCall(m, call *node) {
+	p := c.before(m)
+	if c.callOf(m) != call || under(p, m) {
+		p = call
+	}
+	d := c.add(&draft{about: m, Finding: finding.Finding{
+		Rule: ruleLateResult, Impact: finding.Loses, Fix: finding.Exact,
+		Message: "the output does not hang on its call, but elsewhere: the client goes on behind it, and forgets what led to the call",
+	}})
+	c.hang(m, p, d)
+}
