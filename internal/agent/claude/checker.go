@@ -404,12 +404,12 @@ func (c *Checker) settle() {
 		}
 		return 0
 	})
-	kept := map[*node]bool{} // sent only because a compaction kept them: their parents don't matter
+	kept := map[*node]bool{} // sent only because a compaction kept them
 	for _, n := range c.sentSet.kept {
 		kept[n] = true
 	}
 	for _, d := range c.found {
-		left := !c.sentSet.has(d.about) && !slices.ContainsFunc(d.also, c.sentSet.has) || kept[d.about] && d.Rule.Family == ruleBrokenParent.Family
+		left := !c.sentSet.has(d.about) && !slices.ContainsFunc(d.also, c.sentSet.has) || kept[d.about] && d.noMatterIfKept()
 		if d.Impact != finding.Notes && !d.always && left && !c.partOfCut(d) {
 			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
 			if kept[d.about] {

@@ -168,6 +168,17 @@ type draft struct {
 	left   bool    // it is about what is no longer sent, and is not mended
 }
 
+// noMatterIfKept says whether a finding is about a record's place among the others, which is no matter for one that is sent
+// because a compaction has kept it. Its id and its type are: of records that were kept all are sent, or none if one can't be
+// found.
+func (d *draft) noMatterIfKept() bool {
+	switch d.Rule {
+	case ruleMissingUUID, ruleReusedUUID, ruleMissingType:
+		return false
+	}
+	return d.Rule.Family == ruleBrokenParent.Family
+}
+
 // follows says whether a finding about a record that was cut only tells what the cut has taken of it.
 func (d *draft) follows() bool {
 	switch d.Rule {
