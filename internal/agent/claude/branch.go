@@ -140,8 +140,25 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if known := end.when != 0 && tip.when != 0; known && (head.index > winner.index && end.when < winner.when || head.index < winner.index && tip.when < head.when) {
 		return false // who comes later in the file was written earlier: that is no rewind
 	}
+	if goesOnBeside(head, end, winner) {
+		return false
+	}
 	if before(c.written, firstNoted) {
 		return (!overlap || head.role == roleAssistant && !head.isPrompt()) && !c.foreign(head) && !c.foreign(winner)
+	}
+	return false
+}
+
+// goesOnBeside says whether something was said on a branch after another was begun beside it: a client that goes back has left the
+// branch by then, so two clients have written in turns.
+func goesOnBeside(head, end, winner *node) bool {
+	if head.index > winner.index {
+		return false
+	}
+	for n := end; n != nil && n != head && n.index > winner.index; n = n.up {
+		if n.speaks() && !n.asksNothing && !n.meta && !n.filler {
+			return true
+		}
 	}
 	return false
 }
