@@ -46,13 +46,13 @@ func (c *Checker) overtaken() {
 // passedOver mends a session that goes on with a turn in front of a compaction, which another client has played meanwhile: the
 // client sends nothing of what followed the compaction.
 func (c *Checker) passedOver(tip *node) {
-	if tip == nil || !c.some.marks {
+	if tip == nil || !c.some.anew {
 		return
 	}
 	t := c.trunkOf(tip)
 	t.walk()
 	for _, mark := range slices.Backward(c.nodes) {
-		if mark.role != roleBoundary || mark.side || mark.dropped != nil || mark.up != nil {
+		if !mark.beginsAnew() || mark.side || mark.dropped != nil || mark.up != nil {
 			continue
 		}
 		last := c.beforeCompaction(mark)
@@ -108,11 +108,14 @@ func markOf(tip *node) *node {
 	for root != nil && root.up != nil {
 		root = root.up
 	}
-	if root == nil || root.role != roleBoundary {
+	if root == nil || !root.beginsAnew() {
 		return nil
 	}
 	return root
 }
+
+// beginsAnew says whether a compaction begins with a record: its mark, or a summary as 1.0.17 writes it, without any mark.
+func (n *node) beginsAnew() bool { return n.role == roleBoundary || n.continues && n.parent == "" }
 
 // comesAfter says whether a record was written behind the mark of a compaction.
 func comesAfter(n, mark *node) bool {

@@ -13,6 +13,7 @@ type some struct {
 	pictures  bool
 	served    bool // calls that the API's own servers ran
 	marks     bool // of compactions
+	anew      bool // records that a compaction begins with
 	bareMarks bool // those that say nothing about it
 	keeps     bool // marks that name records which were kept
 }
@@ -26,6 +27,7 @@ func (s *some) note(n *node) {
 	s.odd = s.odd || n.role == roleOther || n.typ == "progress"
 	s.untimed = s.untimed || n.when == 0 && n.hasMessage()
 	s.marks = s.marks || n.role == roleBoundary
+	s.anew = s.anew || n.beginsAnew()
 	s.bareMarks = s.bareMarks || n.bare
 	if n.rare != nothing {
 		s.faults = s.faults || len(n.faults) > 0
