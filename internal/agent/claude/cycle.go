@@ -6,9 +6,17 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// cycles opens every circle of parents at its first record in the file, whose parent is the one that comes after it.
+// cycles opens every circle of parents at the record that was written before its parent, by its time, too; else at its first
+// record in the file, whose parent is the one that comes after it.
 func (c *Checker) cycles() {
 	cut := firstOfCircles(c.nodes, c.numbers, func(n *node) *node { return n.up })
+	for i, first := range cut {
+		for n := first.up; n != first && !cut[i].beforeParent(); n = n.up {
+			if n.beforeParent() {
+				cut[i] = n
+			}
+		}
+	}
 	for _, first := range cut {
 		first.up, first.above = nil, nil // now that all circles are open every way up has an end
 	}

@@ -10,9 +10,11 @@ import (
 // link finds the parent of every record, and reports the records that name a wrong one or none.
 func (c *Checker) link() {
 	c.tie()
+	later := c.cutLater()
 	if c.parentsBehind { // else every way up has an end
 		c.cycles()
 	}
+	c.laterParents(later)
 	var roots []*node
 	for _, n := range c.nodes {
 		n.join()

@@ -1,0 +1,62 @@
+package claude
+
+import (
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// maxLater is how many records are looked at whose parent seems to be later: each costs the length of the session.
+const maxLater = 100
+
+// cutLater takes their parents from the records whose parent stands behind them in the file and was written later, if what stands
+// in front of them is not above them, and returns them: what was not there yet was not answered. Lines that have changed places
+// keep their times, with a wrong clock they keep their places, and where turns of two clients were put behind each other both
+// are above what follows. A prompt may have been put behind a compaction that another client made meanwhile.
+func (c *Checker) cutLater() (cut []*node) {
+	if !c.parentsBehind {
+		return nil
+	}
+	tried := 0
+	for _, n := range c.nodes {
+		if n.isPrompt() || !n.beforeParent() || opening(n.up) || addedLate(n) {
+			continue
+		}
+		if tried++; tried > maxLater {
+			return cut
+		}
+		if n.front != nil && !leads(n.up, n.front, n) {
+			n.up, n.above = nil, nil
+			cut = append(cut, n)
+		}
+	}
+	return cut
+}
+
+// beforeParent says whether a record was written before the one that it names as its parent, by its place and by its time.
+func (n *node) beforeParent() bool {
+	p := n.up
+	return p != nil && !n.side && !p.side && p.index > n.index && n.when != 0 && p.when > n.when+writeTime
+}
+
+// leads says whether the way up from a record leads to another, and not round to a third.
+func leads(from, to, round *node) bool {
+	seen := map[*node]bool{}
+	for n := from; n != nil && n != round && !seen[n]; n = n.up {
+		if n == to {
+			return true
+		}
+		seen[n] = true
+	}
+	return false
+}
+
+// laterParents reports the records that were cut off their parents, and hangs each on what comes before it.
+func (c *Checker) laterParents(cut []*node) {
+	for _, n := range cut {
+		d := c.add(&draft{about: n, Finding: finding.Finding{
+			Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "the record's parent was written after it: the client goes on there, and forgets what came before this record",
+		}})
+		c.hang(n, c.before(n), d)
+		n.callParent("")
+	}
+}
