@@ -63,7 +63,7 @@ func (c *Checker) hangBack(drafts []*draft) {
 
 // lostBranch finds a branch that holds answers and is not sent: its first record and its last.
 func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
-	for _, n := range c.nodes {
+	for _, n := range c.all() {
 		if n.side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) || n.role == roleResult {
 			continue
 		}
@@ -86,7 +86,7 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 		if m.role == roleAssistant && m.sent() && !m.filler {
 			answered = true
 		}
-		if m.index > last.index {
+		if m.index > last.index || m.index == last.index && m.up == last { // one of hist's own has the place of that beside it
 			last = m
 		}
 		return true

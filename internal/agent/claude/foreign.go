@@ -17,6 +17,9 @@ func (c *Checker) findForeign() (odd *node) {
 	var before *node
 	noted := false
 	for _, n := range c.nodes {
+		if n.role == roleAssistant && n.sent() && !n.filler && !n.side {
+			before = n // what came in before an answer is the prompt of that
+		}
 		if n.side || !n.isPrompt() {
 			continue
 		}

@@ -15,19 +15,32 @@ func (c *Checker) overtaken() {
 		c.passedOver(tip)
 		return
 	}
-	last := c.beforeCompaction(mark)
-	if last == nil || under(last, mark) {
-		return
+	mended := 0
+	for seen := map[*node]bool{}; mark != nil && !seen[mark] && len(seen) <= maxMarks; {
+		seen[mark] = true
+		last := c.beforeCompaction(mark)
+		if last == nil || under(last, mark) {
+			return
+		}
+		tip, mended = c.overtakenBy(mark, last, tip, mended)
+		mark = markOf(last)
 	}
+}
+
+// maxMarks is how many compactions are looked at: each costs the length of the session.
+const maxMarks = 12
+
+// overtakenBy mends the turns in front of one mark, behind which what is sent ends at a tip. It returns the tip of what there is
+// then, and how many turns are mended.
+func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 	compacted := c.trunkOf(last)
 	compacted.walk()
-	mended := 0
 	for _, head := range c.nodes {
 		if head.side || head.dropped != nil || head.role == roleResult || compacted.forks[head] != nil || compacted.forks[head.up] == nil {
 			continue
 		}
 		end, answered := c.branchEnd(head)
-		if !answered || !comesAfter(end, mark) || c.leftInFront(head, end, compacted) {
+		if !answered || !comesAfter(end, mark) || c.leftInFront(head, end, mark, tip, compacted) {
 			continue
 		}
 		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
@@ -41,6 +54,7 @@ func (c *Checker) overtaken() {
 		tip = c.behindCompaction(d, head, end, tip)
 		c.bring(head, end)
 	}
+	return tip, mended
 }
 
 // passedOver mends a session that goes on with a turn in front of a compaction, which another client has played meanwhile: the
@@ -55,11 +69,10 @@ func (c *Checker) passedOver(tip *node) {
 		if !mark.beginsAnew() || mark.side || mark.dropped != nil || mark.up != nil {
 			continue
 		}
-		last := c.beforeCompaction(mark)
-		if last == nil || t.forks[last] == nil || t.forks[last].next == nil {
+		head := c.wentOnInFront(t, mark)
+		if head == nil {
 			return
 		}
-		head := t.forks[last].next
 		_, answered := c.branchEnd(mark)
 		end := c.newestBelow(mark)
 		if !answered || head.asksNothing || end == mark || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
@@ -75,6 +88,25 @@ func (c *Checker) passedOver(tip *node) {
 		c.bring(head, tip)
 		return
 	}
+}
+
+// wentOnInFront is where the way to the tip leaves what was compacted: behind its last record, or beside it with what stands in
+// front of the mark; what begins behind the mark elsewhere may be a rewind. It is nil if the way leads nowhere there.
+func (c *Checker) wentOnInFront(t *trunk, mark *node) *node {
+	for steps := 0; mark != nil && steps < maxMarks; steps++ {
+		last := c.beforeCompaction(mark)
+		if last == nil {
+			return nil
+		}
+		if on := t.forks[last]; on != nil {
+			return on.next
+		}
+		if next := t.forkOf(c, last).next; next != nil && next.index < mark.index {
+			return next
+		}
+		mark = markOf(last)
+	}
+	return nil
 }
 
 // stuckInFront says whether the records of a branch stand in front of a mark where no client sends what hangs behind it, and
@@ -123,9 +155,9 @@ func comesAfter(n, mark *node) bool {
 }
 
 // leftInFront says whether a branch of what was compacted was left on purpose. Where it hangs on the last record that was
-// compacted, the mark is what was written instead.
-func (c *Checker) leftInFront(head, end *node, compacted *trunk) bool {
-	if head.up == compacted.tip {
+// compacted, the mark is what was written instead. Who goes back in front of a mark goes on there, and not behind the mark.
+func (c *Checker) leftInFront(head, end, mark, tip *node, compacted *trunk) bool {
+	if head.up == compacted.tip || head.index > mark.index && tip.index > end.index {
 		return c.rewound(head) || c.leftByChoice(head)
 	}
 	return c.explained(head, end, compacted)
