@@ -40,7 +40,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 			continue
 		}
 		end, answered := c.branchEnd(head)
-		if !answered || !comesAfter(end, mark) || c.leftInFront(head, end, mark, tip, compacted) {
+		if !answered || !comesAfter(end, mark) && !compacted.inTurns(c, head, end) || c.leftInFront(head, end, mark, tip, compacted) {
 			continue
 		}
 		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
@@ -55,6 +55,13 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 		c.bring(head, end)
 	}
 	return tip, mended
+}
+
+// inTurns says whether two clients have written the way and a branch beside it in turns: what the one compacts then holds nothing of
+// the other.
+func (t *trunk) inTurns(c *Checker, head, end *node) bool {
+	winner := t.forkOf(c, head).winner
+	return winner != nil && goesOnBeside(head, end, winner)
 }
 
 // passedOver mends a session that goes on with a turn in front of a compaction, which another client has played meanwhile: the
@@ -91,7 +98,8 @@ func (c *Checker) passedOver(tip *node) {
 }
 
 // wentOnInFront is where the way to the tip leaves what was compacted: behind its last record, or beside it with what stands in
-// front of the mark; what begins behind the mark elsewhere may be a rewind. It is nil if the way leads nowhere there.
+// front of the mark, by its place or by its time; what begins behind the mark elsewhere may be a rewind. It is nil if the way leads
+// nowhere there.
 func (c *Checker) wentOnInFront(t *trunk, mark *node) *node {
 	for steps := 0; mark != nil && steps < maxMarks; steps++ {
 		last := c.beforeCompaction(mark)
@@ -101,13 +109,16 @@ func (c *Checker) wentOnInFront(t *trunk, mark *node) *node {
 		if on := t.forks[last]; on != nil {
 			return on.next
 		}
-		if next := t.forkOf(c, last).next; next != nil && next.index < mark.index {
+		if next := t.forkOf(c, last).next; next != nil && (next.index < mark.index || writtenEarlier(t.tip, mark)) {
 			return next
 		}
 		mark = markOf(last)
 	}
 	return nil
 }
+
+// writtenEarlier says whether a record has an earlier time than another.
+func writtenEarlier(n, than *node) bool { return n.when != 0 && n.when < than.when }
 
 // stuckInFront says whether the records of a branch stand in front of a mark where no client sends what hangs behind it, and
 // will not be moved.

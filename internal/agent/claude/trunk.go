@@ -105,7 +105,12 @@ func (f *fork) skipsAnswer(head, end *node) bool {
 	for end != head && !end.hasMessage() {
 		end = end.up
 	}
-	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && head.role == roleAssistant && end.stop == "end_turn"
+	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && head.role == roleAssistant && end.endsTurn()
+}
+
+// endsTurn says whether a turn is over with a record: up to 2.1.2 clients do not write why the model stopped, or not in each record.
+func (n *node) endsTurn() bool {
+	return n.stop == "end_turn" || n.stop == "" && n.version != "" && before(n.version, firstProgress) && n.role == roleAssistant && !n.synthetic && slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockText })
 }
 
 // movable is what is hung elsewhere to put another branch in front of the way to the tip: the first record that says something,
