@@ -7,16 +7,21 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/clienttest"
 )
 
-// further does to a damaged session what seldom comes alone: of 35 damages the first seven stay as they are, and those after them get
-// a second damage, a damaged database, a turn of the client with the damaged file, or another file of the same session.
+// further does to a damaged session what seldom comes alone: of 42 damages the first seven stay as they are, and those after them get
+// a second damage, a damaged database, a turn of the client with the damaged file, another file of the same session, or a clock that
+// was set back while it was written.
 func further(ctx context.Context, rng *rand.Rand, h *clienttest.Home, o *outcome, healthy []byte, i int) error {
 	what := ""
-	switch i / damages % 5 {
+	switch i / damages % 6 {
 	case 1:
 		text, err := os.ReadFile(o.Path)
 		if err != nil {
@@ -43,12 +48,46 @@ func further(ctx context.Context, rng *rand.Rand, h *clienttest.Home, o *outcome
 		if what, err = addTwin(rng, o, healthy); err != nil {
 			return err
 		}
+	case 5:
+		text, err := os.ReadFile(o.Path)
+		if err != nil {
+			return err
+		}
+		if text, what = setBack(rng, text); what == "" {
+			break
+		}
+		if err := os.WriteFile(o.Path, text, 0o600); err != nil {
+			return err
+		}
 	}
 	if what != "" {
 		o.Damage += "; " + what
 		o.Further = strings.Fields(what)[0]
 	}
 	return nil
+}
+
+// stamp is the time that a line begins with.
+var stamp = regexp.MustCompile(`^\{"timestamp":"([^"]{20,30})"`)
+
+// setBack gives the lines behind one of a session the times of a clock that was set back by an hour.
+func setBack(rng *rand.Rand, text []byte) (_ []byte, what string) {
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	if len(lines) < 3 {
+		return text, ""
+	}
+	from := 1 + rng.IntN(len(lines)-1)
+	for i, line := range lines[from:] {
+		m := stamp.FindSubmatchIndex(line)
+		if m == nil {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, string(line[m[2]:m[3]]))
+		if err == nil {
+			lines[from+i] = slices.Concat(line[:m[2]], []byte(at.Add(-time.Hour).UTC().Format(codex.TimeForm)), line[m[3]:])
+		}
+	}
+	return bytes.Join(lines, nil), fmt.Sprintf("clock set back from line %d on", from+1)
 }
 
 // spoilDatabase damages what the client keeps beside its sessions, as a power cut or somebody who clears up does.

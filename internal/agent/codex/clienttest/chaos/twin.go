@@ -19,12 +19,24 @@ import (
 )
 
 // addTwin puts another file of the session into its home, as it was at some time before the damage: in the archive or compressed
-// beside it, as a move leaves it that was not ended; or it compresses the damaged file itself.
+// beside it, as a move leaves it that was not ended; beside it under the name that a synchronisation gives it, or in the folder of
+// another day; or it compresses the damaged file itself.
 func addTwin(rng *rand.Rand, o *outcome, healthy []byte) (string, error) {
 	lines := bytes.SplitAfter(healthy, []byte("\n"))
 	n := 1 + rng.IntN(len(lines))
 	earlier := bytes.Join(lines[:n], nil)
-	kind := rng.IntN(3)
+	kind := rng.IntN(5)
+	switch {
+	case kind == 3:
+		conflict := strings.TrimSuffix(o.Path, ".jsonl") + " (conflicted copy).jsonl"
+		return fmt.Sprintf("twin of %d lines, a conflicted copy", n), os.WriteFile(conflict, earlier, 0o600)
+	case kind == 4:
+		day := filepath.Join(filepath.Dir(o.Path), "..", "00")
+		if err := os.MkdirAll(day, 0o700); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("twin of %d lines in another day's folder", n), os.WriteFile(filepath.Join(day, filepath.Base(o.Path)), earlier, 0o600)
+	}
 	if codex.Before(o.Client, 0, 145) { // which read no compressed session
 		kind = 0
 	}
