@@ -256,7 +256,7 @@ func (c *callChecker) output(rec *session.Record) {
 	}
 	early := &earlyOutput{ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
 	if early.script = codex.ScriptOutput(rec); early.script {
-		early.ran, c.runs.loose = c.runs.loose, nil
+		early.ran = c.runs.claim()
 		c.lostScript(rec.Pos)
 	}
 	if c.group != nil && !c.group.over {

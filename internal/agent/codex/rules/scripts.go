@@ -25,6 +25,7 @@ type scripts struct {
 	open    []*script          // those that an open call runs or waits for, in the order of their calls
 	running map[string]*script // those whose last output says that they still run, by their id
 	loose   []witness          // what a script ran of which no call has been seen
+	doubt   []witness          // what is taken for the doing of a script that still runs, though its text does not hold it, since the newest output
 	before  []witness          // what ran before that, in the same script or in others
 	parts   int                // how many scripts that may have been, at most
 	number  int64              // the ordinal of the newest of these
@@ -66,7 +67,7 @@ func (s *scripts) answered(open *openCall, rec *session.Record) {
 	if one == nil || one.call != open {
 		return
 	}
-	one.call, one.ran = nil, nil
+	one.call, one.ran, s.doubt = nil, nil, nil
 	s.drop(one)
 	if id := codex.StillRunning(rec); id != "" && len(s.running) < maxScripts {
 		if s.running == nil {
@@ -105,6 +106,9 @@ func (s *scripts) ran(rec *session.Record, t *witness) {
 		owner = s.unattended(rec)
 	case len(s.running) == 1 && rec.Pos.Lost == 0:
 		for _, owner = range s.running {
+		}
+		if owner.text != "" && len(s.doubt) < maxRan && codex.Runs(owner.text, rec) == codex.Unlike {
+			s.doubt = append(s.doubt, *t)
 		}
 	case len(s.loose) < maxRan:
 		s.loose = append(s.loose, *t)
@@ -160,7 +164,17 @@ func (s *scripts) goesOn(rec *session.Record) bool {
 const maxTogether = 40_000
 
 // forget is for the end of a turn. A script that still runs is kept: a call of the next turn may wait for it.
-func (s *scripts) forget() { s.open, s.loose, s.before, s.parts = nil, nil, nil, 0 }
+func (s *scripts) forget() { s.open, s.loose, s.doubt, s.before, s.parts = nil, nil, nil, nil, 0 }
+
+// claim gives what ran in front of the output of a script whose call is missing.
+func (s *scripts) claim() []witness {
+	ran := s.loose
+	if len(ran) == 0 {
+		ran = s.doubt
+	}
+	s.loose, s.doubt = nil, nil
+	return ran
+}
 
 // placeScript puts in a call that says what is known of a script, in front of the script's output and of all that it ran.
 func (c *callChecker) placeScript(out *earlyOutput) Edit {
