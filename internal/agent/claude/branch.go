@@ -108,32 +108,32 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if winner.isPrompt() && c.leftOut(t, winner, head, end) {
 		return true
 	}
-	if winner.isPrompt() && !head.isPrompt() && fork.inTurn && !c.leftByChoice(head) {
+	if c.leftByChoice(head) {
+		return true
+	}
+	if winner.isPrompt() && !head.isPrompt() && fork.inTurn {
 		return false // nobody goes back to the middle of a turn
 	}
-	if fork.inAnswer() && !head.isPrompt() && !c.unfinishedAnswer(head, end) && !c.leftByChoice(head) {
+	if fork.inAnswer() && !head.isPrompt() && !c.unfinishedAnswer(head, end) {
 		return false
 	}
-	if (fork.toldLate(end) || fork.skipsAnswer(head, end)) && !c.leftByChoice(head) {
+	if fork.toldLate(end) || fork.skipsAnswer(head, end) || passesOutput(winner, end) {
 		return false
 	}
-	if passesOutput(winner, end) && !c.leftByChoice(head) {
-		return false
-	}
-	if t.continuesByItself(winner) && !c.leftByChoice(head) {
+	if t.continuesByItself(winner) {
 		return c.unfinishedAnswer(head, end)
 	}
-	if answersAgain(head.up, winner) && !c.leftByChoice(head) {
+	if answersAgain(head.up, winner) {
 		return false
 	}
 	winner = t.asked(winner)
-	if winner.role == roleAssistant && c.asks(head, end) && !c.leftByChoice(head) {
+	if winner.role == roleAssistant && c.asks(head, end) {
 		return false // an answer is begun anew in front of the next prompt, or not at all
 	}
 	if !winner.isPrompt() && winner.role != roleAssistant || head.msg != "" && head.msg == winner.msg {
 		return true
 	}
-	if winner.isPrompt() && c.rewound(winner) && leftFor(winner, head) || c.rewound(head) || c.leftByChoice(head) {
+	if winner.isPrompt() && c.rewound(winner) && leftFor(winner, head) || c.rewound(head) {
 		return true
 	}
 	overlap := end.when != 0 && winner.when != 0 && end.when > winner.when && tip.when >= head.when
