@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"io"
+	"os"
 )
 
 // input is standard input that stops waiting when the context is done: a read of a terminal or a pipe may never return.
@@ -35,4 +36,30 @@ func (i *input) Read(p []byte) (int, error) {
 	case <-i.ctx.Done():
 		return 0, i.ctx.Err()
 	}
+}
+
+// fileOrInput is the file at path, or standard input for "-". Its reads, the first of which opens it, end with the context.
+func (e *env) fileOrInput(ctx context.Context, path string) io.Reader {
+	if path == "-" {
+		return e.in
+	}
+	return &input{ctx: ctx, in: &lateFile{path: path}}
+}
+
+// lateFile is a file that the first read opens, for an input to wait in its place: opening a named pipe may never return.
+type lateFile struct {
+	path string
+	file *os.File
+}
+
+func (f *lateFile) Read(p []byte) (n int, err error) {
+	if f.file == nil {
+		if f.file, err = os.Open(f.path); err != nil {
+			return 0, err
+		}
+	}
+	if n, err = f.file.Read(p); err != nil {
+		f.file.Close()
+	}
+	return n, err
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/cause"
@@ -21,27 +21,15 @@ func (l *lintRun) filesFrom(operands []string) ([]string, error) {
 		return operands, nil
 	}
 	path := l.c.String("files-from")
-	in := l.env.in
 	switch {
 	case path == "":
 		return nil, usage("--files-from names no file")
-	case path == "-":
-		for _, op := range operands {
-			if op == "-" {
-				return nil, usage("standard input is either a session or the list of --files-from")
-			}
-		}
-	default:
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("--files-from %s: %w", path, cause.Of(err))
-		}
-		defer f.Close()
-		in = f
+	case path == "-" && slices.Contains(operands, "-"):
+		return nil, usage("standard input is either a session or the list of --files-from")
 	}
-	named, err := linesOf(l.c.Context, in)
+	named, err := linesOf(l.c.Context, l.env.fileOrInput(l.c.Context, path))
 	if err != nil {
-		return nil, fmt.Errorf("reading the list of --files-from %s: %w", path, cause.Of(err))
+		return nil, fmt.Errorf("--files-from %s: %w", path, cause.Of(err))
 	}
 	if len(named)+len(operands) == 0 {
 		return nil, fmt.Errorf("--files-from %s: it names no session", path)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -188,22 +187,12 @@ func compatible(c *cli.Context) error {
 const maxError = 1 << 20
 
 func (p *preRun) readError(path string) error {
-	in := io.Reader(p.env.in)
-	switch path {
-	case "":
+	if path == "" {
 		return nil
-	case "-":
-	default:
-		f, err := os.Open(path)
-		if err != nil {
-			return fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
-		}
-		defer f.Close()
-		in = f
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxError))
+	text, err := io.ReadAll(io.LimitReader(p.env.fileOrInput(p.c.Context, path), maxError))
 	if err != nil {
-		return fmt.Errorf("reading the error from %s: %w", path, cause.Of(err))
+		return fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
 	}
 	p.failure = string(text)
 	return nil

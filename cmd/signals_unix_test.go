@@ -54,7 +54,11 @@ func TestInterrupt(t *testing.T) {
 
 // An interrupt ends a process that waits for input which never comes.
 func TestInterruptWaiting(t *testing.T) {
-	for _, args := range [][]string{{"lint", "-"}, {"repair", "-"}} {
+	pipe := filepath.Join(t.TempDir(), "pipe") // which nobody opens to write
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, args := range [][]string{{"lint", "-"}, {"repair", "-"}, {"lint", "--files-from", pipe}, {"pre-resume", "--error-file", pipe, "id"}} {
 		c := child(t, args...)
 		in, err := c.StdinPipe()
 		if err != nil {
