@@ -12,6 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -126,7 +127,8 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 		if err != nil {
 			return err
 		}
-		p := &textPrinter{w: buf, st: st, notes: l.c.Bool("notes"), content: l.c.Bool("show-content"), verbose: l.c.Bool("verbose"), operands: l.c.Args().Slice()}
+		p := &textPrinter{w: buf, st: st, notes: l.c.Bool("notes"), content: l.c.Bool("show-content"), verbose: l.c.Bool("verbose"),
+			same: repairOfSame(l.c), listed: l.c.IsSet("files-from") || l.shard != shard.Whole}
 		if name == "grouped" || name == "text" && isTerminal(w) {
 			p.group = &grouping{width: widthOf(w), ctx: l.c.Context, titles: newTitles(l.c, l.filter.config)}
 		}

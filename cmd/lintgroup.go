@@ -3,9 +3,10 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/glance"
 )
@@ -55,12 +56,27 @@ func ago(d time.Duration) string {
 	return "just now"
 }
 
-var plainOperand = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+~-]+$`)
-
-// quoteOperand is an operand as a shell takes it.
-func quoteOperand(s string) string {
-	if plainOperand.MatchString(s) && !strings.HasPrefix(s, "~") {
-		return s
+// repairOfSame is how a repair is told to take the sessions of a lint, and to judge as it did.
+func repairOfSame(c *cli.Context) []string {
+	var words []string
+	if c.Bool("last") {
+		words = append(words, "--last")
 	}
-	return "'" + strings.ReplaceAll(oneLine(s), "'", `'\''`) + "'"
+	for _, flag := range []string{"agent", "for-codex", "for-claude", "provider"} {
+		if c.IsSet(flag) {
+			words = append(words, "--"+flag, c.String(flag))
+		}
+	}
+	for _, o := range c.Args().Slice() {
+		words = append(words, operandOf(o))
+	}
+	return words
+}
+
+// operandOf is a path or an id as an operand to paste: a path that begins like a flag can't be taken for one.
+func operandOf(s string) string {
+	if strings.HasPrefix(s, "-") && s != "-" {
+		return "./" + s
+	}
+	return s
 }

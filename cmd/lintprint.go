@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
@@ -24,7 +25,8 @@ type textPrinter struct {
 	w        *bufio.Writer
 	st       *styles
 	group    *grouping // nil: one line a finding
-	operands []string  // as the user gave them, to tell what to type next
+	same     []string  // the flags and operands by which a repair takes the same sessions
+	listed   bool      // no command line names the same sessions: they are of a list, or a part
 	notes    bool
 	content  bool
 	verbose  bool
@@ -249,14 +251,10 @@ func repairable(some, all int64) string {
 
 // next says what to type next.
 func (p *textPrinter) next() {
-	what := ""
-	for _, o := range p.operands {
-		what += " " + quoteOperand(o)
-	}
 	line := func(command, does string) { fmt.Fprintf(p.w, "  %-34s %s\n", command, p.st.dim.Sprint(does)) }
-	if p.mendable > 0 && p.damaged > 0 {
-		line("hist repair -n"+what, "shows what a repair would change")
-		line("hist repair"+what, "makes copies that resume")
+	if p.mendable > 0 && p.damaged > 0 && !p.listed {
+		line(format.Command(append([]string{"hist", "repair", "-n"}, p.same...)...), "shows what a repair would change")
+		line(format.Command(append([]string{"hist", "repair"}, p.same...)...), "makes copies that resume")
 	}
 	if p.rule != "" {
 		line("hist explain "+p.rule, "says what that means")

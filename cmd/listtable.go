@@ -217,7 +217,8 @@ const (
 
 func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now time.Time) error {
 	if len(list) == 0 {
-		return nil
+		_, err := fmt.Fprintln(w, "no session fits")
+		return err
 	}
 	rows := t.rows(list, now)
 	columns := t.columns(rows)

@@ -145,7 +145,7 @@ func repairOperand(a *preresume.Answer) string {
 	if a.Path == "" || len(a.Thread) == 36 && uuid.Validate(a.Thread) == nil && looked(a.Path) {
 		return a.Thread
 	}
-	return a.Path
+	return operandOf(a.Path)
 }
 
 // looked says whether a file lies where ids are looked up.

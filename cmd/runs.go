@@ -41,6 +41,8 @@ func (e *env) runs(c *cli.Context) error {
 	switch {
 	case what == "" || what == "list" && c.NArg() == 1:
 		return e.listRuns(c)
+	case what == "list":
+		return usage("list takes no runs; hist runs show RUN tells of one")
 	case what == "show" && c.NArg() == 2:
 		return e.showRun(c, c.Args().Get(1))
 	case what == "show":
@@ -50,6 +52,8 @@ func (e *env) runs(c *cli.Context) error {
 			return usage("--json is for list and show")
 		}
 		return e.pruneRuns(c)
+	case what == "prune":
+		return usage("prune takes no runs, only how old those are that go: --older-than 30d")
 	}
 	return usage("runs takes list, show RUN or prune, not %q%s", what, meant(what, []string{"list", "show", "prune"}))
 }
