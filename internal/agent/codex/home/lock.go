@@ -30,7 +30,7 @@ var errLocked = errors.New("locked by somebody else")
 // coordination lock it takes thread-writer-locks/ID.lock, and Codex's maintenance lock as well if that file exists. If
 // another process is the writer it returns an error that is ErrBusy, at once; *Busy tells which. A home without a
 // thread-writer-locks directory has no clients that lock, and nothing is made there: a lock in hist's own directory keeps
-// other runs of hist off in every home.
+// other runs of hist off in every home, and on Linux a name in the kernel those with another such directory.
 //
 // release gives all of it back and removes the thread's lock file. It may be called more than once. Until then InUse
 // with this thread's id reports our own lock: ask it before, and after with Hold.
@@ -47,8 +47,15 @@ func Lock(home, threadID string) (release func(), err error) {
 		closeLock(maintenance)
 		return nil, err
 	}
+	rivals, err := lockRivals(home, threadID)
+	if err != nil {
+		unlockOwn(own)
+		closeLock(maintenance)
+		return nil, err
+	}
 	thread, err := lockThread(home, threadID)
 	if err != nil {
+		rivals()
 		unlockOwn(own)
 		closeLock(maintenance)
 		return nil, err
@@ -57,6 +64,7 @@ func Lock(home, threadID string) (release func(), err error) {
 	return func() {
 		once.Do(func() {
 			unlockThread(home, thread)
+			rivals()
 			unlockOwn(own)
 			closeLock(maintenance)
 		})

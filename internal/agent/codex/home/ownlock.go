@@ -13,6 +13,9 @@ import (
 	"github.com/hist-cli/hist/internal/statedir"
 )
 
+// otherHist is why a thread is busy that another run of hist has locked.
+const otherHist = "another hist is repairing it, or takes a repair of it back"
+
 // lockOwn takes the lock by which two runs of hist keep off each other's thread, in hist's own directory: older clients have
 // no locks, and theirs must not appear in a home that has none.
 func lockOwn(home, threadID string) (*os.File, error) {
@@ -31,7 +34,7 @@ func lockOwn(home, threadID string) (*os.File, error) {
 		switch err := tryLock(f, true); {
 		case errors.Is(err, errLocked):
 			f.Close()
-			return nil, &Busy{PID: otherHolder(name), Lock: name, Reason: "another hist is repairing it, or takes a repair of it back"}
+			return nil, &Busy{PID: otherHolder(name), Lock: name, Reason: otherHist}
 		case err != nil:
 			f.Close()
 			return nil, fmt.Errorf("taking hist's lock %s: %w", name, err)

@@ -51,6 +51,13 @@ func TestMain(m *testing.M) {
 		home, id, _ := strings.Cut(arg, ":")
 		_, err := Lock(home, id)
 		stay(nil, err)
+	case "name":
+		home, id, _ := strings.Cut(arg, ":")
+		info, err := os.Stat(home)
+		if err == nil {
+			_, err = takeName(rivalName(info.Sys().(*syscall.Stat_t), id))
+		}
+		stay(nil, err)
 	case "in-use":
 		fmt.Println("ready")
 		b, err := InUse(arg, "", "")
