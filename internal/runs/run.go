@@ -182,6 +182,7 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		f.Perm = t.Mode.Perm()
 	}
 	at := len(r.Manifest.Files)
+	checked := false // once it is, the file may have its name
 	err := publish.Write(ctx, t, func(w io.Writer) error {
 		written := sum.NewTee(w)
 		if err := fill(written); err != nil {
@@ -189,9 +190,15 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		}
 		f.SizeAfter, f.SHA256After = written.Size, written.Sum.Hex()
 		return nil
-	}, publish.Checks{Last: checks.Last, Content: func(tmp string) error { return r.announce(f, tmp, checks.Content) }})
+	}, publish.Checks{Content: func(tmp string) error { return r.announce(f, tmp, checks.Content) }, Last: func() (err error) {
+		if checks.Last != nil {
+			err = checks.Last()
+		}
+		checked = err == nil
+		return err
+	}})
 	if err != nil && !errors.Is(err, publish.ErrPublished) {
-		published, err := r.failed(ctx, at, err)
+		published, err := r.failed(ctx, at, checked, err)
 		if !published {
 			return err
 		}
@@ -236,10 +243,14 @@ func (r *Run) announce(f *File, tmp string, check func(tmp string) error) error 
 }
 
 // failed settles what an error of publish.Write has left of the file with an index. Over a network a rename can report an error
-// although it took place: then published is true.
-func (r *Run) failed(ctx context.Context, at int, err error) (published bool, _ error) {
+// although it took place: then published is true. A file that had not passed its checks has no name: what stands there,
+// another run wrote, even if it is the same.
+func (r *Run) failed(ctx context.Context, at int, checked bool, err error) (published bool, _ error) {
 	if len(r.Manifest.Files) == at {
 		return false, err
+	}
+	if !checked {
+		return false, errors.Join(err, r.drop())
 	}
 	if serr := r.settle(context.WithoutCancel(ctx)); serr != nil {
 		return false, errors.Join(err, serr)

@@ -210,6 +210,22 @@ func TestRecordFails(t *testing.T) {
 	holds(t, a, after)
 }
 
+// TestRivalWroteTheSame: a run that was refused at the last moment has not published what another run wrote meanwhile, be it
+// the same bytes.
+func TestRivalWroteTheSame(t *testing.T) {
+	dir := state(t)
+	a := put(t, filepath.Join(dir, "a.jsonl"), before)
+	r := begin(t)
+	busy := errors.New("busy")
+	err := inPlace(t, r, a, func() error { put(t, a, after); return busy })
+	if !errors.Is(err, busy) || errors.Is(err, publish.ErrPublished) {
+		t.Error(err)
+	}
+	if m := onDisk(t, r); len(m.Files) != 0 {
+		t.Errorf("the run lists %+v", m.Files)
+	}
+}
+
 func TestBackupAndSetAside(t *testing.T) {
 	dir := state(t)
 	big := string(bytes.Repeat([]byte("0123456789\n"), 300000))
