@@ -13,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/shim"
 	"github.com/hist-cli/hist/internal/shim/front"
 )
@@ -122,7 +123,7 @@ func first(dir string) string {
 	if runtime.GOOS == "windows" {
 		return `$env:Path = "` + dir + `;$env:Path"`
 	}
-	return "export PATH=" + dir + ":$PATH"
+	return "export PATH=" + format.Command(dir) + ":$PATH"
 }
 
 // sameFile says whether two paths are one entry of one directory, whichever way they lead there.

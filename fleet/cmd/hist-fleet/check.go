@@ -62,7 +62,11 @@ func (e *env) check(ctx context.Context, run plan.Run, threshold lint.Impact) er
 		all.merge(d)
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s of %d missing, run them again: hist-fleet lint %s --shard %s", count(int64(len(missing)), "shard is", "shards are"), len(p.Parts), run,
+		are, them := "are", "them"
+		if len(missing) == 1 {
+			are, them = "is", "it"
+		}
+		return fmt.Errorf("%d of %s %s missing, run %s again: hist-fleet lint %s --shard %s", len(missing), count(int64(len(p.Parts)), "shard", "shards"), are, them, run,
 			strings.Join(missing[:min(len(missing), 10)], ", "))
 	}
 	return e.verdict(all, p.Young, all.reaches(threshold))

@@ -16,7 +16,7 @@ import (
 func judging() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "for-codex", Usage: "judge by what this `VERSION` of Codex does with the damage (the newest is the default)"},
-		&cli.StringFlag{Name: "for-claude", Usage: "the same for Claude Code (the version that wrote the session and the newest are the default)"},
+		&cli.StringFlag{Name: "for-claude", Usage: "the same for this `VERSION` of Claude Code (the version that wrote the session and the newest are the default)"},
 		&cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (the session's own is the default)"},
 		&cli.StringFlag{Name: "owner", Usage: "a regular `EXPRESSION` over keys whose first group is the column owner, such as ^([^/]+)/"},
 	}
