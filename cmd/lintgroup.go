@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/glance"
 )
 
@@ -62,7 +63,11 @@ func repairOfSame(c *cli.Context) []string {
 	if c.Bool("last") {
 		words = append(words, "--last")
 	}
-	for _, flag := range []string{"agent", "for-codex", "for-claude", "provider"} {
+	flags := []string{"agent", "provider"}
+	for _, name := range all.Names() {
+		flags = append(flags, "for-"+name)
+	}
+	for _, flag := range flags {
 		if c.IsSet(flag) {
 			words = append(words, "--"+flag, c.String(flag))
 		}
