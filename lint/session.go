@@ -17,7 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// ErrUnclaimed: no agent that hist knows wrote the session.
+// ErrUnclaimed says that no agent that hist knows wrote the session.
 var ErrUnclaimed = agent.ErrUnclaimed
 
 // Result is what lint knows of a session at its end.

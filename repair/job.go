@@ -34,16 +34,16 @@ var modeNames = [...]string{runs.NewThread, runs.InPlace, runs.Output, "stream",
 // String is the mode's name in a report.
 func (m Mode) String() string { return modeNames[m] }
 
-// ErrPartial: the session could not be read to its end, so no copy of it can be made.
+// ErrPartial says that the session could not be read to its end, so no copy of it can be made.
 var ErrPartial = errors.New("the session can't be read to its end")
 
-// ErrDependants: other sessions point into the bytes that an in-place repair would move.
+// ErrDependants says that other sessions point into the bytes that an in-place repair would move.
 var ErrDependants = errors.New("other sessions point into this file")
 
-// ErrBranch: a branch was chosen, or a chain asked for, of a session that is no tree.
+// ErrBranch says that a branch was chosen, or a chain asked for, of a session that is no tree.
 var ErrBranch = errors.New("its agent's sessions have no branches")
 
-// ErrForeign: the session belongs to another user, who would lose it by a repair in place.
+// ErrForeign says that the session belongs to another user, who would lose it by a repair in place.
 var ErrForeign = errors.New("it belongs to another user: an in-place repair would change its owner, and hist can't tell whether they are using it; repair without --in-place makes a copy")
 
 // Job is one session to repair.

@@ -16,7 +16,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// ErrTooLong: a line is too long to be copied.
+// ErrTooLong says that a line is too long to be copied.
 var ErrTooLong = errors.New("the line is too long")
 
 // rewrite is one pass of a plan over a session.

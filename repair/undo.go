@@ -20,11 +20,11 @@ import (
 
 // What callers of Do and Undo must tell apart; test with errors.Is.
 var (
-	// ErrInUse: a process uses the session, or a database of its home.
+	// ErrInUse says that a process uses the session, or a database of its home.
 	ErrInUse = inuse.ErrBusy
-	// ErrChanged: the session was written while it was repaired.
+	// ErrChanged says that the session was written while it was repaired.
 	ErrChanged = source.ErrChanged
-	// ErrMovedOn: a file is no longer what the repair left there, so that it was not taken back.
+	// ErrMovedOn says that a file is no longer what the repair left there, so that it was not taken back.
 	ErrMovedOn = runs.ErrMovedOn
 )
 

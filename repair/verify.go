@@ -9,7 +9,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// ErrVerify: the copy is not what the plan promised; nothing was published.
+// ErrVerify says that the copy is not what the plan promised; nothing was published.
 var ErrVerify = errors.New("the repaired copy failed its check")
 
 // errNothing is the ErrVerify of a copy without a record.

@@ -11,7 +11,7 @@ import (
 // client keeps are these interfaces, found by assertion on that Home. A session is named by the path of its file; of one
 // under a name that the client does not know nothing is kept.
 
-// ErrSchema: a database is not in a form that this version knows; it was left alone.
+// ErrSchema says that a database is not in a form that this version knows; it was left alone.
 var ErrSchema = errors.New("unknown form of the database")
 
 // Viewer is a home whose client keeps a view of each session, made of the bytes of its file: it must be made anew where

@@ -7,11 +7,11 @@ import (
 
 // What callers of Homed.Find must tell apart; test with errors.Is.
 var (
-	// ErrBadID: the text cannot be a thread id or the beginning of one.
+	// ErrBadID says that the text cannot be a thread id or the beginning of one.
 	ErrBadID = errors.New("not a session id")
-	// ErrNoSession: no file carries the id in its name.
+	// ErrNoSession says that no file carries the id in its name.
 	ErrNoSession = errors.New("no session with this id")
-	// ErrAmbiguous: several threads begin with the id.
+	// ErrAmbiguous says that several threads begin with the id.
 	ErrAmbiguous = errors.New("several sessions begin with this id")
 )
 
@@ -29,7 +29,7 @@ func (e *AmbiguousError) Error() string {
 // Is says that it is ErrAmbiguous.
 func (e *AmbiguousError) Is(target error) bool { return target == ErrAmbiguous }
 
-// ErrUnclaimed: no agent that hist knows wrote this.
+// ErrUnclaimed says that no agent that hist knows wrote this.
 var ErrUnclaimed = errors.New("no agent that hist knows wrote this")
 
 // Unclaimed is an ErrUnclaimed that names the program whose session it looks like; "" if it looks like none.

@@ -83,7 +83,7 @@ func (r *Run) Holes() *Holes { return &r.holes }
 // Offset is how many bytes of text have been read.
 func (r *Run) Offset() int64 { return r.in.Offset() }
 
-// TurnsWritten: see Input.
+// TurnsWritten says whether the session's client writes where turns begin, as far as the session has been read.
 func (r *Run) TurnsWritten() bool { return r.in.TurnsWritten() }
 
 // Records is how many records could be read so far, the one in hand included.

@@ -176,7 +176,7 @@ func (Words) Script(*session.Record) bool { return false }
 // Within is for what such tools ran.
 func (Words) Within(*session.Record) (tool, asked string, ok bool) { return "", "", false }
 
-// Era: no version says where a turn begins.
+// Era says that no version tells where a turn begins.
 func (Words) Era(string) agent.Era { return agent.Era{Turns: true} }
 
 // TurnMark is a record that says nothing: a prompt begins a turn.

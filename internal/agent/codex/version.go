@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Before says whether a client's version "a.b.c" comes before major.minor, After whether it comes after all that begin
-// with it. One that can't be read, or stands in for one that is not known, does neither.
+// Before says whether a client's version "a.b.c" comes before major.minor. One that can't be read, or stands in for one that
+// is not known, comes neither before nor after any.
 func Before(version string, major, minor int) bool {
 	a, b, ok := readVersion(version)
 	return ok && (a < major || a == major && b < minor)
 }
 
-// After: see Before.
+// After says whether a version comes after all that begin with major.minor.
 func After(version string, major, minor int) bool {
 	a, b, ok := readVersion(version)
 	return ok && (a > major || a == major && b > minor)

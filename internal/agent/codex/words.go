@@ -79,7 +79,7 @@ func (Words) Within(rec *session.Record) (tool, asked string, ok bool) {
 	return NestedTool(rec), NestedAsked(rec), true
 }
 
-// Era: before 0.100 nothing tells where a turn begins, before 0.145 nothing that it failed.
+// Era says that before 0.100 nothing tells where a turn begins, and before 0.145 nothing that it failed.
 func (Words) Era(version string) agent.Era {
 	return agent.Era{Turns: Before(version, 0, 100), Errors: Before(version, 0, 145)}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// BesideError: a session was linted, but could not be compared with what its client keeps beside it.
+// BesideError says that a session was linted, but could not be compared with what its client keeps beside it.
 type BesideError struct{ Err error }
 
 // Error is why.

@@ -174,20 +174,9 @@ func (s *sent) halves(have []sentItem) (gaps []gap) {
 	for j, item := range have {
 		switch {
 		case item.kind == session.Output && !called[item.call()]:
-			k := j
-			for ; k >= 0 && have[k].kind == session.Output && !in[k]; k-- {
-				in[k] = true
-			}
-			for ; k >= 0 && have[k].kind == session.Call && !in[k]; k-- {
-				in[k] = true
-			}
+			markBefore(in, have, j)
 		case item.kind == session.Call && !answered[item.call()]:
-			for k := j + 1; k < len(have) && !in[k]; k++ {
-				in[k] = true
-				if have[k].kind != session.Call && have[k].kind != session.Output {
-					break
-				}
-			}
+			markBehind(in, have, j)
 		}
 	}
 	for j, item := range have {
@@ -201,6 +190,25 @@ func (s *sent) halves(have []sentItem) (gaps []gap) {
 		gaps = append(gaps, gap{behind: behind})
 	}
 	return gaps
+}
+
+// markBefore marks an output, and the outputs and then the calls in front of it, up to what is marked.
+func markBefore(in []bool, have []sentItem, k int) {
+	for _, kind := range []session.Kind{session.Output, session.Call} {
+		for ; k >= 0 && have[k].kind == kind && !in[k]; k-- {
+			in[k] = true
+		}
+	}
+}
+
+// markBehind marks the calls and outputs behind a call and the item that follows them, up to what is marked.
+func markBehind(in []bool, have []sentItem, call int) {
+	for k := call + 1; k < len(have) && !in[k]; k++ {
+		in[k] = true
+		if have[k].kind != session.Call && have[k].kind != session.Output {
+			break
+		}
+	}
 }
 
 // next is the record behind an item, and behind the event that shows it, if it is a prompt.

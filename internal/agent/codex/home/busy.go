@@ -12,7 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
-// ErrBusy: somebody uses the session right now.
+// ErrBusy says that somebody uses the session right now.
 var ErrBusy = inuse.ErrBusy
 
 // Busy says who or what is using a session.

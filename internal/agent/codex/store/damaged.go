@@ -13,7 +13,7 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// ErrDamaged: a database can't be read, because it is cut or overwritten. It is ErrSchema, too: it is left alone.
+// ErrDamaged says that a database can't be read, because it is cut or overwritten. It is ErrSchema, too: it is left alone.
 var ErrDamaged = errors.New("damaged database")
 
 // damaged is SQLite's word that a database is none, or is malformed.

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrRows: rows are not what they were when they were saved; nothing was changed.
+// ErrRows says that rows are not what they were when they were saved; nothing was changed.
 var ErrRows = errors.New("the client's rows have changed since they were saved")
 
 // rowsSchema is the version of the text that Save writes: JSON lines. The first one is a rowsHead; then, for each table,
