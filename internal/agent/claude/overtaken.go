@@ -76,12 +76,12 @@ func (c *Checker) passedOver(tip *node) {
 		if !mark.beginsAnew() || mark.side || mark.dropped != nil || mark.up != nil {
 			continue
 		}
-		head := c.wentOnInFront(t, mark)
+		_, answered := c.branchEnd(mark)
+		end := c.newestBelow(mark)
+		head := c.wentOnInFront(t, mark, end)
 		if head == nil {
 			return
 		}
-		_, answered := c.branchEnd(mark)
-		end := c.newestBelow(mark)
 		if !answered || head.asksNothing || end == mark || !comesAfter(tip, mark) || c.rewound(head) || c.leftByChoice(mark) || c.stuckInFront(head, tip, mark) {
 			return
 		}
@@ -98,9 +98,12 @@ func (c *Checker) passedOver(tip *node) {
 }
 
 // wentOnInFront is where the way to the tip leaves what was compacted: behind its last record, or beside it with what stands in
-// front of the mark, by its place or by its time; what begins behind the mark elsewhere may be a rewind. It is nil if the way leads
-// nowhere there.
-func (c *Checker) wentOnInFront(t *trunk, mark *node) *node {
+// front of what was said last behind the mark, or has an earlier time than the mark; what begins elsewhere may be a rewind. It is nil
+// if the way leads nowhere there.
+func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
+	for end != mark && !end.speaks() {
+		end = end.up
+	}
 	for steps := 0; mark != nil && steps < maxMarks; steps++ {
 		last := c.beforeCompaction(mark)
 		if last == nil {
@@ -109,7 +112,7 @@ func (c *Checker) wentOnInFront(t *trunk, mark *node) *node {
 		if on := t.forks[last]; on != nil {
 			return on.next
 		}
-		if next := t.forkOf(c, last).next; next != nil && (next.index < mark.index || writtenEarlier(t.tip, mark)) {
+		if next := t.forkOf(c, last).next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark)) {
 			return next
 		}
 		mark = markOf(last)
