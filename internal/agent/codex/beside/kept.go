@@ -93,6 +93,9 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 		lost = append(lost, told...)
 	}
 	var typed []check.Lost
+	if codex.OfSubagent(h) {
+		clear(b.prompts.bare) // what it was asked is no prompt of a user's
+	}
 	if len(b.gaps) > 0 || len(b.prompts.bare) > 0 {
 		b.further = true
 		typed = b.prompts.missing(ctx, b.dir, b.name.ThreadID, b.gaps, h.Paginated())

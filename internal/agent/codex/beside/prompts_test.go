@@ -58,3 +58,29 @@ func TestFirstPromptOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestTurnOfSubagent: a turn of a sub-agent has no prompt of a user's, and misses none.
+func TestTurnOfSubagent(t *testing.T) {
+	for source, want := range map[string]bool{`"cli"`: true, `{"subagent":"review"}`: false} {
+		t.Setenv("CODEX_SQLITE_HOME", "")
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/bad-logged-turn.txtar"), dir); err != nil {
+			t.Fatal(err)
+		}
+		path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := strings.Replace(string(text), `"source":"cli"`, `"source":`+source, 1)
+		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found, _ := lintLogged(t, dir); (found != nil) != want {
+			t.Errorf("%s: found %+v, want one: %v", source, found, want)
+		}
+	}
+}
