@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
@@ -88,9 +89,6 @@ func (c *Copies) Original(path string) string {
 	return ""
 }
 
-// repaired is the rule about an original that has a repaired copy beside it.
-var repaired = lint.FindRule("repaired")
-
 // Settle replaces the findings of a session that has a repaired copy by a note about the copy, because its damage no longer
 // matters; its other notes stay. It returns the copy's thread id, "" if there is no copy or nothing was damaged.
 func (c *Copies) Settle(ctx context.Context, src *source.Source, res *lint.Result) string {
@@ -111,7 +109,7 @@ func (c *Copies) Settle(ctx context.Context, src *source.Source, res *lint.Resul
 		return ""
 	}
 	res.Findings = append([]lint.Finding{{
-		Rule: repaired, Impact: repaired.Impact, Fix: repaired.Fix,
+		Rule: check.Repaired, Impact: check.Repaired.Impact, Fix: check.Repaired.Fix,
 		Message: fmt.Sprintf("repaired as %s; resume that: %s", id, format.Command(all.Named(res.Summary.Agent).Resume(id)...)),
 	}}, kept...)
 	return id

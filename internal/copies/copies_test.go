@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -78,7 +79,7 @@ func settles(t *testing.T, path, copied string) {
 	}
 	want := []*lint.Rule{note, damage}
 	if copied != "" {
-		want = []*lint.Rule{repaired, note}
+		want = []*lint.Rule{check.Repaired, note}
 	}
 	for i, f := range res.Findings {
 		if len(res.Findings) != len(want) || f.Rule != want[i] {

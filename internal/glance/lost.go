@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -20,7 +21,7 @@ func Lost(list []*Session) map[string][]lint.Finding {
 	slices.SortFunc(list, func(a, b *Session) int {
 		return cmp.Or(cmp.Compare(a.Header.CWD, b.Header.CWD), cmp.Compare(a.Header.Source, b.Header.Source), a.Created.Compare(b.Created))
 	})
-	rule := lint.FindRule("context-lost")
+	rule := check.ContextLost
 	found := map[string][]lint.Finding{}
 	for from, to := 0, 0; from < len(list); from = to {
 		for to = from + 1; to < len(list) && sameWork(list[from], list[to]); to++ {
