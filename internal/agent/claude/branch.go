@@ -102,14 +102,14 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 	if winner == nil {    // nobody went on there; what hangs on the tip itself is a matter of where the client begins
 		return fork.at == tip || fork.at == nil || c.leftByChoice(head)
 	}
-	if fork.answersBranch(c, t, head) {
-		return false
-	}
 	if winner.isPrompt() && c.leftOut(t, winner, head, end) {
 		return true
 	}
 	if c.leftByChoice(head) {
 		return true
+	}
+	if fork.answersBranch(c, t, head) || winner.role == roleAssistant && winner.msg != "" && holdsAnswer(head, end, winner) {
+		return false
 	}
 	if winner.isPrompt() && !head.isPrompt() && fork.inTurn {
 		return false // nobody goes back to the middle of a turn
@@ -157,6 +157,17 @@ func goesOnBeside(head, end, winner *node) bool {
 	}
 	for n := end; n != nil && n != head && n.index > winner.index; n = n.up {
 		if n.speaks() && !n.asksNothing && !n.meta && !n.filler {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsAnswer says whether an earlier part of an answer stands on a branch, behind something else: nobody leaves the beginning of an
+// answer and goes on with the rest.
+func holdsAnswer(head, end, part *node) bool {
+	for n, steps := end, 0; n != nil && n != head && steps < maxSiblings; n, steps = n.up, steps+1 {
+		if n.role == roleAssistant && n.msg == part.msg && n.index < part.index {
 			return true
 		}
 	}

@@ -75,7 +75,7 @@ func (c *Checker) wrongTime() {
 			latest = n
 		}
 	}
-	if latest == tip || latest.when == tip.when && latest.when != 0 || !under(tip, latest) || !saysMore(tip, latest) {
+	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg || !under(tip, latest) || !saysMore(tip, latest) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{

@@ -15,6 +15,9 @@ func (c *Checker) parentless(n *node) {
 	for p != nil && c.unread(p) { // a record that no client reads can't be the parent
 		p = p.up
 	}
+	if n.isPrompt() && c.answeredBehind(p, n) {
+		p = turnEnd(p)
+	}
 	if !n.summary && !saysAnything(p, hung) {
 		return // nothing before it belongs to the conversation, or it is above all of that: it is the first record after all
 	}
@@ -27,6 +30,36 @@ func (c *Checker) parentless(n *node) {
 		return
 	}
 	c.hang(n, p, d)
+}
+
+// answeredBehind says whether a record is a call whose output hangs on it, behind another record in the file: nobody asks anything
+// between the two, but another client may have written there.
+func (c *Checker) answeredBehind(call, n *node) bool {
+	if call == nil || call.role != roleAssistant || !call.calls() {
+		return false
+	}
+	for k := call.first; k != nil; k = k.latter {
+		if k.role == roleResult && k.index > n.index {
+			return true
+		}
+	}
+	return false
+}
+
+// turnEnd is the last record of the turn that goes on below one.
+func turnEnd(n *node) *node {
+	for {
+		var next *node
+		for k := n.first; k != nil; k = k.latter {
+			if !k.side && k.dropped == nil && (next == nil || k.when > next.when) {
+				next = k
+			}
+		}
+		if next == nil || next.isPrompt() {
+			return n
+		}
+		n = next
+	}
 }
 
 // cleared says whether the user had the client forget the conversation in front of a prompt. 1.0.17 goes on in the same file.

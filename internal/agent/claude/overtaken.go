@@ -110,6 +110,9 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 			return nil
 		}
 		if on := t.forks[last]; on != nil {
+			for on.next != nil && (on.next.new != nil || on.next.role == roleResult) { // the rest of the turn in front
+				on = t.forks[on.next]
+			}
 			return on.next
 		}
 		if next := t.forkOf(c, last).next; next != nil && (next.index < end.index || writtenEarlier(t.tip, mark)) {

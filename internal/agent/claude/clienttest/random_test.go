@@ -20,6 +20,7 @@ import (
 var (
 	random = flag.Int("random", 0, "drive the real client through so many sessions that are damaged at random")
 	seed   = flag.Uint64("seed", 1, "with -random: the first seed; a session hangs on its seed alone")
+	large  = flag.Bool("large", false, "with -random: the first way in which a session is damaged concerns much of it")
 )
 
 // sources are the scenarios whose recordings are damaged at random.
@@ -89,8 +90,11 @@ func damagedAtRandom(t *testing.T, version string, seed uint64) victimAtRandom {
 	if r.IntN(3) == 0 {
 		s = v.second(s, r)
 	}
-	for range 1 + r.IntN(3) {
+	for n := range 1 + r.IntN(3) {
 		way := randomWays[r.IntN(len(randomWays))]
+		if *large && n == 0 {
+			way = largeWays[r.IntN(len(largeWays))]
+		}
 		i := r.IntN(len(s))
 		if out := way.do(s, i, r); out != nil {
 			v.ways = append(v.ways, fmt.Sprintf("%s@%d", way.name, i+1))
@@ -126,10 +130,54 @@ func (v *victimAtRandom) second(s Session, r *rand.Rand) Session {
 	return out
 }
 
-var randomWays = []struct {
+// randomWay damages a session at a line.
+type randomWay struct {
 	name string
 	do   func(s Session, i int, r *rand.Rand) Session
-}{
+}
+
+// largeWays are what happens to more than a few records: a block of the disk is lost or was never written, the head of a file
+// is cut off, an editor or a script puts a part in twice, two files are sorted into one another.
+var largeWays = []randomWay{
+	{"middle-gone", func(s Session, i int, r *rand.Rand) Session {
+		return slices.Delete(slices.Clone(s), i, min(len(s), i+6+r.IntN(15)))
+	}},
+	{"head-gone", func(s Session, i int, r *rand.Rand) Session {
+		return append(Session{s[i][r.IntN(len(s[i])+1):]}, s[i+1:]...)
+	}},
+	{"middle-zeros", func(s Session, i int, r *rand.Rand) Session {
+		text := s.Bytes()
+		from := r.IntN(len(text))
+		clear(text[from:min(len(text), from+512*(1+r.IntN(8)))])
+		return Lines(text)
+	}},
+	{"half-again", func(s Session, i int, r *rand.Rand) Session {
+		at := r.IntN(len(s) + 1)
+		return slices.Insert(slices.Clone(s), at, s[i:]...)
+	}},
+	{"head-again", func(s Session, i int, _ *rand.Rand) Session { return append(slices.Clone(s), s[:i+1]...) }},
+	{"halves-changed", func(s Session, i int, _ *rand.Rand) Session { return append(slices.Clone(s[i:]), s[:i]...) }},
+	{"another-between", func(s Session, i int, r *rand.Rand) Session {
+		out := slices.Clone(s)
+		at := i
+		for n, l := range anotherSession {
+			if at = min(len(out), at+r.IntN(3)); n == 0 {
+				at = i
+			}
+			out = slices.Insert(out, at, []byte(l))
+			at++
+		}
+		return out
+	}},
+}
+
+// anotherSession is a turn of another session, as the file of one looks into which lines of another were sorted.
+var anotherSession = []string{
+	`{"parentUuid":null,"isSidechain":false,"userType":"external","cwd":"/home/dev/other","sessionId":"cccccccc-0000-4000-8000-000000000000","type":"user","message":{"role":"user","content":"other prompt"},"uuid":"cccccccc-0000-4000-8000-000000000001","timestamp":"2026-10-30T09:00:00.000Z"}`,
+	`{"parentUuid":"cccccccc-0000-4000-8000-000000000001","isSidechain":false,"userType":"external","cwd":"/home/dev/other","sessionId":"cccccccc-0000-4000-8000-000000000000","type":"assistant","message":{"id":"msg_other","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"other answer"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}},"uuid":"cccccccc-0000-4000-8000-000000000002","timestamp":"2026-10-30T09:00:08.000Z"}`,
+}
+
+var randomWays = []randomWay{
 	{"gone", func(s Session, i int, _ *rand.Rand) Session { return s.without(i) }},
 	{"block-gone", func(s Session, i int, r *rand.Rand) Session {
 		return slices.Delete(slices.Clone(s), i, min(len(s), i+2+r.IntN(4)))
