@@ -92,6 +92,9 @@ func (c *Checker) tipAmongCopies() *node {
 	if leaf := c.byUUID[c.leaf]; leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
 		return goesOn(leaf, answerHead(leaf, hung), c.lastLinkOrCopy())
 	}
+	if last := c.lastLinkOrCopy(); c.leaf != "" && c.byUUID[c.leaf] == nil && c.takes(last) {
+		return last
+	}
 	last := c.lastCopied()
 	if last == nil || c.tipOf(last.uuid) == c.tipOf(c.leaf) {
 		return nil
