@@ -99,7 +99,7 @@ func (e *env) complain(text string) {
 func newApp(e *env) *cli.App {
 	cli.HelpPrinter = e.help
 	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}
-	return &cli.App{
+	app := &cli.App{
 		Name:            "hist",
 		Usage:           "find and repair damage in the session files of AI coding agents",
 		UsageText:       "hist COMMAND [options] [PATH|ID ...]",
@@ -117,6 +117,16 @@ func newApp(e *env) *cli.App {
 			}
 			return cli.ShowAppHelp(c)
 		},
+	}
+	operandsOnly(app.Commands)
+	return app
+}
+
+// operandsOnly takes the command "help", or "h", from the commands: a file may be called that. There is the flag.
+func operandsOnly(commands []*cli.Command) {
+	for _, c := range commands {
+		c.HideHelpCommand = true
+		operandsOnly(c.Subcommands)
 	}
 }
 

@@ -30,7 +30,8 @@ type target struct {
 }
 
 // targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it finds all in
-// the agents' homes, or in that of the agent named only. An operand that leads to nothing is a target with an error.
+// the agents' homes, or in that of the agent named only. An operand that leads to nothing is a target with an error. What is named
+// twice, as a file and its directory do, is one target: standard input can be read but once, and no session counts for two.
 func targets(ctx context.Context, operands []string, only string) ([]target, error) {
 	homes, err := defaultHomes(only)
 	if _, wrong := errors.AsType[*exitError](err); err != nil && (wrong || len(operands) == 0) {
@@ -56,7 +57,21 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 	for _, op := range operands {
 		list = append(list, find(ctx, homes, op)...)
 	}
-	return list, ctx.Err()
+	return once(list), ctx.Err()
+}
+
+// once leaves out a target whose path an earlier one has.
+func once(list []target) []target {
+	seen := make(map[string]bool, len(list))
+	return slices.DeleteFunc(list, func(t target) bool {
+		path := t.path
+		if abs, err := filepath.Abs(path); err == nil && path != "-" {
+			path = abs
+		}
+		again := seen[path]
+		seen[path] = true
+		return again
+	})
 }
 
 // shut says whether the user may not even see whether a directory exists. Then it may hold sessions.
