@@ -127,8 +127,10 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 		if err != nil {
 			return err
 		}
-		p := &textPrinter{w: buf, st: st, notes: l.c.Bool("notes"), content: l.c.Bool("show-content"), verbose: l.c.Bool("verbose"),
-			same: repairOfSame(l.c), listed: l.c.IsSet("files-from") || l.shard != shard.Whole}
+		p := &textPrinter{
+			w: buf, st: st, notes: l.c.Bool("notes"), content: l.c.Bool("show-content"), verbose: l.c.Bool("verbose"),
+			same: repairOfSame(l.c), listed: l.c.IsSet("files-from") || l.shard != shard.Whole,
+		}
 		if name == "grouped" || name == "text" && isTerminal(w) {
 			p.group = &grouping{width: widthOf(w), ctx: l.c.Context, titles: newTitles(l.c, l.filter.config)}
 		}
