@@ -39,9 +39,9 @@ type messageChecker struct {
 	// What is needed to take a finding back when its message comes after all.
 	copies   recent[struct{}]        // events that show messages, by their bytes
 	early    map[textSum]session.Pos // findings about answers whose items did not follow their events, by their texts
-	restored map[uint64]lostText     // messages reported as lost, by the bytes of their events
+	restored map[uint64]lostText     // messages reported as lost, by eventSum
 	echo     *lostText               // one of them whose event has come a second time
-	echoOf   uint64                  // the bytes of that event, hashed
+	echoOf   uint64                  // its eventSum
 }
 
 // theEnd is the line behind the last one.
@@ -64,6 +64,15 @@ func (c *messageChecker) copied(sum uint64) bool {
 	}
 	c.copies.put(sum, struct{}{})
 	return false
+}
+
+// eventSum stands for an event: by the time and the id of what it shows, or, without an id, by its bytes. At the seam of a
+// doubled block an event ends otherwise than its copy, and is the same event.
+func eventSum(rec *session.Record) uint64 {
+	if len(codex.Text(rec, codex.FieldTimestamp)) == 0 || len(codex.Text(rec, codex.FieldItemID)) == 0 {
+		return codex.RecordSum(rec)
+	}
+	return says(rec, codex.FieldTimestamp, codex.FieldItemType, codex.FieldItemID)
 }
 
 func newMessageChecker(s *run) *messageChecker {
@@ -196,8 +205,8 @@ func (c *messageChecker) event(rec *session.Record) {
 			}
 		})
 	}
-	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: codex.RecordSum(rec), from: rec.From}
-	again := c.copied(t.sum)
+	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: eventSum(rec), from: rec.From}
+	again := c.copied(codex.RecordSum(rec))
 	c.echo = nil
 	switch {
 	case tells&codex.TellsUser != 0:
@@ -213,9 +222,9 @@ func (c *messageChecker) event(rec *session.Record) {
 func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool) {
 	text := shownText(rec)
 	switch one, reported := c.restored[t.sum]; {
-	case again && reported && c.matches(text):
+	case reported && c.matches(text):
 		c.standsAgain(t.sum, one)
-	case again || c.matches(text):
+	case again || reported || c.matches(text):
 	case c.cutPrompt.beginsLike(codex.ShownText(rec)) && shows(rec):
 		c.restoreTorn(c.cutPrompt.at, t)
 	default:
@@ -227,22 +236,12 @@ func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool
 // answerShown takes an event that shows an answer; again says that the same event has come before.
 func (c *messageChecker) answerShown(rec *session.Record, t *witness, again bool) {
 	c.resolveAgent(rec.Pos)
-	if !again {
-		if text := shownText(rec); text.size > len(`""`) || shows(rec) {
-			c.answerEvent, c.answerText = t, text
-		}
-	} else if one, reported := c.restored[t.sum]; reported {
+	text := shownText(rec)
+	if one, reported := c.restored[t.sum]; reported {
+		one.text = text // of the first, the seam may have taken some
 		c.echo, c.echoOf = &one, t.sum
-	}
-}
-
-// thoughtShown takes an event that shows a thought; again says that the same event has come before.
-func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again bool) {
-	c.resolveAgent(rec.Pos)
-	if !again {
-		c.thought(rec, t)
-	} else if one, reported := c.restored[t.sum]; reported {
-		c.echo, c.echoOf = &one, t.sum
+	} else if !again && (text.size > len(`""`) || shows(rec)) {
+		c.answerEvent, c.answerText = t, text
 	}
 }
 

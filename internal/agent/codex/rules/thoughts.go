@@ -8,12 +8,16 @@ import (
 // maxShown is how many events that show parts of one thought are kept until its item comes.
 const maxShown = 16
 
-// thought keeps an event that shows what was thought: its item comes right behind it.
-func (c *messageChecker) thought(rec *session.Record, t *witness) {
-	if n := len(c.thoughts); n > 0 && (rec.Type == "event_msg/item_completed" || n == maxShown) {
+// thoughtShown takes an event that shows what was thought, and keeps it: its item comes right behind it. again says that
+// the same event has come before.
+func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again bool) {
+	c.resolveAgent(rec.Pos)
+	if n := len(c.thoughts); !again && n > 0 && (rec.Type == "event_msg/item_completed" || n == maxShown) {
 		c.resolveThought(rec.Pos, false)
 	}
-	if codex.ShowsThought(rec.Raw) {
+	if one, reported := c.restored[t.sum]; reported {
+		c.echo, c.echoOf = &one, t.sum
+	} else if !again && codex.ShowsThought(rec.Raw) {
 		c.thoughts = append(c.thoughts, *t)
 	}
 }

@@ -10,7 +10,7 @@ type witness struct {
 	ref  Ref
 	name string
 	torn bool   // its line had been cut: what it tells was never written a second time, or is lost with the rest
-	sum  uint64 // of a message's event: its bytes
+	sum  uint64 // of a message's event: eventSum
 	from string // the file that holds it, if the session has lost it and it is not the client's database
 }
 
