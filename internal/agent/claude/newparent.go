@@ -20,6 +20,9 @@ func (c *Checker) before(n *node) *node {
 	if n.msg == "" {
 		return last
 	}
+	if answeredByAnother(n, last) && !rooted(last.up, n) {
+		last = last.up
+	}
 	for m, steps := last, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
 		switch {
 		case rooted(m, n):
@@ -53,6 +56,20 @@ func (c *Checker) notLater(n, last *node) *node {
 		}
 	}
 	return before
+}
+
+// answeredByAnother says whether a prompt has an answer, but not the one that is given: with that, it would be sent instead of the
+// prompt's own.
+func answeredByAnother(answer, prompt *node) bool {
+	if prompt == nil || prompt.up == nil || !prompt.isPrompt() || prompt.index > answer.index {
+		return false
+	}
+	for m, steps := prompt.first, 0; m != nil && steps < maxSiblings; m, steps = m.latter, steps+1 {
+		if m.index > answer.index && m.role == roleAssistant && m.sent() && !m.filler && m.msg != "" && m.msg != answer.msg {
+			return true
+		}
+	}
+	return false
 }
 
 // writeTime is by how many milliseconds the times of records may differ from the order in which a client writes them.
