@@ -74,7 +74,11 @@ func (c *headerChecker) missing() {
 		if parent := codex.ReadHeader(c.torn).ForkedFrom; parent != "" {
 			which = fmt.Sprintf("where it left that of %s can't be told without it", parent)
 		}
-		f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and %s", c.lowest, which)
+		if c.anyRecord || c.restored {
+			f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and %s", c.lowest, which)
+		} else {
+			c.nothingRead(&f, "by its torn header it continued the file of another thread, and "+which)
+		}
 		c.run.report(f)
 		return
 	}
@@ -94,16 +98,20 @@ func (c *headerChecker) missing() {
 		header = codex.NewHeader(k)
 	}
 	c.run.setHeader(codex.ReadHeader(header), session.Pos{})
-	if !c.anyRecord {
-		// Line by line it would be told as many times as the file has lines.
-		c.run.Withdraw(func(f *Finding) bool { return f.Framing })
-		f.Fix, f.Source = NoFix, ""
-		f.Message = "nothing in this file can be read as a record: it is not a session, or all of it is destroyed"
-		c.run.report(f)
-		return
+	if c.anyRecord {
+		f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: header}}}
+	} else {
+		c.nothingRead(&f, "it is not a session, or all of it is destroyed")
 	}
-	f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: header}}}
 	c.run.report(f)
+}
+
+// nothingRead makes one finding of a file without a record, and says what the file is: line by line it would be told as many
+// times as the file has lines, and a repair has nothing to leave in their place.
+func (c *headerChecker) nothingRead(f *Finding, what string) {
+	c.run.Withdraw(func(f *Finding) bool { return f.Framing })
+	f.Fix, f.Source = NoFix, ""
+	f.Message = "nothing in this file can be read as a record: " + what
 }
 
 // destroyed gives a header to a session of whose file nothing can be read, if its home still keeps what was said in it, or it
