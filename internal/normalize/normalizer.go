@@ -190,7 +190,7 @@ func (f *Normalizer) begin() (done bool) {
 	f.started = true
 	raw := line.Raw
 	if first {
-		raw = f.stripBOM(raw)
+		raw = f.stripStart(raw)
 	}
 	if len(raw) > hugeLine {
 		f.report(HugeLine, 0, finding.NoFix, fmt.Sprintf("this line is %d bytes long; clients load it slowly", len(raw)))

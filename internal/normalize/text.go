@@ -18,21 +18,28 @@ import (
 // Encoding is how a file's bytes become text.
 type Encoding uint8
 
-// The encodings that occur: an editor on Windows may have written the file anew.
+// The encodings that occur: an editor on Windows, or a program that makes one array of all lines, may have written the file
+// anew.
 const (
 	UTF8 Encoding = iota
 	UTF16LE
 	UTF16BE
+	Array // one JSON array, in UTF-8
 )
 
 var utf8BOM = []byte("\ufeff")
 
-// Text looks at the first bytes of r and returns a reader that gives UTF-8. A UTF-8 file is handed on as it is, because
-// the reader of lines looks ahead in files.
+// Text looks at the first bytes of r and returns a reader that gives lines of UTF-8. A file of such lines is handed on as it is,
+// because the reader of lines looks ahead in files.
 func Text(r io.Reader) (Encoding, io.Reader) {
 	head, r := peekAt(r, 4)
+	if len(head) > 0 && head[0] == '[' {
+		head, r = peekAt(r, headSize)
+	}
 	enc := sniff(head)
 	switch enc {
+	case Array:
+		return enc, &members{r: r}
 	case UTF16LE:
 		return enc, utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM).NewDecoder().Reader(r)
 	case UTF16BE:
@@ -50,6 +57,7 @@ func Head(r io.Reader) ([]byte, io.Reader) {
 	if sniff(head) != UTF8 {
 		_, text := Text(bytes.NewReader(head))
 		head, _ = io.ReadAll(text)
+		head = bytes.TrimPrefix(head, arrayStart)
 	}
 	return tighten(head), r
 }
@@ -66,21 +74,26 @@ func peekAt(r io.Reader, n int) ([]byte, io.Reader) {
 	return head[:copy(head, peeked)], br
 }
 
-// sniff recognizes UTF-16 by its byte order mark, or by the NULs around the first brace.
+// sniff recognizes UTF-16 by its byte order mark, or by the NULs around the first brace, and an array by its first member.
 func sniff(head []byte) Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("{\x00\"\x00")):
 		return UTF16LE
 	case bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00{\x00\"")):
 		return UTF16BE
+	case isArray(head):
+		return Array
 	}
 	return UTF8
 }
 
-// stripBOM removes the byte order mark from the first line, and reports an encoding that the client does not expect.
-func (f *Normalizer) stripBOM(raw []byte) []byte {
+// stripStart removes the byte order mark, or the bracket of an array, from the first line, and reports an encoding that the client does not expect.
+func (f *Normalizer) stripStart(raw []byte) []byte {
 	rest, marked := bytes.CutPrefix(raw, utf8BOM)
 	switch {
+	case f.encoding == Array:
+		rest = bytes.TrimPrefix(raw, arrayStart)
+		f.report(NotObject, 0, finding.Exact, "the whole file is one JSON array, as jq -s prints it: the client reads none of it").Impact = finding.Blocks
 	case f.encoding != UTF8:
 		f.report(BOM, 0, finding.Exact, "the file is UTF-16 text: the client can't read any of it")
 	case marked:
