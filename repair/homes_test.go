@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,5 +132,27 @@ func TestRunsAreReadOnce(t *testing.T) {
 	}
 	if !restored() {
 		t.Error("the runs are read again")
+	}
+}
+
+// What is restored of a session of whose file nothing is left comes from more than one place: the report names them.
+func TestSourcesOfADestroyedSession(t *testing.T) {
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := testhome.Unpack("../fixtures/codex/rules/no-header/home-empty.txtar", dir); err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
+	rep, err := Do(context.Background(), Job{
+		Path: paths[0], Lint: lint.Options{Name: lint.NameOf(paths[0], true), Home: dir}, Mode: ToStream, Stream: io.Discard, Home: dir,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "state_5.sqlite, thread_history_1.sqlite"; rep.Edits[0].From != want {
+		t.Errorf("the first edit is from %q, want %q", rep.Edits[0].From, want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -182,6 +183,23 @@ func (r *rewrite) changedBy(rule *lint.Rule) bool {
 // resume is the command that resumes the session or its copy; nil if its client takes no such id.
 func (w *job) resume() []string { return w.agent.Resume(w.thread) }
 
+// maxSources bounds how many sources of one change are named.
+const maxSources = 4
+
+// from names what a change comes from: the main finding's source, and what else in the home gave a part of it.
+func (c *change) from(main *lint.Finding) string {
+	if main.Source == "" {
+		return ""
+	}
+	sources := []string{main.Source}
+	for _, f := range c.By {
+		if f.Rule.Home && f.Source != "" && !slices.Contains(sources, f.Source) && len(sources) < maxSources {
+			sources = append(sources, f.Source)
+		}
+	}
+	return strings.Join(sources, ", ")
+}
+
 // entry reports a change under its rule with the worst impact, and with the weakest fix of all its findings.
 func (c *change) entry() Entry {
 	main := c.By[0]
@@ -191,7 +209,7 @@ func (c *change) entry() Entry {
 		}
 	}
 	e := Entry{
-		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: weakest(c.By).String(), Reason: main.Message, From: main.Source,
+		Rule: main.Rule.Name, Impact: main.Impact.String(), Fix: weakest(c.By).String(), Reason: main.Message, From: c.from(main),
 		Line: c.Line, Offset: c.Offset, LineAfter: c.AfterLine, OffsetAfter: c.AfterAt, Before: c.Before.Shown, After: c.After.Shown,
 		MoreBefore: c.Before.More, MoreAfter: c.After.More, FoundLine: c.foundLine(main),
 	}
