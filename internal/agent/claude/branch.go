@@ -137,10 +137,10 @@ func (c *Checker) explained(head, end *node, t *trunk) bool {
 		return true
 	}
 	overlap := end.when != 0 && winner.when != 0 && end.when > winner.when && tip.when >= head.when
-	if known := end.when != 0 && tip.when != 0; known && (head.index > winner.index && end.when < winner.when || head.index < winner.index && tip.when < head.when) {
+	if end.when != 0 && head.index > winner.index && end.when < winner.when || tip.when != 0 && head.index < winner.index && tip.when < head.when {
 		return false // who comes later in the file was written earlier: that is no rewind
 	}
-	if goesOnBeside(head, end, winner) {
+	if goesOnBeside(head, end, winner) || head.isPrompt() && winner.isPrompt() && goesOnBeside(winner, tip, head) {
 		return false
 	}
 	if before(c.written, firstNoted) {

@@ -136,6 +136,17 @@ func TestLostBranches(t *testing.T) {
 			line("user", "u4", "a2", asked("four"), at("1.0.17", "03:00")), line("assistant", "a3", "u3", said("m3", "ok"), at("1.0.17", "02:08")),
 			line("assistant", "a4", "u4", said("m4", "yes"), at("1.0.17", "03:08")),
 		},
+		"another client's prompt in front of an answer, with a later time": {
+			line("user", "u1", "", asked("one"), at("2.1.215", "01:00")), line("assistant", "a1", "u1", said("m1", "yes"), at("2.1.215", "01:08")),
+			line("user", "u2", "a1", asked("two"), at("2.1.215", "02:00")), line("user", "u3", "a1", asked("three"), at("2.1.215", "02:40")),
+			line("assistant", "a2", "u2", said("m2", "so"), at("2.1.215", "02:08")), `{"type":"last-prompt","leafUuid":"a2","sessionId":"s"}`,
+			line("assistant", "a3", "u3", said("m3", "ok"), at("2.1.215", "02:48")),
+		},
+		"an answer without a time to another client's prompt, which is later than all that is sent": {
+			line("user", "u1", "", asked("one"), at("2.1.100", "01:00")), line("assistant", "a1", "u1", said("m1", "yes"), at("2.1.100", "01:08")),
+			line("user", "u3", "a1", asked("three"), at("2.1.100", "02:40")), line("assistant", "a3", "u3", said("m3", "ok"), `,"version":"2.1.100"`),
+			line("user", "u2", "a1", asked("two"), at("2.1.100", "02:00")), line("assistant", "a2", "u2", said("m2", "so"), at("2.1.100", "02:08")),
+		},
 		"an answer on which an earlier one was left, in front of a rewind": {
 			line("user", "u1", "", asked("one"), at("2.1.330", "01:00")), line("assistant", "a1", "u1", said("m1", "let me look"), at("2.1.330", "01:08")),
 			line("assistant", "a2", "u1", said("m2", "yes"), at("2.1.330", "01:16")), line("user", "u2", "a2", asked("two"), at("2.1.330", "02:00")),
