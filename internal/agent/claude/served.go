@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -31,13 +32,14 @@ func (n *node) serve(kind string, v *value, span jsonl.Span) {
 }
 
 // servedAlone reports outputs of the API's servers whose call is not in the file, which clients send (measured with 2.1.330),
-// and searches without their output.
+// and calls of theirs without their output.
 func (c *Checker) servedAlone() {
 	if !c.some.served {
 		return
 	}
 	calls, outputs := map[string]bool{}, map[string]bool{}
-	goesOn := map[string]bool{} // answers that end with words
+	goesOn := map[string]bool{}  // answers that end with words
+	waiting := map[string]bool{} // answers that call a tool of the client's, for whose output the servers' may wait
 	for _, n := range c.nodes {
 		for _, s := range n.served {
 			calls[s.id] = calls[s.id] || !s.output
@@ -45,6 +47,7 @@ func (c *Checker) servedAlone() {
 		}
 		if n.role == roleAssistant && len(n.blocks) > 0 {
 			goesOn[n.msg] = n.blocks[len(n.blocks)-1].kind == blockText
+			waiting[n.msg] = waiting[n.msg] || slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockCall })
 		}
 	}
 	for _, n := range c.nodes {
@@ -57,8 +60,8 @@ func (c *Checker) servedAlone() {
 					cuts: []finding.Cut{{Start: s.span.Start, End: s.span.Start, New: append(s.call(), ',')}},
 				})
 				c.some.faults = true
-			case !s.output && !outputs[s.id] && s.tool == webSearch:
-				c.searchAlone(n, s, goesOn[n.msg])
+			case !s.output && !outputs[s.id] && slices.Contains(servedTools, s.tool) && (s.tool == webSearch || !waiting[n.msg]):
+				c.servedCallAlone(n, s, goesOn[n.msg])
 			}
 		}
 	}
@@ -66,9 +69,13 @@ func (c *Checker) servedAlone() {
 
 const webSearch = "web_search"
 
-// searchAlone reports a search without its output, which 2.1.2 sends so and 2.1.330 drops; both send what stands in for the
-// output (measured). One behind which its answer does not go on was interrupted, and nothing is lost by dropping it.
-func (c *Checker) searchAlone(n *node, s served, goesOn bool) {
+// servedTools are the tools whose calls the API refuses without their outputs (its documentation).
+var servedTools = []string{webSearch, "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution"}
+
+// servedCallAlone reports a call of the API's servers without its output, which 2.1.2 sends so and 2.1.330 drops; both send what
+// stands in for the output (measured). One behind which its answer does not go on was interrupted, and nothing is lost by
+// dropping it.
+func (c *Checker) servedCallAlone(n *node, s served, goesOn bool) {
 	impact := oldAndNewer(finding.Rejects, finding.Notes)
 	if goesOn {
 		impact = oldAndNewer(finding.Rejects, finding.Loses)
@@ -76,8 +83,12 @@ func (c *Checker) searchAlone(n *node, s served, goesOn bool) {
 	if c.worst(impact) == finding.Notes {
 		return
 	}
+	what := "this search of the web"
+	if s.tool != webSearch {
+		what = "this call of a tool of the API's own (" + s.tool + ")"
+	}
 	n.fault(fault{
-		rule: ruleLostResult, message: "this search of the web has no output: the client drops it, an older one sends it and the API refuses it",
+		rule: ruleLostResult, message: what + " has no output: the client drops it, an older one sends it and the API refuses it",
 		at: s.span.Start, fix: finding.StandIn, impact: impact, lost: 1,
 		cuts: []finding.Cut{{Start: s.span.End, End: s.span.End, New: append([]byte{','}, s.noOutput()...)}},
 	})
@@ -89,8 +100,9 @@ func (s served) call() []byte {
 	return object{"type": "server_tool_use", "id": s.id, "name": s.tool, "input": object{"query": lostInput}}.json()
 }
 
-// noOutput stands in for the output of a search: what the API itself writes for one that failed.
+// noOutput stands in for the output of a call: what the API itself writes for one that failed.
 func (s served) noOutput() []byte {
-	none := object{"type": webSearch + "_tool_result_error", "error_code": "unavailable"}
-	return object{"type": webSearch + "_tool_result", "tool_use_id": s.id, "content": none}.json()
+	kind := s.tool + "_tool_result"
+	none := object{"type": kind + "_error", "error_code": "unavailable"}
+	return object{"type": kind, "tool_use_id": s.id, "content": none}.json()
 }

@@ -147,7 +147,8 @@ func (v *validator) block(b gjson.Result, kind, role string) {
 		}
 	case "image":
 		v.image(b.Get("source"))
-	case "redacted_thinking", "document", "server_tool_use", "web_search_tool_result":
+	case "redacted_thinking", "document", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+		"bash_code_execution_tool_result", "text_editor_code_execution_tool_result":
 	default:
 		v.breach("unknown-block")
 	}
