@@ -2,19 +2,23 @@ package glance
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
 // Lost finds, among the sessions of a home, threads that were abandoned for a new one without their context: the prompt
 // that had gone wrong was asked again in an empty thread. A new thread with another prompt is a new task and does not
-// count. The sessions must have been read with Options.Content; HashPrompts may have been called on all of them. The findings are
+// count, nor does a copy that the client itself has gone on in. The sessions must have been read with Options.Content; HashPrompts may have been called on all of them. The findings are
 // about the abandoned threads, by path.
 func Lost(list []*Session) map[string][]lint.Finding {
 	list = slices.Clone(list)
@@ -27,7 +31,7 @@ func Lost(list []*Session) map[string][]lint.Finding {
 		for to = from + 1; to < len(list) && sameWork(list[from], list[to]); to++ {
 		}
 		replaced(list[from:to], func(lost, fresh *Session) {
-			if !Replaced(lost, fresh) || fresh.First == "" || fresh.First != lost.Turn.Prompt.Text {
+			if !Replaced(lost, fresh) || fresh.First == "" || fresh.First != lost.Turn.Prompt.Text || goesOn(lost, fresh) {
 				return
 			}
 			message := fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context", lost.Thread, lost.Turn.State, fresh.Thread)
@@ -38,6 +42,37 @@ func Lost(list []*Session) map[string][]lint.Finding {
 		})
 	}
 	return found
+}
+
+// goesOn says whether fresh begins with the answer that lost begins with: a client that copies a session into a new file when it
+// resumes it (Claude Code 1.0.17, measured) keeps the ids of the answers, though neither those of the records nor their times.
+func goesOn(lost, fresh *Session) bool {
+	id := firstAnswer(lost)
+	return id != "" && id == firstAnswer(fresh)
+}
+
+// firstAnswer is the id of the first answer in the head of a session's file, "" if there is none.
+func firstAnswer(s *Session) string {
+	src, err := source.Open(s.Path)
+	if err != nil {
+		return ""
+	}
+	r, err := src.Reader(context.Background())
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	records := normalize.New(io.LimitReader(r, maxPromptHead), normalize.Options{Decoder: s.Agent.Decoder(), Live: true})
+	defer records.Close()
+	for {
+		rec, err := records.Next()
+		if err != nil {
+			return ""
+		}
+		if rec.Answer && len(rec.ID) > 0 {
+			return string(rec.ID)
+		}
+	}
 }
 
 // sameWork says whether a thread may be begun in the place of another one.
