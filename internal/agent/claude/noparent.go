@@ -21,11 +21,16 @@ func (c *Checker) parentless(n *node) {
 	if !n.summary && !saysAnything(p, hung) {
 		return // nothing before it belongs to the conversation, or it is above all of that: it is the first record after all
 	}
+	summary := c.summaryFrom(n)
+	markLost := summary != nil && markAbove(p) == nil
+	if markLost && !keepsLast(summary.version) {
+		return // clients send the same without the mark
+	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
 	}})
-	if c.summaryFrom(n) != nil && markAbove(p) == nil { // the mark in front of it is lost, and nobody knows its id
+	if markLost { // nobody knows its id
 		c.addBoundary(n, newID("boundary", n.uuid), d)
 		return
 	}
