@@ -260,6 +260,26 @@ func TestMarkOfAnotherRecord(t *testing.T) {
 	}
 }
 
+// TestOutputOfAnotherWriting: where a client has written the history a second time, under new ids, the output of a call that one
+// writing has lost is not hung on the other one's call, which has its own.
+func TestOutputOfAnotherWriting(t *testing.T) {
+	const first, second, answer = 2, 9, 5
+	for how, damage := range map[string]func(lines [][]byte){
+		"the first call": func(lines [][]byte) { lines[first] = set(lines[first], "message.content.0.id", `""`) },
+		"the second call": func(lines [][]byte) {
+			lines[second] = set(lines[second], "message", gjson.GetBytes(lines[answer], "message").Raw)
+		},
+	} {
+		lines := linesOf(t, "../fixtures/claude/healthy/written-anew/session.jsonl")
+		m := mutant{whole: joined(lines), opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows}}
+		damage(lines)
+		m.text = joined(lines)
+		if err := mended(t, m); err != nil {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+}
+
 // eachMutant tries a law on n mutants, or as many as -mutants says, and counts the ways in which it does not hold. It returns
 // how many it has tried.
 func eachMutant(t *testing.T, s *stock, n int64, law func(m mutant) error) int64 {

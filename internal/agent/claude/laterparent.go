@@ -33,8 +33,12 @@ func (c *Checker) cutLater() (cut []*node) {
 
 // beforeParent says whether a record was written before the one that it names as its parent, by its place and by its time.
 func (n *node) beforeParent() bool {
-	p := n.up
-	return p != nil && !n.side && !p.side && p.index > n.index && n.when != 0 && p.when > n.when+writeTime
+	return n.up != nil && !n.side && !n.up.side && n.writtenBefore(n.up)
+}
+
+// writtenBefore says whether a record was written before another, by its place and by its time.
+func (n *node) writtenBefore(other *node) bool {
+	return n.index < other.index && n.when != 0 && other.when > n.when+writeTime
 }
 
 // leads says whether the way up from a record leads to another, and not round to a third.

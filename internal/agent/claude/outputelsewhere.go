@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"slices"
+
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -8,7 +10,7 @@ import (
 // it on the call, or on another output of the same answer. What follows is then sent with what leads to the wrong record, and
 // what led to the call is not. The trees are laid out.
 func (c *Checker) hungElsewhere(m, call *node) bool {
-	if m.first == nil || m.within(call) || call.within(m) {
+	if m.first == nil || m.within(call) || call.within(m) || m.writtenBefore(call) || c.hasAnotherOutput(m, call) {
 		return false
 	}
 	for p, steps := m.up, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
@@ -18,6 +20,14 @@ func (c *Checker) hungElsewhere(m, call *node) bool {
 	}
 	mark := c.markAround(m)
 	return mark == nil || call.within(mark) // else a compaction has taken the call
+}
+
+// hasAnotherOutput says whether another output than m hangs on the call that m names: then the history was written twice, and what m
+// answers is a copy that is lost.
+func (c *Checker) hasAnotherOutput(m, call *node) bool {
+	all := c.results()[m.blocks[0].id]
+	others := slices.DeleteFunc(slices.Clone(all[:min(2, len(all))]), func(o *node) bool { return o == m })
+	return len(others) > 0 && pairOf(call, others[0])
 }
 
 // hangOnCall hangs an output on its call again, or on what came in between.
