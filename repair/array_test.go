@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -29,26 +32,8 @@ func TestArray(t *testing.T) {
 			t.Fatalf("%s: %v", path, err)
 		}
 		for _, text := range [][]byte{compact, laid.Bytes()} {
-			opts := lint.Options{Name: lint.NameOf(filepath.Base(path), false)}
-			res, err := lint.Session(t.Context(), bytes.NewReader(text), opts)
-			if err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			told := 0
-			for _, f := range res.Findings {
-				switch {
-				case f.Rule.Name == "not-object" && f.Impact == lint.Blocks && f.Fix == lint.Exact:
-					told++
-				case f.Impact != lint.Notes:
-					t.Errorf("%s: line %d: %s", path, f.Pos.Line, f.Message)
-				}
-			}
-			if told != 1 {
-				t.Errorf("%s: told %d times", path, told)
-			}
-			out, rep, err := repairAs(text, opts, Choice{Rules: []string{"not-object"}})
-			if err != nil || !bytes.Equal(out, sound) || rep.Fix != "exact" {
-				t.Errorf("%s: the repaired copy is not what the client wrote (%v)", path, err)
+			if f := getsBack(t, path, sound, text, "not-object"); f.Impact != lint.Blocks {
+				t.Errorf("%s: %s", path, f.Impact)
 			}
 		}
 	}
@@ -75,5 +60,39 @@ func TestArrayNot(t *testing.T) {
 				t.Errorf("%q: %s", text, f.Message)
 			}
 		}
+	}
+}
+
+// TestArraysOnLines: of a file with an array on each line, the pieces of a damaged line are read a second time as they were at first,
+// though by itself the line is an array.
+func TestArraysOnLines(t *testing.T) {
+	line, err := os.ReadFile("../fixtures/codex/rules/not-object/bad-array.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line = bytes.Replace(line, []byte("response_item"), []byte("response\xaaitem"), 1)
+	text := bytes.Repeat(line, 2)
+	src, err := source.Stdin(bytes.NewReader(text), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := all.Named("codex").Decoder()
+	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: dec})
+	again := &evidenceReader{dec: dec, src: src, enc: in.Encoding()}
+	defer again.close()
+	parts := 0
+	for {
+		rec, err := in.Next()
+		if err != nil || rec.Pos.Line > 1 {
+			break
+		}
+		parts++
+		got, err := again.record(t.Context(), lint.Ref{Pos: rec.Pos, Size: int64(len(line))})
+		if err != nil || !bytes.Equal(got, rec.Raw) {
+			t.Errorf("%s: %q (%v), at first %q", rec.Pos, got, err, rec.Raw)
+		}
+	}
+	if parts < 2 {
+		t.Errorf("the line has %d parts", parts)
 	}
 }

@@ -61,7 +61,11 @@ func (w *evidenceReader) line(ctx context.Context, ref lint.Ref) (err error) {
 		return err
 	}
 	w.offset = ref.Offset
-	w.records, err = recordsOf(w.dec, raw[0], ref.Offset > 0)
+	text := raw[0]
+	if ref.Offset == 0 {
+		text = normalize.TrimStart(text, w.enc)
+	}
+	w.records, err = recordsOf(w.dec, text)
 	return err
 }
 
@@ -157,9 +161,9 @@ func lastOfTwo(dec session.Decoder, record []byte) []byte {
 	return record
 }
 
-// recordsOf returns the records of the first line of a text, which is a file from its start or from inside of it.
-func recordsOf(dec session.Decoder, text []byte, inside bool) (records [][]byte, err error) {
-	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: dec, Inside: inside, Mend: func(*lint.Finding) bool { return true }})
+// recordsOf returns the records of the first line of a text. By itself a line may look like an array, which its file is not.
+func recordsOf(dec session.Decoder, text []byte) (records [][]byte, err error) {
+	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: dec, Inside: true, Mend: func(*lint.Finding) bool { return true }})
 	defer in.Close()
 	for {
 		rec, err := in.Next()

@@ -87,16 +87,24 @@ func sniff(head []byte) Encoding {
 	return UTF8
 }
 
+// TrimStart returns the first line of a text without what its encoding puts in front of the first record: a byte order mark, or the
+// bracket of an array.
+func TrimStart(line []byte, enc Encoding) []byte {
+	if enc == Array {
+		return bytes.TrimPrefix(line, arrayStart)
+	}
+	return bytes.TrimPrefix(line, utf8BOM)
+}
+
 // stripStart removes the byte order mark, or the bracket of an array, from the first line, and reports an encoding that the client does not expect.
 func (f *Normalizer) stripStart(raw []byte) []byte {
-	rest, marked := bytes.CutPrefix(raw, utf8BOM)
+	rest := TrimStart(raw, f.encoding)
 	switch {
 	case f.encoding == Array:
-		rest = bytes.TrimPrefix(raw, arrayStart)
 		f.report(NotObject, 0, finding.Exact, "the whole file is one JSON array, as jq -s prints it: the client reads none of it").Impact = finding.Blocks
 	case f.encoding != UTF8:
 		f.report(BOM, 0, finding.Exact, "the file is UTF-16 text: the client can't read any of it")
-	case marked:
+	case len(rest) < len(raw):
 		f.report(BOM, 0, finding.Exact, "there is a byte order mark before the first record: the client can't read the header")
 	default:
 		return raw
