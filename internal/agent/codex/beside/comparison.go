@@ -18,32 +18,35 @@ import (
 // compare walks through a copy beside the session and takes what is between two records that stand next to each other there
 // and have a hole between them. A parent's are known by what stands behind their times; between them, and between those of a second
 // file of the session, no hole is needed, if something was said there and nothing taken back.
-func (c *copies) compare(ctx context.Context, path string, kind relation) []check.Lost {
+//
+// lost are those records in their order; short is in front of which record of the session the copy itself ends, -1 if it takes none
+// there.
+func (c *copies) compare(ctx context.Context, path string, kind relation) (lost []check.Lost, short int) {
 	src, err := source.Open(path)
 	if err != nil {
-		return nil
+		return nil, -1
 	}
 	defer src.Close()
 	in, err := src.Reader(ctx)
 	if err != nil {
-		return nil
+		return nil, -1
 	}
 	defer in.Close()
-	beside := &comparison{copies: c, path: path, parent: kind == aParent, twin: kind == aTwin, sure: true, again: map[uint64]bool{}}
+	beside := &comparison{copies: c, path: path, kind: kind, short: -1, sure: true, again: map[uint64]bool{}}
 	r := jsonl.NewReader(in)
 	for {
 		line, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			beside.end(ctx)
-			return beside.out
+			return beside.out, beside.short
 		}
 		// What the copy holds behind its own damage is not known.
 		if err != nil || ctx.Err() != nil || !beside.line(bytes.TrimRight(line.Raw, "\r\n")) {
-			return beside.out
+			return beside.out, -1
 		}
 		if beside.later {
 			beside.end(ctx)
-			return beside.out
+			return beside.out, -1
 		}
 	}
 }
@@ -52,22 +55,23 @@ func (c *copies) compare(ctx context.Context, path string, kind relation) []chec
 type relation uint8
 
 const (
-	aCopy   relation = iota // it holds the same records
-	aTwin                   // it is a second file of the session, and hist has repaired neither
-	aParent                 // the session was forked from it
+	aRelative relation = iota // another session, that holds some of the same records
+	aCopy                     // a file of the session itself
+	aTwin                     // that, and hist has taken nothing out of either
+	aParent                   // the legacy session that this one was forked from
 )
 
 // comparison is the walk through one copy.
 type comparison struct {
 	*copies
 
-	path   string
-	parent bool // the copy is the session's parent
-	twin   bool // it is a second file of the session, and hist has taken nothing out of either
-	later  bool // what follows in it was written after its fork was made
-	again  map[uint64]bool
-	next   int // behind which records of the session the walk is
-	size   int // of all that was pending, in bytes
+	path  string
+	kind  relation
+	later bool // what follows in it was written after its fork was made
+	again map[uint64]bool
+	next  int // behind which records of the session the walk is
+	size  int // of all that was pending, in bytes
+	short int // in front of which record it ended, -1 if nothing was taken there
 
 	out     []check.Lost
 	pending []check.Lost // what the copy has behind the last record that both have
@@ -96,7 +100,7 @@ func (b *comparison) line(text []byte) bool {
 		return true
 	case rec.Kind == session.Header:
 		return true
-	case b.parent && !b.forked.IsZero() && codex.Time(rec).After(b.forked):
+	case b.kind == aParent && !b.forked.IsZero() && codex.Time(rec).After(b.forked):
 		b.later = true
 		return true
 	}
@@ -115,7 +119,7 @@ func (b *comparison) line(text []byte) bool {
 }
 
 func (b *comparison) find(rec *session.Record) (i int, here, known bool) {
-	if b.parent {
+	if b.kind == aParent {
 		return b.inherited(rec, b.next)
 	}
 	return b.same(rec)
@@ -143,10 +147,10 @@ func (b *comparison) hold(rec *session.Record) bool {
 // fill takes what is pending in front of record i of the session, if that is the next one and something is lost there.
 func (b *comparison) fill(i int) {
 	lost, unseen := b.holes[i], b.said && b.next > 0 && !b.back
-	switch {
-	case b.parent:
+	switch b.kind {
+	case aParent:
 		lost = lost && !b.back || unseen
-	case b.twin:
+	case aTwin:
 		lost = lost || unseen
 	}
 	if lost && i == b.next && b.sure {
@@ -155,21 +159,23 @@ func (b *comparison) fill(i int) {
 	b.pending, b.turns, b.totals, b.sure, b.back, b.said, b.next = nil, nil, nil, true, false, false, i+1
 }
 
-// end takes what a copy has behind the session's end; a parent, behind what its fork has copied.
+// end takes what a copy has behind the session's end; a parent, behind what its fork has copied. A file of the session itself that
+// is older than its damage may end inside of what is lost in the middle.
 func (b *comparison) end(ctx context.Context) {
 	switch {
 	case !b.sure || !b.holes[b.next]:
-	case b.parent:
+	case b.kind == aParent:
 		b.take(b.next, b.pending[:b.copied(ctx)])
-	case b.next == len(b.records):
+	case b.next == len(b.records) || b.kind != aRelative && b.next > 0:
 		b.take(b.next, b.pending)
+		b.short = b.next
 	}
 }
 
 // take takes lost records in front of record i of the session. Where a record was cut there, its parent has the whole of it
 // under another time, and it must be the only one that can be that.
 func (b *comparison) take(i int, lost []check.Lost) {
-	if torn, cut := b.torn[i]; cut && b.parent {
+	if torn, cut := b.torn[i]; cut && b.kind == aParent {
 		whole := wholeOf(torn, lost)
 		if whole == nil {
 			return

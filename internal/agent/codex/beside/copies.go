@@ -49,6 +49,7 @@ type copies struct {
 	open     bool         // the turn in hand has not ended
 	opened   map[int]bool // the holes in which one had not
 	any      bool         // there are holes
+	jumped   bool         // turns or counts of tokens tell that something is lost, though nothing is damaged there
 	gaps     []gap
 	prompt   int       // the first prompt among the records
 	answer   int       // the first that the model has said or done; 0 if there is none
@@ -182,9 +183,9 @@ func (c *copies) gap(to time.Time) {
 // maxGaps is how many damaged places are remembered with their times.
 const maxGaps = 1 << 12
 
-// missing are the records that a copy still holds, of the first copy that holds any; in other places, what a legacy fork
-// has inherited comes from its parent.
-func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
+// missing are the records that copies still hold, of each place those of the copy that holds the most there; in other places,
+// what a legacy fork has inherited comes from its parent. short are the places at which the copy itself ends.
+func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost, short map[int]bool) {
 	if c.dead {
 		c.gap(time.Time{})
 	}
@@ -194,28 +195,37 @@ func (c *copies) missing(ctx context.Context, h session.Info) []check.Lost {
 	if len(c.records) == 0 && (c.dead || !c.headed) {
 		c.holes[0] = true
 	}
-	whole := len(c.holes) == 0 && (c.timeless == nil || len(c.records) == 0)
+	whole := len(c.holes) == 0 && !c.jumped && (c.timeless == nil || len(c.records) == 0)
 	if len(c.records) >= maxCompared || whole && !c.doubled() {
-		return nil
+		return nil, nil
 	}
 	c.further = true
-	twins := map[string]bool{}
-	if c.doubled() {
-		for _, path := range c.files() {
-			twins[path] = true
+	short = map[int]bool{}
+	for _, one := range c.candidates(ctx, h) {
+		found, end := c.compare(ctx, one.path, one.kind)
+		lost = fuller(lost, found, end, short)
+	}
+	return merged(lost, c.ofParent(ctx, h)), short
+}
+
+// fuller takes of two copies what they have in each place: of the first, unless the second, which ends in front of record end of the
+// session, has more there. short are the places at which the copy ends whose records are taken.
+func fuller(some, others []check.Lost, end int, short map[int]bool) []check.Lost {
+	more := map[int]int{}
+	for _, l := range some {
+		more[l.Behind]--
+	}
+	for _, l := range others {
+		more[l.Behind]++
+	}
+	for place, n := range more {
+		if n > 0 {
+			short[place] = place == end
 		}
 	}
-	var copied []check.Lost
-	for _, path := range c.candidates(ctx, h) {
-		kind := aCopy
-		if twins[path] {
-			kind = aTwin
-		}
-		if copied = c.compare(ctx, path, kind); len(copied) > 0 {
-			break
-		}
-	}
-	return merged(copied, c.ofParent(ctx, h))
+	some = slices.DeleteFunc(some, func(l check.Lost) bool { return more[l.Behind] > 0 })
+	others = slices.DeleteFunc(others, func(l check.Lost) bool { return more[l.Behind] <= 0 })
+	return append(some, others...)
 }
 
 // merged adds to lost records those of another source that come in other places.
@@ -242,7 +252,7 @@ func (c *copies) ofParent(ctx context.Context, h session.Info) []check.Lost {
 		return nil
 	}
 	for _, path := range found {
-		if lost := c.compare(ctx, path, aParent); len(lost) > 0 {
+		if lost, _ := c.compare(ctx, path, aParent); len(lost) > 0 {
 			return lost
 		}
 	}
@@ -280,41 +290,50 @@ func (c *copies) behindTime(rec *session.Record) uint64 {
 	return mark(c.seed, rec.Raw[rec.Spans[codex.FieldTimestamp].End:])
 }
 
+// candidate is a file that may hold records of the session.
+type candidate struct {
+	path string
+	kind relation
+}
+
 // candidates are the files that may hold the same records, the nearest first. As long as there is no record by which a parent
 // or a fork could be compared, they are those of the session itself.
-func (c *copies) candidates(ctx context.Context, h session.Info) []string {
-	list := c.own()
-	if c.any || c.dead {
-		list = append(list, c.forks.copies(ctx, c.dir, c.name)...)
+func (c *copies) candidates(ctx context.Context, h session.Info) (list []candidate) {
+	lost, kind := c.any || c.dead || c.jumped, aCopy
+	if c.unrepaired() && (c.jumped || len(c.files()) > 1) {
+		kind = aTwin
+	}
+	add := func(kind relation, paths []string) {
+		for _, path := range paths {
+			list = append(list, candidate{path, kind})
+		}
+	}
+	add(kind, c.files())
+	if c.older != nil {
+		add(aCopy, c.older())
+	}
+	if lost {
+		add(kind, c.forks.copies(ctx, c.dir, c.name))
 	}
 	if len(c.records) == 0 {
 		return list
 	}
 	if h.ForkedFrom != "" {
 		if found, err := home.Find(ctx, c.dir, h.ForkedFrom); err == nil {
-			list = append(list, found...)
+			add(aRelative, found)
 		}
 	}
 	if c.any || c.dead {
-		list = append(list, c.forks.of(ctx, c.dir, c.name.ThreadID)...)
-	}
-	return list
-}
-
-// own are other files of the session.
-func (c *copies) own() []string {
-	list := c.files()
-	if c.older != nil {
-		list = append(list, c.older()...)
+		add(aRelative, c.forks.of(ctx, c.dir, c.name.ThreadID))
 	}
 	return list
 }
 
 // doubled says whether the session lies in the home twice, and hist has repaired neither file: what it takes out stands in the other
 // one for good.
-func (c *copies) doubled() bool {
-	return len(c.files()) > 1 && (c.older == nil || len(c.older()) == 0)
-}
+func (c *copies) doubled() bool { return len(c.files()) > 1 && c.unrepaired() }
+
+func (c *copies) unrepaired() bool { return c.older == nil || len(c.older()) == 0 }
 
 // files are those of the home that have the session's name, plain or compressed, in the folder of its day or in the archive.
 func (c *copies) files() (list []string) {

@@ -3,6 +3,7 @@ package beside
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,8 +71,9 @@ func (b *sources) See(rec *session.Record) {
 // Missing are the records that the file lacks: those that another file holds; where none does, what the client's log tells,
 // or its database; and prompts that nothing else tells of.
 func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
-	copied, logged := b.missing(ctx, h), b.logged(ctx)
-	lost := append(merged(copied, logged), b.beyond(copied, logged)...)
+	b.jumped = len(b.sent.jumps.found) > 0
+	copied, short := b.missing(ctx, h)
+	lost := b.longer(copied, b.logged(ctx), short)
 	for i := range lost {
 		if rec := b.decode(lost[i].Line); rec != nil {
 			b.prompts.See(rec)
@@ -110,11 +112,46 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	return lost
 }
 
-// beyond is what the log tells of the session's end beyond a copy that ends sooner: where all that the copy has there stands at the
-// beginning of what the log has.
+// longer adds to what copies hold what the log tells of other places, and, where a copy ends in what is lost, what the log tells beyond
+// it: if all that the copy has there stands at the beginning of what the log has. If not, the place is that of who has more.
+func (b *sources) longer(copied, logged []check.Lost, short map[int]bool) []check.Lost {
+	lost := merged(copied, logged)
+	for _, place := range slices.Sorted(maps.Keys(short)) {
+		there, told := at(place, copied), at(place, logged)
+		if !short[place] || len(told) == 0 {
+			continue
+		}
+		more := b.beyond(there, told)
+		if more == nil && b.countItems(told) > b.countItems(there) {
+			lost, more = slices.DeleteFunc(lost, func(l check.Lost) bool { return l.Behind == place }), told
+		}
+		lost = append(lost, more...)
+	}
+	return lost
+}
+
+// countItems counts the lost records that hold items of the model's history.
+func (b *sources) countItems(lost []check.Lost) (n int) {
+	for _, l := range lost {
+		if b.holdsItem(l) {
+			n++
+		}
+	}
+	return n
+}
+
+// at are those of the lost records that stood in front of a record of the session.
+func at(place int, lost []check.Lost) (there []check.Lost) {
+	for _, l := range lost {
+		if l.Behind == place {
+			there = append(there, l)
+		}
+	}
+	return there
+}
+
+// beyond is what the log tells of a place beyond a copy that ends there.
 func (b *sources) beyond(copied, logged []check.Lost) []check.Lost {
-	inside := func(l check.Lost) bool { return l.Behind < len(b.records) }
-	copied, logged = slices.DeleteFunc(slices.Clone(copied), inside), slices.DeleteFunc(slices.Clone(logged), inside)
 	at, shown := 0, "" // how far the copy tells what the log has, and what it shows behind that
 	for _, l := range copied {
 		rec := b.decode(l.Line)

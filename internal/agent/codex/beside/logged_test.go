@@ -231,26 +231,35 @@ func TestLoggedBeyondCopy(t *testing.T) {
 		"the answer's event":  place(`"message":"Twelve."`) + 1,
 		"the end of its turn": place(`"last_agent_message":"Twelve."`) + 1,
 	} {
+		write(t, nil, filepath.Join(dir, "archived_sessions", filepath.Base(path)), []byte(strings.Join(lines[:until], "")))
+		first := strings.Join(lines[:place(`"type":"function_call_output","call_id":"call_1"`)+1], "") + "~~~"
+		second := []string{`"text":"How many lines has it?"`, `"message":"How many lines has it?"`, `\"wc -l`, "12 notes", `"text":"Twelve."`, `"message":"Twelve."`}
 		t.Run(name, func(t *testing.T) {
-			write(t, nil, filepath.Join(dir, "archived_sessions", filepath.Base(path)), []byte(strings.Join(lines[:until], "")))
-			write(t, nil, path, []byte(strings.Join(lines[:place(`"type":"function_call_output","call_id":"call_1"`)+1], "")+"~~~"))
-			told := map[string]int{}
-			for _, f := range lintOpened(t, openSource(t, path), dir).Findings {
-				for _, e := range f.Edits {
-					for _, part := range []string{`"text":"How many lines has it?"`, `"message":"How many lines has it?"`, `\"wc -l`, "12 notes", `"text":"Twelve."`, `"message":"Twelve."`, `"text":"And how many words?"`, "88 notes"} {
-						told[part] += strings.Count(string(e.New.Literal), part)
-					}
-				}
-			}
-			for part, n := range told {
-				if n != 1 {
-					t.Errorf("%s is told %d times", part, n)
-				}
-			}
-			if len(told) == 0 {
-				t.Error("nothing was taken")
-			}
+			write(t, nil, path, []byte(first))
+			toldOnce(t, dir, path, append(second, `"text":"And how many words?"`, "88 notes"))
 		})
+		t.Run(name+", in the middle", func(t *testing.T) {
+			write(t, nil, path, []byte(first+"\n"+strings.Join(lines[place(`"last_agent_message":"Twelve."`)+1:], "")))
+			toldOnce(t, dir, path, second)
+		})
+	}
+}
+
+// toldOnce fails unless what is put back into the session holds each part once.
+func toldOnce(t *testing.T, dir, path string, parts []string) {
+	t.Helper()
+	told := map[string]int{}
+	for _, f := range lintOpened(t, openSource(t, path), dir).Findings {
+		for _, e := range f.Edits {
+			for _, part := range parts {
+				told[part] += strings.Count(string(e.New.Literal), part)
+			}
+		}
+	}
+	for _, part := range parts {
+		if told[part] != 1 {
+			t.Errorf("%s is told %d times", part, told[part])
+		}
 	}
 }
 
