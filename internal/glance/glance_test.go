@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
@@ -41,15 +41,15 @@ func TestRecordings(t *testing.T) {
 		scenario string
 		versions string // "": all
 		state    timeline.TurnState
-		class    codex.Class
+		class    session.Class
 		unknown  int
 		answered bool
 	}{
 		{scenario: "clean", state: timeline.Completed, answered: true},
 		{scenario: "compact", state: timeline.Completed, answered: true},
-		{scenario: "capacity", versions: "0.145.0 0.169.0", state: timeline.Failed, class: codex.Transient},
-		{scenario: "http_500", versions: "0.145.0 0.169.0", state: timeline.Failed, class: codex.Transient},
-		{scenario: "capacity", versions: "0.114.0", state: timeline.Failed, class: codex.Unknown},
+		{scenario: "capacity", versions: "0.145.0 0.169.0", state: timeline.Failed, class: session.Transient},
+		{scenario: "http_500", versions: "0.145.0 0.169.0", state: timeline.Failed, class: session.Transient},
+		{scenario: "capacity", versions: "0.114.0", state: timeline.Failed, class: session.Unknown},
 		{scenario: "http_500", versions: "0.79.0", state: timeline.Open},
 		{scenario: "kill_in_tool", state: timeline.Open, unknown: 2},
 		{scenario: "sigint", versions: "0.114.0 0.145.0 0.169.0", state: timeline.Interrupted},
@@ -113,7 +113,7 @@ func TestTurnTooLong(t *testing.T) {
 	filler := bytes.Repeat([]byte("{\"type\":\"other\"}\n"), 17<<20/17)
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	write(t, path, append(append(bytes.Join(lines[:len(lines)-2], nil), filler...), bytes.Join(lines[len(lines)-2:], nil)...))
-	if s := look(t, path, Options{}); s.Complete || s.Turn.State != timeline.Failed || s.Turn.Class != codex.Transient {
+	if s := look(t, path, Options{}); s.Complete || s.Turn.State != timeline.Failed || s.Turn.Class != session.Transient {
 		t.Errorf("%+v", s)
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Cut is session.Cut.
-type Cut = session.Cut
-
 func quote(s string) []byte { return jsonl.AppendQuote(nil, s) }
 
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
@@ -22,12 +19,12 @@ func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 func setOrdinal(line []byte, n int64) []byte {
 	value := strconv.AppendInt(nil, n, 10)
 	if _, at := ordinalOf(line); at.End > at.Start {
-		return session.Splice(line, Cut{Start: at.Start, End: at.End, New: value})
+		return session.Splice(line, session.Cut{Start: at.Start, End: at.End, New: value})
 	}
 	member := append([]byte(`,"ordinal":`), value...)
 	if v := gjson.GetBytes(line, "timestamp"); v.Exists() && v.Index > 0 {
 		at := v.Index + len(v.Raw)
-		return session.Splice(line, Cut{Start: at, End: at, New: member})
+		return session.Splice(line, session.Cut{Start: at, End: at, New: member})
 	}
 	return session.Splice(line, session.SetMember(line, "", "ordinal", value))
 }
@@ -41,9 +38,9 @@ func ordinalOf(line []byte) (session.Ordinal, jsonl.Span) {
 }
 
 // BlankID is the cut that takes the id of the item at parent, and leaves as many spaces.
-func BlankID(line []byte, parent string) Cut { return session.BlankMember(line, parent, "id") }
+func BlankID(line []byte, parent string) session.Cut { return session.BlankMember(line, parent, "id") }
 
 // WithoutID is a record whose item has no id any more.
 func WithoutID(record []byte) ([]byte, error) {
-	return session.Apply(record, []Cut{BlankID(record, "payload")})
+	return session.Apply(record, []session.Cut{BlankID(record, "payload")})
 }

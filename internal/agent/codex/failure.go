@@ -8,44 +8,32 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Class is what kind of error ended a turn.
-type Class = session.Class
-
-// The classes of errors.
-const (
-	Transient  = session.Transient
-	Limit      = session.Limit
-	Auth       = session.Auth
-	BadRequest = session.BadRequest
-	Unknown    = session.Unknown
-)
-
 // classes are the client's names for errors (codex_error_info up to 0.169).
-var classes = map[string]Class{
-	"server_overloaded": Transient, "internal_server_error": Transient, "response_stream_disconnected": Transient,
-	"response_too_many_failed_attempts": Transient, "http_connection_failed": Transient, "response_stream_connection_failed": Transient,
-	"context_window_exceeded": Limit, "session_budget_exceeded": Limit, "usage_limit_exceeded": Limit,
-	"unauthorized": Auth, "bad_request": BadRequest, "cyber_policy": BadRequest,
+var classes = map[string]session.Class{
+	"server_overloaded": session.Transient, "internal_server_error": session.Transient, "response_stream_disconnected": session.Transient,
+	"response_too_many_failed_attempts": session.Transient, "http_connection_failed": session.Transient, "response_stream_connection_failed": session.Transient,
+	"context_window_exceeded": session.Limit, "session_budget_exceeded": session.Limit, "usage_limit_exceeded": session.Limit,
+	"unauthorized": session.Auth, "bad_request": session.BadRequest, "cyber_policy": session.BadRequest,
 }
 
 // phrases tell the class of an error that has no name, or "other". The first that is found counts.
 var phrases = []struct {
 	words string
-	class Class
+	class session.Class
 }{
-	{"at capacity", Transient},
-	{"systemerror", Transient},
-	{"stream disconnected", Transient},
-	{"high demand", Transient},
-	{"usage limit", Limit},
-	{"context window", Limit},
-	{"ran out of room", Limit},
-	{"unauthorized", Auth},
-	{"invalid_request_error", BadRequest},
+	{"at capacity", session.Transient},
+	{"systemerror", session.Transient},
+	{"stream disconnected", session.Transient},
+	{"high demand", session.Transient},
+	{"usage limit", session.Limit},
+	{"context window", session.Limit},
+	{"ran out of room", session.Limit},
+	{"unauthorized", session.Auth},
+	{"invalid_request_error", session.BadRequest},
 }
 
 // Classify tells the class of an error by the client's name for it and by its words; each may be empty.
-func Classify(name, message string) Class {
+func Classify(name, message string) session.Class {
 	if c, ok := classes[name]; ok {
 		return c
 	}
@@ -55,7 +43,7 @@ func Classify(name, message string) Class {
 			return p.class
 		}
 	}
-	return Unknown
+	return session.Unknown
 }
 
 // ErrorMessage is what the client says of the error that ended a turn, "" if it names none.

@@ -15,11 +15,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Header is who a session is.
-type Header = session.Info
-
 // ReadHeader reads a session_meta line, as far as its members have the right types.
-func ReadHeader(line []byte) Header {
+func ReadHeader(line []byte) session.Info {
 	p := gjson.GetBytes(line, "payload")
 	text := func(key string) string {
 		if v := p.Get(key); v.Type == gjson.String {
@@ -27,7 +24,7 @@ func ReadHeader(line []byte) Header {
 		}
 		return ""
 	}
-	h := Header{
+	h := session.Info{
 		ID: text("id"), SessionID: text("session_id"), CWD: text("cwd"), Version: text("cli_version"),
 		Provider: text("model_provider"), Commit: text("git.commit_hash"), Branch: text("git.branch"), Repository: text("git.repository_url"), Mode: text("history_mode"), ForkedFrom: text("forked_from_id"),
 		BaseThread: text("history_base.thread_id"), BaseOrdinal: p.Get("history_base.end_ordinal_exclusive").Int(),
@@ -79,7 +76,7 @@ const (
 type HeaderFault struct {
 	What  string
 	Exact bool // false: a stand-in is written
-	Cuts  []Cut
+	Cuts  []session.Cut
 }
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
@@ -99,12 +96,12 @@ func HeaderFaults(line []byte, known Known) []HeaderFault {
 		}
 		faults = append(faults, HeaderFault{
 			What: lacks(key, v), Exact: value != "" && key != "originator" && value != unknownVersion,
-			Cuts: []Cut{session.SetMember(line, "payload", key, quote(value))},
+			Cuts: []session.Cut{session.SetMember(line, "payload", key, quote(value))},
 		})
 	}
 	if id := p.Get("id"); id.Type != gjson.String || !uuidForm.MatchString(id.String()) {
 		if known.ID != "" {
-			faults = append(faults, HeaderFault{What: lacks("id", id), Exact: true, Cuts: []Cut{session.SetMember(line, "payload", "id", quote(known.ID))}})
+			faults = append(faults, HeaderFault{What: lacks("id", id), Exact: true, Cuts: []session.Cut{session.SetMember(line, "payload", "id", quote(known.ID))}})
 		} else {
 			faults = append(faults, HeaderFault{What: lacks("id", id)})
 		}
@@ -121,7 +118,7 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 	if v := p.Get("base_instructions"); v.Type == gjson.String {
 		faults = append(faults, HeaderFault{
 			What: "base_instructions is a plain text", Exact: true,
-			Cuts: []Cut{session.SetMember(line, "payload", "base_instructions", []byte(`{"text":`+v.Raw+`}`))},
+			Cuts: []session.Cut{session.SetMember(line, "payload", "base_instructions", []byte(`{"text":`+v.Raw+`}`))},
 		})
 	}
 	if v := p.Get("history_mode"); v.Exists() && v.String() != "legacy" && v.String() != "paginated" {
@@ -129,13 +126,13 @@ func optionalFaults(line []byte, p gjson.Result, known Known) []HeaderFault {
 		if known.Paginated {
 			mode = "paginated"
 		}
-		faults = append(faults, HeaderFault{What: "history_mode is unknown", Exact: true, Cuts: []Cut{session.SetMember(line, "payload", "history_mode", quote(mode))}})
+		faults = append(faults, HeaderFault{What: "history_mode is unknown", Exact: true, Cuts: []session.Cut{session.SetMember(line, "payload", "history_mode", quote(mode))}})
 	}
 	if p.Get("agent_role").Exists() && p.Get("agent_type").Exists() {
-		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []Cut{session.DropMember(line, "payload", "agent_type")}})
+		faults = append(faults, HeaderFault{What: "agent_role and its old name agent_type are both there", Exact: true, Cuts: []session.Cut{session.DropMember(line, "payload", "agent_type")}})
 	}
 	if v := p.Get("source"); v.Exists() && v.Type != gjson.String && !v.IsObject() {
-		faults = append(faults, HeaderFault{What: "source is neither a text nor an object", Cuts: []Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
+		faults = append(faults, HeaderFault{What: "source is neither a text nor an object", Cuts: []session.Cut{session.SetMember(line, "payload", "source", quote("unknown"))}})
 	}
 	return faults
 }
@@ -246,8 +243,8 @@ func EnvironmentCWD(line []byte) string {
 }
 
 // Reidentify makes a header that of a new thread which was forked from the old one: the copy resumes beside it.
-func Reidentify(line []byte, old Header, id string) []byte {
-	cuts := []Cut{session.SetMember(line, "payload", "id", quote(id))}
+func Reidentify(line []byte, old session.Info, id string) []byte {
+	cuts := []session.Cut{session.SetMember(line, "payload", "id", quote(id))}
 	if old.ID != "" {
 		cuts = append(cuts, session.SetMember(line, "payload", "forked_from_id", quote(old.ID)))
 	}

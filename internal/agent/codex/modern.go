@@ -12,19 +12,19 @@ import (
 
 // Modernize gives an item of an old shape, which the client's typed reader refuses, the shape that it reads. Nothing is
 // lost. what tells the old shape in words, "" if the item has none.
-func Modernize(rec *session.Record) (cut Cut, what string) {
+func Modernize(rec *session.Record) (cut session.Cut, what string) {
 	if !textOrNone(Field(rec, FieldID)) || !textOrNone(Field(rec, FieldCallID)) {
-		return Cut{}, "" // it would not be read then, either
+		return session.Cut{}, "" // it would not be read then, either
 	}
 	switch ItemKind(rec) {
 	case "function_call_output", "custom_tool_call_output":
 		if span := rec.Spans[FieldOutput]; len(span.Of(rec.Raw)) > 0 && rec.Raw[span.Start] == '{' {
-			return Cut{Start: span.Start, End: span.End, New: plainOutput(span.Of(rec.Raw))}, "the output is an object"
+			return session.Cut{Start: span.Start, End: span.End, New: plainOutput(span.Of(rec.Raw))}, "the output is an object"
 		}
 	case "local_shell_call":
 		return wholeTimeout(rec)
 	}
-	return Cut{}, ""
+	return session.Cut{}, ""
 }
 
 // plainOutput is what an output object says: its list of items, of which its text is but another form, or its text
@@ -44,22 +44,22 @@ func plainOutput(raw []byte) []byte {
 }
 
 // wholeTimeout writes a timeout of 1000.0 as 1000.
-func wholeTimeout(rec *session.Record) (Cut, string) {
+func wholeTimeout(rec *session.Record) (session.Cut, string) {
 	payload := rec.Spans[FieldPayload]
 	v := gjson.GetBytes(payload.Of(rec.Raw), "action.timeout_ms")
 	if v.Type != gjson.Number || v.Num < 0 || v.Num != math.Trunc(v.Num) || v.Num > math.MaxInt32 {
-		return Cut{}, ""
+		return session.Cut{}, ""
 	}
 	whole := strconv.FormatInt(int64(v.Num), 10)
 	if v.Raw == whole {
-		return Cut{}, ""
+		return session.Cut{}, ""
 	}
 	action := gjson.GetBytes(payload.Of(rec.Raw), "action")
 	within := v.Index - action.Index
 	fixed := action.Raw[:within] + whole + action.Raw[within+len(v.Raw):]
 	if state := gjson.GetBytes(payload.Of(rec.Raw), "status"); !shellState.fits([]byte(state.Raw)) || !readableShellCall([]byte(fixed)) {
-		return Cut{}, "" // it would not be read then, either
+		return session.Cut{}, "" // it would not be read then, either
 	}
 	at := payload.Start + v.Index
-	return Cut{Start: at, End: at + len(v.Raw), New: []byte(whole)}, "its timeout is not written as an integer"
+	return session.Cut{Start: at, End: at + len(v.Raw), New: []byte(whole)}, "its timeout is not written as an integer"
 }

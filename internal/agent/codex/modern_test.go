@@ -43,7 +43,7 @@ func TestModernize(t *testing.T) {
 		if !old {
 			continue
 		}
-		line, err := session.Apply(rec.Raw, []Cut{cut})
+		line, err := session.Apply(rec.Raw, []session.Cut{cut})
 		if err != nil {
 			t.Fatal(err)
 		}

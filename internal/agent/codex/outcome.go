@@ -11,22 +11,6 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// How a call came out, by the words of package session.
-type (
-	CallState = session.CallState
-	Outcome   = session.Outcome
-)
-
-// The states of a call.
-const (
-	Untold    = session.Untold
-	Succeeded = session.Succeeded
-	Failed    = session.Failed
-	Running   = session.Running
-	Aborted   = session.Aborted
-	StoodIn   = session.StoodIn
-)
-
 // ToolName is the tool that a call asks for. A tool of an MCP server is mcp__SERVER__TOOL, as 0.114.0 writes it in one
 // word and 0.169.0 in two (measured); a call without a name is called by its type.
 func ToolName(rec *session.Record) string {
@@ -42,13 +26,13 @@ func ToolName(rec *session.Record) string {
 
 // OutputOutcome reads how a call came out from the record of its output. The forms are those that clients from 0.79.0
 // to 0.169.0 write (measured): lines in front of "Output:", or an object with metadata.
-func OutputOutcome(rec *session.Record) Outcome {
+func OutputOutcome(rec *session.Record) session.Outcome {
 	raw := Field(rec, FieldOutput)
 	if bytes.HasPrefix(raw, []byte(`"{`)) {
 		meta := gjson.Get(OutputText(rec), "metadata")
-		return exited(Outcome{Took: seconds(meta.Get("duration_seconds").String())}, meta.Get("exit_code").Raw)
+		return exited(session.Outcome{Took: seconds(meta.Get("duration_seconds").String())}, meta.Get("exit_code").Raw)
 	}
-	var o Outcome
+	var o session.Outcome
 	head, _, _ := strings.Cut(outputHead(raw), "Output:\n")
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
@@ -60,13 +44,13 @@ func OutputOutcome(rec *session.Record) Outcome {
 		case strings.HasPrefix(line, "Exit code: "):
 			o = exited(o, line[len("Exit code: "):])
 		case strings.HasPrefix(line, "Process running with session ID "):
-			o.State = Running
+			o.State = session.Running
 		case line == "aborted", strings.HasPrefix(line, "aborted by user"):
-			o.State = Aborted
+			o.State = session.Aborted
 		case strings.HasPrefix(line, strings.TrimSpace(standInHead)):
-			o.State = StoodIn
+			o.State = session.StoodIn
 		case strings.HasPrefix(line, "exec_command failed"), strings.HasPrefix(line, "unsupported "):
-			o.State = Failed
+			o.State = session.Failed
 		}
 	}
 	return o
@@ -102,32 +86,32 @@ func textOf(raw []byte) string {
 }
 
 // EvidenceOutcome reads how a call came out from an event that tells of it.
-func EvidenceOutcome(rec *session.Record) Outcome {
+func EvidenceOutcome(rec *session.Record) session.Outcome {
 	p := gjson.GetBytes(rec.Raw, "payload")
 	if rec.Type == "event_msg/item_completed" {
 		p = p.Get("item")
 	}
 	took := p.Get("duration")
-	o := Outcome{Took: time.Duration(took.Get("secs").Int())*time.Second + time.Duration(took.Get("nanos").Int())}
+	o := session.Outcome{Took: time.Duration(took.Get("secs").Int())*time.Second + time.Duration(took.Get("nanos").Int())}
 	switch status := p.Get("status").String(); {
 	case status == "failed", status == "declined", p.Get("result.Err").Exists(), p.Get("result.Ok.isError").Bool(),
 		p.Get("result.isError").Bool(), p.Get("success").Type == gjson.False:
-		o.State = Failed
+		o.State = session.Failed
 	case status == "completed", p.Get("result.Ok").Exists(), p.Get("success").Bool():
-		o.State = Succeeded
+		o.State = session.Succeeded
 	}
 	return exited(o, p.Get("exit_code").Raw)
 }
 
 // exited adds an exit code to an outcome, if the text is one.
-func exited(o Outcome, code string) Outcome {
+func exited(o session.Outcome, code string) session.Outcome {
 	n, err := strconv.Atoi(code)
 	if err != nil {
 		return o
 	}
-	o.Exit, o.State = code, Succeeded
+	o.Exit, o.State = code, session.Succeeded
 	if n != 0 {
-		o.State = Failed
+		o.State = session.Failed
 	}
 	return o
 }

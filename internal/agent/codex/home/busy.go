@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/inuse"
 )
@@ -48,7 +49,7 @@ type marks struct {
 // inUse is RealInUse.
 func inUse(real, home, threadID string, none marks) (*Busy, error) {
 	if threadID != "" && !IsID(threadID) {
-		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
+		return nil, fmt.Errorf("%q: %w", threadID, agent.ErrBadID)
 	}
 	b, unknown := migrating(real, home, threadID, none)
 	if b != nil {

@@ -12,16 +12,6 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// What callers of Find must tell apart; test with errors.Is.
-var (
-	ErrBadID     = agent.ErrBadID
-	ErrNoSession = agent.ErrNoSession
-	ErrAmbiguous = agent.ErrAmbiguous
-)
-
-// AmbiguousError is ErrAmbiguous, and says which.
-type AmbiguousError = agent.AmbiguousError
-
 // minPrefix is how many hexadecimal digits of an id must be given.
 const minPrefix = 8
 
@@ -32,20 +22,20 @@ const minPrefix = 8
 func Find(ctx context.Context, home, id string) ([]string, error) {
 	want := strings.ToLower(id)
 	if !isIDPrefix(want) || len(strings.ReplaceAll(want, "-", "")) < minPrefix {
-		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, ErrBadID, minPrefix)
+		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, agent.ErrBadID, minPrefix)
 	}
 	hits, unread, err := find(ctx, home, want)
 	if err != nil {
 		return nil, fmt.Errorf("looking for session %s: %w", id, err)
 	}
 	if several := newestOfEach(hits); len(several) > 1 {
-		return nil, &AmbiguousError{ID: id, Paths: several}
+		return nil, &agent.AmbiguousError{ID: id, Paths: several}
 	}
 	switch {
 	case len(hits) == 0 && unread != nil:
-		return nil, fmt.Errorf("%s: %w below %s, but not everything could be read: %w", id, ErrNoSession, home, unread)
+		return nil, fmt.Errorf("%s: %w below %s, but not everything could be read: %w", id, agent.ErrNoSession, home, unread)
 	case len(hits) == 0:
-		return nil, fmt.Errorf("%s: %w below %s", id, ErrNoSession, home)
+		return nil, fmt.Errorf("%s: %w below %s", id, agent.ErrNoSession, home)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(strings.Compare(b.name.Time, a.name.Time), strings.Compare(b.name.RolloutID, a.name.RolloutID))

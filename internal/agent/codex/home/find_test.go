@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/testfile"
 )
 
@@ -32,15 +33,15 @@ func TestFind(t *testing.T) {
 		{idB, []string{day + "rollout-2026-11-20T11-00-00-" + idB + ".jsonl.zst", "archived_sessions/rollout-2026-11-20T11-00-00-" + idB + ".jsonl"}, nil},
 		{"0199ffff", []string{"archived_sessions/nested/rollout-2025-01-01T00-00-00-" + idC + ".jsonl"}, nil},
 		{"0199ffff-", []string{"archived_sessions/nested/rollout-2025-01-01T00-00-00-" + idC + ".jsonl"}, nil},
-		{idA[:35], nil, ErrAmbiguous},
-		{"019a0000", nil, ErrAmbiguous},
-		{"019a000", nil, ErrBadID},
-		{"", nil, ErrBadID},
-		{"../sessions", nil, ErrBadID},
-		{"019a0000/", nil, ErrBadID},
-		{idA + "0", nil, ErrBadID},
-		{"\x1b[31m019a0000", nil, ErrBadID},
-		{"ffffffff", nil, ErrNoSession},
+		{idA[:35], nil, agent.ErrAmbiguous},
+		{"019a0000", nil, agent.ErrAmbiguous},
+		{"019a000", nil, agent.ErrBadID},
+		{"", nil, agent.ErrBadID},
+		{"../sessions", nil, agent.ErrBadID},
+		{"019a0000/", nil, agent.ErrBadID},
+		{idA + "0", nil, agent.ErrBadID},
+		{"\x1b[31m019a0000", nil, agent.ErrBadID},
+		{"ffffffff", nil, agent.ErrNoSession},
 	} {
 		got, err := Find(ctx, root, c.id)
 		if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
@@ -57,7 +58,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q:\ngot  %v\nwant %v", c.id, got, want)
 		}
 	}
-	if _, err := Find(ctx, t.TempDir(), idA); !errors.Is(err, ErrNoSession) {
+	if _, err := Find(ctx, t.TempDir(), idA); !errors.Is(err, agent.ErrNoSession) {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/inuse"
 )
 
@@ -36,7 +37,7 @@ var errLocked = errors.New("locked by somebody else")
 // with this thread's id reports our own lock: ask it before, and after with Hold.
 func Lock(home, threadID string) (release func(), err error) {
 	if !IsID(threadID) {
-		return nil, fmt.Errorf("%q: %w", threadID, ErrBadID)
+		return nil, fmt.Errorf("%q: %w", threadID, agent.ErrBadID)
 	}
 	maintenance, err := lockMaintenance(home)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/testfile"
 	"github.com/hist-cli/hist/internal/walk"
@@ -137,7 +138,7 @@ func TestInUseOpen(t *testing.T) {
 	if _, err := InUse(path+"x", home, idA); err == nil {
 		t.Error("a missing file is free")
 	}
-	if _, err := InUse(path, home, "../"+idA); !errors.Is(err, ErrBadID) {
+	if _, err := InUse(path, home, "../"+idA); !errors.Is(err, agent.ErrBadID) {
 		t.Error(err)
 	}
 }
@@ -318,7 +319,7 @@ func TestLock(t *testing.T) {
 	}
 	end()
 
-	if _, err := Lock(home, "../../x"); !errors.Is(err, ErrBadID) {
+	if _, err := Lock(home, "../../x"); !errors.Is(err, agent.ErrBadID) {
 		t.Error(err)
 	}
 }

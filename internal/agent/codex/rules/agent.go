@@ -30,7 +30,7 @@ func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string)
 
 func impactIn(version string, rule *finding.Rule) finding.Impact {
 	if rule == normalize.NoFinalNewline && codex.Before(version, 0, 145) {
-		return Loses
+		return finding.Loses
 	}
 	return rule.Impact
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -17,9 +18,9 @@ const maxOutput = 10_485_760
 const shownOfOversize = 64 << 10
 
 var (
-	ruleOversizeCall = texts.Rule(Rule{Name: "oversize-call", Family: "calls", Impact: Rejects, Fix: StandIn})
-	ruleBadArguments = texts.Rule(Rule{Name: "bad-arguments", Family: "calls", Impact: Loses, Fix: Exact})
-	ruleBadToolName  = texts.Rule(Rule{Name: "bad-tool-name", Family: "calls", Impact: Rejects, Fix: Exact})
+	ruleOversizeCall = texts.Rule(finding.Rule{Name: "oversize-call", Family: "calls", Impact: finding.Rejects, Fix: finding.StandIn})
+	ruleBadArguments = texts.Rule(finding.Rule{Name: "bad-arguments", Family: "calls", Impact: finding.Loses, Fix: finding.Exact})
+	ruleBadToolName  = texts.Rule(finding.Rule{Name: "bad-tool-name", Family: "calls", Impact: finding.Rejects, Fix: finding.Exact})
 )
 
 // argumentChecker looks at what a single call or output says.
@@ -84,19 +85,19 @@ func tooLong(raw []byte, limit int) int {
 func quoted(s string) []byte { return jsonl.AppendQuote(nil, s) }
 
 func (c *argumentChecker) oversize(rec *session.Record, field, n int, replacement []byte) {
-	c.splice(ruleOversizeCall, Rejects, StandIn, rec, field, replacement, fmt.Sprintf("%d characters: every request with it is refused", n))
+	c.splice(ruleOversizeCall, finding.Rejects, finding.StandIn, rec, field, replacement, fmt.Sprintf("%d characters: every request with it is refused", n))
 }
 
-func (c *argumentChecker) splice(rule *Rule, impact Impact, fix Fix, rec *session.Record, field int, replacement []byte, message string) {
+func (c *argumentChecker) splice(rule *finding.Rule, impact finding.Impact, fix finding.Fix, rec *session.Record, field int, replacement []byte, message string) {
 	c.run.report(spliced(rule, impact, fix, rec, field, replacement, message))
 }
 
 // spliced is a finding about a field, and its mend by a replacement; without one it is only told.
-func spliced(rule *Rule, impact Impact, fix Fix, rec *session.Record, field int, replacement []byte, message string) Finding {
+func spliced(rule *finding.Rule, impact finding.Impact, fix finding.Fix, rec *session.Record, field int, replacement []byte, message string) finding.Finding {
 	span := rec.Spans[field]
-	f := Finding{Rule: rule, Impact: impact, Fix: fix, Pos: rec.Pos, Offset: rec.Offset + int64(span.Start), Record: rec.Type, Message: message}
+	f := finding.Finding{Rule: rule, Impact: impact, Fix: fix, Pos: rec.Pos, Offset: rec.Offset + int64(span.Start), Record: rec.Type, Message: message}
 	if replacement != nil {
-		f.Edits = []Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: span.Start, End: span.End, New: replacement}}}}
+		f.Edits = []finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: replacement}}}}
 	}
 	return f
 }
@@ -112,7 +113,7 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	}
 	if raw[0] != '"' {
 		rec.Refused = true
-		f := spliced(ruleBadArguments, Loses, Exact, rec, codex.FieldArguments, quoted(string(raw)), "the arguments are not a string: the client drops the call and its output")
+		f := spliced(ruleBadArguments, finding.Loses, finding.Exact, rec, codex.FieldArguments, quoted(string(raw)), "the arguments are not a string: the client drops the call and its output")
 		f.Unseen = 1 // the output
 		c.run.report(f)
 		return
@@ -125,11 +126,11 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	if end := jsonl.WalkTorn(text); jsonl.LooksTorn(text) && end.InText {
 		closed := append(append(jsonl.TrimPartial(text), '"'), end.Closers...)
 		if c.reader.IsJSON(closed) {
-			c.splice(ruleBadArguments, Rejects, Exact, rec, codex.FieldArguments, quoted(string(closed)), "the arguments are JSON cut short: the API may refuse them")
+			c.splice(ruleBadArguments, finding.Rejects, finding.Exact, rec, codex.FieldArguments, quoted(string(closed)), "the arguments are JSON cut short: the API may refuse them")
 			return
 		}
 	}
-	c.splice(ruleBadArguments, Rejects, StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are not valid JSON: the API may refuse them")
+	c.splice(ruleBadArguments, finding.Rejects, finding.StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are not valid JSON: the API may refuse them")
 }
 
 // unparsedOutput begins what the client answers to a call of its own tools whose arguments it can't read.
@@ -152,9 +153,9 @@ func (c *argumentChecker) sampled() {
 }
 
 // settle makes a note of arguments that are no JSON where they were sent before, and answered.
-func (c *argumentChecker) settle(f *Finding) {
+func (c *argumentChecker) settle(f *finding.Finding) {
 	if f.Rule == ruleBadArguments && c.accepted[f.Pos] {
-		f.Impact = Notes
+		f.Impact = finding.Notes
 		f.Message = "the model wrote arguments that are not valid JSON and was told so; the API accepted them"
 	}
 }
@@ -175,8 +176,8 @@ func (c *argumentChecker) name(rec *session.Record) {
 		return -1
 	}, name)
 	if len(clean) == 0 || len(clean) > codex.MaxToolName {
-		c.splice(ruleBadToolName, Rejects, NoFix, rec, codex.FieldName, nil, "a tool name that the API refuses and that can't be cleaned up")
+		c.splice(ruleBadToolName, finding.Rejects, finding.NoFix, rec, codex.FieldName, nil, "a tool name that the API refuses and that can't be cleaned up")
 		return
 	}
-	c.splice(ruleBadToolName, Rejects, Exact, rec, codex.FieldName, quoted(string(clean)), "a tool name with characters that the API refuses")
+	c.splice(ruleBadToolName, finding.Rejects, finding.Exact, rec, codex.FieldName, quoted(string(clean)), "a tool name with characters that the API refuses")
 }

@@ -7,15 +7,16 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // bareSession is a session from before 0.32: a first line {id, timestamp, instructions[, git]}, then naked items.
 type bareSession struct {
-	header Ref
+	header finding.Ref
 	known  codex.Known
 	start  time.Time
-	edits  []Edit
+	edits  []finding.Edit
 	n      int // naked items
 	others int // records that are none
 }
@@ -27,7 +28,7 @@ func (c *headerChecker) bareRecord(rec *session.Record) bool {
 			return false
 		}
 		id, stamp := gjson.GetBytes(rec.Raw, "id"), gjson.GetBytes(rec.Raw, "timestamp")
-		c.bare = &bareSession{header: refOf(rec), known: codex.Known{ID: id.String(), Timestamp: stamp.String()}}
+		c.bare = &bareSession{header: finding.RefOf(rec), known: codex.Known{ID: id.String(), Timestamp: stamp.String()}}
 		c.bare.start, _ = time.Parse(time.RFC3339, stamp.String())
 		return true
 	}
@@ -43,7 +44,7 @@ func (c *headerChecker) bareRecord(rec *session.Record) bool {
 func (b *bareSession) item(rec *session.Record) {
 	if !codex.BareItem(rec.Raw) {
 		b.others++
-		b.edits = append(b.edits, Edit{At: rec.Pos, Op: Remove})
+		b.edits = append(b.edits, finding.Edit{At: rec.Pos, Op: finding.Remove})
 		return
 	}
 	b.n++
@@ -53,22 +54,22 @@ func (b *bareSession) item(rec *session.Record) {
 	}
 	wrapped := codex.WrapBare(rec.Raw, stamp)
 	if wrapped == nil {
-		b.edits = append(b.edits, Edit{At: rec.Pos, Op: Remove})
+		b.edits = append(b.edits, finding.Edit{At: rec.Pos, Op: finding.Remove})
 		return
 	}
-	b.edits = append(b.edits, Edit{At: rec.Pos, Op: Splice, Cuts: []Cut{{End: len(rec.Raw), New: wrapped}}})
+	b.edits = append(b.edits, finding.Edit{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{End: len(rec.Raw), New: wrapped}}})
 }
 
 func (b *bareSession) report(c *headerChecker) {
 	c.run.setHeader(codex.ReadHeader(codex.NewHeader(b.known)), session.Pos{})
-	replace := []Edit{{At: b.header.Pos, Op: Remove}, {At: b.header.Pos, Op: Before, New: Content{Literal: codex.NewHeader(b.known)}}}
-	f := Finding{
-		Rule: ruleBareFormat, Impact: Blocks, Fix: Exact, Pos: b.header.Pos, Offset: b.header.Offset,
+	replace := []finding.Edit{{At: b.header.Pos, Op: finding.Remove}, {At: b.header.Pos, Op: finding.Before, New: finding.Content{Literal: codex.NewHeader(b.known)}}}
+	f := finding.Finding{
+		Rule: ruleBareFormat, Impact: finding.Blocks, Fix: finding.Exact, Pos: b.header.Pos, Offset: b.header.Offset,
 		Message: fmt.Sprintf("a session from before 0.32: its %d records have no envelope, and today's client reads none of them", b.n),
 		Edits:   append(replace, b.edits...),
 	}
 	if b.others > 0 {
-		f.Fix = SetAside
+		f.Fix = finding.SetAside
 		f.Message += fmt.Sprintf("; %d records of another kind are among them", b.others)
 	}
 	c.run.report(f)

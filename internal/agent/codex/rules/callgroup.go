@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -13,7 +14,7 @@ type callGroup struct {
 	sampled bool          // the answer that made these calls is complete, so a further call belongs to another one
 	over    bool          // a later answer is complete
 	counted bool          // tokens have been counted behind an output, so a later answer may be complete
-	placed  *Edit         // puts in the last output that was missing so far
+	placed  *finding.Edit // puts in the last output that was missing so far
 
 	answers int           // how many outputs have come
 	first   int           // all calls before this place have an output

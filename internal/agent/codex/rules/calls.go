@@ -7,12 +7,13 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // openCall is a call that has no output yet.
 type openCall struct {
-	ref      Ref
+	ref      finding.Ref
 	family   session.Family
 	tool     codex.Tool
 	stamp    string
@@ -28,7 +29,7 @@ type openCall struct {
 
 // earlyOutput is an output whose call has not been seen.
 type earlyOutput struct {
-	ref    Ref
+	ref    finding.Ref
 	kind   string
 	family session.Family
 	callID string
@@ -173,7 +174,7 @@ func (c *callChecker) call(rec *session.Record) {
 		return
 	}
 	if first := c.asked[sum]; first != nil && first.group != c.group && len(codex.Field(rec, codex.FieldName)) > 0 {
-		c.report(Finding{
+		c.report(finding.Finding{
 			Rule: ruleReplayedCall, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 			Message: fmt.Sprintf("the same call was made on line %d and left without an output: it may have run twice", first.ref.Pos.Line),
 		})
@@ -185,7 +186,7 @@ func (c *callChecker) call(rec *session.Record) {
 	c.group.calls = append(c.group.calls, rec.Pos)
 	c.group.outputs = append(c.group.outputs, session.Pos{})
 	open := &openCall{
-		ref: refOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, turn: c.turn,
+		ref: finding.RefOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, turn: c.turn,
 		group: c.group, place: len(c.group.outputs) - 1,
 	}
 	open.script = c.runs.begin(rec, open)
@@ -254,7 +255,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
 		return
 	}
-	early := &earlyOutput{ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
+	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
 	if early.script = codex.ScriptOutput(rec); early.script {
 		early.ran = c.runs.claim()
 		c.lostScript(rec.Pos)
@@ -309,7 +310,7 @@ func (c *callChecker) compaction(rec *session.Record) {
 	for key, open := range c.open {
 		if open.evidence == nil && outputs[open.tool.CallID] {
 			open.evidence = &evidence{
-				witness: witness{ref: refOf(rec), name: "compacted history"}, tells: codex.TellsOutput,
+				witness: witness{ref: finding.RefOf(rec), name: "compacted history"}, tells: codex.TellsOutput,
 				build: func(tool codex.Tool, record []byte) ([]byte, error) {
 					if out := codex.KeptOutput(record, tool.CallID); out != nil {
 						return out, nil
@@ -370,6 +371,6 @@ func (c *callChecker) finish() {
 }
 
 // Settle gives a finding about a call the impact that hangs on what came after it.
-func (c *callChecker) Settle(f *Finding) { c.args.settle(f) }
+func (c *callChecker) Settle(f *finding.Finding) { c.args.settle(f) }
 
-func (c *callChecker) report(f Finding) { c.run.report(f) }
+func (c *callChecker) report(f finding.Finding) { c.run.report(f) }

@@ -7,22 +7,23 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleBadCompaction = texts.Rule(Rule{Name: "bad-compaction", Family: "items", Impact: Loses, Fix: Exact})
+var ruleBadCompaction = texts.Rule(finding.Rule{Name: "bad-compaction", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
 
 // heldItem is where an item of a compaction stands, and why it has to go.
 type heldItem struct {
 	start, end int
-	drop       *Finding
+	drop       *finding.Finding
 }
 
 // compaction looks at a compaction, and at the items that it holds.
 func (c *itemChecker) compaction(rec *session.Record) {
 	own := ownItem(rec)
 	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] != '[' && raw[0] != 'n' {
-		c.run.report(own.finding(ruleUnreadableRecord, NoFix, 0, "the client can't read this compaction and sends everything before it again: its replacement_history is not a list"))
+		c.run.report(own.finding(ruleUnreadableRecord, finding.NoFix, 0, "the client can't read this compaction and sends everything before it again: its replacement_history is not a list"))
 		own.ignore()
 		return
 	}
@@ -45,14 +46,14 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		case it.drop == nil:
 			continue
 		case it.drop.Rule == ruleBadCompaction && !some:
-			it.drop.Fix, it.drop.Lost = NoFix, 0
+			it.drop.Fix, it.drop.Lost = finding.NoFix, 0
 			it.drop.Message += emptyBetterSkipped
 		default:
-			cuts := []Cut{{Start: it.start, End: it.end, Element: true}}
+			cuts := []finding.Cut{{Start: it.start, End: it.end, Element: true}}
 			if len(metadata) > 0 {
 				cuts = append(cuts, metadata[i])
 			}
-			it.drop.Edits = append(it.drop.Edits, Edit{At: it.drop.Pos, Op: Splice, Cuts: cuts})
+			it.drop.Edits = append(it.drop.Edits, finding.Edit{At: it.drop.Pos, Op: finding.Splice, Cuts: cuts})
 		}
 		c.run.report(*it.drop)
 	}
@@ -84,21 +85,21 @@ func (c *itemChecker) message(own item, items []heldItem) {
 	if codex.IsString(own.Record, codex.FieldMessage) {
 		return
 	}
-	what, fix := "the compaction has no message", Exact
+	what, fix := "the compaction has no message", finding.Exact
 	if v := codex.Field(own.Record, codex.FieldMessage); len(v) > 0 && v[0] != 'n' {
-		what, fix = "the compaction's message is not a string", SetAside
+		what, fix = "the compaction's message is not a string", finding.SetAside
 	}
 	c.skipped(own, items, what, fix, session.SetMember(own.Raw, "payload", "message", []byte(`""`)))
 }
 
 // skipped reports what makes the client skip a compaction.
-func (c *itemChecker) skipped(own item, items []heldItem, what string, fix Fix, cut Cut) {
+func (c *itemChecker) skipped(own item, items []heldItem, what string, fix finding.Fix, cut finding.Cut) {
 	own.Refused = true
 	f := own.finding(ruleBadCompaction, fix, cut.Start, what+": the client can't read it and sends everything before it again")
 	if stays(items) {
-		f.Edits = []Edit{own.splice(cut)}
+		f.Edits = []finding.Edit{own.splice(cut)}
 	} else {
-		f.Fix = NoFix
+		f.Fix = finding.NoFix
 		f.Message += emptyBetterSkipped
 	}
 	c.run.report(f)
@@ -110,7 +111,7 @@ func stays(items []heldItem) bool {
 }
 
 // heldItem looks at an item of a compaction. What it returns, if anything, is why the item has to go.
-func (c *itemChecker) heldItem(it item) *Finding {
+func (c *itemChecker) heldItem(it item) *finding.Finding {
 	if c.modernized(it) {
 		return c.id(it)
 	}
@@ -119,14 +120,14 @@ func (c *itemChecker) heldItem(it item) *Finding {
 		return c.content(it)
 	}
 	it.owner.Refused = true
-	f := it.finding(ruleBadCompaction, SetAside, 0, "the client skips this compaction and sends everything before it again, because of an item that it can't read: "+why)
+	f := it.finding(ruleBadCompaction, finding.SetAside, 0, "the client skips this compaction and sends everything before it again, because of an item that it can't read: "+why)
 	f.Lost = 1
 	return &f
 }
 
 // metadata compares the lengths of a compaction's two lists. If they are one, and an item is dropped, it returns the cut
 // that takes an item's metadata, for each item.
-func (c *itemChecker) metadata(own item, items []heldItem) (cuts []Cut) {
+func (c *itemChecker) metadata(own item, items []heldItem) (cuts []finding.Cut) {
 	said := gjson.GetBytes(own.Raw, "payload.replacement_history_metadata")
 	if !said.Exists() || said.Type == gjson.Null {
 		return nil
@@ -136,7 +137,7 @@ func (c *itemChecker) metadata(own item, items []heldItem) (cuts []Cut) {
 		if c.run.olderThan(0, 146) {
 			return nil
 		}
-		c.skipped(own, items, fmt.Sprintf("the compaction has %d items but metadata for %d", len(items), entries), Exact,
+		c.skipped(own, items, fmt.Sprintf("the compaction has %d items but metadata for %d", len(items), entries), finding.Exact,
 			session.DropMember(own.Raw, "payload", "replacement_history_metadata"))
 		return nil
 	}
@@ -144,7 +145,7 @@ func (c *itemChecker) metadata(own item, items []heldItem) (cuts []Cut) {
 		return nil
 	}
 	said.ForEach(func(_, entry gjson.Result) bool {
-		cuts = append(cuts, Cut{Start: entry.Index, End: entry.Index + len(entry.Raw), Element: true})
+		cuts = append(cuts, finding.Cut{Start: entry.Index, End: entry.Index + len(entry.Raw), Element: true})
 		return true
 	})
 	return cuts

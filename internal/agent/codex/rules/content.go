@@ -9,14 +9,16 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/image"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleForeignReasoning = texts.Rule(Rule{Name: "foreign-reasoning", Family: "items", Impact: Rejects, Fix: SetAside})
-	ruleBadImage         = texts.Rule(Rule{Name: "bad-image", Family: "items", Impact: Notes, Fix: StandIn})
+	ruleForeignReasoning = texts.Rule(finding.Rule{Name: "foreign-reasoning", Family: "items", Impact: finding.Rejects, Fix: finding.SetAside})
+	ruleBadImage         = texts.Rule(finding.Rule{Name: "bad-image", Family: "items", Impact: finding.Notes, Fix: finding.StandIn})
 )
 
 // sealed begins what OpenAI encrypts.
@@ -24,7 +26,7 @@ var sealed = []byte(`"gAAAA`)
 
 // reasoning looks for reasoning that the session's provider does not take back. What it returns, if anything, is why the
 // item has to go.
-func (c *itemChecker) reasoning(it item) *Finding {
+func (c *itemChecker) reasoning(it item) *finding.Finding {
 	if it.Type != "response_item/reasoning" || !c.run.provider.Reasoning {
 		return nil
 	}
@@ -33,14 +35,14 @@ func (c *itemChecker) reasoning(it item) *Finding {
 	clear := len(content) > 0 && content[0] == '[' && gjson.GetBytes(content, "#").Int() > 0
 	switch {
 	case strange:
-		f := it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldEncrypted].Start, "encrypted reasoning that is not in OpenAI's form: the API can't verify it and refuses the request")
+		f := it.finding(ruleForeignReasoning, finding.SetAside, it.Spans[codex.FieldEncrypted].Start, "encrypted reasoning that is not in OpenAI's form: the API can't verify it and refuses the request")
 		return &f
 	case clear:
-		f := it.finding(ruleForeignReasoning, SetAside, it.Spans[codex.FieldContent].Start, "reasoning with readable content, as other providers write it: the API refuses the request")
+		f := it.finding(ruleForeignReasoning, finding.SetAside, it.Spans[codex.FieldContent].Start, "reasoning with readable content, as other providers write it: the API refuses the request")
 		if !bytes.HasPrefix(seal, sealed) {
 			return &f
 		}
-		f.Edits = []Edit{it.splice(session.SetMember(it.Raw, it.path, "content", []byte("null")))}
+		f.Edits = []finding.Edit{it.splice(session.SetMember(it.Raw, it.path, "content", []byte("null")))}
 		c.run.report(f)
 	}
 	return nil
@@ -102,15 +104,15 @@ func (c *itemChecker) image(im placedImage) {
 	old := c.run.olderThan(0, 145)
 	switch {
 	case v.Place == image.Web && !old:
-		f := im.finding(ruleBadImage, NoFix, im.key, "an image on the web: the client leaves it out")
-		f.Impact = Notes
+		f := im.finding(ruleBadImage, finding.NoFix, im.key, "an image on the web: the client leaves it out")
+		f.Impact = finding.Notes
 		c.run.report(f)
 	case v.Place == image.Nowhere:
-		c.badImage(im, v, Rejects, "the API refuses the request")
+		c.badImage(im, v, finding.Rejects, "the API refuses the request")
 	case v.Fault != "" && old:
-		c.badImage(im, v, Rejects, "the API refuses the request")
+		c.badImage(im, v, finding.Rejects, "the API refuses the request")
 	case v.Fault != "":
-		c.badImage(im, v, Notes, "the client leaves it out")
+		c.badImage(im, v, finding.Notes, "the client leaves it out")
 	case old && v.Real != "":
 		c.label(im, v)
 	}
@@ -119,33 +121,33 @@ func (c *itemChecker) image(im placedImage) {
 // label looks at what the address of a good image says of it, for clients that pass it on.
 func (c *itemChecker) label(im placedImage, v image.Verdict) {
 	var message string
-	impact := Notes
+	impact := finding.Notes
 	switch {
 	case v.Declared == "" || strings.Contains(v.Declared, "/"):
-		message, impact = "an inline image whose data URL names no image type: the API refuses the request", Rejects
+		message, impact = "an inline image whose data URL names no image type: the API refuses the request", finding.Rejects
 	case !v.Plain:
 		message = "an inline image whose data URL holds more than its type: some APIs may refuse that"
 	case v.Declared == v.Real, v.Declared == "jpg" && v.Real == "jpeg":
 		return
 	default:
-		message = fmt.Sprintf("an inline image that is labelled %s but is %s: some APIs refuse that", clip([]byte(v.Declared), 20), v.Real)
+		message = fmt.Sprintf("an inline image that is labelled %s but is %s: some APIs refuse that", check.Clip([]byte(v.Declared), 20), v.Real)
 	}
-	f := im.finding(ruleBadImage, NoFix, im.key, message)
+	f := im.finding(ruleBadImage, finding.NoFix, im.key, message)
 	f.Impact = impact
 	if comma := bytes.IndexByte(im.Raw[im.start:im.end], ','); comma > 0 {
-		f.Fix, f.Edits = Exact, []Edit{im.splice(Cut{Start: im.start, End: im.start + comma, New: []byte("data:image/" + v.Real + ";base64")})}
+		f.Fix, f.Edits = finding.Exact, []finding.Edit{im.splice(finding.Cut{Start: im.start, End: im.start + comma, New: []byte("data:image/" + v.Real + ";base64")})}
 	}
 	c.run.report(f)
 }
 
 // badImage reports an image that can't be read.
-func (c *itemChecker) badImage(im placedImage, v image.Verdict, impact Impact, then string) {
-	f := im.finding(ruleBadImage, NoFix, im.key, fmt.Sprintf("an image that can't be read (%s): %s", v.Fault, then))
+func (c *itemChecker) badImage(im placedImage, v image.Verdict, impact finding.Impact, then string) {
+	f := im.finding(ruleBadImage, finding.NoFix, im.key, fmt.Sprintf("an image that can't be read (%s): %s", v.Fault, then))
 	f.Impact = impact
 	if start, end, ok := session.ObjectAround(im.Raw, im.from, im.key); ok {
-		text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", clip([]byte(cmp.Or(v.Declared, "no type")), 20), im.end-im.start, v.Fault)
+		text := fmt.Sprintf("[hist: an image (%s, %d characters) stood here that can't be read: %s]", check.Clip([]byte(cmp.Or(v.Declared, "no type")), 20), im.end-im.start, v.Fault)
 		standIn := append(append([]byte(`{"type":"input_text","text":`), quoted(text)...), '}')
-		f.Fix, f.Edits = StandIn, []Edit{im.splice(Cut{Start: start, End: end, New: standIn})}
+		f.Fix, f.Edits = finding.StandIn, []finding.Edit{im.splice(finding.Cut{Start: start, End: end, New: standIn})}
 	}
 	c.run.report(f)
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleDoubledItem = texts.Rule(Rule{Name: "doubled-item", Family: "items", Impact: Loses, Fix: SetAside})
+var ruleDoubledItem = texts.Rule(finding.Rule{Name: "doubled-item", Family: "items", Impact: finding.Loses, Fix: finding.SetAside})
 
 // doubledItems finds messages and thoughts that are in a session twice because a block of the file is. Such a copy is equal
 // byte for byte, and so is the record before it or behind it. Besides, it has an ordinal, or the block begins at an earlier
@@ -28,7 +29,7 @@ type doubledItems struct {
 	late    []byte            // the latest time so far, as it is written
 	lateAt  session.Pos       // of the first record with that time
 	back    session.Pos       // of the first record since then that has an earlier one; the zero value if there is none
-	pending *Finding          // a copy, if the next record is a copy, too
+	pending *finding.Finding  // a copy, if the next record is a copy, too
 	after   recordMark        // what the next record must be for that
 }
 
@@ -96,7 +97,7 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 }
 
 // copied returns a finding if the current item is a copy that has to go, else nil; base is the newest compaction.
-func (d *doubledItems) copied(it item, base session.Pos) *Finding {
+func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
 	if it.held() || it.Torn || d.mark.size == 0 || it.Kind != session.Message && it.Type != "response_item/reasoning" {
 		return nil
 	}
@@ -110,11 +111,11 @@ func (d *doubledItems) copied(it item, base session.Pos) *Finding {
 	if !d.before.same(first.before) && d.inFront.size > 0 && d.inFront == firstText(it.Record) {
 		return nil // it was written behind the event that shows it, so it is not what a block begins with
 	}
-	f := it.finding(ruleDoubledItem, SetAside, 0, fmt.Sprintf("a copy of the record on line %d, in a block of records that was written twice: the model is sent both", first.at.Line))
+	f := it.finding(ruleDoubledItem, finding.SetAside, 0, fmt.Sprintf("a copy of the record on line %d, in a block of records that was written twice: the model is sent both", first.at.Line))
 	if d.before.same(first.before) {
 		return &f
 	}
-	f.On, f.Unseen, f.Edits = refOf(it.owner), 1, []Edit{{At: it.Pos, Op: Remove}}
+	f.On, f.Unseen, f.Edits = finding.RefOf(it.owner), 1, []finding.Edit{{At: it.Pos, Op: finding.Remove}}
 	d.pending, d.after = &f, first.after
 	return nil
 }

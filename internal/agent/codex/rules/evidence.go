@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -37,11 +38,11 @@ func (c *callChecker) evidence(rec *session.Record) {
 		}
 		c.runs.number, c.runs.apart = rec.Ordinal.Value, false
 		if tells&codex.TellsOutput != 0 {
-			c.runs.ran(rec, &witness{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From})
+			c.runs.ran(rec, &witness{ref: finding.RefOf(rec), name: name, torn: rec.Torn, from: rec.From})
 		}
 		return
 	}
-	ev := &evidence{witness: witness{ref: refOf(rec), name: name, torn: rec.Torn, from: rec.From}, tells: tells, build: codex.OutputFrom}
+	ev := &evidence{witness: witness{ref: finding.RefOf(rec), name: name, torn: rec.Torn, from: rec.From}, tells: tells, build: codex.OutputFrom}
 	if text, sum := codex.Proof(rec); len(text) > 0 {
 		ev.proof, ev.length = sum, len(text)
 	}

@@ -9,20 +9,21 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleNoHeader         = texts.Rule(Rule{Name: "no-header", Family: "header", Impact: Blocks, Fix: StandIn})
-	ruleHeaderNotFirst   = texts.Rule(Rule{Name: "header-not-first", Family: "header", Impact: Blocks, Fix: Exact})
-	ruleBadHeader        = texts.Rule(Rule{Name: "bad-header", Family: "header", Impact: Blocks, Fix: Exact})
-	ruleStrayHeader      = texts.Rule(Rule{Name: "stray-header", Family: "header", Impact: Loses, Fix: SetAside, Always: true})
-	ruleIncompletePrefix = texts.Rule(Rule{Name: "incomplete-prefix", Family: "header", Impact: Blocks, Fix: NoFix})
-	ruleIDMismatch       = texts.Rule(Rule{Name: "id-mismatch", Family: "header", Impact: Blocks, Fix: Exact})
-	ruleBadFileName      = texts.Rule(Rule{Name: "bad-file-name", Family: "header", Impact: Blocks, Fix: Exact})
-	ruleBareFormat       = texts.Rule(Rule{Name: "bare-format", Family: "header", Impact: Blocks, Fix: Exact})
-	headerRules          = []*Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
+	ruleNoHeader         = texts.Rule(finding.Rule{Name: "no-header", Family: "header", Impact: finding.Blocks, Fix: finding.StandIn})
+	ruleHeaderNotFirst   = texts.Rule(finding.Rule{Name: "header-not-first", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
+	ruleBadHeader        = texts.Rule(finding.Rule{Name: "bad-header", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
+	ruleStrayHeader      = texts.Rule(finding.Rule{Name: "stray-header", Family: "header", Impact: finding.Loses, Fix: finding.SetAside, Always: true})
+	ruleIncompletePrefix = texts.Rule(finding.Rule{Name: "incomplete-prefix", Family: "header", Impact: finding.Blocks, Fix: finding.NoFix})
+	ruleIDMismatch       = texts.Rule(finding.Rule{Name: "id-mismatch", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
+	ruleBadFileName      = texts.Rule(finding.Rule{Name: "bad-file-name", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
+	ruleBareFormat       = texts.Rule(finding.Rule{Name: "bare-format", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
+	headerRules          = []*finding.Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
 )
 
 // firstPlace is where a header belongs: unreadable lines in front of it would hide it.
@@ -34,9 +35,9 @@ const maxHeader = 4 << 20
 // headerChecker finds what is wrong with who the session is.
 type headerChecker struct {
 	run  *run
-	line []byte // the header's bytes
-	at   Ref    // where it stands
-	late bool   // records stand in front of it
+	line []byte      // the header's bytes
+	at   finding.Ref // where it stands
+	late bool        // records stand in front of it
 
 	looked int64 // the newest unreadable line
 
@@ -65,7 +66,7 @@ func (c *headerChecker) Lost(rec *session.Record) {
 }
 
 type stray struct {
-	ref  Ref
+	ref  finding.Ref
 	line []byte
 }
 
@@ -74,7 +75,7 @@ func newHeaderChecker(s *run) *headerChecker { return &headerChecker{run: s, ids
 func (c *headerChecker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable && !c.run.paginated && c.looked < rec.Pos.Line && !utf8.Valid(rec.Original) {
 		// A session without ordinals is read as text: one line that is none, and all of it is refused (measured).
-		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) { f.Impact = Blocks })
+		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) { f.Impact = finding.Blocks })
 	}
 	if rec.Kind == session.Unreadable {
 		c.looked = rec.Pos.Line // the pieces of one line have all of it for their original
@@ -98,17 +99,17 @@ func (c *headerChecker) Record(rec *session.Record) {
 func (c *headerChecker) headerRecord(rec *session.Record) {
 	if c.line == nil {
 		c.line = bytes.Clone(rec.Raw)
-		c.at = refOf(rec)
+		c.at = finding.RefOf(rec)
 		c.late = c.run.First().Pos != rec.Pos
 		c.run.setHeader(codex.ReadHeader(c.line), rec.Pos)
 		c.run.paginated = c.run.header.Paginated()
 		if c.late {
-			c.run.report(Finding{
-				Rule: ruleHeaderNotFirst, Impact: Blocks, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+			c.run.report(finding.Finding{
+				Rule: ruleHeaderNotFirst, Impact: finding.Blocks, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 				Message: fmt.Sprintf("the header is on line %d; the client expects it first", rec.Pos.Line),
-				Edits: []Edit{
-					{At: rec.Pos, Op: Remove, Moved: true},
-					{At: firstPlace, Op: Before, Lead: true, New: Content{From: &Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
+				Edits: []finding.Edit{
+					{At: rec.Pos, Op: finding.Remove, Moved: true},
+					{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{From: &finding.Ref{Pos: rec.Pos, Offset: rec.Offset, Size: rec.Size}}},
 				},
 			})
 		}
@@ -118,7 +119,7 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		return
 	}
 	c.run.history.ForgetSeen()
-	c.strays = append(c.strays, stray{refOf(rec), bytes.Clone(rec.Raw)})
+	c.strays = append(c.strays, stray{finding.RefOf(rec), bytes.Clone(rec.Raw)})
 }
 
 // inherited says whether the record lies in what a sub-agent copied from its parent.
@@ -200,8 +201,8 @@ func (c *headerChecker) End() {
 	c.strayHeaders()
 	c.mismatch()
 	if start := c.run.header.SubagentStart; c.run.paginated && start > 0 && c.final.State == session.GoodOrdinal && c.final.Value < start-1 {
-		c.run.report(Finding{
-			Rule: ruleIncompletePrefix, Impact: Blocks, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
+		c.run.report(finding.Finding{
+			Rule: ruleIncompletePrefix, Impact: finding.Blocks, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
 			Message: fmt.Sprintf("what this sub-agent inherits should reach ordinal %d but ends at %d", start-1, c.final.Value),
 		})
 	}
@@ -209,17 +210,17 @@ func (c *headerChecker) End() {
 
 func (c *headerChecker) faults() {
 	for _, fault := range codex.HeaderFaults(c.line, c.known()) {
-		f := Finding{
-			Rule: ruleBadHeader, Impact: Blocks, Fix: StandIn, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
+		f := finding.Finding{
+			Rule: ruleBadHeader, Impact: finding.Blocks, Fix: finding.StandIn, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
 			Message: fault.What + ": the client can't read the header",
 		}
 		if fault.Exact {
-			f.Fix = Exact
+			f.Fix = finding.Exact
 		}
 		if len(fault.Cuts) == 0 {
-			f.Fix = NoFix
+			f.Fix = finding.NoFix
 		} else {
-			f.Edits = []Edit{{At: c.at.Pos, Op: Splice, Cuts: fault.Cuts}}
+			f.Edits = []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: fault.Cuts}}
 		}
 		c.run.report(f)
 	}
@@ -228,12 +229,12 @@ func (c *headerChecker) faults() {
 // strayHeaders takes further headers out of a paginated session. What one of the same thread updated goes into the first.
 func (c *headerChecker) strayHeaders() {
 	updates := map[string][]byte{}
-	var found []Finding
+	var found []finding.Finding
 	for _, s := range c.strays {
-		f := Finding{
-			Rule: ruleStrayHeader, Impact: Loses, Fix: SetAside, Pos: s.ref.Pos, Offset: s.ref.Offset, Record: "session_meta",
+		f := finding.Finding{
+			Rule: ruleStrayHeader, Impact: finding.Loses, Fix: finding.SetAside, Pos: s.ref.Pos, Offset: s.ref.Offset, Record: "session_meta",
 			Message: "a second session_meta: the client forgets everything above it",
-			Edits:   []Edit{{At: s.ref.Pos, Op: Remove}},
+			Edits:   []finding.Edit{{At: s.ref.Pos, Op: finding.Remove}},
 		}
 		if gjson.GetBytes(s.line, "payload.id").String() == c.run.header.ID {
 			for _, key := range []string{"memory_mode", "git"} {
@@ -247,7 +248,7 @@ func (c *headerChecker) strayHeaders() {
 	for _, key := range []string{"git", "memory_mode"} {
 		if value, ok := updates[key]; ok {
 			last := &found[len(found)-1]
-			last.Edits = append(last.Edits, Edit{At: c.at.Pos, Op: Splice, Cuts: []Cut{session.SetMember(c.line, "payload", key, value)}})
+			last.Edits = append(last.Edits, finding.Edit{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{session.SetMember(c.line, "payload", key, value)}})
 		}
 	}
 	for _, f := range found {
@@ -261,17 +262,17 @@ func (c *headerChecker) mismatch() {
 	if _, err := uuid.Parse(id); name == "" || err != nil || name == id {
 		return
 	}
-	f := Finding{Rule: ruleIDMismatch, Impact: Blocks, Fix: Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta"}
+	f := finding.Finding{Rule: ruleIDMismatch, Impact: finding.Blocks, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta"}
 	if c.named(id) > c.named(name) {
 		f.Message = fmt.Sprintf("the file is named for thread %s, but its header and records belong to %s: the repaired copy is named for that one", name, id)
 		f.Rename = id
 	} else {
 		f.Message = fmt.Sprintf("the header says thread %s, the file's name says %s: a resume would continue as another thread", id, name)
-		cuts := []Cut{session.SetMember(c.line, "payload", "id", []byte(`"`+name+`"`))}
+		cuts := []finding.Cut{session.SetMember(c.line, "payload", "id", []byte(`"`+name+`"`))}
 		if c.run.header.SessionID == id {
 			cuts = append(cuts, session.SetMember(c.line, "payload", "session_id", []byte(`"`+name+`"`)))
 		}
-		f.Edits = []Edit{{At: c.at.Pos, Op: Splice, Cuts: cuts}}
+		f.Edits = []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: cuts}}
 	}
 	c.run.report(f)
 }
@@ -282,8 +283,8 @@ func (s *run) fileName() {
 	if !name.InHome || name.Canonical || name.Base == "" {
 		return
 	}
-	s.report(Finding{
-		Rule: ruleBadFileName, Impact: Blocks, Fix: Exact, Pos: session.Pos{Line: 1}, Rename: s.header.ID,
+	s.report(finding.Finding{
+		Rule: ruleBadFileName, Impact: finding.Blocks, Fix: finding.Exact, Pos: session.Pos{Line: 1}, Rename: s.header.ID,
 		Message: "the client can't find a session under this name: it expects rollout-<time>-<id>.jsonl",
 	})
 }
@@ -298,7 +299,7 @@ func (s *run) empty() bool {
 	if s.Offset() == 0 && s.opts.Fresh {
 		return true
 	}
-	s.Withdraw(func(*Finding) bool { return true })
-	s.report(Finding{Rule: normalize.EmptyFile, Impact: Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
+	s.Withdraw(func(*finding.Finding) bool { return true })
+	s.report(finding.Finding{Rule: normalize.EmptyFile, Impact: finding.Blocks, Pos: session.Pos{Line: 1}, Message: "the file holds no record: the client refuses it; look for a backup, an archived copy or a .zst of the same name"})
 	return true
 }

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleBadItemID       = texts.Rule(Rule{Name: "bad-item-id", Family: "items", Impact: Rejects, Fix: Exact})
-	ruleDuplicateItemID = texts.Rule(Rule{Name: "duplicate-item-id", Family: "items", Impact: Rejects, Fix: Exact})
+	ruleBadItemID       = texts.Rule(finding.Rule{Name: "bad-item-id", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
+	ruleDuplicateItemID = texts.Rule(finding.Rule{Name: "duplicate-item-id", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
 )
 
 // idPrefix is how the ids of a kind of item begin, "" if that is not known: clients' own from 0.79 to 0.169, and what the
@@ -69,7 +71,7 @@ func wrongID(kind string, id []byte) string {
 var inID = codex.SetOf("_-")
 
 // id looks at the form of an item's id, and whether it has been seen. What it returns, if anything, is why the item has to go.
-func (c *itemChecker) id(it item) *Finding {
+func (c *itemChecker) id(it item) *finding.Finding {
 	if len(it.ID) == 0 {
 		c.last = 0
 		return nil
@@ -156,35 +158,35 @@ func (c *itemChecker) sent(it *seenID) *seenID {
 }
 
 // badID reports an id that is taken out of its item, or with it.
-func (c *itemChecker) badID(it item, what string) *Finding {
-	f := it.finding(ruleBadItemID, Exact, it.Spans[codex.FieldID].Start, what+": the API refuses the request")
+func (c *itemChecker) badID(it item, what string) *finding.Finding {
+	f := it.finding(ruleBadItemID, finding.Exact, it.Spans[codex.FieldID].Start, what+": the API refuses the request")
 	if it.Type == "response_item/reasoning" && !bytes.HasPrefix(codex.Field(it.Record, codex.FieldEncrypted), sealed) {
-		f.Fix = SetAside
+		f.Fix = finding.SetAside
 		return &f
 	}
-	f.Edits = []Edit{it.blankID()}
+	f.Edits = []finding.Edit{it.blankID()}
 	c.run.report(f)
 	return nil
 }
 
 // wholeAgain takes out an item that was cut, for the whole of it stands in the session as well: a block is doubled.
 func (c *itemChecker) wholeAgain(it item, cut *seenID) {
-	f := it.finding(ruleDuplicateItemID, SetAside, 0, fmt.Sprintf("the item with the id %s is whole here; line %d holds only a part of it, which is removed", clip(it.ID, 64), cut.at.Line))
-	f.Edits = []Edit{{At: cut.at, Op: Remove}}
+	f := it.finding(ruleDuplicateItemID, finding.SetAside, 0, fmt.Sprintf("the item with the id %s is whole here; line %d holds only a part of it, which is removed", check.Clip(it.ID, 64), cut.at.Line))
+	f.Edits = []finding.Edit{{At: cut.at, Op: finding.Remove}}
 	c.run.report(f)
 }
 
-func (c *itemChecker) duplicate(it item, copied bool) *Finding {
-	f := it.finding(ruleDuplicateItemID, Exact, 0, fmt.Sprintf("a second item with the id %s: the API refuses the request", clip(it.ID, 64)))
+func (c *itemChecker) duplicate(it item, copied bool) *finding.Finding {
+	f := it.finding(ruleDuplicateItemID, finding.Exact, 0, fmt.Sprintf("a second item with the id %s: the API refuses the request", check.Clip(it.ID, 64)))
 	if copied {
-		f.Fix = SetAside
+		f.Fix = finding.SetAside
 		f.Message += "; it is a copy of the first"
 		return &f
 	}
-	f.Edits = []Edit{it.blankID()}
+	f.Edits = []finding.Edit{it.blankID()}
 	c.run.report(f)
 	return nil
 }
 
 // blankID takes an item's id, and leaves as many spaces.
-func (it item) blankID() Edit { return it.splice(codex.BlankID(it.Raw, it.path)) }
+func (it item) blankID() finding.Edit { return it.splice(codex.BlankID(it.Raw, it.path)) }

@@ -2,10 +2,11 @@ package rules
 
 import (
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var itemRules = []*Rule{
+var itemRules = []*finding.Rule{
 	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
 }
 
@@ -24,20 +25,20 @@ func ownItem(rec *session.Record) item { return item{Record: rec, owner: rec, pa
 func (it item) held() bool { return it.Record != it.owner }
 
 // finding is one about the item; at is an offset in its own Raw.
-func (it item) finding(rule *Rule, fix Fix, at int, message string) Finding {
+func (it item) finding(rule *finding.Rule, fix finding.Fix, at int, message string) finding.Finding {
 	if it.held() {
 		message += " (in the history that a compaction left)"
 	}
-	return Finding{
+	return finding.Finding{
 		Rule: rule, Impact: rule.Impact, Fix: fix, Pos: it.owner.Pos, Offset: it.owner.Offset + int64(it.at+at), Record: it.owner.Type, Message: message,
 	}
 }
 
 // splice is the edit that makes a cut, which is one in the item's own Raw.
-func (it item) splice(cut Cut) Edit {
+func (it item) splice(cut finding.Cut) finding.Edit {
 	cut.Start += it.at
 	cut.End += it.at
-	return Edit{At: it.owner.Pos, Op: Splice, Cuts: []Cut{cut}}
+	return finding.Edit{At: it.owner.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
 // ignore makes the item one that takes no part in the model's history.
@@ -86,14 +87,14 @@ func (c *itemChecker) Record(rec *session.Record) {
 		c.refused.turnEnd(rec)
 	case rec.Model && rec.Type != "inter_agent_communication":
 		if drop := c.own(ownItem(rec)); drop != nil {
-			drop.Unseen, drop.Edits = 1, append(drop.Edits, Edit{At: rec.Pos, Op: Remove})
+			drop.Unseen, drop.Edits = 1, append(drop.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove})
 			c.run.report(*drop)
 		}
 	}
 }
 
 // own looks at an item that is a record. What it returns, if anything, is why the item has to go.
-func (c *itemChecker) own(it item) *Finding {
+func (c *itemChecker) own(it item) *finding.Finding {
 	switch {
 	case it.Sound:
 		return c.content(it)
@@ -111,7 +112,7 @@ func (c *itemChecker) End() {
 }
 
 // content looks at what an item that can be read says. What it returns, if anything, is why the item has to go.
-func (c *itemChecker) content(it item) *Finding {
+func (c *itemChecker) content(it item) *finding.Finding {
 	c.images(it)
 	drop := c.id(it)
 	if drop == nil {

@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleLegacyShape      = texts.Rule(Rule{Name: "legacy-shape", Family: "items", Impact: Loses, Fix: Exact})
-	ruleUnreadableRecord = texts.Rule(Rule{Name: "unreadable-record", Family: "items", Impact: Loses, Fix: NoFix})
+	ruleLegacyShape      = texts.Rule(finding.Rule{Name: "legacy-shape", Family: "items", Impact: finding.Loses, Fix: finding.Exact})
+	ruleUnreadableRecord = texts.Rule(finding.Rule{Name: "unreadable-record", Family: "items", Impact: finding.Loses, Fix: finding.NoFix})
 )
 
 // readable says whether the client reads an item, and reports it if not.
@@ -18,7 +19,7 @@ func (c *itemChecker) readable(it item) bool {
 	if why == "" {
 		return true
 	}
-	f := it.finding(ruleUnreadableRecord, NoFix, 0, "the client can't read this item: "+why)
+	f := it.finding(ruleUnreadableRecord, finding.NoFix, 0, "the client can't read this item: "+why)
 	if it.Kind == session.Message {
 		f.Lost = 1 // what becomes of a call or an output is told by those that pair them
 	}
@@ -52,8 +53,8 @@ func (c *itemChecker) modernized(it item) bool {
 		skipped = "compaction"
 	}
 	it.owner.Refused = true
-	f := it.finding(ruleLegacyShape, Exact, cut.Start, fmt.Sprintf("%s: the client skips the %s", what, skipped))
-	f.Edits = []Edit{it.splice(cut)}
+	f := it.finding(ruleLegacyShape, finding.Exact, cut.Start, fmt.Sprintf("%s: the client skips the %s", what, skipped))
+	f.Edits = []finding.Edit{it.splice(cut)}
 	c.run.report(f)
 	return true
 }

@@ -21,10 +21,10 @@ func (c *headerChecker) keyTwice(f *finding.Finding, at session.Pos) {
 			last = 145
 		}
 		if c.run.usedBy(114, last) {
-			f.Impact, f.Message = Blocks, "a key appears twice in the header: the client can't read it"
+			f.Impact, f.Message = finding.Blocks, "a key appears twice in the header: the client can't read it"
 		}
 	case c.run.paginated && strings.HasPrefix(f.Record, "response_item/") && c.run.usedBy(145, 155):
-		f.Impact, f.Message = Loses, "a key appears twice in one object: the client drops the record"
+		f.Impact, f.Message = finding.Loses, "a key appears twice in one object: the client drops the record"
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -24,21 +25,21 @@ type lostText struct {
 const maxRestored = 256
 
 // lostAt reports a message that was lost without leaving a hole.
-func (c *messageChecker) lostAt(edit Edit, t *witness, what string) {
+func (c *messageChecker) lostAt(edit finding.Edit, t *witness, what string) {
 	c.remember(t, lostText{text: c.answerText, at: t.ref.Pos})
-	edit.New = Content{From: &t.ref, Build: codex.MessageFrom}
-	c.run.report(Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
-		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []Edit{edit},
+	edit.New = finding.Content{From: &t.ref, Build: codex.MessageFrom}
+	c.run.report(finding.Finding{
+		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
+		Message: "the " + what + " that this event shows is missing from what the model is sent", Edits: []finding.Edit{edit},
 	})
 }
 
 func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
 	c.remember(t, lostText{text: c.answerText, at: h.At})
-	c.run.report(Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
+	c.run.report(finding.Finding{
+		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: h.At, Offset: h.Offset, Source: t.source(),
 		Message: fmt.Sprintf("the %s that the event on line %d shows is missing from what the model is sent", what, t.ref.Pos.Line),
-		Edits:   []Edit{h.Insert(Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
+		Edits:   []finding.Edit{h.Insert(finding.Content{From: &t.ref, Build: codex.MessageFrom})}, Hole: true,
 	})
 }
 
@@ -57,23 +58,23 @@ func (c *messageChecker) remember(t *witness, one lostText) {
 func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 	delete(c.restored, sum)
 	if one.torn {
-		c.run.AmendFraming(one.at.Line, func(f *Finding) {
-			f.Fix, f.Source = SetAside, ""
-			f.Edits = append(slices.DeleteFunc(f.Edits, func(e Edit) bool { return e.At == one.at }), Edit{At: one.at, Op: Remove})
+		c.run.AmendFraming(one.at.Line, func(f *finding.Finding) {
+			f.Fix, f.Source = finding.SetAside, ""
+			f.Edits = append(slices.DeleteFunc(f.Edits, func(e finding.Edit) bool { return e.At == one.at }), finding.Edit{At: one.at, Op: finding.Remove})
 		})
 		return
 	}
-	c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == one.at })
+	c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == one.at })
 }
 
 // restoreTorn replaces a message that was cut inside its text by the whole one that its event shows.
 func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
 	c.remember(from, lostText{text: c.answerText, torn: true, at: at})
-	c.run.AmendFraming(at.Line, func(f *Finding) {
+	c.run.AmendFraming(at.Line, func(f *finding.Finding) {
 		f.Source = from.source()
 		f.Edits = append(f.Edits,
-			Edit{At: at, Op: Remove, Moved: true},
-			Edit{At: at, Op: Before, New: Content{From: &from.ref, Build: codex.MessageFrom}})
+			finding.Edit{At: at, Op: finding.Remove, Moved: true},
+			finding.Edit{At: at, Op: finding.Before, New: finding.Content{From: &from.ref, Build: codex.MessageFrom}})
 	})
 }
 

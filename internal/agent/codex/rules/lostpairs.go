@@ -5,10 +5,12 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleLostPair = texts.Rule(Rule{Name: "lost-pair", Family: "calls", Impact: Loses, Fix: Recovered})
+var ruleLostPair = texts.Rule(finding.Rule{Name: "lost-pair", Family: "calls", Impact: finding.Loses, Fix: finding.Recovered})
 
 // lostCall is an event of a call that has not been seen.
 type lostCall struct {
@@ -61,9 +63,9 @@ func (c *callChecker) known(callID string) bool {
 
 // around are the edits that put a call in front of an event and its output behind it. Without a hole for each, an event
 // of the file is no proof that they ever stood there: nil then.
-func (c *callChecker) around(first, last *witness, from, to session.Pos, call, output Content) []Edit {
+func (c *callChecker) around(first, last *witness, from, to session.Pos, call, output finding.Content) []finding.Edit {
 	if first.ref.Pos.Lost > 0 && last.ref.Pos.Lost > 0 {
-		return []Edit{{At: first.ref.Pos, Op: Before, New: call}, {At: last.ref.Pos, Op: After, New: output}}
+		return []finding.Edit{{At: first.ref.Pos, Op: finding.Before, New: call}, {At: last.ref.Pos, Op: finding.After, New: output}}
 	}
 	front := c.run.holes.Newest(from, first.ref.Pos)
 	if front == nil {
@@ -73,7 +75,7 @@ func (c *callChecker) around(first, last *witness, from, to session.Pos, call, o
 	if behind == nil {
 		return nil
 	}
-	return []Edit{front.Insert(call), behind.Insert(output)}
+	return []finding.Edit{front.Insert(call), behind.Insert(output)}
 }
 
 func (c *callChecker) lostCall(l lostCall, to session.Pos) {
@@ -83,14 +85,14 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 		tool.Name = "apply_patch"
 	}
 	edits := c.around(&l.witness, &l.witness, l.from, to,
-		Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.CallFrom(id, kind, shell, record) }},
-		Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }})
+		finding.Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.CallFrom(id, kind, shell, record) }},
+		finding.Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }})
 	if edits == nil {
 		return
 	}
-	c.report(Finding{
-		Rule: ruleLostPair, Impact: Loses, Fix: Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
-		Message: fmt.Sprintf("call %s and its output are lost: the model does not see what this event shows", clip([]byte(id), 40)),
+	c.report(finding.Finding{
+		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.Recovered, Pos: l.ref.Pos, Offset: l.ref.Offset, Record: "event_msg", Source: l.source(),
+		Message: fmt.Sprintf("call %s and its output are lost: the model does not see what this event shows", check.Clip([]byte(id), 40)),
 		Edits:   edits, On: l.ref, IDs: id, Hole: l.ref.Pos.Lost == 0,
 	})
 }
@@ -105,7 +107,7 @@ func (c *callChecker) lostScript(to session.Pos) {
 	}
 	one := &script{ran: ran, several: several}
 	open := &openCall{tool: codex.LostScript(ran[0].ref.Pos.Line, ran[0].ref.Pos.Lost)}
-	call, output := Content{}, Content{}
+	call, output := finding.Content{}, finding.Content{}
 	one.output(&output, open)
 	call.From, call.More = output.From, output.More
 	id := open.tool.CallID
@@ -120,8 +122,8 @@ func (c *callChecker) lostScript(to session.Pos) {
 	if several {
 		message = "the calls of scripts and their outputs are lost: the model does not see what these events show, and it is not known which script ran what"
 	}
-	c.report(Finding{
-		Rule: ruleLostPair, Impact: Loses, Fix: StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
+	c.report(finding.Finding{
+		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
 		Message: message,
 		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
 	})

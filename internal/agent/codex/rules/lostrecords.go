@@ -1,10 +1,13 @@
 package rules
 
-import "github.com/hist-cli/hist/internal/session"
+import (
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
 
 // LostRecords is about records that only the client's database still holds. Who looks there is package beside: what is
 // linted without a home needs no database.
-var LostRecords = texts.Rule(Rule{Name: "lost-records", Family: "store", Impact: Loses, Fix: Recovered, Home: true})
+var LostRecords = texts.Rule(finding.Rule{Name: "lost-records", Family: "store", Impact: finding.Loses, Fix: finding.Recovered, Home: true})
 
 // KeptSource names that database in a report.
 const KeptSource = "thread_history_1.sqlite"

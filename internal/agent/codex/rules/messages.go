@@ -4,11 +4,12 @@ import (
 	"bytes"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleLostMessage = texts.Rule(Rule{Name: "lost-message", Family: "calls", Impact: Loses, Fix: Recovered})
+var ruleLostMessage = texts.Rule(finding.Rule{Name: "lost-message", Family: "calls", Impact: finding.Loses, Fix: finding.Recovered})
 
 // messageChecker looks for messages of which only the event is left, next to a hole.
 type messageChecker struct {
@@ -183,7 +184,7 @@ func (c *messageChecker) promptLost() {
 // end of the file shows that.
 func (c *messageChecker) cutAgent(at session.Pos) {
 	if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost == 0 && (c.turnOpen || !c.hasTurns) {
-		c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+		c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
 		c.answerEvent = nil
 	}
 	c.resolveAgent(at)
@@ -199,13 +200,13 @@ func (c *messageChecker) event(rec *session.Record) {
 		return
 	}
 	if rec.Mended && !rec.Torn { // the model is not sent events
-		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
 			if f.Rule == normalize.LoneSurrogate || f.Rule == normalize.RawControl {
-				f.Impact = min(f.Impact, Shows)
+				f.Impact = min(f.Impact, finding.Shows)
 			}
 		})
 	}
-	t := &witness{ref: refOf(rec), name: name, torn: rec.Torn, sum: eventSum(rec), from: rec.From}
+	t := &witness{ref: finding.RefOf(rec), name: name, torn: rec.Torn, sum: eventSum(rec), from: rec.From}
 	again := c.copied(codex.RecordSum(rec))
 	c.echo = nil
 	switch {
@@ -249,7 +250,7 @@ func (c *messageChecker) answerShown(rec *session.Record, t *witness, again bool
 func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 	if rec.Pos.Lost > 0 {
 		if shows(rec) {
-			c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "prompt")
+			c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "prompt")
 		}
 	} else if h := c.run.holes.Newest(c.lastShown, rec.Pos); h != nil && shows(rec) {
 		c.lost(h, t, "prompt")
@@ -261,7 +262,7 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 // answeredAlone reports a prompt of which only the event is left, now that the model has answered it.
 func (c *messageChecker) answeredAlone() {
 	if t := c.alone.answered(); t != nil {
-		c.lostAt(Edit{At: t.ref.Pos, Op: Before}, t, "prompt")
+		c.lostAt(finding.Edit{At: t.ref.Pos, Op: finding.Before}, t, "prompt")
 	}
 }
 
@@ -332,18 +333,18 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 	}
 	if c.answerEvent.ref.Pos.Lost > 0 {
 		if c.answerText != c.lastText || c.lastText.size == 0 {
-			c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+			c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
 			c.lastItem, c.lastText = c.answerEvent.ref.Pos, c.answerText
 		}
 	} else if c.answerEvent.torn {
-		c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+		c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
 		c.lastItem, c.lastText = c.answerEvent.ref.Pos, textSum{}
 	} else if h := c.run.holes.First(c.answerEvent.ref.Pos, at); h != nil {
 		c.lost(h, c.answerEvent, "answer")
 		c.lastItem = c.answerEvent.ref.Pos
 		c.lastText = textSum{}
 	} else if c.itemsFollow(at) {
-		c.lostAt(Edit{At: c.answerEvent.ref.Pos, Op: After}, c.answerEvent, "answer")
+		c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
 		c.lastItem, c.lastText = c.answerEvent.ref.Pos, c.answerText
 		if c.early == nil {
 			c.early = map[textSum]session.Pos{}
@@ -360,7 +361,7 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 func (c *messageChecker) cameLate(text textSum) {
 	if at, ok := c.early[text]; ok && text.size > 0 {
 		delete(c.early, text)
-		c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+		c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
 	}
 }
 
@@ -384,10 +385,10 @@ func (c *messageChecker) compareLastAnswer(rec *session.Record) {
 	if from.Less(c.lastItem) {
 		from = c.lastItem
 	}
-	t := &witness{ref: refOf(rec), name: "task_complete"}
+	t := &witness{ref: finding.RefOf(rec), name: "task_complete"}
 	if h := c.run.holes.Newest(from, rec.Pos); h != nil {
 		c.lost(h, t, "answer")
 	} else if c.turnOpen && c.lastItem.Less(c.lastWork) && c.turnStart.Less(c.lastWork) && !c.alone.review.open {
-		c.lostAt(Edit{At: rec.Pos, Op: Before}, t, "answer")
+		c.lostAt(finding.Edit{At: rec.Pos, Op: finding.Before}, t, "answer")
 	}
 }

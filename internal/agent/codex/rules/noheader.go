@@ -12,6 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -58,7 +59,7 @@ func (c *headerChecker) named(id string) int64 {
 
 // missing reports a session without a header and rebuilds one.
 func (c *headerChecker) missing() {
-	f := Finding{Rule: ruleNoHeader, Impact: Blocks, Fix: StandIn, Pos: session.Pos{Line: 1}, Message: "no session_meta can be read: the client does not know whose session this is"}
+	f := finding.Finding{Rule: ruleNoHeader, Impact: finding.Blocks, Fix: finding.StandIn, Pos: session.Pos{Line: 1}, Message: "no session_meta can be read: the client does not know whose session this is"}
 	k := c.known()
 	if c.torn != nil {
 		k = fromTorn(k, c.torn)
@@ -66,7 +67,7 @@ func (c *headerChecker) missing() {
 	}
 	listed, header := c.listed(&k)
 	if header == nil && k.Base == nil && c.continued() && !c.begins {
-		f.Fix = NoFix
+		f.Fix = finding.NoFix
 		c.run.header.ID, c.run.header.Mode = k.ID, "paginated"
 		c.run.SetHeader(c.run.header, session.Pos{})
 		f.Source = ""
@@ -88,18 +89,18 @@ func (c *headerChecker) missing() {
 	f.Source += "the file's name and its records"
 	switch {
 	case header != nil:
-		f.Source, f.Fix = listed, Recovered
+		f.Source, f.Fix = listed, finding.Recovered
 	case k.Base != nil:
-		f.Source, f.Fix = listed+", the session that it was forked from, "+f.Source, Recovered
+		f.Source, f.Fix = listed+", the session that it was forked from, "+f.Source, finding.Recovered
 	case listed != "":
-		f.Source, f.Fix = listed+", "+f.Source, Recovered
+		f.Source, f.Fix = listed+", "+f.Source, finding.Recovered
 	}
 	if header == nil {
 		header = codex.NewHeader(k)
 	}
 	c.run.setHeader(codex.ReadHeader(header), session.Pos{})
 	if c.anyRecord {
-		f.Edits = []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: header}}}
+		f.Edits = []finding.Edit{{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{Literal: header}}}
 	} else {
 		c.nothingRead(&f, "it is not a session, or all of it is destroyed")
 	}
@@ -108,9 +109,9 @@ func (c *headerChecker) missing() {
 
 // nothingRead makes one finding of a file without a record, and says what the file is: line by line it would be told as many
 // times as the file has lines, and a repair has nothing to leave in their place.
-func (c *headerChecker) nothingRead(f *Finding, what string) {
-	c.run.Withdraw(func(f *Finding) bool { return f.Framing })
-	f.Fix, f.Source = NoFix, ""
+func (c *headerChecker) nothingRead(f *finding.Finding, what string) {
+	c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing })
+	f.Fix, f.Source = finding.NoFix, ""
 	f.Message = "nothing in this file can be read as a record: " + what
 }
 
@@ -133,10 +134,10 @@ func (c *headerChecker) destroyed() bool {
 	if !c.restored && k.Base == nil {
 		return false
 	}
-	c.run.report(Finding{
-		Rule: ruleNoHeader, Impact: Blocks, Fix: Recovered, Pos: firstPlace, Source: from,
+	c.run.report(finding.Finding{
+		Rule: ruleNoHeader, Impact: finding.Blocks, Fix: finding.Recovered, Pos: firstPlace, Source: from,
 		Message: "nothing in this file can be read as a record: the client does not know whose session this is",
-		Edits:   []Edit{{At: firstPlace, Op: Before, Lead: true, New: Content{Literal: header}}},
+		Edits:   []finding.Edit{{At: firstPlace, Op: finding.Before, Lead: true, New: finding.Content{Literal: header}}},
 	})
 	return true
 }

@@ -7,33 +7,35 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 const ordinalAdvice = "the data is complete; clients from 0.154 on skip over it, older ones stop showing new turns"
 
 var (
-	ruleOrdinalMissing   = texts.Rule(Rule{Name: "ordinal-missing", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
-	ruleOrdinalInvalid   = texts.Rule(Rule{Name: "ordinal-invalid", Family: "ordinals", Impact: Loses, Fix: Exact})
-	ruleOrdinalDuplicate = texts.Rule(Rule{Name: "ordinal-duplicate", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
-	ruleOrdinalGap       = texts.Rule(Rule{Name: "ordinal-gap", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
-	ruleOrdinalBackward  = texts.Rule(Rule{Name: "ordinal-backward", Family: "ordinals", Impact: Notes, Fix: Exact, Always: true})
-	ruleOrdinalInLegacy  = texts.Rule(Rule{Name: "ordinal-in-legacy", Family: "ordinals", Impact: Notes, Fix: NoFix})
-	ruleOrdinalReuse     = texts.Rule(Rule{Name: "ordinal-reuse", Family: "ordinals", Impact: Shows, Fix: Exact, Always: true})
-	ordinalRules         = []*Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy, ruleOrdinalReuse}
+	ruleOrdinalMissing   = texts.Rule(finding.Rule{Name: "ordinal-missing", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
+	ruleOrdinalInvalid   = texts.Rule(finding.Rule{Name: "ordinal-invalid", Family: "ordinals", Impact: finding.Loses, Fix: finding.Exact})
+	ruleOrdinalDuplicate = texts.Rule(finding.Rule{Name: "ordinal-duplicate", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
+	ruleOrdinalGap       = texts.Rule(finding.Rule{Name: "ordinal-gap", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
+	ruleOrdinalBackward  = texts.Rule(finding.Rule{Name: "ordinal-backward", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
+	ruleOrdinalInLegacy  = texts.Rule(finding.Rule{Name: "ordinal-in-legacy", Family: "ordinals", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleOrdinalReuse     = texts.Rule(finding.Rule{Name: "ordinal-reuse", Family: "ordinals", Impact: finding.Shows, Fix: finding.Exact, Always: true})
+	ordinalRules         = []*finding.Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy, ruleOrdinalReuse}
 )
 
 // ordinalChecker follows the numbers of a paginated session.
 type ordinalChecker struct {
 	run     *run
 	prev    session.Ordinal
-	dead    int64 // unreadable lines since: each may own a number
-	missing int64 // records without a number at the tail, since the last with one,
-	first   Ref   // and the first of them
+	dead    int64       // unreadable lines since: each may own a number
+	missing int64       // records without a number at the tail, since the last with one,
+	first   finding.Ref // and the first of them
 	legacy  bool
-	float   bool   // a token count with fractions stands just before,
-	at      Ref    // here,
-	stamp   []byte // written then
+	float   bool        // a token count with fractions stands just before,
+	at      finding.Ref // here,
+	stamp   []byte      // written then
 	seenAny bool
 }
 
@@ -54,7 +56,7 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 	switch rec.Ordinal.State {
 	case session.NoOrdinal:
 		if c.missing++; c.missing == 1 {
-			c.first = refOf(rec)
+			c.first = finding.RefOf(rec)
 		}
 		return
 	case session.BadOrdinal:
@@ -74,7 +76,7 @@ func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	c.dead, c.seenAny = 0, true
 	c.float = rec.Type == "event_msg/token_count" && hasFraction(codex.Field(rec, codex.FieldRateLimits))
 	if c.float {
-		c.at = refOf(rec)
+		c.at = finding.RefOf(rec)
 		c.stamp = append(c.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	}
 }
@@ -109,8 +111,8 @@ func (c *ordinalChecker) invalid(rec *session.Record) {
 		want = int64(v)
 	}
 	span := rec.Spans[codex.FieldOrdinal]
-	c.report(ruleOrdinalInvalid, rec, fmt.Sprintf("ordinal %s is not a whole number: the client drops the record", clip(raw, 24)),
-		[]Edit{{At: rec.Pos, Op: Splice, Cuts: []Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}}})
+	c.report(ruleOrdinalInvalid, rec, fmt.Sprintf("ordinal %s is not a whole number: the client drops the record", check.Clip(raw, 24)),
+		[]finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: span.Start, End: span.End, New: strconv.AppendInt(nil, want, 10)}}}})
 	c.flushMissing(false)
 	c.follow(rec, want)
 }
@@ -144,16 +146,16 @@ func (c *ordinalChecker) signature(rec *session.Record) string {
 	return ""
 }
 
-func (c *ordinalChecker) sequence(rule *Rule, rec *session.Record, message string) {
-	f := Finding{
-		Rule: rule, Impact: Notes, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message,
-		Edits: []Edit{{At: rec.Pos, Op: Renumber}},
+func (c *ordinalChecker) sequence(rule *finding.Rule, rec *session.Record, message string) {
+	f := finding.Finding{
+		Rule: rule, Impact: finding.Notes, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message,
+		Edits: []finding.Edit{{At: rec.Pos, Op: finding.Renumber}},
 	}
 	if c.run.olderThan(0, 154) {
-		f.Impact = Shows
+		f.Impact = finding.Shows
 	}
 	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
-		f.Fix, f.Edits = NoFix, nil
+		f.Fix, f.Edits = finding.NoFix, nil
 	}
 	c.run.report(f)
 }
@@ -164,19 +166,19 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 		return
 	}
 	first := c.first
-	f := Finding{
-		Rule: ruleOrdinalMissing, Impact: Notes, Fix: Exact, Pos: first.Pos, Offset: first.Offset, Count: c.missing,
+	f := finding.Finding{
+		Rule: ruleOrdinalMissing, Impact: finding.Notes, Fix: finding.Exact, Pos: first.Pos, Offset: first.Offset, Count: c.missing,
 		Message: fmt.Sprintf("%d records without an ordinal in the middle; clients from 0.154 on do not show them", c.missing),
-		Edits:   []Edit{{At: first.Pos, Op: Renumber}},
+		Edits:   []finding.Edit{{At: first.Pos, Op: finding.Renumber}},
 	}
 	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
-		f.Fix, f.Edits = NoFix, nil
+		f.Fix, f.Edits = finding.NoFix, nil
 	}
 	if tail {
-		f.Impact = Blocks
+		f.Impact = finding.Blocks
 		f.Message = fmt.Sprintf("the last %d records have no ordinal, as an older client writes them: newer ones refuse to go on", c.missing)
 	} else if c.run.olderThan(0, 154) {
-		f.Impact = Shows
+		f.Impact = finding.Shows
 	}
 	c.dead += c.missing // they own the numbers that would be theirs
 	c.missing = 0
@@ -197,13 +199,13 @@ func (c *ordinalChecker) End() {
 // reuse tells, before it happens, that a client will number the next record as the last: it looks for the last number behind
 // the token counts that it can't read. A record behind them that it can read keeps it from that (0.148 and 0.150, measured).
 func (c *ordinalChecker) reuse() {
-	c.run.report(Finding{
-		Rule: ruleOrdinalReuse, Impact: Shows, Fix: Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",
+	c.run.report(finding.Finding{
+		Rule: ruleOrdinalReuse, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",
 		Message: "the session ends with fractional token counts: clients before 0.154 give what they write next an ordinal that is already taken, and stop showing new turns",
-		Edits:   []Edit{{At: c.at.Pos, Op: After, Tail: true, New: Content{Literal: codex.NewTokenCount(string(c.stamp))}}},
+		Edits:   []finding.Edit{{At: c.at.Pos, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTokenCount(string(c.stamp))}}},
 	})
 }
 
-func (c *ordinalChecker) report(rule *Rule, rec *session.Record, message string, edits []Edit) {
-	c.run.report(Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits})
+func (c *ordinalChecker) report(rule *finding.Rule, rec *session.Record, message string, edits []finding.Edit) {
+	c.run.report(finding.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message, Edits: edits})
 }

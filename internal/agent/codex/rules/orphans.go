@@ -5,16 +5,17 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // withoutCall reports an output whose call is missing. The call is put back if something tells what it was; else a
 // stand-in takes its place.
 func (c *callChecker) withoutCall(out *earlyOutput) {
-	f := Finding{
-		Rule: ruleOutputWithoutCall, Impact: Loses, Fix: SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
-		Message: fmt.Sprintf("an output for call %s, which is missing: the client drops it", clip([]byte(out.callID), 40)),
-		Edits:   []Edit{{At: out.ref.Pos, Op: Remove}},
+	f := finding.Finding{
+		Rule: ruleOutputWithoutCall, Impact: finding.Loses, Fix: finding.SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
+		Message: fmt.Sprintf("an output for call %s, which is missing: the client drops it", check.Clip([]byte(out.callID), 40)),
+		Edits:   []finding.Edit{{At: out.ref.Pos, Op: finding.Remove}},
 		Lost:    2, Unseen: 1, On: out.ref, IDs: out.callID,
 	}
 	event := c.loose[c.key(session.NoFamily, []byte(out.callID))]
@@ -25,24 +26,24 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 		c.callFromEvent(&f, out, event)
 	case torn != nil:
 		torn.used = true
-		f.Fix, f.Source, f.Lost = Recovered, fmt.Sprintf("the readable part of line %d", torn.at.Line), 0
-		f.Edits = []Edit{{At: torn.at, Op: Before, New: Content{Literal: torn.call.Line(out.callID)}}}
+		f.Fix, f.Source, f.Lost = finding.Recovered, fmt.Sprintf("the readable part of line %d", torn.at.Line), 0
+		f.Edits = []finding.Edit{{At: torn.at, Op: finding.Before, New: finding.Content{Literal: torn.call.Line(out.callID)}}}
 	case out.script:
 		c.callOfScript(&f, out)
 	case c.run.opts.KeepOrphans:
 		out.rebuilt = false
-		f.Fix, f.Lost = StandIn, 1
-		f.Edits = []Edit{
-			{At: out.ref.Pos, Op: Remove, Moved: true},
-			{At: out.ref.Pos, Op: Before, New: Content{From: &out.ref, Build: func(record []byte) ([]byte, error) { return codex.Note(record), nil }}},
+		f.Fix, f.Lost = finding.StandIn, 1
+		f.Edits = []finding.Edit{
+			{At: out.ref.Pos, Op: finding.Remove, Moved: true},
+			{At: out.ref.Pos, Op: finding.Before, New: finding.Content{From: &out.ref, Build: func(record []byte) ([]byte, error) { return codex.Note(record), nil }}},
 		}
 	case out.kind == "function_call_output" || out.kind == "custom_tool_call_output":
 		if out.apart {
 			out.group = nil
 		}
-		f.Fix, f.Lost = StandIn, 1
+		f.Fix, f.Lost = finding.StandIn, 1
 		id, kind := out.callID, out.kind
-		f.Edits = []Edit{c.placeCall(out.ref.Pos, out, Content{From: &out.ref, Build: func(record []byte) ([]byte, error) {
+		f.Edits = []finding.Edit{c.placeCall(out.ref.Pos, out, finding.Content{From: &out.ref, Build: func(record []byte) ([]byte, error) {
 			return codex.LostCall(id, kind, record), nil
 		}})}
 	default:
@@ -52,46 +53,46 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 }
 
 // callFromEvent makes the call from the event that tells of it.
-func (c *callChecker) callFromEvent(f *Finding, out *earlyOutput, event *evidence) {
+func (c *callChecker) callFromEvent(f *finding.Finding, out *earlyOutput, event *evidence) {
 	id, kind, shell := out.callID, out.kind, c.shell
-	f.Fix, f.Source, f.Lost = Recovered, event.source(), 0
-	f.Edits = []Edit{c.placeCall(event.ref.Pos, out, Content{From: &event.ref, Build: func(record []byte) ([]byte, error) {
+	f.Fix, f.Source, f.Lost = finding.Recovered, event.source(), 0
+	f.Edits = []finding.Edit{c.placeCall(event.ref.Pos, out, finding.Content{From: &event.ref, Build: func(record []byte) ([]byte, error) {
 		return codex.CallFrom(id, kind, shell, record)
 	}})}
 }
 
 // callOfScript puts in a stand-in for the call of a script. If the record is only a note of the script, which answers
 // nothing, the call gets a stand-in for its output, too.
-func (c *callChecker) callOfScript(f *Finding, out *earlyOutput) {
-	f.Fix, f.Lost = StandIn, 1
-	f.Edits = []Edit{c.placeScript(out)}
+func (c *callChecker) callOfScript(f *finding.Finding, out *earlyOutput) {
+	f.Fix, f.Lost = finding.StandIn, 1
+	f.Edits = []finding.Edit{c.placeScript(out)}
 	if out.note {
 		f.Lost = 2
 		tool := codex.Tool{Type: codex.CallType(out.kind), Name: "exec", CallID: out.callID}
-		f.Edits = append(f.Edits, Edit{At: out.ref.Pos, Op: Before, New: Content{Literal: codex.StandIn(tool, out.stamp)}})
+		f.Edits = append(f.Edits, finding.Edit{At: out.ref.Pos, Op: finding.Before, New: finding.Content{Literal: codex.StandIn(tool, out.stamp)}})
 	}
 }
 
 // placeCall puts a call into the newest hole before the record that mentions it. If there is no hole, it goes to the calls
 // that were being answered when its output came, or else directly in front of the record that mentions it.
-func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content Content) Edit {
+func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content finding.Content) finding.Edit {
 	at := mention
 	if out.ref.Pos.Less(mention) {
 		at = out.ref.Pos
 	}
 	if at.Lost > 0 {
-		return Edit{At: at, Op: Before, New: content}
+		return finding.Edit{At: at, Op: finding.Before, New: content}
 	}
 	if h := c.holeBefore(at); h != nil {
 		return h.Insert(content)
 	}
 	switch {
 	case out.group == nil:
-		return Edit{At: at, Op: Before, New: content}
+		return finding.Edit{At: at, Op: finding.Before, New: content}
 	case out.before.Line > 0:
-		return Edit{At: out.before, Op: Before, New: content}
+		return finding.Edit{At: out.before, Op: finding.Before, New: content}
 	}
-	return Edit{At: out.group.last(), Op: After, New: content}
+	return finding.Edit{At: out.group.last(), Op: finding.After, New: content}
 }
 
 // holeBefore is the newest hole in which a call may have been that is mentioned at a place. The hole must not be far before

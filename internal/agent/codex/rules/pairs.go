@@ -5,18 +5,19 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
 	ruleCallWithoutOutput = check.CallWithoutOutput
 	ruleOutputWithoutCall = check.OutputWithoutCall
-	ruleKindMismatch      = texts.Rule(Rule{Name: "kind-mismatch", Family: "calls", Impact: Loses, Fix: Exact})
-	ruleOutputBeforeCall  = texts.Rule(Rule{Name: "output-before-call", Family: "calls", Impact: Rejects, Fix: Exact})
+	ruleKindMismatch      = texts.Rule(finding.Rule{Name: "kind-mismatch", Family: "calls", Impact: finding.Loses, Fix: finding.Exact})
+	ruleOutputBeforeCall  = texts.Rule(finding.Rule{Name: "output-before-call", Family: "calls", Impact: finding.Rejects, Fix: finding.Exact})
 	ruleDuplicateOutput   = check.DuplicateOutput
 	ruleDuplicateCall     = check.DuplicateCall
-	ruleReplayedCall      = texts.Rule(Rule{Name: "replayed-call", Family: "calls", Impact: Notes, Fix: NoFix})
-	callRules             = []*Rule{
+	ruleReplayedCall      = texts.Rule(finding.Rule{Name: "replayed-call", Family: "calls", Impact: finding.Notes, Fix: finding.NoFix})
+	callRules             = []*finding.Rule{
 		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
 		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair, ruleTokenGap, ruleLostEvent,
 	}
@@ -32,31 +33,31 @@ func (c *callChecker) withoutOutput(open *openCall) {
 	if open.family == session.Search {
 		instead = "nothing was found"
 	}
-	f := Finding{
-		Rule: ruleCallWithoutOutput, Impact: Loses, Fix: StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
-		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40), instead),
+	f := finding.Finding{
+		Rule: ruleCallWithoutOutput, Impact: finding.Loses, Fix: finding.StandIn, Pos: open.ref.Pos, Offset: open.ref.Offset, Record: "response_item/" + open.tool.Type,
+		Message: fmt.Sprintf("call %s (%s) has no output: the model is told %s", check.Clip([]byte(open.tool.CallID), 40), check.Clip([]byte(name), 40), instead),
 		Lost:    1, On: open.ref, IDs: open.tool.CallID,
 	}
 	if open.noted {
-		f.Message = fmt.Sprintf("call %s (%s) has no output: a note that its script wrote is sent in its place", clip([]byte(open.tool.CallID), 40), clip([]byte(name), 40))
+		f.Message = fmt.Sprintf("call %s (%s) has no output: a note that its script wrote is sent in its place", check.Clip([]byte(open.tool.CallID), 40), check.Clip([]byte(name), 40))
 	}
-	content := Content{Literal: codex.StandIn(open.tool, open.stamp)}
+	content := finding.Content{Literal: codex.StandIn(open.tool, open.stamp)}
 	if ev := open.evidence; ev != nil && ev.tells&codex.TellsOutput != 0 {
-		f.Fix, f.Source, f.Lost = Recovered, ev.source(), 0
+		f.Fix, f.Source, f.Lost = finding.Recovered, ev.source(), 0
 		tool, build := open.tool, ev.build
 		content.From = &ev.ref
 		content.Build = func(record []byte) ([]byte, error) { return build(tool, record) }
 	} else if s := open.script; s != nil && s.call == open && len(s.ran) > 0 {
-		f.Fix, f.Source, f.Lost = Recovered, s.source(), 0
+		f.Fix, f.Source, f.Lost = finding.Recovered, s.source(), 0
 		s.output(&content, open)
 	}
-	f.Edits = []Edit{c.place(open, content)}
+	f.Edits = []finding.Edit{c.place(open, content)}
 	c.report(f)
 }
 
 // place puts an output where the client would have written it: into the hole that it left, or behind the event that tells
 // of it, or behind the outputs of the calls before it. The outputs of a group have the order of its calls.
-func (c *callChecker) place(open *openCall, content Content) Edit {
+func (c *callChecker) place(open *openCall, content finding.Content) finding.Edit {
 	g := open.group
 	from := g.anchor(open.place)
 	if g.placed != nil && from.Less(g.placed.At) {
@@ -65,7 +66,7 @@ func (c *callChecker) place(open *openCall, content Content) Edit {
 	if ev := open.newest(); ev != nil && from.Less(ev.ref.Pos) && ev.ref.Pos.Less(g.end) {
 		from = ev.ref.Pos
 	}
-	edit := Edit{At: from, Op: After, New: content}
+	edit := finding.Edit{At: from, Op: finding.After, New: content}
 	if h := c.run.holes.First(from, g.end); h != nil {
 		edit = h.Insert(content)
 	} else if g.placed != nil && g.placed.At == from {
@@ -78,31 +79,31 @@ func (c *callChecker) place(open *openCall, content Content) Edit {
 func (c *callChecker) kindMismatch(open *openCall, rec *session.Record) {
 	span := rec.Spans[codex.FieldPayloadType]
 	want := codex.OutputType(open.tool.Type)
-	cuts := []Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}
+	cuts := []finding.Cut{{Start: span.Start, End: span.End, New: []byte(`"` + want + `"`)}}
 	if c.run.provider.IDs && wrongID(want, rec.ID) != "" { // the id was right for the other kind of output
 		cuts = append(cuts, codex.BlankID(rec.Raw, "payload"))
 	}
-	c.report(Finding{
-		Rule: ruleKindMismatch, Impact: Loses, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("call %s is a %s and needs a %s: the client drops this one and tells the model it was aborted", clip(rec.CallID, 40), open.tool.Type, want),
-		Edits:   []Edit{{At: rec.Pos, Op: Splice, Cuts: cuts}},
+	c.report(finding.Finding{
+		Rule: ruleKindMismatch, Impact: finding.Loses, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("call %s is a %s and needs a %s: the client drops this one and tells the model it was aborted", check.Clip(rec.CallID, 40), open.tool.Type, want),
+		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Splice, Cuts: cuts}},
 		Unseen:  1,
 	})
 }
 
 func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
-	edits := []Edit{{At: out.ref.Pos, Op: Remove, Moved: true}}
+	edits := []finding.Edit{{At: out.ref.Pos, Op: finding.Remove, Moved: true}}
 	if out.swapped {
 		edits = append(edits,
-			Edit{At: out.ref.Pos, Op: Before, New: Content{From: &open.ref}},
-			Edit{At: open.ref.Pos, Op: Remove, Moved: true},
-			Edit{At: open.ref.Pos, Op: Before, New: Content{From: &out.ref}})
+			finding.Edit{At: out.ref.Pos, Op: finding.Before, New: finding.Content{From: &open.ref}},
+			finding.Edit{At: open.ref.Pos, Op: finding.Remove, Moved: true},
+			finding.Edit{At: open.ref.Pos, Op: finding.Before, New: finding.Content{From: &out.ref}})
 	} else {
-		edits = append(edits, c.place(open, Content{From: &out.ref}))
+		edits = append(edits, c.place(open, finding.Content{From: &out.ref}))
 	}
-	c.report(Finding{
-		Rule: ruleOutputBeforeCall, Impact: Rejects, Fix: Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
-		Message: fmt.Sprintf("the output of call %s comes before the call, which is on line %d", clip([]byte(out.callID), 40), open.ref.Pos.Line),
+	c.report(finding.Finding{
+		Rule: ruleOutputBeforeCall, Impact: finding.Rejects, Fix: finding.Exact, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
+		Message: fmt.Sprintf("the output of call %s comes before the call, which is on line %d", check.Clip([]byte(out.callID), 40), open.ref.Pos.Line),
 		Edits:   edits, On: out.ref, IDs: out.callID,
 	})
 }
@@ -110,10 +111,10 @@ func (c *callChecker) outputBeforeCall(open *openCall, out *earlyOutput) {
 // restoreTorn replaces an output whose text was cut by the whole output, which an event holds.
 func (c *callChecker) restoreTorn(open *openCall, rec *session.Record) {
 	tool, ev := open.tool, open.evidence
-	c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+	c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
 		f.Source = ev.source()
 		f.Edits = append(f.Edits,
-			Edit{At: rec.Pos, Op: Remove, Moved: true},
-			Edit{At: rec.Pos, Op: Before, New: Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return ev.build(tool, record) }}})
+			finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true},
+			finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{From: &ev.ref, Build: func(record []byte) ([]byte, error) { return ev.build(tool, record) }}})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -51,7 +52,7 @@ func (a *alonePrompts) answered() *witness {
 // or whatever else it sends the model to begin with (measured with 0.114.0 to 0.150.0: 84 turns without an exception). A
 // compaction may come first in a turn, and a review has none.
 type promptless struct {
-	start Ref         // of the turn in hand
+	start finding.Ref // of the turn in hand
 	began bool        // something to begin with has come, or may have
 	first session.Pos // what the model did first
 	stamp string      // when
@@ -61,7 +62,7 @@ type promptless struct {
 func (p *promptless) see(rec *session.Record, review bool) {
 	switch {
 	case rec.Kind == session.TurnStart:
-		*p = promptless{start: refOf(rec), began: review}
+		*p = promptless{start: finding.RefOf(rec), began: review}
 	case review, rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		p.began = true
 	case p.first.Line > 0:
@@ -78,13 +79,13 @@ func tellsUser(rec *session.Record) bool {
 }
 
 // lost is the finding about the turn that has been seen, nil if it has its prompt.
-func (p *promptless) lost() *Finding {
+func (p *promptless) lost() *finding.Finding {
 	if p.start.Pos.Line == 0 || p.began || p.first.Line == 0 {
 		return nil
 	}
-	return &Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: StandIn, Pos: p.start.Pos, Offset: p.start.Offset, Record: "event_msg/task_started", On: p.start, Lost: 1,
+	return &finding.Finding{
+		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.StandIn, Pos: p.start.Pos, Offset: p.start.Offset, Record: "event_msg/task_started", On: p.start, Lost: 1,
 		Message: "the turn that begins here has no prompt: nothing says what the model was asked",
-		Edits:   []Edit{{At: p.first, Op: Before, New: Content{Literal: codex.LostPrompt(p.stamp)}}},
+		Edits:   []finding.Edit{{At: p.first, Op: finding.Before, New: finding.Content{Literal: codex.LostPrompt(p.stamp)}}},
 	}
 }

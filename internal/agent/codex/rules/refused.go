@@ -10,12 +10,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleReasoningOrder = texts.Rule(Rule{Name: "reasoning-order", Family: "items", Impact: Rejects, Fix: Exact})
-	ruleEmptyContent   = texts.Rule(Rule{Name: "empty-content", Family: "items", Impact: Rejects, Fix: SetAside})
+	ruleReasoningOrder = texts.Rule(finding.Rule{Name: "reasoning-order", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
+	ruleEmptyContent   = texts.Rule(finding.Rule{Name: "empty-content", Family: "items", Impact: finding.Rejects, Fix: finding.SetAside})
 )
 
 // What the API says when it refuses something. They are compiled when the first refusal is met: few sessions have one, and
@@ -41,25 +42,25 @@ const keptEmpty = 1 << 12
 // refusals looks for items that the API has refused, by the errors that the client recorded.
 type refusals struct {
 	run          *run
-	items        []keptItem    // the newest, oldest first
-	empty        []emptyItem   // the newest items with nothing in them
-	found        []Finding     // about the newest error, as long as no answer follows it
-	refusedEmpty *emptyRefusal // the newest error, if it is about all items that are empty in a way
+	items        []keptItem        // the newest, oldest first
+	empty        []emptyItem       // the newest items with nothing in them
+	found        []finding.Finding // about the newest error, as long as no answer follows it
+	refusedEmpty *emptyRefusal     // the newest error, if it is about all items that are empty in a way
 }
 
 // keptItem is what is known of an item of the history.
 type keptItem struct {
-	ref       Ref
+	ref       finding.Ref
 	record    string
 	id        uint64 // hashed, 0 if it has none
 	reasoning bool
-	answer    bool  // something the model said or did
-	blank     *Edit // takes out its id; nil unless a compaction holds the item
+	answer    bool          // something the model said or did
+	blank     *finding.Edit // takes out its id; nil unless a compaction holds the item
 }
 
 // emptyItem is an item with nothing in it, with the words in which the API's error calls that.
 type emptyItem struct {
-	Finding
+	finding.Finding
 	member, kind string
 }
 
@@ -74,7 +75,7 @@ func (r *refusals) add(it item, dropped bool) {
 	if len(r.items) >= 2*keptItems {
 		r.items = append(r.items[:0], r.items[keptItems:]...)
 	}
-	kept := keptItem{refOf(it.owner), it.owner.Type, r.hash(it.ID), it.Type == "response_item/reasoning", it.Answer, nil}
+	kept := keptItem{finding.RefOf(it.owner), it.owner.Type, r.hash(it.ID), it.Type == "response_item/reasoning", it.Answer, nil}
 	if it.held() && len(it.ID) > 0 {
 		blank := it.blankID()
 		kept.blank = &blank
@@ -159,13 +160,13 @@ func (r *refusals) find(id []byte) int {
 }
 
 // unreasoned reports an item without the reasoning that led to it.
-func (r *refusals) unreasoned(id, reasoning []byte) []Finding {
+func (r *refusals) unreasoned(id, reasoning []byte) []finding.Finding {
 	at, from := r.find(id), r.find(reasoning)
 	if at < 0 || from >= 0 && from == at-1 {
 		return nil // since the error, the item has come to be where the API wants it
 	}
 	it := r.items[at]
-	f := it.finding(id, Exact)
+	f := it.finding(id, finding.Exact)
 	if from >= 0 {
 		f.Message += fmt.Sprintf("the reasoning that led to %s is on line %d", id, r.items[from].ref.Pos.Line)
 	} else {
@@ -173,51 +174,51 @@ func (r *refusals) unreasoned(id, reasoning []byte) []Finding {
 	}
 	switch {
 	case from >= 0 && (it.blank != nil || r.items[from].blank != nil):
-		f.Fix = NoFix
+		f.Fix = finding.NoFix
 		f.Message += "; a compaction holds it"
 	case from >= 0:
 		f.Edits = move(r.items[from].ref, it.ref)
 	case it.blank != nil:
-		f.Edits = []Edit{*it.blank}
+		f.Edits = []finding.Edit{*it.blank}
 	default:
-		f.Edits = []Edit{{At: it.ref.Pos, Op: Remove, Moved: true}, {At: it.ref.Pos, Op: Before, New: Content{From: &it.ref, Build: codex.WithoutID}}}
+		f.Edits = []finding.Edit{{At: it.ref.Pos, Op: finding.Remove, Moved: true}, {At: it.ref.Pos, Op: finding.Before, New: finding.Content{From: &it.ref, Build: codex.WithoutID}}}
 	}
-	return []Finding{f}
+	return []finding.Finding{f}
 }
 
 // unfollowed reports reasoning that is not followed by the item it led to. That is the item before it, unless that one has
 // reasoning of its own.
-func (r *refusals) unfollowed(id []byte) []Finding {
+func (r *refusals) unfollowed(id []byte) []finding.Finding {
 	at := r.find(id)
 	if at < 0 || at+1 < len(r.items) && r.items[at+1].answer {
 		return nil
 	}
 	it := r.items[at]
-	f := it.finding(id, Exact)
+	f := it.finding(id, finding.Exact)
 	if it.blank != nil {
-		f.Fix = NoFix
+		f.Fix = finding.NoFix
 		f.Message += fmt.Sprintf("%s is not followed by what it led to; a compaction holds it", id)
 	} else if at > 0 && r.items[at-1].answer && r.items[at-1].blank == nil && (at == 1 || !r.items[at-2].reasoning) {
 		f.Message += fmt.Sprintf("%s comes after what it led to", id)
 		f.Edits = move(it.ref, r.items[at-1].ref)
 	} else {
 		f.Message += fmt.Sprintf("%s is followed by nothing that it could have led to", id)
-		f.Fix, f.Unseen, f.Edits = SetAside, 1, []Edit{{At: it.ref.Pos, Op: Remove}}
+		f.Fix, f.Unseen, f.Edits = finding.SetAside, 1, []finding.Edit{{At: it.ref.Pos, Op: finding.Remove}}
 	}
-	return []Finding{f}
+	return []finding.Finding{f}
 }
 
 // finding is a finding of reasoning-order about an item.
-func (it keptItem) finding(id []byte, fix Fix) Finding {
-	return Finding{
-		Rule: ruleReasoningOrder, Impact: Rejects, Fix: fix, Pos: it.ref.Pos, Offset: it.ref.Offset, Record: it.record,
+func (it keptItem) finding(id []byte, fix finding.Fix) finding.Finding {
+	return finding.Finding{
+		Rule: ruleReasoningOrder, Impact: finding.Rejects, Fix: fix, Pos: it.ref.Pos, Offset: it.ref.Offset, Record: it.record,
 		Message: "the API refuses every request: ", On: it.ref, IDs: string(id),
 	}
 }
 
 // move takes a record from its place and puts it in front of another record.
-func move(from, before Ref) []Edit {
-	return []Edit{{At: from.Pos, Op: Remove, Moved: true}, {At: before.Pos, Op: Before, New: Content{From: &from}}}
+func move(from, before finding.Ref) []finding.Edit {
+	return []finding.Edit{{At: from.Pos, Op: finding.Remove, Moved: true}, {At: before.Pos, Op: finding.Before, New: finding.Content{From: &from}}}
 }
 
 // emptiness says which field of a message or an output is empty, and whether the API calls that an empty array or an empty
@@ -263,21 +264,21 @@ func (it item) empty(field int, kind string) emptyItem {
 	if it.Kind == session.Output {
 		member, what = "output", "an output"
 	}
-	f := it.finding(ruleEmptyContent, StandIn, it.Spans[field].Start, what+" with nothing in it: the API refuses every request")
-	cut := Cut{Start: it.Spans[field].Start, End: it.Spans[field].End}
+	f := it.finding(ruleEmptyContent, finding.StandIn, it.Spans[field].Start, what+" with nothing in it: the API refuses every request")
+	cut := finding.Cut{Start: it.Spans[field].Start, End: it.Spans[field].End}
 	switch {
 	case it.Kind == session.Output:
 		cut.New = quoted("[hist: this output was empty]")
-		f.Edits = []Edit{it.splice(cut)}
+		f.Edits = []finding.Edit{it.splice(cut)}
 	case it.held():
 		part := "input_text"
 		if it.Answer {
 			part = "output_text"
 		}
 		cut.New = append(append([]byte(`[{"type":"`+part+`","text":`), quoted("[hist: this message was empty]")...), "}]"...)
-		f.Edits = []Edit{it.splice(cut)}
+		f.Edits = []finding.Edit{it.splice(cut)}
 	default:
-		f.Fix, f.Unseen, f.Edits = SetAside, 1, []Edit{{At: it.owner.Pos, Op: Remove}}
+		f.Fix, f.Unseen, f.Edits = finding.SetAside, 1, []finding.Edit{{At: it.owner.Pos, Op: finding.Remove}}
 	}
 	return emptyItem{f, member, kind}
 }

@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
-	ruleRestartGap  = texts.Rule(Rule{Name: "restart-gap", Family: "restart", Impact: Notes, Fix: NoFix})
-	ruleStaleWake   = texts.Rule(Rule{Name: "stale-wake", Family: "restart", Impact: Notes, Fix: NoFix})
-	ruleMissingSave = texts.Rule(Rule{Name: "missing-save", Family: "restart", Impact: Notes, Fix: NoFix})
-	restartRules    = []*Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
+	ruleRestartGap  = texts.Rule(finding.Rule{Name: "restart-gap", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleStaleWake   = texts.Rule(finding.Rule{Name: "stale-wake", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleMissingSave = texts.Rule(finding.Rule{Name: "missing-save", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
+	restartRules    = []*finding.Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
 )
 
 // restartChecker looks for turns that were cut off by a restart, and for what comes again after it.
@@ -89,7 +91,7 @@ func (c *restartChecker) gap(rec *session.Record) {
 	if c.calls.Len() > 0 {
 		message += "; no output for " + named(c.calls.All())
 	}
-	c.run.report(Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+	c.run.report(finding.Finding{Rule: ruleRestartGap, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 	c.restart = rec.Pos.Line
 	c.age()
 }
@@ -116,7 +118,7 @@ func named(calls []openTool) string {
 			names = append(names, fmt.Sprintf("%d more", len(calls)-i))
 			break
 		}
-		names = append(names, fmt.Sprintf("%s (%s)", clip([]byte(call.tool), 40), clip([]byte(call.id), 40)))
+		names = append(names, fmt.Sprintf("%s (%s)", check.Clip([]byte(call.tool), 40), check.Clip([]byte(call.id), 40)))
 	}
 	return strings.Join(names, ", ")
 }
@@ -129,7 +131,7 @@ func (c *restartChecker) wake(rec *session.Record) {
 	text, _ := codex.MessageText(rec)
 	sum := maphash.String(c.seed, strings.TrimSpace(text))
 	if line, ok := c.wakes[sum]; ok {
-		c.run.report(Finding{
+		c.run.report(finding.Finding{
 			Rule: ruleStaleWake, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 			Message: fmt.Sprintf("a wake message that repeats the one on line %d word for word, from before the restart on line %d", line, c.restart),
 		})
@@ -147,7 +149,7 @@ type saveChecker struct {
 
 // savedTurn is what is known of the turn in hand.
 type savedTurn struct {
-	at     Ref
+	at     finding.Ref
 	record string
 	saved  bool
 	worked bool // the model said or did something
@@ -159,7 +161,7 @@ func (c *saveChecker) Record(rec *session.Record) {
 		if c.turn.worked {
 			c.saved = [2]bool{c.turn.saved, c.saved[0]}
 		}
-		c.turn = savedTurn{at: refOf(rec), record: rec.Type}
+		c.turn = savedTurn{at: finding.RefOf(rec), record: rec.Type}
 	case rec.Kind == session.Call:
 		c.turn.worked = true
 		c.turn.saved = c.turn.saved || c.saves(codex.Text(rec, codex.FieldName))
@@ -185,8 +187,8 @@ func (c *saveChecker) End() {
 	if c.turn.saved || !c.turn.worked || !c.saved[0] || !c.saved[1] || c.run.opts.Live {
 		return
 	}
-	c.run.report(Finding{
+	c.run.report(finding.Finding{
 		Rule: ruleMissingSave, Pos: c.turn.at.Pos, Offset: c.turn.at.Offset, Record: c.turn.record,
-		Message: fmt.Sprintf("the last turn did not call %s, which the two turns before it did", clip([]byte(c.tool()), 40)),
+		Message: fmt.Sprintf("the last turn did not call %s, which the two turns before it did", check.Clip([]byte(c.tool()), 40)),
 	})
 }

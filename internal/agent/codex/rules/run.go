@@ -36,7 +36,7 @@ func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
 	}
 }
 
-func (s *run) report(f Finding) { s.Report(f) }
+func (s *run) report(f finding.Finding) { s.Report(f) }
 
 // olderThan says whether the session will be resumed by a client before major.minor. If nobody named one it is not: the
 // newest client is what damage is judged by.
@@ -50,16 +50,16 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 	_, at := s.Header()
 	switch {
 	case f.Rule == ruleOpenTurn && !s.paginated:
-		f.Impact = Notes
+		f.Impact = finding.Notes
 	case f.Rule == normalize.InvalidUTF8 && !s.paginated:
-		f.Impact = Blocks
+		f.Impact = finding.Blocks
 	case f.Rule == normalize.DuplicateKey:
 		c.keyTwice(f, at)
 	case f.Rule == normalize.NoFinalNewline:
 		f.Impact = max(impactIn(s.header.Version, f.Rule), impactIn(s.client, f.Rule))
 		f.Message += ": a client before 0.145 appends its next record to the same line"
-	case f.Framing && f.Impact == Loses && at.Line > 0 && f.Pos.Less(at):
-		f.Impact = Blocks
+	case f.Framing && f.Impact == finding.Loses && at.Line > 0 && f.Pos.Less(at):
+		f.Impact = finding.Blocks
 		f.Message += "; because it comes before the header, the client can't read the header"
 	}
 }

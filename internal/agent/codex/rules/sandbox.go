@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleSandboxOnlyFailure = texts.Rule(Rule{Name: "sandbox-only-failure", Family: "restart", Impact: Notes, Fix: NoFix})
+var ruleSandboxOnlyFailure = texts.Rule(finding.Rule{Name: "sandbox-only-failure", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
 
 // sandboxChecker follows commands and MCP calls of one turn.
 type sandboxChecker struct {
@@ -33,7 +35,7 @@ type sandboxCall struct {
 
 // failedCommand is a command that failed on the network.
 type failedCommand struct {
-	at Ref
+	at finding.Ref
 	id string
 }
 
@@ -50,7 +52,7 @@ func (c *sandboxChecker) Record(rec *session.Record) {
 		c.call(rec)
 	case session.Evidence:
 		for _, call := range c.turn.calls.Told(rec) {
-			call.failed = call.failed || call.kind == "mcp" && codex.EvidenceOutcome(rec).State == codex.Failed
+			call.failed = call.failed || call.kind == "mcp" && codex.EvidenceOutcome(rec).State == session.Failed
 		}
 	case session.Output:
 		c.output(rec)
@@ -86,12 +88,12 @@ func (c *sandboxChecker) output(rec *session.Record) {
 			c.turn.mcp++
 		}
 	case "outside":
-		if codex.OutputOutcome(rec).State == codex.Succeeded {
+		if codex.OutputOutcome(rec).State == session.Succeeded {
 			c.turn.failed = nil // it was tried again where it could work
 		}
 	case "shell":
-		if codex.OutputOutcome(rec).State == codex.Failed && offNetwork(codex.Field(rec, codex.FieldOutput)) {
-			c.turn.failed = append(c.turn.failed, failedCommand{refOf(rec), string(rec.CallID)})
+		if codex.OutputOutcome(rec).State == session.Failed && offNetwork(codex.Field(rec, codex.FieldOutput)) {
+			c.turn.failed = append(c.turn.failed, failedCommand{finding.RefOf(rec), string(rec.CallID)})
 		}
 	}
 }
@@ -100,7 +102,7 @@ func (c *sandboxChecker) output(rec *session.Record) {
 func mcpAnswered(rec *session.Record) bool {
 	text := codex.OutputText(rec)
 	state := codex.OutputOutcome(rec).State
-	return (state == codex.Untold || state == codex.Succeeded) && !strings.HasPrefix(text, "tool call ") && !strings.HasPrefix(text, "user ")
+	return (state == session.Untold || state == session.Succeeded) && !strings.HasPrefix(text, "tool call ") && !strings.HasPrefix(text, "user ")
 }
 
 // networkWords are what commands say when they can't connect or resolve a name.
@@ -127,11 +129,11 @@ func offNetwork(output []byte) bool {
 func (c *sandboxChecker) End() {
 	if t := c.turn; len(t.failed) > 0 && t.mcp > 0 {
 		first := t.failed[0]
-		what := fmt.Sprintf("the command of call %s", clip([]byte(first.id), 40))
+		what := fmt.Sprintf("the command of call %s", check.Clip([]byte(first.id), 40))
 		if n := len(t.failed); n > 1 {
-			what = fmt.Sprintf("%d commands, the first that of call %s,", n, clip([]byte(first.id), 40))
+			what = fmt.Sprintf("%d commands, the first that of call %s,", n, check.Clip([]byte(first.id), 40))
 		}
-		c.run.report(Finding{
+		c.run.report(finding.Finding{
 			Rule: ruleSandboxOnlyFailure, Pos: first.at.Pos, Offset: first.at.Offset, Record: "response_item/function_call_output",
 			Message: what + " failed on the network inside the sandbox, while MCP tools worked in the same turn: try outside the sandbox before concluding that a service is down",
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -177,9 +178,9 @@ func (s *scripts) claim() []witness {
 }
 
 // placeScript puts in a call that says what is known of a script, in front of the script's output and of all that it ran.
-func (c *callChecker) placeScript(out *earlyOutput) Edit {
+func (c *callChecker) placeScript(out *earlyOutput) finding.Edit {
 	id, at := out.callID, out.ref.Pos
-	content := Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, false, nil)}
+	content := finding.Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, false, nil)}
 	if len(out.ran) > 0 {
 		at = out.ran[0].ref.Pos
 		stamp, kind := out.stamp, out.kind
@@ -188,11 +189,11 @@ func (c *callChecker) placeScript(out *earlyOutput) Edit {
 	if h := c.holeBefore(at); h != nil && at.Lost == 0 {
 		return h.Insert(content)
 	}
-	return Edit{At: at, Op: Before, New: content}
+	return finding.Edit{At: at, Op: finding.Before, New: content}
 }
 
 // joinResults makes a record from the events of what a script ran.
-func joinResults(content *Content, ran []witness, join func(records [][]byte) ([]byte, error)) {
+func joinResults(content *finding.Content, ran []witness, join func(records [][]byte) ([]byte, error)) {
 	content.From, content.Join = &ran[0].ref, join
 	for _, t := range ran[1:] {
 		content.More = append(content.More, t.ref)
@@ -218,7 +219,7 @@ func (s *script) source() string {
 const maxSourceLines = 8
 
 // output makes the output of the script's call from what it ran.
-func (s *script) output(content *Content, open *openCall) {
+func (s *script) output(content *finding.Content, open *openCall) {
 	tool, stamp, several := open.tool, open.stamp, s.several
 	joinResults(content, s.ran, func(records [][]byte) ([]byte, error) { return codex.NestedOutput(tool, stamp, several, records) })
 }
@@ -233,13 +234,13 @@ func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 	if s == nil || s.call != open || len(s.ran) == 0 || len(own) > maxOwn {
 		return
 	}
-	var content Content
+	var content finding.Content
 	tool, stamp, own := open.tool, codex.Stamp(rec), bytes.Clone(own)
 	joinResults(&content, s.ran, func(records [][]byte) ([]byte, error) { return codex.CutOutput(tool, stamp, own, records) })
 	source := s.source()
-	c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
+	c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
 		f.Source = source
-		f.Edits = append(f.Edits, Edit{At: rec.Pos, Op: Remove, Moved: true}, Edit{At: rec.Pos, Op: Before, New: content})
+		f.Edits = append(f.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove, Moved: true}, finding.Edit{At: rec.Pos, Op: finding.Before, New: content})
 	})
 }
 
@@ -264,7 +265,7 @@ func (c *callChecker) note(key callKey, rec *session.Record) {
 		return
 	}
 	c.notes = append(c.notes, &earlyOutput{
-		ref: refOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID),
+		ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID),
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -30,7 +31,7 @@ func TestTogether(t *testing.T) {
 		{"numbers that go back", lost(2, 9, 100), false, false, false, 0, 0},
 		{"the first stands in the file", lost(1, 14, 100), false, true, false, 0, 0},
 	} {
-		s := scripts{number: 10, apart: c.apart, loose: []witness{{ref: refOf(lost(1, 10, 100))}}}
+		s := scripts{number: 10, apart: c.apart, loose: []witness{{ref: finding.RefOf(lost(1, 10, 100))}}}
 		if c.loose {
 			s.loose[0].ref.Pos.Lost = 0
 		}

@@ -6,22 +6,23 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleUndecryptable = texts.Rule(Rule{Name: "undecryptable", Family: "items", Impact: Rejects, Fix: NoFix})
+var ruleUndecryptable = texts.Rule(finding.Rule{Name: "undecryptable", Family: "items", Impact: finding.Rejects, Fix: finding.NoFix})
 
 // sealedItems follows what of the model's history is encrypted.
 type sealedItems struct {
 	run   *run
-	items []sealedItem // the newest; all of them, if they are to be stripped
-	older int64        // how many of this history are not kept
-	error *Finding     // the newest error that says they can't be decrypted, with no answer since
+	items []sealedItem     // the newest; all of them, if they are to be stripped
+	older int64            // how many of this history are not kept
+	error *finding.Finding // the newest error that says they can't be decrypted, with no answer since
 }
 
 // sealedItem is where an encrypted item stands.
 type sealedItem struct {
-	ref    Ref
+	ref    finding.Ref
 	record string
 }
 
@@ -40,7 +41,7 @@ func (s *sealedItems) add(it item) {
 		s.items = s.items[:copy(s.items, s.items[keptSealed:])]
 		s.older += keptSealed
 	}
-	s.items = append(s.items, sealedItem{refOf(it.owner), it.owner.Type})
+	s.items = append(s.items, sealedItem{finding.RefOf(it.owner), it.owner.Type})
 }
 
 // compact begins a compaction. What was before it is not sent any more.
@@ -69,8 +70,8 @@ func (s *sealedItems) turnEnd(rec *session.Record) {
 	if !bytes.Contains(said, errorCode) && !(bytes.Contains(said, errorAbout) && bytes.Contains(said, errorWords)) {
 		return
 	}
-	f := ownItem(rec).finding(ruleUndecryptable, NoFix, 0, "the API could not decrypt the session's encrypted items and has refused every request since")
-	f.On = refOf(rec)
+	f := ownItem(rec).finding(ruleUndecryptable, finding.NoFix, 0, "the API could not decrypt the session's encrypted items and has refused every request since")
+	f.On = finding.RefOf(rec)
 	s.error = &f
 }
 
@@ -85,15 +86,15 @@ func (s *sealedItems) report() {
 		return
 	}
 	at := sent[0]
-	f := Finding{
-		Rule: ruleUndecryptable, Impact: ruleUndecryptable.Impact, Fix: NoFix, Pos: at.ref.Pos, Offset: at.ref.Offset, On: at.ref, Record: at.record,
+	f := finding.Finding{
+		Rule: ruleUndecryptable, Impact: ruleUndecryptable.Impact, Fix: finding.NoFix, Pos: at.ref.Pos, Offset: at.ref.Offset, On: at.ref, Record: at.record,
 		Message: "the encrypted items of the session are to be stripped",
 	}
 	if s.run.opts.StripEncrypted {
-		f.Fix, f.Lost = SetAside, int64(len(sent))
+		f.Fix, f.Lost = finding.SetAside, int64(len(sent))
 		for i, it := range sent {
 			if i == 0 || it.ref.Pos != sent[i-1].ref.Pos {
-				f.Edits = append(f.Edits, Edit{At: it.ref.Pos, Op: Remove})
+				f.Edits = append(f.Edits, finding.Edit{At: it.ref.Pos, Op: finding.Remove})
 			}
 		}
 		s.run.report(f)

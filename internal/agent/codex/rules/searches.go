@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -54,7 +55,7 @@ func (c *searchChecker) Record(rec *session.Record) {
 	}
 	c.is = shownSearch{codex.SearchID(rec.Raw), c.searched(rec)}
 	if _, err := codex.SearchFrom(rec.Raw); err == nil && !c.came[c.is.id] {
-		c.shown = &witness{ref: refOf(rec), name: name, from: rec.From}
+		c.shown = &witness{ref: finding.RefOf(rec), name: name, from: rec.From}
 	}
 }
 
@@ -79,7 +80,7 @@ func (c *searchChecker) item(rec *session.Record) {
 	at := told[i].at
 	c.told[action] = slices.Delete(told, i, i+1)
 	c.count--
-	c.run.Withdraw(func(f *Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
+	c.run.Withdraw(func(f *finding.Finding) bool { return f.Rule == ruleLostMessage && f.Pos == at })
 }
 
 func (c *searchChecker) remember(id string) {
@@ -106,16 +107,16 @@ func (c *searchChecker) lost(at session.Pos) {
 	if t.ref.Pos.Lost > 0 {
 		return // what the database tells of a search is both, the event and the item
 	}
-	f := Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
+	f := finding.Finding{
+		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
 		Message: "the search that this event shows is missing from what the model is sent",
 	}
-	content := Content{From: &t.ref, Build: codex.SearchFrom}
+	content := finding.Content{From: &t.ref, Build: codex.SearchFrom}
 	switch h := c.run.holes.First(t.ref.Pos, at); {
 	case h != nil:
-		f.Edits, f.Hole = []Edit{h.Insert(content)}, true
+		f.Edits, f.Hole = []finding.Edit{h.Insert(content)}, true
 	case !c.run.paginated && at.Line < theEnd && !codex.Before(c.run.header.Version, 0, 137): // before, the order is not known
-		f.Edits = []Edit{{At: t.ref.Pos, Op: After, New: content}}
+		f.Edits = []finding.Edit{{At: t.ref.Pos, Op: finding.After, New: content}}
 	default:
 		return
 	}

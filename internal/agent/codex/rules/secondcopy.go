@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -12,10 +14,10 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 	if copied {
 		what = "a copy of the call"
 	}
-	c.report(Finding{
-		Rule: ruleDuplicateCall, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, clip(rec.CallID, 40)),
-		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+	c.report(finding.Finding{
+		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("%s with call_id %s: both are sent, and the API may refuse them", what, check.Clip(rec.CallID, 40)),
+		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Remove}},
 		Unseen:  1,
 	})
 }
@@ -24,10 +26,10 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 // a doubled block of the file begins, and ends with the bytes that the block begins with. The first is removed and
 // forgotten, and the second is taken for the call.
 func (c *callChecker) callAtSeam(key callKey, first *openCall, rec *session.Record) {
-	c.report(Finding{
-		Rule: ruleDuplicateCall, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a doubled block begins, and is removed", clip(rec.CallID, 40), first.ref.Pos.Line),
-		Edits:   []Edit{{At: first.ref.Pos, Op: Remove}},
+	c.report(finding.Finding{
+		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a doubled block begins, and is removed", check.Clip(rec.CallID, 40), first.ref.Pos.Line),
+		Edits:   []finding.Edit{{At: first.ref.Pos, Op: finding.Remove}},
 		Unseen:  1,
 	})
 	delete(c.open, key)
@@ -51,10 +53,10 @@ func (c *callChecker) written(rec *session.Record) uint64 {
 // second, or the first was cut short. If both have the same time and id but different texts, they are one record of a
 // block of the file that is there twice: the first is at the seam, and ends with what the block begins with.
 func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *session.Record, sum uint64) {
-	f := Finding{
-		Rule: ruleDuplicateOutput, Impact: Rejects, Fix: SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", clip(rec.CallID, 40)),
-		Edits:   []Edit{{At: rec.Pos, Op: Remove}},
+	f := finding.Finding{
+		Rule: ruleDuplicateOutput, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+		Message: fmt.Sprintf("a second output for call %s: both are sent, and the API may refuse them", check.Clip(rec.CallID, 40)),
+		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Remove}},
 		Unseen:  1,
 	}
 	sameRecord := !earlier.proven && !rec.Torn && earlier.written != 0 && earlier.written == c.written(rec)
@@ -63,16 +65,16 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 	case sum == earlier.output:
 		f.Message += "; it is a copy of the first"
 	case sameRecord && !confirmed:
-		f.Message = fmt.Sprintf("a second output for call %s, not the same as on line %d: the first is where a doubled block begins, and is removed", clip(rec.CallID, 40), earlier.at.Line)
-		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
+		f.Message = fmt.Sprintf("a second output for call %s, not the same as on line %d: the first is where a doubled block begins, and is removed", check.Clip(rec.CallID, 40), earlier.at.Line)
+		f.Edits = []finding.Edit{{At: earlier.at, Op: finding.Remove}}
 		earlier.output, earlier.at, earlier.torn = sum, rec.Pos, false
 		c.keep(key, earlier)
 	case confirmed || earlier.torn && !rec.Torn:
 		f.Message += "; this one is confirmed by an event, so the first is removed"
 		if !confirmed {
-			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and is removed", clip(rec.CallID, 40))
+			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and is removed", check.Clip(rec.CallID, 40))
 		}
-		f.Edits = []Edit{{At: earlier.at, Op: Remove}}
+		f.Edits = []finding.Edit{{At: earlier.at, Op: finding.Remove}}
 		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, confirmed, false
 		c.keep(key, earlier)
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -31,23 +32,23 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	shown := c.thoughts
 	c.thoughts = nil
 	first, last := &shown[0], &shown[len(shown)-1]
-	content := Content{From: &first.ref, Join: codex.ThoughtFrom}
+	content := finding.Content{From: &first.ref, Join: codex.ThoughtFrom}
 	for _, t := range shown[1:] {
 		content.More = append(content.More, t.ref)
 	}
-	f := Finding{
-		Rule: ruleLostMessage, Impact: Loses, Fix: Recovered, Pos: first.ref.Pos, Offset: first.ref.Offset, Source: first.source(), On: first.ref,
+	f := finding.Finding{
+		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: first.ref.Pos, Offset: first.ref.Offset, Source: first.source(), On: first.ref,
 		Message: "what this event shows of the model's reasoning is missing from what the model is sent",
 	}
 	switch h := c.run.holes.First(last.ref.Pos, at); {
 	case first.ref.Pos.Lost > 0:
-		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
+		f.Edits = []finding.Edit{{At: last.ref.Pos, Op: finding.After, New: content}}
 	case over: // in front of what ends the turn, which is not to stand between them
-		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
+		f.Edits = []finding.Edit{{At: last.ref.Pos, Op: finding.After, New: content}}
 	case h != nil:
-		f.Edits, f.Hole = []Edit{h.Insert(content)}, true
+		f.Edits, f.Hole = []finding.Edit{h.Insert(content)}, true
 	case c.itemsFollow(at):
-		f.Edits = []Edit{{At: last.ref.Pos, Op: After, New: content}}
+		f.Edits = []finding.Edit{{At: last.ref.Pos, Op: finding.After, New: content}}
 	default:
 		return
 	}

@@ -5,10 +5,11 @@ import (
 	"hash/maphash"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleTokenGap = texts.Rule(Rule{Name: "token-gap", Family: "calls", Impact: Loses, Fix: StandIn})
+var ruleTokenGap = texts.Rule(finding.Rule{Name: "token-gap", Family: "calls", Impact: finding.Loses, Fix: finding.StandIn})
 
 // tokenChecker finds answers that are lost from a session without ordinals, where lost records leave no other trace. With
 // each answer of the model the client writes how many tokens it took, and the sum of all so far. If the sum grows by more
@@ -17,16 +18,16 @@ var ruleTokenGap = texts.Rule(Rule{Name: "token-gap", Family: "calls", Impact: L
 // so reviews are left out.)
 type tokenChecker struct {
 	run   *run
-	total int64       // the newest sum, 0 if none is known
-	at    int64       // the line of the newest sum
-	next  session.Pos // the first place behind it where a message to the model can be put
-	stamp string      // the time of the record at that place
-	turns int         // how many answers have come since; outputs or a prompt between two tell them apart
-	over  bool        // the next part of an answer begins another one
-	known bool        // damage since the newest sum, or the loss itself, is reported by another rule
-	mixed bool        // two clients have written, each with its own sum
-	other reviews     // their threads have sums of their own
-	alone *Finding    // a sum that grew with outputs or a prompt in front of it, but no answer
+	total int64            // the newest sum, 0 if none is known
+	at    int64            // the line of the newest sum
+	next  session.Pos      // the first place behind it where a message to the model can be put
+	stamp string           // the time of the record at that place
+	turns int              // how many answers have come since; outputs or a prompt between two tell them apart
+	over  bool             // the next part of an answer begins another one
+	known bool             // damage since the newest sum, or the loss itself, is reported by another rule
+	mixed bool             // two clients have written, each with its own sum
+	other reviews          // their threads have sums of their own
+	alone *finding.Finding // a sum that grew with outputs or a prompt in front of it, but no answer
 	seed  maphash.Seed
 	calls recent[struct{}] // the newest calls, by the hashes of their ids
 }
@@ -124,10 +125,10 @@ func (c *tokenChecker) count(rec *session.Record) {
 // well, comes right behind its count, and an answer that says nothing ends its turn. (Measured with 0.72.0 to 0.150.0: in
 // 230 sound sessions no such sum is followed by an answer.)
 func (c *tokenChecker) unanswered(rec *session.Record, grown int64) {
-	c.alone = &Finding{
-		Rule: ruleTokenGap, Impact: Loses, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
+	c.alone = &finding.Finding{
+		Rule: ruleTokenGap, Impact: finding.Loses, Fix: finding.StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
 		Message: fmt.Sprintf("the client's token count goes up by %d since line %d with no answer in between: an answer is lost, with what its tools said", grown, c.at),
-		Edits:   []Edit{{At: rec.Pos, Op: Before, New: Content{Literal: codex.LostAnswer(codex.Stamp(rec))}}},
+		Edits:   []finding.Edit{{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: codex.LostAnswer(codex.Stamp(rec))}}},
 	}
 }
 
@@ -148,9 +149,9 @@ func (c *tokenChecker) gap(rec *session.Record, grown, took int64) {
 	if at.Line == 0 {
 		at, stamp = rec.Pos, codex.Stamp(rec)
 	}
-	c.run.report(Finding{
-		Rule: ruleTokenGap, Impact: Loses, Fix: StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
+	c.run.report(finding.Finding{
+		Rule: ruleTokenGap, Impact: finding.Loses, Fix: finding.StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,
 		Message: fmt.Sprintf("the client's token count goes up by %d since line %d, but the answer before it took %d: another answer is lost, with what its tools said", grown, c.at, took),
-		Edits:   []Edit{{At: at, Op: Before, New: Content{Literal: codex.LostAnswer(stamp)}}},
+		Edits:   []finding.Edit{{At: at, Op: finding.Before, New: finding.Content{Literal: codex.LostAnswer(stamp)}}},
 	})
 }

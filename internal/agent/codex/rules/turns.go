@@ -10,28 +10,29 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var (
 	ruleOpenTurn         = check.OpenTurn
-	ruleTruncatedTurn    = texts.Rule(Rule{Name: "truncated-turn", Family: "turns", Impact: Notes, Fix: NoFix})
-	ruleFailedTurn       = texts.Rule(Rule{Name: "failed-turn", Family: "turns", Impact: Notes, Fix: NoFix})
+	ruleTruncatedTurn    = texts.Rule(finding.Rule{Name: "truncated-turn", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleFailedTurn       = texts.Rule(finding.Rule{Name: "failed-turn", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleUnansweredPrompt = check.UnansweredPrompt
-	ruleTurnMismatch     = texts.Rule(Rule{Name: "turn-mismatch", Family: "turns", Impact: Notes, Fix: NoFix})
-	turnRules            = []*Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch}
+	ruleTurnMismatch     = texts.Rule(finding.Rule{Name: "turn-mismatch", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
+	turnRules            = []*finding.Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch}
 )
 
 // turn is what is known of the turn in hand.
 type turn struct {
 	id     string
 	sum    uint64 // of the record that begins it
-	start  Ref
+	start  finding.Ref
 	stamp  []byte // of its last record, as it stands there
 	last   session.Pos
 	open   bool
 	starts bool // it began with an event, not just with a prompt
-	prompt Ref
+	prompt finding.Ref
 	shown  bool // an event has shown the prompt: it is no text that the client puts in front
 	answer bool // something was said or done since the prompt
 	spoke  bool // the last thing was an answer in words
@@ -90,7 +91,7 @@ func (c *turnChecker) progress(rec *session.Record) {
 	switch {
 	case rec.Boundary:
 		c.leftAlone(rec)
-		t.prompt, t.answer, t.spoke, t.busy = refOf(rec), false, false, false
+		t.prompt, t.answer, t.spoke, t.busy = finding.RefOf(rec), false, false, false
 		t.shown = false
 		c.error = false
 	case rec.Kind == session.Evidence:
@@ -107,7 +108,7 @@ func (c *turnChecker) progress(rec *session.Record) {
 func (c *turnChecker) leftAlone(rec *session.Record) {
 	t := &c.turn
 	if !c.run.TurnsWritten() && t.prompt.Pos.Line > 0 && t.shown && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
-		c.run.report(Finding{
+		c.run.report(finding.Finding{
 			Rule: ruleUnansweredPrompt, Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt,
 			Message: fmt.Sprintf("this prompt got no answer: the next one, on line %d, follows it", rec.Pos.Line),
 		})
@@ -129,7 +130,7 @@ func (c *turnChecker) start(rec *session.Record) {
 		c.openTurn()
 	}
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
-	c.turn = turn{id: id, sum: codex.RecordSum(rec), start: refOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec) || c.run.beganInParent(id)}
+	c.turn = turn{id: id, sum: codex.RecordSum(rec), start: finding.RefOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec) || c.run.beganInParent(id)}
 	c.error = false
 	if _, known := c.known[id]; id == "" || known {
 		return
@@ -144,7 +145,7 @@ func (c *turnChecker) start(rec *session.Record) {
 
 func (c *turnChecker) end(rec *session.Record) {
 	if rec.Torn { // the model is not sent it
-		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) { f.Impact = min(f.Impact, Shows) })
+		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) { f.Impact = min(f.Impact, finding.Shows) })
 	}
 	t := &c.turn
 	id := string(rec.TurnID)
@@ -195,7 +196,7 @@ func (c *turnChecker) failed(rec *session.Record) {
 	class := codex.ErrorClass(rec)
 	switch {
 	case class != "":
-		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s", clip([]byte(class), 60), whatNow(class)))
+		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s", check.Clip([]byte(class), 60), whatNow(class)))
 		c.error = true
 	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && codex.Before(c.run.header.Version, 0, 145):
 		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
@@ -211,13 +212,13 @@ func whatNow(class string) string {
 		return ": the history is longer than the model takes; compact it once, or hand over to a new thread"
 	}
 	switch codex.Classify(class, "") {
-	case codex.Transient:
+	case session.Transient:
 		return ", which is temporary: resume this same thread"
-	case codex.BadRequest:
+	case session.BadRequest:
 		return ": the request was refused, and would be refused again as it is"
-	case codex.Limit:
+	case session.Limit:
 		return ": resume this same thread when the limit allows it"
-	case codex.Auth:
+	case session.Auth:
 		return ": log in, then resume this same thread"
 	}
 	return ": resume this same thread"
@@ -229,10 +230,10 @@ func (c *turnChecker) openTurn() {
 		return // the parent's turn was running when the sub-agent was made
 	}
 	// The model is sent the same with and without its end (measured): this is about what the client shows.
-	f := Finding{
-		Rule: ruleOpenTurn, Impact: Shows, Fix: Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
+	f := finding.Finding{
+		Rule: ruleOpenTurn, Impact: finding.Shows, Fix: finding.Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,
-		Edits: []Edit{{At: t.last, Op: After, Tail: true, New: Content{Literal: codex.NewTurnAborted(t.id, t.when())}}},
+		Edits: []finding.Edit{{At: t.last, Op: finding.After, Tail: true, New: finding.Content{Literal: codex.NewTurnAborted(t.id, t.when())}}},
 	}
 	if c.run.paginated {
 		f.Message += ": Codex shows it as still running"
@@ -251,7 +252,7 @@ func (c *turnChecker) End() {
 	if t.prompt.Pos.Line == 0 || c.error || c.run.TurnsWritten() && !t.open && t.spoke {
 		return
 	}
-	f := Finding{Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt, IDs: t.id}
+	f := finding.Finding{Pos: t.prompt.Pos, Offset: t.prompt.Offset, Record: "response_item/message", On: t.prompt, IDs: t.id}
 	switch {
 	case !t.answer:
 		f.Rule, f.Message = ruleUnansweredPrompt, "the last prompt got no answer"
@@ -265,6 +266,6 @@ func (c *turnChecker) End() {
 	c.run.report(f)
 }
 
-func (c *turnChecker) note(rule *Rule, rec *session.Record, message string) {
-	c.run.report(Finding{Rule: rule, Impact: Notes, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
+func (c *turnChecker) note(rule *finding.Rule, rec *session.Record, message string) {
+	c.run.report(finding.Finding{Rule: rule, Impact: finding.Notes, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message})
 }

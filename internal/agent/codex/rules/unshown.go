@@ -5,10 +5,11 @@ import (
 	"hash/maphash"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleLostEvent = texts.Rule(Rule{Name: "lost-event", Family: "calls", Impact: Shows, Fix: Exact})
+var ruleLostEvent = texts.Rule(finding.Rule{Name: "lost-event", Family: "calls", Impact: finding.Shows, Fix: finding.Exact})
 
 // unshownChecker looks for answers and thoughts without an event, in sessions without ordinals, where lost records leave no
 // other trace. The client writes the event right in front of the item. (Measured with 0.72.0 to 0.150.0: so it is with all
@@ -22,8 +23,8 @@ type unshownChecker struct {
 	// texts are hashes of the newest texts that events have shown. If two clients write a session, the records of one may
 	// be between an event and the item of the other.
 	texts recent[struct{}]
-	found *Finding   // an item without an event, until it is known that no compaction made it
-	early []*Finding // such items before the first one that has its event, until there is one
+	found *finding.Finding   // an item without an event, until it is known that no compaction made it
+	early []*finding.Finding // such items before the first one that has its event, until there is one
 	// thought says that an event has shown a thought whose item has not come yet. After a stream was cut, the count of
 	// tokens may be between the two.
 	thought bool
@@ -103,12 +104,12 @@ func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	if len(events) == 0 {
 		return
 	}
-	f := &Finding{
-		Rule: ruleLostEvent, Impact: Shows, Fix: Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
+	f := &finding.Finding{
+		Rule: ruleLostEvent, Impact: finding.Shows, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: "no event shows this, though the client writes one before it: records are missing here",
 	}
 	for _, event := range events {
-		f.Edits = append(f.Edits, Edit{At: rec.Pos, Op: Before, New: Content{Literal: bytes.Clone(event)}})
+		f.Edits = append(f.Edits, finding.Edit{At: rec.Pos, Op: finding.Before, New: finding.Content{Literal: bytes.Clone(event)}})
 	}
 	c.found = f
 }

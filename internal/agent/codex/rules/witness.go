@@ -3,11 +3,13 @@ package rules
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/hist-cli/hist/internal/finding"
 )
 
 // witness is an event that shows what another record says.
 type witness struct {
-	ref  Ref
+	ref  finding.Ref
 	name string
 	torn bool   // its line had been cut: what it tells was never written a second time, or is lost with the rest
 	sum  uint64 // of a message's event: eventSum

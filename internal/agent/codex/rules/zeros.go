@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -17,9 +18,9 @@ func (c *zeroChecker) Record(rec *session.Record) {
 	case rec.Kind != session.Unreadable:
 		c.begun = true
 	case rec.Zeros && c.begun && !(rec.Open && c.run.opts.Live):
-		c.run.AmendFraming(rec.Pos.Line, func(f *Finding) {
-			if f.Rule == normalize.NULBytes && f.Fix != SetAside { // of a line with several holes once
-				f.Impact, f.Fix = Loses, SetAside
+		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
+			if f.Rule == normalize.NULBytes && f.Fix != finding.SetAside { // of a line with several holes once
+				f.Impact, f.Fix = finding.Loses, finding.SetAside
 				f.Message += "; the records that belong there never reached the disk"
 			}
 		})

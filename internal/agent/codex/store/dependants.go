@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
 )
@@ -26,8 +27,8 @@ type Headers struct {
 // readHeader is the header of a file as it was then.
 type readHeader struct {
 	file fs.FileInfo
-	codex.Header
-	ok bool // it could be read
+	info session.Info
+	ok   bool // it could be read
 }
 
 // NewHeaders has read none yet.
@@ -56,10 +57,10 @@ func (hs *Headers) Dependants(ctx context.Context, home, rolloutID string) ([]ag
 }
 
 // of is the header of a file as it is now.
-func (hs *Headers) of(ctx context.Context, path string) (codex.Header, bool) {
+func (hs *Headers) of(ctx context.Context, path string) (session.Info, bool) {
 	now, err := os.Stat(path)
 	if err != nil {
-		return codex.Header{}, false
+		return session.Info{}, false
 	}
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -71,7 +72,7 @@ func (hs *Headers) of(ctx context.Context, path string) (codex.Header, bool) {
 			hs.known[path] = h
 		}
 	}
-	return h.Header, h.ok
+	return h.info, h.ok
 }
 
 func firstLine(ctx context.Context, path string) ([]byte, bool) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -25,7 +25,7 @@ type Break struct {
 // each break was measured with 0.169.0: it refuses a missing rollout ("missing source rollout"), a circle ("cycle
 // detected"), a legacy one ("source rollout is not paginated") and an offset past the end ("cutoff byte offset is past
 // the source rollout"); it resumes at an offset inside a line and drops the line; ordinals it does not compare.
-func Lineage(ctx context.Context, h codex.Header, began time.Time, rolloutID string, find func(rolloutID string) string) (*Break, error) {
+func Lineage(ctx context.Context, h session.Info, began time.Time, rolloutID string, find func(rolloutID string) string) (*Break, error) {
 	seen := map[string]bool{rolloutID: true}
 	for h.BaseThread != "" {
 		if seen[h.BaseThread] {
@@ -78,7 +78,7 @@ const maxTail = 1 << 20
 
 // parted looks whether the last record of a rollout that its fork relies on is the one that it parted from: an ancestor
 // that was put back from a copy and went on has another one there, and no client compares them.
-func parted(ctx context.Context, path string, h codex.Header, began time.Time) (*Break, error) {
+func parted(ctx context.Context, path string, h session.Info, began time.Time) (*Break, error) {
 	src, err := source.Open(path)
 	if err != nil {
 		return nil, err

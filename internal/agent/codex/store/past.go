@@ -11,6 +11,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -26,7 +27,7 @@ const clocks = time.Minute
 // Past are the records that a fork relies on, as far as it is sure that they are its own past, oldest first: those of its
 // ancestors below the ordinal at which it parted from each, written before it did. whole says that none is missing. An
 // ancestor that was put back from a copy and went on has other records under the same ordinals: their times tell.
-func Past(ctx context.Context, h codex.Header, began time.Time, find func(rolloutID string) string) (lines [][]byte, whole bool) {
+func Past(ctx context.Context, h session.Info, began time.Time, find func(rolloutID string) string) (lines [][]byte, whole bool) {
 	p := past{ctx: ctx, find: find}
 	whole = p.of(h, began, 0)
 	return p.lines, whole && p.err == nil
@@ -41,7 +42,7 @@ type past struct {
 }
 
 // of takes the past of a rollout with a header, that began at a time.
-func (p *past) of(h codex.Header, began time.Time, depth int) bool {
+func (p *past) of(h session.Info, began time.Time, depth int) bool {
 	path := p.find(h.BaseThread)
 	if path == "" || depth == maxAncestors {
 		return false
@@ -110,10 +111,10 @@ func damage(err error) error {
 }
 
 // headerAt is a rollout's header, and when it was written.
-func headerAt(ctx context.Context, path string) (codex.Header, time.Time, bool) {
+func headerAt(ctx context.Context, path string) (session.Info, time.Time, bool) {
 	line, ok := firstLine(ctx, path)
 	if !ok {
-		return codex.Header{}, time.Time{}, false
+		return session.Info{}, time.Time{}, false
 	}
 	return codex.ReadHeader(line), Written(line), true
 }
