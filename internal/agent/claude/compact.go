@@ -110,12 +110,16 @@ func markAbove(n *node) *node {
 	return n
 }
 
-// beforeCompaction is the last record of what was compacted, nil if nothing of it is in the file.
+// beforeCompaction is the last record of what was compacted, nil if nothing of it is in the file. What was kept is a part of that.
 func (c *Checker) beforeCompaction(mark *node) *node {
-	if last := c.byUUID[mark.ref2]; last != nil {
-		return last
+	last := c.byUUID[mark.ref2]
+	if last == nil {
+		return mark.front
 	}
-	return mark.front
+	if kept := c.lastKept(mark); kept != last && under(kept, last) {
+		return kept
+	}
+	return last
 }
 
 // cutCompaction takes out the mark of a compaction if nothing was said behind it, not even the summary. The client was ended

@@ -44,6 +44,16 @@ func keptBy(mark *node, ids map[string]*node) (list []*node, whole bool) {
 	return list, whole
 }
 
+// lastKept is the last record in the file that a mark names as kept, nil if there is none.
+func (c *Checker) lastKept(mark *node) *node {
+	for _, k := range slices.Backward(mark.keeps) {
+		if n := c.byUUID[k.uuid]; n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
 // brokenKept mends marks of compactions that name records which are not in the file: the client sends none of the kept ones
 // then, whichever is missing. A record that another session of the folder has is put back, the others are named no more.
 func (c *Checker) brokenKept() {

@@ -17,7 +17,7 @@ func (c *Checker) late() {
 			continue
 		}
 		call := c.callNamed(m, m.blocks[0].id)
-		if call == nil || m.up == nil || call.side || m.up == call {
+		if call == nil || m.up == nil || call.side || m.up == call || m.answers(&m.blocks[0]) { // several calls may have one id
 			continue
 		}
 		if !laid {

@@ -10,25 +10,57 @@ const maxLater = 100
 // cutLater takes their parents from the records whose parent stands behind them in the file and was written later, if what stands
 // in front of them is not above them, and returns them: what was not there yet was not answered. Lines that have changed places
 // keep their times, with a wrong clock they keep their places, and where turns of two clients were put behind each other both
-// are above what follows. A prompt may have been put behind a compaction that another client made meanwhile.
+// are above what follows. A prompt may have been put behind a compaction that another client made meanwhile, but nothing that
+// was compacted.
 func (c *Checker) cutLater() (cut []*node) {
 	if !c.parentsBehind {
 		return nil
 	}
+	behindOwnMark := c.aroundMarks()
 	tried := 0
 	for _, n := range c.nodes {
-		if n.isPrompt() || !n.beforeParent() || opening(n.up) || addedLate(n) {
+		if !n.beforeParent() {
 			continue
 		}
-		if tried++; tried > maxLater {
-			return cut
+		if !behindOwnMark[n] {
+			if n.isPrompt() || opening(n.up) || addedLate(n) {
+				continue
+			}
+			if tried++; tried > maxLater {
+				return cut
+			}
+			if n.front == nil || leads(n.up, n.front, n) {
+				continue
+			}
 		}
-		if n.front != nil && !leads(n.up, n.front, n) {
-			n.up, n.above = nil, nil
-			cut = append(cut, n)
-		}
+		n.up, n.above = nil, nil
+		cut = append(cut, n)
 	}
 	return cut
+}
+
+// aroundMarks are the records from which the way up leads to the mark of a compaction, and from what that has compacted back to
+// them.
+func (c *Checker) aroundMarks() map[*node]bool {
+	if !c.some.marks {
+		return nil
+	}
+	up := func(n *node) *node {
+		if n.up != nil || n.role != roleBoundary {
+			return n.up
+		}
+		if kept := c.lastKept(n); kept != nil {
+			return kept
+		}
+		return c.byUUID[n.ref2]
+	}
+	around := map[*node]bool{}
+	for _, first := range firstOfCircles(c.nodes, c.numbers, up) {
+		for n := first; !around[n]; n = up(n) {
+			around[n] = true
+		}
+	}
+	return around
 }
 
 // beforeParent says whether a record was written before the one that it names as its parent, by its place and by its time.

@@ -67,7 +67,7 @@ func (c *Checker) inFrontOfMark() bool {
 	places := make(map[*node]*node, len(early)) // behind which record each goes: a child behind the same as its parent
 	for _, n := range early {
 		beside := n.up
-		for beside.new != nil {
+		for beside.new != nil || places[beside] == nil && beside.index < min(mark.index, first.index) { // what was kept stays in front
 			beside = beside.up
 		}
 		if place, ok := places[beside]; ok {

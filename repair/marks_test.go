@@ -1,0 +1,74 @@
+package repair
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// rawMember is a member of a line as it stands there.
+func rawMember(line []byte, name string) string { return gjson.GetBytes(line, name).Raw }
+
+// TestAroundAMark: records that hang, or seem to hang, on both sides of a compaction's mark are mended for good.
+func TestAroundAMark(t *testing.T) {
+	standIns := Choice{Only: []lint.Fix{lint.StandIn, lint.SetAside}}
+	for name, test := range map[string]struct {
+		session string
+		damage  func(lines [][]byte)
+		choice  Choice
+		target  string // the client's version
+	}{
+		"a prompt that was compacted names the summary": {"healthy/compacted-in-a-terminal/session.jsonl", func(lines [][]byte) {
+			const prompt, summary = 14, 25
+			lines[prompt] = set(lines[prompt], "parentUuid", rawMember(lines[summary], "uuid"))
+		}, Choice{}, ""},
+		"an answer that was compacted names the summary": {"rules/record-order/bad-mark.jsonl", func(lines [][]byte) {
+			const answer, summary = 5, 12
+			lines[answer] = set(lines[answer], "parentUuid", rawMember(lines[summary], "uuid"))
+		}, Choice{}, ""},
+		"so does a prompt, and the mark another record": {"rules/lost-branch/bad-compacted.jsonl", func(lines [][]byte) {
+			const first, prompt, mark, summary = 0, 7, 11, 12
+			lines[prompt] = set(lines[prompt], "parentUuid", rawMember(lines[summary], "uuid"))
+			lines[mark] = set(lines[mark], "logicalParentUuid", rawMember(lines[first], "uuid"))
+		}, Choice{}, ""},
+		"what was kept hangs behind the mark, and has no time": {"rules/record-order/bad-mark.jsonl", func(lines [][]byte) {
+			const answer, prompt, summary = 8, 10, 12
+			lines[prompt] = set(lines[prompt], "parentUuid", rawMember(lines[answer], "uuid"))
+			lines[answer] = set(lines[answer], "timestamp", `""`)
+			lines[answer] = set(lines[answer], "parentUuid", rawMember(lines[summary], "uuid"))
+		}, Choice{}, ""},
+		"the mark names a record in front of what was kept": {"rules/lost-branch/bad-compacted.jsonl", func(lines [][]byte) {
+			const prompt, mark, last = 7, 11, 16
+			lines[mark] = set(lines[mark], "logicalParentUuid", rawMember(lines[prompt], "uuid"))
+			lines[last] = nil
+		}, Choice{}, ""},
+		"calls on both sides have one id": {"rules/broken-parent/bad-after-resume.jsonl", func(lines [][]byte) {
+			const call, later = 1, 7
+			lines[call] = set(lines[call], "message.content.0.id", rawMember(lines[later], "message.content.0.id"))
+		}, standIns, "2.1.2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := linesOf(t, "../fixtures/claude/"+test.session)
+			m := mutant{whole: joined(lines), choice: test.choice, opts: lint.Options{Agent: "claude", Mend: test.choice.Allows}}
+			if test.target != "" {
+				m.opts.For = map[string]string{"claude": test.target}
+			}
+			test.damage(lines)
+			m.text = joined(lines)
+			out, _, err := repairAs(m.text, m.opts, m.choice)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := lint.Session(t.Context(), bytes.NewReader(out), m.opts)
+			if whole := seenOfWhole(t, m); err != nil || after.Summary.Seen != whole {
+				t.Errorf("the client sends %d items of the repaired session, %d of the one that was damaged (%v)", after.Summary.Seen, whole, err)
+			}
+			if err := mended(t, m); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
