@@ -1,5 +1,5 @@
-# A shell function in front of Claude Code, for ~/.bashrc or ~/.zshrc: the session that is to be taken up is looked at, and
-# repaired in place if it is damaged, before the client reads it. A SessionStart hook comes too late for that.
+# A shell function in front of Claude Code, for ~/.bashrc or ~/.zshrc: hist checks the session that is about to be resumed,
+# and repairs it in place if it is damaged, before the client reads it. A SessionStart hook runs too late for that.
 claude() {
   local word= before= session= last=
   for word in "$@"; do
@@ -12,9 +12,9 @@ claude() {
     before=$word
   done
   case $session in
-    -* | *[!A-Za-z0-9._/-]*) session= ;; # a flag, or a title: the client looks for it itself
+    -* | *[!A-Za-z0-9._/-]*) session= ;; # a flag or a title: leave it to the client
   esac
-  # Whatever comes of it is one line on standard error, and the client decides.
+  # hist prints at most one line on standard error, and the client runs in any case.
   if [ -n "$session" ]; then
     hist pre-resume --repair --quiet -- "$session"
   elif [ -n "$last" ]; then

@@ -1,10 +1,10 @@
-// Before a wrapper resumes a thread: ask hist, and fall back to what the wrapper would do without it.
+// Asks hist before a wrapper resumes a thread, and falls back to what the wrapper would do without hist.
 //
 //   import { beforeResume } from "./resume.mjs";
 //   const answer = await beforeResume(threadId);
 //   if (answer.retry_same_thread) spawn(answer.resume[0], answer.resume.slice(1), ...);
 //
-// The answer is that of `hist pre-resume --json`. Without hist, or if it says nothing that can be read, it is
+// The answer is that of `hist pre-resume --json`. If hist is missing or its answer can't be read, it is
 // { verdict: "resumable", complete: false, ... }: hist must never be the reason that a thread is not resumed.
 import { execFile } from "node:child_process";
 
@@ -13,7 +13,7 @@ const fallback = (threadId, reason) => ({
   resume: ["codex", "resume", threadId], findings: [], side_effects_unknown: [], related: [], complete: false,
 });
 
-/** Asks hist about a thread; errorText is what the client said if a resume has failed already. */
+/** Asks hist about a thread; errorText is the client's error, if a resume has already failed. */
 export function beforeResume(threadId, { errorText = "", repair = true, timeoutMs = 10_000 } = {}) {
   const args = ["pre-resume", "--json", "--timeout", `${timeoutMs}ms`];
   if (repair) args.push("--repair");
