@@ -103,7 +103,7 @@ func newApp(e *env) *cli.App {
 		Name:            "hist",
 		Usage:           "find and repair damage in the session files of AI coding agents",
 		UsageText:       "hist COMMAND [options] [PATH|ID ...]",
-		Description:     "A session that will not resume, or that resumes having silently forgotten things, is usually a file with a\nfew damaged lines. lint says what is wrong and what the agent does with it; repair writes a copy that resumes.",
+		Description:     "If a session does not resume, or has silently forgotten things, a few lines of its file are usually damaged. lint\nsays what is wrong and what the agent does with it; repair writes a copy that resumes.",
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
@@ -159,7 +159,7 @@ var invalidValue = regexp.MustCompile(`(?s)^invalid value (".*") for flag -([a-z
 type clients map[string]string
 
 // agentTitles are the agents that have such a flag.
-var agentTitles = map[string]string{"codex": "Codex (the newest is the default)", "claude": "Claude Code (the one that wrote the session and the newest are the default)"}
+var agentTitles = map[string]string{"codex": "Codex (default: the newest known)", "claude": "Claude Code (default: the one that wrote the session and the newest known)"}
 
 // clientFlag is the flag that names the version of one agent's client; verb is what the command does by it.
 func clientFlag(agent, verb string) cli.Flag {
@@ -180,7 +180,7 @@ func clientsOf(c *cli.Context) (clients, error) {
 }
 
 func providerFlag() cli.Flag {
-	return &cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (the session's own is the default)"}
+	return &cli.StringFlag{Name: "provider", Usage: "judge by what this `API` refuses: openai, azure or compatible (default: the session's own)"}
 }
 
 // knownProvider checks a provider that was given on the command line.

@@ -7,25 +7,25 @@ type sample struct{ line, does string }
 var examples = map[string][]sample{
 	"lint": {
 		{"hist lint", "what is wrong with your sessions"},
-		{"hist lint --last", "with the one that codex resume --last would take here"},
+		{"hist lint --last", "what is wrong with the one that codex resume --last would pick here"},
 		{"hist lint --statistics --notes", "how often each rule finds something"},
-		{"hist lint -f text,sarif=hist.sarif transcripts", "a directory; once for you, once for code scanning"},
+		{"hist lint -f text,sarif=hist.sarif transcripts", "a directory: text for you, a file for code scanning"},
 	},
 	"repair": {
 		{"hist repair -n 01a1fa85-bfc3", "what a repair would change"},
-		{"hist repair 01a1fa85-bfc3", "make a copy that resumes; its last lines say how to go on"},
+		{"hist repair 01a1fa85-bfc3", "make a copy that resumes; the last lines say how to resume it"},
 		{"hist repair -i 01a1fa85-bfc3", "replace the session's own file, so that its id stays"},
 		{"hist repair -n --html repair.html 01a1fa85-bfc3", "the changes as a page for a browser"},
-		{"hist repair --only exact,recovered --yes", "all sessions, but only where nothing is lost"},
+		{"hist repair --only exact,recovered --yes", "all sessions, but only fixes that lose nothing"},
 	},
 	"undo": {
-		{"hist undo -n", "what taking the last repair back would do"},
-		{"hist undo", "take it back"},
+		{"hist undo -n", "what undoing the last repair would do"},
+		{"hist undo", "undo it"},
 	},
 	"runs": {
 		{"hist runs", "the repairs on record"},
 		{"hist runs show 20", "one of them, by the beginning of its id: what it changed, and how to undo it"},
-		{"hist runs prune --older-than 30d -n", "what would go"},
+		{"hist runs prune --older-than 30d -n", "what would be removed"},
 	},
 	"pre-resume": {
 		{"hist pre-resume 01a1fa85-bfc3", "can this session be resumed, and how"},
@@ -43,17 +43,17 @@ var examples = map[string][]sample{
 		{"hist list --health --json", "everything, for a program"},
 	},
 	"show": {
-		{"hist show --last", "what happened in the last session of this directory"},
+		{"hist show --last", "what happened in this directory's last session"},
 		{"hist show --html session.html --show-content 01a1fa85-bfc3", "the same as a page for a browser, with what was said"},
-		{"hist show -f jsonl 01a1fa85-bfc3", "one object a line, for a program"},
+		{"hist show -f jsonl 01a1fa85-bfc3", "one object per line, for a program"},
 	},
 	"explain": {
 		{"hist explain call-without-output", "what a rule means, and what a repair does"},
 		{"hist explain --error 'unexpected status 400: No tool output found for function call call_1'", "what a client's error means"},
 	},
 	"watch": {
-		{"hist watch", "follow the agents' homes"},
-		{"hist watch --exec 'hist repair --yes \"$HIST_SESSION\"'", "make a copy that resumes of each session that gets damaged"},
+		{"hist watch", "watch the agents' homes"},
+		{"hist watch --exec 'hist repair --yes \"$HIST_SESSION\"'", "make a copy that resumes of each session found damaged"},
 	},
 	"cache": {
 		{"hist cache status", "what it holds"},

@@ -60,17 +60,17 @@ var exitMeanings = []exitMeaning{
 		"list":       "done, whatever the sessions are like",
 		"show":       "done, whatever was found",
 	}},
-	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), or not to be resumed as it is (pre-resume)", only: true, words: map[string]string{
+	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), or a session that can't be resumed as it is (pre-resume)", only: true, words: map[string]string{
 		"lint":       "findings at or above the threshold",
 		"repair":     "something is left unrepaired",
-		"pre-resume": "not to be resumed as it is",
+		"pre-resume": "the session can't be resumed as it is",
 		"shim":       "PATH leads to no shim (status)",
 	}},
 	{code: ExitUsage, means: "the command line, or the config, is wrong"},
 	{code: ExitIO, means: "something could not be read or written (the rest was done), or there was nothing to look at", words: map[string]string{
-		"undo": "something could not be read or written, or the undo was refused for another reason than use",
+		"undo": "something could not be read or written, or the undo was refused for another reason than a session in use",
 	}},
-	{code: ExitInUse, means: "refused: somebody is using the session", only: true, words: map[string]string{
+	{code: ExitInUse, means: "refused: the session is in use", only: true, words: map[string]string{
 		"repair":     "",
 		"undo":       "",
 		"pre-resume": "",

@@ -21,7 +21,7 @@ import (
 func explainCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "say what a rule means, what the agent does with it and what repair does", ArgsUsage: "[RULE ...]",
-		Description:  "Without RULE it lists all rules.",
+		Description:  "Without RULE, it lists all rules.",
 		OnUsageError: onUsageError,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "error", Usage: "explain the `TEXT` of a client's or the model API's error instead"},

@@ -28,7 +28,7 @@ type filter struct {
 
 func baselineFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that this `FILE` knows"},
+		&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that are in this `FILE`"},
 		&cli.StringFlag{Name: "write-baseline", Usage: "write all findings to this `FILE` for --baseline, and exit 0 whatever is found"},
 	}
 }

@@ -15,12 +15,12 @@ import (
 )
 
 func lastFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id: the session that codex resume --last would take here, or claude --continue with --agent claude", DisableDefaultText: true}
+	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id: the session that codex resume --last would pick here, or claude --continue with --agent claude", DisableDefaultText: true}
 }
 
 // agentFlag says whose sessions are meant, where no path does.
 func agentFlag() cli.Flag {
-	return &cli.StringFlag{Name: "agent", Usage: "look for ids, and for all sessions, in the home of this `AGENT` only: " + strings.Join(all.Names(), ", ") + "; --last means " + all.Names()[0] + " without it"}
+	return &cli.StringFlag{Name: "agent", Usage: "use the home of this `AGENT` only: " + strings.Join(all.Names(), ", ") + " (--last means " + all.Names()[0] + " without it)"}
 }
 
 // lastAgent is the agent whose last session is asked for, and its home.

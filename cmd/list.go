@@ -21,19 +21,19 @@ import (
 
 func listCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "list", Usage: "list sessions, the newest first, and how their last turns stand", ArgsUsage: "[PATH|ID ...]",
+		Name: "list", Usage: "list sessions, newest first, and how their last turns ended", ArgsUsage: "[PATH|ID ...]",
 		Description: "Reads the head and the tail of each session. Without PATH or ID: all sessions in the homes of\nCodex and Claude Code. States of a turn: completed, interrupted, failed, open (it never ended), unanswered, none.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "cwd", Usage: "only sessions that work in this `DIRECTORY`"},
 			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},
-			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; several are separated by commas"},
+			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; separate several by commas"},
 			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), ", ")},
 			&cli.IntFlag{Name: "limit", Usage: "at most this `NUMBER`, the newest (20 on a terminal, otherwise all)", DefaultText: "20 on a terminal"},
-			&cli.BoolFlag{Name: "health", Usage: "lint each listed session of up to 24 MiB and show the result; always done on a terminal", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "health", Usage: "lint each listed session of up to 24 MiB and show the result; always on on a terminal", DisableDefaultText: true},
 			noTitlesFlag(),
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also show size, branch and model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "decisions", Usage: "list what pre-resume was asked and what it answered instead", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "decisions", Usage: "list instead what pre-resume was asked and what it answered", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.list,
 	}

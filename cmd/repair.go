@@ -25,11 +25,11 @@ import (
 
 func repairCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "repair", Usage: "write a repaired, resumable copy of sessions, and a diff report", ArgsUsage: "[PATH|ID ...]",
-		Description: "By default the copy is a new thread beside the original, which is not touched; the command that resumes it is\nprinted. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs) and taken back by hist undo.",
+		Name: "repair", Usage: "write a repaired copy of sessions that resumes, and report what changed", ArgsUsage: "[PATH|ID ...]",
+		Description: "By default, the copy is a new thread beside the original, which is not touched; hist prints the command that\nresumes it. A session with nothing to repair is left alone. Every repair is recorded below $XDG_STATE_HOME/hist/runs\n(~/.local/state/hist/runs), and hist undo undoes it.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: then move databases that the client can't read into the run's record, while no client runs", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: afterwards, move databases that the client can't read into the run's record; no client may run", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
@@ -37,15 +37,15 @@ func repairCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "only", Usage: "make only fixes of these `KINDS`, separated by commas: exact, recovered, stand-in, set-aside"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "repair only what this `RULE` finds, including its notes; may be given more than once"},
 			&cli.BoolFlag{Name: "tidy", Usage: "also repair notes that have a fix", DisableDefaultText: true},
-			&cli.BoolFlag{Name: "keep-orphans", Usage: "keep an output whose call can't be rebuilt as a note to the model", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "keep-orphans", Usage: "turn an output whose call can't be rebuilt into a note to the model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place", DisableDefaultText: true},
 			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"),
-			&cli.StringFlag{Name: "branch", Usage: "make the branch that holds the record of this `UUID` the one that Claude Code goes on with"},
+			&cli.StringFlag{Name: "branch", Usage: "make Claude Code continue the branch that holds the record with this `UUID`"},
 			&cli.BoolFlag{Name: "chain-parallel", Usage: "put the outputs of parallel calls one after the other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},
 			providerFlag(),
 			&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines instead of the list of edits", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also print byte offsets and renumbered lines", DisableDefaultText: true},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object a session)"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object per session)"},
 			&cli.StringFlag{Name: "html", Usage: "also write the report to `FILE` as a page for a browser; it must not exist"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation", DisableDefaultText: true},
 			colorFlag(),

@@ -21,11 +21,11 @@ import (
 func runsCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "runs", Usage: "list the records of repairs, show one, or remove old ones", ArgsUsage: "[list | show RUN | prune]",
-		Description: "Each repair leaves a record from which hist undo takes it back. prune removes those that are older than --older-than,\n" +
-			"with the originals that they keep: those repairs can't be taken back any more.",
+		Description: "Each repair leaves a record, which hist undo needs. prune removes those older than --older-than, with the\n" +
+			"originals that they keep: those repairs can't be undone any more.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "older-than", Usage: "prune: records older than this `TIME`: 90m, 24h, 30d, or from before a date such as 2026-11-01"},
-			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "prune: remove nothing, only say what would go", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "prune: remove nothing, only say what would be removed", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "prune: don't ask", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "list and show: print one JSON object", DisableDefaultText: true},
 		},

@@ -21,7 +21,7 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func completionCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "print the completion of commands, flags, sessions and runs for a shell", ArgsUsage: "bash|zsh|fish|powershell",
+		Name: "completion", Usage: "print a shell's completion of commands, flags, sessions and runs", ArgsUsage: "bash|zsh|fish|powershell",
 		Description: "In bash: source <(hist completion bash). In zsh: source <(hist completion zsh). In fish: hist completion fish | source.\n" +
 			"In PowerShell: hist completion powershell | Out-String | Invoke-Expression.\n\n" +
 			"The shells ask it what begins with a word, newest first: hist completion sessions [WORD], hist completion runs [WORD].",

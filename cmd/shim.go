@@ -20,14 +20,14 @@ import (
 
 func shimCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "shim", Usage: "put hist in front of codex, so that every resume is looked at before the client reads it", ArgsUsage: "install DIR [codex|codex-acp] | remove DIR | status",
-		Description: "install makes DIR/codex, a link to hist, and DIR/codex-acp where that program is found or asked for; DIR has to come\n" +
-			"before the client's directory in PATH. Under such a name hist looks at the session that a command line, or a message\n" +
-			"to an app-server or to codex-acp, names, repairs it where a repair mends it, and becomes the client, which always has\n" +
-			"the last word.\n\n" +
-			"HIST_CODEX and HIST_CODEX_ACP name the client (else it is the next of that name in PATH); HIST_SHIM is off, check or\n" +
-			"repair (the default); HIST_SHIM_REJOIN=1 takes up a lost thread in place of a new one; HIST_SHIM_TIMEOUT is for one\n" +
-			"look (2s).",
+		Name: "shim", Usage: "put hist in front of codex, so that it checks every session before the client reads it", ArgsUsage: "install DIR [codex|codex-acp] | remove DIR | status",
+		Description: "install creates DIR/codex, a link to hist, and DIR/codex-acp if that program is found or asked for. Put DIR before the\n" +
+			"client's directory in PATH. Called by such a name, hist checks the session that is named on the command line, or in a\n" +
+			"message to an app-server or to codex-acp, repairs it if that helps, and becomes the client, which always has the last\n" +
+			"word.\n\n" +
+			"HIST_CODEX and HIST_CODEX_ACP name the client (default: the next of that name in PATH); HIST_SHIM is off, check or\n" +
+			"repair (the default); HIST_SHIM_REJOIN=1 resumes a lost thread instead of starting a new one; HIST_SHIM_TIMEOUT\n" +
+			"limits one check (2s).",
 		OnUsageError: onUsageError, Action: e.shim,
 	}
 }

@@ -104,7 +104,7 @@ func isTerminal(w io.Writer) bool {
 }
 
 func colorFlag() cli.Flag {
-	return &cli.StringFlag{Name: "color", Value: "auto", Usage: "colour the output: `WHEN` is auto, always or never (NO_COLOR and CLICOLOR are heeded)"}
+	return &cli.StringFlag{Name: "color", Value: "auto", Usage: "colour the output: `WHEN` is auto, always or never (NO_COLOR and CLICOLOR are respected)"}
 }
 
 // sizeOf is how many columns and lines a terminal has; 0 if it is none.

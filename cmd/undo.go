@@ -14,8 +14,8 @@ import (
 
 func undoCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "undo", Usage: "take a repair back, byte for byte", ArgsUsage: "[RUN]",
-		Description: "RUN is the id that repair printed, or its beginning; without it the newest repair is taken back. A session that has\nmoved on since is left alone.",
+		Name: "undo", Usage: "undo a repair, byte for byte", ArgsUsage: "[RUN]",
+		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair is undone. If a session has changed\nsince the repair, nothing is undone.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},
 		},

@@ -26,13 +26,13 @@ import (
 
 func watchCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "watch", Usage: "follow sessions while they are written, and say when one is damaged", ArgsUsage: "[PATH ...]",
-		Description: "Waits for the system to say that a session's file has changed, lints it once it rests, and prints a line when it\nis damaged, sound again, can't be read, or is gone. Without PATH, a file or a directory, it follows the agents' homes.\nIt ends by Ctrl-C.",
+		Name: "watch", Usage: "watch sessions while they are written, and report when one is damaged", ArgsUsage: "[PATH ...]",
+		Description: "When the system reports that a session's file has changed, hist lints it once it has stopped changing, and prints a\nline if it is damaged, sound again, unreadable or gone. PATH is a file or a directory; without one, it watches the\nagents' homes. Ctrl-C ends it.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "damage is findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
+			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "a session is damaged if it has findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringFlag{Name: "exec", Usage: "run this shell `COMMAND` for each session found damaged, with its path in $HIST_SESSION"},
 			&cli.DurationFlag{Name: "rest", Value: 2 * time.Second, Usage: "lint a file once it has not changed for this `TIME`"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object a line", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.watch,
 	}
