@@ -177,7 +177,7 @@ func (c *Checker) leftInFront(head, end, mark, tip *node, compacted *trunk) bool
 	if head.up == compacted.tip || head.index > mark.index && tip.index > end.index {
 		return c.rewound(head) || c.leftByChoice(head)
 	}
-	return c.explained(head, end, compacted)
+	return c.leftOnPurpose(head, end, compacted)
 }
 
 // behindCompaction hangs a branch in front of the first prompt behind the compaction that came after it, else at the end; it

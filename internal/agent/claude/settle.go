@@ -1,0 +1,91 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// add keeps a finding about a record.
+func (c *Checker) add(d *draft) *draft {
+	if d.Pos.Line == 0 {
+		d.Pos, d.Offset = d.about.pos(), d.about.offset
+	}
+	d.On, d.Record, d.IDs = d.about.ref(), d.about.typ, d.about.uuid
+	c.found = append(c.found, d)
+	return d
+}
+
+// chosen says whether a finding is to be mended.
+func (c *Checker) chosen(d *draft) bool {
+	return d != nil && !d.left && (c.opts.Mend == nil || c.opts.Mend(&d.Finding))
+}
+
+// counts says whether what is at a place is sent, or may be.
+func (c *Checker) counts(at session.Pos) bool {
+	if c.sentLines == nil {
+		c.sentLines = map[int64]bool{}
+		for _, n := range c.sentSet.list {
+			if n.new == nil {
+				c.sentLines[n.pos().Line] = true
+			}
+		}
+		for _, d := range c.found {
+			if (d.Rule == ruleReusedUUID || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
+				c.sentLines[d.Pos.Line] = true // the client reads it in the place of another that is sent, or loses one with it
+			}
+		}
+		c.leftLines = map[int64]bool{}
+		for _, n := range c.nodes {
+			if !c.sentLines[n.pos().Line] {
+				c.leftLines[n.pos().Line] = true
+			}
+		}
+	}
+	return c.sentLines[at.Line] || c.half[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line]
+}
+
+// settle reports what was found. A loss in what is no longer sent is only a note.
+func (c *Checker) settle() {
+	c.sentSet = c.sentAfter()
+	c.Summary.Items = count(c.sentSet)
+	slices.SortStableFunc(c.found, func(a, b *draft) int {
+		switch {
+		case a.Pos.Less(b.Pos):
+			return -1
+		case b.Pos.Less(a.Pos):
+			return 1
+		}
+		return 0
+	})
+	kept := map[*node]bool{} // sent only because a compaction kept them
+	for _, n := range c.sentSet.kept {
+		kept[n] = true
+	}
+	for _, d := range c.found {
+		left := !c.sentSet.has(d.about) && !slices.ContainsFunc(d.also, c.sentSet.has) || kept[d.about] && d.noMatterIfKept()
+		if d.Impact != finding.Notes && !d.always && left && !c.partOfCut(d) {
+			d.Impact, d.Fix, d.Edits, d.Lost, d.Source, d.left = finding.Notes, finding.NoFix, nil, 0, "", true
+			if kept[d.about] {
+				d.Message += " (which does not matter for what a compaction has kept)"
+			} else {
+				d.Message += " (in a part of the history that is no longer sent)"
+			}
+		}
+	}
+	c.relink()
+	for _, d := range c.found {
+		if d.Impact != finding.Notes && len(c.copies) > 0 {
+			c.alone(d)
+		}
+		if c.partOfCut(d) {
+			c.Amend(d.about.pos().Line, func(f *finding.Finding) { f.Edits = append(f.Edits, d.Edits...) })
+			continue
+		}
+		c.report(d.Finding)
+	}
+}
+
+// partOfCut says whether a finding only follows from a cut line: then its edits go with the finding about the line.
+func (c *Checker) partOfCut(d *draft) bool { return d.about.torn && c.Amend != nil && d.follows() }

@@ -1,0 +1,60 @@
+package claude
+
+import "github.com/hist-cli/hist/internal/finding"
+
+// oldTarget says whether a client without the five-second rule will read the session.
+func (c *Checker) oldTarget() bool {
+	if c.opts.For != "" {
+		return before(c.opts.For, "2.1.100")
+	}
+	return c.written != "" && before(c.written, "2.1.100")
+}
+
+// readers are the versions that may read the session: the one that the user named, else the one that wrote it and "", the
+// newest known.
+func (c *Checker) readers() []string {
+	if c.opts.For != "" {
+		return []string{c.opts.For}
+	}
+	return []string{c.written, ""}
+}
+
+// middleTarget says whether a client up to 2.1.215 will read the session.
+func (c *Checker) middleTarget() bool {
+	v := c.opts.For
+	if v == "" {
+		v = c.written
+	}
+	return v != "" && before(v, "2.1.216")
+}
+
+// newTarget says whether the newest client may read the session: unless the user named another, it may.
+func (c *Checker) newTarget() bool { return c.opts.For == "" || !before(c.opts.For, "2.1.216") }
+
+// versionImpact is what a fault does to clients of different versions.
+type versionImpact struct {
+	old    finding.Impact // before 2.1.100
+	middle finding.Impact // up to 2.1.215
+	newest finding.Impact
+}
+
+// onAll is the impact of a fault that every version minds alike.
+func onAll(impact finding.Impact) versionImpact { return versionImpact{impact, impact, impact} }
+
+// oldAndNewer is the impact of a fault that versions before 2.1.100 mind otherwise than all newer ones.
+func oldAndNewer(old, newer finding.Impact) versionImpact { return versionImpact{old, newer, newer} }
+
+// worst is the worst that a fault does to a client that may read the session.
+func (c *Checker) worst(impact versionImpact) finding.Impact {
+	worst := finding.Notes
+	if c.oldTarget() {
+		worst = max(worst, impact.old)
+	}
+	if c.middleTarget() {
+		worst = max(worst, impact.middle)
+	}
+	if c.newTarget() {
+		worst = max(worst, impact.newest)
+	}
+	return worst
+}
