@@ -45,6 +45,15 @@ func TestAroundAMark(t *testing.T) {
 			lines[mark] = set(lines[mark], "logicalParentUuid", rawMember(lines[prompt], "uuid"))
 			lines[last] = nil
 		}, Choice{}, ""},
+		"the mark names the prompt of a turn in front of it": {"rules/lost-branch/bad-compacted-beside.jsonl", func(lines [][]byte) {
+			const prompt, mark = 0, 4
+			lines[mark] = set(lines[mark], "logicalParentUuid", rawMember(lines[prompt], "uuid"))
+		}, Choice{}, ""},
+		"so it does where another client went on behind that": {"rules/lost-branch/bad-compacted.jsonl", func(lines [][]byte) {
+			const prompt, mark = 0, 11
+			lines[mark] = set(lines[mark], "logicalParentUuid", rawMember(lines[prompt], "uuid"))
+			without("compactMetadata")(nil, lines, mark)
+		}, Choice{}, ""},
 		"calls on both sides have one id": {"rules/broken-parent/bad-after-resume.jsonl", func(lines [][]byte) {
 			const call, later = 1, 7
 			lines[call] = set(lines[call], "message.content.0.id", rawMember(lines[later], "message.content.0.id"))

@@ -29,7 +29,7 @@ func (c *Checker) cutLater() (cut []*node) {
 			if tried++; tried > maxLater {
 				return cut
 			}
-			if n.front == nil || leads(n.up, n.front, n) {
+			if !inFrontOf(n, n.up) {
 				continue
 			}
 		}
@@ -72,6 +72,9 @@ func (n *node) beforeParent() bool {
 func (n *node) writtenBefore(other *node) bool {
 	return n.index < other.index && n.when != 0 && other.when > n.when+writeTime
 }
+
+// inFrontOf says whether what stands in front of a record is not above its parent: the record belongs there.
+func inFrontOf(n, parent *node) bool { return n.front != nil && !leads(parent, n.front, n) }
 
 // leads says whether the way up from a record leads to another, and not round to a third.
 func leads(from, to, round *node) bool {

@@ -43,6 +43,11 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 		if !answered || !comesAfter(end, mark) && !compacted.inTurns(c, head, end) || c.leftInFront(head, end, mark, tip, compacted) {
 			continue
 		}
+		if mended < maxBranches {
+			if head = c.movableBehind(head, end, tip); head == nil {
+				continue
+			}
+		}
 		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "the history was compacted while another client went on here: the client sends nothing of this turn, and the summary does not tell of it",
@@ -79,6 +84,9 @@ func (c *Checker) passedOver(tip *node) {
 		_, answered := c.branchEnd(mark)
 		end := c.newestBelow(mark)
 		head := c.wentOnInFront(t, mark, end)
+		if head != nil {
+			head = c.movableBehind(head, tip, end)
+		}
 		if head == nil {
 			return
 		}
@@ -180,16 +188,39 @@ func (c *Checker) leftInFront(head, end, mark, tip *node, compacted *trunk) bool
 	return c.leftOnPurpose(head, end, compacted)
 }
 
-// behindCompaction hangs a branch in front of the first prompt behind the compaction that came after it, else at the end; it
-// returns the tip of what there is then.
-func (c *Checker) behindCompaction(d *draft, head, end, tip *node) *node {
-	var next *node
-	for p := tip; p != nil; p = p.up {
+// movableBehind is the first record of a branch that may follow a compaction: its head, else its first prompt. What else was written
+// before the record that it would hang on was answered where it hangs; it is a part of what was compacted. nil if there is none.
+func (c *Checker) movableBehind(head, end, tip *node) *node {
+	to := tip
+	if next := promptAfter(end, tip); next != nil {
+		to = next.up
+	}
+	if head.isPrompt() || !head.writtenBefore(to) || !inFrontOf(head, to) {
+		return head
+	}
+	var first *node
+	for n := end; n != head; n = n.up {
+		if n.isPrompt() {
+			first = n
+		}
+	}
+	return first
+}
+
+// promptAfter is the first prompt on the way to a tip that came after the end of a branch, nil if there is none.
+func promptAfter(end, tip *node) (next *node) {
+	for p := tip; p != nil && p.up != nil; p = p.up { // what it begins with is no prompt, whatever it looks like
 		if p.isPrompt() && !p.asksNothing && end.when != 0 && p.when > end.when {
 			next = p
 		}
 	}
-	if next != nil {
+	return next
+}
+
+// behindCompaction hangs a branch in front of the first prompt behind the compaction that came after it, else at the end; it
+// returns the tip of what there is then.
+func (c *Checker) behindCompaction(d *draft, head, end, tip *node) *node {
+	if next := promptAfter(end, tip); next != nil {
 		c.hang(head, next.up, d)
 		c.hang(next, end, d)
 		return tip
