@@ -109,7 +109,7 @@ func (r *rewrite) records(ctx context.Context, framer *normalize.Normalizer) err
 			return ctx.Err()
 		}
 		rec, err := framer.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, source.ErrCorrupt) && r.Plan.mends("corrupt-zst") {
+		if errors.Is(err, io.EOF) || errors.Is(err, source.ErrCorrupt) && r.Plan.mends(normalize.CorruptZst.Name) {
 			return nil
 		}
 		if err != nil {

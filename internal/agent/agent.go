@@ -59,8 +59,9 @@ type Agent interface {
 type About struct {
 	Info    session.Info
 	Created time.Time // zero if they do not say
-	// Fault is why the agent can't read which session this is, "" if it can.
+	// Fault is why the agent can't read which session this is, "" if it can, and Rule the one that such a file breaks.
 	Fault string
+	Rule  *finding.Rule
 }
 
 // Words reads what one record says. A method is only asked about records of the kinds that its comment names.

@@ -92,10 +92,21 @@ var speakOfHomes = map[string]string{
 	"cmd/targets.go":       "the flag --for-codex",
 }
 
-// TestWords: nothing outside an agent's folder names a record type or a member of its format, and nobody but the help of
-// the command line its home, its command or itself.
+// rulesOfOne are the rules that only one agent has, by their names, with the agent's.
+func rulesOfOne() map[string]string {
+	of := map[string]string{}
+	for _, r := range lint.Rules {
+		if agents := lint.Agents(r); len(agents) == 1 {
+			of[r.Name] = agents[0]
+		}
+	}
+	return of
+}
+
+// TestWords: nothing outside an agent's folder names a record type or a member of its format, nor a rule that it alone has, and
+// nobody but the help of the command line its home, its command or itself.
 func TestWords(t *testing.T) {
-	spoke := map[string]bool{}
+	spoke, ownRules := map[string]bool{}, rulesOfOne()
 	eachFile(t, func(name string, f *ast.File, at func(ast.Node) token.Position) {
 		pkg := path.Dir(name)
 		madeForOne := slices.ContainsFunc([]string{"internal/bench", "internal/corpus", "internal/damage", "internal/testhome", "internal/shim"}, func(dir string) bool { return below(pkg, dir) })
@@ -106,6 +117,9 @@ func TestWords(t *testing.T) {
 			return
 		}
 		texts(f, func(n ast.Node, text string) {
+			if owner := ownRules[text]; owner != "" && pkg != "cmd" && !slices.Contains([]string{"internal/check/rules.go", "internal/normalize/rules.go"}, name) { // what cmd may name is in explained
+				t.Errorf("%s: only %s has the rule %q", at(n), owner, text)
+			}
 			if word := formatWords.FindString(text); word != "" {
 				t.Errorf("%s: %q is a word of one agent's format", at(n), word)
 			}

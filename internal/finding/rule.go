@@ -78,6 +78,21 @@ type Rule struct {
 	Text   string // what the client does with it, what repair does
 	Tidy   bool   // each line is harmless by itself, so one finding counts all of a file
 	Rows   bool   // where many lines in a row are dead by it, one finding counts all but the first
+	Empty  bool   // the file holds no conversation: nothing can be resumed, even where its client has left it so
 	Always bool   // the loss does not depend on what is still sent to the model
 	Home   bool   // only looked for in sessions that lie in an agent's home, because other files show it
+	// Restart is what a finding tells the restart card.
+	Restart RestartFact
 }
+
+// RestartFact is something that happened around a restart of the agent.
+type RestartFact uint8
+
+// The facts.
+const (
+	NoRestart       RestartFact = iota
+	WentOn                      // the session goes on here, after a turn that was cut off
+	StaleWake                   // a message that woke the agent before the restart came again
+	FailedInSandbox             // commands failed that might have worked outside of the sandbox
+	NotSaved                    // the turn ended without the call that saves the work
+)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
@@ -33,8 +34,9 @@ type Session struct {
 	Agent   agent.Agent // the agent that wrote it
 	Header  session.Info
 	Created time.Time // from the header; zero if it does not say
-	// Fault is why the header can't be read, "" if it can.
-	Fault string
+	// Fault is why the beginning does not tell which session this is, "" if it does, and FaultRule the rule that it breaks.
+	Fault     string
+	FaultRule *finding.Rule
 
 	// First is the first prompt, "" if the head holds none; only if content was asked for.
 	First      string
@@ -153,7 +155,8 @@ func (s *Session) about(base string, head []byte) {
 		s.Thread, s.Named = n.ThreadID, true
 	}
 	a := s.Agent.About(head)
-	s.Header, s.Created, s.Fault, s.CWD = a.Info, a.Created, a.Fault, a.Info.CWD
+	s.Header, s.Created, s.CWD = a.Info, a.Created, a.Info.CWD
+	s.Fault, s.FaultRule = a.Fault, a.Rule
 	// A client whose sessions do not hold their own thread's id finds them by their names alone.
 	if _, hasOwnID := s.Agent.(agent.Reidentifier); a.Info.ID != "" && (hasOwnID || s.Thread == "") {
 		s.Thread = a.Info.ID

@@ -11,7 +11,7 @@ import (
 const hugeLine = 64 << 20 // bytes
 
 var (
-	EmptyFile      = texts.Rule(finding.Rule{Name: "empty-file", Family: "framing", Impact: finding.Blocks, Fix: finding.NoFix})
+	EmptyFile      = texts.Rule(finding.Rule{Name: "empty-file", Family: "framing", Empty: true, Impact: finding.Blocks, Fix: finding.NoFix})
 	BOM            = texts.Rule(finding.Rule{Name: "bom", Family: "framing", Impact: finding.Blocks, Fix: finding.Exact})
 	NULBytes       = texts.Rule(finding.Rule{Name: "nul-bytes", Family: "framing", Rows: true, Impact: finding.Loses, Fix: finding.Exact})
 	TornTail       = texts.Rule(finding.Rule{Name: "torn-tail", Family: "framing", Impact: finding.Loses, Fix: finding.Recovered})

@@ -21,14 +21,10 @@ type tally struct {
 	empty   string // why there is no conversation to resume, though nothing was lost; "" if there is one
 }
 
-// emptyRules are the rules about a file that holds no conversation. The client may have left it so, and then it is not
-// damaged; but it can't be resumed.
-var emptyRules = map[string]bool{"empty-file": true, "no-conversation": true}
-
 func (a *Answer) count(found []lint.Finding) {
 	for i := range found {
 		switch f := &found[i]; {
-		case emptyRules[f.Rule.Name] && f.Impact == lint.Notes:
+		case f.Rule.Empty && f.Impact == lint.Notes: // the client has left it so, but can't resume it
 			a.tally.empty = f.Message
 		case f.Impact == lint.Notes, f.Impact == lint.Shows: // the model still gets the whole history
 		case f.Rename != "":

@@ -144,12 +144,11 @@ func whole(ctx context.Context, req Request) ([]lint.Finding, error) {
 // tailBytes is how much of the end of a large session is checked for broken lines.
 const tailBytes = 256 << 10
 
-// ends checks only the first line and the last ones: for a header that can't be read, and for lines that are broken in
+// ends checks only the beginning and the last lines: whether it tells which session this is, and whether they are broken in
 // themselves. from is the offset at which the tail begins; the numbers of its lines are not known.
 func ends(src *source.Source, g *glance.Session) (found []lint.Finding, from int64, err error) {
-	if g.Fault != "" {
-		rule := lint.FindRule("bad-header")
-		found = append(found, lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: "the header: " + g.Fault})
+	if rule := g.FaultRule; rule != nil {
+		found = append(found, lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: "at the beginning of the file: " + g.Fault})
 	}
 	if src.Compressed {
 		return found, 1, nil

@@ -3,6 +3,7 @@ package restart
 import (
 	"time"
 
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -146,15 +147,15 @@ func (f *facts) retire() {
 // finding records what lint found.
 func (f *facts) finding(e *timeline.Entry) {
 	f.counts[e.Finding.Impact]++
-	switch e.Finding.Rule.Name {
-	case "restart-gap":
+	switch e.Finding.Rule.Restart {
+	case finding.WentOn:
 		f.wentOn(e.Pos.Line)
-	case "stale-wake":
+	case finding.StaleWake:
 		f.stale[e.Pos.Line] = true
-	case "sandbox-only-failure":
+	case finding.FailedInSandbox:
 		f.sandbox = append(f.sandbox, e.Finding.Message)
 		f.sandbox = f.sandbox[max(0, len(f.sandbox)-maxSandbox):]
-	case "missing-save":
+	case finding.NotSaved:
 		f.notSaved = true
 	}
 }

@@ -57,5 +57,5 @@ var (
 	ruleLostSummary     = texts.Rule(finding.Rule{Name: "lost-summary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})
 	ruleNeverWritten    = texts.Rule(finding.Rule{Name: "never-written", Family: "identity", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
 	ruleRetention       = texts.Rule(finding.Rule{Name: "retention", Family: "identity", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
-	ruleNoConversation  = texts.Rule(finding.Rule{Name: "no-conversation", Family: "identity", Impact: finding.Blocks, Fix: finding.NoFix})
+	ruleNoConversation  = texts.Rule(finding.Rule{Name: "no-conversation", Family: "identity", Empty: true, Impact: finding.Blocks, Fix: finding.NoFix})
 )

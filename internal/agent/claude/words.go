@@ -9,6 +9,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -208,9 +209,9 @@ func (Agent) About(head []byte) agent.About {
 	}
 	switch {
 	case len(bytes.TrimSpace(head)) == 0:
-		a.Fault = "the file is empty"
+		a.Fault, a.Rule = "the file is empty", normalize.EmptyFile
 	case !readable:
-		a.Fault = "no record can be read"
+		a.Fault, a.Rule = "no record can be read", normalize.BadJSON
 	}
 	return a
 }

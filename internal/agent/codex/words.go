@@ -89,7 +89,7 @@ func (Words) TurnMark() []byte {
 	return []byte(`{"timestamp":"","type":"event_msg","payload":{"type":"task_started"}}`)
 }
 
-// About reads the first line, which is to be a session_meta.
+// About reads the first line, which is to be a session_meta; it names no rule.
 func (Agent) About(head []byte) agent.About {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)

@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
@@ -11,6 +12,15 @@ import (
 
 // Agent is Codex with its rules.
 type Agent struct{ codex.Agent }
+
+// About reads the first line, which is to be a session_meta.
+func (a Agent) About(head []byte) agent.About {
+	about := a.Agent.About(head)
+	if about.Fault != "" {
+		about.Rule = ruleBadHeader
+	}
+	return about
+}
 
 // NewCheckers is NewCheckers, for a Run whose history is Codex's.
 func (Agent) NewCheckers(run *check.Run) []check.Checker {

@@ -18,9 +18,9 @@ import (
 )
 
 var (
-	ruleRestartGap  = texts.Rule(finding.Rule{Name: "restart-gap", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
-	ruleStaleWake   = texts.Rule(finding.Rule{Name: "stale-wake", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
-	ruleMissingSave = texts.Rule(finding.Rule{Name: "missing-save", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
+	ruleRestartGap  = texts.Rule(finding.Rule{Name: "restart-gap", Family: "restart", Restart: finding.WentOn, Impact: finding.Notes, Fix: finding.NoFix})
+	ruleStaleWake   = texts.Rule(finding.Rule{Name: "stale-wake", Family: "restart", Restart: finding.StaleWake, Impact: finding.Notes, Fix: finding.NoFix})
+	ruleMissingSave = texts.Rule(finding.Rule{Name: "missing-save", Family: "restart", Restart: finding.NotSaved, Impact: finding.Notes, Fix: finding.NoFix})
 	restartRules    = []*finding.Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-var ruleSandboxOnlyFailure = texts.Rule(finding.Rule{Name: "sandbox-only-failure", Family: "restart", Impact: finding.Notes, Fix: finding.NoFix})
+var ruleSandboxOnlyFailure = texts.Rule(finding.Rule{Name: "sandbox-only-failure", Family: "restart", Restart: finding.FailedInSandbox, Impact: finding.Notes, Fix: finding.NoFix})
 
 // sandboxChecker follows commands and MCP calls of one turn.
 type sandboxChecker struct {
