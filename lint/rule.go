@@ -35,7 +35,8 @@ type (
 	Encoding = normalize.Encoding
 	// Pos addresses a logical record.
 	Pos = session.Pos
-	// Options say what is known of a session beside its bytes.
+	// Options say how to lint a session, and what is known of it besides its bytes. It is an alias because the checkers, which
+	// stand below this package, read the same options; its fields are documented there.
 	Options = check.Options
 	// Name is what the name of a session's file says about it.
 	Name = check.Name

@@ -6,33 +6,47 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// Options say how to lint a session, and what is known of it besides its bytes.
+// Options say how to lint a session, and what is known of it besides its bytes. The zero value is a session of which nothing
+// else is known, linted for the newest client.
 type Options struct {
-	Agent string                      // name of the agent that wrote it; "" to tell by the file's name and first bytes
-	Name  Name                        // what its file is called
-	Home  string                      // the agent's home that it is in; "" if it is in none
-	Kept  KeptBy                      // reads what Home keeps of the session; nil: nothing is read
-	Live  bool                        // somebody is writing it: an unfinished end is not damage
-	For   map[string]string           // by agent name, the client version that will resume the session; the newest known if there is none
-	Path  string                      // of the file, symbolic links resolved; "" for a stream. Files beside it may hold what it has lost
-	Text  io.ReaderAt                 // the session's text, if it is not that of Path: a copy is linted with the Path of its original
-	Mend  func(*finding.Finding) bool // says which findings may be mended; nil: all that are more than notes
+	// Which session it is.
+
+	Agent string      // name of the agent that wrote it; "" to tell by the file's name and first bytes
+	Name  Name        // what its file is called
+	Path  string      // of the file, symbolic links resolved; "" for a stream. Files beside it may hold what it has lost
+	Text  io.ReaderAt // the session's text, if it is not that of Path: a copy is linted with the Path of its original
+	Home  string      // the agent's home that it is in; "" if it is in none
+	Live  bool        // somebody is writing it: an unfinished end is not damage
+	Fresh bool        // the file is so new that, if it is empty, its first record may still come
+
+	// What may be asked beside it.
+
+	Kept   KeptBy   // reads what Home keeps of the session; nil: nothing is read
+	Listed ListedBy // reads what the agent's own list says of a session whose header is lost; nil: nothing
 	// SiblingVersion returns the client version that the newest other session nearby was written by, "" if none is
 	// known; it is asked only for a session without a header. nil knows none.
 	SiblingVersion func() string
-	// Asked, if it is not nil, is called before another file than the session's own is looked at.
-	Asked          func()
-	Listed         ListedBy // reads what the agent's own list says of a session whose header is lost; nil: nothing
-	Branch         string   // the id, or its first digits, of a record on the branch that the client should go on with; "" to leave that as it is
-	ChainParallel  bool     // put outputs of parallel calls one after the other, for clients that follow one path only
-	StripEncrypted bool     // set encrypted items aside: no provider that the user still has can read them
-	KeepOrphans    bool     // keep an output whose call can't be rebuilt as a note to the model
-	Fresh          bool     // the file is so new that, if it is empty, its first record may still come
-	// WakePrefix begins the messages by which a harness wakes its agent, "" is "[WAKE]"; SaveTool is the tool by which
-	// an agent saves its work at the end of a turn, "" is "add_memory". The restart rules look for them.
-	WakePrefix, SaveTool string
-	Provider             string // the model API to judge by, "" is the one that the session names; see ProviderFor
-	Processors           int    // how many processors the work may use; 0: all
+	Asked          func() // called before another file than the session's own is looked at; may be nil
+
+	// Who will read it.
+
+	For      map[string]string // by agent name, the client version that will resume the session; the newest known if there is none
+	Provider string            // the model API to judge by, "" is the one that the session names; see ProviderFor
+
+	// What a repair may do.
+
+	Mend           func(*finding.Finding) bool // says which findings may be mended; nil: all that are more than notes
+	Branch         string                      // the id, or its first digits, of a record on the branch that the client should go on with; "" to leave that as it is
+	ChainParallel  bool                        // put outputs of parallel calls one after the other, for clients that follow one path only
+	StripEncrypted bool                        // set encrypted items aside: no provider that the user still has can read them
+	KeepOrphans    bool                        // keep an output whose call can't be rebuilt as a note to the model
+
+	// What the restart rules look for.
+
+	WakePrefix string // begins the messages by which a harness wakes its agent, "" is "[WAKE]"
+	SaveTool   string // the tool by which an agent saves its work at the end of a turn, "" is "add_memory"
+
+	Processors int // how many processors the work may use; 0: all
 }
 
 // Name is what the name of a session's file says about it.
