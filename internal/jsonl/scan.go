@@ -70,7 +70,7 @@ type Scanner struct {
 	kinds  kindStack // what skip is in, but for the innermost containers
 
 	templates *templates
-	cut       []token // room for those of a line
+	cutter    cutter
 }
 
 // A frame is an open container whose keys are looked at.

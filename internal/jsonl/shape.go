@@ -102,6 +102,11 @@ func (n *node) descend(key string) *node {
 	return c
 }
 
+// wants says whether something is wanted in the container that begins with a bracket and has this node, which may be nil.
+func (n *node) wants(bracket byte) bool {
+	return n != nil && (bracket == '{' && n.children != nil || bracket == '[' && n.first != nil)
+}
+
 // child returns the node of a decoded key with the hash h, or nil.
 func (n *node) child(key []byte, h uint64) *node {
 	if n.children == nil {

@@ -46,86 +46,142 @@ type level struct {
 	object bool
 }
 
+// cutter cuts one sound line into tokens. A scanner uses its own for each of its lines, for the room in the lists.
+type cutter struct {
+	scanner *Scanner
+	line    []byte
+	list    []token
+	open    []level // the containers around the value in hand
+	met     []*node // of the wanted keys so far
+	deepest int     // of the containers that are looked into, or empty
+}
+
 // tokens cuts a line that is one sound value, from i on. ok says whether it can be learned: it is not too long, has no
 // key with escapes, and nothing wanted comes twice.
 func (s *Scanner) tokens(line []byte, i int) (list []token, ok bool) {
-	list = s.cut[:0]
-	defer func() { s.cut = list }()
-	open, met := make([]level, 0, 2*templateDepth), make([]*node, 0, 32)
-	at, deepest := s.root, 0
-	for len(list) < mostTokens {
-		// A value starts at i.
-		entered := false
-		inner := at != nil && (line[i] == '{' && at.children != nil || line[i] == '[' && at.first != nil)
-		if inner || line[i] == '{' && len(open) < templateDepth || line[i] == '[' && len(open)+1 < duplicateDepth {
-			l := level{path: -1, object: line[i] == '{'}
-			if at != nil {
-				l.path = at.path
-			}
-			tok := token{start: i, end: space(line, i+1), path: l.path, part: beginOf}
-			if inner {
-				l.node = at
-			}
-			open, entered = append(open, l), true
-			deepest = max(deepest, len(open))
-			list, i = append(list, tok), tok.end
-		} else {
-			var tok token
-			if tok, i = s.value(line, i, len(open)); i < 0 {
-				return list, false
-			}
-			if at != nil {
-				tok.path = at.path
-			}
-			if tok.hole == branch && tok.depth > 0 {
-				deepest = max(deepest, tok.depth)
-			}
-			list = append(list, tok)
-		}
+	c := &s.cutter
+	*c = cutter{scanner: s, line: line, list: c.list[:0], open: c.open[:0], met: c.met[:0]}
+	ok = c.cut(i)
+	c.line = nil
+	return c.list, ok
+}
 
-		// Up to the next value: brackets are closed, and a key is passed.
-		at = nil
-		for {
-			if len(open) == 0 {
-				return append(list, token{start: i, end: i, hole: lineEnd, path: -1, depth: deepest}), true
+// cut is tokens.
+func (c *cutter) cut(i int) (ok bool) {
+	at := c.scanner.root // the node of the value at i, nil if nothing in it is wanted
+	for len(c.list) < mostTokens {
+		entered := c.looksInto(i, at)
+		if entered {
+			i = c.enter(i, at)
+		} else if i = c.value(i, at); i < 0 {
+			return false
+		}
+		for len(c.open) > 0 {
+			end, closed := c.leave(i)
+			if !closed {
+				break
 			}
-			l := open[len(open)-1]
-			tok := token{start: i, path: -1}
-			i = space(line, i)
-			if line[i] == ']' || line[i] == '}' {
-				i++
-				tok.end, tok.path, tok.part = i, l.path, endOf
-				list, open, entered = append(list, tok), open[:len(open)-1], false
-				continue
-			}
-			if !entered {
-				i = space(line, i+1) // a comma
-			} else if l.node != nil {
-				at = l.node.first // nil in an object
-			}
-			if l.object {
-				key := line[i+1 : s.text(line, i+1)-1]
-				if bytes.IndexByte(key, '\\') >= 0 {
-					return list, false
-				}
-				if l.node != nil {
-					at = l.node.child(key, hash(key))
-				}
-				if at != nil {
-					if slices.Contains(met, at) {
-						return list, false
-					}
-					met = append(met, at)
-				}
-				i = space(line, i+len(key)+2)
-				i = space(line, i+1) // a colon
-			}
-			tok.end = i
-			list = append(list, tok)
-			break
+			i, entered = end, false
+		}
+		if len(c.open) == 0 {
+			c.list = append(c.list, token{start: i, end: i, hole: lineEnd, path: -1, depth: c.deepest})
+			return true
+		}
+		if i, at, ok = c.next(i, entered); !ok {
+			return false
 		}
 	}
-	return list, false
+	return false
+}
+
+// looksInto says whether the value at i is a container whose values are tokens of their own.
+func (c *cutter) looksInto(i int, at *node) bool {
+	switch c.line[i] {
+	case '{':
+		return at.wants('{') || len(c.open) < templateDepth
+	case '[':
+		return at.wants('[') || len(c.open)+1 < duplicateDepth
+	}
+	return false
+}
+
+// enter cuts off the bracket at i that opens a container, with the white space behind it, and returns what follows.
+func (c *cutter) enter(i int, at *node) int {
+	l := level{path: -1, object: c.line[i] == '{'}
+	if at != nil {
+		l.path = at.path
+	}
+	if at.wants(c.line[i]) {
+		l.node = at
+	}
+	c.open = append(c.open, l)
+	c.deepest = max(c.deepest, len(c.open))
+	end := space(c.line, i+1)
+	c.list = append(c.list, token{start: i, end: end, path: l.path, part: beginOf})
+	return end
+}
+
+// leave cuts off the bracket at i, with the white space in front of it, if it closes the innermost container, and returns
+// what follows.
+func (c *cutter) leave(i int) (end int, closed bool) {
+	end = space(c.line, i)
+	if c.line[end] != ']' && c.line[end] != '}' {
+		return i, false
+	}
+	end++
+	last := len(c.open) - 1
+	c.list = append(c.list, token{start: i, end: end, path: c.open[last].path, part: endOf})
+	c.open = c.open[:last]
+	return end, true
+}
+
+// next cuts off what stands in front of the next value of the innermost container: a comma, unless the container has just
+// been entered, and in an object the key. It returns where the value starts, and its node.
+func (c *cutter) next(i int, entered bool) (start int, at *node, ok bool) {
+	l := c.open[len(c.open)-1]
+	from := i
+	i = space(c.line, i)
+	if !entered {
+		i = space(c.line, i+1)
+	}
+	switch {
+	case l.object:
+		key := c.line[i+1 : c.scanner.text(c.line, i+1)-1]
+		if bytes.IndexByte(key, '\\') >= 0 {
+			return i, nil, false
+		}
+		if l.node != nil {
+			at = l.node.child(key, hash(key))
+		}
+		if at != nil {
+			if slices.Contains(c.met, at) {
+				return i, nil, false
+			}
+			c.met = append(c.met, at)
+		}
+		i = space(c.line, i+len(key)+2)
+		i = space(c.line, i+1) // a colon
+	case entered && l.node != nil:
+		at = l.node.first
+	}
+	c.list = append(c.list, token{start: from, end: i, path: -1})
+	return i, at, true
+}
+
+// value cuts off a value that is not looked into, and returns its end, -1 if that can't be.
+func (c *cutter) value(i int, at *node) int {
+	t, end := c.scanner.value(c.line, i, len(c.open))
+	if end < 0 {
+		return -1
+	}
+	if at != nil {
+		t.path = at.path
+	}
+	if t.hole == branch { // empty: skip counts how deep the others are
+		c.deepest = max(c.deepest, t.depth)
+	}
+	c.list = append(c.list, t)
+	return end
 }
 
 // value is the token of a value that is not looked into, and where it ends, -1 if that can't be. A list that is empty has

@@ -6,66 +6,33 @@ import "bytes"
 // -1. It goes through the containers whose keys matter: those down to
 // duplicateDepth and those on the way to wanted values. All others it skips.
 func (s *Scanner) watch(line []byte, i int) int {
-	depth := 0
-	at := s.root // the node of the value at i, nil if nothing in it is wanted
+	depth := 0   // of the container around the value at i
+	at := s.root // the node of that value, nil if nothing in it is wanted
 	for {
 		// A value starts at i.
 		if i >= len(line) {
 			return s.failAt(line, i)
 		}
-		start := i
-		path := -1
-		if at != nil {
-			path = at.path
-		}
-		c := line[i]
-		switch {
+		start, within := i, false
+		switch c := line[i]; {
 		case c == '"':
 			i = s.text(line, i+1)
-		case c == '{' || c == '[':
-			inner := at != nil && (c == '{' && at.children != nil || c == '[' && at.first != nil)
-			if depth >= duplicateDepth && !inner {
-				i = s.skip(line, i, depth)
-				break
-			}
-			depth++
-			s.verdict.Depth = max(s.verdict.Depth, depth)
-			f := &s.frames[depth]
-			*f = frame{path: path, start: start, object: c == '{'}
-			if inner {
-				f.node = at
-			}
-			i++
-			if i < len(line) && line[i] <= ' ' {
-				i = space(line, i)
-			}
-			if f.object {
-				if depth <= duplicateDepth {
-					s.keys.open(depth)
-				}
-				if i >= len(line) || line[i] != '}' {
-					if i, at = s.key(line, i, depth); i < 0 {
-						return -1
-					}
-					continue
-				}
-			} else if i >= len(line) || line[i] != ']' {
-				if inner {
-					at = at.first
-				} else {
-					at = nil
-				}
-				continue
-			}
-			path = -1 // it is empty: its bracket is met again below
-		default:
+		case c != '{' && c != '[':
 			i = s.scalar(line, i)
+		case depth >= duplicateDepth && !at.wants(c):
+			i = s.skip(line, i, depth)
+		default:
+			depth++
+			i, at, within = s.enter(line, i, depth, at)
 		}
 		if i < 0 {
 			return -1
 		}
-		if path >= 0 {
-			s.spans[path] = Span{start, i}
+		if within {
+			continue
+		}
+		if at != nil && at.path >= 0 {
+			s.spans[at.path] = Span{start, i}
 		}
 
 		// A value ended before i: close what ends here, up to the next value.
@@ -79,36 +46,80 @@ func (s *Scanner) watch(line []byte, i int) int {
 			if i >= len(line) {
 				return s.failAt(line, i)
 			}
-			f := &s.frames[depth]
-			c := line[i]
-			if c == ',' {
-				i++
-				if i < len(line) && line[i] <= ' ' {
-					i = space(line, i)
+			if line[i] != ',' {
+				if i = s.leave(line, i, depth); i < 0 {
+					return -1
 				}
-				if f.object {
-					if i, at = s.key(line, i, depth); i < 0 {
-						return -1
-					}
-				} else {
-					at = nil
-				}
-				break
-			}
-			if f.object && c == '}' {
-				if depth <= duplicateDepth {
-					s.keys.close(depth)
-				}
-			} else if f.object || c != ']' {
-				return s.failAt(line, i)
+				depth--
+				continue
 			}
 			i++
-			if f.path >= 0 {
-				s.spans[f.path] = Span{f.start, i}
+			if i < len(line) && line[i] <= ' ' {
+				i = space(line, i)
 			}
-			depth--
+			at = nil
+			if s.frames[depth].object {
+				if i, at = s.key(line, i, depth); i < 0 {
+					return -1
+				}
+			}
+			break
 		}
 	}
+}
+
+// enter goes into the container at i, which is the depth-th, and on to its first
+// value: it returns where that starts, its node, and true. If the container is
+// empty, it returns the place of the bracket that closes it, and false. The
+// place is -1 after a fault.
+func (s *Scanner) enter(line []byte, i, depth int, at *node) (next int, first *node, within bool) {
+	c := line[i]
+	f := &s.frames[depth]
+	*f = frame{path: -1, start: i, object: c == '{'}
+	if at != nil {
+		f.path = at.path
+	}
+	if at.wants(c) {
+		f.node = at
+	}
+	s.verdict.Depth = max(s.verdict.Depth, depth)
+	if f.object && depth <= duplicateDepth {
+		s.keys.open(depth)
+	}
+	i++
+	if i < len(line) && line[i] <= ' ' {
+		i = space(line, i)
+	}
+	if i < len(line) && line[i] == c+('}'-'{') { // a closing bracket comes two behind its opening one in ASCII, curly or square
+		return i, nil, false
+	}
+	if f.object {
+		i, first = s.key(line, i, depth)
+		return i, first, true
+	}
+	if f.node != nil {
+		first = f.node.first
+	}
+	return i, first, true
+}
+
+// leave goes out of the depth-th container, if the bracket at i closes it, and
+// returns its end or -1.
+func (s *Scanner) leave(line []byte, i, depth int) int {
+	f := &s.frames[depth]
+	switch {
+	case f.object && line[i] == '}':
+		if depth <= duplicateDepth {
+			s.keys.close(depth)
+		}
+	case f.object || line[i] != ']':
+		return s.failAt(line, i)
+	}
+	i++
+	if f.path >= 0 {
+		s.spans[f.path] = Span{f.start, i}
+	}
+	return i
 }
 
 // key scans the key at i, its colon and the white space around it. It returns
