@@ -23,7 +23,7 @@ func (c *Checker) wrongResultIDs() {
 		}
 		call := m.up
 		if m.source != "" && (call == nil || call.uuid != m.source) {
-			call = c.byUUID[m.source]
+			call = c.ids.get(m.source)
 		}
 		if call == nil || call.role != roleAssistant || !c.astray(m, call) {
 			continue
@@ -175,7 +175,7 @@ func (c *Checker) outputsOf(id string) *outputs {
 	for _, m := range c.results()[id] {
 		call := m.up
 		if m.source != "" {
-			call = c.byUUID[m.source]
+			call = c.ids.get(m.source)
 		}
 		if m.role == roleResult && call != nil && call.says(blockCall, id) {
 			o.of[call] = append(o.of[call], m)

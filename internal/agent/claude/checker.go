@@ -76,7 +76,7 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 	return &Checker{
 		opts: opts, report: report, proof: newProof(),
 		verdict:     verdict{sentSet: &nodeSet{}}, // of a file without a conversation nothing is sent
-		recordTree:  recordTree{byUUID: map[string]*node{}, copies: map[session.Pos][]session.Pos{}},
+		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}},
 		sideRecords: sideRecords{snapshots: map[string]bool{}},
 		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}},
 	}

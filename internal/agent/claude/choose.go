@@ -65,7 +65,7 @@ type choice struct {
 // leftByChoice says whether a branch that leaves the way to the leaf that was asked for stood in the file then: it was left
 // on purpose.
 func (c *Checker) leftByChoice(head *node) bool {
-	leaf := c.byUUID[c.choice.leaf]
+	leaf := c.ids.get(c.choice.leaf)
 	if leaf == nil || head.new != nil || !head.pos().Less(c.choice.at) || head.up == leaf {
 		return false
 	}

@@ -112,7 +112,7 @@ func markAbove(n *node) *node {
 
 // beforeCompaction is the last record of what was compacted, nil if nothing of it is in the file. What was kept is a part of that.
 func (c *Checker) beforeCompaction(mark *node) *node {
-	last := c.byUUID[mark.ref2]
+	last := c.ids.get(mark.ref2)
 	if last == nil {
 		return mark.front
 	}
@@ -271,7 +271,7 @@ func (c *Checker) lostKept() {
 			c.saysNothing(n)
 			continue
 		}
-		kept := c.byUUID[n.ref2]
+		kept := c.ids.get(n.ref2)
 		for kept != nil && kept.role == roleLink {
 			kept = kept.up
 		}

@@ -17,7 +17,7 @@ type recordTree struct {
 	numbers       int     // of records, those that were dropped since among them
 	changes       int     // of the tree
 	some          some    // of what is rare among them
-	byUUID        map[string]*node
+	ids           recordIDs
 	byTime        []*node                       // those of the main conversation
 	copies        map[session.Pos][]session.Pos // where a record stands again, byte for byte
 	repeated      *draft                        // the finding that tells of those

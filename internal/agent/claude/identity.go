@@ -13,30 +13,18 @@ import (
 
 func sortedKeys(m map[string]gjson.Result) []string { return slices.Sorted(maps.Keys(m)) }
 
-// allApart notes the records by their ids, and says whether each has one, and one of its own.
-func (c *Checker) allApart() bool {
-	c.byUUID = make(map[string]*node, len(c.nodes))
-	for _, n := range c.nodes {
-		if n.uuid == "" {
-			return false
-		}
-		c.byUUID[n.uuid] = n
-	}
-	return len(c.byUUID) == len(c.nodes)
-}
-
 // duplicates takes later copies of a record out of the count, and gives records of their own that share an id.
 func (c *Checker) duplicates() {
-	if c.allApart() {
+	if !c.some.nameless && c.ids.apart(c.nodes) {
 		return
 	}
 	kept := make([]*node, 0, len(c.nodes))
-	c.byUUID = make(map[string]*node, len(c.nodes))
+	c.ids.byID = make(map[string]*node, len(c.nodes))
 	for _, n := range c.nodes {
-		other := c.byUUID[n.uuid]
+		other := c.ids.get(n.uuid)
 		switch {
 		case n.uuid == "" || other == nil:
-			c.byUUID[n.uuid] = n
+			c.ids.put(n)
 			kept = append(kept, n)
 		case other.sum == n.sum:
 			if c.repeated == nil {
@@ -55,7 +43,7 @@ func (c *Checker) duplicates() {
 				Message: "the same message was written before, with other details: the client uses this copy",
 			}})
 			other.replaced = true
-			c.byUUID[n.uuid] = n
+			c.ids.put(n)
 			kept = append(kept, n)
 		default:
 			other.sharesID = true
@@ -63,7 +51,7 @@ func (c *Checker) duplicates() {
 			kept = append(kept, n)
 		}
 	}
-	delete(c.byUUID, "")
+	delete(c.ids.byID, "")
 	c.nodes = slices.DeleteFunc(kept, func(n *node) bool { return n.replaced })
 	for i, n := range c.nodes {
 		n.index = i
@@ -124,7 +112,7 @@ func (c *Checker) identify() {
 			n.uuid = newID("record", old, n.parent, n.pos().String())
 		}
 		delete(missing, n.uuid)
-		c.byUUID[n.uuid] = n
+		c.ids.put(n)
 		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.uuidSpan.in(), int(n.start), "uuid", n.uuid)}})
 		if n.wrongID { // what follows it in the file hangs on it
 			for _, later := range c.naming(old) {

@@ -31,10 +31,10 @@ func keptOf(rec *session.Record) (list []keptRecord) {
 
 // keptBy are the records that a mark names as kept, as far as they are in the file and not taken out of it; whole says
 // whether these are all of them.
-func keptBy(mark *node, ids map[string]*node) (list []*node, whole bool) {
+func keptBy(mark *node, ids *recordIDs) (list []*node, whole bool) {
 	whole = true
 	for _, k := range mark.keeps {
-		n := ids[k.uuid]
+		n := ids.get(k.uuid)
 		if n == nil || n.dropped != nil {
 			whole = false
 			continue
@@ -47,7 +47,7 @@ func keptBy(mark *node, ids map[string]*node) (list []*node, whole bool) {
 // lastKept is the last record in the file that a mark names as kept, nil if there is none.
 func (c *Checker) lastKept(mark *node) *node {
 	for _, k := range slices.Backward(mark.keeps) {
-		if n := c.byUUID[k.uuid]; n != nil {
+		if n := c.ids.get(k.uuid); n != nil {
 			return n
 		}
 	}
@@ -61,7 +61,7 @@ func (c *Checker) brokenKept() {
 		return
 	}
 	for _, n := range c.nodes {
-		list, whole := keptBy(n, c.byUUID)
+		list, whole := keptBy(n, &c.ids)
 		if whole || n.side {
 			continue
 		}
@@ -75,7 +75,7 @@ func (c *Checker) brokenKept() {
 		}
 		var cuts []finding.Cut
 		n.own().keeps = slices.DeleteFunc(n.keeps, func(k keptRecord) bool {
-			if m := c.byUUID[k.uuid]; m != nil && m.dropped == nil {
+			if m := c.ids.get(k.uuid); m != nil && m.dropped == nil {
 				return false
 			}
 			if m, line, source := c.elsewhere(k.uuid); m != nil && n.front != nil {

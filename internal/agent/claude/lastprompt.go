@@ -76,7 +76,7 @@ func (c *Checker) promptAbove(n *node) *echo {
 		c.told = map[*node]*echo{}
 		for i := range c.echoes {
 			e := &c.echoes[i]
-			if root := beginning(c.byUUID[e.leaf]); e.last && root != nil && c.told[root] == nil {
+			if root := beginning(c.ids.get(e.leaf)); e.last && root != nil && c.told[root] == nil {
 				c.told[root] = e
 			}
 		}

@@ -52,7 +52,7 @@ func (c *Checker) aroundMarks() map[*node]bool {
 		if kept := c.lastKept(n); kept != nil {
 			return kept
 		}
-		return c.byUUID[n.ref2]
+		return c.ids.get(n.ref2)
 	}
 	around := map[*node]bool{}
 	for _, first := range firstOfCircles(c.nodes, c.numbers, up) {

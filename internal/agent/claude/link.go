@@ -95,7 +95,7 @@ func (c *Checker) parentOf(i int) *node {
 	if i > 0 && n.parent == c.nodes[i-1].uuid && n.parent != "" {
 		return c.nodes[i-1]
 	}
-	return c.byUUID[n.parent]
+	return c.ids.before(i, n.parent)
 }
 
 // tie finds, for each record, the one that it names as its parent, and the one before it in the file that belongs to the same
@@ -145,7 +145,7 @@ func (c *Checker) firstOfTree() *node {
 		if n.side {
 			continue
 		}
-		if root == nil && (n.parent == "" || c.byUUID[n.parent] == nil) && i == c.firstIndex() {
+		if root == nil && (n.parent == "" || c.ids.get(n.parent) == nil) && i == c.firstIndex() {
 			return n
 		}
 		if n.parent == "" && n.role != roleBoundary && (root == nil || n.when < root.when) {
@@ -174,7 +174,7 @@ func (c *Checker) adopt() {
 		if n.side {
 			continue
 		}
-		for p := c.byUUID[n.parent]; p != nil && p.side; p = c.byUUID[p.parent] {
+		for p := c.ids.before(n.index, n.parent); p != nil && p.side; p = c.ids.before(p.index, p.parent) {
 			p.side = false
 			c.changes++
 		}
@@ -183,7 +183,7 @@ func (c *Checker) adopt() {
 
 // ending reports that the record is lost that the client has noted as the session's end.
 func (c *Checker) ending() {
-	if c.leaf == "" || c.byUUID[c.leaf] != nil || c.opts.Live || len(c.nodes) == 0 || c.lostEnd() || c.lostLastPrompt() {
+	if c.leaf == "" || c.ids.get(c.leaf) != nil || c.opts.Live || len(c.nodes) == 0 || c.lostEnd() || c.lostLastPrompt() {
 		return
 	}
 	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{

@@ -62,7 +62,7 @@ func (c *Checker) orphanFrom(n *node, id string) *node {
 			continue
 		}
 		if m.role == roleResult {
-			named := m.source == id || m.source == "" && (m.parent == id || c.byUUID[m.parent] != nil)
+			named := m.source == id || m.source == "" && (m.parent == id || c.ids.get(m.parent) != nil)
 			if named && !c.anyCall(m) {
 				return m
 			}

@@ -130,6 +130,6 @@ func (c *Checker) impactOf(n, p *node) finding.Impact {
 
 // behindEnd says whether a record comes after the one that the client has noted as the conversation's end.
 func (c *Checker) behindEnd(n *node) bool {
-	end := c.byUUID[c.leaf]
+	end := c.ids.get(c.leaf)
 	return end != nil && end.index < n.index
 }

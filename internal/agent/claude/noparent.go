@@ -98,7 +98,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 	for _, d := range c.found[found:] {
 		d.also = children
 	}
-	p := c.byUUID[id]
+	p := c.ids.get(id)
 	for _, m := range children {
 		switch {
 		case m.up != nil:

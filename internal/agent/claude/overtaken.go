@@ -226,7 +226,7 @@ func (c *Checker) behindCompaction(d *draft, head, end, tip *node) *node {
 		return tip
 	}
 	c.hang(head, tip, d)
-	if c.byUUID[c.leaf] != nil && !under(end, c.byUUID[c.leaf]) {
+	if c.ids.get(c.leaf) != nil && !under(end, c.ids.get(c.leaf)) {
 		c.pointAt(d, end, false)
 	}
 	return end

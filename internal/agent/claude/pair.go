@@ -150,16 +150,16 @@ func (c *Checker) orphans() {
 			Message: "the call that this output answers is not in the file: the client drops the output, too",
 		}})
 		id := m.source
-		if id == "" || c.byUUID[id] != nil {
+		if id == "" || c.ids.get(id) != nil {
 			id = newID("call", m.uuid)
 		}
-		for c.byUUID[id] != nil { // hist has written it before, and the output does not name it
+		for c.ids.get(id) != nil { // hist has written it before, and the output does not name it
 			id = newID("call", id)
 		}
 		if !c.restored(d, id, p, m) {
 			c.rebuildCall(d, m, id, p, m)
 		}
-		call := c.byUUID[id]
+		call := c.ids.get(id)
 		if call.up != p { // what the record itself names may hang on the output
 			c.hang(call, p, d)
 		}

@@ -154,12 +154,12 @@ func (c *Checker) sentBehind(a *answer) bool {
 
 // spokenBefore is the message that a record follows by its parent's id, past what is none; nil if it is not found.
 func (c *Checker) spokenBefore(n *node) *node {
-	p := c.byUUID[n.parent]
+	p := c.ids.get(n.parent)
 	for steps := 0; p != nil && !p.hasMessage(); steps++ {
 		if steps == maxSiblings {
 			return nil
 		}
-		p = c.byUUID[p.parent]
+		p = c.ids.get(p.parent)
 	}
 	return p
 }
@@ -180,7 +180,7 @@ func (c *Checker) partLost(a *answer) bool {
 	}
 	after := a.thinks.pos()
 	for _, n := range c.nodes[a.thinks.index:min(len(c.nodes), a.thinks.index+maxSiblings)] {
-		p := c.byUUID[n.parent]
+		p := c.ids.get(n.parent)
 		if n.parent != "" && p == nil || ofIt(n) && (len(c.copies[n.pos()]) > 0 || p != nil && p.index > n.index) {
 			return true
 		}

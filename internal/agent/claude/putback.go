@@ -64,12 +64,13 @@ func (c *Checker) wholeAgain() {
 		switch {
 		case m == nil || m.side || len(m.faults) > 0 || n.parent != m.parent || n.msg != m.msg:
 			continue // it is another record, or not whole there either
-		case n.parent != "" && c.byUUID[n.parent] == nil || c.byUUID[m.uuid] != nil && c.byUUID[m.uuid] != n:
+		case n.parent != "" && c.ids.get(n.parent) == nil || c.ids.get(m.uuid) != nil && c.ids.get(m.uuid) != n:
 			continue // its line is to be changed, or it stands here already
 		}
 		delete(missing, m.uuid)
 		m.place, m.index, m.number, m.mended = n.place, i, n.number, true
-		c.nodes[i], c.byUUID[m.uuid] = m, m
+		c.ids.put(m)
+		c.nodes[i] = m
 		c.some.note(m)
 		for i := range m.blocks {
 			c.noteID(&m.blocks[i])
@@ -86,7 +87,7 @@ func (c *Checker) wholeAgain() {
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n.place, n.index, n.own().new = beside.place, beside.index, &made{parent: n.parent}
-	up := c.byUUID[n.parent]
+	up := c.ids.get(n.parent)
 	if up == nil && parent != nil {
 		line = withParent(line, n, parent.uuid)
 		up, n.new.parent = parent, parent.uuid
@@ -107,7 +108,7 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	n := &node{
 		place: beside.place, words: &words{typ: m.typ}, uuid: m.uuid, parent: m.parent, when: m.when, source: m.source,
-		rare: &rare{new: &m}, index: beside.index, up: c.byUUID[m.parent],
+		rare: &rare{new: &m}, index: beside.index, up: c.ids.get(m.parent),
 	}
 	switch {
 	case m.typ == "system":
@@ -143,7 +144,7 @@ func (c *Checker) grow(n *node) {
 	c.changes++
 	n.join()
 	c.some.note(n)
-	c.byUUID[n.uuid] = n
+	c.ids.put(n)
 	c.added = append(c.added, n)
 }
 
@@ -203,7 +204,7 @@ func (c *Checker) lostEnd() bool {
 	if n == nil || n.side || !n.hasMessage() || c.calledBefore(n) {
 		return false
 	}
-	up := c.byUUID[n.parent]
+	up := c.ids.get(n.parent)
 	if n.parent == "" && source == pieceSource { // that part of its line is gone
 		up = last
 	}
@@ -232,7 +233,7 @@ func (c *Checker) answeredBeside(d *draft, call *node, callID string, last *node
 		return nil
 	}
 	n := nodeOf(line)
-	if n.side || n.role != roleResult || n.uuid == "" || c.byUUID[n.uuid] != nil {
+	if n.side || n.role != roleResult || n.uuid == "" || c.ids.get(n.uuid) != nil {
 		return nil
 	}
 	beside, op := last, finding.After

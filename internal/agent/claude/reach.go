@@ -98,7 +98,7 @@ func (c *Checker) addOutputs(sent *nodeSet, all []*node) {
 
 // hungKept are the records that a compaction's mark keeps once all is mended.
 func (c *Checker) hungKept(mark *node) []*node {
-	list, _ := keptBy(mark, c.byUUID)
+	list, _ := keptBy(mark, &c.ids)
 	return list
 }
 

@@ -37,7 +37,7 @@ func (c *Checker) inFrontOfMark() bool {
 	first := path[len(path)-1] // it belongs behind the mark, as all the others
 	late := first.index < mark.index
 	kept := map[*node]bool{}
-	for list, _ := keptBy(mark, c.byUUID); len(list) > 0; list = list[1:] {
+	for list, _ := keptBy(mark, &c.ids); len(list) > 0; list = list[1:] {
 		kept[list[0]] = true
 	}
 	var early []*node // parents first

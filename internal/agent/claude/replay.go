@@ -89,10 +89,10 @@ func (c *Checker) repeatedEnd() {
 
 // tipAmongCopies is the record that the newest client begins at because copies stand behind the end, nil if there is none.
 func (c *Checker) tipAmongCopies() *node {
-	if leaf := c.byUUID[c.leaf]; leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
+	if leaf := c.ids.get(c.leaf); leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
 		return goesOn(leaf, answerHead(leaf, hung), c.lastLinkOrCopy())
 	}
-	if last := c.lastLinkOrCopy(); c.leaf != "" && c.byUUID[c.leaf] == nil && c.takes(last) {
+	if last := c.lastLinkOrCopy(); c.leaf != "" && c.ids.get(c.leaf) == nil && c.takes(last) {
 		return last
 	}
 	last := c.lastCopied()

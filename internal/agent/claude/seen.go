@@ -34,7 +34,7 @@ func (c *Checker) seen(nodes []*node) int64 {
 
 // sentOf are the records that the newest client sends of the file as it reads it.
 func (c *Checker) sentOf(r *reading) *nodeSet {
-	tip := r.ids[c.leaf]
+	tip := r.ids.get(c.leaf)
 	if tip == nil || !saysAnything(tip, r.up) {
 		if last := r.last(); c.leaf != "" && last != nil && saysAnything(last, r.up) {
 			return c.reach(last, r.up, r.keeps, r.nodes)
@@ -54,7 +54,7 @@ func (c *Checker) sentOf(r *reading) *nodeSet {
 // chooses for those whose own is missing.
 type reading struct {
 	nodes  []*node
-	ids    map[string]*node
+	ids    *recordIDs
 	chosen map[*node]*node
 	cut    map[*node]bool // the records at which circles of parents are cut, as if their own were missing
 	whole  bool           // it is all that stands there
@@ -69,14 +69,11 @@ func (c *Checker) reading(nodes []*node) *reading {
 	}
 	maybe := c.some.mended || c.some.nameless || c.some.mistyped || c.some.odd
 	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !(maybe && slices.ContainsFunc(nodes, unread)) {
-		return &reading{nodes: nodes, ids: c.byUUID, whole: true, numbers: c.numbers} // each has an id of its own
+		return &reading{nodes: nodes, ids: &c.ids, whole: true, numbers: c.numbers} // each has an id of its own
 	}
 	r := &reading{nodes: slices.DeleteFunc(slices.Clone(nodes), unread), numbers: c.numbers}
-	r.ids = make(map[string]*node, len(r.nodes))
-	for _, n := range r.nodes {
-		r.ids[n.uuid] = n
-	}
-	r.nodes = slices.DeleteFunc(r.nodes, func(n *node) bool { return r.ids[n.uuid] != n }) // of those with one id it reads the last
+	r.ids = mapped(r.nodes)
+	r.nodes = slices.DeleteFunc(r.nodes, func(n *node) bool { return r.ids.get(n.uuid) != n }) // of those with one id it reads the last
 	return r
 }
 
@@ -102,7 +99,7 @@ func (r *reading) up(n *node) *node {
 	if r.whole && n.index > 0 && r.nodes[n.index-1].uuid == n.parent { // mostly it stands in front of it
 		return r.nodes[n.index-1]
 	}
-	if p := r.ids[n.parent]; p != nil && !r.cut[n] {
+	if p := r.ids.before(n.index, n.parent); p != nil && !r.cut[n] {
 		return p
 	}
 	if r.chosen == nil {
@@ -166,7 +163,7 @@ func (r *reading) newestBelow(top *node) *node {
 // openCircles cuts each circle of parents at its first record in the file.
 func (r *reading) openCircles() {
 	r.cut, r.chosen = map[*node]bool{}, nil
-	for _, n := range firstOfCircles(r.nodes, r.numbers, func(n *node) *node { return r.ids[n.parent] }) {
+	for _, n := range firstOfCircles(r.nodes, r.numbers, func(n *node) *node { return r.ids.get(n.parent) }) {
 		r.cut[n] = true
 	}
 }
@@ -188,12 +185,12 @@ func (r *reading) heal() {
 	}
 	times := byTime(r.nodes, func(n *node) bool { return !n.side && n.when != 0 })
 	for _, n := range r.nodes {
-		if p := r.ids[n.parent]; p != nil && !r.cut[n] && root(p) != n {
+		if p := r.ids.get(n.parent); p != nil && !r.cut[n] && root(p) != n {
 			above[n] = p
 		}
 	}
 	for _, n := range r.nodes {
-		if n.parent == "" || n.when == 0 || r.ids[n.parent] != nil && !r.cut[n] {
+		if n.parent == "" || n.when == 0 || r.ids.get(n.parent) != nil && !r.cut[n] {
 			continue
 		}
 		until, _ := slices.BinarySearchFunc(times, n.when+1, func(m *node, when int64) int { return cmp.Compare(m.when, when) })

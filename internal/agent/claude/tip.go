@@ -7,7 +7,7 @@ import (
 // tipOf is the record that the newest client begins at, given what the last last-prompt record names. A record that it can't
 // take there counts otherwise than none: it then begins at the last record of the file, a message or not (2.1.330, measured).
 func (c *Checker) tipOf(leaf string) *node {
-	start := c.byUUID[leaf]
+	start := c.ids.get(leaf)
 	if c.takes(start) {
 		return goesOn(start, answerHead(start, hung), c.lastLink())
 	}
