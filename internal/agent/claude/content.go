@@ -113,7 +113,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 		})
 		return true
 	}
-	kind := v.word("type")
+	kind := v.word(keyType)
 	switch {
 	case !v.isObject():
 		return out(ruleBadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
@@ -122,14 +122,14 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 	}
 	switch b.kind {
 	case blockText:
-		if !hasWords(v.raw("text")) {
+		if !hasWords(v.raw(keyText)) {
 			newest := finding.Notes // the newest client drops it, but of a prompt it leaves nothing
 			if n.isPrompt() && len(n.blocks) == 1 {
 				newest = finding.Loses
 			}
 			out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
 			f := &n.faults[len(n.faults)-1]
-			f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.raw("text")) > len(`""`)
+			f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.raw(keyText)) > len(`""`)
 			return true
 		}
 	case blockThinking:
@@ -184,16 +184,16 @@ func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
 
 // thinkingProblem says what keeps the API from taking a thinking block, "" if nothing does that can be seen.
 func (n *node) thinkingProblem(v *value) string {
-	if string(v.word("type")) == "redacted_thinking" {
-		if data := v.raw("data"); len(data) <= len(`""`) || data[0] != '"' {
+	if string(v.word(keyType)) == "redacted_thinking" {
+		if data := v.raw(keyData); len(data) <= len(`""`) || data[0] != '"' {
 			return "a redacted thinking block has no data"
 		}
 		return ""
 	}
-	switch sig := v.raw("signature"); {
+	switch sig := v.raw(keySignature); {
 	case len(sig) <= len(`""`) || sig[0] != '"':
 		return "a thinking block has no signature"
-	case !begins(v.raw("thinking"), '"'):
+	case !begins(v.raw(keyThinking), '"'):
 		return "a thinking block has no text member"
 	case !n.foreign && !isSignature(wordOf(sig)):
 		return "a thinking block's signature is not base64"
@@ -223,11 +223,11 @@ func (n *node) typeless(b *block, cut *value, keep *keeper, out func(*finding.Ru
 	}
 	switch kind {
 	case "tool_use":
-		b.kind, b.name = blockCall, keep.name(cut.word("name"))
-		b.id, b.value = keep.id(cut, "id", b.span.from())
+		b.kind, b.name = blockCall, keep.name(cut.word(keyName))
+		b.id, b.value = keep.id(cut, keyID, b.span.from())
 	case "tool_result":
 		b.kind = blockResult
-		b.id, b.value = keep.id(cut, "tool_use_id", b.span.from())
+		b.id, b.value = keep.id(cut, keyResultID, b.span.from())
 		if n.role == roleUser {
 			n.role = roleResult
 		}
@@ -247,10 +247,10 @@ func (n *node) checkCall(b *block, v *value) {
 			cuts: []finding.Cut{setMember(b.span.in(), v.text, "name", lostToolName)}, impact: onAll(finding.Rejects),
 		})
 	}
-	if begins(v.raw("input"), '{') {
+	if begins(v.raw(keyInput), '{') {
 		return
 	}
-	input := gjson.ParseBytes(v.raw("input"))
+	input := gjson.ParseBytes(v.raw(keyInput))
 	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), impact: onAll(finding.Rejects)}
 	if inner := gjson.Parse(input.String()); input.Type == gjson.String && jsonl.Valid([]byte(input.String())) && inner.IsObject() {
 		f.fix = finding.Exact
@@ -268,7 +268,7 @@ func (n *node) checkCall(b *block, v *value) {
 
 // checkResult looks at what a tool answered.
 func (n *node) checkResult(rec *session.Record, b *block, v *value) {
-	content := v.raw("content")
+	content := v.raw(keyContent)
 	bad := func(message string, where jsonl.Span, in []byte, member string) {
 		words, source := toldBeside(field(rec, fieldToolResult))
 		f := fault{
@@ -282,7 +282,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		n.fault(f)
 	}
 	none := len(content) == 0 || string(content) == "null"
-	if v.isTrue("is_error") && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
+	if v.isTrue(keyError) && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
 		bad("an error without words", b.span.in(), v.text, "content")
 		return
 	}
@@ -293,16 +293,16 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		n.wordless(b, setMember(b.span.in(), v.text, "content", string(content)), "a tool's output is neither words nor a list of blocks")
 		return
 	}
-	start := b.span.from() + v.at("content")
+	start := b.span.from() + v.at(keyContent)
 	gjson.ParseBytes(content).ForEach(func(_, c gjson.Result) bool {
 		part, at := valueOf([]byte(c.Raw)), start+c.Index
 		if !part.isObject() {
 			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: object{"type": "text", "text": c.String()}.json()}, "a block of a tool's output is not an object")
 			return true
 		}
-		switch string(part.word("type")) {
+		switch string(part.word(keyType)) {
 		case "text":
-			if !hasWords(part.raw("text")) {
+			if !hasWords(part.raw(keyText)) {
 				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.text, "text")
 			}
 		case "image":
@@ -357,27 +357,18 @@ func knownBlock(kind string) bool {
 	return slices.Contains(blockTypes, kind) || strings.HasSuffix(kind, "_tool_result") || strings.HasSuffix(kind, "_tool_use")
 }
 
-// blockKeys are the members of the blocks whose members the API has published.
-var blockKeys = map[string][]string{
-	"text":        {"type", "text", "citations", "cache_control", "parsed_output"},
-	"thinking":    {"type", "thinking", "signature"},
-	"tool_use":    {"type", "id", "name", "input", "cache_control", "caller", "toolset_name"},
-	"tool_result": {"type", "tool_use_id", "content", "is_error", "cache_control", "toolset_name"},
-	"image":       {"type", "source", "cache_control", "transformations"},
-}
-
 // extraKeys reports members that the API refuses.
 func (n *node) extraKeys(b *block, v *value, kind []byte) {
 	known, ok := blockKeys[string(kind)]
-	if !ok {
+	if !ok || v.keys&^known == 0 || newerThanKnown(n.version) {
 		return
 	}
 	for i := range v.members {
 		m := &v.members[i]
-		if slices.ContainsFunc(known, func(k string) bool { return k == string(v.key(m)) }) || newerThanKnown(n.version) {
+		if known&(1<<m.key) != 0 {
 			continue
 		}
-		key := string(v.key(m))
+		key := string(v.name(m))
 		cut := session.DropMember(v.text, "", gjsonPath(key))
 		if cut.End == 0 {
 			continue

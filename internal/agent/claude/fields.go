@@ -32,6 +32,15 @@ const (
 	fieldBlockType
 	fieldBlockID
 	fieldResultID
+	fieldBlock
+	fieldBlockName
+	fieldBlockInput
+	fieldBlockCaller
+	fieldBlockText
+	fieldBlockContent
+	fieldBlockError
+	fieldBlockThinking
+	fieldBlockSignature
 	fieldSource
 	fieldPromptID
 	fieldToolResult
@@ -63,6 +72,10 @@ var paths = [fieldCount]string{
 	fieldRole: "message.role", fieldModel: "message.model", fieldContent: "message.content",
 	fieldStopReason: "message.stop_reason", fieldBlockType: "message.content.[0].type",
 	fieldBlockID: "message.content.[0].id", fieldResultID: "message.content.[0].tool_use_id",
+	fieldBlock: "message.content.[0]", fieldBlockName: "message.content.[0].name", fieldBlockInput: "message.content.[0].input",
+	fieldBlockCaller: "message.content.[0].caller", fieldBlockText: "message.content.[0].text",
+	fieldBlockContent: "message.content.[0].content", fieldBlockError: "message.content.[0].is_error",
+	fieldBlockThinking: "message.content.[0].thinking", fieldBlockSignature: "message.content.[0].signature",
 	fieldSource: "sourceToolAssistantUUID", fieldPromptID: "promptId", fieldToolResult: "toolUseResult",
 	fieldAgentID: "agentId", fieldLeaf: "leafUuid", fieldExplicit: "explicit", fieldLastPrompt: "lastPrompt",
 	fieldOperation: "operation", fieldPlainContent: "content", fieldHash: "hash", fieldTail: "tail", fieldBase: "base",

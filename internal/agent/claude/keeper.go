@@ -46,12 +46,12 @@ func (t *keeper) as(kept string, rec *session.Record, f int) string {
 }
 
 // id is the id of a call, and where in the record it stands.
-func (t *keeper) id(v *value, key string, block int) (string, span) {
-	m := v.member(key)
+func (t *keeper) id(v *value, name key, block int) (string, span) {
+	m := v.member(name)
 	if m.end == 0 {
 		return "", span{}
 	}
-	return t.keep(v.word(key)), spanOf(jsonl.Span{Start: block + m.at, End: block + m.end})
+	return t.keep(v.word(name)), spanOf(jsonl.Span{Start: block + m.at, End: block + m.end})
 }
 
 // maxNames is how many names of tools are remembered, for them to be kept once.

@@ -229,6 +229,24 @@ type tools struct {
 	room   []block // for what is kept of those
 }
 
+// add reads a block that stands at a place in the record.
+func (t *tools) add(v *value, at int) {
+	b := block{kind: blockOther, span: spanOf(jsonl.Span{Start: at, End: at + max(1, len(v.text))})}
+	switch string(v.word(keyType)) {
+	case "text":
+		b.kind = blockText
+	case "thinking", "redacted_thinking":
+		b.kind = blockThinking
+	case "tool_use":
+		b.kind, b.name = blockCall, t.keeper.name(v.word(keyName))
+		b.id, b.value = t.keeper.id(v, keyID, at)
+	case "tool_result":
+		b.kind = blockResult
+		b.id, b.value = t.keeper.id(v, keyResultID, at)
+	}
+	t.blocks = append(t.blocks, b)
+}
+
 // keepBlocks takes the blocks of a record over.
 func (t *tools) keepBlocks() []block {
 	if len(t.room) < len(t.blocks) {
@@ -334,32 +352,21 @@ func (n *node) readMessage(rec *session.Record, with *tools) {
 		n.checkText(rec, content)
 		return
 	}
-	results := 0
-	for i := pastSpace(raw, 1); i < len(raw) && raw[i] != ']'; i = pastSpace(raw, i) {
-		if raw[i] == ',' {
-			i++
-			continue
+	if v := with.parts.only(rec); v != nil {
+		with.add(v, rec.Spans[fieldBlock].Start)
+	} else {
+		for i := pastSpace(raw, 1); i < len(raw) && raw[i] != ']'; i = pastSpace(raw, i) {
+			if raw[i] == ',' {
+				i++
+				continue
+			}
+			v := with.parts.cut(raw[i:])
+			with.add(v, content.Start+i)
+			i += max(1, len(v.text))
 		}
-		at, v := content.Start+i, with.parts.cut(raw[i:])
-		i += max(1, len(v.text))
-		blk := block{kind: blockOther, span: spanOf(jsonl.Span{Start: at, End: content.Start + i})}
-		switch string(v.word("type")) {
-		case "text":
-			blk.kind = blockText
-		case "thinking", "redacted_thinking":
-			blk.kind = blockThinking
-		case "tool_use":
-			blk.kind, blk.name = blockCall, with.keeper.name(v.word("name"))
-			blk.id, blk.value = with.keeper.id(v, "id", at)
-		case "tool_result":
-			blk.kind = blockResult
-			results++
-			blk.id, blk.value = with.keeper.id(v, "tool_use_id", at)
-		}
-		with.blocks = append(with.blocks, blk)
 	}
 	n.blocks = with.keepBlocks()
-	if results > 0 && n.role == roleUser {
+	if n.role == roleUser && slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockResult }) {
 		n.role = roleResult
 	}
 	n.filler = n.role == roleAssistant && string(text(rec, fieldModel)) == synthetic && !n.synthetic

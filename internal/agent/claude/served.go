@@ -22,9 +22,9 @@ func (n *node) serve(kind string, v *value, span jsonl.Span) {
 	s.tool, s.output = strings.CutSuffix(kind, "_tool_result")
 	switch {
 	case s.output && s.tool != "mcp": // those name their server, too
-		s.id = string(v.word("tool_use_id"))
+		s.id = string(v.word(keyResultID))
 	case strings.HasSuffix(kind, "_tool_use"):
-		s.id, s.tool = string(v.word("id")), string(v.word("name"))
+		s.id, s.tool = string(v.word(keyID)), string(v.word(keyName))
 	}
 	if s.id != "" {
 		n.own().served = append(n.served, s)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// ownWords begin the texts that a client writes for the user where nothing was asked, or only to compact.
+// ownWords begin the texts that a client writes for the user where nothing was asked, or only to compact. Few other texts
+// begin with the first characters of these.
 var ownWords = [][]byte{
 	[]byte(`"[Request interrupted by user`), []byte(`"<command-name>`), []byte(`"<command-message>`), []byte(`"<local-command-`), []byte(`"<bash-`), []byte(`"/compact`),
 }
@@ -18,7 +20,7 @@ var ownWords = [][]byte{
 func asksNothing(content []byte) bool {
 	const front = len(`[{"type":"text","text":`)
 	for i := range min(len(content), front+1) {
-		if content[i] == '"' && slices.ContainsFunc(ownWords, func(w []byte) bool { return bytes.HasPrefix(content[i:], w) }) {
+		if content[i] == '"' && i+1 < len(content) && strings.IndexByte("[</", content[i+1]) >= 0 && slices.ContainsFunc(ownWords, func(w []byte) bool { return bytes.HasPrefix(content[i:], w) }) {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // value is a content block, or a part of one, cut into its members by one look at its bytes: an output may be megabytes long,
@@ -17,12 +17,13 @@ import (
 type value struct {
 	text    []byte
 	members []entry // none if it is no object
+	keys    keySet  // of the members
 }
 
 // entry is a member of an object: where in it its key and its value begin and end.
 type entry struct {
 	keyAt, keyEnd, at, end int
-	escaped                bool // something in the key is
+	key                    key
 }
 
 // valueOf cuts a value that is valid JSON.
@@ -35,7 +36,13 @@ func cutInto(room []entry, text []byte) value {
 		return value{text: text[:pastValue(text, 0)]}
 	}
 	members, end := cutObject(room[len(room):], text)
-	return value{text: text[:end], members: members}
+	v := value{text: text[:end], members: members}
+	for i := range members {
+		m := &members[i]
+		m.key = keyOf(v.name(m))
+		v.keys |= 1 << m.key
+	}
+	return v
 }
 
 // cutObject adds the members of the object with which a text begins, and says where the object is over.
@@ -43,7 +50,6 @@ func cutObject(members []entry, raw []byte) ([]entry, int) {
 	i := pastSpace(raw, 1)
 	for ; i < len(raw) && raw[i] == '"'; i = pastSpace(raw, i) {
 		m := entry{keyAt: i, keyEnd: pastString(raw, i)}
-		m.escaped = slices.Contains(raw[i:m.keyEnd], '\\')
 		m.at = pastSpace(raw, min(len(raw), pastSpace(raw, m.keyEnd)+1)) // behind the colon
 		m.end = pastValue(raw, m.at)
 		members = append(members, m)
@@ -63,12 +69,47 @@ type cutter struct {
 	entries []entry
 }
 
-// cut adds the block with which a text begins. It is good until done.
-func (c *cutter) cut(text []byte) *value {
+// room makes room for the members of another block.
+func (c *cutter) room() {
 	if cap(c.entries)-len(c.entries) < usualMembers {
 		c.entries = make([]entry, 0, 8*usualMembers)
 	}
-	v := cutInto(c.entries, text)
+}
+
+// cut adds the block with which a text begins. It is good until done.
+func (c *cutter) cut(text []byte) *value {
+	c.room()
+	return c.add(cutInto(c.entries, text))
+}
+
+// only is cut for the block of a message that has but one, given the record: of its members the scanner has told where they
+// are. It is nil unless those are all that the block holds.
+func (c *cutter) only(rec *session.Record) *value {
+	at, list := rec.Spans[fieldBlock], rec.Spans[fieldContent]
+	if at.Start != list.Start+1 || at.End != list.End-1 || rec.Raw[at.Start] != '{' {
+		return nil
+	}
+	c.room()
+	v := value{text: at.Of(rec.Raw), members: c.entries[len(c.entries):]}
+	rest := len(v.text) - len("{")
+	for _, f := range fieldsOf(text(rec, fieldBlockType)) {
+		s, name := rec.Spans[f.field], len(keys[f.key])
+		if s.End == 0 {
+			continue
+		}
+		rest -= len(`"":`) + name + s.End - s.Start + len(",") // or the last bracket
+		s.Start, s.End = s.Start-at.Start, s.End-at.Start
+		v.members = append(v.members, entry{keyAt: s.Start - name - len(`"":`), keyEnd: s.Start - len(":"), at: s.Start, end: s.End, key: f.key})
+		v.keys |= 1 << f.key
+	}
+	if rest != 0 {
+		return nil
+	}
+	return c.add(v)
+}
+
+// add adds a block that is cut.
+func (c *cutter) add(v value) *value {
 	if end := len(c.entries) + len(v.members); end <= cap(c.entries) {
 		c.entries = c.entries[:end]
 	}
@@ -87,18 +128,13 @@ func (v *value) isObject() bool { return begins(v.text, '{') }
 // parsed is the value as gjson has it, in memory of its own.
 func (v *value) parsed() gjson.Result { return gjson.ParseBytes(v.text) }
 
-// key is the name of a member.
-func (v *value) key(m *entry) []byte {
-	if m.escaped {
-		return wordOf(v.text[m.keyAt:m.keyEnd])
-	}
-	return v.text[m.keyAt+1 : m.keyEnd-1]
-}
+// name is the name of a member.
+func (v *value) name(m *entry) []byte { return wordOf(v.text[m.keyAt:m.keyEnd]) }
 
 // member is the first of a name, a zero one if there is none: as clients read it.
-func (v *value) member(key string) entry {
+func (v *value) member(name key) entry {
 	for i := range v.members {
-		if m := &v.members[i]; string(v.key(m)) == key {
+		if m := &v.members[i]; m.key == name {
 			return *m
 		}
 	}
@@ -106,22 +142,22 @@ func (v *value) member(key string) entry {
 }
 
 // raw is a member's value as it stands there, nil if there is none.
-func (v *value) raw(key string) []byte {
-	if m := v.member(key); m.end > 0 {
+func (v *value) raw(name key) []byte {
+	if m := v.member(name); m.end > 0 {
 		return v.text[m.at:m.end]
 	}
 	return nil
 }
 
 // at is where a member's value begins.
-func (v *value) at(key string) int { return v.member(key).at }
+func (v *value) at(name key) int { return v.member(name).at }
 
 // word is a member's value, decoded.
-func (v *value) word(key string) []byte { return wordOf(v.raw(key)) }
+func (v *value) word(name key) []byte { return wordOf(v.raw(name)) }
 
 // isTrue says whether a member's value is true, or what else a client takes for it.
-func (v *value) isTrue(key string) bool {
-	raw := v.raw(key)
+func (v *value) isTrue(name key) bool {
+	raw := v.raw(name)
 	return len(raw) > 0 && raw[0] != 'f' && gjson.ParseBytes(raw).Bool()
 }
 

@@ -32,7 +32,7 @@ func FuzzValue(f *testing.F) {
 				t.Fatalf("%q: %d members, and there is %s", raw, i, key.Raw)
 			}
 			m := v.members[i]
-			if string(v.key(&m)) != key.String() || m.keyAt != key.Index || m.at != value.Index || raw[m.at:m.end] != value.Raw || string(wordOf([]byte(raw[m.at:m.end]))) != value.String() {
+			if string(v.name(&m)) != key.String() || keys[m.key] != key.String() && m.key != keyOther || m.keyAt != key.Index || m.at != value.Index || raw[m.at:m.end] != value.Raw || string(wordOf([]byte(raw[m.at:m.end]))) != value.String() {
 				t.Fatalf("%q: %+v is %s at %d: %q at %d", raw, m, key.Raw, key.Index, value.Raw, value.Index)
 			}
 			i++

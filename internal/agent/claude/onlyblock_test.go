@@ -1,0 +1,63 @@
+package claude
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// TestOnlyBlock: a message's only block has the members that the scanner tells, or it is cut by itself.
+func TestOnlyBlock(t *testing.T) {
+	blocks := []string{
+		`{"type":"text","text":"words"}`, `{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls","type":"text"},"caller":{"type":"direct"}}`,
+		`{"tool_use_id":"toolu_1","type":"tool_result","content":[{"type":"text","text":"a"}],"is_error":false}`,
+		`{"type":"thinking","thinking":"","signature":"abc="}`, `{}`, `"words"`, `7`, `{"type":"image","source":{"type":"base64","data":"aaaa"}}`,
+	}
+	pieces := []string{
+		`"type":"text",`, `,"id":"x"`, `"\u0074ype":"text",`, ` `, `,`, `{`, `}`, `"`, `[`, `]`, `,"caller":null`, `"text":"",`, `"citations":[],`, `,"":0`, "\n", `\`, `"input":{},`,
+		`},{"type":"text","text":"more"`, `"content":[`, `"message":{"content":[{"type":"text"}]},`,
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	scanner, rec := jsonl.NewScanner(shape), session.Record{Spans: make([]jsonl.Span, fieldCount)}
+	var parts cutter
+	only := 0
+	for range 200_000 {
+		line := `{"type":"user","message":{"role":"user","content":[` + blocks[r.IntN(len(blocks))] + `]},"uuid":"u"}`
+		for range r.IntN(3) {
+			at := r.IntN(len(line))
+			line = line[:at] + pieces[r.IntN(len(pieces))] + line[at+r.IntN(2):]
+		}
+		rec.Raw = []byte(line)
+		if v := scanner.Scan(rec.Raw, rec.Spans); v.Fault != jsonl.None {
+			continue
+		}
+		raw := field(&rec, fieldContent)
+		if !begins(raw, '[') {
+			continue
+		}
+		got := parts.only(&rec)
+		if got == nil {
+			continue
+		}
+		only++
+		want := parts.cut(raw[1:])
+		slices.SortFunc(got.members, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
+		if string(got.text)+"]" != string(raw[1:]) || string(want.text) != string(got.text) || got.keys != want.keys || !slices.Equal(got.members, want.members) {
+			t.Fatalf("%s: %+v\nwant %+v", line, got, want)
+		}
+		parts.done()
+	}
+	if only < 10_000 {
+		t.Errorf("only %d messages had one block that was not cut by itself", only)
+	}
+	line := `{"message":{"content":[` + strings.Join(blocks[:2], ",") + `]}}`
+	rec.Raw = []byte(line)
+	if scanner.Scan(rec.Raw, rec.Spans); parts.only(&rec) != nil {
+		t.Error("one of two blocks is taken for the only one")
+	}
+}
