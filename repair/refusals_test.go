@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -245,6 +246,16 @@ func TestSwappedMessages(t *testing.T) {
 	const prompt, answer = 3, 27
 	lines[prompt], lines[answer] = lines[answer], lines[prompt]
 	if _, _, err := repairAs(joined(lines), lint.Options{Mend: Choice{}.Allows}, Choice{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMovedAnswer: an answer that stands far in front of its event, and is put back behind it, was not written there a second time.
+func TestMovedAnswer(t *testing.T) {
+	lines := linesOf(t, "../fixtures/codex/rules/stale-wake/ok.jsonl")
+	const firstPrompt, answer = 4, 27
+	moved := slices.Insert(slices.Delete(slices.Clone(lines), answer, answer+1), firstPrompt+1, lines[answer])
+	if _, _, err := repairAs(joined(moved), lint.Options{Mend: Choice{}.Allows}, Choice{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -28,7 +28,8 @@ type doubledItems struct {
 	inFront textSum           // what the previous record shows
 	late    []byte            // the latest time so far, as it is written
 	lateAt  session.Pos       // of the first record with that time
-	back    session.Pos       // of the first record since then that has an earlier one; the zero value if there is none
+	earlier []byte            // the latest time but that
+	back    session.Pos       // of the first record since then that has no later time than that; the zero value if there is none
 	pending *finding.Finding  // a copy, if the next record is a copy, too
 	after   recordMark        // what the next record must be for that
 }
@@ -88,9 +89,11 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 		order = bytes.Compare(at, d.late)
 	}
 	if order > 0 {
-		d.late, d.lateAt, d.back = append(d.late[:0], at...), rec.Pos, session.Pos{}
+		d.earlier, d.late = d.late, append(d.earlier[:0], at...)
+		d.lateAt, d.back = rec.Pos, session.Pos{}
 	}
-	if order < 0 && d.back == (session.Pos{}) {
+	// A block that comes again begins at a time that has been. If only the record with the latest time is ahead, that one was moved.
+	if order < 0 && d.back == (session.Pos{}) && bytes.Compare(at, d.earlier) <= 0 {
 		d.back = rec.Pos
 	}
 	return recordMark{stamp: codex.Sum(at), size: len(rec.Raw), old: order < 0}
