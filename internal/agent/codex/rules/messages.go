@@ -322,6 +322,8 @@ func (c *messageChecker) message(rec *session.Record) {
 		}
 		c.answerEvent = nil
 		return
+	case c.eventsFirst() && rec.Type == "response_item/reasoning":
+		return // its answer's item is still to come
 	}
 	c.resolveAgent(rec.Pos)
 }
@@ -365,12 +367,15 @@ func (c *messageChecker) cameLate(text textSum) {
 	}
 }
 
-// itemsFollow says whether what the model said or thought must be lost if its item has not come by a place. In a session
-// without ordinals no gap shows lost lines, but the client writes the item directly behind the events that show it (measured with 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception; up to 0.63 it writes all items of
-// a response behind all events of it). A review's events are its own thread's.
+// itemsFollow says whether what the model said or thought must be lost if its item has not come by a place. In a session without
+// ordinals no gap shows lost lines, but the client writes the item directly behind the events that show it (measured with 0.72.0 to
+// 0.150.0: 64 answers and 33 thoughts without an exception). A review's events are its own thread's.
 func (c *messageChecker) itemsFollow(at session.Pos) bool {
-	return !c.run.paginated && !c.alone.review.open && at.Line < theEnd && !codex.Before(c.run.header.Version, 0, 72)
+	return !c.run.paginated && !c.alone.review.open && at.Line < theEnd && !c.eventsFirst()
 }
+
+// eventsFirst says whether the client writes all items of a response behind all events of it, as those up to 0.63 do.
+func (c *messageChecker) eventsFirst() bool { return codex.Before(c.run.header.Version, 0, 72) }
 
 // compareLastAnswer compares what the end of a turn repeats as its last answer with the last item.
 func (c *messageChecker) compareLastAnswer(rec *session.Record) {
