@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -12,6 +14,7 @@ import (
 type TornCall struct {
 	Type      string // "function_call" or "custom_tool_call"
 	Timestamp string
+	Ordinal   int64 // 0 if it can't be read
 	Name      string
 	CallID    string // "" if the line was cut before it
 	CutID     bool   // the line was cut inside of the CallID
@@ -27,6 +30,7 @@ func ReadTornCall(line []byte) (c TornCall, ok bool) {
 		if i := bytes.Index(line, []byte(`"type":"`+kind+`"`)); i >= 0 {
 			c.Type = kind
 			c.Timestamp, _ = member(line, "timestamp")
+			c.Ordinal = gjson.GetBytes(line, "ordinal").Int()
 			var named bool
 			c.Name, named = member(line[i:], "name")
 			var whole bool
@@ -70,6 +74,9 @@ func member(line []byte, key string) (text string, whole bool) {
 	}
 	return "", false
 }
+
+// Tool is what the call asks for.
+func (c TornCall) Tool() Tool { return Tool{Type: c.Type, Name: c.Name, CallID: c.CallID} }
 
 // Line writes the call again with what is left of its input, under the id of the output that answers it.
 func (c TornCall) Line(callID string) []byte {

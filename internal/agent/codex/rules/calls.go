@@ -18,6 +18,7 @@ type openCall struct {
 	tool     codex.Tool
 	stamp    string
 	sum      uint64
+	item     uint64 // hash of the item's id, 0 if it has none
 	turn     int64
 	place    int // its place in the group of calls that were made together
 	group    *callGroup
@@ -167,7 +168,11 @@ func (c *callChecker) call(rec *session.Record) {
 	key := c.key(rec.Family, rec.CallID)
 	sum := says(rec, codex.FieldName, codex.FieldArguments, codex.FieldInput)
 	if first := c.open[key]; first != nil && first.sum != sum && first.stamp != "" && first.stamp == codex.Stamp(rec) {
-		c.callAtSeam(key, first, rec)
+		c.callAtSeam(first, rec)
+	}
+	item := itemSum(rec)
+	if first := c.asked[sum]; first != nil && first.item == item && item != 0 && first.stamp == codex.Stamp(rec) {
+		c.callAtSeam(first, rec) // which goes through its call_id
 	}
 	if earlier, ok := c.twin(key); ok {
 		c.duplicateCall(rec, earlier == sum)
@@ -186,7 +191,7 @@ func (c *callChecker) call(rec *session.Record) {
 	c.group.calls = append(c.group.calls, rec.Pos)
 	c.group.outputs = append(c.group.outputs, session.Pos{})
 	open := &openCall{
-		ref: finding.RefOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, turn: c.turn,
+		ref: finding.RefOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, item: item, turn: c.turn,
 		group: c.group, place: len(c.group.outputs) - 1,
 	}
 	open.script = c.runs.begin(rec, open)

@@ -105,6 +105,11 @@ func (c *callChecker) lostScript(to session.Pos) {
 	if len(ran) == 0 {
 		return
 	}
+	torn := c.tornScript(c.runs.began)
+	if torn != nil && !several {
+		c.tornScriptRan(torn, ran)
+		return
+	}
 	one := &script{ran: ran, several: several}
 	open := &openCall{tool: codex.LostScript(ran[0].ref.Pos.Line, ran[0].ref.Pos.Lost)}
 	call, output := finding.Content{}, finding.Content{}
@@ -126,5 +131,28 @@ func (c *callChecker) lostScript(to session.Pos) {
 		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Source: one.source(), Lost: 1,
 		Message: message,
 		Edits:   edits, On: ran[0].ref, Hole: ran[0].ref.Pos.Lost == 0,
+	})
+}
+
+// tornScriptRan puts back a script's call as far as its torn line can be read, and its output from the events of what it ran.
+func (c *callChecker) tornScriptRan(torn *tornCall, ran []witness) {
+	one, tool := &script{ran: ran}, torn.call.Tool()
+	output := finding.Content{}
+	one.output(&output, &openCall{tool: tool, stamp: torn.call.Timestamp})
+	source := fmt.Sprintf("the readable part of line %d", torn.at.Line)
+	if ran[0].ref.Pos.Lost == 0 { // else the lost records themselves name it
+		source += ", " + one.source()
+	}
+	torn.used = true
+	c.keep(c.key(session.Custom, []byte(tool.CallID)), answered{proven: true})
+	c.report(finding.Finding{
+		Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: ran[0].ref.Pos, Offset: ran[0].ref.Offset, Record: "event_msg", Lost: 1,
+		Source:  source,
+		Message: fmt.Sprintf("the call %s of a script is cut and its output is lost: the model does not see what these events show", check.Clip([]byte(tool.CallID), 40)),
+		Edits: []finding.Edit{
+			{At: torn.at, Op: finding.Before, New: finding.Content{Literal: torn.call.Line(tool.CallID)}},
+			{At: ran[len(ran)-1].ref.Pos, Op: finding.After, New: output},
+		},
+		On: ran[0].ref, IDs: tool.CallID,
 	})
 }

@@ -26,9 +26,10 @@ type scripts struct {
 	open    []*script          // those that an open call runs or waits for, in the order of their calls
 	running map[string]*script // those whose last output says that they still run, by their id
 	loose   []witness          // what a script ran of which no call has been seen
-	doubt   []witness          // what is taken for the doing of a script that still runs, though its text does not hold it, since the newest output
+	doubt   []witness          // what is taken for the doing of a script, though its text does not hold it, since the newest output
 	before  []witness          // what ran before that, in the same script or in others
 	parts   int                // how many scripts that may have been, at most
+	began   int64              // the ordinal of the first of what no call has been seen of
 	number  int64              // the ordinal of the newest of these
 	apart   bool               // another record has been seen behind it
 }
@@ -86,7 +87,8 @@ func (s *scripts) drop(one *script) {
 }
 
 // ran takes the event of something that a script ran, and finds the script: the open one whose text holds it, else the
-// first open one (scripts run one after the other), else the only one that runs without a call.
+// first open one (scripts run one after the other), else the only one that runs without a call. If its text does not hold it, it
+// may also be another one's whose call is lost, and then is that one's once its output comes.
 func (s *scripts) ran(rec *session.Record, t *witness) {
 	var owner *script
 	for _, one := range s.open {
@@ -99,20 +101,25 @@ func (s *scripts) ran(rec *session.Record, t *witness) {
 			break
 		}
 	}
+	doubtful := false
 	switch {
 	case owner != nil:
 	case len(s.open) > 0 && (rec.Pos.Lost == 0 || s.open[0].isNext(rec)):
-		owner = s.open[0]
+		owner, doubtful = s.open[0], rec.Pos.Lost == 0
 	case s.unattended(rec) != nil:
 		owner = s.unattended(rec)
 	case len(s.running) == 1 && rec.Pos.Lost == 0:
 		for _, owner = range s.running {
 		}
-		if owner.text != "" && len(s.doubt) < maxRan && codex.Runs(owner.text, rec) == codex.Unlike {
-			s.doubt = append(s.doubt, *t)
-		}
+		doubtful = true
 	case len(s.loose) < maxRan:
+		if len(s.before)+len(s.loose) == 0 {
+			s.began = rec.Ordinal.Value
+		}
 		s.loose = append(s.loose, *t)
+	}
+	if doubtful && owner.text != "" && len(s.doubt) < maxRan && codex.Runs(owner.text, rec) == codex.Unlike {
+		s.doubt = append(s.doubt, *t)
 	}
 	if owner != nil && len(owner.ran) < maxRan {
 		owner.ran, owner.last = append(owner.ran, *t), rec.Ordinal.Value
@@ -172,6 +179,11 @@ func (s *scripts) claim() []witness {
 	ran := s.loose
 	if len(ran) == 0 {
 		ran = s.doubt
+		for _, one := range s.open {
+			one.ran = slices.DeleteFunc(one.ran, func(t witness) bool {
+				return slices.ContainsFunc(ran, func(claimed witness) bool { return claimed.ref.Pos == t.ref.Pos })
+			})
+		}
 	}
 	s.loose, s.doubt = nil, nil
 	return ran

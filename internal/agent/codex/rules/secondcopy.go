@@ -25,20 +25,28 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 // callAtSeam reports a call that was written twice with the same id and time but different texts: the first stands where
 // a doubled block of the file begins, and ends with the bytes that the block begins with. The first is removed and
 // forgotten, and the second is taken for the call.
-func (c *callChecker) callAtSeam(key callKey, first *openCall, rec *session.Record) {
+func (c *callChecker) callAtSeam(first *openCall, rec *session.Record) {
 	c.report(finding.Finding{
 		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
 		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a doubled block begins, and is removed", check.Clip(rec.CallID, 40), first.ref.Pos.Line),
 		Edits:   []finding.Edit{{At: first.ref.Pos, Op: finding.Remove}},
 		Unseen:  1,
 	})
-	delete(c.open, key)
+	delete(c.open, c.key(first.family, []byte(first.tool.CallID)))
 	if c.asked[first.sum] == first {
 		delete(c.asked, first.sum)
 	}
 	if first.script != nil {
 		c.runs.drop(first.script)
 	}
+}
+
+// itemSum is a hash of the id that the item itself has, 0 if it has none.
+func itemSum(rec *session.Record) uint64 {
+	if len(codex.Field(rec, codex.FieldID)) == 0 {
+		return 0
+	}
+	return codex.SumOf(rec, codex.FieldID)
 }
 
 // written is a hash of the time and the item's id that a record names; 0 if it names no time.

@@ -14,6 +14,12 @@ type tornCall struct {
 	used bool
 }
 
+// isFollowedBy says whether the record with an ordinal is the call's next: between a script's call and its first result the client
+// writes only the count of tokens.
+func (t *tornCall) isFollowedBy(ordinal int64) bool {
+	return t.call.Ordinal > 0 && (ordinal == t.call.Ordinal+1 || ordinal == t.call.Ordinal+2)
+}
+
 // maxTornCalls is how many such lines are kept until their outputs are missed.
 const maxTornCalls = 64
 
@@ -42,4 +48,17 @@ func (c *callChecker) tornFor(out *earlyOutput) *tornCall {
 		}
 	}
 	return found
+}
+
+// tornScript is the torn call of the script whose first result has an ordinal; nil if that is not known, or its output stands in the file.
+func (c *callChecker) tornScript(first int64) *tornCall {
+	for _, t := range c.torn {
+		if t.used || t.call.CallID == "" || t.call.CutID || !codex.IsScript(t.call.Tool()) || !t.isFollowedBy(first) {
+			continue
+		}
+		if !c.known(t.call.CallID) {
+			return t
+		}
+	}
+	return nil
 }
