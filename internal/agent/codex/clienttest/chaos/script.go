@@ -18,6 +18,8 @@ type writer struct {
 	plan bool // the client has the tool update_plan
 	turn int
 	n    int
+	// waited holds, by the call_id of each call of wait, the script that it waits for.
+	waited map[string]string
 }
 
 func (w *writer) id() string { w.n++; return fmt.Sprintf("k%dz", w.n) }
@@ -203,7 +205,7 @@ func (w *writer) codeCall() step {
 			will("note", "NOTE-"+part, false)
 		}
 	}
-	js.WriteString("text(\"all\" + \" done\");\n")
+	fmt.Fprintf(&js, "text(\"all\" + \" done-%s\");\n", id)
 	s.item = clienttest.Exec("ctc_"+id, call, js.String())
 	return s
 }
@@ -220,12 +222,20 @@ func (w *writer) wait(input []sentItem) (step, bool) {
 	if m == nil {
 		return step{}, false
 	}
+	script, waited := w.waited[last.Call]
+	if !waited {
+		script = strings.TrimPrefix(last.Call, "call_")
+	}
 	id := w.id()
 	call := "call_" + id
+	if w.waited == nil {
+		w.waited = map[string]string{}
+	}
+	w.waited[call] = script
 	return step{
 		id: id, item: clienttest.Function("fc_"+id, call, "", "wait", `{"cell_id": "`+m[1]+`", "yield_time_ms": 5000}`),
 		says: Element{Kind: "call", Token: call, Call: call, Turn: w.turn, Tool: waits},
-		will: []ran{{Element: Element{Kind: "output", Token: "all done", Call: call, Turn: w.turn}}},
+		will: []ran{{Element: Element{Kind: "output", Token: "all done-" + script, Call: call, Turn: w.turn}}},
 	}, true
 }
 
