@@ -1,6 +1,7 @@
-// Command gen writes a session to measure with to standard output.
+// Command gen writes a session to measure with to standard output, or a home full of them.
 //
 //	go run ./internal/corpus/gen -size 524000000 -seed 1 -images > long.jsonl
+//	go run ./internal/corpus/gen -home /tmp/codex -sessions 10000 -size 134000 -text 1000
 package main
 
 import (
@@ -19,7 +20,16 @@ func main() {
 	flag.IntVar(&o.Text, "text", 0, "bytes that half of the texts are longer than")
 	flag.BoolVar(&o.Images, "images", false, "with four lines of 20 MB")
 	claude := flag.Bool("claude", false, "one of Claude Code's, in place of Codex's")
+	home := flag.String("home", "", "write a home to this directory, in place of one session")
+	sessions := flag.Int("sessions", 10000, "how many it has; -size is then their mean length")
 	flag.Parse()
+	if *home != "" {
+		if err := corpus.Home(*home, *sessions, o, *claude); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	write := corpus.Write
 	if *claude {
 		write = corpus.WriteClaude
