@@ -8,7 +8,7 @@ import (
 
 // lasting is a database of a home that is open to be read. Who asks it thousands of questions in a row does so over one
 // connection, which is made anew every moment, and as soon as a client begins to write: a database that nobody has open is
-// taken for one that never changes. It may be asked by several goroutines.
+// taken for one that never changes. Whether there is one is looked for once a moment, too. It may be asked by several goroutines.
 type lasting[V interface {
 	comparable
 	close()
@@ -42,7 +42,7 @@ func (l *lasting[V]) ask(ctx context.Context, do func(V) error) error {
 		defer v.close()
 		return do(v)
 	}
-	if l.open && l.opened != stateOf(l.path) {
+	if l.open && l.view != none && l.opened != stateOf(l.path) { // that there is none is known for the moment
 		l.shut()
 	}
 	if !l.open {

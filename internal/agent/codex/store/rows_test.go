@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // projectionTables is the form of the client's tables (0.169.0), without indexes.
@@ -308,6 +309,7 @@ func TestProjections(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, historyFile), []byte("no database, and long enough to be one of a few pages"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(moment + moment/4) // that there was none is known for the moment
 	if _, _, err := many.Of(t.Context(), parentID); err == nil {
 		t.Error("no database, and no error")
 	}
