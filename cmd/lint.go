@@ -165,10 +165,11 @@ func (l *lintRun) run() error {
 	bar := l.env.newProgress(l.targets, 1)
 	defer bar.end()
 	for slot := range l.all(in, bar) {
-		r := <-slot
-		bar.clear()
-		if err := l.show(r); err != nil {
-			return err
+		for _, r := range <-slot {
+			bar.clear()
+			if err := l.show(r); err != nil {
+				return err
+			}
 		}
 	}
 	for _, r := range in.whole(l.c.Context, l.shard) {
@@ -225,37 +226,48 @@ func knownRules(names []string) error {
 	return nil
 }
 
-// ahead is how many targets for each processor may be done before they are shown. Without it the processors would wait for
-// each other, which takes longer than to lint a session that the cache knows.
+// ahead is how many groups of targets for each processor may be done before they are shown. Without it the processors would
+// wait for each other, which takes longer than to lint a session that the cache knows.
 const ahead = 8
 
-// all lints the targets in parallel, one on each processor. The results come in the order of the targets.
-func (l *lintRun) all(in *openHomes, bar *progress) <-chan chan linted {
+// Targets go to the processors in groups, since to hand one over takes as long as to lint a session that the cache knows. A
+// group is so small that no processor has much left to do when the others are done.
+const (
+	maxGroup  = 32
+	minGroups = 64 // for each processor
+)
+
+// all lints the targets in parallel, a group of them on each processor. The results come in the order of the targets.
+func (l *lintRun) all(in *openHomes, bar *progress) <-chan chan []linted {
 	processors := runtime.GOMAXPROCS(0)
-	slots, begun := make(chan chan linted, ahead*processors), make(chan begunLint, ahead*processors)
+	slots, begun := make(chan chan []linted, ahead*processors), make(chan begunLint, ahead*processors)
 	for range min(processors, len(l.targets)) {
 		go func() {
 			for b := range begun {
-				b.slot <- l.one(l.c.Context, b.target, in, bar)
+				group := make([]linted, len(b.targets))
+				for i, t := range b.targets {
+					group[i] = l.one(l.c.Context, t, in, bar)
+				}
+				b.slot <- group
 			}
 		}()
 	}
 	go func() {
 		defer close(slots)
 		defer close(begun)
-		for _, t := range l.targets {
-			slot := make(chan linted, 1)
+		for group := range slices.Chunk(l.targets, max(1, min(maxGroup, len(l.targets)/(processors*minGroups)))) {
+			slot := make(chan []linted, 1)
 			slots <- slot
-			begun <- begunLint{t, slot}
+			begun <- begunLint{group, slot}
 		}
 	}()
 	return slots
 }
 
-// begunLint is a target in hand, and where its result goes.
+// begunLint is a group of targets in hand, and where their results go.
 type begunLint struct {
-	target target
-	slot   chan linted
+	targets []target
+	slot    chan []linted
 }
 
 // one lints one session. With an error there may still be a result, of the part that could be read.
