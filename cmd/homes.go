@@ -11,7 +11,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/homes"
 	"github.com/hist-cli/hist/internal/copies"
-	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/lint"
@@ -44,13 +43,7 @@ func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache
 	h.lost = map[string][]lint.Finding{}
 	for dir, paths := range in {
 		h.all[dir] = true
-		var sessions []*glance.Session
-		for _, r := range glance.ManyBy(paths, func(path string) (*glance.Session, error) { return cache.Glance(ctx, path) }) {
-			if r.Err == nil { // its error is told when it is linted
-				sessions = append(sessions, r.Session)
-			}
-		}
-		maps.Copy(h.lost, glance.Lost(sessions))
+		maps.Copy(h.lost, cache.Lost(ctx, dir, paths)) // what can't be read is told when it is linted
 		h.inspect(dir, paths)
 	}
 }

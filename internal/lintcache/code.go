@@ -93,18 +93,22 @@ func (c *coder) result(r *lint.Result) {
 	c.info(&s.Header)
 	byteOf(c, &s.Encoding)
 	c.flag(&s.TooLong)
-	count := len(r.Findings)
+	c.findings(&r.Findings)
+}
+
+func (c *coder) findings(list *[]lint.Finding) {
+	count := len(*list)
 	c.integer(&count)
 	if c.reading {
 		if count < 0 || count > len(c.b) {
 			c.bad, count = true, 0
 		}
 		if count > 0 {
-			r.Findings = make([]lint.Finding, count)
+			*list = make([]lint.Finding, count)
 		}
 	}
-	for i := range r.Findings {
-		c.finding(&r.Findings[i])
+	for i := range *list {
+		c.finding(&(*list)[i])
 	}
 }
 

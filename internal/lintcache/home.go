@@ -30,12 +30,18 @@ type sum [16]byte
 func sumOf(list []stamp) sum {
 	text := make([]byte, 0, 512)
 	for _, s := range list {
-		for _, v := range [...]uint64{s.Device, s.Inode, uint64(s.Size), uint64(s.ModTime), uint64(s.ChangeTime)} {
-			text = binary.LittleEndian.AppendUint64(text, v)
-		}
+		text = s.append(text)
 	}
 	h := sha256.Sum256(text)
 	return sum(h[:16])
+}
+
+// append adds a stamp to a text that is to be hashed.
+func (s stamp) append(text []byte) []byte {
+	for _, v := range [...]uint64{s.Device, s.Inode, uint64(s.Size), uint64(s.ModTime), uint64(s.ChangeTime)} {
+		text = binary.LittleEndian.AppendUint64(text, v)
+	}
+	return text
 }
 
 // bounded returns an agent as agent.Bounded, if it is known which files its findings depend on; else nil.
