@@ -15,6 +15,7 @@ import (
 	"github.com/hist-cli/hist/internal/lintcache"
 	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -75,6 +76,7 @@ type lintRun struct {
 }
 
 func (e *env) lint(c *cli.Context) error {
+	c.Context = walk.Remember(c.Context)
 	l := &lintRun{env: e, c: c, kept: homes.KeptOfMany()}
 	outputs, err := l.flags()
 	if err != nil {

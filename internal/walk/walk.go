@@ -44,15 +44,16 @@ func Walk(ctx context.Context, root string, visit func(Entry) error) error {
 	if err != nil {
 		return fmt.Errorf("walking %s: %w", root, cause.Of(err))
 	}
-	w := walker{ctx: ctx, visit: visit, tops: []string{real}, seen: map[string]bool{real: true}}
+	w := walker{ctx: ctx, visit: visit, recent: RecentOf(ctx), tops: []string{real}, seen: map[string]bool{real: true}}
 	return w.dir(root, real)
 }
 
 type walker struct {
-	ctx   context.Context
-	visit func(Entry) error
-	tops  []string        // real paths of root and of directories that links led to: everything below them is walked anyway
-	seen  map[string]bool // real paths of the directories entered
+	ctx    context.Context
+	visit  func(Entry) error
+	recent *Recent
+	tops   []string        // real paths of root and of directories that links led to: everything below them is walked anyway
+	seen   map[string]bool // real paths of the directories entered
 }
 
 // dir walks the directory called path, whose real path is real.
@@ -60,7 +61,7 @@ func (w *walker) dir(path, real string) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(path) // sorted; with an error it returns what was read so far
+	entries, err := w.recent.ReadDir(path) // sorted; with an error it returns what was read so far
 	if err != nil {
 		if err := w.visit(Entry{Path: path, Err: cause.Of(err)}); err != nil {
 			return err

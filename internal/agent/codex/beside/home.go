@@ -30,7 +30,7 @@ import (
 // nobody. Its methods may be called from several goroutines.
 type Home struct {
 	dir   string
-	asker home.Asker
+	asker *home.Asker
 	views *store.Projections
 	rows  *store.Rows
 	files func() (rollouts, error)
@@ -48,6 +48,7 @@ type Home struct {
 func Open(ctx context.Context, dir string) *Home {
 	return &Home{
 		dir:     dir,
+		asker:   home.NewAsker(ctx),
 		views:   store.NewProjections(dir),
 		rows:    store.NewRows(dir),
 		files:   sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),

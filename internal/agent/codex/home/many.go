@@ -1,9 +1,9 @@
 package home
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,11 +15,17 @@ import (
 
 // Asker asks of many sessions whether they are in use. What a migration has prepared in a directory, and which threads have a
 // lock or a migration's journal, it reads once for all the sessions that it asks about in the next moment, in place of looking
-// at several names for each. Who opens a session within that moment is still seen by the open file. The zero Asker is ready; it
-// may be used by several goroutines.
+// at several names for each. Who opens a session within that moment is still seen by the open file. It may be used by several
+// goroutines.
 type Asker struct {
+	recent      *walk.Recent
 	mu          sync.Mutex
 	directories map[place]*asked
+}
+
+// NewAsker returns an Asker for a run that may have read the directories a moment ago.
+func NewAsker(ctx context.Context) *Asker {
+	return &Asker{recent: walk.RecentOf(ctx), directories: map[place]*asked{}}
 }
 
 // asked is what is known of a directory.
@@ -57,17 +63,18 @@ func (a *Asker) of(dir, below string, holds func(*asked) bool) bool {
 	at := place{dir, below}
 	d := a.directories[at]
 	if d == nil {
-		if a.directories == nil {
-			a.directories = map[place]*asked{}
-		}
 		d = &asked{}
 		a.directories[at] = d
 	}
-	if d.times++; d.times <= fewSessions {
+	recent := a.recent
+	if below != "" {
+		recent = nil // locks come and go
+	}
+	if d.times++; d.times <= fewSessions && !recent.Knows(filepath.Clean(dir)) {
 		return false
 	}
 	if now := time.Now(); now.After(d.until) {
-		d.read(filepath.Join(dir, below))
+		d.read(recent, filepath.Join(dir, below))
 		d.until = now.Add(moment)
 	}
 	return d.known && holds(d)
@@ -77,20 +84,19 @@ func (a *Asker) of(dir, below string, holds func(*asked) bool) bool {
 type place struct{ dir, below string }
 
 // read lists a directory. One that is not there has no files.
-func (d *asked) read(dir string) {
+func (d *asked) read(recent *walk.Recent, dir string) {
 	d.known, d.staged, d.names = false, false, map[string]bool{}
-	f, err := os.Open(dir)
+	entries, err := recent.ReadDir(dir)
 	if err != nil {
 		d.known = errors.Is(err, fs.ErrNotExist)
 		return
 	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	for _, name := range names {
+	for _, e := range entries {
+		name := e.Name()
 		if !walk.IsSession(name) {
 			d.names[strings.ToLower(name)] = true
 		}
 		d.staged = d.staged || strings.HasPrefix(name, ".") && slices.ContainsFunc(stagedSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 	}
-	d.known = err == nil
+	d.known = true
 }

@@ -415,7 +415,7 @@ func TestWalkDenied(t *testing.T) {
 // what it has read.
 func TestAsker(t *testing.T) {
 	home, path := codexHome(t)
-	var a Asker
+	a := NewAsker(t.Context())
 	later := func() {
 		for _, d := range a.directories {
 			d.until = time.Time{}
