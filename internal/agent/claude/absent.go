@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,32 +21,49 @@ import (
 
 // Inspect tells which sessions of a home the client may delete, and of which only the folder is there.
 func (a Agent) Inspect(home string) (list []agent.Said) {
-	paths, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", "*"+extension))
-	if err != nil {
-		return nil // there is no such pattern
-	}
-	for _, p := range paths {
-		if words := a.Due(p); words != "" && IsID(strings.TrimSuffix(filepath.Base(p), extension)) {
-			list = append(list, agent.Said{Path: p, Finding: finding.Finding{Rule: ruleRetention, Impact: finding.Notes, Pos: session.Pos{Line: 1}, Message: words}})
+	days := retention(home)
+	var folders []string
+	for path := range inProjects(home) {
+		id, isFile := strings.CutSuffix(filepath.Base(path), extension)
+		switch {
+		case !IsID(id):
+		case !isFile:
+			folders = append(folders, path)
+		case days > 0:
+			if words := due(path, days); words != "" {
+				list = append(list, agent.Said{Path: path, Finding: finding.Finding{Rule: ruleRetention, Impact: finding.Notes, Pos: session.Pos{Line: 1}, Message: words}})
+			}
 		}
 	}
-	return append(list, a.absent(home)...)
+	return append(list, a.absent(home, folders, days)...)
 }
 
-// absent lists the sessions of a home of which only the folder is there: sub-agents' conversations and outputs without the
-// file that they belong to. Folders older than the client keeps sessions are what its own deleting leaves.
-func (a Agent) absent(home string) (list []agent.Said) {
-	dirs, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", "*-*-*-*-*"))
-	if err != nil {
-		return nil // there is no such pattern
+// inProjects yields the paths of all that lies in a home's folders of projects, folder by folder and by name.
+func inProjects(home string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		dirs, _ := os.ReadDir(filepath.Join(home, projects)) // what can't be read is told by those who look for sessions
+		for _, d := range dirs {
+			dir := filepath.Join(home, projects, d.Name())
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				if !yield(dir + string(filepath.Separator) + e.Name()) {
+					return
+				}
+			}
+		}
 	}
-	for _, dir := range dirs {
+}
+
+// absent lists those sessions of a home of which only the folder is there: sub-agents' conversations and outputs without the
+// file that they belong to. Folders older than the client keeps sessions are what its own deleting leaves.
+func (a Agent) absent(home string, folders []string, days int64) (list []agent.Said) {
+	for _, dir := range folders {
 		id := filepath.Base(dir)
-		if !IsID(id) || exists(dir+extension) {
+		if exists(dir + extension) {
 			continue
 		}
 		parts, outputs, newest := remains(dir)
-		if parts+outputs == 0 || tooOld(home, newest) {
+		if parts+outputs == 0 || tooOld(newest, days) {
 			continue
 		}
 		if busy, _ := a.InUse(dir, home, id); busy != nil {
@@ -118,22 +136,25 @@ func retention(home string) int64 {
 	return days.Int()
 }
 
-// tooOld says whether the client of a home deletes what was last written then.
-func tooOld(home string, written time.Time) bool {
-	days := retention(home)
+// tooOld says whether a client that keeps sessions for so many days deletes what was last written then.
+func tooOld(written time.Time, days int64) bool {
 	return days > 0 && time.Since(written) > time.Duration(min(days, 36500))*24*time.Hour
 }
 
 // Due says that the client may delete a session that lies in a home, by its file's time and the home's settings.
 func (Agent) Due(path string) string {
 	above := filepath.Dir(filepath.Dir(path))
+	if filepath.Base(above) != projects {
+		return ""
+	}
+	return due(path, retention(filepath.Dir(above)))
+}
+
+// due is Due in a home whose client keeps sessions for so many days.
+func due(path string, days int64) string {
 	info, err := os.Stat(path)
-	if err != nil || filepath.Base(above) != projects {
+	if err != nil || !tooOld(info.ModTime(), days) {
 		return ""
 	}
-	home := filepath.Dir(above)
-	if !tooOld(home, info.ModTime()) {
-		return ""
-	}
-	return fmt.Sprintf("the session was last written %d days ago: its client deletes those older than %d", int64(time.Since(info.ModTime()).Hours()/24), retention(home))
+	return fmt.Sprintf("the session was last written %d days ago: its client deletes those older than %d", int64(time.Since(info.ModTime()).Hours()/24), days)
 }
