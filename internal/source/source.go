@@ -299,14 +299,45 @@ func (d *realDirs) real(dir string) (string, error) {
 	if now := time.Now(); now.After(d.until) {
 		d.known, d.until = map[string]string{}, now.Add(trusted)
 	}
+	return d.of(dir)
+}
+
+// of is real for who holds mu. A directory that is no link lies where the one above it does.
+func (d *realDirs) of(dir string) (string, error) {
 	if known, ok := d.known[dir]; ok {
 		return known, nil
 	}
-	found, err := real(dir)
+	found, err := "", errLink
+	if clean := filepath.Clean(dir); clean == strings.TrimSuffix(dir, "/") {
+		found, err = d.below(clean)
+	}
+	if err != nil {
+		found, err = real(dir)
+	}
 	if err == nil {
 		d.known[dir] = found
 	}
 	return found, err
+}
+
+// errLink: a directory is a symbolic link, or has none above it.
+var errLink = errors.New("a link, or the root")
+
+// below is real for a directory that is no link.
+func (d *realDirs) below(dir string) (string, error) {
+	above, base := filepath.Dir(dir), filepath.Base(dir)
+	if above == dir {
+		return "", errLink
+	}
+	parent, err := d.of(above)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(parent, base)
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return "", errLink
+	}
+	return path, nil
 }
 
 func real(path string) (string, error) {
