@@ -68,11 +68,15 @@ func (e *env) list(c *cli.Context) error {
 	}
 	table := newListTable(c, e, conf, homes)
 	var found []*glance.Session
+	looked := 0 // at how many sessions
 	for _, r := range glance.Many(c.Context, paths, glance.Options{Content: !c.Bool("json") && !table.titles.off}) {
 		if r.Err != nil {
 			unread = true
 			e.complain(r.Err.Error())
-		} else if want.session(r.Session) {
+			continue
+		}
+		looked++
+		if want.session(r.Session) {
 			found = append(found, r.Session)
 		}
 	}
@@ -85,9 +89,10 @@ func (e *env) list(c *cli.Context) error {
 		more, found = len(found)-table.limit, found[:table.limit]
 	}
 	w := bufio.NewWriter(e.out)
-	if c.Bool("json") {
+	switch {
+	case c.Bool("json"):
 		err = listJSON(w, found, table)
-	} else {
+	case looked > 0 || !unread: // else the complaints have said all
 		err = table.write(w, found, more, time.Now())
 	}
 	if err := errors.Join(err, w.Flush()); err != nil {

@@ -136,7 +136,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	case err == nil:
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
-		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, cause.Of(err))}}
+		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, cause.At(operand, err))}}
 	}
 	if len(homes) == 0 {
 		return []target{{path: operand, err: fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand)}}

@@ -7,6 +7,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/source"
 )
 
 // Schema is the version of the Answer's JSON; it changes when a field changes its meaning or is removed.
@@ -165,6 +166,9 @@ func Unreadable(path string, why error) *Answer {
 	}
 	if errors.Is(why, fs.ErrPermission) { // which tells nothing of its bytes
 		a.Verdict, a.Reason = Incompatible, "you may not read it, so that nothing is known of it: "+why.Error()
+	}
+	if errors.Is(why, source.ErrNotRegular) { // no client has written that
+		a.Verdict = Incompatible
 	}
 	a.Path = path
 	return a

@@ -239,10 +239,10 @@ func SameFile(a, b string) (bool, error) {
 		return os.SameFile(ai, bi), nil
 	case aerr == nil && errors.Is(berr, fs.ErrNotExist), berr == nil && errors.Is(aerr, fs.ErrNotExist):
 		return false, nil
-	case !errors.Is(aerr, fs.ErrNotExist):
-		return false, fmt.Errorf("comparing %s with %s: %w", a, b, aerr)
-	case !errors.Is(berr, fs.ErrNotExist):
-		return false, fmt.Errorf("comparing %s with %s: %w", a, b, berr)
+	case aerr != nil && !errors.Is(aerr, fs.ErrNotExist):
+		return false, fmt.Errorf("looking at %s: %w", a, cause.Of(aerr))
+	case berr != nil && !errors.Is(berr, fs.ErrNotExist):
+		return false, fmt.Errorf("looking at %s: %w", b, cause.Of(berr))
 	}
 	a, b = filepath.Clean(a), filepath.Clean(b)
 	if filepath.Base(a) != filepath.Base(b) {

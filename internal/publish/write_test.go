@@ -230,6 +230,12 @@ func TestSameFile(t *testing.T) {
 			t.Errorf("%s, %s: %v, %v", c.a, c.b, got, err)
 		}
 	}
+	os.Symlink("ring", at("ring")) // can't be looked at, by root neither
+	for _, c := range [][2]string{{"a", "ring"}, {"ring", "a"}} {
+		if _, err := SameFile(c[0], c[1]); err == nil || !strings.HasPrefix(err.Error(), "looking at ring: ") || strings.Contains(err.Error(), "%!") {
+			t.Errorf("%s, %s: %v", c[0], c[1], err)
+		}
+	}
 }
 
 func TestSweep(t *testing.T) {

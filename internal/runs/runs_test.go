@@ -44,6 +44,17 @@ func put(t *testing.T, path, data string) string {
 	return path
 }
 
+// TestNothingButUnread: where no record of a run can be read, an undo says why, and not that there is none.
+func TestNothingButUnread(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	os.Mkdir(filepath.Join(state, "hist"), 0o700)
+	os.WriteFile(filepath.Join(state, "hist", "runs"), nil, 0o600) // no directory
+	if _, err := Load(""); err == nil || errors.Is(err, ErrNoRun) || !strings.HasPrefix(err.Error(), "reading the records of repairs: ") {
+		t.Error(err)
+	}
+}
+
 func begin(t *testing.T) *Run {
 	t.Helper()
 	r, err := New("1.2.3")

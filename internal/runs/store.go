@@ -196,7 +196,7 @@ func newest() (*Run, error) {
 		return r, nil
 	}
 	if len(bad) > 0 {
-		return nil, fmt.Errorf("%w to undo: %w", ErrNoRun, joined(bad))
+		return nil, joined(bad)
 	}
 	return nil, fmt.Errorf("%w: there is nothing to undo", ErrNoRun)
 }

@@ -103,7 +103,7 @@ func (w *walker) entry(path, real string, e fs.DirEntry, plain map[string]bool) 
 		case errors.Is(err, syscall.ELOOP):
 			return w.visit(Entry{Path: path, Err: ErrLoop})
 		case err != nil:
-			return w.visit(Entry{Path: path, Err: cause.Of(err)})
+			return w.visit(Entry{Path: path, Err: cause.At(path, err)})
 		case info.IsDir():
 			return w.link(path, filepath.Dir(real))
 		}
