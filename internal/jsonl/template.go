@@ -186,7 +186,7 @@ func (t *templates) learn(tokens []token, line []byte) {
 	for len(tokens) > 0 {
 		w, n := follow(*ways, tokens, line)
 		if first := &tokens[0]; w == nil && len(*ways) >= mostWays && first.name {
-			first.loose()
+			first.loose(line)
 			w, n = follow(*ways, tokens, line)
 		}
 		if w == nil {

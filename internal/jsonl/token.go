@@ -12,7 +12,7 @@ type token struct {
 	depth      int
 	path       int // that it has to do with, or -1
 	part       part
-	name       bool // a text that may come again
+	name       bool // a value that may come again
 }
 
 // part is which part of a path's value a token is.
@@ -200,11 +200,19 @@ func (s *Scanner) value(line []byte, i, depth int) (token, int) {
 		}
 		return token{start: i, end: i + 1, hole: insideHole, path: -1, depth: depth}, s.skip(line, i, depth)
 	}
-	return token{start: i, end: i, hole: scalarHole, path: -1}, s.scalar(line, i)
+	end := s.scalar(line, i)
+	if line[i] != '-' && !digit(line[i]) { // true, false or null
+		return token{start: i, end: end, path: -1, name: true}, end
+	}
+	return token{start: i, end: i, hole: scalarHole, path: -1}, end
 }
 
-// loose makes the token of a name one of any text.
-func (t *token) loose() { t.end, t.hole = t.start+1, textHole }
+// loose makes the token of a name one of any value that begins alike.
+func (t *token) loose(line []byte) {
+	if t.end, t.hole = t.start, scalarHole; line[t.start] == '"' {
+		t.end, t.hole = t.start+1, textHole
+	}
+}
 
 // isName says whether a string looks like one of a few that come again, rather than a text or an id.
 func isName(text []byte) bool {
