@@ -63,6 +63,9 @@ func (c *Checker) hangBack(drafts []*draft) {
 
 // lostBranch finds a branch that holds answers and is not sent: its first record and its last.
 func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
+	if len(sent.list) == len(c.nodes)+len(c.added) {
+		return nil, nil
+	}
 	for _, n := range c.all() {
 		if n.side || sent.has(n) || n.dropped != nil || n.branchDone || n.up == nil || !sent.has(n.up) || n.role == roleResult {
 			continue

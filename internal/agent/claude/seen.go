@@ -16,14 +16,18 @@ func (c *Checker) seen(nodes []*node) int64 {
 		sent = c.sentOf(r)
 	}
 	holds := func(n *node) bool { return !n.side && n.sent() && !n.filler }
-	for _, n := range c.nodes { // no copies
-		if holds(n) {
-			c.Summary.Holding++
-		}
-	}
 	for _, n := range sent.list {
 		if holds(n) {
 			c.Summary.Reached++
+		}
+	}
+	c.Summary.Holding = c.Summary.Reached
+	if !r.whole || len(sent.list) < len(c.nodes) {
+		c.Summary.Holding = 0
+		for _, n := range c.nodes { // no copies
+			if holds(n) {
+				c.Summary.Holding++
+			}
 		}
 	}
 	if r.whole && r.chosen == nil && len(sent.list) > 0 {
