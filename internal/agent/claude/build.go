@@ -2,7 +2,6 @@ package claude
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -55,7 +54,7 @@ func (m made) json(beside setting) []byte {
 	}
 	add("isSidechain", false)
 	add("userType", "external")
-	for _, f := range []struct{ key, value string }{{"cwd", beside.cwd}, {"sessionId", beside.session}, {"version", beside.version}, {"gitBranch", beside.branch}} {
+	for _, f := range []struct{ key, value string }{{"cwd", beside.cwd.words}, {"sessionId", beside.session.words}, {"version", beside.version.words}, {"gitBranch", beside.branch.words}} {
 		if f.value != "" {
 			add(f.key, f.value)
 		}
@@ -81,13 +80,13 @@ func (m made) json(beside setting) []byte {
 }
 
 // context is what every record of a session repeats.
-type setting struct{ cwd, session, version, branch string }
+type setting struct{ cwd, session, version, branch said }
 
 func (c *setting) take(rec *session.Record) {
-	c.cwd = cmp.Or(decodedAs(c.cwd, rec, fieldCwd), c.cwd)
-	c.session = cmp.Or(decodedAs(c.session, rec, fieldSession), c.session)
-	c.version = cmp.Or(decodedAs(c.version, rec, fieldVersion), c.version)
-	c.branch = cmp.Or(decodedAs(c.branch, rec, fieldBranch), c.branch)
+	c.cwd.take(rec, fieldCwd)
+	c.session.take(rec, fieldSession)
+	c.version.take(rec, fieldVersion)
+	c.branch.take(rec, fieldBranch)
 }
 
 // newID is an id for a record that has none, made of what it stands for: the same repair writes the same bytes.

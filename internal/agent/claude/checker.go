@@ -107,7 +107,7 @@ func (c *Checker) Record(rec *session.Record) {
 	}
 	if inTree(rec) {
 		c.beside.take(rec)
-		if v := decodedAs(c.written, rec, fieldVersion); v != c.written && (c.written == "" || before(c.written, v)) {
+		if v := c.beside.version.words; v != c.written && (c.written == "" || before(c.written, v)) {
 			c.written = v
 		}
 		n := c.nodeOf(rec)

@@ -161,18 +161,22 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 // isSignature says whether a text is base64.
 func isSignature(text []byte) bool {
 	text = bytes.TrimRight(text, "=")
-	return len(text) > 0 && !slices.ContainsFunc(text, func(c byte) bool { return !isIDByte(c) && c != '+' && c != '/' })
+	return len(text) > 0 && !slices.ContainsFunc(text, func(c byte) bool { return !idBytes[c] && c != '+' && c != '/' })
 }
 
-// isIDByte says whether a character may stand in the id of a call.
-func isIDByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
+// idBytes tells which characters may stand in the id of a call.
+var idBytes = func() (t [256]bool) {
+	for c := range t {
+		c := byte(c)
+		t[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	}
+	return t
+}()
 
 // isCallID says whether the API takes an id of a call.
 func isCallID(id string) bool {
 	for i := range len(id) {
-		if !isIDByte(id[i]) {
+		if !idBytes[id[i]] {
 			return false
 		}
 	}

@@ -124,13 +124,18 @@ func decoded(rec *session.Record, f int) string {
 	return s
 }
 
-// decodedAs is decoded for a field that mostly says what it said in another record: then the text is that one's, and none is
-// made.
-func decodedAs(before string, rec *session.Record, f int) string {
-	if raw := text(rec, f); string(raw) == before && bytes.IndexByte(raw, '\\') < 0 {
-		return before
+// said is what a field says, and how that stands in a record: mostly the next one has the same.
+type said struct{ words, raw string }
+
+// take reads the field of another record, unless it has none.
+func (s *said) take(rec *session.Record, f int) {
+	raw := field(rec, f)
+	if string(raw) == s.raw {
+		return
 	}
-	return decoded(rec, f)
+	if words := decoded(rec, f); words != "" {
+		s.words, s.raw = words, string(raw)
+	}
 }
 
 func isTrue(rec *session.Record, f int) bool { return string(field(rec, f)) == "true" }

@@ -50,7 +50,7 @@ func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	line := []byte(`{"type":"last-prompt","lastPrompt":`)
 	line = jsonl.AppendQuote(line, prompt)
 	line = append(jsonl.AppendQuote(append(line, `,"leafUuid":`...), n.uuid), `,"sessionId":`...)
-	line = jsonl.AppendQuote(line, c.beside.session)
+	line = jsonl.AppendQuote(line, c.beside.session.words)
 	if chosen {
 		line = append(jsonl.AppendQuote(append(line, `,"hist":`...), chosenMark), '}')
 	} else {

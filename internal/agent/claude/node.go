@@ -298,7 +298,7 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 func sumsOf(rec *session.Record) (whole, message uint64) {
 	at := rec.Spans[fieldMessage]
 	message = maphash.Bytes(nodeSeed, rec.Raw[at.Start:at.End])
-	return maphash.Comparable(nodeSeed, [3]uint64{maphash.Bytes(nodeSeed, rec.Raw[:at.Start]), message, maphash.Bytes(nodeSeed, rec.Raw[at.End:])}), message
+	return maphash.Bytes(nodeSeed, rec.Raw[:at.Start]) + 3*message + 5*maphash.Bytes(nodeSeed, rec.Raw[at.End:]), message
 }
 
 func (n *node) setRole(rec *session.Record) {

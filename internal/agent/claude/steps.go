@@ -3,7 +3,7 @@ package claude
 // End settles what could not be known before, and reports. The steps of each phase stand in the order in which they rely on
 // each other; a step that finds something changes the records as its repair would, so that the next ones see them mended.
 func (c *Checker) End() {
-	c.Summary = Summary{Version: c.written, Cwd: c.beside.cwd, Branch: c.beside.branch, Session: c.beside.session}
+	c.Summary = Summary{Version: c.written, Cwd: c.beside.cwd.words, Branch: c.beside.branch.words, Session: c.beside.session.words}
 	if c.noConversation() {
 		return
 	}

@@ -19,12 +19,16 @@ var ownWords = [][]byte{
 // asksNothing says whether a message's content begins with such a text.
 func asksNothing(content []byte) bool {
 	const front = len(`[{"type":"text","text":`)
-	for i := range min(len(content), front+1) {
-		if content[i] == '"' && i+1 < len(content) && strings.IndexByte("[</", content[i+1]) >= 0 && slices.ContainsFunc(ownWords, func(w []byte) bool { return bytes.HasPrefix(content[i:], w) }) {
+	for i := 0; ; i++ {
+		next := bytes.IndexByte(content[i:max(i, min(len(content), front+1))], '"')
+		if next < 0 {
+			return false
+		}
+		i += next
+		if rest := content[i:]; len(rest) > 1 && strings.IndexByte("[</", rest[1]) >= 0 && slices.ContainsFunc(ownWords, func(w []byte) bool { return bytes.HasPrefix(rest, w) }) {
 			return true
 		}
 	}
-	return false
 }
 
 // clears says whether what a client wrote is the command to forget the conversation. 1.0.17 names it without a slash.
