@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/lintcache"
+	"github.com/hist-cli/hist/internal/testhome"
 )
 
 // TestCacheChangesNothing lints all fixtures, in every format and by every flag that judges, with an empty cache, with a
@@ -204,4 +205,44 @@ func TestWarmAsksAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	lint("1 of 30 sessions is damaged")
+}
+
+// TestWarmAsksDatabases: that a session agrees with its client's databases is known until one of them changes; that it does not is
+// told each time.
+func TestWarmAsksDatabases(t *testing.T) {
+	for _, v := range []string{"HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(v, t.TempDir())
+	}
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	dirs := map[string]string{"ok": "", "bad": ""}
+	for name := range dirs {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := testhome.Unpack("../fixtures/codex/rules/projection-stale/"+name+".txtar", dir); err != nil {
+			t.Fatal(err)
+		}
+		dirs[name] = dir
+	}
+	rest := func() { time.Sleep(2100 * time.Millisecond) }
+	lint := func(stale bool) {
+		t.Helper()
+		for range 3 {
+			var out, errs bytes.Buffer
+			Main([]string{"hist", "lint", "--no-config", dirs["ok"]}, strings.NewReader(""), &out, &errs)
+			if strings.Contains(out.String(), "[projection-stale]") != stale || errs.Len() > 0 {
+				t.Errorf("want stale %v, got\n%s%s", stale, &out, &errs)
+			}
+		}
+	}
+	rest()
+	lint(false)
+	const database = "thread_history_1.sqlite"
+	if err := os.Rename(filepath.Join(dirs["bad"], database), filepath.Join(dirs["ok"], database)); err != nil {
+		t.Fatal(err)
+	}
+	lint(true)
+	rest()
+	lint(true)
 }

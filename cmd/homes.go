@@ -24,6 +24,7 @@ type openHomes struct {
 	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place, and what else the home tells
 	gone   []agent.Said              // what is said of sessions that are not there
 	copies *copies.Copies
+	cache  *lintcache.Cache
 	told   map[string]bool // what could not be read of them, so that it is told once and not for every session
 }
 
@@ -40,7 +41,7 @@ func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache
 			in[t.home] = append(in[t.home], t.path)
 		}
 	}
-	h.lost = map[string][]lint.Finding{}
+	h.cache, h.lost = cache, map[string][]lint.Finding{}
 	for dir, paths := range in {
 		h.all[dir] = true
 		maps.Copy(h.lost, cache.Lost(ctx, dir, paths)) // what can't be read is told when it is linted
@@ -72,6 +73,7 @@ func (h *openHomes) of(ctx context.Context, t target) homes.Home {
 	defer h.mu.Unlock()
 	if h.open[t.home] == nil {
 		h.open[t.home] = homes.Open(ctx, t.home)
+		h.open[t.home].Remember(h.cache)
 	}
 	return h.open[t.home]
 }

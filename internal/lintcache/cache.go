@@ -37,6 +37,7 @@ type Cache struct {
 	old   map[key]entry         // as read from the file
 	fresh map[key]entry         // to be written: stored in this run, or used for the first time in usedPrecision
 	dirty bool                  // there is something to write
+	sets  map[string]*fileSet   // by their paths
 }
 
 // key identifies a session together with the options by which it is judged.

@@ -2,7 +2,7 @@
 //
 // In: a session's file and the options that judge it. Out: what lint.Source or glance.Look returns, from the cache if
 // nothing has changed, else computed. What a config, a baseline or the client's lists say about a session is not stored, but
-// looked up each time.
+// looked up each time; that its databases say nothing is stored with their state.
 //
 // A result that depends only on the session's bytes is valid until its file changes. If linting has also looked at other
 // files of the home, which it reports, the result is valid until anything in the home changes.

@@ -41,6 +41,8 @@ type Home interface {
 	Inherits(ctx context.Context, path string, src *source.Source, res *lint.Result) ([]lint.Finding, error)
 	// Listed lists what is wrong between one session of the home and the home as a whole.
 	Listed(ctx context.Context, src *source.Source) ([]lint.Finding, error)
+	// Remember has what takes long asked about no session for which the answer is known to be nothing.
+	Remember(beside.Agreements)
 	// Index is where the agent's list of threads lies, "" if it keeps none, and what is wrong with it that concerns no
 	// session of the home.
 	Index() (path string, found []lint.Finding, err error)

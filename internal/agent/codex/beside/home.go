@@ -37,6 +37,9 @@ type Home struct {
 	index func() (map[string]string, error)
 	// damaged are the databases that no client can read.
 	damaged func() []store.Damaged
+	// databases are the files of the databases that are asked about each session.
+	databases  func() []string
+	agreements Agreements
 	// unasked are the threads that the client's list has without a prompt, by their ids: it offers none of them.
 	unasked func() (map[string]bool, error)
 
@@ -44,16 +47,35 @@ type Home struct {
 	ancestors map[string]*lint.Result // of forks, by their paths
 }
 
+// Agreements remember which sessions agree with some files.
+type Agreements interface {
+	// Agreed says whether a session is known to agree with files, none of which has changed since, nor has the session. If it
+	// is not known, keep is to be called once it is found out.
+	Agreed(src *source.Source, files []string) (known bool, keep func())
+}
+
+// Remember has the databases asked about no session that is known to agree with them.
+func (h *Home) Remember(a Agreements) { h.agreements = a }
+
+// agreed is Agreements.Agreed for the databases.
+func (h *Home) agreed(src *source.Source) (known bool, keep func()) {
+	if h.agreements == nil {
+		return false, func() {}
+	}
+	return h.agreements.Agreed(src, h.databases())
+}
+
 // Open returns the home at dir; what it needs of it is read when it is first asked for.
 func Open(ctx context.Context, dir string) *Home {
 	return &Home{
-		dir:     dir,
-		asker:   home.NewAsker(ctx),
-		views:   store.NewProjections(dir),
-		rows:    store.NewRows(dir),
-		files:   sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
-		index:   sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
-		damaged: sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
+		dir:       dir,
+		asker:     home.NewAsker(ctx),
+		views:     store.NewProjections(dir),
+		rows:      store.NewRows(dir),
+		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
+		index:     sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
+		databases: sync.OnceValue(func() []string { return home.AskedFiles(dir) }),
+		damaged:   sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
 		unasked: sync.OnceValues(func() (map[string]bool, error) {
 			threads, err := known(store.Threads(ctx, dir))
 			ids := map[string]bool{}
@@ -124,8 +146,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	if busy != nil {
 		return []lint.Finding{ofFile(rules.InUse, busy.Reason)}, nil // it is changing: what is compared now says nothing
 	}
-	projection, err := h.projection(ctx, src, res, name.RolloutID)
-	unread, err := h.unread(ctx, name, err)
+	projection, unread, err := h.viewed(ctx, src, res, name)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +156,20 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	}
 	moved, err := h.moved(name)
 	return slices.Concat(projection, lineage, moved, h.broken(res, unread)), err
+}
+
+// viewed lists what is wrong between one session and the databases, and those that can't be read where they tell of it.
+func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []store.Damaged, error) {
+	known, keep := h.agreed(src)
+	if known {
+		return nil, nil, nil
+	}
+	projection, err := h.projection(ctx, src, res, name.RolloutID)
+	unread, err := h.unread(ctx, name, err)
+	if err == nil && len(projection) == 0 && len(unread) == 0 {
+		keep()
+	}
+	return projection, unread, err
 }
 
 // ofFile is a finding about a file as a whole.
