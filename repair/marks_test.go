@@ -34,6 +34,11 @@ func TestAroundAMark(t *testing.T) {
 			lines[prompt] = set(lines[prompt], "parentUuid", rawMember(lines[summary], "uuid"))
 			lines[mark] = set(lines[mark], "logicalParentUuid", rawMember(lines[first], "uuid"))
 		}, Choice{}, ""},
+		"so does a prompt an answer whose own prompt is lost": {"rules/lost-branch/bad-compacted-both-go-on.jsonl", func(lines [][]byte) {
+			const prompt, answer = 2, 9
+			lines[prompt] = set(lines[prompt], "parentUuid", rawMember(lines[answer], "uuid"))
+			lines[answer] = set(lines[answer], "parentUuid", quoted(lostID))
+		}, Choice{}, ""},
 		"what was kept hangs behind the mark, and has no time": {"rules/record-order/bad-mark.jsonl", func(lines [][]byte) {
 			const answer, prompt, summary = 8, 10, 12
 			lines[prompt] = set(lines[prompt], "parentUuid", rawMember(lines[answer], "uuid"))

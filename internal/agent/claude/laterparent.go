@@ -16,13 +16,13 @@ func (c *Checker) cutLater() (cut []*node) {
 	if !c.parentsBehind {
 		return nil
 	}
-	behindOwnMark := c.aroundMarks()
+	past := c.pastTheirMarks()
 	tried := 0
 	for _, n := range c.nodes {
 		if !n.beforeParent() {
 			continue
 		}
-		if !behindOwnMark[n] {
+		if !past[n] {
 			if n.isPrompt() || opening(n.up) || addedLate(n) {
 				continue
 			}
@@ -39,28 +39,26 @@ func (c *Checker) cutLater() (cut []*node) {
 	return cut
 }
 
-// aroundMarks are the records from which the way up leads to the mark of a compaction, and from what that has compacted back to
-// them.
-func (c *Checker) aroundMarks() map[*node]bool {
+// pastTheirMarks are the records that were compacted and name a parent behind the mark of that compaction.
+func (c *Checker) pastTheirMarks() map[*node]bool {
 	if !c.some.marks {
 		return nil
 	}
-	up := func(n *node) *node {
-		if n.up != nil || n.role != roleBoundary {
-			return n.up
+	past, seen := map[*node]bool{}, map[*node]bool{}
+	for _, mark := range c.nodes {
+		if mark.role != roleBoundary || mark.side {
+			continue
 		}
-		if kept := c.lastKept(n); kept != nil {
-			return kept
+		last := c.lastKept(mark)
+		if last == nil {
+			last = c.ids.get(mark.ref2)
 		}
-		return c.ids.get(n.ref2)
+		for n := last; n != nil && n.index < mark.index && !seen[n]; n = n.up {
+			seen[n] = true
+			past[n] = n.up != nil && n.up.index > mark.index
+		}
 	}
-	around := map[*node]bool{}
-	for _, first := range firstOfCircles(c.nodes, c.numbers, up) {
-		for n := first; !around[n]; n = up(n) {
-			around[n] = true
-		}
-	}
-	return around
+	return past
 }
 
 // beforeParent says whether a record was written before the one that it names as its parent, by its place and by its time.
