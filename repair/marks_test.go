@@ -86,3 +86,19 @@ func TestAroundAMark(t *testing.T) {
 		})
 	}
 }
+
+// TestChainedFarApart: calls that name one answer, though another stands between, do not run beside one another; their outputs are
+// not hung behind each other.
+func TestChainedFarApart(t *testing.T) {
+	const call, later = 6, 20
+	lines := linesOf(t, "../fixtures/claude/2.1.100/hooks/88b34f9f-7ae6-4786-b7c5-1cd408128193.jsonl")
+	m := mutant{whole: joined(lines), opts: lint.Options{Agent: "claude", ChainParallel: true, Mend: Choice{}.Allows}}
+	lines[later] = set(lines[later], "message.id", rawMember(lines[call], "message.id"))
+	m.text = joined(lines)
+	if _, _, err := repairAs(m.text, m.opts, m.choice); err != nil {
+		t.Error(err)
+	}
+	if err := mended(t, m); err != nil {
+		t.Error(err)
+	}
+}

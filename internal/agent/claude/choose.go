@@ -121,13 +121,17 @@ func (c *Checker) parallel(first *node) (calls, results []*node) {
 	return calls, results
 }
 
-// besides are the outputs below an answer's calls that its last call does not hang on itself: such a one was written before it.
+// besides are the outputs below an answer's calls that its last call does not hang on itself: such a one was written before it. There
+// are none where something else was said between the calls: they are of two answers, whatever they name.
 func besides(calls, results []*node) []*node {
 	if len(calls) < 2 {
 		return nil
 	}
 	above := map[*node]bool{}
 	for p, steps := calls[len(calls)-1], 0; p != nil && p != calls[0] && steps < maxSiblings; p, steps = p.up, steps+1 {
+		if p.isPrompt() || p.role == roleAssistant && p.msg != calls[0].msg {
+			return nil
+		}
 		above[p] = true
 	}
 	return slices.DeleteFunc(results, func(r *node) bool { return above[r] || !r.within(calls[0]) })
