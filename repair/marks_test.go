@@ -59,6 +59,14 @@ func TestAroundAMark(t *testing.T) {
 			lines[mark] = set(lines[mark], "logicalParentUuid", rawMember(lines[prompt], "uuid"))
 			without("compactMetadata")(nil, lines, mark)
 		}, Choice{}, ""},
+		"another client's turn in front of it has lost its parent": {"rules/lost-branch/bad-compacted.jsonl", func(lines [][]byte) {
+			const prompt = 10
+			lines[prompt] = set(lines[prompt], "parentUuid", quoted(lostID))
+		}, Choice{}, ""},
+		"or names none": {"rules/lost-branch/bad-compacted.jsonl", func(lines [][]byte) {
+			const prompt = 10
+			lines[prompt] = set(lines[prompt], "parentUuid", "null")
+		}, Choice{}, ""},
 		"calls on both sides have one id": {"rules/broken-parent/bad-after-resume.jsonl", func(lines [][]byte) {
 			const call, later = 1, 7
 			lines[call] = set(lines[call], "message.content.0.id", rawMember(lines[later], "message.content.0.id"))

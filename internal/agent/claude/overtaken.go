@@ -140,13 +140,13 @@ func (c *Checker) stuckInFront(head, end, mark *node) bool {
 	if len(mark.keeps) == 0 || !c.newTarget() || min(head.index, end.index) > mark.index {
 		return false
 	}
-	changes := func(n *node) bool { return len(n.moves) > 0 || len(n.faults) > 0 || n.dropped != nil || n.mended }
-	for n := end; n != head.up; n = n.up {
-		if changes(n) {
-			return true // another finding changes it, and what is changed is not moved
+	for n := end; n != head; n = n.up {
+		if n.changed() {
+			return true
 		}
 	}
-	return changes(mark) || !c.chosen(&draft{Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
+	return head.changedInside() || mark.changed() || // what the head hangs on is changed in any case
+		!c.chosen(&draft{Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
 }
 
 // bring notes the records of a branch that now follow the compaction, wherever they stand in the file.

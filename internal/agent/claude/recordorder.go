@@ -57,8 +57,8 @@ func (c *Checker) inFrontOfMark() bool {
 		from := n.ref()
 		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Remove, Moved: true}, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{From: &from}})
 	}
-	if slices.ContainsFunc(append(early, mark), func(n *node) bool { return len(n.moves) > 0 || len(n.faults) > 0 || n.dropped != nil || n.mended }) {
-		d.Fix = finding.NoFix // another finding changes it
+	if slices.ContainsFunc(append(early, mark), (*node).changed) {
+		d.Fix = finding.NoFix
 		return true
 	}
 	if late {
@@ -80,6 +80,11 @@ func (c *Checker) inFrontOfMark() bool {
 	}
 	return true
 }
+
+// changed says whether another finding changes a record, or what it hangs on: what is changed is not moved.
+func (n *node) changed() bool { return len(n.moves) > 0 || n.changedInside() }
+
+func (n *node) changedInside() bool { return len(n.faults) > 0 || n.dropped != nil || n.mended }
 
 // opening says whether nobody has answered yet where a record stands: the client may write the first prompt, and what it
 // adds to that, after the answer's first records (seen in 2.1.215, in a terminal).
