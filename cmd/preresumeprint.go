@@ -37,7 +37,7 @@ func (e *env) brief(a *preresume.Answer) {
 	text := ""
 	switch {
 	case a.Repaired && a.OK():
-		text = fmt.Sprintf("repaired thread %s before its resume; take it back with: hist undo %s", a.Thread, a.Run)
+		text = fmt.Sprintf("repaired thread %s before its resume; undo with: hist undo %s", a.Thread, a.Run)
 	case a.RepairError != "":
 		text = fmt.Sprintf("%s: %s; not repaired: %s", a.Verdict, a.Reason, a.RepairError)
 	case !a.OK():
@@ -129,7 +129,7 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 		line("the error", "%s [%s]", a.Error.Meaning, orUnknown(a.Error.Rule))
 	}
 	if a.Repaired {
-		line("repaired", "take it back with hist undo %s", a.Run)
+		line("repaired", "undo with hist undo %s", a.Run)
 	}
 	if a.RepairError != "" {
 		line("not repaired", "%s", a.RepairError)

@@ -265,7 +265,7 @@ func (p *reportPrinter) mend(e *repair.Entry) string {
 		text += fmt.Sprintf("; changed at line %d", e.Line)
 	case e.Line == e.FoundLine+1: // where one looks for it
 	case e.Line > 1:
-		text += fmt.Sprintf("; added behind line %d", e.Line-1)
+		text += fmt.Sprintf("; added after line %d", e.Line-1)
 	default:
 		text += "; added at the beginning"
 	}

@@ -56,7 +56,7 @@ func (e *env) shim(c *cli.Context) error {
 	programs := shim.Found()
 	if len(args) == 3 {
 		if programs = programNamed(args[2]); programs == nil {
-			return usage("shim install: %q is no program that hist stands in front of; those are codex and codex-acp", args[2])
+			return usage("shim install: hist can't run in front of %q, only in front of codex and codex-acp", args[2])
 		}
 	}
 	for _, p := range programs {

@@ -42,7 +42,7 @@ func (e *env) undo(c *cli.Context) error {
 		would, err := run.Preview(c.Context, claims)
 		for _, u := range would {
 			fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
-				runs.Restored: "the original would come back", runs.Removed: "the copy would go", runs.Already: "nothing left to do",
+				runs.Restored: "the original would be restored", runs.Removed: "the copy would be removed", runs.Already: "nothing left to do",
 				runs.RowsBack: "what its client's database held of it would come back",
 			}[u.Action])
 		}
@@ -51,8 +51,8 @@ func (e *env) undo(c *cli.Context) error {
 	done, err := run.Undo(c.Context, claims)
 	for _, u := range done {
 		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
-			runs.Restored: "the original is back", runs.Removed: "the copy was removed", runs.Already: "nothing left to do",
-			runs.RowsBack: "what its client's database held of it is back; the session itself had not changed",
+			runs.Restored: "the original was restored", runs.Removed: "the copy was removed", runs.Already: "nothing left to do",
+			runs.RowsBack: "its rows in the client's database were restored; the session itself had not changed",
 		}[u.Action])
 		if u.Note != "" {
 			fmt.Fprintf(e.out, "  %s\n", oneLine(u.Note))

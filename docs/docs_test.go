@@ -387,7 +387,7 @@ func TestFigures(t *testing.T) {
 	}
 	for _, r := range rows {
 		measured := section(t, page, "## "+r[1])
-		if want := fmt.Sprintf("%s damages of sessions that it wrote: %s %% of the history is sent as it is, %s %% after the repair;", r[2], r[5], r[6]); !strings.Contains(measured, want) {
+		if want := fmt.Sprintf("%s kinds of damage to sessions that it wrote: %s %% of the history is sent without a repair, %s %% after it;", r[2], r[5], r[6]); !strings.Contains(measured, want) {
 			t.Errorf("docs/claude-behaviour.md does not say of %s: %s", r[1], want)
 		}
 		damages, before, after := 0, 0, 0

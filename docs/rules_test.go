@@ -21,8 +21,8 @@ import (
 
 const head = `# Rules: %s
 
-The examples are real: each is ` + "`fixtures/AGENT/rules/RULE/bad.jsonl`" + ` linted and repaired, or the home in ` + "`bad.txtar`" + `, with lines
-longer than %d characters cut here. This page is made from the rules by ` + "`go test ./docs -update`" + `.
+Every example is real: ` + "`fixtures/AGENT/rules/RULE/bad.jsonl`" + `, or the home in ` + "`bad.txtar`" + `, linted and repaired. Lines longer than %d
+characters are cut. ` + "`go test ./docs -update`" + ` generates this page from the rules.
 `
 
 // longest is how much of a line the pages show.
@@ -37,7 +37,7 @@ func TestRulePages(t *testing.T) {
 	}
 	pages := map[string]*strings.Builder{}
 	index := &strings.Builder{}
-	index.WriteString("# Rules\n\nImpact and fix are the usual ones; a finding carries its own. [What they mean](../../README.md#impact-and-fix).\n\n")
+	index.WriteString("# Rules\n\nImpact and fix are the usual ones; a finding can have others. [What they mean](../../README.md#impact-and-fix).\n\n")
 	index.WriteString("| rule | agent | impact | fix | what |\n|---|---|---|---|---|\n")
 	for _, r := range lint.Rules {
 		page := pages[r.Family]

@@ -234,7 +234,7 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 			f.Message += " (in a part of the history that is no longer sent)"
 		}
 		if f.Through > f.Pos.Line {
-			f.Message += fmt.Sprintf("; so are the lines behind it, up to line %d", f.Through)
+			f.Message += fmt.Sprintf("; so are the lines after it, up to line %d", f.Through)
 		}
 		kept = append(kept, f)
 	}

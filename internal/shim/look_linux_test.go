@@ -190,7 +190,7 @@ func TestATimeoutWithoutUnit(t *testing.T) {
 		p.log(`"repaired":true`)
 		r.in.Close()
 		r.cmd.Wait()
-		if want := "hist shim: HIST_SHIM_TIMEOUT=" + value + " is no time above zero with its unit, as 2s: 2s holds\n"; r.stderr.String() != want {
+		if want := "hist shim: HIST_SHIM_TIMEOUT=" + value + " is not a time above zero with a unit, such as 2s; using 2s\n"; r.stderr.String() != want {
 			t.Errorf("%s", r.stderr)
 		}
 	}

@@ -101,7 +101,7 @@ func TestInstall(t *testing.T) {
 	run(3, "nothing was changed", "remove", "late")
 	run(0, "a shim\n  client         "+real+"/codex, version", "status")
 	run(2, "takes one directory", "install")
-	run(2, "is no program that hist stands in front of", "install", "late", "claude")
+	run(2, "hist can't run in front of \"claude\"", "install", "late", "claude")
 	run(0, "PATH reaches "+p.shim+"-acp first", "install", "late", "codex-acp")
 	if _, err := os.Lstat(filepath.Join(p.dir, "late/codex")); err == nil {
 		t.Error("a shim that was not asked for")

@@ -20,7 +20,7 @@ func (e *env) lintCommand() *cli.Command {
 	return &cli.Command{
 		Name: "lint", Usage: "lint one shard of a run, or a whole store", ArgsUsage: "RUN|STORE",
 		Description: "RUN is what plan printed. A shard that has written its rows exits 0 whatever it found, so that no scheduler\n" +
-			"takes damage for a failed task: check gives the verdict. A STORE is planned, linted and checked in this one process;\n" +
+			"mistakes damage for a failed task; check gives the verdict. A STORE is planned, linted and checked in this one process;\n" +
 			"without --output its findings are printed and nothing is written.\n\n" + exitHelp,
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{Name: "shard", Usage: "with a RUN: the shard to lint, `I/N`, or auto/N to take I from the scheduler (Kubernetes, AWS Batch, Slurm, Cloud Run)"},

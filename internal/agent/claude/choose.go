@@ -151,7 +151,7 @@ func (c *Checker) chain(call *node, results []*node) {
 		if d == nil {
 			d = c.add(&draft{about: r, always: true, Finding: finding.Finding{
 				Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
-				Message: "the outputs of parallel calls stand side by side: versions up to 2.1.2 follow one of them, and lose the other call with its output",
+				Message: "the outputs of parallel calls are separate branches: versions up to 2.1.2 follow one of them, and lose the other call with its output",
 			}})
 		}
 		c.hang(r, up, d)

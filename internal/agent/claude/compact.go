@@ -289,7 +289,7 @@ func (c *Checker) lostKept() {
 		value := unknownMetadata()
 		list := c.resentBehind(summary, kept)
 		if len(list) > 1 {
-			d.Source = "the records whose hashes stand in the request behind the compaction"
+			d.Source = "the records whose hashes are in the request after the compaction"
 		}
 		keep(value, list, summary)
 		d.Edits = append(d.Edits, withMetadata(n, value))

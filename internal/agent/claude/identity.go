@@ -170,7 +170,7 @@ func (c *Checker) missingType(n *node) {
 		Edits:   []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{member(n.typeSpan.in(), int(n.start), "type", typ)}}},
 	}})
 	if n.typeWrong {
-		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client takes the one who spoke for the other", n.typ, typ)
+		d.Message = fmt.Sprintf("the record's type is %q, but its message is of the type %q: the client mistakes one speaker for the other", n.typ, typ)
 		if len(n.ids(blockCall)) > 0 {
 			d.Impact = finding.Rejects
 		}

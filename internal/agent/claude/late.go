@@ -121,7 +121,7 @@ func (c *Checker) lateness(m, call *node) finding.Finding {
 		spoken = spoken || p.role == roleAssistant && p.msg != call.msg
 	}
 	worst := finding.Rejects
-	f.Message = "the output comes after what the user said behind its call: versions before 2.0.29 send it there, and the API refuses it; newer ones move it into place"
+	f.Message = "a user message comes between the call and this output: versions before 2.0.29 send them like that, and the API refuses it; newer ones move the output into place"
 	if spoken {
 		worst = finding.Loses
 		f.Message = "the output comes after another answer: versions from 2.1.20 on make up an error for the call and do not send the output"

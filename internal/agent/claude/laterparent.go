@@ -91,7 +91,7 @@ func (c *Checker) laterParents(cut []*node) {
 	for _, n := range cut {
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the record's parent was written after it: the client goes on there, and forgets what came before this record",
+			Message: "the record's parent was written after it: the client follows it, and forgets what came before this record",
 		}})
 		c.hang(n, c.before(n), d)
 		n.callParent("")

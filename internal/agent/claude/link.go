@@ -188,7 +188,7 @@ func (c *Checker) ending() {
 	}
 	d := c.add(&draft{about: c.nodes[len(c.nodes)-1], always: true, Finding: finding.Finding{
 		Rule: ruleLostEnd, Impact: finding.Notes,
-		Message: "the record that the session is said to end with is not in the file: the client begins at the last one that is",
+		Message: "the record with which the session should end is not in the file: the client starts from the last one that is",
 	}})
 	d.Pos, d.Offset, d.On = c.leafAt.Pos, c.leafAt.Offset, c.leafAt
 }

@@ -38,7 +38,7 @@ func (c *Checker) hangOnCall(m, call *node) {
 	}
 	d := c.add(&draft{about: m, Finding: finding.Finding{
 		Rule: ruleLateResult, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "the output does not hang on its call, but elsewhere: the client goes on behind it, and forgets what led to the call",
+		Message: "the output's parent is not its call: the client follows that parent, and forgets what led to the call",
 	}})
 	c.hang(m, p, d)
 }

@@ -50,7 +50,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 		}
 		d := c.add(&draft{about: head, always: true, Finding: finding.Finding{
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "the history was compacted while another client went on here: the client sends nothing of this turn, and the summary does not tell of it",
+			Message: "the history was compacted while another client continued here: the client sends nothing of this turn, and the summary does not mention it",
 		}})
 		if mended++; mended > maxBranches || c.stuckInFront(head, end, mark) {
 			d.Fix = finding.NoFix
@@ -95,7 +95,7 @@ func (c *Checker) passedOver(tip *node) {
 		}
 		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
-			Message: "another client went on in front of this compaction, and the client goes on there: it sends nothing of what followed the compaction",
+			Message: "another client continued from before this compaction, and the client follows it: it sends nothing of what came after the compaction",
 		}})
 		if now := c.behindCompaction(d, head, tip, end); now != tip {
 			c.pointAt(d, now, false)

@@ -195,7 +195,7 @@ func (c *Checker) lostEnd() bool {
 	last := c.nodes[len(c.nodes)-1]
 	d := &draft{about: last, always: true, Finding: finding.Finding{
 		Rule: ruleLostEnd, Impact: finding.Loses, Fix: finding.Recovered,
-		Message: "the record that the session is said to end with is not in the file: the client begins at the one before it",
+		Message: "the record with which the session should end is not in the file: the client starts from the one before it",
 	}}
 	if !c.chosen(d) {
 		return false

@@ -55,7 +55,7 @@ func (c *Checker) servedAlone() {
 			switch {
 			case s.output && !calls[s.id]:
 				n.fault(fault{
-					rule: ruleBadBlock, message: "the output of a tool of the API's own has no call: the API refuses it", at: s.span.Start,
+					rule: ruleBadBlock, message: "the output of one of the API's own tools has no call: the API refuses it", at: s.span.Start,
 					fix: finding.StandIn, impact: onAll(finding.Rejects), lost: 1,
 					cuts: []finding.Cut{{Start: s.span.Start, End: s.span.Start, New: append(s.call(), ',')}},
 				})
@@ -83,9 +83,9 @@ func (c *Checker) servedCallAlone(n *node, s served, goesOn bool) {
 	if c.worst(impact) == finding.Notes {
 		return
 	}
-	what := "this search of the web"
+	what := "this web search"
 	if s.tool != webSearch {
-		what = "this call of a tool of the API's own (" + s.tool + ")"
+		what = "this call of one of the API's own tools (" + s.tool + ")"
 	}
 	n.fault(fault{
 		rule: ruleLostResult, message: what + " has no output: the client drops it, an older one sends it and the API refuses it",

@@ -93,7 +93,7 @@ func Warnings() (lines []string) {
 	}
 	value = os.Getenv(TimeoutVar)
 	if limit, known := timeout(value); !known {
-		lines = append(lines, TimeoutVar+"="+value+" is no time above zero with its unit, as 2s: "+limit.String()+" holds")
+		lines = append(lines, TimeoutVar+"="+value+" is not a time above zero with a unit, such as 2s; using "+limit.String())
 	}
 	return lines
 }

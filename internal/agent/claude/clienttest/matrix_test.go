@@ -72,10 +72,10 @@ func TestRealClient(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			t.Logf("%s: %.0f damages, history sent %.3f before, %.3f after; %.3f could be had back of the sessions that resume, %.1f %% of it was", version, sum.cases,
+			t.Logf("%s: %.0f kinds of damage, history sent %.3f before, %.3f after; %.3f was possible with the sessions that resume, %.1f %% of it was reached", version, sum.cases,
 				sum.before/sum.cases, sum.after/sum.cases, sum.possible/sum.cases, 100*sum.after/sum.possible)
 			if sum.after < 0.98*sum.possible {
-				t.Errorf("%.3f of the history is sent after the repair, under 98 %% of what could be had back", sum.after/sum.cases)
+				t.Errorf("%.3f of the history is sent after the repair, under 98 %% of what was possible", sum.after/sum.cases)
 			}
 		})
 	}
@@ -217,7 +217,7 @@ func TestBehaviourPage(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&page, "\n## %s\n\n", version)
-		fmt.Fprintf(&page, "%d damages of sessions that it wrote: %.1f %% of the history is sent as it is, %.1f %% after the repair; %.1f %% could be had back, and %.1f %% of that was.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n",
+		fmt.Fprintf(&page, "%d kinds of damage to sessions that it wrote: %.1f %% of the history is sent without a repair, %.1f %% after it; %.1f %% was possible, and %.1f %% of that was reached.\n\n| damage | as it is | repaired | possible |\n|---|---|---|---|\n",
 			len(m.rows), m.mean(0), m.mean(1), m.mean(2), 100*m.sum[1]/m.sum[2])
 		for _, f := range m.rows {
 			fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", strings.ReplaceAll(f[0], "_", " "), cell(f[1]), cell(f[2]), f[3])
@@ -282,25 +282,25 @@ func cell(s string) string {
 
 const pageHead = `# What Claude Code does with each damage, before and after a repair
 
-A recorded session is damaged in one way, laid into a home of its own and resumed by the real client on loopback, as it
-is and after the repair. The number is the share of the sound session's items (texts, calls, outputs) that the first request
-holds, word for word: a stand-in does not count. "400" names the rules of the Messages API that the request breaks. The
-times are as in life: a prompt a minute after what stands before it, an answer eight seconds. "Possible" is the share whose
-content the damaged file still holds, wherever it stands: the only copy of a text that is gone can't be had back, and a session
-that the cut has ended early holds what was written. Most of the damages are done to one ordinary session, those of thinking,
-images and compactions each to one that has such. Of a compaction that was cut before its summary the old history is sent
-again, which is no item of the sound session. That a signature was changed nobody but the API can tell where the file has no
-hash of the answer.
+A recorded session is damaged in one way, put into a home of its own, and resumed by the real client on loopback, first as it is, then
+after the repair. The number is the share of the sound session's items (texts, calls, outputs) that the first request contains,
+word for word; a stand-in does not count. "400" names the rules of the Messages API that the request breaks. "Possible" is the share
+whose content the damaged file still holds, wherever that is: the only copy of a lost text can't be recovered, and a session that was cut short holds only what was written.
+
+Times are realistic: each prompt comes a minute after what precedes it, each answer eight seconds later. Most kinds of damage are done to
+one ordinary session; those of thinking, images and compactions to one that has them. If a compaction is cut before its summary, the
+old history is sent again, which contains no item of the sound session. If the file has no hash of the answer, only the API can tell that a
+signature was changed.
 
 The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run TestRealClient -matrix -update`" + `, the last one with
-` + "`-versions 2.1.330 -written VERSION`" + `; the tests in CI drive a few of the damages through
-two versions each time, and fail if a repaired session is refused, breaks a rule or sends less.
+` + "`-versions 2.1.330 -written VERSION`" + `. In CI, the tests drive two versions through a few kinds of damage, and fail if a repaired
+session is refused, breaks a rule or sends less.
 `
 
 const othersHead = `
 ## 2.1.330 with what other versions wrote
 
-| written by | damages | as it is | repaired | possible | of what could be had back |
+| written by | kinds of damage | as it is | repaired | possible | of what was possible |
 |---|---|---|---|---|---|
 `
 

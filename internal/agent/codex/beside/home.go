@@ -306,7 +306,7 @@ func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Fi
 	for _, d := range whole {
 		what := fmt.Sprintf("the client cannot read its database %s (%s): from 0.150 on it then resumes no session", d.Name, d.Why)
 		if d.Part {
-			what = fmt.Sprintf("the client cannot read what its database %s tells of this session (%s): from 0.150 on it may then not resume it", d.Name, d.Why)
+			what = fmt.Sprintf("the client cannot read what its database %s holds on this session (%s): from 0.150 on it may then not resume it", d.Name, d.Why)
 		}
 		const option = "--in-place --move-databases"
 		f := ofFile(rules.DamagedDatabase, what+"; hist repair "+option+" keeps it and moves it away, and the client makes a new one")

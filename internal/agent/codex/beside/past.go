@@ -42,7 +42,7 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 	} else {
 		f.Fix, f.Lost = lint.StandIn, 1
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.LostPast(gjson.GetBytes(line, "timestamp").String())}})
-		f.Message += fmt.Sprintf("; of the records that it inherits %d are sure, and become its own, and the model is told that others are lost", len(lines))
+		f.Message += fmt.Sprintf("; of the records that it inherits %d are certain and become its own; the model is told that the others are lost", len(lines))
 	}
 	if len(lines) == 0 {
 		f.Source = ""

@@ -34,14 +34,13 @@ const behaviourPage = "../../../../docs/codex-behaviour.md"
 
 const behaviourHead = `# What clients do with each damage, before and after a repair
 
-Each row is a session of ` + "`fixtures/codex/rules`" + `, resumed by the real clients as it is and after ` + "`hist repair`" + `. A number is how
-many items of the session's history the model is sent, without the context messages that a client writes by itself;
-"aborted" are outputs that the client invents for calls without one. Where nothing stands behind the arrow the repair
-leaves the session as it is. A repair may send fewer items than before: it takes out what is there twice, and what the
-API would refuse.
+Each row is a session of ` + "`fixtures/codex/rules`" + `, resumed by the real clients as it is, then after ` + "`hist repair`" + `. A number is how
+many items of the session's history the model is sent, not counting the context messages that a client adds; "aborted" are outputs that
+the client invents for calls without one. Without an arrow, the repair leaves the session as it is. After a repair, fewer items may
+be sent: it removes duplicates, and whatever the API would refuse.
 
-This page is measured: ` + "`go test ./internal/agent/codex/clienttest -run Fixtures -update`" + ` writes it, and without -update that test fails
-when a client does anything else.
+` + "`go test ./internal/agent/codex/clienttest -run Fixtures -update`" + ` measures and writes this page; without -update, the test fails if a
+client behaves differently.
 
 `
 
@@ -238,7 +237,7 @@ func (tb *table) String() string {
 		before, after := tb.resumed(v)
 		fmt.Fprintf(&b, "- %s resumes %d of %d damaged sessions, and %d after the repair.\n", v, before, len(tb.rows), after)
 	}
-	b.WriteString("\nWhat is refused after it holds nothing that tells whose session it is, or is newer than the client.\n\n| damage | " + strings.Join(versions, " | ") + " |\n|---" + strings.Repeat("|---", len(versions)) + "|\n")
+	b.WriteString("\nA session that is still refused contains nothing that says whose it is, or is newer than the client.\n\n| damage | " + strings.Join(versions, " | ") + " |\n|---" + strings.Repeat("|---", len(versions)) + "|\n")
 	for _, r := range tb.rows {
 		b.WriteString("| " + r)
 		for _, v := range versions {

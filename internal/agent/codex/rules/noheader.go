@@ -73,7 +73,7 @@ func (c *headerChecker) missing() {
 		f.Source = ""
 		which := "nothing says which"
 		if parent := codex.ReadHeader(c.torn).ForkedFrom; parent != "" {
-			which = fmt.Sprintf("where it left that of %s can't be told without it", parent)
+			which = fmt.Sprintf("nothing says where it left that of %s", parent)
 		}
 		if c.anyRecord || c.restored {
 			f.Message += fmt.Sprintf("; its records begin at ordinal %d, so it continued the file of another thread, and %s", c.lowest, which)

@@ -28,7 +28,7 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 func (c *callChecker) callAtSeam(first *openCall, rec *session.Record) {
 	c.report(finding.Finding{
 		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
-		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a doubled block begins, and is removed", check.Clip(rec.CallID, 40), first.ref.Pos.Line),
+		Message: fmt.Sprintf("a second call with call_id %s, not the same as on line %d: the first is where a duplicated block begins, and is removed", check.Clip(rec.CallID, 40), first.ref.Pos.Line),
 		Edits:   []finding.Edit{{At: first.ref.Pos, Op: finding.Remove}},
 		Unseen:  1,
 	})
@@ -73,7 +73,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 	case sum == earlier.output:
 		f.Message += "; it is a copy of the first"
 	case sameRecord && !confirmed:
-		f.Message = fmt.Sprintf("a second output for call %s, not the same as on line %d: the first is where a doubled block begins, and is removed", check.Clip(rec.CallID, 40), earlier.at.Line)
+		f.Message = fmt.Sprintf("a second output for call %s, not the same as on line %d: the first is where a duplicated block begins, and is removed", check.Clip(rec.CallID, 40), earlier.at.Line)
 		f.Edits = []finding.Edit{{At: earlier.at, Op: finding.Remove}}
 		earlier.output, earlier.at, earlier.torn = sum, rec.Pos, false
 		c.keep(key, earlier)

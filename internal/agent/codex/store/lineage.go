@@ -96,11 +96,11 @@ func parted(ctx context.Context, path string, h session.Info, began time.Time) (
 	}
 	last := text[at+1:]
 	if t := Written(last); !began.IsZero() && t.After(began.Add(clocks)) {
-		return &Break{fmt.Sprintf("history_base ends behind a record of %s that was written at %s, after the fork: that session was put back to an earlier state and went on, so the fork inherits a different history", path, t.UTC().Format(time.RFC3339)), false}, nil
+		return &Break{fmt.Sprintf("history_base ends after a record of %s that was written at %s, after the fork: that session was reset to an earlier state and continued, so the fork inherits a different history", path, t.UTC().Format(time.RFC3339)), false}, nil
 	}
 	n := gjson.GetBytes(last, "ordinal")
 	if n.Type == gjson.Number && h.BaseOrdinal > 0 && n.Int() != h.BaseOrdinal-1 {
-		return &Break{fmt.Sprintf("history_base ends behind record %d of %s, and record %d stands there: that session was put back to an earlier state and went on, so the fork inherits a different history", h.BaseOrdinal-1, path, n.Int()), false}, nil
+		return &Break{fmt.Sprintf("history_base ends after record %d of %s, but record %d is there: that session was reset to an earlier state and continued, so the fork inherits a different history", h.BaseOrdinal-1, path, n.Int()), false}, nil
 	}
 	return nil, nil
 }
