@@ -42,6 +42,9 @@ func explainCommand(e *env) *cli.Command {
 			for i, name := range c.Args().Slice() {
 				r := lint.FindRule(name)
 				if r == nil {
+					if strings.Contains(name, " ") { // no rule's name has one
+						return usage("there is no rule %q; for the text of an error, use hist explain --error", name)
+					}
 					return usage("there is no rule %q%s", name, meantOr(name, ruleNames(), "; hist explain lists them"))
 				}
 				if i > 0 {

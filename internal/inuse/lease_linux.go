@@ -80,7 +80,7 @@ func (g *Guard) Broken() bool {
 		return false
 	}
 	kind := unix.F_UNLCK
-	err := control(g.f, func(fd int) (err error) {
+	err := Control(g.f, func(fd int) (err error) {
 		kind, err = unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
 		return err
 	})
@@ -99,7 +99,7 @@ func (g *Guard) Release() {
 }
 
 func setLease(f *os.File, kind int) error {
-	return control(f, func(fd int) error { return leaseOn(fd, kind) })
+	return Control(f, func(fd int) error { return leaseOn(fd, kind) })
 }
 
 // Written says whether any process has the file at path open to write to it: a process that only reads, as another hist or a
@@ -180,17 +180,4 @@ func Holder(path string) int {
 		}
 	}
 	return found
-}
-
-// control runs do with the file's descriptor.
-func control(f *os.File, do func(fd int) error) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var inner error
-	if err := raw.Control(func(fd uintptr) { inner = do(int(fd)) }); err != nil {
-		return err
-	}
-	return inner
 }

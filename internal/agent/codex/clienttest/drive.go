@@ -116,12 +116,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // run runs `codex exec` and, if when is given, sends it the signal then.
 func (h *Home) run(ctx context.Context, when When, signal os.Signal, args ...string) (res Result) {
-	outer := ctx
-	ctx, cancel := context.WithTimeout(outer, Deadline)
-	defer cancel()
-	start := time.Now()
-	seen := len(h.Server.Requests())
-	before := h.sizes()
+	start, seen, before := time.Now(), len(h.Server.Requests()), h.sizes()
 	defer func() {
 		res.Elapsed = time.Since(start)
 		if all := h.Server.Requests(); len(all) > seen {
@@ -132,15 +127,7 @@ func (h *Home) run(ctx context.Context, when When, signal os.Signal, args ...str
 			res.Rollout = res.Changed[len(res.Changed)-1]
 		}
 	}()
-
-	full := []string{"exec", "--skip-git-repo-check"}
-	for _, c := range h.Config {
-		full = append(full, "-c", c)
-	}
-	line := append(append(slices.Clone(h.Wrap), h.Bin.Path), append(full, args...)...)
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Dir, cmd.Env = h.Work, h.Env()
-	setGroup(cmd)
+	cmd := h.command(args)
 	// Files, not pipes: a tool that outlives the client would keep a pipe open.
 	stdout, err := os.CreateTemp(h.tmp(), "stdout-")
 	if err != nil {
@@ -156,26 +143,45 @@ func (h *Home) run(ctx context.Context, when When, signal os.Signal, args ...str
 	if err := cmd.Start(); err != nil {
 		return Result{ExitCode: -1, Err: err}
 	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+	h.await(ctx, cmd, when, signal, &res)
+	res.ExitCode = cmd.ProcessState.ExitCode()
+	res.Stdout, res.Stderr = tail(stdout), tail(stderr)
+	return res
+}
 
-	stopped := make(chan error, 1)
-	if when != nil {
-		go func() { stopped <- when(ctx, h) }()
+// command is `codex exec` with the home's settings, in a process group of its own.
+func (h *Home) command(args []string) *exec.Cmd {
+	line := append(slices.Clone(h.Wrap), h.Bin.Path, "exec", "--skip-git-repo-check")
+	for _, c := range h.Config {
+		line = append(line, "-c", c)
 	}
-	var waitErr error
-wait:
-	for {
+	line = append(line, args...)
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir, cmd.Env = h.Work, h.Env()
+	setGroup(cmd)
+	return cmd
+}
+
+// await waits for the end of the client, and sends it the signal when it is time. It notes in res what went wrong.
+func (h *Home) await(outer context.Context, cmd *exec.Cmd, when When, signal os.Signal, res *Result) {
+	ctx, cancel := context.WithTimeout(outer, Deadline)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var due chan error // when it is time for the signal; nil if there is to be none, or it was sent
+	if when != nil {
+		due = make(chan error, 1)
+		go func() { due <- when(ctx, h) }()
+	}
+	err, running := error(nil), true
+	for running {
 		select {
-		case waitErr = <-done:
-			break wait
-		case err := <-stopped:
-			stopped = nil
+		case err = <-ended:
+			running = false
+		case failed := <-due:
+			due, res.Err = nil, failed
 			switch {
-			case err != nil:
-				res.Err = err
-				killTree(cmd.Process.Pid)
-			case signal == os.Kill:
+			case failed != nil, signal == os.Kill:
 				killTree(cmd.Process.Pid)
 			default:
 				res.Err = cmd.Process.Signal(signal)
@@ -183,21 +189,18 @@ wait:
 		case <-ctx.Done():
 			res.TimedOut, res.Err = outer.Err() == nil, outer.Err()
 			killTree(cmd.Process.Pid)
-			waitErr = <-done
-			break wait
+			err, running = <-ended, false
 		}
 	}
 	killGroup(cmd.Process.Pid)
-	if when != nil && stopped != nil && res.Err == nil && !res.TimedOut {
-		res.Err = errors.New("the client ended before it was to be stopped")
-	}
-	res.ExitCode = cmd.ProcessState.ExitCode()
 	var exit *exec.ExitError
-	if waitErr != nil && !errors.As(waitErr, &exit) && res.Err == nil {
-		res.Err = waitErr
+	switch {
+	case res.Err != nil:
+	case due != nil && !res.TimedOut:
+		res.Err = errors.New("the client ended before it was to be stopped")
+	case err != nil && !errors.As(err, &exit):
+		res.Err = err
 	}
-	res.Stdout, res.Stderr = tail(stdout), tail(stderr)
-	return res
 }
 
 // tail is the last part of a file, at most 4 KiB.

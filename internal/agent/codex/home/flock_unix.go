@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"github.com/hist-cli/hist/internal/inuse"
 )
 
 // tryLock takes the advisory lock of an open file without waiting; errLocked if somebody else has it.
@@ -14,7 +16,7 @@ func tryLock(f *os.File, exclusive bool) error {
 	if exclusive {
 		how = syscall.LOCK_EX | syscall.LOCK_NB
 	}
-	err := control(f, func(fd int) error { return flock(fd, how) })
+	err := inuse.Control(f, func(fd int) error { return flock(fd, how) })
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return errLocked
 	}
@@ -23,24 +25,11 @@ func tryLock(f *os.File, exclusive bool) error {
 
 func unlock(f *os.File) {
 	// The lock goes with the descriptor anyway.
-	_ = control(f, func(fd int) error { return flock(fd, syscall.LOCK_UN) })
+	_ = inuse.Control(f, func(fd int) error { return flock(fd, syscall.LOCK_UN) })
 }
 
 // removeLock removes the file of a lock that is still held.
 func removeLock(f *os.File) { _ = os.Remove(f.Name()) }
-
-// control runs do with the file's descriptor.
-func control(f *os.File, do func(fd int) error) error {
-	raw, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var inner error
-	if err := raw.Control(func(fd uintptr) { inner = do(int(fd)) }); err != nil {
-		return err
-	}
-	return inner
-}
 
 func tooLong(err error) bool { return errors.Is(err, syscall.ENAMETOOLONG) }
 

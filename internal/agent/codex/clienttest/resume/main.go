@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -99,14 +100,35 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		clean = &r
 	}
+	enc := json.NewEncoder(stdout)
+	enc.SetEscapeHTML(false)
+	code := 0
+	for r := range measured(ctx, bin, flags.Args(), clean, o) {
+		if err := enc.Encode(r); err != nil {
+			code = 1
+		}
+		if o.input {
+			for _, item := range r.input {
+				fmt.Fprintf(stderr, "%s: %s\n", r.File, item)
+			}
+		}
+	}
+	return code
+}
 
-	files := flags.Args()
+// measured resumes the files, several at the same time, and yields their reports in the order of the files. Each is compared
+// with that of the clean file, if there is one.
+func measured(ctx context.Context, bin clienttest.Binary, files []string, clean *report, o options) iter.Seq[report] {
 	results := make([]chan report, len(files))
 	for i := range results {
 		results[i] = make(chan report, 1)
 	}
+	next := make(chan int, len(files))
+	for i := range files {
+		next <- i
+	}
+	close(next)
 	var wg sync.WaitGroup
-	next := make(chan int)
 	for range min(o.jobs, len(files)) {
 		wg.Go(func() {
 			for i := range next {
@@ -118,28 +140,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			}
 		})
 	}
-	go func() {
-		for i := range files {
-			next <- i
-		}
-		close(next)
-	}()
-	enc := json.NewEncoder(stdout)
-	enc.SetEscapeHTML(false)
-	code := 0
-	for i := range files {
-		r := <-results[i]
-		if err := enc.Encode(r); err != nil {
-			code = 1
-		}
-		if o.input {
-			for _, item := range r.input {
-				fmt.Fprintf(stderr, "%s: %s\n", r.File, item)
+	return func(yield func(report) bool) {
+		defer wg.Wait()
+		for _, result := range results {
+			if !yield(<-result) {
+				return
 			}
 		}
 	}
-	wg.Wait()
-	return code
 }
 
 // measure resumes one file in a fresh home.
