@@ -35,7 +35,10 @@ func (b *sources) loggedCalls(ctx context.Context, had []check.Lost) (lost []che
 		if !ok {
 			behind, ok = b.gapAt(call.at)
 		}
-		if !ok || known[key] || call.ID == "" && behind < len(b.records) { // it may be the call that stands behind the gap
+		if !ok || known[key] {
+			continue
+		}
+		if call.ID == "" && (behind < len(b.records) || b.sent.hasAsked(call.Input)) { // it may be the call that stands there
 			continue
 		}
 		id := cmp.Or(call.ID, fmt.Sprintf("call_hist_log_%d", call.row))

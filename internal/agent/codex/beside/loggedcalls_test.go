@@ -1,7 +1,10 @@
 package beside
 
 import (
+	"bytes"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,5 +42,27 @@ func TestNamed(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// TestLoggedCallThatStands: where the log tells no id of the newest call, for it has not ended, and the call's output is torn, the call is not
+// put back beside itself.
+func TestLoggedCallThatStands(t *testing.T) {
+	dir := changedHome(t, "bad-logged-calls", func(sql string) string {
+		ends := strings.Index(sql, "  (1795338010, 991000000")
+		return strings.TrimSuffix(strings.TrimSpace(sql[:ends]), ",") + ";\n"
+	})
+	path := onlyFile(t, dir, "sessions/*/*/*/*.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const call, output = 15, 16
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	lines[call] = bytes.Replace(lines[call], []byte("10.900Z"), []byte("10.890Z"), 1) // when the log tells of it
+	lines[output] = lines[output][:bytes.Index(lines[output], []byte("12 notes"))+4]
+	write(t, nil, path, bytes.Join(lines[:output+1], nil))
+	if f := lostRecords(lintOpened(t, openSource(t, path), dir).Findings); f != nil {
+		t.Errorf("%+v", f)
 	}
 }

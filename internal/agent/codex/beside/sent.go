@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -31,7 +32,12 @@ type sent struct {
 	begun     map[string]int    // the turns that begin in the session, by their records
 	at        map[int]time.Time // when the items behind damaged places were written, by their records
 	jumps     jumps
+	asked     [newestCalls][]byte // what the newest calls ask for, as it stands there; by the count of calls
+	calls     int
 }
+
+// newestCalls is how many calls are compared with one of which the log tells no id: those that may still have run at the session's end.
+const newestCalls = 16
 
 // sentItem is an item and which of the session's readable records holds it.
 type sentItem struct {
@@ -127,10 +133,37 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 		if last := len(s.items) - 1; damaged >= 0 && (last < 0 || damaged > int(s.items[last].record)) {
 			s.at[count] = codex.Time(rec)
 		}
+		if rec.Kind == session.Call {
+			s.ask(rec)
+		}
 		item := sentItem{s.key(rec), int32(count), rec.Kind, asks(rec)}
 		s.pair(item)
 		s.items = append(s.items, item)
 	}
+}
+
+// ask notes what a call asks for.
+func (s *sent) ask(rec *session.Record) {
+	what := codex.Field(rec, codex.FieldArguments)
+	if len(what) == 0 {
+		what = codex.Field(rec, codex.FieldInput)
+	}
+	if len(what) > codex.MaxArguments {
+		what = nil
+	}
+	one := &s.asked[s.calls%newestCalls]
+	*one = append((*one)[:0], what...)
+	s.calls++
+}
+
+// hasAsked says whether one of the newest calls asks for this.
+func (s *sent) hasAsked(what string) bool {
+	for _, raw := range s.asked {
+		if text, ok := jsonl.Unquote(raw); ok && text == what {
+			return true
+		}
+	}
+	return false
 }
 
 // call is the key of the call that an item is, or answers.
