@@ -41,9 +41,7 @@ type folder struct {
 	read    bool
 }
 
-// OpenBeside looks beside the session in a file.
-func OpenBeside(path string) Beside { return openBeside(path, nil) }
-
+// openBeside looks beside the session in the file at a path; text is its text, if that is not the file's.
 func openBeside(path string, text io.ReaderAt) Beside {
 	return &folder{path: path, text: text, session: strings.TrimSuffix(filepath.Base(path), extension)}
 }

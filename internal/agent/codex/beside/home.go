@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
@@ -22,7 +20,6 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
-	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -96,43 +93,6 @@ func known[T any](value T, err error) (T, error) {
 	return value, err
 }
 
-// rollouts are the session files of a home, by rollout id.
-type rollouts map[string]carriers
-
-// carriers are the files that carry one rollout id.
-type carriers struct {
-	read  string   // the first that is not hidden by another, "" if each is
-	first string   // of all
-	more  []string // the others: few ids have any
-}
-
-func listRollouts(ctx context.Context, dir string) (rollouts, error) {
-	r := rollouts{}
-	for _, root := range home.Sessions(dir) {
-		err := walk.Walk(ctx, root, func(e walk.Entry) error {
-			name, ok := home.ParseName(filepath.Base(e.Path))
-			if e.Err != nil || !ok {
-				return nil // told when the file itself is linted
-			}
-			of := r[name.RolloutID]
-			if of.read == "" && !e.Hidden {
-				of.read = e.Path
-			}
-			if of.first == "" {
-				of.first = e.Path
-			} else {
-				of.more = append(of.more, e.Path)
-			}
-			r[name.RolloutID] = of
-			return nil
-		})
-		if err != nil {
-			return r, err
-		}
-	}
-	return r, nil
-}
-
 // Session lists what is wrong between one session of the home and its neighbours. res is what lint found in it.
 func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result) ([]lint.Finding, error) {
 	name, ok := home.ParseName(filepath.Base(src.Real))
@@ -175,71 +135,6 @@ func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result,
 // ofFile is a finding about a file as a whole.
 func ofFile(rule *lint.Rule, message string) lint.Finding {
 	return lint.Finding{Rule: rule, Impact: rule.Impact, Fix: rule.Fix, Message: message}
-}
-
-// projection compares the client's view of a rollout with the file.
-func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
-	view, ok, err := h.views.Of(ctx, rolloutID)
-	if errors.Is(err, store.ErrDamaged) {
-		return nil, err
-	}
-	if _, err = known(view, err); err != nil || !ok {
-		return nil, err
-	}
-	fault := ""
-	if view.Offset > res.Summary.Bytes {
-		fault = fmt.Sprintf("the client's view of this session has read %d bytes of it, but it has %d", view.Offset, res.Summary.Bytes)
-	} else {
-		fault, err = misplaced(ctx, src, view, res.Summary.Bytes)
-	}
-	if fault == "" || err != nil {
-		return nil, err
-	}
-	f := ofFile(rules.ProjectionStale, fault)
-	f.Reproject = true
-	return []lint.Finding{f}, nil
-}
-
-// lineHead is how many bytes of a line are read for its ordinal and its turn, which the client writes behind the time.
-const lineHead = 256
-
-// misplaced looks whether the places that a view names are beginnings of lines, and those of its turns the records
-// and the turns that it says: a file that was put back from a copy and went on has other turns of the same length.
-func misplaced(ctx context.Context, src *source.Source, view store.Projection, size int64) (string, error) {
-	at := func(offset int64) source.Ref {
-		from := max(0, offset-1)
-		return source.Ref{Offset: from, Length: min(lineHead, size-from)}
-	}
-	refs := []source.Ref{at(view.Offset)}
-	for _, t := range view.Turns {
-		if t.Offset < 0 || t.Offset >= size {
-			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d, but it has %d", t.ID, t.Offset, size), nil
-		}
-		refs = append(refs, at(t.Offset))
-	}
-	heads, err := src.Extract(ctx, refs)
-	if err != nil {
-		return "", err
-	}
-	if view.Offset > 0 && view.Offset < size && heads[0][0] != '\n' {
-		return fmt.Sprintf("the client's view of this session ends in the middle of a line (byte %d)", view.Offset), nil
-	}
-	for i, t := range view.Turns {
-		head := heads[i+1]
-		if t.Offset > 0 {
-			if head[0] != '\n' {
-				return fmt.Sprintf("the client's view of this session says that turn %s begins in the middle of a line (byte %d)", t.ID, t.Offset), nil
-			}
-			head = head[1:]
-		}
-		if n := gjson.GetBytes(head, "ordinal"); n.Type == gjson.Number && n.Int() != t.Ordinal {
-			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d with record %d; there is record %d", t.ID, t.Offset, t.Ordinal, n.Int()), nil
-		}
-		if id := gjson.GetBytes(head, "payload.turn_id"); id.Type == gjson.String && id.Str != t.ID {
-			return fmt.Sprintf("the client's view of this session says that turn %s begins at byte %d; turn %s does", t.ID, t.Offset, id.Str), nil
-		}
-	}
-	return "", nil
 }
 
 // Inherits lists what is wrong between the text of a session that lies at a path of the home, or is to lie there, and its
@@ -361,33 +256,6 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 		found = append(found, ofFile(rules.IndexMissing, list+"no prompt of this session: the client does not offer it when it is asked what to resume; resume it by its id"))
 	}
 	return found, ctx.Err() // what else keeps it from being read is told when it is linted
-}
-
-// maxDuplicates is how many other files of a thread are named.
-const maxDuplicates = 3
-
-// duplicates tells that several files carry a session's thread: once for all of them, at the first.
-func duplicates(src *source.Source, name home.FileName, files rollouts) []lint.Finding {
-	of := files[name.RolloutID]
-	if len(of.more) == 0 || of.read == "" || !samePath(of.read, src.Real) {
-		return nil
-	}
-	var others []string
-	for _, path := range append([]string{of.first}, of.more...) {
-		if !samePath(path, src.Real) {
-			others = append(others, path)
-		}
-	}
-	switch n := len(others); {
-	case n == 0:
-		return nil
-	case n == 1:
-		return []lint.Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s carries the same thread %s", others[0], name.ThreadID))}
-	case n > maxDuplicates:
-		others = append(others[:maxDuplicates:maxDuplicates], fmt.Sprintf("%d more", n-maxDuplicates))
-	}
-	last := len(others) - 1
-	return []lint.Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s and %s carry the same thread %s", strings.Join(others[:last], ", "), others[last], name.ThreadID))}
 }
 
 // Index is where the client's list of threads lies, and what is wrong with it that concerns no session of the home:

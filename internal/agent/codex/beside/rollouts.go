@@ -1,0 +1,78 @@
+package beside
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/rules"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/walk"
+	"github.com/hist-cli/hist/lint"
+)
+
+// rollouts are the session files of a home, by rollout id.
+type rollouts map[string]carriers
+
+// carriers are the files that carry one rollout id.
+type carriers struct {
+	read  string   // the first that is not hidden by another, "" if each is
+	first string   // of all
+	more  []string // the others: few ids have any
+}
+
+func listRollouts(ctx context.Context, dir string) (rollouts, error) {
+	r := rollouts{}
+	for _, root := range home.Sessions(dir) {
+		err := walk.Walk(ctx, root, func(e walk.Entry) error {
+			name, ok := home.ParseName(filepath.Base(e.Path))
+			if e.Err != nil || !ok {
+				return nil // told when the file itself is linted
+			}
+			of := r[name.RolloutID]
+			if of.read == "" && !e.Hidden {
+				of.read = e.Path
+			}
+			if of.first == "" {
+				of.first = e.Path
+			} else {
+				of.more = append(of.more, e.Path)
+			}
+			r[name.RolloutID] = of
+			return nil
+		})
+		if err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// maxDuplicates is how many other files of a thread are named.
+const maxDuplicates = 3
+
+// duplicates tells that several files carry a session's thread: once for all of them, at the first.
+func duplicates(src *source.Source, name home.FileName, files rollouts) []lint.Finding {
+	of := files[name.RolloutID]
+	if len(of.more) == 0 || of.read == "" || !samePath(of.read, src.Real) {
+		return nil
+	}
+	var others []string
+	for _, path := range append([]string{of.first}, of.more...) {
+		if !samePath(path, src.Real) {
+			others = append(others, path)
+		}
+	}
+	switch n := len(others); {
+	case n == 0:
+		return nil
+	case n == 1:
+		return []lint.Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s carries the same thread %s", others[0], name.ThreadID))}
+	case n > maxDuplicates:
+		others = append(others[:maxDuplicates:maxDuplicates], fmt.Sprintf("%d more", n-maxDuplicates))
+	}
+	last := len(others) - 1
+	return []lint.Finding{ofFile(rules.DuplicateThread, fmt.Sprintf("%s and %s carry the same thread %s", strings.Join(others[:last], ", "), others[last], name.ThreadID))}
+}
