@@ -1,0 +1,118 @@
+package claude
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// checkCall looks at a call's name and input. What mends the name and the input is settled when its result is known.
+func (n *node) checkCall(b *block, v *value) {
+	if !isToolName(b.name) {
+		n.fault(fault{
+			rule: ruleBadToolName, message: "the call's tool has no valid name", at: b.span.from(), fix: finding.StandIn,
+			cuts: []finding.Cut{setMember(b.span.in(), v.text, "name", lostToolName)}, impact: onAll(finding.Rejects),
+		})
+	}
+	if begins(v.raw(keyInput), '{') {
+		return
+	}
+	input := gjson.ParseBytes(v.raw(keyInput))
+	f := fault{rule: ruleBadInput, message: "the call's input is not an object", at: b.span.from(), impact: onAll(finding.Rejects)}
+	if inner := gjson.Parse(input.String()); input.Type == gjson.String && jsonl.Valid([]byte(input.String())) && inner.IsObject() {
+		f.fix = finding.Exact
+		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "input", []byte(input.String()))}
+	} else {
+		f.fix, f.lost = finding.StandIn, 1
+		note := object{"note": lostInput}
+		if input.Type == gjson.String && input.String() != "" {
+			note = object{"input": input.String()}
+		}
+		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "input", note.json())}
+	}
+	n.fault(f)
+}
+
+// checkResult looks at what a tool answered.
+func (n *node) checkResult(rec *session.Record, b *block, v *value) {
+	content := v.raw(keyContent)
+	bad := func(message string, where jsonl.Span, in []byte, member string) {
+		words, source := toldBeside(field(rec, fieldToolResult))
+		f := fault{
+			rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Recovered, source: source,
+			impact: onAll(finding.Rejects),
+		}
+		if source == "" {
+			words, f.fix = noWords, finding.StandIn
+		}
+		f.cuts = []finding.Cut{setMember(where, in, member, words)}
+		n.fault(f)
+	}
+	none := len(content) == 0 || string(content) == "null"
+	if v.isTrue(keyError) && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
+		bad("an error without words", b.span.in(), v.text, "content")
+		return
+	}
+	switch {
+	case none || content[0] == '"':
+		return
+	case content[0] != '[':
+		n.wordless(b, setMember(b.span.in(), v.text, "content", string(content)), "a tool's output is neither words nor a list of blocks")
+		return
+	}
+	start := b.span.from() + v.at(keyContent)
+	gjson.ParseBytes(content).ForEach(func(_, c gjson.Result) bool {
+		part, at := valueOf([]byte(c.Raw)), start+c.Index
+		if !part.isObject() {
+			n.wordless(b, finding.Cut{Start: at, End: at + len(c.Raw), New: object{"type": "text", "text": c.String()}.json()}, "a block of a tool's output is not an object")
+			return true
+		}
+		switch string(part.word(keyType)) {
+		case "text":
+			if !hasWords(part.raw(keyText)) {
+				bad("an empty text in a tool's output", jsonl.Span{Start: at, End: at + len(c.Raw)}, part.text, "text")
+			}
+		case "image":
+			n.checkImage(at, part.parsed(), gjson.GetBytes(field(rec, fieldToolResult), "file.base64").String())
+		case "document":
+			n.checkDocument(at, part.parsed())
+		}
+		return true
+	})
+}
+
+// noText says whether a list of blocks holds no text: of an error the newest client sends the texts only (measured).
+func noText(list []byte) bool {
+	none := true
+	gjson.ParseBytes(list).ForEach(func(_, b gjson.Result) bool {
+		none = b.IsObject() && b.Get("type").String() != "text"
+		return none
+	})
+	return none
+}
+
+// wordless reports what stands in a tool's output in place of words or a block; the cut makes words of it.
+func (n *node) wordless(b *block, cut finding.Cut, message string) {
+	n.fault(fault{
+		rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Exact, cuts: []finding.Cut{cut},
+		impact: onAll(finding.Rejects),
+	})
+}
+
+// toldBeside is what a tool's structured result tells of its output, with words for where that was; "" if it tells nothing.
+func toldBeside(result []byte) (words, source string) {
+	told := gjson.ParseBytes(result)
+	if told.Type == gjson.String {
+		words = strings.TrimPrefix(told.String(), "Error: ")
+	} else {
+		words = told.Get("stderr").String() + told.Get("stdout").String()
+	}
+	if strings.TrimSpace(words) == "" {
+		return "", ""
+	}
+	return words, "the tool's structured result"
+}
