@@ -124,6 +124,7 @@ var worstTrees = map[string]func(n int) string{
 		r.parent = gone(i)
 		r.source = ""
 	}),
+	"answers on both sides of a mark": answersAround,
 	"one long circle": func(n int) string {
 		return changed(says, func(i int, r *treeRecord) { r.parent = id((i + n - 1) % n) })(n)
 	},
@@ -400,6 +401,26 @@ var worstTrees = map[string]func(n int) string{
 			return r
 		}, nil) + each(n, `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-20T10:01:25.000Z","sessionId":"7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11","content":"word %d"}`+"\n")
 	},
+}
+
+// answersAround is a compaction of one prompt, which a quarter of all records in front of the mark answer, each with a word behind it;
+// half of them follow the mark.
+func answersAround(n int) string {
+	q := n / 4
+	return changed(says, func(i int, r *treeRecord) {
+		switch {
+		case i == 0:
+		case i <= q:
+			r.role, r.content, r.parent = "assistant", `[{"type":"text","text":"an answer"}]`, id(0)
+		case i == q+1:
+			r.role, r.content, r.parent = "system", "", ""
+			r.more = `"subtype":"compact_boundary","compactMetadata":{"trigger":"auto"},"logicalParentUuid":"` + id(0) + `",`
+		case i == q+2:
+			r.role, r.content, r.more = "user", `"what was said"`, `"isCompactSummary":true,`
+		case i > 3*q:
+			r.role, r.content, r.parent = "assistant", `[{"type":"text","text":"a word"}]`, id(i-3*q)
+		}
+	})(n) + fmt.Sprintf(`{"type":"last-prompt","lastPrompt":"what","leafUuid":%q,"sessionId":"7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11"}`+"\n", id(3*q))
 }
 
 // compactions are n compactions that lack their summaries, one behind each answer.

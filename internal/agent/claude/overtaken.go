@@ -43,7 +43,10 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 		if !answered || !comesAfter(end, mark) && !compacted.inTurns(c, head, end) || c.leftInFront(head, end, mark, tip, compacted) {
 			continue
 		}
-		if mended < maxBranches {
+		if !head.isPrompt() { // it may belong where it hangs; to look costs the length of the session
+			if mended++; mended > maxBranches {
+				continue
+			}
 			if head = c.movableBehind(head, end, tip); head == nil {
 				continue
 			}
