@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"cmp"
+
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -100,6 +102,9 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	block := object{"type": "tool_use", "id": callID, "name": name, "input": input}
 	if ok {
 		known, block["name"], block["input"] = true, left.Name, left.Input
+		d.Fix, d.Source, d.Lost = finding.Recovered, pieceSource, 0
+	} else if left, ok := c.pieces.callsAt[id]; ok && (left.Name != "" || name != lostToolName) {
+		known, block["name"], block["input"] = true, cmp.Or(left.Name, name), left.Input
 		d.Fix, d.Source, d.Lost = finding.Recovered, pieceSource, 0
 	}
 	if known {

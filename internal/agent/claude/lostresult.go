@@ -89,7 +89,11 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		words, source = c.fileOutput(call, callID)
 	}
 	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
-	if left, ok := c.pieces.outputs[callID]; ok {
+	left, ok := c.pieces.outputs[callID]
+	if !ok && len(call.ids(blockCall)) == 1 {
+		left, ok = c.pieces.outputsFrom[call.uuid]
+	}
+	if ok {
 		block["content"], source = left.Content, pieceSource
 		if left.IsError != nil {
 			block["is_error"] = *left.IsError

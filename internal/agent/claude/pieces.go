@@ -23,8 +23,19 @@ const (
 // calls.
 type pieces struct {
 	messages       map[string]made
+	lines          map[string]int64 // of the messages
 	calls, outputs map[string]piece
+	callsAt        map[string]piece // calls whose own ids are lost, by the ids of their records
+	outputsFrom    map[string]piece // outputs that name no call, by the ids of the records with the calls
 	size           int
+}
+
+func (p *pieces) keep(m made, line int64, size int) {
+	if p.messages == nil {
+		p.messages, p.lines = map[string]made{}, map[string]int64{}
+	}
+	p.messages[m.uuid], p.lines[m.uuid] = m, line
+	p.size += size
 }
 
 // piece is a block of a call, or of its output.
@@ -45,11 +56,9 @@ func (c *Checker) salvage(rec *session.Record) {
 		return
 	}
 	if m, ok := messageIn(raw); ok && c.pieces.size < maxPieces {
-		if c.pieces.messages == nil {
-			c.pieces.messages = map[string]made{}
-		}
-		c.pieces.messages[m.uuid] = m
-		c.pieces.size += len(raw)
+		c.pieces.keep(m, rec.Pos.Line, len(raw))
+	} else if r, ok := restOf(raw); ok && c.pieces.size < maxPieces {
+		c.pieces.takeRest(r, rec.Pos.Line, len(raw))
 	}
 	if words, ok := promptIn(raw); ok {
 		c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})

@@ -21,6 +21,7 @@ func (c *Checker) sortOut() {
 	c.duplicates()                // in front of everything: a copy looks like a branch, a second call, a reused id
 	c.Summary.Seen = c.seen(read) // before anything is mended, and with the copies, which the client reads, too
 	c.thinking()                  // looks at the records that were read, some of which wholeAgain replaces
+	c.nameAnswers()               // what is put back of an unreadable line says which answer it is a part of
 	c.wholeAgain()                // a record that is had whole from elsewhere has its id, time and blocks again
 	c.identify()
 	c.untimed() // times help to choose a parent
@@ -31,6 +32,7 @@ func (c *Checker) connect() {
 	c.adopt() // a conversation's record that looks like a sub-agent's would be no parent
 	c.link()
 	c.ending()          // link may have put the record back that the session is said to end with
+	c.unplaced()        // what no record names goes between those that hang together by now
 	c.lostPromptAtEnd() // or used the prompt for another place
 }
 

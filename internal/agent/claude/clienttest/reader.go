@@ -161,6 +161,9 @@ func (r *Reader) tip() int {
 	if !ok || !r.says(start) {
 		for start = len(r.links) - 1; start >= 0 && (r.links[start].side || !r.links[start].said); start-- {
 		}
+		if start >= 0 && slices.IndexFunc(r.links, func(l link) bool { return l.uuid == r.links[start].uuid }) < start {
+			start = r.newestBelow(start) // a copy of an older record
+		}
 	}
 	if start < 0 {
 		return start
@@ -176,6 +179,17 @@ func (r *Reader) tip() int {
 		break
 	}
 	return start
+}
+
+// newestBelow is the last record of the file that hangs on another and stands behind the first writing of that.
+func (r *Reader) newestBelow(of int) int {
+	best, first := of, slices.IndexFunc(r.links, func(l link) bool { return l.uuid == r.links[of].uuid })
+	for i, l := range r.links {
+		if i > first && !l.side && l.uuid != r.links[of].uuid && r.leadsTo(i, of) {
+			best = i
+		}
+	}
+	return best
 }
 
 // leadsTo says whether the way up from a record, as the client goes it, leads to another.

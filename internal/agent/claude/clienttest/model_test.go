@@ -1,0 +1,116 @@
+package clienttest
+
+import (
+	"cmp"
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+var model = flag.Bool("model", false, "with -random: ask a model of the client (2.1.2 and 2.1.330), which takes milliseconds; what falls short is then to be tried with the client itself")
+
+// modelled is what a client sends of a session, as far as the model of it knows.
+func modelled(version string) func(t *testing.T, id string, data []byte) (items, breaches []string, ok bool) {
+	return func(t *testing.T, _ string, data []byte) ([]string, []string, bool) {
+		s := Lines(data)
+		sent := Sent(s)
+		if version == "2.1.2" {
+			sent = sentByOld(s)
+		}
+		items := itemsOf(s, sent)
+		return items, nil, len(items) > 0
+	}
+}
+
+// sentByOld is Sent for 2.1.2: the way up from the latest message, without any other record.
+func sentByOld(s Session) map[string]bool {
+	r := Reader{at: map[string]int{}}
+	for _, l := range s {
+		r.read(l)
+	}
+	tip := -1
+	for i, l := range r.links {
+		if (l.typ == "user" || l.typ == "assistant") && (tip < 0 || l.when.After(r.links[tip].when)) {
+			tip = i
+		}
+	}
+	sent, on := map[string]bool{}, map[int]bool{}
+	for i := tip; i >= 0 && !on[i]; {
+		on[i] = true
+		if r.links[i].said {
+			sent[r.links[i].uuid] = true
+		}
+		p, ok := r.at[r.links[i].parent]
+		if !ok {
+			break
+		}
+		i = p
+	}
+	return sent
+}
+
+// sentRecord is a record that is sent.
+type sentRecord struct {
+	at     int
+	when   time.Time
+	answer string
+	items  []string
+}
+
+// kindAndID is the kind of a call or an output and the call's id; of other items it is only the kind.
+func kindAndID(item string) string {
+	kind, rest, _ := strings.Cut(item, " ")
+	if kind != "call" && kind != "result" {
+		return kind
+	}
+	id, _, _ := strings.Cut(rest, " ")
+	return kind + " " + id
+}
+
+// itemsOf are the items of the records that are sent, in the order of their times, without calls that have no output, unless
+// they stand at the end, and outputs that have no call.
+func itemsOf(s Session, sent map[string]bool) (items []string) {
+	last := map[string]int{}
+	for i, l := range s {
+		if gjson.ValidBytes(l) {
+			if t := get(l, "type"); t == "user" || t == "assistant" {
+				last[get(l, "uuid")] = i
+			}
+		}
+	}
+	var recs []sentRecord
+	for id := range sent {
+		if i, ok := last[id]; ok && !gjson.GetBytes(s[i], "isApiErrorMessage").Bool() {
+			when, _ := time.Parse(time.RFC3339, get(s[i], "timestamp"))
+			r := sentRecord{at: i, when: when, answer: get(s[i], "message.id")}
+			r.items = Items([]byte(`{"messages":[` + gjson.GetBytes(s[i], "message").Raw + `]}`))
+			recs = append(recs, r)
+		}
+	}
+	slices.SortFunc(recs, func(a, b sentRecord) int { return cmp.Or(a.when.Compare(b.when), a.at-b.at) })
+	halves := map[string]bool{}
+	for _, r := range recs {
+		for _, item := range r.items {
+			halves[kindAndID(item)] = true
+		}
+	}
+	done := map[string]bool{}
+	for _, r := range recs {
+		atEnd := r.answer != "" && r.answer == recs[len(recs)-1].answer
+		for _, item := range r.items {
+			half := kindAndID(item)
+			id, call := strings.CutPrefix(half, "call ")
+			id, output := strings.CutPrefix(id, "result ")
+			if (call || output) && done[half] || call && !halves["result "+id] && !atEnd || output && !halves["call "+id] {
+				continue
+			}
+			done[half] = true
+			items = append(items, item)
+		}
+	}
+	return items
+}

@@ -1,0 +1,283 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// rest is the end of a record whose beginning was hit: from some member on, of the record's message or of the last block of it, all is
+// whole.
+type rest struct {
+	Type    string `json:"type"`
+	UUID    string `json:"uuid"`
+	When    string `json:"timestamp"`
+	Source  string `json:"sourceToolAssistantUUID"`
+	Message struct {
+		Content json.RawMessage `json:"content"`
+		Stop    any             `json:"stop_reason"`
+		Usage   json.RawMessage `json:"usage"`
+	} `json:"message"`
+	Meta    bool `json:"isMeta"`
+	Summary bool `json:"isCompactSummary"`
+	Error   bool `json:"isApiErrorMessage"`
+}
+
+// restStarts are where a rest may begin, and what stood in front of that in a whole record.
+var restStarts = []struct{ member, front string }{
+	{`"content":[{"`, `{"message":{`},
+	{`"content":"`, `{"message":{`},
+	{`"tool_use_id":"`, inBlock},
+	{`"id":"toolu_`, inBlock},
+	{`"name":"`, inBlock},
+	{`"input":{`, inBlock},
+	{`"text":"`, inBlock},
+	{`"thinking":"`, inBlock},
+	{`"content":[{"`, inBlock},
+	{`"content":"`, inBlock},
+}
+
+const inBlock = `{"message":{"content":[{`
+
+// restOf is what is left of a record behind the place where it was hit; false if that holds nothing that was said, or not the id.
+func restOf(raw []byte) (r rest, ok bool) {
+	raw = bytes.TrimRight(raw, "\r\n\x00")
+	tries := 0
+	for _, s := range restStarts {
+		for at := 0; tries < maxPieceTries; tries++ {
+			next := bytes.Index(raw[at:], []byte(s.member))
+			if next < 0 {
+				break
+			}
+			at += next
+			whole := append([]byte(s.front), raw[at:]...)
+			at += len(s.member)
+			r = rest{}
+			if !sound(whole) || json.Unmarshal(whole, &r) != nil || r.UUID == "" || len(r.Message.Content) == 0 {
+				continue
+			}
+			if r.Type == "" { // it stood in front of the message up to 1.0.17
+				if r.Type = "user"; r.Message.Stop != nil || len(r.Message.Usage) > 0 {
+					r.Type = "assistant"
+				}
+			}
+			return r, r.Type == "user" || r.Type == "assistant"
+		}
+	}
+	return r, false
+}
+
+// takeRest keeps what the rest of a record tells: a message, or a call or an output that lacks its id.
+func (p *pieces) takeRest(r rest, line int64, size int) {
+	content, ok := p.completed(r)
+	if !ok {
+		return
+	}
+	m := made{uuid: r.UUID, typ: r.Type, source: r.Source, when: millisOf([]byte(r.When)), message: object{"role": r.Type, "content": content}, more: object{}}
+	for flag, is := range map[string]bool{"isMeta": r.Meta, "isCompactSummary": r.Summary, "isApiErrorMessage": r.Error} {
+		if is {
+			m.more[flag] = true
+		}
+	}
+	if r.Type == "assistant" {
+		m.message["type"], m.message["model"], m.message["stop_reason"], m.message["stop_sequence"] = "message", "claude", r.Message.Stop, nil
+		m.message["usage"] = object{"input_tokens": 0, "output_tokens": 0}
+		if len(r.Message.Usage) > 0 {
+			m.message["usage"] = r.Message.Usage
+		}
+	}
+	p.keep(m, line, size)
+}
+
+// completed is the content of a message of which the first block may lack its beginning. What can only be placed by the ids of
+// other records is kept apart.
+func (p *pieces) completed(r rest) (content json.RawMessage, ok bool) {
+	if r.Message.Content[0] == '"' {
+		return r.Message.Content, r.Type == "user"
+	}
+	var blocks []json.RawMessage
+	var first piece
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(r.Message.Content, &blocks) != nil || len(blocks) == 0 || json.Unmarshal(blocks[0], &members) != nil || json.Unmarshal(blocks[0], &first) != nil {
+		return nil, false
+	}
+	typ := ""
+	switch {
+	case first.Type != "":
+		return r.Message.Content, true
+	case len(members["text"]) > 0:
+		typ = "text"
+	case len(members["thinking"]) > 0 && len(members["signature"]) > 0:
+		typ = "thinking"
+	case len(first.Input) > 0 && r.Type == "assistant":
+		if first.ID == "" || first.Name == "" {
+			p.callsAt = kept(p.callsAt, r.UUID, first)
+			return nil, false
+		}
+		typ = "tool_use"
+	case len(first.Content) > 0 && r.Type == "user":
+		if first.Call == "" {
+			if r.Source != "" && len(blocks) == 1 {
+				p.outputsFrom = kept(p.outputsFrom, r.Source, first)
+			}
+			return nil, false
+		}
+		typ = "tool_result"
+	default:
+		return nil, false
+	}
+	whole := slices.Concat([]byte(`[{"type":"`+typ+`",`), blocks[0][1:])
+	for _, b := range blocks[1:] {
+		whole = append(append(whole, ','), b...)
+	}
+	return append(whole, ']'), true
+}
+
+func kept(in map[string]piece, id string, b piece) map[string]piece {
+	if in == nil {
+		in = map[string]piece{}
+	}
+	in[id] = b
+	return in
+}
+
+// unplaced puts messages back that unreadable lines still hold, and that no record names: where those that followed them have hung
+// on them are lost as well. They go where they stand, if the record in front is what the one behind them hangs on.
+func (c *Checker) unplaced() {
+	if len(c.pieces.lines) == 0 || c.opts.Live {
+		return
+	}
+	ids := slices.SortedFunc(maps.Keys(c.pieces.lines), func(a, b string) int {
+		return cmp.Or(cmp.Compare(c.pieces.lines[a], c.pieces.lines[b]), cmp.Compare(a, b))
+	})
+	waits := map[string]bool{} // for records that still name a parent which is not there
+	for _, n := range c.nodes {
+		waits[n.parent] = waits[n.parent] || n.up == nil
+	}
+	end := c.tipOf(c.leaf)
+	var placed *node // the one before
+	var told *draft
+	at := int64(0)
+	for _, id := range ids {
+		line := c.pieces.lines[id]
+		i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.pos().Line, line) })
+		front, behind := c.mainNear(i-1, -1), c.mainNear(i, 1)
+		if front != nil && placed != nil && front.pos().Line < at {
+			front = placed
+		}
+		if c.byUUID[id] != nil || waits[id] || front == nil || front.dropped != nil {
+			continue
+		}
+		if behind == nil && front != end {
+			continue // the conversation does not end there
+		}
+		n, d := c.place(id, front, behind)
+		if n == nil {
+			continue
+		}
+		if placed, at = n, line; behind == nil {
+			end, told = n, d
+		}
+	}
+	if told != nil {
+		c.pointAt(told, end, false)
+	}
+}
+
+// mainNear is the first record of the conversation from a place on, in steps; nil if there is none.
+func (c *Checker) mainNear(i, step int) *node {
+	for steps := 0; i >= 0 && i < len(c.nodes) && steps < maxSiblings; i, steps = i+step, steps+1 {
+		if !c.nodes[i].side {
+			return c.nodes[i]
+		}
+	}
+	return nil
+}
+
+// place puts a message of an unreadable line behind a record, and the one behind it on that; nil if it does not belong there.
+func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
+	next := behind
+	for next != nil && next.up != front {
+		if next = next.up; next != nil && next.new == nil {
+			return nil, nil
+		}
+	}
+	if next == nil && (behind != nil || front.first != nil) {
+		return nil, nil
+	}
+	d := &draft{about: front, always: true, Finding: finding.Finding{
+		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
+		Message: "of the record behind this one only a part can be read: the client drops it",
+	}}
+	n, line, source := c.elsewhere(id)
+	if n == nil || source != pieceSource || !c.chosen(d) || !c.unsaid(n) {
+		return nil, nil
+	}
+	beside, op := front, finding.After
+	if behind != nil {
+		beside, op = behind, finding.Before
+	}
+	c.putBack(c.add(d), n, line, source, front, beside, op)
+	if n.up != front {
+		c.hang(n, front, d)
+	}
+	if next != nil {
+		c.hang(next, n, d)
+	}
+	return n, d
+}
+
+// unsaid says whether no call or output of a message stands in the file already, and all calls that it answers do.
+func (c *Checker) unsaid(n *node) bool {
+	for id := range n.each(blockCall) {
+		if c.calls()[id] != nil {
+			return false
+		}
+	}
+	for id := range n.each(blockResult) {
+		if c.calls()[id] == nil || len(c.results()[id]) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// goesOnWith says whether the part of an answer behind which the model stopped for a reason may be of the same answer as a record in
+// front of it.
+func (n *node) goesOnWith(stop any) bool {
+	return n.role == roleAssistant && !n.synthetic && !n.filler && n.stop != "end_turn" && (n.stop == "" || stop == nil || stop == n.stop)
+}
+
+// nameAnswers gives the answers that have lost the beginning of their records the ids of the messages that they are parts of: that of
+// the part which hangs on one, or of the one in front; else one of their own.
+func (c *Checker) nameAnswers() {
+	if len(c.pieces.lines) == 0 {
+		return
+	}
+	below := map[string]string{}
+	for _, n := range c.nodes {
+		if n.role == roleAssistant && n.msg != "" && !n.synthetic && !n.filler && n.parent != "" && !n.side {
+			below[n.parent] = n.msg
+		}
+	}
+	for id, line := range c.pieces.lines {
+		message := c.pieces.messages[id].message
+		if message["role"] != "assistant" || message["id"] != nil {
+			continue
+		}
+		msg := below[id]
+		if msg == "" {
+			i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.pos().Line, line) })
+			for i--; i >= 0 && (c.nodes[i].side || c.nodes[i].role == roleLink); i-- {
+			}
+			if i >= 0 && c.nodes[i].goesOnWith(message["stop_reason"]) {
+				msg = c.nodes[i].msg
+			}
+		}
+		message["id"] = cmp.Or(msg, "msg_"+newID("message", id)[:8]+"hist")
+	}
+}
