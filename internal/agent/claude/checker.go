@@ -90,6 +90,10 @@ func (c *Checker) Record(rec *session.Record) {
 			c.dead = append(c.dead, rec.Pos)
 			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients append their next record to an open line
 				c.trifles[rec.Pos.Line] = typ
+				if words := enqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
+					c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})
+					c.begun = finding.RefOf(rec)
+				}
 			}
 			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
 			if begunOnly(rec.Raw) {

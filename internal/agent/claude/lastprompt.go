@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -17,16 +18,36 @@ func (c *Checker) lostLastPrompt() bool {
 	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before)
 }
 
-// lostPromptAtEnd puts the last prompt back where it is told that it came in, and behind that stands only the beginning of a
-// record.
+// lostPromptAtEnd puts the last prompt back where it is told that it came in, and behind that stands nothing, or only the beginning
+// of a record.
 func (c *Checker) lostPromptAtEnd() {
-	if c.begun.Pos.Line == 0 || c.opts.Live {
+	where := c.begun
+	if n := len(c.queued); where.Pos.Line == 0 && n > 0 && c.queued[n-1] == c.last.Pos {
+		where = c.last
+	}
+	if where.Pos.Line == 0 || c.opts.Live {
 		return
 	}
-	i := c.echoFrom(c.begun.Pos.Line) - 1
+	i := c.echoFrom(where.Pos.Line+1) - 1
 	if i >= 0 && !c.echoes[i].late && !c.echoes[i].taken {
-		c.askedAgain(&c.echoes[i], c.begun, finding.After)
+		c.askedAgain(&c.echoes[i], where, finding.After)
 	}
+}
+
+// enqueuedIn is the prompt that the record of a queue says came in, if of its line that is left.
+func enqueuedIn(raw []byte) string {
+	const start = `"content":"`
+	at := bytes.Index(raw, []byte(start))
+	if at < 0 || !bytes.Contains(raw[:at], []byte(`"operation":"enqueue"`)) {
+		return ""
+	}
+	var words string
+	told := raw[at+len(start)-1:]
+	dec := json.NewDecoder(bytes.NewReader(told))
+	if dec.Decode(&words) != nil || !sound(told[:dec.InputOffset()]) {
+		return ""
+	}
+	return words
 }
 
 // askedAgain puts a prompt back beside the record that tells it, and reports it at a place, if no record of the tree stands behind that, and none of the last

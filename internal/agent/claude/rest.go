@@ -169,7 +169,7 @@ func (c *Checker) unplaced() {
 		if front != nil && placed != nil && front.pos().Line < at {
 			front = placed
 		}
-		if c.byUUID[id] != nil || waits[id] || front == nil || front.dropped != nil {
+		if c.ids.get(id) != nil || waits[id] || front == nil || front.dropped != nil {
 			continue
 		}
 		if behind == nil && front != end {
