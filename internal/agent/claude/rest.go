@@ -211,7 +211,7 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 	}
 	d := &draft{about: front, always: true, Finding: finding.Finding{
 		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
-		Message: "of the record behind this one only a part can be read: the client drops it",
+		Message: "only a part of the record after this one can be read: the client drops it",
 	}}
 	n, line, source := c.elsewhere(id)
 	if n == nil || source != pieceSource || !c.chosen(d) || !c.unsaid(n) {
