@@ -260,6 +260,17 @@ func TestMovedAnswer(t *testing.T) {
 	}
 }
 
+// TestTwoLostPrompts: two turns that get the same words at the same time for their lost prompts are no block that was written twice.
+func TestTwoLostPrompts(t *testing.T) {
+	lines := linesOf(t, "../fixtures/codex/healthy/legacy-fork/session.jsonl")
+	const start, prompt, output, answer = 3, 5, 17, 18
+	damaged := slices.Insert(slices.Clone(lines), output, lines[start])
+	damaged = slices.Insert(damaged, prompt, lines[answer])
+	if _, _, err := repairAs(joined(damaged), lint.Options{Mend: Choice{}.Allows}, Choice{}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestMarkOfAnotherRecord: what was written before a compaction is no other client's turn, though its mark names an older record.
 func TestMarkOfAnotherRecord(t *testing.T) {
 	lines := linesOf(t, "../fixtures/claude/healthy/compacted-in-a-terminal/session.jsonl")

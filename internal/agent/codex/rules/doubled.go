@@ -101,7 +101,7 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 
 // copied returns a finding if the current item is a copy that has to go, else nil; base is the newest compaction.
 func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
-	if it.held() || it.Torn || d.mark.size == 0 || it.Kind != session.Message && it.Type != "response_item/reasoning" {
+	if it.held() || it.Torn || d.mark.size == 0 || it.Kind != session.Message && it.Type != "response_item/reasoning" || isPlaceholder(it.Record) {
 		return nil
 	}
 	key := codex.RecordSum(it.Record)
@@ -121,6 +121,11 @@ func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
 	f.On, f.Unseen, f.Edits = finding.RefOf(it.owner), 1, []finding.Edit{{At: it.Pos, Op: finding.Remove}}
 	d.pending, d.after = &f, first.after
 	return nil
+}
+
+// isPlaceholder says whether an item is what a repair has put where something is lost. Two that are the same stand for two losses.
+func isPlaceholder(rec *session.Record) bool {
+	return string(rec.Role) == "developer" && bytes.HasPrefix(codex.FirstText(rec), []byte(`"[hist: `))
 }
 
 // outOfPlace says whether the client can't have written this equal record a second time: it has an ordinal, and the client
