@@ -187,15 +187,7 @@ func reportEnd(run *check.Run, err error) error {
 // settled makes the result once all records have been seen: only then is it known which findings still count.
 func settled(run *check.Run, checkers []check.Checker) *Result {
 	found := settle(run, checkers)
-	slices.SortStableFunc(found, func(a, b Finding) int {
-		switch {
-		case a.Pos.Less(b.Pos):
-			return -1
-		case b.Pos.Less(a.Pos):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(found, func(a, b Finding) int { return a.Pos.Compare(b.Pos) })
 	sum := Summary{Records: run.Records()}
 	sum.Header, _ = run.Header()
 	sum.Seen, sum.Items = run.History().Items()

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -62,6 +63,11 @@ func (p Pos) Less(q Pos) bool {
 		return p.Part < q.Part
 	}
 	return p.Lost < q.Lost
+}
+
+// Compare is negative if p comes before q in the file, positive if it comes after it, 0 if they are the same.
+func (p Pos) Compare(q Pos) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Part, q.Part), cmp.Compare(p.Lost, q.Lost))
 }
 
 // String is the position in words; unlike Part, it counts records from 1.

@@ -50,15 +50,7 @@ func (c *Checker) counts(at session.Pos) bool {
 func (c *Checker) settle() {
 	c.sentSet = c.sentAfter()
 	c.Summary.Items = count(c.sentSet)
-	slices.SortStableFunc(c.found, func(a, b *draft) int {
-		switch {
-		case a.Pos.Less(b.Pos):
-			return -1
-		case b.Pos.Less(a.Pos):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(c.found, func(a, b *draft) int { return a.Pos.Compare(b.Pos) })
 	kept := map[*node]bool{} // sent only because a compaction kept them
 	for _, n := range c.sentSet.kept {
 		kept[n] = true
