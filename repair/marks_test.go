@@ -110,3 +110,19 @@ func TestChainedFarApart(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestParentTakenOut: a prompt that says nothing of a parent has lost that; one that begins anew says that it has none.
+func TestParentTakenOut(t *testing.T) {
+	const prompt = 73
+	lines := linesOf(t, "../fixtures/claude/healthy/terminal-2.1/session.jsonl")
+	m := mutant{whole: joined(lines), opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows}}
+	without("parentUuid")(nil, lines, prompt)
+	out, _, err := repairAs(joined(lines), m.opts, m.choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := lint.Session(t.Context(), bytes.NewReader(out), m.opts)
+	if whole := seenOfWhole(t, m); err != nil || after.Summary.Seen != whole {
+		t.Errorf("the client sends %d items, %d of the session that was damaged (%v)", after.Summary.Seen, whole, err)
+	}
+}

@@ -37,9 +37,10 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 // begunAnew says whether a prompt without a parent is what a client that does not note rewinds leaves when the user goes back
 // to the first prompt (1.0.128, 2.0.76, 2.1.2, 2.1.100, measured): it is the first prompt with something added, or was typed in
 // a terminal, where the client keeps files for each prompt. In the middle of a session it looks like one whose parent was lost;
-// it is one if what stands in front of it is written again behind the end: a client writes nothing again that the user has left.
+// it is one if what stands in front of it is written again behind the end: a client writes nothing again that the user has left. So it is
+// if it does not say that it has none.
 func (c *Checker) begunAnew(n *node) bool {
-	if !n.isPrompt() || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) || c.writtenAgain(n) {
+	if !n.isPrompt() || n.parentSpan == (span{}) || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) || c.writtenAgain(n) {
 		return false
 	}
 	if c.snapshots[n.uuid] {
