@@ -17,6 +17,8 @@ func (c *Checker) wrongLeaf() {
 	if full == tip && tip.role == roleResult { // an output off the path that stands last, and no leaf is noted
 		full = c.newestBelow(answerHead(tip, hung))
 	}
+	inFront := full
+	full = c.behindMarks(full)
 	if full == tip || full == nil {
 		return
 	}
@@ -32,10 +34,35 @@ func (c *Checker) wrongLeaf() {
 		Rule: ruleWrongLeaf, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "the client begins before this record: what follows is not sent",
 	}})
-	if !under(full, tip) {
+	switch {
+	case full != inFront:
+		d.Message = "the client begins before a compaction: it sends neither the summary nor what follows it"
+	case !under(full, tip):
 		d.Message = "the client begins at the last record of the file, the output of one of several parallel calls, and not at this one: what was said after the other outputs is not sent"
 	}
 	c.pointAt(d, full, false)
+}
+
+// behindMarks is where the conversation went on after the compactions that follow a record.
+func (c *Checker) behindMarks(n *node) *node {
+	if !c.some.marks {
+		return n
+	}
+	marks := map[string]*node{} // by the last record in front of them
+	for _, m := range c.nodes {
+		if m.role == roleBoundary && !m.side && m.dropped == nil && m.up == nil && m.ref2 != "" {
+			marks[m.ref2] = m
+		}
+	}
+	for n != nil && marks[n.uuid] != nil {
+		mark := marks[n.uuid]
+		delete(marks, n.uuid)
+		if _, answered := c.branchEnd(mark); !answered {
+			break
+		}
+		n = c.deepest(mark)
+	}
+	return n
 }
 
 // pointAt adds a last-prompt record that names where the conversation ends, and says whether somebody has chosen that.

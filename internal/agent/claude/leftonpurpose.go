@@ -96,7 +96,8 @@ func byPlace(c *Checker, b *sideBranch) fate {
 	ownPrompt := b.head.isPrompt()
 	middleOfTurn := b.rival.isPrompt() && !ownPrompt && b.fork.inTurn
 	middleOfAnswer := !ownPrompt && b.fork.inAnswer() && !c.unfinishedAnswer(b.head, b.end)
-	return lostIf(middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.head, b.end) || passesOutput(b.rival, b.end))
+	besideSummary := b.fork.at.role == roleBoundary && b.head.summary && !b.rival.summary
+	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.head, b.end) || passesOutput(b.rival, b.end))
 }
 
 // byClientsOwnPrompt decides where the client went on by itself: it leaves out only an answer that was interrupted.

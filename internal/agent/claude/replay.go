@@ -76,7 +76,7 @@ func (c *Checker) repeatedEnd() {
 	}
 	d := c.repeated
 	d.Impact, d.Message = finding.Loses, "old records were written again, byte for byte, after the end of the session: the client begins there and sends nothing of what came after the originals"
-	if !under(c.lastLinkOrCopy(), tip) {
+	if c.leaf != "" && !under(c.lastLinkOrCopy(), tip) {
 		d.Message = "old records were written again, byte for byte, after the end of the session: the client begins at the record that the last last-prompt names and sends nothing of what follows that"
 	}
 	for tip.role == roleLink && tip.up != nil && tip.up.role == roleLink {
@@ -96,7 +96,7 @@ func (c *Checker) tipAmongCopies() *node {
 		return last
 	}
 	last := c.lastCopied()
-	if last == nil || c.tipOf(last.uuid) == c.tipOf(c.leaf) {
+	if last == nil || c.leaf != "" && c.tipOf(last.uuid) == c.tipOf(c.leaf) {
 		return nil
 	}
 	return c.newestBelow(last)

@@ -181,13 +181,15 @@ func (r *Reader) tip() int {
 	return start
 }
 
-// newestBelow is the last record of the file that hangs on another and stands behind the first writing of that.
+// newestBelow is the last record of the file that hangs on another and stands behind the first writing of that. A record that was
+// written again counts where it stood first.
 func (r *Reader) newestBelow(of int) int {
-	best, first := of, slices.IndexFunc(r.links, func(l link) bool { return l.uuid == r.links[of].uuid })
-	for i, l := range r.links {
-		if i > first && !l.side && l.uuid != r.links[of].uuid && r.leadsTo(i, of) {
-			best = i
+	best, begun, seen := of, false, map[string]bool{}
+	for _, l := range r.links {
+		if begun && !l.side && !seen[l.uuid] && r.leadsTo(r.at[l.uuid], of) {
+			best = r.at[l.uuid]
 		}
+		begun, seen[l.uuid] = begun || l.uuid == r.links[of].uuid, true
 	}
 	return best
 }
