@@ -32,11 +32,11 @@ func TestAgreed(t *testing.T) {
 		keep()
 		return known
 	}
-	if known() || known() {
+	if first, second := known(), known(); first || second {
 		t.Error("files that are not there are stored")
 	}
 	write(files[0], "one")
-	if known() || known() {
+	if first, second := known(), known(); first || second {
 		t.Error("a file that has just changed is stored")
 	}
 	old(t)

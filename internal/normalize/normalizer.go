@@ -260,8 +260,9 @@ func (f *Normalizer) mendLine(raw []byte) {
 	mark := len(f.faults)
 	pieces := f.dissect(raw)
 	if !f.mayMend(mark) {
-		// A line that is left alone is what the client takes it for: no record.
-		pieces = []piece{{raw: f.line.Raw, dead: true}}
+		// A line that is left alone is what the client takes it for: no record. What the file's encoding puts in front of it goes.
+		start := len(f.line.Raw) - len(raw)
+		pieces = []piece{{raw: f.line.Raw[start:], dead: true, mended: start > 0}}
 	} else if len(f.faults) > mark {
 		for i := range pieces {
 			pieces[i].drop = pieces[i].dead
