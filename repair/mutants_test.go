@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -171,8 +172,9 @@ func none(f lint.Finding) bool {
 }
 
 // takesOut says whether a mend takes out of the history what a client sends: what the API refuses, what stands there twice,
-// or all that was compacted, as where the mark of a compaction is read again.
+// or all that was compacted, as where the mark of a compaction is read again, or the client begins behind it again.
 func takesOut(f lint.Finding) bool {
-	return f.Fix == lint.SetAside || f.Rule.Family == "compaction" || f.Rule.Name == "empty-text" || f.Rule.Name == "duplicate-call-id" ||
+	behindMark := f.Rule.Name == "wrong-leaf" && strings.Contains(f.Message, "before a compaction")
+	return behindMark || f.Fix == lint.SetAside || f.Rule.Family == "compaction" || f.Rule.Name == "empty-text" || f.Rule.Name == "duplicate-call-id" ||
 		f.Rule.Name == "missing-uuid" && f.Record == "system"
 }

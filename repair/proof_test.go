@@ -52,8 +52,9 @@ func TestSums(t *testing.T) {
 				t.Errorf("%s (%s): sum of the copy: %s", name, mode, f.SHA256After)
 			}
 			if mode == ToFile && len(rep.Edits) > 0 {
-				if alone := rewriteOf(t, text, false).rw.Proof.Hash; rep.Proof != alone {
-					t.Errorf("%s: sum of the untouched lines: %s, without that of the copy %s", name, rep.Proof, alone)
+				// What took more than one pass has fewer untouched lines than its first pass.
+				if alone := rewriteOf(t, text, false); bytes.Equal(alone.out, after) && rep.Proof != alone.rw.Proof.Hash {
+					t.Errorf("%s: sum of the untouched lines: %s, without that of the copy %s", name, rep.Proof, alone.rw.Proof.Hash)
 				}
 			}
 		}

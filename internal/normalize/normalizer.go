@@ -257,12 +257,11 @@ func (f *Normalizer) mendLine(raw []byte) {
 	if len(raw) <= maxMend {
 		raw = bytes.Clone(raw) // what is made of it outlives the reader's buffer
 	}
-	mark := len(f.faults)
+	mark, start := len(f.faults), len(f.line.Raw)-len(raw)
 	pieces := f.dissect(raw)
 	if !f.mayMend(mark) {
 		// A line that is left alone is what the client takes it for: no record. What the file's encoding puts in front of it goes.
-		start := len(f.line.Raw) - len(raw)
-		pieces = []piece{{raw: f.line.Raw[start:], dead: true, mended: start > 0}}
+		pieces = []piece{{raw: f.line.Raw[min(start, len(f.line.Raw)):], dead: true, mended: start > 0}}
 	} else if len(f.faults) > mark {
 		for i := range pieces {
 			pieces[i].drop = pieces[i].dead

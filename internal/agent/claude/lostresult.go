@@ -90,8 +90,8 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	}
 	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
 	left, ok := c.pieces.outputs[callID]
-	if !ok && len(call.ids(blockCall)) == 1 {
-		left, ok = c.pieces.outputsFrom[call.uuid]
+	if alone, from := c.pieces.outputsFrom[call.uuid]; from && !ok && len(call.ids(blockCall)) == 1 {
+		left, ok = alone, true
 	}
 	if ok {
 		block["content"], source = left.Content, pieceSource

@@ -179,7 +179,8 @@ func (s *scripts) claim() []witness {
 	ran := s.loose
 	if len(ran) == 0 {
 		ran = s.doubt
-		for _, one := range s.open {
+		if len(s.open) > 0 { // it was taken for the first one's
+			one := s.open[0]
 			one.ran = slices.DeleteFunc(one.ran, func(t witness) bool {
 				return slices.ContainsFunc(ran, func(claimed witness) bool { return claimed.ref.Pos == t.ref.Pos })
 			})
