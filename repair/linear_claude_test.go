@@ -325,6 +325,20 @@ var worstTrees = map[string]func(n int) string{
 			r.more = `"isSidechain":true,`
 		}
 	}),
+	"answers without their beginnings behind a sub-agent": func(n int) string {
+		half := n / 2
+		subagent := changed(says, func(i int, r *treeRecord) {
+			if i > 1 {
+				r.more = `"isSidechain":true,`
+			}
+		})(half)
+		var rests strings.Builder
+		for i := half; i < n; i++ {
+			_, rest, _ := strings.Cut(treeRecord{uuid: id(i), role: "assistant", content: `[{"type":"text","text":"the end"}]`, second: i}.line(), `"type":"text",`)
+			rests.WriteString("~~~" + rest)
+		}
+		return subagent + rests.String()
+	},
 	"sub-agents between": func(n int) string {
 		return changed(says, func(i int, r *treeRecord) {
 			r.parent = id(i - 4)

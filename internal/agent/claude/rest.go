@@ -272,12 +272,20 @@ func (c *Checker) nameAnswers() {
 		msg := below[id]
 		if msg == "" {
 			i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.pos().Line, line) })
-			for i--; i >= 0 && (c.nodes[i].side || c.nodes[i].role == roleLink); i-- {
-			}
-			if i >= 0 && c.nodes[i].goesOnWith(message["stop_reason"]) {
-				msg = c.nodes[i].msg
+			if front := c.contentBefore(i); front != nil && front.goesOnWith(message["stop_reason"]) {
+				msg = front.msg
 			}
 		}
 		message["id"] = cmp.Or(msg, "msg_"+newID("message", id)[:8]+"hist")
 	}
+}
+
+// contentBefore is the newest record of the conversation in front of a place that has content; nil if there is none near.
+func (c *Checker) contentBefore(i int) *node {
+	for steps := 0; i > 0 && steps < maxSiblings; i, steps = i-1, steps+1 {
+		if n := c.nodes[i-1]; !n.side && n.role != roleLink {
+			return n
+		}
+	}
+	return nil
 }
