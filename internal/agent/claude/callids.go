@@ -139,7 +139,7 @@ func (c *Checker) sameCallID() {
 				for _, m := range c.results()[b.id] {
 					m.again = m.again || pairOf(n, m)
 				}
-			case (other.message == n.message || copyCut(other, n)) && n.dropped == nil && len(n.blocks) == 1:
+			case other.message == n.message && n.dropped == nil && len(n.blocks) == 1:
 				c.writtenTwice(n)
 			case n.dropped == nil:
 				if shared[b.id] == nil {
@@ -155,11 +155,6 @@ func (c *Checker) sameCallID() {
 // writes an answer that did not come in a stream so, and each block for itself when it takes the session up again.
 func blockAgain(whole, n *node) bool {
 	return n.msg != "" && n.msg == whole.msg && len(whole.blocks) > 1 && len(n.blocks) == 1 && !under(n, whole)
-}
-
-// copyCut says whether a record is another one written again, whose line was cut in front of its id: it has the same answer's call.
-func copyCut(whole, n *node) bool {
-	return n.torn && n.named != nil && n.msg != "" && n.msg == whole.msg && n.parent == whole.parent
 }
 
 // outputs are those that name one id, by the records with calls of that id that they hang on.

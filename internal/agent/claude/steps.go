@@ -20,6 +20,7 @@ func (c *Checker) sortOut() {
 	read := c.nodes
 	c.duplicates()                // in front of everything: a copy looks like a branch, a second call, a reused id
 	c.Summary.Seen = c.seen(read) // before anything is mended, and with the copies, which the client reads, too
+	c.cutCopies()                 // what is whole elsewhere in the file needs no id
 	c.thinking()                  // looks at the records that were read, some of which wholeAgain replaces
 	c.nameAnswers()               // what is put back of an unreadable line says which answer it is a part of
 	c.wholeAgain()                // a record that is had whole from elsewhere has its id, time and blocks again

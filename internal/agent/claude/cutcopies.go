@@ -1,0 +1,78 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
+
+// cutKey is what tells a part of an answer, or the output of a call, from all others, and stands in front of a record's id.
+type cutKey struct {
+	parent, msg, call string
+	role              role
+	side              bool
+}
+
+// cutCopies sets records aside that were cut in front of their ids and that the file holds whole as well, as where lines were written
+// again: closed and named anew, each would be one more part of the answer, or a second output of the call.
+func (c *Checker) cutCopies() {
+	if len(c.cut) == 0 || c.Amend == nil {
+		return
+	}
+	cut := map[cutKey]*node{} // the whole one, nil until it is found
+	for n := range c.cut {
+		if key, ok := n.cutKey(); ok && n.uuid == "" {
+			cut[key] = nil
+		}
+	}
+	for _, n := range c.nodes {
+		if key, ok := n.cutKey(); ok && n.uuid != "" && !n.torn {
+			if _, asked := cut[key]; asked {
+				cut[key] = n
+			}
+		}
+	}
+	c.nodes = slices.DeleteFunc(c.nodes, func(n *node) bool {
+		key, _ := n.cutKey()
+		whole := cut[key]
+		if whole == nil || !n.torn || n.uuid != "" || !n.beginsLike(whole) {
+			return false
+		}
+		delete(c.cut, n)
+		c.Amend(n.pos().Line, func(f *finding.Finding) {
+			if before, _, told := strings.Cut(f.Message, "; "); told {
+				f.Message = before + "; the record is whole in " + whole.pos().String()
+			}
+			f.Fix, f.Lost = max(f.Fix, finding.SetAside), 0
+			f.Edits = append(f.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
+		})
+		return true
+	})
+	for i, n := range c.nodes {
+		n.index = i
+	}
+}
+
+// cutKey is the key of a record; false if it has none.
+func (n *node) cutKey() (cutKey, bool) {
+	key := cutKey{parent: n.parent, role: n.role, side: n.side}
+	switch {
+	case n.parent == "" || len(n.blocks) == 0:
+		return key, false
+	case n.role == roleAssistant:
+		key.msg = n.msg
+		return key, n.msg != ""
+	case n.role == roleResult:
+		key.call = n.blocks[0].id
+		return key, key.call != ""
+	}
+	return key, false
+}
+
+// beginsLike says whether the blocks of a record are the first of another's, as far as their kinds and ids tell.
+func (n *node) beginsLike(whole *node) bool {
+	return len(n.blocks) <= len(whole.blocks) && slices.EqualFunc(n.blocks, whole.blocks[:len(n.blocks)], func(a, b block) bool {
+		return a.kind == b.kind && a.id == b.id
+	})
+}
