@@ -124,7 +124,7 @@ func (v *victimAtRandom) second(s Session, r *rand.Rand) Session {
 	}
 	at := ends[r.IntN(len(ends))]
 	p, a := branch(s[at], time.Duration(r.IntN(3))*20*time.Second, "9")
-	if model := get(s[at], "message.model"); model != "" { // it leaves out what another model has thought
+	if model := get(s[at], "message.model"); model != "" && model != "<synthetic>" { // it leaves out what another model has thought
 		a = Set(a, "message", "model", `"`+model+`"`)
 	}
 	first := at + 1 + r.IntN(len(s)-at)
