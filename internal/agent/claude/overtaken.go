@@ -185,7 +185,7 @@ func comesAfter(n, mark *node) bool {
 // leftInFront says whether a branch of what was compacted was left on purpose. Where it hangs on the last record that was
 // compacted, the mark is what was written instead. Who goes back in front of a mark goes on there, and not behind the mark.
 func (c *Checker) leftInFront(head, end, mark, tip *node, compacted *trunk) bool {
-	if head.up == compacted.tip || head.index > mark.index && tip.index > end.index {
+	if head.up == compacted.tip || head.index > mark.index && (tip.index > end.index || goesOnBeside(mark, tip, head)) {
 		return c.rewound(head) || c.leftByChoice(head)
 	}
 	return c.leftOnPurpose(head, end, compacted)
