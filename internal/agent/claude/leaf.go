@@ -102,7 +102,14 @@ func (c *Checker) wrongTime() {
 			latest = n
 		}
 	}
-	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg || !under(tip, latest) || !saysMore(tip, latest) {
+	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg {
+		return
+	}
+	if !under(tip, latest) {
+		c.laterBeside(tip, latest)
+		return
+	}
+	if !saysMore(tip, latest) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
@@ -118,6 +125,28 @@ func (c *Checker) wrongTime() {
 			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
 		}
 	}
+}
+
+// laterBeside reports where clients up to 2.1.2 begin on another branch: a second client has written there a prompt that nobody
+// answered, in front of the end of the conversation, though with a later time.
+func (c *Checker) laterBeside(tip, latest *node) {
+	if latest.index > tip.index || latest.when <= tip.when || tip.when == 0 || under(latest, tip) {
+		return
+	}
+	t := c.trunkOf(tip)
+	t.walk()
+	head := latest
+	for head.up != nil && !t.holds(head.up) {
+		head = head.up
+	}
+	if head.up == nil || !head.isPrompt() || !saysMore(tip, head.up) {
+		return
+	}
+	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.Exact,
+		Message: "versions up to 2.1.2 begin at the message with the latest time, a prompt of another client on a branch of its own: they do not send what ends with this record",
+	}})
+	c.hang(head, tip, d)
 }
 
 // saysMore says whether anything that was said stands behind a record on the way to a tip. Commands of the client's own do
