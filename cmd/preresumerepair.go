@@ -62,7 +62,7 @@ func unseen(before *preresume.Answer, run string, err error) (*preresume.Answer,
 		return nil, err
 	}
 	before.Repaired, before.Run = true, run
-	before.Reason = fmt.Sprintf("it was repaired (hist undo %s takes that back), but could not be looked at again: %v", run, err)
+	before.Reason = fmt.Sprintf("it was repaired (hist undo %s undoes that), but could not be looked at again: %v", run, err)
 	return before, nil
 }
 

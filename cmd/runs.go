@@ -58,6 +58,9 @@ func (e *env) runs(c *cli.Context) error {
 	return usage("runs takes list, show RUN or prune, not %q%s", what, meant(what, []string{"list", "show", "prune"}))
 }
 
+// unreadable is the state of a run whose record can't be read. It is listed, but nothing is done with it.
+const unreadable = "can't be read"
+
 // listedRun is the documented form of a run in a list.
 type listedRun struct {
 	Run     string      `json:"run"`
@@ -101,29 +104,53 @@ func (e *env) listRuns(c *cli.Context) error {
 		for i := range list {
 			out.Runs = append(out.Runs, aboutRun(&list[i]))
 		}
+		for _, u := range withoutRecord(list, bad) {
+			out.Runs = append(out.Runs, listedRun{Run: u.Run, Started: stamp(u.Started()), State: unreadable, Bytes: sizeOfRun(u.Run), Files: []runs.File{}})
+		}
 		err = format.Write(w, out)
-	} else if len(list) > 0 || bad == nil {
-		err = runTable(w, list, time.Now())
+	} else if len(list) > 0 || len(bad) > 0 {
+		err = runTable(w, list, withoutRecord(list, bad), time.Now())
+	} else {
+		_, err = fmt.Fprintln(w, "no repair is on record")
 	}
 	if err := errors.Join(err, w.Flush()); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
-	if bad != nil {
-		return &exitError{ExitIO, bad}
-	}
-	return nil
+	return notRead(bad)
 }
 
-func runTable(w io.Writer, list []runs.Manifest, now time.Time) error {
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(w, "no repair is on record")
-		return err
+// notRead is the error for runs of which something can't be read; nil if there are none.
+func notRead(bad []runs.Unread) error {
+	var list []error
+	for _, u := range bad {
+		list = append(list, u.Err)
+	}
+	if list == nil {
+		return nil
+	}
+	return &exitError{ExitIO, errors.Join(list...)}
+}
+
+// withoutRecord leaves of bad the runs that are not in the list.
+func withoutRecord(list []runs.Manifest, bad []runs.Unread) []runs.Unread {
+	return slices.DeleteFunc(slices.Clone(bad), func(u runs.Unread) bool {
+		return u.Run == "" || slices.ContainsFunc(list, func(m runs.Manifest) bool { return m.Run == u.Run })
+	})
+}
+
+// runTable prints a row for each run, those whose record can't be read last.
+func runTable(w io.Writer, list []runs.Manifest, bad []runs.Unread, now time.Time) error {
+	if len(list)+len(bad) == 0 {
+		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "RUN\tAGE\tSESSION\tSIZE\tSTATE")
 	for i := range list {
 		m := &list[i]
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Run, age(now.Sub(m.Started)), sessionsOf(m), bytesOf(sizeOfRun(m.Run)), m.State())
+	}
+	for _, u := range bad {
+		fmt.Fprintf(t, "%s\t%s\t?\t%s\t%s\n", u.Run, age(now.Sub(u.Started())), bytesOf(sizeOfRun(u.Run)), unreadable)
 	}
 	return t.Flush()
 }
@@ -191,7 +218,7 @@ func (e *env) showRun(c *cli.Context, id string) error {
 	return nil
 }
 
-// pruneRuns removes old records. One of a repair that could be taken back holds what undo needs, perhaps the only copy of
+// pruneRuns removes old records. One of a repair that could be undone holds what undo needs, perhaps the only copy of
 // an original: that is said, and asked.
 func (e *env) pruneRuns(c *cli.Context) error {
 	if c.String("older-than") == "" {
@@ -207,16 +234,18 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	}
 	list, bad := runs.ListSettled(c.Context)
 	old := slices.DeleteFunc(list, func(m runs.Manifest) bool { return !m.Started.Before(before) })
+	// A run that began later is not looked for here. What can't be read is never removed: it may hold the only copy of an original.
+	left := notRead(slices.DeleteFunc(bad, func(u runs.Unread) bool { return !u.Started().Before(before) }))
 	if !c.Bool("dry-run") {
-		bad = errors.Join(bad, runs.RemoveRest())
+		left = errors.Join(left, runs.RemoveRest())
 	}
 	if len(old) == 0 {
-		if bad == nil {
+		if left == nil {
 			fmt.Fprintln(e.out, "no record is that old")
 		}
-		return bad
+		return left
 	}
-	if err := runTable(e.out, old, now); err != nil {
+	if err := runTable(e.out, old, nil, now); err != nil {
 		return fmt.Errorf("writing the list: %w", err)
 	}
 	var size int64
@@ -226,7 +255,7 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	many := count(int64(len(old)), "record", "records")
 	if c.Bool("dry-run") {
 		fmt.Fprintf(e.out, "%s, %s, would be removed (dry run)\n", many, bytesOf(size))
-		return bad
+		return left
 	}
 	if yes, err := e.agreedToPrune(c, old, many); !yes {
 		return err
@@ -237,7 +266,7 @@ func (e *env) pruneRuns(c *cli.Context) error {
 		}
 	}
 	fmt.Fprintf(e.out, "removed %s, %s\n", many, bytesOf(size))
-	return bad
+	return left
 }
 
 // agreedToPrune asks, unless that was answered on the command line.
@@ -256,7 +285,7 @@ func (e *env) agreedToPrune(c *cli.Context, old []runs.Manifest, many string) (b
 	}
 	question := "Remove " + many + "?"
 	if live > 0 {
-		question = fmt.Sprintf("Remove %s? %d of these repairs can't be taken back then.", many, live)
+		question = fmt.Sprintf("Remove %s? %d of these repairs can't be undone then.", many, live)
 	}
 	yes, err := e.agreed(question)
 	if err == nil && !yes {

@@ -37,9 +37,9 @@ type State string
 
 // The states of a run.
 const (
-	Open      State = "can be taken back"
-	InPart    State = "taken back in part"
-	TakenBack State = "taken back"
+	Open      State = "can be undone"
+	InPart    State = "undone in part"
+	WasUndone State = "undone"
 	CutOff    State = "was cut off" // it is not known what it did, and it may keep the only copy of an original
 	Nothing   State = "changed nothing"
 )
@@ -54,7 +54,7 @@ func (m *Manifest) State() State {
 	}
 	switch {
 	case !m.UndoneAt.IsZero():
-		return TakenBack
+		return WasUndone
 	case undone:
 		return InPart
 	case pending:
@@ -66,7 +66,7 @@ func (m *Manifest) State() State {
 }
 
 // Live says whether the run keeps something that may still be needed.
-func (s State) Live() bool { return s != TakenBack && s != Nothing }
+func (s State) Live() bool { return s != WasUndone && s != Nothing }
 
 // File is one file that a run made or replaced. Sizes are in bytes, hashes in lower-case hexadecimal.
 type File struct {

@@ -33,8 +33,11 @@ var (
 	ErrNewer = errors.New("the run was recorded by a newer version of hist")
 )
 
-// timeLength is the length of the time at the beginning of a run's id.
-const timeLength = len("20060102T150405Z")
+// timeForm is the form of the time at the beginning of a run's id.
+const (
+	timeForm   = "20060102T150405Z"
+	timeLength = len(timeForm)
+)
 
 const manifestName = "manifest.json"
 
@@ -65,7 +68,7 @@ func New(version string) (*Run, error) {
 		now := time.Now().UTC()
 		var random [3]byte
 		rand.Read(random[:]) // never fails
-		id := now.Format("20060102T150405Z") + "-" + hex.EncodeToString(random[:])
+		id := now.Format(timeForm) + "-" + hex.EncodeToString(random[:])
 		dir := filepath.Join(root, id)
 		err := os.Mkdir(dir, 0o700)
 		if errors.Is(err, fs.ErrExist) && try < 100 {
@@ -114,8 +117,9 @@ func List() ([]Manifest, error) {
 }
 
 // ListSettled is List, but for entries that a crash left open it finds out from their files whether they were published, as
-// Load does. It writes nothing, because a run that is under way belongs to another process.
-func ListSettled(ctx context.Context) ([]Manifest, error) {
+// Load does. It writes nothing, because a run that is under way belongs to another process. A run whose record can't be read
+// is only among the unread; one of which a file can't be read is among both.
+func ListSettled(ctx context.Context) ([]Manifest, []Unread) {
 	runs, bad := all()
 	out := make([]Manifest, len(runs))
 	for i, r := range runs {
@@ -123,14 +127,14 @@ func ListSettled(ctx context.Context) ([]Manifest, error) {
 			f := &r.Manifest.Files[k]
 			written, err := f.written(ctx)
 			if err != nil {
-				bad = append(bad, unread{r.Manifest.Run, fmt.Errorf("finding out whether run %s was completed: %w", r.Manifest.Run, err)})
+				bad = append(bad, Unread{r.Manifest.Run, fmt.Errorf("finding out whether run %s was completed: %w", r.Manifest.Run, err)})
 			}
 			f.Published = f.Published || written
 		}
 		r.seeCutOff(ctx)
 		out[i] = r.Manifest
 	}
-	return out, joined(bad)
+	return out, bad
 }
 
 // Load returns the run whose id begins with run; "" means the newest run that published something and is not undone. Whether
@@ -189,8 +193,8 @@ func newest() (*Run, error) {
 			continue
 		}
 		for _, b := range bad {
-			if b.run[:timeLength] >= r.Manifest.Run[:timeLength] { // of two in the same second it is not known which was first
-				return nil, fmt.Errorf("a newer run can't be read; to undo the one before it, say hist undo %s: %w", r.Manifest.Run, b)
+			if b.Run[:timeLength] >= r.Manifest.Run[:timeLength] { // of two in the same second it is not known which was first
+				return nil, fmt.Errorf("a newer run can't be read; to undo the one before it, say hist undo %s: %w", r.Manifest.Run, b.Err)
 			}
 		}
 		return r, nil
@@ -201,37 +205,44 @@ func newest() (*Run, error) {
 	return nil, fmt.Errorf("%w: there is nothing to undo", ErrNoRun)
 }
 
-// unread is a run whose record can't be read.
-type unread struct {
-	run string
-	error
+// Unread is a run of which something can't be read.
+type Unread struct {
+	Run string // its id; "" means that the directory of all runs can't be read
+	Err error
 }
 
-func (u unread) Unwrap() error { return u.error }
+// Started is when the run began, to the second, as its id says; zero if there is none.
+func (u Unread) Started() time.Time {
+	if len(u.Run) < timeLength {
+		return time.Time{}
+	}
+	t, _ := time.Parse(timeForm, u.Run[:timeLength])
+	return t
+}
 
-func joined(bad []unread) error {
+func joined(bad []Unread) error {
 	var list []error
 	for _, b := range bad {
-		list = append(list, b)
+		list = append(list, b.Err)
 	}
 	return errors.Join(list...)
 }
 
 // all reads every run, newest first, and lists those that cannot be read.
-func all() ([]*Run, []unread) {
+func all() ([]*Run, []Unread) {
 	root, err := Dir()
 	if err != nil {
-		return nil, []unread{{error: err}}
+		return nil, []Unread{{Err: err}}
 	}
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, []unread{{error: fmt.Errorf("reading the records of repairs: %w", err)}}
+		return nil, []Unread{{Err: fmt.Errorf("reading the records of repairs: %w", err)}}
 	}
 	var runs []*Run
-	var bad []unread
+	var bad []Unread
 	for _, e := range entries {
 		if !e.IsDir() || !idFormat.MatchString(e.Name()) {
 			continue
@@ -242,7 +253,7 @@ func all() ([]*Run, []unread) {
 			continue // it ended before its manifest was written
 		}
 		if err != nil {
-			bad = append(bad, unread{e.Name(), err})
+			bad = append(bad, Unread{e.Name(), err})
 			continue
 		}
 		runs = append(runs, r)
@@ -259,8 +270,18 @@ func begun(dir string) bool {
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") })
 }
 
-// read reads the record in dir and checks that it is what hist wrote and that no name in it leads out of dir.
+// read reads the record in dir and checks that it is what hist wrote and that no name in it leads out of dir. The error of a
+// damaged one says what is left to do, because hist neither acts on it nor removes it.
 func read(dir string) (*Run, error) {
+	r, err := parse(dir)
+	if errors.Is(err, ErrDamaged) {
+		return nil, fmt.Errorf("%w; the originals that it keeps are still there: save those that you need, then remove %s", err, dir)
+	}
+	return r, err
+}
+
+// parse is read without the advice.
+func parse(dir string) (*Run, error) {
 	path := filepath.Join(dir, manifestName)
 	data, err := regular.ReadFile(path)
 	if err != nil {

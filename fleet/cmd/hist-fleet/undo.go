@@ -63,7 +63,7 @@ func newUndoer(p *plan.Plan, run plan.Run) (*work.Undoer, error) {
 	return &work.Undoer{Store: from, RunID: run.ID}, nil
 }
 
-// undoPart takes back the repairs of a shard's damaged sessions: of those with the given keys or, without any, of all.
+// undoPart undoes the repairs of a shard's damaged sessions: of those with the given keys or, without any, of all.
 func (e *env) undoPart(ctx context.Context, undoer *work.Undoer, run plan.Run, s shard.Shard, keys []string, workers int) error {
 	out, err := store.Open(run.Out)
 	if err != nil {
@@ -97,7 +97,7 @@ func (e *env) undoPart(ctx context.Context, undoer *work.Undoer, run plan.Run, s
 	if err := putReport(ctx, out, run.UndoneKey(s.Index, s.Count), &report, s); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.err, "%s damaged: %d taken back, %d never replaced, %d changed since, %d could not be read or written\n",
+	fmt.Fprintf(e.err, "%s damaged: %d undone, %d never replaced, %d changed since, %d could not be read or written\n",
 		count(int64(len(damaged)), "session", "sessions"), outcomes[work.Undone], outcomes[work.Unrepaired], outcomes[work.Changed], outcomes[work.Unreadable])
 	switch {
 	case outcomes[work.Unreadable] > 0:

@@ -25,12 +25,12 @@ func TestUndo(t *testing.T) {
 	}
 	call(t, "repair", r.String(), "--in-place").want(t, exitOK)
 	fleettest.Put(t, in, key(3), []byte("somebody's\n"))
-	if a := call(t, "undo", r.String(), "--key", key(2)).want(t, exitOK); !strings.Contains(a.err, "1 session damaged: 1 taken back") || fleettest.Read(t, in, key(2)) != string(fleettest.Damaged(2)) || !mended(t, fleettest.Read(t, in, key(0))) {
+	if a := call(t, "undo", r.String(), "--key", key(2)).want(t, exitOK); !strings.Contains(a.err, "1 session damaged: 1 undone") || fleettest.Read(t, in, key(2)) != string(fleettest.Damaged(2)) || !mended(t, fleettest.Read(t, in, key(0))) {
 		t.Errorf("of one: %s", a.err)
 	}
 	for range 2 {
 		a := call(t, "undo", r.String()).want(t, exitFindings)
-		if !strings.Contains(a.err, "3 taken back") || !strings.Contains(a.err, "1 changed since") {
+		if !strings.Contains(a.err, "3 undone") || !strings.Contains(a.err, "1 changed since") {
 			t.Errorf("told as %s", a.err)
 		}
 		for i := range 3 {
@@ -65,7 +65,7 @@ func TestUndoLost(t *testing.T) {
 		return fleettest.Fault{}
 	}
 	a := call(t, "undo", r.String()).want(t, exitIO)
-	if !strings.Contains(a.err, "1 taken back") || !strings.Contains(a.err, "no longer exists") {
+	if !strings.Contains(a.err, "1 undone") || !strings.Contains(a.err, "no longer exists") {
 		t.Errorf("told as %s", a.err)
 	}
 	in := fleettest.Open(t, server.Bucket+"/in")

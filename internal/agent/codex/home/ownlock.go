@@ -14,7 +14,7 @@ import (
 )
 
 // otherHist is why a thread is busy that another run of hist has locked.
-const otherHist = "another hist is repairing it, or takes a repair of it back"
+const otherHist = "another hist is repairing it, or undoes a repair of it"
 
 // lockOwn takes the lock by which two runs of hist keep off each other's thread, in hist's own directory: older clients have
 // no locks, and theirs must not appear in a home that has none.
