@@ -13,6 +13,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/inuse"
+	"github.com/hist-cli/hist/internal/testhome"
 )
 
 // While a database is brought back nobody can begin to use the home: who tries waits, and the undo ends.
@@ -98,6 +99,31 @@ func TestMovedWhereItTellsOfTheSession(t *testing.T) {
 		}
 		if back, err := os.ReadFile(database); err != nil || !bytes.Equal(back, before) {
 			t.Errorf("%s: %d of %d bytes are back (%v)", name, len(back), len(before), err)
+		}
+	}
+}
+
+// What keeps the client from a home is also moved where the session takes more than one pass, as forks do, and said to be left if it
+// is not to be moved: the text that a pass leaves is not compared with its home.
+func TestMovedAfterSeveralPasses(t *testing.T) {
+	for _, move := range []bool{true, false} {
+		t.Setenv("XDG_STATE_HOME", t.TempDir())
+		home := t.TempDir()
+		if err := testhome.Unpack("../fixtures/codex/rules/broken-lineage/bad-inherited.txtar", home); err != nil {
+			t.Fatal(err)
+		}
+		broken := filepath.Join(home, "goals_1.sqlite")
+		put(t, broken, bytes.Repeat([]byte("this is no database. "), 40))
+		path := filepath.Join(home, "sessions/2026/11/18/rollout-2026-11-18T10-30-00-01a1edfd-e191-74b0-9003-79b97f4a7c16.jsonl")
+		rep, err := Do(t.Context(), Job{Path: path, Home: home, Mode: InPlace, MoveDatabases: move})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(broken); move == (err == nil) {
+			t.Errorf("move %v: the database is there: %v", move, err == nil)
+		}
+		if left := slices.ContainsFunc(rep.Left, func(l Left) bool { return l.Rule == "damaged-database" }); left == move {
+			t.Errorf("move %v: told as left: %v", move, left)
 		}
 	}
 }

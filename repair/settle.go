@@ -114,8 +114,20 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 	for i := range p.plan.Rest {
 		p.plan.Rest[i].Pos.Line = s.lines.session(p.plan.Rest[i].Pos.Line)
 	}
-	w.plan.Mend, w.plan.Rest, w.passes = mended, p.plan.Rest, &s
+	w.plan.Mend, w.plan.Rest, w.passes = mended, append(besideIn(w.plan.Rest, p.plan.Rest), p.plan.Rest...), &s
 	return nil
+}
+
+// besideIn are the findings about what lies beside the session: the text that a pass leaves is not compared with that, and they
+// are still left. rest is what is left of the text.
+func besideIn(before, rest []lint.Finding) (list []lint.Finding) {
+	for _, f := range before {
+		again := func(r lint.Finding) bool { return r.Rule == f.Rule && r.Message == f.Message }
+		if f.Rule.Home && f.Pos.Line == 0 && !slices.ContainsFunc(rest, again) {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // appendMended adds the findings of a pass that it has mended itself, which those that only count others are not. The pass's list
