@@ -185,20 +185,35 @@ func (b *comparison) take(i int, lost []check.Lost) {
 	b.out = append(b.out, lost...)
 }
 
-// wholeOf is the one lost record of which a cut one, that is known behind its time, may be what is left; nil if there is not
-// just one.
+// wholeOf is the lost record of which a cut one, that is known behind its time, is what is left: of those that it may be, the one that
+// begins like it for longest; nil if there is none, or not just one.
 func wholeOf(torn []byte, lost []check.Lost) (whole *check.Lost) {
+	longest, two := 0, false
 	for i := range lost {
 		line := lost[i].Line
-		if at := bytes.Index(line, endOfTime); at < 0 || !check.TornFrom(torn, line[at:]) {
+		at := bytes.Index(line, endOfTime)
+		if at < 0 || !check.TornFrom(torn, line[at:]) {
 			continue
 		}
-		if whole != nil {
-			return nil
+		switch n := commonStart(torn, line[at:]); {
+		case n > longest:
+			whole, longest, two = &lost[i], n, false
+		case n == longest:
+			two = true
 		}
-		whole = &lost[i]
+	}
+	if two {
+		return nil
 	}
 	return whole
+}
+
+// commonStart is how many bytes two texts begin with alike.
+func commonStart(a, b []byte) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // endOfTime is what clients write behind the time of a record.
