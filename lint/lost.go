@@ -64,6 +64,9 @@ func (f *lostFeed) before(rec *session.Record) (replaced bool) {
 		return replaced
 	}
 	f.dead = f.dead || replaced
+	if rec == nil {
+		f.missingAtEnd()
+	}
 	for len(f.pending) > 0 && f.precedes(&f.pending[0], rec) {
 		if one := &f.pending[0]; f.fits(one, rec) {
 			f.restore(one)
@@ -77,13 +80,24 @@ func (f *lostFeed) before(rec *session.Record) (replaced bool) {
 	return replaced
 }
 
+// missingAtEnd notes that records are missing behind the last one, up to the newest that is known of: no record of the file comes
+// behind them, whose number would tell.
+func (f *lostFeed) missingAtEnd() {
+	for i := len(f.pending) - 1; i >= 0 && f.ordinal >= 0; i-- {
+		if one := &f.pending[i]; f.fits(one, nil) {
+			f.run.Holes().AtEnd(one.Ordinal)
+			return
+		}
+	}
+}
+
 // precedes says whether a lost record was written before a record of the file; next is nil at the end. Mostly its ordinal
 // tells. Behind dead lines, a time between the records on both sides does, too.
 func (f *lostFeed) precedes(one *check.Lost, next *session.Record) bool {
 	if next == nil || one.Ordinal <= next.Ordinal.Value {
 		return true
 	}
-	return f.dead && f.at.Before(latest(one)) && one.At.Before(f.kept.Time(next))
+	return f.dead && !one.Sure && f.at.Before(latest(one)) && one.At.Before(f.kept.Time(next))
 }
 
 // latest is the latest time at which a lost record may have been written.
@@ -120,6 +134,8 @@ func (f *lostFeed) fits(one *check.Lost, next *session.Record) bool {
 	switch {
 	case one.Ordinal <= f.ordinal, !free && !f.dead:
 		return false
+	case one.Sure && free:
+		return true
 	case one.At.Add(clockSlack).Before(f.at) && !(one.Begun && free):
 		return false
 	case next == nil:

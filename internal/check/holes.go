@@ -50,11 +50,7 @@ func (h *Holes) record(rec *session.Record) {
 		return
 	}
 	if rec.Ordinal.State == session.GoodOrdinal {
-		if h.last.State == session.GoodOrdinal {
-			for n := rec.Ordinal.Value - h.last.Value - 1 - h.dead; n > 0 && n <= maxGap; n-- {
-				h.add(Hole{At: h.prev, Offset: h.end})
-			}
-		}
+		h.jump(rec.Ordinal.Value)
 		h.last = rec.Ordinal
 		h.dead = 0
 	} else if h.last.State == session.GoodOrdinal {
@@ -62,6 +58,19 @@ func (h *Holes) record(rec *session.Record) {
 	}
 	h.prev, h.end = rec.Pos, rec.Offset+rec.Size
 }
+
+// jump notes the holes between the last number and the next.
+func (h *Holes) jump(next int64) {
+	if h.last.State != session.GoodOrdinal {
+		return
+	}
+	for n := next - h.last.Value - 1 - h.dead; n > 0 && n <= maxGap; n-- {
+		h.add(Hole{At: h.prev, Offset: h.end})
+	}
+}
+
+// AtEnd says that the session went on behind its last record, up to one with a number, which comes back.
+func (h *Holes) AtEnd(newest int64) { h.jump(newest + 1) }
 
 // Restored says that n lost records come back behind a line. They fill as many jumps in the ordinals there; the holes that are
 // left there are now behind the last of them.

@@ -53,7 +53,10 @@ type Lost struct {
 	At      time.Time // when it was written or, if Begun, when what it reports began
 	Begun   bool
 	Rounded bool // At is in whole seconds, so it may be up to a second too early
-	Line    []byte
+	// Sure says that Ordinal is the record's own number in this session, so that no time need agree: what holds it also holds a later
+	// record of the session under the same number. Clocks are set back.
+	Sure bool
+	Line []byte
 }
 
 const (

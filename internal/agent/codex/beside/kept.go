@@ -31,6 +31,7 @@ type kept struct {
 	ended      map[string]bool
 	searches   map[string]bool // ids of the searches that the file has
 	misordered bool            // an item stands under another number there
+	newest     int64           // the highest number under which both have the same item
 	any        bool            // the file holds a record
 }
 
@@ -241,6 +242,7 @@ func (k *kept) See(rec *session.Record) {
 		if rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value != k.Items[i].Ordinal {
 			k.misordered = true
 		}
+		k.newest = max(k.newest, k.Items[i].Ordinal)
 	}
 }
 
@@ -285,6 +287,9 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 		if line := codex.NewTurnEnded(place, end); line != nil {
 			out = append(out, check.Lost{Ordinal: t.End, At: place.At, Rounded: true, Line: line})
 		}
+	}
+	for i := range out {
+		out[i].Sure = out[i].Ordinal < k.newest
 	}
 	slices.SortStableFunc(out, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	return out
