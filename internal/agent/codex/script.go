@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -230,6 +231,19 @@ func nestedText(event []byte) (string, error) {
 		return strings.Join(textsOf(out), "\n"), nil
 	}
 	return out.String(), nil
+}
+
+// TellsResult says whether a script's output holds what a tool returned, as its event tells it: so long a text that it is hardly there by
+// chance.
+func TellsResult(output *session.Record, event []byte) bool {
+	text, err := nestedText(event)
+	if _, printed, ok := strings.Cut(text, "Output:\n"); ok {
+		text = printed
+	}
+	if text = strings.TrimSpace(text); err != nil || len(text) < sureText {
+		return false
+	}
+	return slices.ContainsFunc(textsOf(gjson.ParseBytes(Field(output, FieldOutput))), func(told string) bool { return strings.Contains(told, text) })
 }
 
 // textsOf are the texts of an output's parts.

@@ -47,6 +47,7 @@ type earlyOutput struct {
 	script  bool // it is the output of a script, whose call is known but for its text
 	note    bool // or only a note of one
 	ran     []witness
+	several bool // other scripts may have run a part of that
 }
 
 // swap says whether call and output have changed places: then both times fit where the other stands. prev is the
@@ -262,7 +263,7 @@ func (c *callChecker) output(rec *session.Record) {
 	}
 	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
 	if early.script = codex.ScriptOutput(rec); early.script {
-		early.ran = c.runs.claim()
+		early.ran, early.several = c.runs.claim(rec)
 		c.lostScript(rec.Pos)
 	}
 	if c.group != nil && !c.group.over {

@@ -174,9 +174,14 @@ const maxTogether = 40_000
 // forget is for the end of a turn. A script that still runs is kept: a call of the next turn may wait for it.
 func (s *scripts) forget() { s.open, s.loose, s.doubt, s.before, s.parts = nil, nil, nil, nil, 0 }
 
-// claim gives what ran in front of the output of a script whose call is missing.
-func (s *scripts) claim() []witness {
-	ran := s.loose
+// claim gives what ran in front of the output of a script whose call is missing. several says that other scripts may have run a part of
+// it: what stands in front of more lost records, and is told by the output.
+func (s *scripts) claim(output *session.Record) (ran []witness, several bool) {
+	ran = s.loose
+	if len(ran) > 0 && len(s.before) > 0 && s.toldBy(output) {
+		ran, several = append(s.before, ran...), true
+		s.before, s.parts = nil, 0
+	}
 	if len(ran) == 0 {
 		ran = s.doubt
 		if len(s.open) > 0 { // it was taken for the first one's
@@ -187,17 +192,29 @@ func (s *scripts) claim() []witness {
 		}
 	}
 	s.loose, s.doubt = nil, nil
-	return ran
+	return ran, several
+}
+
+// toldBy says whether an output holds what each of the results in front of more lost records returned.
+func (s *scripts) toldBy(output *session.Record) bool {
+	for _, t := range s.before {
+		if !codex.TellsResult(output, []byte(t.ref.Text)) {
+			return false
+		}
+	}
+	return true
 }
 
 // placeScript puts in a call that says what is known of a script, in front of the script's output and of all that it ran.
 func (c *callChecker) placeScript(out *earlyOutput) finding.Edit {
 	id, at := out.callID, out.ref.Pos
-	content := finding.Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, false, nil)}
+	content := finding.Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, out.several, nil)}
 	if len(out.ran) > 0 {
 		at = out.ran[0].ref.Pos
-		stamp, kind := out.stamp, out.kind
-		joinResults(&content, out.ran, func(records [][]byte) ([]byte, error) { return codex.ScriptFrom(id, kind, stamp, false, records), nil })
+		stamp, kind, several := out.stamp, out.kind, out.several
+		joinResults(&content, out.ran, func(records [][]byte) ([]byte, error) {
+			return codex.ScriptFrom(id, kind, stamp, several, records), nil
+		})
 	}
 	if h := c.holeBefore(at); h != nil && at.Lost == 0 {
 		return h.Insert(content)
