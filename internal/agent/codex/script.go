@@ -233,9 +233,9 @@ func nestedText(event []byte) (string, error) {
 	return out.String(), nil
 }
 
-// TellsResult says whether a script's output holds what a tool returned, as its event tells it: so long a text that it is hardly there by
+// TellsResult says whether what a script's output says holds what a tool returned, as its event tells it: so long a text that it is hardly there by
 // chance.
-func TellsResult(output *session.Record, event []byte) bool {
+func TellsResult(output, event []byte) bool {
 	text, err := nestedText(event)
 	if _, printed, ok := strings.Cut(text, "Output:\n"); ok {
 		text = printed
@@ -243,7 +243,7 @@ func TellsResult(output *session.Record, event []byte) bool {
 	if text = strings.TrimSpace(text); err != nil || len(text) < sureText {
 		return false
 	}
-	return slices.ContainsFunc(textsOf(gjson.ParseBytes(Field(output, FieldOutput))), func(told string) bool { return strings.Contains(told, text) })
+	return slices.ContainsFunc(textsOf(gjson.ParseBytes(output)), func(told string) bool { return strings.Contains(told, text) })
 }
 
 // textsOf are the texts of an output's parts.

@@ -265,6 +265,7 @@ func (c *callChecker) output(rec *session.Record) {
 	if early.script = codex.ScriptOutput(rec); early.script {
 		early.ran, early.several = c.runs.claim(rec)
 		c.lostScript(rec.Pos)
+		c.runs.alone(early, rec)
 	}
 	if c.group != nil && !c.group.over {
 		early.group, early.before, early.apart = c.group, c.group.unanswered(), c.group.counted

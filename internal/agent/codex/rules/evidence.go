@@ -33,12 +33,16 @@ func (c *callChecker) evidence(rec *session.Record) {
 		return
 	}
 	if codex.Nested(rec) {
+		t := &witness{ref: finding.RefOf(rec), name: name, torn: rec.Torn, from: rec.From}
+		if tells&codex.TellsOutput != 0 && c.runs.late(rec, t) {
+			return
+		}
 		if rec.Pos.Lost > 0 && !c.runs.goesOn(rec) {
 			c.lostScript(rec.Pos)
 		}
 		c.runs.number, c.runs.apart = rec.Ordinal.Value, false
 		if tells&codex.TellsOutput != 0 {
-			c.runs.ran(rec, &witness{ref: finding.RefOf(rec), name: name, torn: rec.Torn, from: rec.From})
+			c.runs.ran(rec, t)
 		}
 		return
 	}

@@ -32,6 +32,42 @@ type scripts struct {
 	began   int64              // the ordinal of the first of what no call has been seen of
 	number  int64              // the ordinal of the newest of these
 	apart   bool               // another record has been seen behind it
+	over    overScript         // the newest that has its output
+}
+
+// overScript is a script that has its output. The client may still write the event of something that it ran directly behind that
+// (measured with 0.150.0: one of 500 scripts).
+type overScript struct {
+	text   string       // "" if its call is missing
+	early  *earlyOutput // the output, if its call is missing
+	output []byte       // what that says
+	number int64        // of the output, or of the newest such event
+	ended  bool         // one is known
+}
+
+// alone takes the output of a script whose call is missing.
+func (s *scripts) alone(early *earlyOutput, rec *session.Record) {
+	if said := codex.Field(rec, codex.FieldOutput); len(said) <= maxScriptText {
+		s.over = overScript{early: early, output: bytes.Clone(said), number: rec.Ordinal.Value, ended: rec.Ordinal.State == session.GoodOrdinal}
+	}
+}
+
+// late says whether an event tells of what a script ran whose output stands directly in front of it.
+func (s *scripts) late(rec *session.Record, t *witness) bool {
+	o := &s.over
+	if !o.ended || rec.Ordinal.State != session.GoodOrdinal || rec.Ordinal.Value != o.number+1 || len(s.open) > 0 {
+		return false
+	}
+	switch {
+	case o.early != nil && codex.TellsResult(o.output, rec.Raw):
+		if len(o.early.ran) < maxRan {
+			o.early.ran = append(o.early.ran, *t)
+		}
+	case o.text == "" || codex.Runs(o.text, rec) != codex.Same:
+		return false
+	}
+	o.number++
+	return true
 }
 
 // The most that is kept, so that memory stays bounded.
@@ -71,6 +107,7 @@ func (s *scripts) answered(open *openCall, rec *session.Record) {
 	}
 	one.call, one.ran, s.doubt = nil, nil, nil
 	s.drop(one)
+	s.over = overScript{text: one.text, number: rec.Ordinal.Value, ended: rec.Ordinal.State == session.GoodOrdinal}
 	if id := codex.StillRunning(rec); id != "" && len(s.running) < maxScripts {
 		if s.running == nil {
 			s.running = map[string]*script{}
@@ -172,7 +209,7 @@ func (s *scripts) goesOn(rec *session.Record) bool {
 const maxTogether = 40_000
 
 // forget is for the end of a turn. A script that still runs is kept: a call of the next turn may wait for it.
-func (s *scripts) forget() { s.open, s.loose, s.doubt, s.before, s.parts = nil, nil, nil, nil, 0 }
+func (s *scripts) forget() { s.open, s.loose, s.doubt, s.before, s.parts, s.over = nil, nil, nil, nil, 0, overScript{} }
 
 // claim gives what ran in front of the output of a script whose call is missing. several says that other scripts may have run a part of
 // it: what stands in front of more lost records, and is told by the output.
@@ -198,7 +235,7 @@ func (s *scripts) claim(output *session.Record) (ran []witness, several bool) {
 // toldBy says whether an output holds what each of the results in front of more lost records returned.
 func (s *scripts) toldBy(output *session.Record) bool {
 	for _, t := range s.before {
-		if !codex.TellsResult(output, []byte(t.ref.Text)) {
+		if !codex.TellsResult(codex.Field(output, codex.FieldOutput), []byte(t.ref.Text)) {
 			return false
 		}
 	}
@@ -210,7 +247,9 @@ func (c *callChecker) placeScript(out *earlyOutput) finding.Edit {
 	id, at := out.callID, out.ref.Pos
 	content := finding.Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, out.several, nil)}
 	if len(out.ran) > 0 {
-		at = out.ran[0].ref.Pos
+		if first := out.ran[0].ref.Pos; first.Less(at) {
+			at = first
+		}
 		stamp, kind, several := out.stamp, out.kind, out.several
 		joinResults(&content, out.ran, func(records [][]byte) ([]byte, error) {
 			return codex.ScriptFrom(id, kind, stamp, several, records), nil
