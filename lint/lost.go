@@ -97,7 +97,18 @@ func (f *lostFeed) precedes(one *check.Lost, next *session.Record) bool {
 	if next == nil || one.Ordinal <= next.Ordinal.Value {
 		return true
 	}
-	return f.dead && !one.Sure && f.at.Before(latest(one)) && one.At.Before(f.kept.Time(next))
+	return f.dead && !one.Sure && (f.at.Before(latest(one)) || one.Begun && f.goesOn(next)) && one.At.Before(f.kept.Time(next))
+}
+
+// goesOn says whether what was written behind the first pending record, whose time is not that when it was written, was written in front
+// of a record of the file.
+func (f *lostFeed) goesOn(next *session.Record) bool {
+	for i := 1; i < len(f.pending) && i <= maxAhead; i++ {
+		if one := &f.pending[i]; !one.Begun {
+			return f.at.Before(latest(one)) && one.At.Before(f.kept.Time(next))
+		}
+	}
+	return false
 }
 
 // latest is the latest time at which a lost record may have been written.
