@@ -209,7 +209,9 @@ func (s *scripts) goesOn(rec *session.Record) bool {
 const maxTogether = 40_000
 
 // forget is for the end of a turn. A script that still runs is kept: a call of the next turn may wait for it.
-func (s *scripts) forget() { s.open, s.loose, s.doubt, s.before, s.parts, s.over = nil, nil, nil, nil, 0, overScript{} }
+func (s *scripts) forget() {
+	s.open, s.loose, s.doubt, s.before, s.parts, s.over = nil, nil, nil, nil, 0, overScript{}
+}
 
 // claim gives what ran in front of the output of a script whose call is missing. several says that other scripts may have run a part of
 // it: what stands in front of more lost records, and is told by the output.
