@@ -41,7 +41,7 @@ func (i *input) Read(p []byte) (int, error) {
 // fileOrInput is the file at path, or standard input for "-". Its reads, the first of which opens it, end with the context.
 func (e *env) fileOrInput(ctx context.Context, path string) io.Reader {
 	if path == "-" {
-		return e.in
+		return &input{ctx: ctx, in: e.in}
 	}
 	return &input{ctx: ctx, in: &lateFile{path: path}}
 }

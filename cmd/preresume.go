@@ -56,6 +56,7 @@ type preRun struct {
 	command []string // to be run
 	cwd     string
 	failure string          // the text of a resume that failed, "" if none was given
+	waited  time.Duration   // for that text
 	lost    *preresume.Lost // what a new thread in the directory would replace
 	log     decisions.Decision
 	began   time.Time
@@ -186,16 +187,34 @@ func compatible(c *cli.Context) error {
 // maxError is how much of an error's text is read, in bytes.
 const maxError = 1 << 20
 
+// readError reads the text of a failed resume. Who writes it may never end: half of the --timeout is waited for it, so that
+// the other half is left to look at the session.
 func (p *preRun) readError(path string) error {
 	if path == "" {
 		return nil
 	}
-	text, err := io.ReadAll(io.LimitReader(p.env.fileOrInput(p.c.Context, path), maxError))
+	ctx, cancel := limited(p.c.Context, p.c.Duration("timeout")/2)
+	defer cancel()
+	began := time.Now()
+	text, err := io.ReadAll(io.LimitReader(p.env.fileOrInput(ctx, path), maxError))
+	p.waited = time.Since(began)
+	if errors.Is(err, context.DeadlineExceeded) {
+		p.env.complain(fmt.Sprintf("--error-file %s: the time ran out before its end; only what came until then is looked at", oneLine(path)))
+		err = nil
+	}
 	if err != nil {
 		return fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
 	}
 	p.failure = string(text)
 	return nil
+}
+
+// limited is a context that ends after d; 0 is no limit.
+func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
 }
 
 // find finds the session. If there is none, that is the answer.
@@ -267,12 +286,9 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 		return nil, err
 	}
 	defer src.Close()
-	ctx := p.c.Context
-	if d := p.c.Duration("timeout"); d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, d)
-		defer cancel()
-	}
+	left := p.c.Duration("timeout")
+	ctx, cancel := limited(p.c.Context, left-min(p.waited, left/2))
+	defer cancel()
 	a, err := preresume.Look(ctx, preresume.Request{
 		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
 		Content: p.c.Bool("show-content"), Error: p.failure,

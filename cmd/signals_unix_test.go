@@ -189,3 +189,43 @@ func TestHangUp(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTimeoutOfAnErrorFile: whoever is to write the error may never do it, or never end. The timeout holds all the same, and
+// what came until then is looked at.
+func TestTimeoutOfAnErrorFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe") // which nobody opens to write
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	session := filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(session, []byte(header), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, said := range map[string]string{pipe: "", "-": "Selected model is at capacity. Please try a different model.\n"} {
+		c := child(t, "pre-resume", "--json", "--timeout", "500ms", "--error-file", file, session)
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		var out, complaints strings.Builder
+		c.Stdout, c.Stderr = &out, &complaints
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, said); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(20*time.Second, func() { c.Process.Kill() })
+		c.Wait() //nolint:errcheck // what was answered says it
+		if !kill.Stop() {
+			t.Fatalf("%s: it did not end", file)
+		}
+		if !strings.Contains(complaints.String(), "the time ran out before its end") || !strings.Contains(out.String(), `"verdict":`) || strings.Contains(out.String(), "all of it") {
+			t.Errorf("%s: %s%s", file, out.String(), complaints.String())
+		}
+		if strings.Contains(out.String(), `"error":{`) != (said != "") {
+			t.Errorf("%s: %s", file, out.String())
+		}
+	}
+}
