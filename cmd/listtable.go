@@ -89,10 +89,10 @@ func (t *listTable) healthOf(s *glance.Session) string {
 	for i := range r.result.Findings {
 		worst = max(worst, r.result.Findings[i].Impact)
 	}
-	switch {
-	case worst == lint.Notes:
+	if worst == lint.Notes {
 		return "ok"
-	case t.copies.Of(t.ctx, src.Real, src.Info.Size()) != "":
+	}
+	if c := t.copies.Of(t.ctx, src.Real, src.Info.Size()); c.Thread != "" && !c.InPart {
 		return "repaired"
 	}
 	return worst.String()
@@ -105,7 +105,7 @@ func (t *listTable) repaired(s *glance.Session) string {
 		return ""
 	}
 	defer src.Close()
-	return t.copies.Of(t.ctx, src.Real, src.Info.Size())
+	return t.copies.Of(t.ctx, src.Real, src.Info.Size()).Thread
 }
 
 // row is a session as it is listed.

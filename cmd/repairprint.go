@@ -168,6 +168,10 @@ func (p *reportPrinter) text(rep *repair.Report) {
 
 // resume prints the command that resumes the repaired session.
 func (p *reportPrinter) resume(rep *repair.Report) {
+	if rep.Refused() {
+		fmt.Fprintln(p.w, "resume: its client refuses it, because of what was left as it is")
+		return
+	}
 	if len(rep.Resume) == 0 {
 		fmt.Fprintln(p.w, "resume: its client does not accept the id, so no command resumes it")
 		return

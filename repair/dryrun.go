@@ -19,7 +19,7 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
 		return nil, w.named(err)
 	}
-	if w.effectiveMode() == InPlace {
+	if w.effectiveMode() == InPlace && w.rw != nil { // without a rewrite no byte moves
 		if err := w.checkDependants(ctx); err != nil {
 			return nil, w.named(err)
 		}
@@ -30,7 +30,7 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 // try makes the copy and looks at it, and keeps nothing.
 func (w *job) try(ctx context.Context) error {
 	pipe, done := w.verifyAhead(ctx)
-	err := w.rewrite(ctx, pipe, nil)
+	err := w.fill(ctx, pipe, nil)
 	pipe.CloseWithError(err)
 	res := <-done
 	if err != nil {

@@ -25,12 +25,13 @@ func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 			if err != nil {
 				return nil, err
 			}
-			if f.SHA256Before != sha || !w.isSound(ctx, f.Target) {
+			if f.SHA256Before != sha || !w.isSound(ctx, &f) {
 				continue
 			}
 			w.thread = lint.NameOf(f.Target, true).ThreadID
 			rep := w.report(nil)
-			rep.Run, rep.Target, rep.Resume, rep.Left = m.Run, f.Target, w.resume(), nil
+			rep.Run, rep.Target, rep.Resume = m.Run, f.Target, w.resume()
+			rep.Edits, rep.Left = []Entry{}, nil
 			rep.Notes = append(rep.Notes, fmt.Sprintf("run %s made this copy; no other was made", m.Run))
 			return rep, nil
 		}
@@ -38,18 +39,19 @@ func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 	return nil, nil
 }
 
-// isSound says whether a copy is there and this repair would mend nothing in it.
-func (w *job) isSound(ctx context.Context, path string) bool {
-	if _, err := os.Stat(path); err != nil {
+// isSound says whether a copy is there and this repair would mend nothing in it. In one that its client has gone on with, an
+// unfinished end is no reason to make another, in which what came since would be missing.
+func (w *job) isSound(ctx context.Context, f *runs.File) bool {
+	if _, err := os.Stat(f.Target); err != nil {
 		return false
 	}
-	src, err := source.Open(path)
+	src, err := source.Open(f.Target)
 	if err != nil {
 		return false
 	}
 	defer src.Close()
 	opts := w.Lint
-	opts.Name, opts.Live = lint.NameOf(path, opts.Name.InHome), true // its client may be writing it
+	opts.Name, opts.Live = lint.NameOf(f.Target, opts.Name.InHome), src.Info.Size() != f.SizeAfter
 	res, err := lint.Source(ctx, src, opts)
 	return err == nil && nothingLeft(res, w.Choice) == nil
 }

@@ -27,7 +27,7 @@ func TestHTML(t *testing.T) {
 			Rule: "raw-control", Also: []string{"crlf"}, Impact: "loses", Fix: "exact", From: "line 8", FoundLine: 5, Line: 7, Offset: 70, LineAfter: 9, OffsetAfter: 90,
 			Reason: "what was wrong", Before: line(`{"type":"a","text":"secret <b>one</b>"}`), After: line(`{"type":"b","text":"secret <b>one</b>"}`),
 		}},
-		Left: []Left{{"bad-header", "blocks", "none", 1, "what is left"}},
+		Left: []Left{{Rule: "bad-header", Impact: "blocks", Fix: "none", Line: 1, Reason: "what is left"}},
 	}
 	redacted := pageOf(t, false, rep)
 	for _, want := range []string{

@@ -25,9 +25,9 @@ type Report struct {
 	Source  string   `json:"source"`
 	Target  string   `json:"target,omitempty"`
 	Mode    string   `json:"mode"`
-	Thread  string   `json:"thread"` // id of the thread that the repaired session resumes as
-	Resume  []string `json:"resume,omitempty"`
-	Fix     string   `json:"fix,omitempty"` // the weakest of all edits
+	Thread  string   `json:"thread"`           // id of the thread that the repaired session resumes as
+	Resume  []string `json:"resume,omitempty"` // the command and its arguments; empty if nothing was written, or no client would resume it
+	Fix     string   `json:"fix,omitempty"`    // the weakest of all edits
 	Edits   []Entry  `json:"edits"`
 	Totals  Totals   `json:"totals"`
 	Proof   string   `json:"untouched_sha256,omitempty"` // over all untouched lines, the same in source and copy
@@ -79,6 +79,7 @@ type Left struct {
 	Fix    string `json:"fix"`
 	Line   int64  `json:"line"`
 	Reason string `json:"reason"`
+	Option string `json:"option,omitempty"` // of hist repair, without which it is not mended
 }
 
 // MarshalJSON writes an excerpt without the words of the conversation.
@@ -126,7 +127,10 @@ func (w *job) report(run *runs.Run) *Report {
 		}
 	}
 	for _, f := range w.left() {
-		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message})
+		rep.Left = append(rep.Left, Left{f.Rule.Name, f.Impact.String(), f.Fix.String(), f.Pos.Line, f.Message, f.Option})
+	}
+	if rep.Refused() {
+		rep.Resume = nil
 	}
 	lineless, fix := w.linelessEdits()
 	rep.Edits = append(rep.Edits, lineless...)
@@ -287,6 +291,11 @@ func (r *Report) Unrepaired() bool {
 		}
 	}
 	return false
+}
+
+// Refused says whether something is left for which the client refuses to resume the session.
+func (r *Report) Refused() bool {
+	return slices.ContainsFunc(r.Left, func(l Left) bool { return l.Impact == lint.Blocks.String() })
 }
 
 // keep writes the report into the run's record, for programs and for a browser.

@@ -4,6 +4,7 @@ package copies
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,8 +21,20 @@ import (
 // Copies knows, from the records of runs, the repaired copies that were made beside their originals. Its methods may be
 // called from several goroutines.
 type Copies struct {
-	byOriginal func() map[string][]runs.File // by the original's real path
+	byOriginal func() map[string][]copied // by the original's real path
 	originals  func() map[string]string      // the originals' real paths, by the copies'
+}
+
+// copied is a copy, and the run that made it.
+type copied struct {
+	runs.File
+	run string
+}
+
+// Copy is a repaired copy of a session.
+type Copy struct {
+	Thread string // its id; "" if there is no copy
+	InPart bool   // when it was made, something was left in it that a repair would have mended: it was told not to
 }
 
 // New returns Copies that read the records of runs when they are first needed.
@@ -38,23 +51,23 @@ func New() *Copies {
 	})}
 }
 
-// readRuns lists the copies that were made and are not taken back, by their originals' real paths, the newest first.
-func readRuns() map[string][]runs.File {
-	by := map[string][]runs.File{}
+// readRuns lists the copies that were made and are not undone, by their originals' real paths, the newest first.
+func readRuns() map[string][]copied {
+	by := map[string][]copied{}
 	list, _ := runs.List() // of a record that can't be read no copies are known
 	for _, m := range list {
 		for _, f := range m.Files {
 			if f.Mode == runs.NewThread && f.Published && !f.Undone {
-				by[f.Source] = append(by[f.Source], f)
+				by[f.Source] = append(by[f.Source], copied{f, m.Run})
 			}
 		}
 	}
 	return by
 }
 
-// Of returns the thread id of the newest repaired copy of a session, "" if there is none. A copy counts if it still exists
-// and the session still has the bytes that were repaired.
-func (c *Copies) Of(ctx context.Context, real string, size int64) string {
+// Of returns the newest repaired copy of a session, which is the file at the path real, with all links followed, of so many
+// bytes. A copy counts if it still exists and the session still has the bytes that were repaired.
+func (c *Copies) Of(ctx context.Context, real string, size int64) Copy {
 	hash := ""
 	for _, f := range c.byOriginal()[real] {
 		name := lint.NameOf(f.Target, true)
@@ -64,14 +77,34 @@ func (c *Copies) Of(ctx context.Context, real string, size int64) string {
 		if hash == "" {
 			var err error
 			if hash, _, err = runs.Hash(ctx, real); err != nil {
-				return ""
+				return Copy{}
 			}
 		}
 		if hash == f.SHA256Before {
-			return name.ThreadID
+			return Copy{name.ThreadID, f.inPart()}
 		}
 	}
-	return ""
+	return Copy{}
+}
+
+// inPart says whether a repair would have mended more if it had been allowed to. Without a report, nothing is known to be left.
+func (f *copied) inPart() bool {
+	text, err := runs.Report(f.run, filepath.Base(f.Source))
+	if err != nil {
+		return false
+	}
+	var report struct {
+		Left []struct{ Impact, Fix, Option string }
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		return false
+	}
+	for _, l := range report.Left {
+		if l.Impact != lint.Notes.String() && l.Fix != lint.NoFix.String() && l.Option == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Original returns the id of the thread of which a session is the repaired copy, "" if it is not a copy.
@@ -90,7 +123,8 @@ func (c *Copies) Original(path string) string {
 }
 
 // Settle replaces the findings of a session that has a repaired copy by a note about the copy, because its damage no longer
-// matters; its other notes stay. It returns the copy's thread id, "" if there is no copy or nothing was damaged.
+// matters; its other notes stay. Beside a copy that was repaired in part, all findings stay. It returns the copy's thread id, ""
+// if there is no copy or nothing was damaged.
 func (c *Copies) Settle(ctx context.Context, src *source.Source, res *lint.Result) string {
 	if src.Real == "" {
 		return ""
@@ -104,13 +138,17 @@ func (c *Copies) Settle(ctx context.Context, src *source.Source, res *lint.Resul
 	if len(kept) == len(res.Findings) {
 		return ""
 	}
-	id := c.Of(ctx, src.Real, src.Info.Size())
-	if id == "" {
+	copy := c.Of(ctx, src.Real, src.Info.Size())
+	if copy.Thread == "" {
 		return ""
+	}
+	how := "repaired as"
+	if copy.InPart {
+		how, kept = "repaired in part as", res.Findings
 	}
 	res.Findings = append([]lint.Finding{{
 		Rule: check.Repaired, Impact: check.Repaired.Impact, Fix: check.Repaired.Fix,
-		Message: fmt.Sprintf("repaired as %s; resume that: %s", id, format.Command(all.Named(res.Summary.Agent).Resume(id)...)),
+		Message: fmt.Sprintf("%s %s; resume that: %s", how, copy.Thread, format.Command(all.Named(res.Summary.Agent).Resume(copy.Thread)...)),
 	}}, kept...)
-	return id
+	return copy.Thread
 }

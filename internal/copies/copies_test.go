@@ -15,7 +15,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// TestCopies: a copy counts as that of its original until one of the two changes, or the repair is taken back.
+// TestCopies: a copy counts as that of its original until one of the two changes, or the repair is undone.
 func TestCopies(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -29,7 +29,7 @@ func TestCopies(t *testing.T) {
 	}
 	elsewhere := filepath.Join(dir, "output.jsonl")
 	recorded(t, original, elsewhere, runs.Output)
-	if got := New().Original(elsewhere) + New().Of(t.Context(), original, 3); got != "" {
+	if got := New().Original(elsewhere) + New().Of(t.Context(), original, 3).Thread; got != "" {
 		t.Errorf("what the user had written to another file counts as a copy of %q", got)
 	}
 	run := recorded(t, original, target, runs.NewThread)
@@ -39,17 +39,17 @@ func TestCopies(t *testing.T) {
 	if got := New().Original(original); got != "" {
 		t.Errorf("the original is a copy of %q", got)
 	}
-	if got := New().Of(t.Context(), original, 3); got != copied {
+	if got := New().Of(t.Context(), original, 3).Thread; got != copied {
 		t.Errorf("the original is repaired as %q, want %q", got, copied)
 	}
-	if got := New().Of(t.Context(), original, 4); got != "" {
+	if got := New().Of(t.Context(), original, 4).Thread; got != "" {
 		t.Errorf("a session of another size is repaired as %q", got)
 	}
 	settles(t, original, copied)
 	if err := os.WriteFile(original, []byte("[]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := New().Of(t.Context(), original, 3); got != "" {
+	if got := New().Of(t.Context(), original, 3).Thread; got != "" {
 		t.Errorf("a session that was written since is repaired as %q", got)
 	}
 	settles(t, original, "")
@@ -59,8 +59,8 @@ func TestCopies(t *testing.T) {
 	if _, err := run.Undo(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := New().Original(target) + New().Of(t.Context(), original, 3); got != "" {
-		t.Errorf("the repair was taken back, and %q is left of it", got)
+	if got := New().Original(target) + New().Of(t.Context(), original, 3).Thread; got != "" {
+		t.Errorf("the repair was undone, and %q is left of it", got)
 	}
 }
 

@@ -280,6 +280,16 @@ func read(dir string) (*Run, error) {
 	return r, err
 }
 
+// Report returns the report, as JSON, that a run keeps of the session with the given file name; of several with that name, of
+// the first.
+func Report(run, session string) ([]byte, error) {
+	root, err := Dir()
+	if err != nil {
+		return nil, err
+	}
+	return regular.ReadFile(filepath.Join(root, run, safeName(session)+".report.json"))
+}
+
 // parse is read without the advice.
 func parse(dir string) (*Run, error) {
 	path := filepath.Join(dir, manifestName)
