@@ -37,12 +37,12 @@ func TestRuleFixtures(t *testing.T) {
 				t.Fatalf("rule %s has no fixture bad*.jsonl or bad*.generate in %s", rule.Name, dir)
 			}
 			for _, path := range bad {
-				t.Run(stem(path), func(t *testing.T) {
+				t.Run(testfile.Stem(path), func(t *testing.T) {
 					result := lintFixture(t, path)
 					if !slices.ContainsFunc(result.Findings, func(f Finding) bool { return f.Rule == rule }) {
 						t.Errorf("%s: no finding of rule %s; got:\n%s", path, rule.Name, testfile.Findings(result.Findings))
 					}
-					testfile.Golden(t, filepath.Join(dir, stem(path)+".out"), testfile.Findings(result.Findings))
+					testfile.Golden(t, filepath.Join(dir, testfile.Stem(path)+".out"), testfile.Findings(result.Findings))
 				})
 			}
 			silent(t, "ok", filepath.Join(dir, "ok.jsonl"), true)
@@ -67,20 +67,20 @@ func TestNoStrayFixtures(t *testing.T) {
 }
 
 func strayFixtures(t *testing.T, dir string) {
-	for _, entry := range entries(t, dir) {
+	for _, entry := range testfile.Entries(t, dir) {
 		if FindRule(entry) == nil {
 			t.Errorf("%s: there is no rule of that name", filepath.Join(dir, entry))
 		}
-		files := entries(t, filepath.Join(dir, entry))
+		files := testfile.Entries(t, filepath.Join(dir, entry))
 		for _, file := range files {
 			switch {
 			case file == "ok.jsonl", file == "name":
 			case filepath.Ext(file) == ".txtar":
 			case strings.HasPrefix(file, "bad") && (filepath.Ext(file) == ".jsonl" || filepath.Ext(file) == ".generate"):
-				if !slices.Contains(files, stem(file)+".out") {
+				if !slices.Contains(files, testfile.Stem(file)+".out") {
 					t.Errorf("%s: has no golden file; run with -update and read what it says", filepath.Join(dir, entry, file))
 				}
-			case slices.Contains(files, stem(file)+".jsonl"), slices.Contains(files, stem(file)+".generate"), slices.Contains(files, stem(file)+".txtar"):
+			case slices.Contains(files, testfile.Stem(file)+".jsonl"), slices.Contains(files, testfile.Stem(file)+".generate"), slices.Contains(files, testfile.Stem(file)+".txtar"):
 			default:
 				t.Errorf("%s: belongs to no session", filepath.Join(dir, entry, file))
 			}
@@ -92,7 +92,7 @@ func strayFixtures(t *testing.T, dir string) {
 // a note.
 func TestHealthyFixtures(t *testing.T) {
 	for _, agent := range recorded.Agents {
-		for _, shape := range entries(t, filepath.Join(fixtures, agent, "healthy")) {
+		for _, shape := range testfile.Entries(t, filepath.Join(fixtures, agent, "healthy")) {
 			silent(t, shape, filepath.Join(fixtures, agent, "healthy", shape, "session.jsonl"), true)
 		}
 	}
@@ -105,11 +105,11 @@ var healthyScenarios = []string{"clean", "compact", "tools", "code", "fork", "fo
 // lists.
 func TestRecordings(t *testing.T) {
 	root := filepath.Join(fixtures, "codex")
-	for _, version := range entries(t, root) {
+	for _, version := range testfile.Entries(t, root) {
 		if version == "rules" || version == "healthy" {
 			continue
 		}
-		for _, scenario := range entries(t, filepath.Join(root, version)) {
+		for _, scenario := range testfile.Entries(t, filepath.Join(root, version)) {
 			dir := filepath.Join(root, version, scenario)
 			paths := sessions(t, dir, "rollout-")
 			if len(paths) != 1 {
@@ -166,7 +166,7 @@ func lintFixture(t *testing.T, path string) *Result {
 // sidecar returns what stands in <stem>.<kind> beside a session or, for all of its directory, in <kind>.
 func sidecar(t *testing.T, path, kind string) string {
 	t.Helper()
-	for _, name := range []string{stem(path) + "." + kind, kind} {
+	for _, name := range []string{testfile.Stem(path) + "." + kind, kind} {
 		text, err := os.ReadFile(filepath.Join(filepath.Dir(path), name))
 		if err == nil {
 			return strings.TrimSpace(string(text))
@@ -248,28 +248,10 @@ func readFixture(t *testing.T, path string) []byte {
 func sessions(t *testing.T, dir, prefix string) []string {
 	t.Helper()
 	var paths []string
-	for _, name := range entries(t, dir) {
+	for _, name := range testfile.Entries(t, dir) {
 		if ext := filepath.Ext(name); strings.HasPrefix(name, prefix) && (ext == ".jsonl" || ext == ".generate") {
 			paths = append(paths, filepath.Join(dir, name))
 		}
 	}
 	return paths
-}
-
-func entries(t *testing.T, dir string) []string {
-	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, entry := range list {
-		names = append(names, entry.Name())
-	}
-	return names
-}
-
-func stem(path string) string {
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }

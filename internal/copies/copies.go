@@ -22,7 +22,7 @@ import (
 // called from several goroutines.
 type Copies struct {
 	byOriginal func() map[string][]copied // by the original's real path
-	originals  func() map[string]string      // the originals' real paths, by the copies'
+	originals  func() map[string]string   // the originals' real paths, by the copies'
 }
 
 // copied is a copy, and the run that made it.

@@ -51,6 +51,26 @@ func Golden(t *testing.T, path, got string) {
 	}
 }
 
+// Entries are the names of what a directory holds, sorted.
+func Entries(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range list {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// Stem is a file's name without its directory and its last extension.
+func Stem(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
 // Tree creates files below a new directory and returns that. Each file contains its own name; "name/" is a directory, and
 // "name -> target" a symbolic link.
 func Tree(t *testing.T, names ...string) string {

@@ -22,13 +22,9 @@ func (e *env) checkCommand() *cli.Command {
 		Description: exitHelp,
 		Flags:       []cli.Flag{failOnFlag()},
 		Action: func(ctx context.Context, c *cli.Command) error {
-			address, err := operand(c, "a run")
+			run, err := runOf(c)
 			if err != nil {
 				return err
-			}
-			run, ok := plan.ParseRun(address)
-			if !ok {
-				return noRun(address)
 			}
 			threshold, err := lint.ParseImpact(c.String("fail-on"))
 			if err != nil {

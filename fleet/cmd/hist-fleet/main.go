@@ -22,6 +22,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/hist-cli/hist/fleet/plan"
 	"github.com/hist-cli/hist/internal/gcpace"
 )
 
@@ -161,6 +162,19 @@ func operand(c *cli.Command, what string) (string, error) {
 		return "", usage("want one address, %s, got %d; see %s --help", what, n, c.FullName())
 	}
 	return c.Args().First(), nil
+}
+
+// runOf is the run that is a command's only operand.
+func runOf(c *cli.Command) (plan.Run, error) {
+	address, err := operand(c, "a run")
+	if err != nil {
+		return plan.Run{}, err
+	}
+	run, ok := plan.ParseRun(address)
+	if !ok {
+		return plan.Run{}, usage("%s is not a run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
+	}
+	return run, nil
 }
 
 // printable makes text from a store safe for a terminal and for logs.

@@ -36,14 +36,11 @@ func (e *env) repairCommand() *cli.Command {
 }
 
 func (e *env) repair(ctx context.Context, c *cli.Command) error {
-	address, err := operand(c, "a run")
+	run, err := runOf(c)
 	if err != nil {
 		return err
 	}
-	run, ok := plan.ParseRun(address)
 	switch {
-	case !ok:
-		return noRun(address)
 	case (c.String("to") == "") == !c.Bool("in-place"):
 		return usage("say where repaired sessions go: either --to STORE or --in-place")
 	case c.Int("workers") < 1:
@@ -143,8 +140,4 @@ func putReport(ctx context.Context, out store.Store, key string, report *bytes.B
 		return fmt.Errorf("writing the report of shard %s: %w", s, err)
 	}
 	return nil
-}
-
-func noRun(address string) error {
-	return usage("%s is not a run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
 }

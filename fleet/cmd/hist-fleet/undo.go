@@ -30,15 +30,11 @@ func (e *env) undoCommand() *cli.Command {
 }
 
 func (e *env) undo(ctx context.Context, c *cli.Command) error {
-	address, err := operand(c, "a run")
+	run, err := runOf(c)
 	if err != nil {
 		return err
 	}
-	run, ok := plan.ParseRun(address)
-	switch {
-	case !ok:
-		return noRun(address)
-	case c.Int("workers") < 1:
+	if c.Int("workers") < 1 {
 		return usage("--workers is %d: want 1 or more", c.Int("workers"))
 	}
 	p, s, err := e.planned(ctx, c, run)

@@ -32,11 +32,11 @@ func TestHomeFixtures(t *testing.T) {
 		}
 		dir := filepath.Join(fixtures, "codex", "rules", rule.Name)
 		bad, ok := 0, 0
-		for _, name := range entries(t, dir) {
+		for _, name := range testfile.Entries(t, dir) {
 			if filepath.Ext(name) != ".txtar" {
 				continue
 			}
-			t.Run(rule.Name+"/"+stem(name), func(t *testing.T) {
+			t.Run(rule.Name+"/"+testfile.Stem(name), func(t *testing.T) {
 				got, found := lintHome(t, filepath.Join(dir, name))
 				if strings.HasPrefix(name, "ok") {
 					ok++
@@ -49,7 +49,7 @@ func TestHomeFixtures(t *testing.T) {
 				if !slices.ContainsFunc(found, func(f lint.Finding) bool { return f.Rule == rule }) {
 					t.Errorf("no finding of rule %s; got:\n%s", rule.Name, got)
 				}
-				testfile.Golden(t, filepath.Join(dir, stem(name)+".out"), got)
+				testfile.Golden(t, filepath.Join(dir, testfile.Stem(name)+".out"), got)
 			})
 		}
 		if bad == 0 || ok == 0 {
@@ -126,24 +126,6 @@ func files(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return list
-}
-
-func entries(t *testing.T, dir string) []string {
-	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, entry := range list {
-		names = append(names, entry.Name())
-	}
-	return names
-}
-
-func stem(path string) string {
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
 func keptBy(ctx context.Context, _, dir, base string) check.Kept {
