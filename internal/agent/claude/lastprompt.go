@@ -82,12 +82,15 @@ func typed(words string) bool {
 func (c *Checker) saidLately(words string) bool {
 	c.nextPrompt(c.nodes[0])
 	forms := promptForms(words)
-	for _, i := range c.promptAt[max(0, len(c.promptAt)-earlierPrompts):] {
+	last := c.promptAt[max(0, len(c.promptAt)-earlierPrompts):]
+	for _, i := range last {
 		if n := c.nodes[i]; len(n.blocks) != 1 || slices.Contains(forms, n.message) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(c.added, func(n *node) bool { // what hist has put back, too
+		return n.isPrompt() && (len(last) == 0 || n.index >= last[0]) && (slices.Contains(forms, n.message) || n.new.message["content"] == words)
+	})
 }
 
 // promptAbove is the prompt of the turn that begins with one of some records without a parent, as a last-prompt record tells

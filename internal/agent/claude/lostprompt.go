@@ -191,12 +191,13 @@ func (c *Checker) promptsInFront(n *node) map[uint64]bool {
 	return sums
 }
 
-// promptForms are the sums of the messages as which clients write a prompt of some words.
+// promptForms are the sums of the messages as which clients, and hist, write a prompt of some words.
 func promptForms(words string) []uint64 {
 	quoted := string(jsonl.AppendQuote(nil, words))
 	return []uint64{
 		maphash.String(nodeSeed, `{"role":"user","content":`+quoted+`}`),
 		maphash.String(nodeSeed, `{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`),
+		maphash.Bytes(nodeSeed, object{"role": "user", "content": words}.json()),
 	}
 }
 
