@@ -83,6 +83,8 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	last := c.beforeCompaction(boundary)
 	if last == nil || rooted(last, n) {
 		d.Fix, last = finding.NoFix, p
+	} else if len(boundary.keeps) > 0 {
+		c.dropMark(boundary, last, d)
 	}
 	c.hang(n, last, d)
 	return true
@@ -146,7 +148,9 @@ func (c *Checker) cutCompaction() {
 	c.dropMark(mark, last, d)
 }
 
-// dropMark takes the mark of a compaction out. What followed it then follows the last record before the compaction.
+// dropMark takes the mark of a compaction out. What followed it then follows the last record before the compaction. One that says what
+// was kept must go where nothing hangs on it any more, too: 2.1.330 sends nothing of what stands in front of the kept records, wherever
+// the mark hangs (measured).
 func (c *Checker) dropMark(mark, last *node, d *draft) {
 	followed := mark.children()
 	c.drop(mark, d)
@@ -233,6 +237,9 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 	}
 	followed, last := n.children(), c.beforeCompaction(mark)
 	c.drop(n, d)
+	if len(mark.keeps) > 0 && last != nil && !under(last, mark) {
+		c.dropMark(mark, last, d)
+	}
 	for _, k := range followed {
 		if last != nil && !under(last, k) {
 			c.hang(k, last, d)

@@ -17,6 +17,7 @@ type Reader struct {
 	links []link
 	at    map[string]int // by uuid; of several the last
 	leaf  string
+	hung  map[string]string // the first record that each compaction has kept, and what that hangs on since
 }
 
 // link is a record that the conversation may lead through.
@@ -100,6 +101,12 @@ func (r *Reader) read(line []byte) {
 	for _, id := range gjson.GetBytes(line, "compactMetadata.preservedMessages.uuids").Array() {
 		l.keeps = append(l.keeps, id.String())
 	}
+	if len(l.keeps) > 0 {
+		if r.hung == nil {
+			r.hung = map[string]string{}
+		}
+		r.hung[l.keeps[0]] = get(line, "compactMetadata.preservedMessages.anchorUuid")
+	}
 	r.at[l.uuid] = len(r.links)
 	r.links = append(r.links, l)
 }
@@ -119,6 +126,12 @@ func (r *Reader) kept(mark int) (list []int) {
 // up is the record that the client takes for another's parent, -1 if it takes none.
 func (r *Reader) up(i int) int {
 	l := r.links[i]
+	if summary, kept := r.hung[l.uuid]; kept {
+		if p, ok := r.at[summary]; ok {
+			return p
+		}
+		return -1
+	}
 	if l.parent == "" {
 		return -1
 	}
