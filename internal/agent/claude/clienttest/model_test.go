@@ -87,7 +87,7 @@ func itemsOf(s Session, sent map[string]bool) (items []string) {
 		if i, ok := last[id]; ok && !gjson.GetBytes(s[i], "isApiErrorMessage").Bool() {
 			when, _ := time.Parse(time.RFC3339, get(s[i], "timestamp"))
 			r := sentRecord{at: i, when: when, answer: get(s[i], "message.id")}
-			r.items = Items([]byte(`{"messages":[` + gjson.GetBytes(s[i], "message").Raw + `]}`))
+			r.items = Items([]byte(`{"messages":[{"role":"` + get(s[i], "type") + `","content":` + gjson.GetBytes(s[i], "message.content").Raw + `}]}`))
 			recs = append(recs, r)
 		}
 	}
