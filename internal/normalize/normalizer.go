@@ -32,6 +32,7 @@ type Normalizer struct {
 	others  *jsonl.Ahead[session.Record] // goroutines that read, scan and decode ahead; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
+	speller session.Speller // dec, nil if it knows no keys
 
 	maxDepth int                   // how many brackets deep the agent's client reads; 0: any depth
 	isName   func(key []byte) bool // whether a member holds a name or an id
@@ -96,6 +97,7 @@ func New(r io.Reader, opts Options) *Normalizer {
 		isName:  func([]byte) bool { return false },
 	}
 	f.rec = &f.own
+	f.speller, _ = opts.Decoder.(session.Speller)
 	if client, ok := opts.Decoder.(session.ClientReader); ok {
 		f.maxDepth, f.isName = client.MaxDepth(), client.IsName
 	}
@@ -219,6 +221,9 @@ func (f *Normalizer) begin() (done bool) {
 		f.missingNewline()
 	}
 	rec.Pos.Part = 0
+	if f.speller != nil {
+		v = f.respell(v)
+	}
 	f.finish(v)
 	return true
 }

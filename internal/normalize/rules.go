@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -25,6 +26,7 @@ var (
 	InvalidUTF8    = texts.Rule(finding.Rule{Name: "invalid-utf8", Family: "framing", Impact: finding.Loses, Fix: finding.StandIn})
 	LoneSurrogate  = texts.Rule(finding.Rule{Name: "lone-surrogate", Family: "framing", Impact: finding.Loses, Fix: finding.StandIn})
 	DuplicateKey   = texts.Rule(finding.Rule{Name: "duplicate-key", Family: "framing", Impact: finding.Notes, Fix: finding.SetAside})
+	FlippedBit     = texts.Rule(finding.Rule{Name: "flipped-bit", Family: "framing", Impact: finding.Loses, Fix: finding.Recovered})
 	TooDeep        = texts.Rule(finding.Rule{Name: "too-deep", Family: "framing", Impact: finding.Loses, Fix: finding.NoFix})
 	BlankLine      = texts.Rule(finding.Rule{Name: "blank-line", Family: "framing", Impact: finding.Notes, Fix: finding.Exact, Tidy: true})
 	CRLF           = texts.Rule(finding.Rule{Name: "crlf", Family: "framing", Impact: finding.Notes, Fix: finding.Exact, Tidy: true})
@@ -34,7 +36,7 @@ var (
 	// Rules are the rules about lines, in the order in which they are documented.
 	Rules = []*finding.Rule{
 		EmptyFile, BOM, NULBytes, TornTail, NoFinalNewline, GluedRecords, SplitRecord, PrettyPrinted, RawControl,
-		BadJSON, NotObject, InvalidUTF8, LoneSurrogate, DuplicateKey, TooDeep, BlankLine, CRLF, HugeLine,
+		BadJSON, NotObject, InvalidUTF8, LoneSurrogate, DuplicateKey, FlippedBit, TooDeep, BlankLine, CRLF, HugeLine,
 	}
 )
 
@@ -45,6 +47,25 @@ func (f *Normalizer) tooDeep(v jsonl.Verdict) {
 		fault.Impact = finding.Notes
 	}
 	f.rec.Refused = true
+}
+
+// respell turns the bit back that has flipped in a key of the record in hand, or in the name of a type, and returns the verdict on the
+// line as it is then.
+func (f *Normalizer) respell(v jsonl.Verdict) jsonl.Verdict {
+	at, was, ok := f.speller.Misspelled(f.rec)
+	if !ok {
+		return v
+	}
+	fault := f.report(FlippedBit, at, finding.Recovered, "one bit of a key, or of the name of a type, is wrong: the client does not find what it needs of the record")
+	if fault.Source = "what the record lacks"; !f.allowed(fault) {
+		return v
+	}
+	raw := bytes.Clone(f.rec.Raw)
+	raw[at] = was
+	f.rec.Raw, f.rec.Spans, f.rec.Mended = raw, f.spans, true
+	v = f.scanner.Scan(raw, f.spans)
+	f.dec.Decode(f.rec)
+	return v
 }
 
 // duplicateKey reports a key that appears twice in one object.

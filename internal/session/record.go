@@ -174,6 +174,13 @@ type Shortener interface {
 	Shorten(raw []byte, last bool) []byte
 }
 
+// Speller is a Decoder that knows the keys that its records must have.
+type Speller interface {
+	// Misspelled finds the one bit that flipped in a key that a decoded record lacks, or in the name of a type: where its byte stands
+	// in rec.Raw, and what it was. ok is false if nothing is lacking, or what is there instead is not certain.
+	Misspelled(rec *Record) (at int, was byte, ok bool)
+}
+
 // ClientReader is a Decoder for an agent whose client is known to read lines in a certain way.
 type ClientReader interface {
 	// MaxDepth is how deep brackets may be nested for the client's JSON reader, which drops a record that goes deeper; 0 if

@@ -25,7 +25,7 @@ func (c *Checker) wrongResultIDs() {
 		if m.source != "" && (call == nil || call.uuid != m.source) {
 			call = c.ids.get(m.source)
 		}
-		if call == nil || call.role != roleAssistant || !c.astray(m, call) {
+		if call == nil || call.role != roleAssistant && (call.role != roleResult || m.source != "") || !c.astray(m, call) {
 			continue
 		}
 		open := answered[call]
@@ -35,6 +35,9 @@ func (c *Checker) wrongResultIDs() {
 		if answered[call] = open; open < len(call.blocks) {
 			moved[m] = true
 			c.matchIDs(m, call, &call.blocks[open])
+		} else if call, b := c.flippedID(m, call); call != nil {
+			moved[m] = true
+			c.matchIDs(m, call, b)
 		}
 	}
 	if len(moved) == 0 {
@@ -45,6 +48,29 @@ func (c *Checker) wrongResultIDs() {
 			c.results()[id] = slices.DeleteFunc(list, func(m *node) bool { return moved[m] && m.blocks[0].id != id })
 		}
 	}
+}
+
+// flippedID is the open call whose id differs in one bit from the one that an output names, and its block: of parallel calls the
+// outputs up to 2.0.29 hang behind each other, so that the tree does not tell which of them an output answers. nil if there is none.
+func (c *Checker) flippedID(m, on *node) (*node, *block) {
+	if c.calls()[m.blocks[0].id] != nil {
+		return nil, nil
+	}
+	for i := m.index - 1; i >= 0 && i > m.index-maxSiblings && !c.nodes[i].isPrompt(); i-- {
+		call := c.nodes[i]
+		if call.role != roleAssistant || call.side != m.side {
+			continue
+		}
+		if on.role == roleAssistant && call.msg != on.msg {
+			break
+		}
+		for k := range call.blocks {
+			if b := &call.blocks[k]; c.open(call, b) && flippedAt(b.id, m.blocks[0].id) >= 0 {
+				return call, b
+			}
+		}
+	}
+	return nil, nil
 }
 
 // astray says whether the call that an output names is not in the file, or answered by another output that hangs on it.
@@ -66,7 +92,7 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 	d := &draft{about: m, Finding: finding.Finding{
 		Rule: ruleWrongResultID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.Exact,
 		Message: "the output's parent is one call, but it names another: the client drops both",
-	}}
+	}, also: []*node{call}}
 	shared := c.calls()[b.id] != call
 	if shared && c.calls()[named] != nil {
 		return // three calls and two ids: which is whose can't be told
@@ -74,6 +100,7 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 	if c.add(d); !c.chosen(d) {
 		return
 	}
+	c.changes++ // a client finds outputs by their ids
 	if shared || likelierID(named, b.id) && !call.foreign && c.calls()[named] == nil {
 		d.about = call
 		d.Edits = append(d.Edits, renamed(call, b, named))

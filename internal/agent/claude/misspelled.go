@@ -1,0 +1,224 @@
+package claude
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// A bit that flips in a key leaves the record valid, but no client finds the member, and takes the record for one that lacks it.
+// What a record lacks is looked for under a key that differs from the right one in a single bit: no client writes such a key.
+
+// needed are the members without which clients do not read a record of the conversation, by its type, and what else they look for in
+// records of other types.
+var needed = map[string][]string{
+	"user":        {"uuid", "parentUuid", "message", "timestamp"},
+	"assistant":   {"uuid", "parentUuid", "message", "timestamp"},
+	"system":      {"uuid", "parentUuid", "timestamp", "subtype"},
+	"attachment":  {"uuid", "parentUuid", "timestamp", "attachment"},
+	"last-prompt": {"leafUuid", "lastPrompt"},
+}
+
+// neededIn are the members of content blocks, by their types.
+var neededIn = map[string][]string{
+	"text":              {"text"},
+	"tool_use":          {"id", "name", "input"},
+	"tool_result":       {"tool_use_id", "content"},
+	"thinking":          {"thinking", "signature"},
+	"redacted_thinking": {"data"},
+	"image":             {"source"},
+	"document":          {"source"},
+}
+
+// Misspelled finds the one bit that flipped in a key, or in the name of a type: where its byte stands in the record, and what it was. ok
+// is false if the record lacks nothing that is found so.
+func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
+	if lacksNothing(rec) {
+		return 0, 0, false
+	}
+	f := flips{raw: rec.Raw}
+	f.record(pastSpace(rec.Raw, 0))
+	if len(f.found) != 1 {
+		return 0, 0, false
+	}
+	return f.found[0].at, f.found[0].was, true
+}
+
+// lacksNothing is what nearly all records are asked, by the fields that are known of them.
+func lacksNothing(rec *session.Record) bool {
+	has := func(fields ...int) bool {
+		for _, f := range fields {
+			if rec.Spans[f].End == 0 {
+				return false
+			}
+		}
+		return true
+	}
+	switch string(text(rec, fieldType)) {
+	case "user", "assistant":
+		if !has(fieldUUID, fieldParent, fieldTimestamp, fieldContent) {
+			return false
+		}
+		if field(rec, fieldContent)[0] != '[' || !has(fieldBlock) {
+			return true
+		}
+		switch string(text(rec, fieldBlockType)) {
+		case "text":
+			return has(fieldBlockText)
+		case "tool_use":
+			return has(fieldBlockID, fieldBlockName, fieldBlockInput)
+		case "tool_result":
+			return has(fieldResultID, fieldBlockContent)
+		case "thinking":
+			return has(fieldBlockThinking, fieldBlockSignature)
+		case "redacted_thinking", "image", "document":
+			return true
+		}
+		return false
+	case "system":
+		return has(fieldUUID, fieldParent, fieldTimestamp, fieldSubtype) && (string(text(rec, fieldSubtype)) != compactBoundary || has(fieldCompact, fieldLogicalParent))
+	case "attachment":
+		return has(fieldUUID, fieldParent, fieldTimestamp, fieldAttachment)
+	case "last-prompt":
+		return has(fieldLeaf, fieldLastPrompt)
+	case "":
+		return !has(fieldParent)
+	}
+	for name := range needed {
+		if flippedAt(string(text(rec, fieldType)), name) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+const compactBoundary = "compact_boundary"
+
+// flip is a byte of a record, and what it was before one of its bits flipped.
+type flip struct {
+	at  int
+	was byte
+}
+
+// flips are those that may have happened to a record.
+type flips struct {
+	raw   []byte
+	found []flip
+}
+
+// record looks at the object that a record is.
+func (f *flips) record(at int) {
+	members, _ := cutObject(nil, f.raw[at:])
+	typ := f.typeOf(at, members, needed)
+	lacks := needed[typ]
+	if f.word(at, members, "subtype") == compactBoundary {
+		lacks = append(slices.Clone(lacks), "compactMetadata", "logicalParentUuid")
+	}
+	f.keys(at, members, lacks)
+	if typ == "system" {
+		if _, names := f.member(at, members, "subtype"); names != nil {
+			f.value(at+names.at, f.raw[at+names.at:at+names.end], compactBoundary)
+		}
+	}
+	if message, m := f.member(at, members, "message"); m != nil && (typ == "user" || typ == "assistant") {
+		f.message(message)
+	}
+}
+
+// message looks at the object with what was said, and at its blocks.
+func (f *flips) message(at int) {
+	if f.raw[at] != '{' {
+		return
+	}
+	members, _ := cutObject(nil, f.raw[at:])
+	f.keys(at, members, []string{"content"})
+	content, m := f.member(at, members, "content")
+	if m == nil || f.raw[content] != '[' {
+		return
+	}
+	for i := pastSpace(f.raw, content+1); i < len(f.raw) && f.raw[i] == '{'; {
+		blocks, size := cutObject(nil, f.raw[i:])
+		f.keys(i, blocks, neededIn[f.typeOf(i, blocks, neededIn)])
+		if i = pastSpace(f.raw, i+size); i < len(f.raw) && f.raw[i] == ',' {
+			i = pastSpace(f.raw, i+1)
+		}
+	}
+}
+
+// typeOf is the type of an object, "" if it has none or one with a flipped bit.
+func (f *flips) typeOf(at int, members []entry, types map[string][]string) string {
+	_, m := f.member(at, members, "type")
+	if m == nil {
+		f.keys(at, members, []string{"type"})
+		return ""
+	}
+	typ := f.word(at, members, "type")
+	if _, known := types[typ]; known {
+		return typ
+	}
+	for name := range types {
+		f.value(at+m.at, f.raw[at+m.at:at+m.end], name)
+	}
+	return ""
+}
+
+// member is where the value of a key begins in the record, and the member; nil if the object has none.
+func (f *flips) member(at int, members []entry, key string) (value int, m *entry) {
+	for i := range members {
+		if m := &members[i]; string(f.raw[at+m.keyAt+1:at+m.keyEnd-1]) == key {
+			return at + m.at, m
+		}
+	}
+	return 0, nil
+}
+
+// word is the text of a member, "" if that is none.
+func (f *flips) word(at int, members []entry, key string) string {
+	value, m := f.member(at, members, key)
+	if m == nil || m.end-m.at < 2 || f.raw[value] != '"' {
+		return ""
+	}
+	return string(f.raw[value+1 : at+m.end-1])
+}
+
+// keys looks for keys that an object lacks.
+func (f *flips) keys(at int, members []entry, lacks []string) {
+	for _, key := range lacks {
+		if _, m := f.member(at, members, key); m != nil {
+			continue
+		}
+		for i := range members {
+			m := &members[i]
+			f.value(at+m.keyAt, f.raw[at+m.keyAt:at+m.keyEnd], key)
+		}
+	}
+}
+
+// value notes a text in quotes that differs from a word in one bit.
+func (f *flips) value(at int, quoted []byte, word string) {
+	if len(quoted) < 2 {
+		return
+	}
+	if i := flippedAt(string(quoted[1:len(quoted)-1]), word); i >= 0 {
+		f.found = append(f.found, flip{at + 1 + i, word[i]})
+	}
+}
+
+// flippedAt is the place of the only byte in which two words differ, and that in one bit; -1 if that is not so.
+func flippedAt(a, b string) int {
+	if len(a) != len(b) {
+		return -1
+	}
+	at := -1
+	for i := range len(a) {
+		switch {
+		case a[i] == b[i]:
+		case at >= 0 || bits.OnesCount8(a[i]^b[i]) != 1:
+			return -1
+		default:
+			at = i
+		}
+	}
+	return at
+}
