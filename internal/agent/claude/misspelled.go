@@ -16,7 +16,7 @@ var needed = map[string][]string{
 	"user":        {"uuid", "parentUuid", "message", "timestamp"},
 	"assistant":   {"uuid", "parentUuid", "message", "timestamp"},
 	"system":      {"uuid", "parentUuid", "timestamp", "subtype"},
-	"attachment":  {"uuid", "parentUuid", "timestamp", "attachment"},
+	"attachment":  {"uuid", "parentUuid", "timestamp"},
 	"last-prompt": {"leafUuid", "lastPrompt"},
 }
 
@@ -79,7 +79,7 @@ func lacksNothing(rec *session.Record) bool {
 	case "system":
 		return has(fieldUUID, fieldParent, fieldTimestamp, fieldSubtype) && (string(text(rec, fieldSubtype)) != compactBoundary || has(fieldCompact, fieldLogicalParent))
 	case "attachment":
-		return has(fieldUUID, fieldParent, fieldTimestamp, fieldAttachment)
+		return has(fieldUUID, fieldParent, fieldTimestamp)
 	case "last-prompt":
 		return has(fieldLeaf, fieldLastPrompt)
 	case "":
