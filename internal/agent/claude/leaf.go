@@ -105,11 +105,8 @@ func (c *Checker) wrongTime() {
 	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg {
 		return
 	}
-	if !under(tip, latest) {
-		c.laterBeside(tip, latest)
-		return
-	}
-	if !saysMore(tip, latest) {
+	beside := !under(tip, latest)
+	if beside && c.laterBeside(tip, latest) || c.aheadOfTime(tip, latest) || beside || !saysMore(tip, latest) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
@@ -127,11 +124,43 @@ func (c *Checker) wrongTime() {
 	}
 }
 
+// aheadOfTime reports a message whose time is later than those of the records around it, which agree with each other, and of all behind
+// it: clients up to 2.1.2 begin there. It says whether that is so.
+func (c *Checker) aheadOfTime(tip, latest *node) bool {
+	front, behind := c.timedNear(latest, -1), c.timedNear(latest, 1)
+	if latest.timeSpan.to() == 0 || front == nil || behind == nil || behind == tip || latest.index > tip.index || front.when > behind.when || behind.when >= latest.when {
+		return false
+	}
+	at := latest
+	for at != nil && !under(tip, at) {
+		at = at.up
+	}
+	if at == nil || !saysMore(tip, at) {
+		return false
+	}
+	d := c.add(&draft{about: latest, also: []*node{tip}, always: true, Finding: finding.Finding{
+		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
+		Message: "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it",
+	}})
+	d.Edits = append(d.Edits, latest.timed(behind.when))
+	return true
+}
+
+// timedNear is the next record of the conversation that has a time, in steps from one; nil if there is none near.
+func (c *Checker) timedNear(n *node, step int) *node {
+	for i := n.index + step; i >= 0 && i < len(c.nodes) && i != n.index+step*maxSiblings; i += step {
+		if m := c.nodes[i]; !m.side && m.when != 0 && m.hasMessage() {
+			return m
+		}
+	}
+	return nil
+}
+
 // laterBeside reports where clients up to 2.1.2 begin on another branch: a second client has written there a prompt that nobody
-// answered, in front of the end of the conversation, though with a later time.
-func (c *Checker) laterBeside(tip, latest *node) {
+// answered, in front of the end of the conversation, though with a later time. It says whether that is so.
+func (c *Checker) laterBeside(tip, latest *node) bool {
 	if latest.index > tip.index || latest.when <= tip.when || tip.when == 0 || under(latest, tip) {
-		return
+		return false
 	}
 	t := c.trunkOf(tip)
 	t.walk()
@@ -140,13 +169,14 @@ func (c *Checker) laterBeside(tip, latest *node) {
 		head = head.up
 	}
 	if head.up == nil || !head.isPrompt() || !saysMore(tip, head.up) {
-		return
+		return false
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
 		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.Exact,
 		Message: "versions up to 2.1.2 begin at the message with the latest time, a prompt of another client on a branch of its own: they do not send what ends with this record",
 	}})
 	c.hang(head, tip, d)
+	return true
 }
 
 // saysMore says whether anything that was said stands behind a record on the way to a tip. Commands of the client's own do

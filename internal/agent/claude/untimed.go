@@ -29,6 +29,8 @@ func (c *Checker) untimed() {
 		when := earlier + 1
 		if earlier == 0 {
 			when = noTime + int64(n.index)
+		} else if next := c.timedNear(n, 1); next != nil { // that in front may be another client's, and later
+			when = min(when, next.when)
 		}
 		d.Edits = append(d.Edits, n.timed(when))
 		if c.chosen(d) {
