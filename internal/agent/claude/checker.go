@@ -182,7 +182,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.copied++
 		c.snapshots[decoded(rec, fieldMessageRef)] = true
 	case "queue-operation":
-		c.queued = append(c.queued, rec.Pos)
+		c.queued, c.queuedLast = append(c.queued, rec.Pos), finding.RefOf(rec)
 		switch op := string(text(rec, fieldOperation)); {
 		case op == "enqueue":
 			if t := decoded(rec, fieldPlainContent); t != "" {

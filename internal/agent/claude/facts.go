@@ -42,18 +42,19 @@ type recordTree struct {
 
 // sideRecords is what the records outside the tree tell.
 type sideRecords struct {
-	echoes    []echo          // where prompts are told a second time
-	told      map[*node]*echo // prompts by the record without a parent that follows them, once they are asked for
-	typedUsed map[int]bool    // which of Beside.Typed were put back
-	leaf      string          // as the last last-prompt record names it
-	leafAt    finding.Ref
-	ends      []namedEnd             // the leaves that last-prompt records have named, in the order of the file
-	endMap    map[string]session.Pos // where each was named first, once that is asked for
-	pointed   bool                   // a last-prompt record was added
-	choice    choice                 // of a branch, the last that was made
-	snapshots map[string]bool        // the prompts for which the client has kept files
-	queued    []session.Pos          // where prompts came in
-	rewinds   []session.Pos          // where the client has noted a rewind
+	echoes     []echo          // where prompts are told a second time
+	told       map[*node]*echo // prompts by the record without a parent that follows them, once they are asked for
+	typedUsed  map[int]bool    // which of Beside.Typed were put back
+	leaf       string          // as the last last-prompt record names it
+	leafAt     finding.Ref
+	ends       []namedEnd             // the leaves that last-prompt records have named, in the order of the file
+	endMap     map[string]session.Pos // where each was named first, once that is asked for
+	pointed    bool                   // a last-prompt record was added
+	choice     choice                 // of a branch, the last that was made
+	snapshots  map[string]bool        // the prompts for which the client has kept files
+	queued     []session.Pos          // where prompts came in
+	queuedLast finding.Ref            // the last of them
+	rewinds    []session.Pos          // where the client has noted a rewind
 }
 
 // brokenLines are the lines on which the normalizer found something.

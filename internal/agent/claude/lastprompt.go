@@ -18,12 +18,12 @@ func (c *Checker) lostLastPrompt() bool {
 	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before)
 }
 
-// lostPromptAtEnd puts the last prompt back where it is told that it came in, and behind that stands nothing, or only the beginning
-// of a record.
+// lostPromptAtEnd puts the last prompt back where it is told that it came in, and behind that stands nothing of its turn, or only the
+// beginning of a record.
 func (c *Checker) lostPromptAtEnd() {
 	where := c.begun
-	if n := len(c.queued); where.Pos.Line == 0 && n > 0 && c.queued[n-1] == c.last.Pos {
-		where = c.last
+	if last := c.lastLink(); where.Pos.Line == 0 && last != nil && last.pos().Less(c.queuedLast.Pos) {
+		where = c.queuedLast
 	}
 	if where.Pos.Line == 0 || c.opts.Live {
 		return

@@ -168,13 +168,23 @@ func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
 			if earlier == nil {
 				earlier = c.promptsInFront(answer)
 			}
-			if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] }) {
+			if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] }) || c.putBackLately(e.words()) {
 				continue
 			}
 		}
 		return e
 	}
 	return nil
+}
+
+// putBackLately says whether one of the last prompts that were put back says some words.
+func (c *Checker) putBackLately(words string) bool {
+	for _, n := range c.added[max(0, len(c.added)-earlierPrompts):] {
+		if n.isPrompt() && n.new.message["content"] == words {
+			return true
+		}
+	}
+	return false
 }
 
 // earlierPrompts is how many prompts in front of a lost one may be told once more behind themselves.
