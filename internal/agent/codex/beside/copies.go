@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"hash/maphash"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,12 +104,13 @@ func (c *copies) See(rec *session.Record) {
 	case len(c.records) >= maxCompared:
 		return
 	}
+	before := c.last
 	if rec.Ordinal.State == session.GoodOrdinal {
 		c.dead = c.dead || c.last.State == session.GoodOrdinal && rec.Ordinal.Value > c.last.Value+1
 		c.last = rec.Ordinal
 	}
 	if n := len(c.records); c.dead {
-		c.gap(codex.Time(rec))
+		c.gap(codex.Time(rec), before, rec.Ordinal)
 		c.holes[n], c.opened[n], c.any, c.dead = true, c.open, true, false
 	}
 	switch rec.Kind {
@@ -172,12 +174,19 @@ func answers(rec *session.Record) bool {
 	return rec.Answer || rec.Kind == session.Call || rec.Kind == session.Evidence && tells&codex.TellsUser == 0
 }
 
-// gap notes that something is damaged behind the last record; to is the time of the next, zero if there is none.
-func (c *copies) gap(to time.Time) {
-	if len(c.gaps) < maxGaps {
-		from, _ := time.Parse(time.RFC3339, string(c.stamp))
-		c.gaps = append(c.gaps, gap{len(c.records), from, to, string(c.turn)})
+// gap notes that something is damaged behind the last record; to is the time of the next, zero if there is none. last and next are their
+// numbers.
+func (c *copies) gap(to time.Time, last, next session.Ordinal) {
+	if len(c.gaps) >= maxGaps {
+		return
 	}
+	g := gap{behind: len(c.records), to: to, turn: string(c.turn), last: last.Value, next: math.MaxInt64}
+	g.from, _ = time.Parse(time.RFC3339, string(c.stamp))
+	g.numbered = last.State == session.GoodOrdinal && (to.IsZero() || next.State == session.GoodOrdinal)
+	if next.State == session.GoodOrdinal {
+		g.next = next.Value
+	}
+	c.gaps = append(c.gaps, g)
 }
 
 // maxGaps is how many damaged places are remembered with their times.
@@ -187,7 +196,7 @@ const maxGaps = 1 << 12
 // what a legacy fork has inherited comes from its parent. short are the places at which the copy itself ends.
 func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost, short map[int]bool) {
 	if c.dead {
-		c.gap(time.Time{})
+		c.gap(time.Time{}, c.last, session.Ordinal{})
 	}
 	if c.dead || c.open {
 		c.holes[len(c.records)], c.opened[len(c.records)] = true, c.open

@@ -93,6 +93,7 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 				b.prompts.See(rec)
 			}
 		}
+		b.cutBefore(told)
 		lost = append(lost, told...)
 	}
 	var typed []check.Lost
@@ -106,7 +107,11 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	if len(typed) == 0 && (len(b.gaps) > 0 || b.prompts.answeredNone(b.copies)) {
 		typed = b.prompts.first(ctx, b.copies, h)
 	}
-	lost = append(lost, inTime(typed, b.loggedCalls(ctx, lost))...)
+	others := inTime(typed, b.loggedCalls(ctx, lost))
+	if h.Paginated() {
+		others = b.numbered(lost, others)
+	}
+	lost = append(lost, others...)
 	slices.SortStableFunc(lost, func(a, b check.Lost) int {
 		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Behind, b.Behind))
 	})

@@ -45,7 +45,7 @@ func (b *sources) logged(ctx context.Context) []check.Lost {
 	gaps := b.gaps
 	if b.open && !b.dead {
 		from, _ := time.Parse(time.RFC3339, string(b.stamp))
-		gaps = append(gaps[:len(gaps):len(gaps)], gap{len(b.records), from, time.Time{}, string(b.turn)})
+		gaps = append(gaps[:len(gaps):len(gaps)], gap{behind: len(b.records), from: from, turn: string(b.turn)})
 	}
 	if b.sent.unknown || b.sent.paginated || len(b.records) >= maxCompared || len(gaps) == 0 && !b.sent.alone() && len(b.sent.jumps.found) == 0 {
 		return nil

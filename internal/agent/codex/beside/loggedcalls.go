@@ -24,10 +24,13 @@ type loggedCall struct {
 // loggedCalls are the calls that the session has lost and that the log tells of one by one, without their outputs: each in the one
 // gap that its time falls into, or in front of its output, which stands alone.
 func (b *sources) loggedCalls(ctx context.Context, had []check.Lost) (lost []check.Lost) {
-	if b.sent.unknown || b.sent.paginated || len(b.gaps) == 0 && !b.sent.pairs {
+	if b.sent.unknown || len(b.gaps) == 0 && !b.sent.pairs {
 		return nil
 	}
 	b.further = true
+	if b.sent.paginated {
+		return b.numberedCalls(ctx, had)
+	}
 	known, alone := b.sentCalls(had)
 	for _, call := range b.callsInLog(ctx) {
 		key := b.sent.callKey(call.ID)

@@ -55,7 +55,7 @@ func (p *prompts) follow(rec *session.Record, count int) {
 		p.turn = ""
 	case p.turn != "" && answers(rec) && len(p.bare) < maxGaps:
 		at := codex.Time(rec)
-		p.bare[p.turn], p.turn = gap{count, at, at, p.turn}, ""
+		p.bare[p.turn], p.turn = gap{behind: count, from: at, to: at, turn: p.turn}, ""
 	}
 }
 
@@ -121,6 +121,9 @@ type gap struct {
 	behind   int       // so many records stand in front of it
 	from, to time.Time // of the record in front of it, and of the one behind it; zero at the end
 	turn     string    // that was going on
+
+	numbered   bool  // the numbers of these records are known
+	last, next int64 // they are
 }
 
 // typedPrompt is a prompt that somebody typed, as a file of the home tells it.

@@ -34,6 +34,7 @@ type sent struct {
 	jumps     jumps
 	asked     [newestCalls][]byte // what the newest calls ask for, as it stands there; by the count of calls
 	calls     int
+	near      nearCalls // of a paginated session
 }
 
 // newestCalls is how many calls are compared with one of which the log tells no id: those that may still have run at the session's end.
@@ -64,8 +65,9 @@ const maxBegun = 1 << 16
 const maxBase = 16 << 20
 
 func newSent() *sent {
-	begun := map[string]int{}
-	return &sent{seed: maphash.MakeSeed(), behind: -1, begun: begun, open: map[uint64]bool{}, at: map[int]time.Time{}, jumps: jumps{begun: begun}}
+	begun, seed := map[string]int{}, maphash.MakeSeed()
+	near := nearCalls{seed: seed, known: map[uint64]bool{}, place: -1}
+	return &sent{seed: seed, near: near, behind: -1, begun: begun, open: map[uint64]bool{}, at: map[int]time.Time{}, jumps: jumps{begun: begun}}
 }
 
 // key stands for an item of the model's history: a call or an output by its id, any other by the beginning and the end of
@@ -95,8 +97,14 @@ func (s *sent) callKey(id string) uint64 { return maphash.String(s.seed, id) + u
 func (s *sent) See(rec *session.Record, count, damaged int) {
 	if !s.paginated {
 		s.jumps.See(rec, count)
+	} else {
+		s.near.see(rec, damaged)
 	}
 	switch {
+	case rec.Kind == session.TurnStart && !rec.Torn:
+		if len(s.begun) < maxBegun {
+			s.begun[string(rec.TurnID)] = count
+		}
 	case rec.Torn && (rec.Model || rec.Kind == session.Evidence):
 		if len(s.torn) < maxGaps {
 			head, _, _ := bytes.Cut(wordsOf(rec), []byte(`[hist: `))
@@ -106,10 +114,6 @@ func (s *sent) See(rec *session.Record, count, damaged int) {
 	case rec.Torn || rec.Kind == session.Unreadable || s.paginated:
 	case rec.Kind == session.Header:
 		s.paginated = string(codex.Text(rec, codex.FieldHistoryMode)) == "paginated"
-	case rec.Kind == session.TurnStart:
-		if len(s.begun) < maxBegun {
-			s.begun[string(rec.TurnID)] = count
-		}
 	case rec.Kind == session.Evidence:
 		if text := codex.ShownText(rec); text != nil && len(s.shown) < maxCompared {
 			s.shown = append(s.shown, sentItem{mark(s.seed, text), int32(count), rec.Kind, false})
