@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What clients from 0.148 to 0.150 log of a call, each in a row of its own (measured with 0.150.0): that an item of some type came,
+// What clients from 0.148 to 0.150, and app-servers up to 0.169, log of a call, each in a row of its own (measured with 0.150.0 and 0.155.1): that an item of some type came,
 // what the call asks, and, when its tool is done, the call's id and how long it took.
 const (
 	logItem  = `: Output item item_type="`

@@ -23,7 +23,7 @@ type sent struct {
 	base      []byte          // what the newest compaction left, as its record has it
 	behind    int             // the record of that compaction, -1 if there is none
 	unknown   bool            // it can't be told what is sent
-	paginated bool            // no client that writes such sessions keeps such a log
+	paginated bool            // no client that writes such sessions logs its requests
 	open      map[uint64]bool // calls that wait for their outputs, by their keys
 	pairs     bool            // a call or an output stands alone
 	torn      []tornItem
