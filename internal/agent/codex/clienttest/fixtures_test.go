@@ -114,7 +114,7 @@ func cell(t *testing.T, bin Binary, path string) string {
 	}
 	after := resumedAs(t, bin, repaired, name)
 	// Clients from before code mode do not read the outputs of its scripts, which are lists.
-	script := codeMode(text) && versionLess(bin.Version, "0.145.0")
+	script := codeMode(repaired) && versionLess(bin.Version, "0.145.0")
 	if after.aborted > 0 && !script || after.refused && newForm[row(path)] != bin.Version {
 		t.Errorf("%s: after the repair: %s", path, after)
 	}
