@@ -37,13 +37,17 @@ type folder struct {
 	text    io.ReaderAt // of the session, if that is not what lies at path: of a copy that is being made
 	session string      // its id
 	lookups int
+	near    neighbours
 	typed   []Typed // once it was asked for
 	read    bool
+	calls   map[string]bool       // those of the session without output, by id; nil before it was read for them
+	named   map[string]bool       // the files of outputs, and whether a record names them
+	stories map[string]*fileStory // by the files' paths
 }
 
 // openBeside looks beside the session in the file at a path; text is its text, if that is not the file's.
 func openBeside(path string, text io.ReaderAt) Beside {
-	return &folder{path: path, text: text, session: strings.TrimSuffix(filepath.Base(path), extension)}
+	return &folder{path: path, text: text, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), extension)}
 }
 
 // noted is a Beside that says when it is asked.
@@ -163,7 +167,7 @@ func (f *folder) Part(id string) bool {
 	}
 	for _, e := range entries {
 		other := filepath.Join(project, e.Name(), filepath.Base(mine))
-		if e.IsDir() && other != mine && findLine(filepath.Join(other, base), []byte(`"`+id+`"`), func(l []byte) bool { return holds(l, id) }) != nil {
+		if e.IsDir() && other != mine && f.near.find(filepath.Join(other, base), id, func(l []byte) bool { return holds(l, id) }) != nil {
 			return true
 		}
 	}
@@ -182,11 +186,11 @@ func holds(line []byte, id string) bool {
 
 // elsewhere finds a record that fits, and that holds an id, in another session of the folder.
 func (f *folder) elsewhere(id string, fits func(line []byte) bool) (line []byte, source string) {
-	if f.lookups++; f.lookups > maxLookups {
+	if f.lookups++; f.lookups > maxLookups || id == "" {
 		return nil, ""
 	}
 	for _, path := range f.others() {
-		if line := findLine(path, []byte(`"`+id+`"`), func(l []byte) bool { return fits(l) && !bytes.Contains(l, mark) }); line != nil {
+		if line := f.near.find(path, id, func(l []byte) bool { return fits(l) && !bytes.Contains(l, mark) }); line != nil {
 			return line, "the same record in " + filepath.Base(path)
 		}
 	}

@@ -102,6 +102,9 @@ func (f *folder) ReadOutput(c FileRead, sent func(words string) bool) (words, so
 
 // storyOf gathers what the session tells of a call's file.
 func (f *folder) storyOf(c FileRead) *fileStory {
+	if s := f.stories[c.File]; s != nil {
+		return s
+	}
 	sum := sha256.Sum256([]byte(c.File))
 	s := &fileStory{
 		name:   hex.EncodeToString(sum[:])[:16],
@@ -119,6 +122,10 @@ func (f *folder) storyOf(c FileRead) *fileStory {
 		}
 		return true
 	})
+	if f.stories == nil {
+		f.stories = map[string]*fileStory{}
+	}
+	f.stories[c.File] = s
 	return s
 }
 

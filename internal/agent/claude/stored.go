@@ -21,20 +21,25 @@ func (f *folder) stored(callID string) (text, source string) {
 	if err != nil || len(entries) > maxFiles {
 		return "", ""
 	}
-	named := map[string]bool{}
 	for _, e := range entries {
 		if strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) == callID {
 			return cutOutput(filepath.Join(dir, e.Name()))
 		}
-		if e.Type().IsRegular() {
-			named[e.Name()] = false
-		}
 	}
-	if open := f.openCalls(named); len(open) != 1 || !open[callID] {
+	if f.calls == nil {
+		f.calls, f.named = map[string]bool{}, map[string]bool{}
+		for _, e := range entries {
+			if e.Type().IsRegular() {
+				f.named[e.Name()] = false
+			}
+		}
+		f.readCalls()
+	}
+	if len(f.calls) != 1 || !f.calls[callID] {
 		return "", ""
 	}
 	left := ""
-	for name, told := range named {
+	for name, told := range f.named {
 		if !told && left != "" {
 			return "", ""
 		}
@@ -48,12 +53,11 @@ func (f *folder) stored(callID string) (text, source string) {
 	return cutOutput(filepath.Join(dir, left))
 }
 
-// openCalls are the ids of the session's calls without output. It marks the names that stand in a record.
-func (f *folder) openCalls(named map[string]bool) map[string]bool {
-	open := map[string]bool{}
+// readCalls notes the ids of the session's calls without output, and which names of outputs stand in a record.
+func (f *folder) readCalls() {
 	f.eachOwn(func(l jsonl.Line, record func() bool) bool {
-		for name := range named {
-			named[name] = named[name] || bytes.Contains(l.Raw, []byte(name))
+		for name := range f.named {
+			f.named[name] = f.named[name] || bytes.Contains(l.Raw, []byte(name))
 		}
 		if !record() {
 			return true
@@ -61,15 +65,14 @@ func (f *folder) openCalls(named map[string]bool) map[string]bool {
 		gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
 			switch b.Get("type").String() {
 			case "tool_use":
-				open[b.Get("id").String()] = true
+				f.calls[b.Get("id").String()] = true
 			case "tool_result":
-				delete(open, b.Get("tool_use_id").String())
+				delete(f.calls, b.Get("tool_use_id").String())
 			}
 			return true
 		})
 		return true
 	})
-	return open
 }
 
 // cutOutput is the beginning of an output in a file of its own.

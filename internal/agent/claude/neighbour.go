@@ -1,0 +1,130 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"hash/maphash"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/regular"
+)
+
+// maxNamed is how many records of other files are kept in mind, by their ids: more are not looked into.
+const maxNamed = 4 << 20
+
+// neighbours are the files beside a session, as far as they were looked into. Each is read through once, for all that is looked for:
+// a session may have lost many records, and have much beside it.
+type neighbours struct {
+	open func(path string) (file, error) // regular.Open, but in tests
+	of   map[string][]named
+	left int // how many more records are kept in mind
+}
+
+// file is what is read of a neighbour.
+type file interface {
+	io.ReadCloser
+	io.ReaderAt
+}
+
+// named is where a line of a neighbour stands, by an id that it names.
+type named struct{ sum, offset, size uint32 } // no line begins behind maxFile
+
+func (a named) compare(b named) int {
+	return cmp.Or(cmp.Compare(a.sum, b.sum), cmp.Compare(a.offset, b.offset))
+}
+
+func newNeighbours() neighbours {
+	return neighbours{
+		open: func(path string) (file, error) { return regular.Open(path) },
+		of:   map[string][]named{}, left: maxNamed,
+	}
+}
+
+// find returns the first line of a file that is the record with an id, or holds the output of the call with it, and that fits;
+// nil if there is none.
+func (n *neighbours) find(path, id string, fits func([]byte) bool) []byte {
+	list, known := n.of[path]
+	if !known {
+		list = n.read(path)
+		n.of[path] = list
+	}
+	sum := shortSum([]byte(id))
+	at, _ := slices.BinarySearchFunc(list, named{sum: sum}, named.compare)
+	if at == len(list) || list[at].sum != sum {
+		return nil
+	}
+	text, err := n.open(path)
+	if err != nil {
+		return nil
+	}
+	defer text.Close()
+	words, spans := []byte(`"`+id+`"`), make([]jsonl.Span, fieldCount)
+	for ; at < len(list) && list[at].sum == sum; at++ {
+		line := make([]byte, list[at].size)
+		if _, err := text.ReadAt(line, int64(list[at].offset)); err != nil || !bytes.Contains(line, words) {
+			continue // it was changed since, or another id has the same sum
+		}
+		if v := shape.ScanOne(line, spans); v.Fault == jsonl.None && v.Object && fits(line) {
+			return line
+		}
+	}
+	return nil
+}
+
+// read notes where in a file the records stand that may be looked for.
+func (n *neighbours) read(path string) (list []named) {
+	text, err := n.open(path)
+	if err != nil {
+		return nil
+	}
+	defer text.Close()
+	in := jsonl.NewReader(io.LimitReader(text, maxFile))
+	for n.left > 0 {
+		l, err := in.Next()
+		if err != nil {
+			break
+		}
+		for _, key := range idKeys {
+			for id := range valuesOf(l.Raw, key) {
+				if n.left--; n.left >= 0 {
+					list = append(list, named{shortSum(id), uint32(l.Offset), uint32(len(l.Raw))})
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, named.compare)
+	return slices.Clip(slices.Compact(list))
+}
+
+// idKeys are the keys of the ids by which records are looked for in other files.
+var idKeys = [][]byte{[]byte(`"uuid"`), []byte(`"tool_use_id"`)}
+
+// valuesOf yields what follows a key in quotes, wherever it stands in a line.
+func valuesOf(line, key []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for {
+			at := bytes.Index(line, key)
+			if at < 0 {
+				return
+			}
+			line = bytes.TrimLeft(line[at+len(key):], " \t\r")
+			value, ok := bytes.CutPrefix(line, []byte(":"))
+			if !ok {
+				continue
+			}
+			if value, ok = bytes.CutPrefix(bytes.TrimLeft(value, " \t\r"), []byte(`"`)); !ok {
+				continue
+			}
+			if end := bytes.IndexByte(value, '"'); end >= 0 && !yield(value[:end]) {
+				return
+			}
+		}
+	}
+}
+
+func shortSum(id []byte) uint32 { return uint32(maphash.Bytes(nodeSeed, id)) }
+
+var _ file = (*os.File)(nil)
