@@ -186,7 +186,10 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		switch op := string(text(rec, fieldOperation)); {
 		case op == "enqueue":
 			if t := decoded(rec, fieldPlainContent); t != "" {
-				c.echoes = append(c.echoes, echo{told: t, source: "the queue-operation record of this file", at: rec.Pos})
+				c.echoes = append(c.echoes, echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: millisOf(text(rec, fieldTimestamp))})
+				if len(c.nodes) == 0 {
+					c.beside.session.take(rec, fieldSession)
+				}
 			}
 		case op != "dequeue" && len(c.echoes) > 0:
 			c.echoes[len(c.echoes)-1].taken = true

@@ -97,6 +97,7 @@ type verdict struct {
 	asItWas              *nodeSet // what is sent of the file as it is, where each record can be read and has its parent; nil else
 	current              *nodeSet // what is sent as things stand, and when that was
 	currentAt            state
+	wordless             bool // of a conversation only what the client adds to it is left
 }
 
 // Summary is what is known of the session as a whole.
@@ -138,6 +139,7 @@ type echo struct {
 	late   bool // it stands behind the prompt, not in front
 	last   bool
 	leaf   string // what was written last when a last-prompt record told it, "" if that is not said
+	when   int64  // when it was told; 0 if that is not said
 	taken  bool   // it waited for the end of a turn, and was taken back
 }
 

@@ -1,6 +1,11 @@
 package claude
 
-import "github.com/hist-cli/hist/internal/finding"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+)
 
 // noConversation reports a file that no client resumes.
 func (c *Checker) noConversation() bool {
@@ -20,13 +25,54 @@ func (c *Checker) noConversation() bool {
 	if side > 0 {
 		message = "all records are a sub-agent's: the client finds no conversation in the file"
 	}
-	impact := finding.Blocks
-	if side == 0 && c.stub() {
-		impact = finding.Notes
-		message = "only bookkeeping: a resume of another session has left the file"
+	f := finding.Finding{Rule: ruleNoConversation, Impact: finding.Blocks, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message}
+	switch {
+	case side > 0:
+	case c.stub():
+		f.Impact, f.Message = finding.Notes, "only bookkeeping: a resume of another session has left the file"
+	case c.opts.Live:
+	case len(c.nodes) > 0 && !c.wordless:
+		c.wordless = true // until the prompt is put back, which what the client has added to it may name
+		return false
+	default:
+		c.onlyAsked(&f)
 	}
-	c.report(finding.Finding{Rule: ruleNoConversation, Impact: impact, Pos: c.last.Pos, Offset: c.last.Offset, On: c.last, Message: message})
+	c.report(f)
 	return true
+}
+
+// stillWordless reports a file in which no message was before any was put back, and none is since.
+func (c *Checker) stillWordless() {
+	if !c.wordless {
+		return
+	}
+	for _, d := range c.found {
+		if d.Rule == ruleLostPrompt {
+			d.Impact, d.always = finding.Blocks, true
+		}
+	}
+	if !slices.ContainsFunc(c.added, (*node).hasMessage) {
+		c.noConversation()
+	}
+}
+
+// onlyAsked puts the prompts back that the bookkeeping of a session tells, of which nothing else is left.
+func (c *Checker) onlyAsked(f *finding.Finding) {
+	parent, when := "", int64(0)
+	said := map[string]bool{}
+	for i := range c.echoes {
+		e := &c.echoes[i]
+		words := e.words()
+		if e.late || e.taken || !typed(words) || said[words] {
+			continue
+		}
+		said[words] = true
+		when = max(when+1, cmp.Or(e.when, noTime))
+		m := made{uuid: newID("prompt", parent, words), parent: parent, when: when, typ: "user", message: object{"role": "user", "content": words}}
+		parent = m.uuid
+		f.Fix, f.Source = finding.Recovered, cmp.Or(f.Source, e.source)
+		f.Edits = append(f.Edits, finding.Edit{At: e.at, Op: finding.After, New: finding.Content{Literal: m.json(c.beside)}})
+	}
 }
 
 // maxStub is how many records of bookkeeping an older client leaves in a file of its own when it takes a session up, beside

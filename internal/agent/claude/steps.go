@@ -73,5 +73,6 @@ func (c *Checker) sumUp() {
 	c.order()
 	c.lastTurn()
 	c.reachable()
+	c.stillWordless()
 	c.settle()
 }
