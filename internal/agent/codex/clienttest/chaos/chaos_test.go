@@ -120,6 +120,33 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// What was said stands in a home wherever a file of it holds it, however deep that lies.
+func TestStanding(t *testing.T) {
+	dir := t.TempDir()
+	for path, text := range map[string]string{"codex/a/b/c/d/e.log": "OUT-k1z", "codex/state.sqlite-wal": "OUT-k2z", "demo/marks": "OUT-k3z", "demo/left.txt": "OUT-k4z"} {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("words\x00"+text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := []Element{{Token: "OUT-k1z"}, {Token: "OUT-k2z"}, {Token: "OUT-k3z"}, {Token: "OUT-k4z"}, {Token: "OUT-k5z"}}
+	for _, c := range []struct {
+		below   string
+		without []string
+		want    []bool
+	}{
+		{filepath.Join(dir, "codex"), nil, []bool{true, true, false, false, false}},
+		{dir, []string{filepath.Join(dir, "codex"), filepath.Join(dir, "demo", "marks")}, []bool{false, false, false, true, false}},
+	} {
+		if got, err := standing(c.below, said, c.without...); err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, %v", c.below, got, err)
+		}
+	}
+}
+
 // The same seed makes the same plan and the same damage.
 func TestSeeds(t *testing.T) {
 	versions := []string{"0.79.0", "0.150.0", "0.169.0"}

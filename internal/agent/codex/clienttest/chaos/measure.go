@@ -37,6 +37,7 @@ type outcome struct {
 type told struct {
 	Element
 	Stands bool `json:"stands"`
+	Beside bool `json:"beside,omitempty"` // it stands outside the client's home only: in what the tools left, or in temporary files
 	Before int  `json:"before"`
 	After  int  `json:"after"`
 }
@@ -98,9 +99,16 @@ func (b bench) measure(ctx context.Context, h *clienttest.Home, o *outcome, said
 	if err := clone(saved, h.Codex); err != nil {
 		return err
 	}
-	stands := standing(h.Codex, said)
+	stands, err := standing(h.Codex, said)
+	if err != nil {
+		return err
+	}
+	beside, err := standing(h.Root, said, h.Codex, saved, h.Codex+".healthy", marksOf(h), stateOf(h))
+	if err != nil {
+		return err
+	}
 	for i, e := range said {
-		o.Said = append(o.Said, told{Element: e, Stands: stands[i]})
+		o.Said = append(o.Said, told{Element: e, Stands: stands[i], Beside: beside[i] && !stands[i]})
 	}
 	lint, _, err := b.run(ctx, h, "lint", "--format", "json", o.Path)
 	if err != nil {
@@ -182,6 +190,9 @@ func swapped(input []sentItem, said []Element) string {
 	}
 	return ""
 }
+
+// marksOf is the file in which commands leave their marks.
+func marksOf(h *clienttest.Home) string { return filepath.Join(h.Work, "marks") }
 
 // stateOf is where hist keeps its runs.
 func stateOf(h *clienttest.Home) string { return filepath.Join(h.Root, "state") }

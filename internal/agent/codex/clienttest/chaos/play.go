@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +43,7 @@ type player struct {
 }
 
 func newPlayer(h *clienttest.Home, p plan) *player {
-	pl := &player{plan: p, h: h, rng: rand.New(rand.NewPCG(p.Seed, 1)), truth: newTruth(filepath.Join(h.Work, "marks"))}
+	pl := &player{plan: p, h: h, rng: rand.New(rand.NewPCG(p.Seed, 1)), truth: newTruth(marksOf(h))}
 	h.Server.Answer, h.Server.Said = pl.answer, pl.truth.item
 	return pl
 }

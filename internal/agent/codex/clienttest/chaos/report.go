@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,12 +39,15 @@ func (s *shares) String() string {
 // summary adds up what became of all sessions.
 type summary struct {
 	all    shares
-	by     map[string]*shares // by client, by damage, by kind of element
-	bad    []*outcome         // fall short of what stands, are worse, or have no name
+	by     map[string]*shares        // by client, by damage, by kind of element
+	gone   map[string]map[string]int // what stands nowhere: by what happened in its turn, or to the session, and by its kind
+	bad    []*outcome                // fall short of what stands, are worse, or have no name
 	failed int
 }
 
-func newSummary() *summary { return &summary{by: map[string]*shares{}} }
+func newSummary() *summary {
+	return &summary{by: map[string]*shares{}, gone: map[string]map[string]int{}}
+}
 
 func (s *summary) group(name string) *shares {
 	if s.by[name] == nil {
@@ -74,13 +78,21 @@ func (s *summary) add(o *outcome) {
 		}
 	}
 	for _, e := range o.Said {
-		name := "kind " + e.Kind
-		if e.Tool != "" {
-			name += " " + e.Tool
-		}
-		s.group(name).count(e)
+		name := strings.TrimSpace(e.Kind + " " + e.Tool)
+		s.group("kind " + name).count(e)
+		happened := "damage"
 		if o.Damage == "" && e.Turn < len(o.Plan.Faults) {
-			s.group("fault " + o.Plan.Faults[e.Turn].Kind).count(e)
+			happened = "fault " + o.Plan.Faults[e.Turn].Kind
+			s.group(happened).count(e)
+		}
+		if !e.Stands && e.Before+e.After == 0 {
+			if s.gone[happened] == nil {
+				s.gone[happened] = map[string]int{}
+			}
+			if e.Beside {
+				name += " (beside the home)"
+			}
+			s.gone[happened][name]++
 		}
 	}
 	_, stands, _, after := o.shares()
@@ -124,6 +136,7 @@ func (s *summary) print(w io.Writer) {
 	for _, name := range names {
 		fmt.Fprintf(w, "  %-32s %s\n", name, s.by[name])
 	}
+	s.printGone(w)
 	slices.SortFunc(s.bad, func(a, b *outcome) int { return b.gap() - a.gap() })
 	for i, o := range s.bad {
 		if i == mostShown {
@@ -131,6 +144,18 @@ func (s *summary) print(w io.Writer) {
 			break
 		}
 		o.print(w)
+	}
+}
+
+// printGone tells what stands nowhere.
+func (s *summary) printGone(w io.Writer) {
+	for _, happened := range slices.Sorted(maps.Keys(s.gone)) {
+		of, all := s.gone[happened], 0
+		var kinds []string
+		for _, kind := range slices.Sorted(maps.Keys(of)) {
+			kinds, all = append(kinds, fmt.Sprintf("%d %s", of[kind], kind)), all+of[kind]
+		}
+		fmt.Fprintf(w, "  stands nowhere, %-16s %4d: %s\n", happened, all, strings.Join(kinds, ", "))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -229,29 +230,30 @@ func found(input []sentItem, e Element) (n int) {
 	return n
 }
 
-// standing says which elements stand in any file below a directory, whatever the file is.
-func standing(dir string, elements []Element) []bool {
+// standing says which elements stand in any file below a directory, whatever the file is and however deep it lies, except in those
+// below the directories without.
+func standing(dir string, elements []Element, without ...string) ([]bool, error) {
 	stands := make([]bool, len(elements))
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		return stands
-	}
-	deeper, err := filepath.Glob(filepath.Join(dir, "sessions", "*", "*", "*", "*"))
-	if err != nil {
-		return stands
-	}
-	archived, err := filepath.Glob(filepath.Join(dir, "archived_sessions", "*"))
-	if err != nil {
-		return stands
-	}
-	for _, f := range slices.Concat(files, deeper, archived) {
-		data, err := contents(f)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains(without, path):
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := contents(path)
 		if err != nil {
-			continue // a directory
+			return nil //nolint:nilerr // what nobody can decompress tells nothing
 		}
 		for i, e := range elements {
 			stands[i] = stands[i] || bytes.Contains(data, []byte(e.Token))
 		}
-	}
-	return stands
+		return nil
+	})
+	return stands, err
 }
