@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
@@ -75,6 +76,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 	case sameRecord && !confirmed:
 		f.Message = fmt.Sprintf("a second output for call %s, not the same as on line %d: the first is where a duplicated block begins, and is removed", check.Clip(rec.CallID, 40), earlier.at.Line)
 		f.Edits = []finding.Edit{{At: earlier.at, Op: finding.Remove}}
+		c.leaveCut(earlier)
 		earlier.output, earlier.at, earlier.torn = sum, rec.Pos, false
 		c.keep(key, earlier)
 	case confirmed || earlier.torn && !rec.Torn:
@@ -83,8 +85,21 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 			f.Message = fmt.Sprintf("a second output for call %s; the first was cut short and is removed", check.Clip(rec.CallID, 40))
 		}
 		f.Edits = []finding.Edit{{At: earlier.at, Op: finding.Remove}}
+		c.leaveCut(earlier)
 		earlier.output, earlier.at, earlier.proven, earlier.torn = sum, rec.Pos, confirmed, false
 		c.keep(key, earlier)
 	}
 	c.report(f)
+}
+
+// leaveCut takes back that events complete an output that was cut: it goes, because the whole one follows.
+func (c *callChecker) leaveCut(earlier answered) {
+	c.run.AmendFraming(earlier.at.Line, func(f *finding.Finding) {
+		rest := slices.DeleteFunc(slices.Clone(f.Edits), func(e finding.Edit) bool {
+			return earlier.torn && e.At == earlier.at && (e.Op == finding.Before || e.Op == finding.Remove && e.Moved)
+		})
+		if len(rest) < len(f.Edits) {
+			f.Edits, f.Source = rest, ""
+		}
+	})
 }

@@ -20,6 +20,7 @@ type tokenChecker struct {
 	run   *run
 	total int64            // the newest sum, 0 if none is known
 	at    int64            // the line of the newest sum
+	when  string           // its time
 	next  session.Pos      // the first place behind it where a message to the model can be put
 	stamp string           // the time of the record at that place
 	turns int              // how many answers have come since; outputs or a prompt between two tell them apart
@@ -105,7 +106,7 @@ func (c *tokenChecker) End() {}
 
 func (c *tokenChecker) count(rec *session.Record) {
 	total, took := codex.Tokens(rec)
-	if total <= 0 {
+	if total <= 0 || total == c.total && codex.Stamp(rec) == c.when { // a copy of the newest one, in a doubled block
 		return
 	}
 	switch grown := total - c.total; {
@@ -117,7 +118,8 @@ func (c *tokenChecker) count(rec *session.Record) {
 	case took > 0 && grown > took && !c.known && c.turns < 2:
 		c.gap(rec, grown, took)
 	}
-	c.total, c.at, c.next, c.known, c.turns, c.over = total, rec.Pos.Line, session.Pos{}, false, 0, false
+	c.total, c.at, c.when = total, rec.Pos.Line, codex.Stamp(rec)
+	c.next, c.known, c.turns, c.over = session.Pos{}, false, 0, false
 }
 
 // unanswered keeps a sum that grew although there is no answer in front of it, but outputs or a prompt: the answer to these
