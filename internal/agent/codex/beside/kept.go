@@ -121,9 +121,9 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 // longer adds to what copies hold what the log tells of other places, and, where a copy ends in what is lost, what the log tells beyond
 // it: if all that the copy has there stands at the beginning of what the log has. If not, the place is that of who has more.
 func (b *sources) longer(copied, logged []check.Lost, short map[int]bool) []check.Lost {
-	lost := merged(copied, logged)
+	lost := b.apart(copied, logged)
 	for _, place := range slices.Sorted(maps.Keys(short)) {
-		there, told := at(place, copied), at(place, logged)
+		there, told := at(place, copied), b.inRoom(place, logged)
 		if !short[place] || len(told) == 0 {
 			continue
 		}
@@ -134,6 +134,38 @@ func (b *sources) longer(copied, logged []check.Lost, short map[int]bool) []chec
 		lost = append(lost, more...)
 	}
 	return lost
+}
+
+// room is where a place lies among the items of the history, which is all that the log tells of a place: how many stand in front of it.
+// What stands in front of the newest compaction is not counted.
+func (b *sources) room(place int) int {
+	if place <= b.sent.behind {
+		return -1 - place
+	}
+	n, _ := slices.BinarySearchFunc(b.sent.items, place, func(item sentItem, at int) int { return cmp.Compare(int(item.record), at) })
+	return n
+}
+
+// apart adds to what copies hold what the log tells of rooms in which no copy has an item: it may name another place there.
+func (b *sources) apart(copied, logged []check.Lost) []check.Lost {
+	had := map[int]bool{}
+	for _, l := range copied {
+		if room := b.room(l.Behind); !had[room] && b.holdsItem(l) {
+			had[room] = true
+		}
+	}
+	return merged(copied, slices.DeleteFunc(slices.Clone(logged), func(l check.Lost) bool { return had[b.room(l.Behind)] }))
+}
+
+// inRoom is what the log tells of the room of a place, at that place or behind it.
+func (b *sources) inRoom(place int, logged []check.Lost) (there []check.Lost) {
+	for _, l := range logged {
+		if b.room(l.Behind) == b.room(place) {
+			l.Behind = max(l.Behind, place)
+			there = append(there, l)
+		}
+	}
+	return there
 }
 
 // countItems counts the lost records that hold items of the model's history.
