@@ -46,7 +46,7 @@ func (c *copies) compare(ctx context.Context, path string, kind relation) (lost 
 		}
 		if beside.later {
 			beside.end(ctx)
-			return beside.out, -1
+			return beside.out, beside.short
 		}
 	}
 }
@@ -166,6 +166,7 @@ func (b *comparison) end(ctx context.Context) {
 	case !b.sure || !b.holes[b.next]:
 	case b.kind == aParent:
 		b.take(b.next, b.pending[:b.copied(ctx)])
+		b.short = b.next
 	case b.next == len(b.records) || b.kind != aRelative && b.next > 0:
 		b.take(b.next, b.pending)
 		b.short = b.next

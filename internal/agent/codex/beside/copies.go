@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
@@ -132,31 +130,6 @@ func (c *copies) See(rec *session.Record) {
 	c.records = append(c.records, mark)
 }
 
-// forkedAt is when a legacy fork was made; zero for a sub-agent, which inherits only a part of what was said.
-func forkedAt(header []byte, h session.Info) time.Time {
-	if gjson.Get(h.Source, "subagent").Exists() {
-		return time.Time{}
-	}
-	t, _ := time.Parse(time.RFC3339, gjson.GetBytes(header, "payload.timestamp").String())
-	return t
-}
-
-// cut notes what is left of a cut record of a legacy fork.
-func (c *copies) cut(rec *session.Record) {
-	if c.timeless == nil {
-		return
-	}
-	n := len(c.records)
-	if _, two := c.torn[n]; two {
-		c.torn[n] = nil
-		return
-	}
-	c.torn[n] = nil
-	if at := bytes.Index(rec.Raw, endOfTime); at >= 0 {
-		c.torn[n] = bytes.Clone(rec.Raw[at:])
-	}
-}
-
 // damaged is how many records stand in front of the last place that is damaged, -1 if there is none.
 func (c *copies) damaged() int {
 	switch n := len(c.gaps); {
@@ -214,7 +187,11 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 		found, end := c.compare(ctx, one.path, one.kind)
 		lost = fuller(lost, found, end, short)
 	}
-	return merged(lost, c.ofParent(ctx, h)), short
+	parents, end := c.ofParent(ctx, h)
+	if end >= 0 && len(at(end, lost)) == 0 {
+		short[end] = true // the fork may have copied more than is sure
+	}
+	return merged(lost, parents), short
 }
 
 // fuller takes of two copies what they have in each place: of the first, unless the second, which ends in front of record end of the
@@ -249,23 +226,6 @@ func merged(lost, others []check.Lost) []check.Lost {
 		}
 	}
 	return lost
-}
-
-// ofParent are the records that a legacy fork has lost of those with which it began.
-func (c *copies) ofParent(ctx context.Context, h session.Info) []check.Lost {
-	if c.timeless == nil {
-		return nil
-	}
-	found, err := home.Find(ctx, c.dir, h.ForkedFrom)
-	if err != nil {
-		return nil
-	}
-	for _, path := range found {
-		if lost, _ := c.compare(ctx, path, aParent); len(lost) > 0 {
-			return lost
-		}
-	}
-	return nil
 }
 
 // same finds a record of a copy in the session: where it is, and whether it is there. known is false if that can't be told.
