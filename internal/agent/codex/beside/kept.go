@@ -30,6 +30,7 @@ type kept struct {
 	begun      map[string]bool   // turns that begin, or end, in the file
 	ended      map[string]bool
 	searches   map[string]bool // ids of the searches that the file has
+	taken      map[int64]bool  // the numbers that it has for records, and which of them the file has given to another record
 	misordered bool            // an item stands under another number there
 	newest     int64           // the highest number under which both have the same item
 	any        bool            // the file holds a record
@@ -252,10 +253,13 @@ func view(ctx context.Context, dir string, name home.FileName) *kept {
 	}
 	k := &kept{
 		home: dir, rollout: name.RolloutID, Kept: all, items: make(map[[2]string]int, len(all.Items)), seen: make([]bool, len(all.Items)),
-		begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{},
+		begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{}, taken: make(map[int64]bool, len(all.Items)+2*len(all.Turns)),
 	}
 	for i, item := range all.Items {
-		k.items[[2]string{item.Turn, item.ID}] = i
+		k.items[[2]string{item.Turn, item.ID}], k.taken[item.Ordinal] = i, false
+	}
+	for _, t := range all.Turns {
+		k.taken[t.Ordinal], k.taken[t.End] = false, false
 	}
 	return k
 }
@@ -263,6 +267,11 @@ func view(ctx context.Context, dir string, name home.FileName) *kept {
 // See notes what the file holds.
 func (k *kept) See(rec *session.Record) {
 	k.any = k.any || rec.Kind != session.Unreadable
+	if number := rec.Ordinal; number.State == session.GoodOrdinal && rec.Kind != session.Unreadable {
+		if _, known := k.taken[number.Value]; known {
+			k.taken[number.Value] = true // if it is the record itself, it is not missing
+		}
+	}
 	switch {
 	case rec.Kind == session.TurnStart:
 		k.begun[string(rec.TurnID)] = true
@@ -326,7 +335,7 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 		}
 	}
 	for i := range out {
-		out[i].Sure = out[i].Ordinal < k.newest
+		out[i].Sure = out[i].Ordinal < k.newest && !k.taken[out[i].Ordinal]
 	}
 	slices.SortStableFunc(out, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	return out
