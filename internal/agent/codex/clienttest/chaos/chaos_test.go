@@ -72,6 +72,10 @@ func TestTruth(t *testing.T) {
 			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
 			tr.request(input(promptItem, callItem, runningItem))
 		}, []string{"call", "prompt", "output"}},
+		"the user interrupted it, and the command ended": {"OUT-k2z\n", func(tr *truth) {
+			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
+			tr.request(input(promptItem, callItem, `{"type":"function_call_output","call_id":"call_k2z","output":"aborted by user after 0.1s"}`))
+		}, []string{"call", "prompt"}},
 		"the command never ran": {"OUT-k2z\n", func(*truth) {}, nil},
 		"compacted": {"", func(tr *truth) {
 			tr.item(json.RawMessage(`{"id":"fc_k2z"}`))
@@ -130,6 +134,12 @@ func TestStanding(t *testing.T) {
 		}
 		if err := os.WriteFile(path, []byte("words\x00"+text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+	plan := []byte(`{"call_id":"call_k6z","output":"Plan updated"}{"call_id":"call_k7z","output":"aborted"}`)
+	for call, want := range map[string]bool{"call_k6z": true, "call_k7z": false, "call_k": false} {
+		if e := (Element{Kind: "output", Token: "Plan updated", Call: call}); e.standsIn(plan) != want {
+			t.Errorf("the output of %s stands there: %v", call, !want)
 		}
 	}
 	said := []Element{{Token: "OUT-k1z"}, {Token: "OUT-k2z"}, {Token: "OUT-k3z"}, {Token: "OUT-k4z"}, {Token: "OUT-k5z"}}

@@ -110,8 +110,12 @@ func (t *truth) request(input []sentItem) {
 	}
 	t.prompts = t.settle(input, t.prompts)
 	for _, it := range input {
-		if strings.HasSuffix(it.Type, "_output") && runningCell.MatchString(it.Text) {
+		switch {
+		case !strings.HasSuffix(it.Type, "_output"):
+		case runningCell.MatchString(it.Text):
 			t.running[it.Call] = true
+		case strings.Contains(it.Text, interrupted): // that is what the model is told, whatever was printed
+			t.pending = slices.DeleteFunc(t.pending, func(p ran) bool { return p.Call == it.Call })
 		}
 	}
 	kept := t.pending[:0]
@@ -128,6 +132,9 @@ func (t *truth) request(input []sentItem) {
 	}
 	t.pending = kept
 }
+
+// interrupted begins the output of a call that a user has interrupted.
+const interrupted = `"output":"aborted by user after `
 
 func (t *truth) settle(input []sentItem, waiting []Element) (rest []Element) {
 	for _, p := range waiting {
@@ -217,7 +224,28 @@ func (it sentItem) is(e Element) bool {
 // fits says whether the element may stand under a call_id. What was restored from another place than the session may
 // have come under another one, and is the same to the model; a token that says nothing by itself may not.
 func (e Element) fits(call string) bool {
-	return e.Call == "" || e.Call == call || strings.Contains(e.Token, "-k")
+	return e.Call == "" || e.Call == call || !e.unlike()
+}
+
+// unlike says whether a token says nothing by itself: other calls have the same output.
+func (e Element) unlike() bool { return e.Call != "" && !strings.Contains(e.Token, "-k") }
+
+// standsIn says whether a file holds the element: its token, and for one that says nothing by itself its call_id shortly in front.
+func (e Element) standsIn(data []byte) bool {
+	token := []byte(e.Token)
+	if !e.unlike() || e.Kind == "call" {
+		return bytes.Contains(data, token)
+	}
+	for at := 0; ; at++ {
+		next := bytes.Index(data[at:], token)
+		if next < 0 {
+			return false
+		}
+		at += next
+		if bytes.Contains(data[max(0, at-128):at], []byte(e.Call+`"`)) {
+			return true
+		}
+	}
 }
 
 // found counts the items that are the element.
@@ -251,7 +279,7 @@ func standing(dir string, elements []Element, without ...string) ([]bool, error)
 			return nil //nolint:nilerr // what nobody can decompress tells nothing
 		}
 		for i, e := range elements {
-			stands[i] = stands[i] || bytes.Contains(data, []byte(e.Token))
+			stands[i] = stands[i] || e.standsIn(data)
 		}
 		return nil
 	})
