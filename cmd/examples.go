@@ -53,7 +53,7 @@ var examples = map[string][]sample{
 	},
 	"watch": {
 		{"hist watch", "watch the agents' homes"},
-		{"hist watch --exec 'hist repair --yes \"$HIST_SESSION\"'", "make a copy that resumes of each session found damaged"},
+		{"hist watch --exec 'hist repair \"$HIST_SESSION\"'", "make a copy that resumes of each session found damaged"},
 	},
 	"cache": {
 		{"hist cache status", "what it holds"},

@@ -134,7 +134,7 @@ func exampleOf(rule string) ([]byte, lint.Name, error) {
 
 func listRules(w *bufio.Writer, st *styles) {
 	row := func(name, impact, fix, agents, title string) {
-		fmt.Fprintf(w, "  %-20s %-8s %-9s %-11s %s\n", name, impact, fix, agents, title)
+		fmt.Fprintf(w, "  %-20s  %-7s  %-9s  %-11s  %s\n", name, impact, fix, agents, title)
 	}
 	row("RULE", "IMPACT", "FIX", "AGENT", "WHAT IT FINDS")
 	var families []string

@@ -251,12 +251,26 @@ func repairable(some, all int64) string {
 
 // next says what to type next.
 func (p *textPrinter) next() {
-	line := func(command, does string) { fmt.Fprintf(p.w, "  %-34s %s\n", command, p.st.dim.Sprint(does)) }
+	var lines [][2]string
 	if p.mendable > 0 && p.damaged > 0 && !p.listed {
-		line(format.Command(append([]string{"hist", "repair", "-n"}, p.same...)...), "shows what a repair would change")
-		line(format.Command(append([]string{"hist", "repair"}, p.same...)...), "makes copies that resume")
+		makes := "makes copies that resume"
+		if p.damaged == 1 {
+			makes = "makes a copy that resumes"
+		}
+		lines = append(
+			lines,
+			[2]string{format.Command(append([]string{"hist", "repair", "-n"}, p.same...)...), "shows what a repair would change"},
+			[2]string{format.Command(append([]string{"hist", "repair"}, p.same...)...), makes},
+		)
 	}
 	if p.rule != "" {
-		line("hist explain "+p.rule, "says what that means")
+		lines = append(lines, [2]string{"hist explain " + p.rule, "says what that means"})
+	}
+	widest := 0
+	for _, l := range lines {
+		widest = max(widest, len(l[0]))
+	}
+	for _, l := range lines {
+		fmt.Fprintf(p.w, "  %-*s  %s\n", widest, l[0], p.st.dim.Sprint(l[1]))
 	}
 }

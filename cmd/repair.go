@@ -128,7 +128,7 @@ func (r *repairRun) fits(list []target, operands []string) error {
 func (r *repairRun) all(ctx context.Context, list []target) error {
 	for _, t := range list {
 		if err := r.one(ctx, t); err != nil {
-			// What was repaired before can be taken back.
+			// What was repaired before can be undone.
 			if end := r.print.end(context.WithoutCancel(ctx), r.c, r.run); !errors.Is(err, end) {
 				return errors.Join(err, end)
 			}

@@ -255,8 +255,14 @@ func (p *reportPrinter) mend(e *repair.Entry) string {
 		text = "a part of it comes from " + oneLine(e.From) + ", the rest is lost; a placeholder tells the model so"
 	case e.Lost > 0:
 		text = "its content is lost; a placeholder tells the model so"
+	case e.From != "" && e.Fix == lint.SetAside.String():
+		text = "recovered from " + oneLine(e.From) + "; the rest is " + text
+	case e.From != "" && e.Fix == lint.StandIn.String():
+		text = "recovered from " + oneLine(e.From) + "; a stand-in replaces what can't be known or read"
 	case e.From != "":
 		text += " from " + oneLine(e.From)
+	case e.Fix == lint.Recovered.String():
+		text = "what can be read of it is kept"
 	}
 	switch {
 	case e.Line == 0:

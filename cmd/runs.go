@@ -175,7 +175,7 @@ func (e *env) showRun(c *cli.Context, id string) error {
 	run, err := runs.Load(id)
 	if err != nil {
 		if errors.Is(err, runs.ErrBadID) {
-			return usage("%w", err)
+			return usage("%w; hist runs lists them", err)
 		}
 		return err
 	}

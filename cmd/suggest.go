@@ -2,15 +2,20 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 	"github.com/xrash/smetrics"
 )
 
-// nearest returns the one of the names that was most likely meant, "" if none is near: at most a third of the word may
-// be wrong.
+// nearest returns the one of the names that was most likely meant, "" if none is near: the only one that begins with the
+// word, or the one with the fewest wrong letters, which may be a third of it.
 func nearest(word string, names []string) string {
+	begun := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, strings.ToLower(word)) })
+	if len(begun) == 1 && word != "" {
+		return begun[0]
+	}
 	best, distance := "", len(word)/3+1
 	for _, name := range names {
 		d := smetrics.WagnerFischer(strings.ToLower(word), name, 1, 1, 1)

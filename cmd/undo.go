@@ -15,7 +15,7 @@ import (
 func undoCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "undo", Usage: "undo a repair, byte for byte", ArgsUsage: "[RUN]",
-		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair is undone. If a session has changed\nsince the repair, nothing is undone.",
+		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair that can still be\nundone is. If a session has changed since the repair, nothing is undone.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},
 		},
@@ -33,7 +33,7 @@ func (e *env) undo(c *cli.Context) error {
 	run, err := runs.Load(c.Args().First())
 	if err != nil {
 		if errors.Is(err, runs.ErrBadID) {
-			return usage("%w", err)
+			return usage("%w; hist runs lists them", err)
 		}
 		return err
 	}

@@ -19,7 +19,7 @@ type (
 	Impact = finding.Impact
 	// Fix is how much a repair of a finding can promise.
 	Fix = finding.Fix
-	// Finding is one damage at one place, with the edits that mend it.
+	// Finding is damage at one place, with the edits that repair it.
 	Finding = finding.Finding
 	// Edit is one change of one logical record.
 	Edit = finding.Edit
@@ -48,39 +48,40 @@ type (
 
 // The impacts, from harmless to fatal. Loses and Rejects weigh the same against a threshold.
 const (
-	Notes   = finding.Notes
-	Shows   = finding.Shows
-	Loses   = finding.Loses
-	Rejects = finding.Rejects
-	Blocks  = finding.Blocks
+	Notes   = finding.Notes   // nothing is lost; the finding is only worth knowing
+	Shows   = finding.Shows   // the model is sent the whole history, but the client displays it wrongly
+	Loses   = finding.Loses   // the client resumes, and silently drops, replaces or repeats part of the history
+	Rejects = finding.Rejects // the client resumes, and the model API refuses what it sends
+	Blocks  = finding.Blocks  // the client refuses to resume
 )
 
-// The classes of fix.
+// The fixes, from the one that promises most to the one that promises least. NoFix comes first, because it changes nothing.
 const (
-	NoFix     = finding.NoFix
-	Exact     = finding.Exact
-	Recovered = finding.Recovered
-	StandIn   = finding.StandIn
-	SetAside  = finding.SetAside
+	NoFix     = finding.NoFix     // the finding is only reported
+	Exact     = finding.Exact     // bytes are moved or decoded, or padding is removed; nothing is invented or lost
+	Recovered = finding.Recovered // the content was found elsewhere
+	StandIn   = finding.StandIn   // the content is gone; a placeholder tells the model so
+	SetAside  = finding.SetAside  // bytes that belong nowhere leave the session, and the run's record keeps them
 )
 
 // The operations of an Edit.
 const (
-	Splice   = finding.Splice
-	Remove   = finding.Remove
-	Before   = finding.Before
-	After    = finding.After
-	Renumber = finding.Renumber
-	Restore  = finding.Restore
+	Splice   = finding.Splice   // replace byte ranges inside the record
+	Remove   = finding.Remove   // take the record out
+	Before   = finding.Before   // insert a record in front of it
+	After    = finding.After    // insert a record behind it
+	Renumber = finding.Renumber // from this record on, write ordinals that count up from the record before it
+	Restore  = finding.Restore  // put a lost record back
 )
 
 // Impacts are all impacts, from harmless to fatal.
 var Impacts = finding.Impacts
 
-// ParseImpact reads an impact's name.
+// ParseImpact reads an impact's name, as Impact.String writes it. The error of any other text lists the names.
 func ParseImpact(s string) (Impact, error) { return finding.ParseImpact(s) }
 
-// ParseFix reads a fix's name.
+// ParseFix reads a fix's name, as Fix.String writes it. The error of any other text lists the names; "none" is one, because
+// there is nothing to do.
 func ParseFix(s string) (Fix, error) { return finding.ParseFix(s) }
 
 // Providers are the profiles that Options.Provider takes.
@@ -89,7 +90,7 @@ var Providers = check.Providers
 // Rules is the catalogue, in the order in which it is documented.
 var Rules = catalogue()
 
-// catalogue lists the rules of every agent, each once, and what all agents have before and behind them.
+// catalogue lists the rules of every agent, each once, between those that all agents have.
 func catalogue() []*Rule {
 	list := slices.Clone(normalize.Rules)
 	for _, a := range all.Agents {

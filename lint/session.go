@@ -30,13 +30,13 @@ type Result struct {
 type Summary struct {
 	Agent    string // that wrote it
 	Bytes    int64  // of the uncompressed file
-	Records  int64  // logical records that can be read once mended
+	Records  int64  // logical records that can be read once their lines are repaired
 	Header   session.Info
 	Encoding Encoding
-	// Seen is the number of items of the model's history that the client reads from the file as it is; Items the
-	// number in it once every line is mended.
+	// Seen is how many items of the model's history the client reads from the file as it is, and Items how many there are
+	// once every line is repaired.
 	Seen, Items int64
-	// Lost is the number of items that are known to be missing and can't be had back.
+	// Lost is how many items are known to be missing and can't be recovered.
 	Lost int64
 	// Partial is why the file could not be read to its end, nil if it was.
 	Partial error
@@ -44,9 +44,9 @@ type Summary struct {
 	TooLong bool
 }
 
-// Session lints the session in r. Findings come back sorted by place; the error is ctx's, or wraps ErrUnclaimed. What
-// ends the reading too early (a read error, a broken compressed stream) is in Summary.Partial, with all findings up to
-// there.
+// Session lints the session in r. Its findings are sorted by place. The error is ctx's, or wraps ErrUnclaimed. If something
+// else ends the reading too early, such as a read error, it is in Summary.Partial, and the findings up to there are returned. A
+// compressed stream that breaks off is a finding.
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	return read(ctx, r, opts, &beside{})
 }
@@ -204,7 +204,7 @@ func settled(run *check.Run, checkers []check.Checker) *Result {
 }
 
 // settle gives the findings their final impact. Losses in a part of the history that is no longer sent, because a
-// compaction replaced it or a rollback took it back, become notes.
+// compaction replaced it or a rollback undid it, become notes.
 func settle(run *check.Run, checkers []check.Checker) []Finding {
 	history := run.History()
 	found := run.Findings()

@@ -101,20 +101,31 @@ func (h History) Words() string {
 	if h.Before < h.After {
 		text += fmt.Sprintf("; without the repair it has %d", h.Before)
 	}
-	are := "are"
-	if lost == 1 {
-		are = "is"
-	}
-	switch told := min(h.Told, lost); {
+	told := max(0, min(h.Told, lost))
+	// What the client sent so far and will not send any more need not be lost: it may be a copy.
+	dropped := max(0, min(lost-told, h.Before-h.After-told))
+	lost -= dropped
+	switch {
 	case lost <= 0:
 	case told == lost:
-		text += fmt.Sprintf("; %d %s lost, and the model is told so", lost, are)
+		text += fmt.Sprintf("; %s lost, and the model is told so", are(lost))
 	case told > 0:
-		text += fmt.Sprintf("; %d are lost, and the model is told so of %d", lost, told)
+		text += fmt.Sprintf("; %s lost, and the model is told so of %d", are(lost), told)
 	default:
-		text += fmt.Sprintf("; %d %s lost", lost, are)
+		text += fmt.Sprintf("; %s lost", are(lost))
+	}
+	if dropped > 0 {
+		text += fmt.Sprintf("; %s no longer sent", are(dropped))
 	}
 	return text
+}
+
+// are is a number with its verb.
+func are(n int64) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
 }
 
 // summary says in one sentence what became of all sessions.

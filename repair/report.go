@@ -27,7 +27,7 @@ type Report struct {
 	Mode    string   `json:"mode"`
 	Thread  string   `json:"thread"`           // id of the thread that the repaired session resumes as
 	Resume  []string `json:"resume,omitempty"` // the command and its arguments; empty if nothing was written, or no client would resume it
-	Fix     string   `json:"fix,omitempty"`    // the weakest of all edits
+	Fix     string   `json:"fix,omitempty"`    // the weakest of all edits; empty if there are none
 	Edits   []Entry  `json:"edits"`
 	Totals  Totals   `json:"totals"`
 	Proof   string   `json:"untouched_sha256,omitempty"` // over all untouched lines, the same in source and copy
@@ -40,46 +40,47 @@ type Report struct {
 // Renumber is given instead of a rule for the lines whose ordinals only follow what was added and removed.
 const Renumber = "renumber"
 
-// History is how many items the agent will see.
+// History counts items of the model's history: prompts, answers, reasoning, calls and outputs.
 type History struct {
-	Items  int64 `json:"items"`
-	Before int64 `json:"before"`
-	After  int64 `json:"after"`
-	Told   int64 `json:"told,omitempty"` // how many of the lost ones are replaced by a note to the model
+	Items  int64 `json:"items"`          // in all, with those that are lost
+	Before int64 `json:"before"`         // that the client sends of the session as it is
+	After  int64 `json:"after"`          // that it sends of the repaired session, without placeholders
+	Told   int64 `json:"told,omitempty"` // that are lost, with a placeholder that tells the model so
 }
 
-// Entry is one edit: why, where, and what changed.
+// Entry is one edit: why, where, and what changed. Lines count from 1, and 0 is no line; offsets are bytes of the uncompressed
+// text, from 0.
 type Entry struct {
-	Rule        string    `json:"rule"`
-	Impact      string    `json:"impact"`
-	Fix         string    `json:"fix"`
-	FoundLine   int64     `json:"finding_line,omitempty"` // the line that lint names; the change may be in another
-	Findings    int64     `json:"findings,omitempty"`     // of that rule that the edit mends, if more than one
-	Lost        int64     `json:"lost,omitempty"`         // items of the history that stay lost, in whose place a stand-in is written
-	Line        int64     `json:"line"`
-	Offset      int64     `json:"offset"`
-	LineAfter   int64     `json:"line_after"`
-	OffsetAfter int64     `json:"offset_after"`
-	Reason      string    `json:"reason"`
-	From        string    `json:"from,omitempty"` // where recovered content comes from
-	Also        []string  `json:"also,omitempty"` // other rules mended by the same edit
-	Lines       int64     `json:"lines,omitempty"`
-	Moved       string    `json:"moved,omitempty"` // a database that was moved away
-	Kept        string    `json:"kept,omitempty"`  // the file in the run's record that it is now; "" in a dry run
-	Before      []Excerpt `json:"before,omitempty"`
-	After       []Excerpt `json:"after,omitempty"`
-	MoreBefore  int64     `json:"more_before,omitempty"` // lines, of very many, that are not in Before
-	MoreAfter   int64     `json:"more_after,omitempty"`  // and in After
+	Rule        string    `json:"rule"`                   // of the worst finding, or Renumber
+	Impact      string    `json:"impact"`                 // of that finding
+	Fix         string    `json:"fix"`                    // the weakest of all findings that the edit repairs
+	FoundLine   int64     `json:"finding_line,omitempty"` // that lint names; the change may be in another
+	Findings    int64     `json:"findings,omitempty"`     // of that rule that the edit repairs, if more than one
+	Lost        int64     `json:"lost,omitempty"`         // items of the history that stay lost and are replaced by a stand-in
+	Line        int64     `json:"line"`                   // of the change, in the session
+	Offset      int64     `json:"offset"`                 // of the change, in the session
+	LineAfter   int64     `json:"line_after"`             // of the change, in the copy
+	OffsetAfter int64     `json:"offset_after"`           // of the change, in the copy
+	Reason      string    `json:"reason"`                 // what was wrong, in words
+	From        string    `json:"from,omitempty"`         // where recovered content comes from, in words
+	Also        []string  `json:"also,omitempty"`         // other rules whose findings the edit repairs
+	Lines       int64     `json:"lines,omitempty"`        // Renumber: how many lines, from LineAfter on
+	Moved       string    `json:"moved,omitempty"`        // path of a database that was moved away
+	Kept        string    `json:"kept,omitempty"`         // the file in the run's record that it is now; "" in a dry run
+	Before      []Excerpt `json:"before,omitempty"`       // lines of the session; none if records were added
+	After       []Excerpt `json:"after,omitempty"`        // lines of the copy; none if records were set aside
+	MoreBefore  int64     `json:"more_before,omitempty"`  // how many lines of the change are not in Before
+	MoreAfter   int64     `json:"more_after,omitempty"`   // how many are not in After
 }
 
-// Left is a finding that the repair did not mend.
+// Left is a finding that was not repaired.
 type Left struct {
 	Rule   string `json:"rule"`
 	Impact string `json:"impact"`
-	Fix    string `json:"fix"`
-	Line   int64  `json:"line"`
-	Reason string `json:"reason"`
-	Option string `json:"option,omitempty"` // of hist repair, without which it is not mended
+	Fix    string `json:"fix"`              // what a repair could do if it were allowed to
+	Line   int64  `json:"line"`             // in the session, from 1; 0 for the file as a whole
+	Reason string `json:"reason"`           // what is wrong, in words
+	Option string `json:"option,omitempty"` // of hist repair without which it is not repaired
 }
 
 // MarshalJSON writes an excerpt without the words of the conversation.

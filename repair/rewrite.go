@@ -55,13 +55,13 @@ type rewrite struct {
 	lines    lineMap // which lines of the copy are lines of the session
 }
 
-// Totals counts records.
+// Totals counts logical records. One that only got another ordinal is counted in Read alone.
 type Totals struct {
-	Read      int64 `json:"read"`
-	Untouched int64 `json:"untouched"`
+	Read      int64 `json:"read"`      // of the session
+	Untouched int64 `json:"untouched"` // byte for byte the same in the copy
 	Edited    int64 `json:"edited"`
 	Added     int64 `json:"added"`
-	SetAside  int64 `json:"set_aside"`
+	SetAside  int64 `json:"set_aside"` // that left the session
 }
 
 // Run writes the mended session to w. If w is a sum.Tee to which nothing has been written, its sum is also used for what the

@@ -24,16 +24,16 @@ var (
 	ErrInUse = inuse.ErrBusy
 	// ErrChanged says that the session was written while it was repaired.
 	ErrChanged = source.ErrChanged
-	// ErrMovedOn says that a file is no longer what the repair left there, so that it was not taken back.
+	// ErrMovedOn says that a file is no longer what the repair left there, so the repair was not undone.
 	ErrMovedOn = runs.ErrMovedOn
 )
 
 // Undone is one file that Undo dealt with.
 type Undone = runs.Undone
 
-// Undo takes a repair back: what it replaced comes back byte for byte, and what it made goes. run is the whole id, as
-// Report.Run has it. First all files are looked at, and if one must stay as it is, nothing is changed. An error later than that
-// comes with what was done; a second call goes on from there.
+// Undo undoes a repair: what it replaced is restored byte for byte, and what it made is removed. run is the whole id, as in
+// Report.Run. All files are checked first, and if one of them must stay as it is, nothing is changed. A later error comes with
+// what was done; another call goes on from there.
 func Undo(ctx context.Context, run string) ([]Undone, error) {
 	r, err := runs.Load(run)
 	if err != nil {
@@ -45,8 +45,8 @@ func Undo(ctx context.Context, run string) ([]Undone, error) {
 	return r.Undo(ctx, Claims{HomeOf: func(string) string { return "" }, Dependants: homes.DependantsOfMany()})
 }
 
-// Claims keeps clients from the files of a run while it is taken back. HomeOf tells in which agent's home a file lies, for
-// the records of older versions, which do not say. Dependants lists the sessions that rely on a file's bytes; nil: each time,
+// Claims keeps clients from the files of a run while it is undone. HomeOf says in which agent's home a file lies, for records
+// of older versions of hist, which do not say so. Dependants lists the sessions that rely on a file's bytes; nil: each time,
 // every header of the home is read.
 type Claims struct {
 	HomeOf     func(path string) string
@@ -75,7 +75,7 @@ func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	if f.Mode != runs.InPlace {
 		return nil
 	}
-	return dependants(ctx, c.Dependants, c.home(f), f.Target, f.DiffersFrom, "taking the repair back would move those")
+	return dependants(ctx, c.Dependants, c.home(f), f.Target, f.DiffersFrom, "undoing the repair would move those")
 }
 
 // Claim takes the thread's lock, and keeps what the client's database holds of the session as it is. Of a database it takes
@@ -97,7 +97,7 @@ func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (runs.Clai
 	return claim, nil
 }
 
-// claim is a file of a run that is being taken back.
+// claim is a file of a run that is being undone.
 type claim struct {
 	run          *runs.Run
 	file         *runs.File

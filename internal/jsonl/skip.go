@@ -19,13 +19,8 @@ func (s *Scanner) skip(line []byte, i, depth int) int {
 				s.kinds.push(kinds)
 			}
 			open++
-			if depth+open > s.verdict.Depth {
-				s.verdict.Depth = depth + open
-			}
-			i++
-			if i < len(line) && line[i] <= ' ' {
-				i = space(line, i)
-			}
+			s.verdict.Depth = max(s.verdict.Depth, depth+open)
+			i = space(line, i+1)
 			if c == '{' {
 				kinds = kinds<<1 | 1
 				if i >= len(line) || line[i] != '}' {

@@ -73,7 +73,7 @@ func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*
 		c.add("Save", "the last turn did not save its work by the tool that the turns before it used: save it now")
 	}
 	if n := f.damaged(); n > 0 {
-		c.add("Session file", fmt.Sprintf("findings that are more than notes: %d; `hist lint` names them, `hist repair` mends them", n))
+		c.add("Session file", fmt.Sprintf("findings that are more than notes: %d; `hist lint` names them, `hist repair` fixes them", n))
 	}
 	return c, nil
 }

@@ -237,7 +237,7 @@ func (r *Run) announce(f *File, tmp string, check func(tmp string) error) error 
 	r.Manifest.Files = append(r.Manifest.Files, *f)
 	err := r.record(at, true)
 	if err != nil {
-		r.Manifest.Files = r.Manifest.Files[:at] // nothing is to be taken back of it
+		r.Manifest.Files = r.Manifest.Files[:at] // there is nothing to undo
 	}
 	return err
 }

@@ -202,8 +202,17 @@ func newest() (*Run, error) {
 	if len(bad) > 0 {
 		return nil, joined(bad)
 	}
-	return nil, fmt.Errorf("%w: there is nothing to undo", ErrNoRun)
+	return nil, nothingToUndo{}
 }
+
+// nothingToUndo is ErrNoRun in the words of someone who named no run.
+type nothingToUndo struct{}
+
+func (nothingToUndo) Error() string {
+	return "there is nothing to undo: every repair on record has been undone, or there is none; hist runs lists them"
+}
+
+func (nothingToUndo) Is(target error) bool { return target == ErrNoRun }
 
 // Unread is a run of which something can't be read.
 type Unread struct {

@@ -58,15 +58,31 @@ func (e *env) check(ctx context.Context, run plan.Run, threshold lint.Impact) er
 		all.merge(d)
 	}
 	if len(missing) > 0 {
-		are, them := "are", "them"
-		if len(missing) == 1 {
-			are, them = "is", "it"
-		}
-		return fmt.Errorf("%d of %s %s missing, run %s again: hist-fleet lint %s --shard %s", len(missing), count(int64(len(p.Parts)), "shard", "shards"), are, them, run,
-			strings.Join(missing[:min(len(missing), 10)], ", "))
+		return lacking(missing, len(p.Parts), run)
 	}
-	return e.verdict(all, p.Young, all.reaches(threshold))
+	err = e.verdict(all, p.Young, all.reaches(threshold))
+	if all.damaged() > 0 {
+		fmt.Fprintf(e.err, "hist-fleet repair %s --shard I/%d --to STORE writes repaired copies\n", run, len(p.Parts))
+	}
+	return err
 }
+
+// lacking is the error of a run of which some shards have not written their rows, with the command that does so.
+func lacking(missing []string, of int, run plan.Run) error {
+	again := fmt.Sprintf("hist-fleet lint %s --shard %s", run, missing[0])
+	shards := count(int64(of), "shard", "shards")
+	if len(missing) == 1 {
+		return fmt.Errorf("1 of %s is missing; run it again: %s", shards, again)
+	}
+	names := strings.Join(missing[:min(len(missing), maxNamed)], ", ")
+	if len(missing) > maxNamed {
+		names += ", …"
+	}
+	return fmt.Errorf("%d of %s are missing (%s); run each of them again: %s", len(missing), shards, names, again)
+}
+
+// maxNamed is how many missing shards are named.
+const maxNamed = 10
 
 // reaches says whether a session has a finding at or above a threshold.
 func (d *done) reaches(threshold lint.Impact) bool {

@@ -234,11 +234,15 @@ func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 	return reached
 }
 
+// damaged is how many sessions have a finding that is more than a note.
+func (d *done) damaged() int64 {
+	return d.Worst["blocks"] + d.Worst["loses"] + d.Worst["rejects"] + d.Worst["shows"]
+}
+
 // verdict prints the numbers of a run and returns its exit code; young is how many sessions were left out as too young.
 func (e *env) verdict(d *done, young int64, reached bool) error {
-	damaged := d.Worst["blocks"] + d.Worst["loses"] + d.Worst["rejects"] + d.Worst["shows"]
 	fmt.Fprintf(e.err, "%s, %d damaged, %d unreadable, %d changed meanwhile, %d of no known agent, %d unchanged since an earlier run, %d too young\n",
-		count(d.Rows, "session", "sessions"), damaged, d.Outcomes[work.Unreadable], d.Outcomes[work.Changed], d.Outcomes[work.Unclaimed], d.Outcomes[work.Cached], young)
+		count(d.Rows, "session", "sessions"), d.damaged(), d.Outcomes[work.Unreadable], d.Outcomes[work.Changed], d.Outcomes[work.Unclaimed], d.Outcomes[work.Cached], young)
 	switch {
 	case d.Rows == 0 && young > 0:
 		return &codeError{exitIO, fmt.Errorf("no session is old enough; --min-age 0s includes those that may still be being written")}

@@ -43,7 +43,7 @@ const exitHelp = `EXIT STATUS:
    0  nothing at or above the threshold, or done
    1  findings at or above --fail-on (lint of a whole store, check), or something left unrepaired (repair) or not undone (undo)
    2  the command line is wrong
-   3  something could not be read or written, or a shard is missing; the rest was done`
+   3  something could not be read or written, a shard is missing, or the command was interrupted; the rest was done`
 
 // version is set by the linker for a release.
 var version = ""
@@ -142,7 +142,7 @@ func (e *env) command() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "hist-fleet", Usage: "lint and repair the session files of AI coding agents in object storage", Version: programVersion(),
-		Description: "A store is s3://BUCKET/PREFIX or a directory. The S3 service and the credentials are taken from the environment\n" +
+		Description: "A store is s3://BUCKET/PREFIX or a directory. The S3 service and its credentials come from the environment\n" +
 			"(AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY …).\n\n" + exitHelp,
 		Writer: e.out, ErrWriter: e.err, HideHelpCommand: true, Commands: commands, OnUsageError: onUsage,
 		DisableSliceFlagSeparator: true,
@@ -159,7 +159,7 @@ func (e *env) command() *cli.Command {
 // operand returns the one address that a command takes.
 func operand(c *cli.Command, what string) (string, error) {
 	if n := c.Args().Len(); n != 1 {
-		return "", usage("want one address, %s, got %d; see %s --help", what, n, c.FullName())
+		return "", usage("%s takes one address, %s, and got %d; see %s --help", c.Name, what, n, c.FullName())
 	}
 	return c.Args().First(), nil
 }
@@ -172,7 +172,7 @@ func runOf(c *cli.Command) (plan.Run, error) {
 	}
 	run, ok := plan.ParseRun(address)
 	if !ok {
-		return plan.Run{}, usage("%s is not a run: want what hist-fleet plan printed, OUTPUT/runs/RUN", address)
+		return plan.Run{}, usage("%s is not a run; name it as hist-fleet plan printed it: OUTPUT/runs/RUN", address)
 	}
 	return run, nil
 }

@@ -81,13 +81,10 @@ func (e *env) plan(ctx context.Context, c *cli.Command, shards int) (*plan.Plan,
 	if err != nil {
 		return nil, run, err
 	}
-	fmt.Fprintf(e.err, "%s to read (%d MB), %d unchanged since %s, %d too young\n", count(p.Objects, "session", "sessions"), p.Bytes>>20, p.Carried, orNone(p.Previous), p.Young)
-	return p, run, nil
-}
-
-func orNone(run string) string {
-	if run == "" {
-		return "no earlier run"
+	unchanged := ""
+	if p.Previous != "" {
+		unchanged = fmt.Sprintf(", %d unchanged since %s", p.Carried, p.Previous)
 	}
-	return run
+	fmt.Fprintf(e.err, "%s to read (%d MB)%s, %d too young\n", count(p.Objects, "session", "sessions"), p.Bytes>>20, unchanged, p.Young)
+	return p, run, nil
 }

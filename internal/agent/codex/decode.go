@@ -44,8 +44,7 @@ func (Decoder) Decode(rec *session.Record) {
 	}
 }
 
-// lineTypes is what each top-level type means. Of those that only have their name none carries model history (codex-format
-// as of 0.169).
+// lineTypes is what each top-level type means, up to 0.169. A type that only gets a name here holds no history of the model.
 var lineTypes = namesOf(map[string]func(*session.Record){
 	"session_meta": func(rec *session.Record) {
 		rec.Kind, rec.Type = session.Header, "session_meta"

@@ -69,9 +69,9 @@ func standInText(tool Tool) string {
 	return standInHead + "The tool may have run: check the state before running it again."
 }
 
-// OutputFrom rebuilds the output of a call from an event that carries the same content (codex-format: item_completed,
-// exec_command_end, mcp_tool_call_end, patch_apply_end, dynamic_tool_call_response), in the shape in which the
-// client itself gives that tool's output to the model. The error says what the event lacks.
+// OutputFrom rebuilds the output of a call from an event with the same content (item_completed, exec_command_end,
+// mcp_tool_call_end, patch_apply_end or dynamic_tool_call_response), in the form in which the client itself sends that tool's
+// output to the model. The error says what the event lacks.
 func OutputFrom(tool Tool, evidence []byte) ([]byte, error) {
 	stamp := gjson.GetBytes(evidence, "timestamp").String()
 	ev, kind := eventOf(evidence)

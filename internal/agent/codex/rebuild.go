@@ -245,22 +245,23 @@ func NewTurnAborted(turnID, timestamp string) []byte {
 // lostAnswer is what the model is told in the place of an answer of which nothing is left.
 const lostAnswer = "[hist: records are lost about here: at least one answer of yours, and what the tools said to it; check the state before you rely on it]"
 
-// LostAnswer writes a message to the model that says so.
+// LostAnswer writes a message that tells the model that at least one of its answers is lost here.
 func LostAnswer(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: lostAnswer}})
 }
 
-// IsLostAnswer says whether a record is that message.
+// IsLostAnswer says whether a record is a message that LostAnswer has written.
 func IsLostAnswer(rec *session.Record) bool {
 	return string(rec.Role) == "developer" && bytes.Contains(FirstText(rec), []byte(lostAnswer))
 }
 
-// LostPrompt writes a message to the model that says that the prompt that stood here is lost.
+// LostPrompt writes a message that tells the model that a prompt is lost here.
 func LostPrompt(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: "[hist: the user's prompt that stood here is lost]"}})
 }
 
-// LostPast writes a message to the model that says that what a fork inherited is lost, from here on in part or as a whole.
+// LostPast writes a message that tells the model that what its thread inherited from another one is lost: all of it, or the
+// rest from here on.
 func LostPast(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{
 		Type: "input_text", Text: "[hist: this thread was forked from another one; the rest of what it inherited is lost from here on, up to where it went on by itself]",

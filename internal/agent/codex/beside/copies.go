@@ -5,8 +5,6 @@ import (
 	"context"
 	"hash/maphash"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
-	"github.com/hist-cli/hist/internal/source"
 )
 
 // copies finds records that a session has lost in other files that hold the same ones: its compressed twin, its copy in the
@@ -259,104 +256,12 @@ func (c *copies) behindTime(rec *session.Record) uint64 {
 	return mark(c.seed, rec.Raw[rec.Spans[codex.FieldTimestamp].End:])
 }
 
-// candidate is a file that may hold records of the session.
-type candidate struct {
-	path string
-	kind relation
-}
-
-// candidates are the files that may hold the same records, the nearest first. As long as there is no record by which a parent
-// or a fork could be compared, they are those of the session itself.
-func (c *copies) candidates(ctx context.Context, h session.Info) (list []candidate) {
-	lost, kind := c.any || c.dead || c.jumped, aCopy
-	if c.unrepaired() && (c.jumped || len(c.files()) > 1) {
-		kind = aTwin
-	}
-	add := func(kind relation, paths []string) {
-		for _, path := range paths {
-			list = append(list, candidate{path, kind})
-		}
-	}
-	add(kind, c.files())
-	if c.older != nil {
-		add(aCopy, c.older())
-	}
-	if lost {
-		add(kind, c.forks.copies(ctx, c.dir, c.name))
-	}
-	if len(c.records) == 0 {
-		return list
-	}
-	if h.ForkedFrom != "" {
-		if found, err := home.Find(ctx, c.dir, h.ForkedFrom); err == nil {
-			add(aRelative, found)
-		}
-	}
-	if c.any || c.dead {
-		add(aRelative, c.forks.of(ctx, c.dir, c.name.ThreadID))
-	}
-	return list
-}
-
-// doubled says whether the session lies in the home twice, and hist has repaired neither file: what it takes out stands in the other
-// one for good.
-func (c *copies) doubled() bool { return len(c.files()) > 1 && c.unrepaired() }
-
-func (c *copies) unrepaired() bool { return c.older == nil || len(c.older()) == 0 }
-
-// files are those of the home that have the session's name, plain or compressed, in the folder of its day or in the archive.
-func (c *copies) files() (list []string) {
-	day := ""
-	if t, err := time.Parse("2006-01-02T15-04-05", c.name.Time); err == nil {
-		day = filepath.Join(c.dir, "sessions", t.Format("2006"), t.Format("01"), t.Format("02"))
-	}
-	for _, dir := range []string{day, filepath.Join(c.dir, "archived_sessions")} {
-		for _, base := range []string{c.base, c.base + ".zst"} {
-			if path := filepath.Join(dir, base); dir != "" {
-				if _, err := os.Stat(path); err == nil {
-					list = append(list, path)
-				}
-			}
-		}
-	}
-	return list
-}
-
-func headerOf(ctx context.Context, path string) (session.Info, bool) {
-	line := headerLine(ctx, path)
-	return codex.ReadHeader(line), line != nil
-}
-
-// headerLine is the first line of a session's file if it is a header; nil if it is none, or can't be read.
-func headerLine(ctx context.Context, path string) []byte {
-	src, err := source.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer src.Close()
-	line := bytes.TrimRight(firstLine(ctx, src), "\r\n")
-	dec := codex.Decoder{}
-	v := jsonl.NewScanner(dec.Shape()).Scan(line, make([]jsonl.Span, dec.Paths()))
-	if v.Fault != jsonl.None || v.Surrogate >= 0 || !(codex.Agent{}).IsHeader(line) {
-		return nil // it may be the damaged header of the session itself
-	}
-	return line
-}
-
 func (c *copies) lost(rec *session.Record, behind int, path string) check.Lost {
 	lost := check.Lost{Ordinal: -1, Behind: behind, Placed: true, At: codex.Time(rec), Line: bytes.Clone(rec.Raw), From: within(c.dir, path)}
 	if rec.Ordinal.State == session.GoodOrdinal {
 		lost.Ordinal = rec.Ordinal.Value
 	}
 	return lost
-}
-
-// within names a file in a report, without what is the same for all of its home.
-func within(home, path string) string {
-	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
 }
 
 // decode reads a record of a copy, nil if it is none. It is valid until the next one is read.

@@ -37,12 +37,17 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: l}})
 	}
 	f.Fix, f.Source = lint.Recovered, "the ancestors' records"
-	if whole {
-		f.Message += fmt.Sprintf("; all %d records that it inherits are still there, and become its own", len(lines))
-	} else {
+	switch n := len(lines); {
+	case whole:
+		f.Message += fmt.Sprintf("; all %d records that it inherits are still there, and become its own", n)
+	case n == 0:
+		f.Message += "; none of the records that it inherits can be identified; the model is told that they are lost"
+	default:
+		f.Message += fmt.Sprintf("; %d of the records that it inherits can be identified, and become its own; the model is told that the others are lost", n)
+	}
+	if !whole {
 		f.Fix, f.Lost = lint.StandIn, 1
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.LostPast(gjson.GetBytes(line, "timestamp").String())}})
-		f.Message += fmt.Sprintf("; of the records that it inherits %d are certain and become its own; the model is told that the others are lost", len(lines))
 	}
 	if len(lines) == 0 {
 		f.Source = ""

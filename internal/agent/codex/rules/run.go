@@ -22,10 +22,11 @@ type run struct {
 	paginated bool
 }
 
-// NewCheckers makes Codex's checkers for one session; its history is codex.NewHistory's. Order matters in four places:
-// the header tells the others the mode, an item that the client can't read is none for those that come later, the calls
-// and then the messages take the holes that they fill before a restart is looked for in what is left of them, and the
-// restart rules ask for the turn in hand before the next one begins.
+// NewCheckers makes Codex's checkers for one session; its history is codex.NewHistory's. Their order matters:
+//   - the header comes first, because it tells the others the mode;
+//   - then the items: one that the client can't read does not exist for the checkers after it;
+//   - calls, and after them messages, claim the holes that they fill, before the restart rules look at those that are left;
+//   - the restart rules come before the turns, because they ask for the current turn before the next one begins.
 func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
 	s := &run{Run: of, opts: of.Options(), holes: of.Holes(), history: history, client: of.Options().For[codex.Agent{}.Name()]}
 	s.setHeader(session.Info{}, session.Pos{})

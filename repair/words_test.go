@@ -1,0 +1,22 @@
+package repair
+
+import "testing"
+
+// TestHistoryWords: what is lost for good, what a placeholder stands for, and what is merely sent no longer, such as a copy, are
+// told apart.
+func TestHistoryWords(t *testing.T) {
+	const will = "the model will have "
+	for want, h := range map[string]History{
+		will + "all 5 items of the history":                                                                  {Items: 5, Before: 5, After: 5},
+		will + "all 5 items of the history; without the repair it has 4":                                     {Items: 5, Before: 4, After: 5},
+		will + "4 of 5 items of the history; 1 is lost":                                                      {Items: 5, Before: 4, After: 4},
+		will + "4 of 5 items of the history; 1 is no longer sent":                                            {Items: 5, Before: 5, After: 4},
+		will + "4 of 5 items of the history; 1 is lost, and the model is told so":                            {Items: 5, Before: 5, After: 4, Told: 1},
+		will + "3 of 6 items of the history; 2 are lost, and the model is told so of 1; 1 is no longer sent": {Items: 6, Before: 5, After: 3, Told: 1},
+		will + "3 of 6 items of the history; without the repair it has 2; 3 are lost":                        {Items: 6, Before: 2, After: 3},
+	} {
+		if got := h.Words(); got != want {
+			t.Errorf("%+v: %q, want %q", h, got, want)
+		}
+	}
+}
