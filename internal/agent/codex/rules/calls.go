@@ -370,6 +370,7 @@ func (c *callChecker) finish() {
 		c.withoutCall(out)
 	}
 	c.looseNotes()
+	c.tornAlone()
 	clear(c.open)
 	clear(c.early)
 	clear(c.loose)

@@ -1,17 +1,22 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // tornCall is a dead line that begins like a tool call.
 type tornCall struct {
-	at   session.Pos
-	call codex.TornCall
-	used bool
+	at     session.Pos
+	offset int64
+	call   codex.TornCall
+	turn   int64
+	used   bool
 }
 
 // isFollowedBy says whether the record with an ordinal is the call's next: between a script's call and its first result the client
@@ -30,7 +35,7 @@ func (c *callChecker) tornCall(rec *session.Record) {
 	}
 	// A name with garbage in it would make a call that the API refuses.
 	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= codex.MaxToolName && codex.InName.All([]byte(call.Name)) {
-		c.torn = append(c.torn, &tornCall{at: rec.Pos, call: call})
+		c.torn = append(c.torn, &tornCall{at: rec.Pos, offset: rec.Offset, call: call, turn: c.turn})
 	}
 }
 
@@ -61,4 +66,25 @@ func (c *callChecker) tornScript(first int64) *tornCall {
 		}
 	}
 	return nil
+}
+
+// tornAlone reports the cut calls to which nothing else belongs. The model is told as much of each as can be read, and that its outcome is
+// not known: it may have run. Without its call_id a call may be one that stands elsewhere.
+func (c *callChecker) tornAlone() {
+	for _, t := range c.torn {
+		id := t.call.CallID
+		if t.used || id == "" || t.call.CutID || t.call.Input == "" || c.known(id) || c.run.opts.Live && t.turn == c.turn && !c.ended {
+			continue
+		}
+		c.report(finding.Finding{
+			Rule: ruleLostPair, Impact: finding.Loses, Fix: finding.StandIn, Pos: t.at, Offset: t.offset, Record: "response_item/" + t.call.Type, Lost: 2,
+			Source:  fmt.Sprintf("the readable part of line %d", t.at.Line),
+			Message: fmt.Sprintf("the call %s (%s) is cut, and has no output: the model does not see that it was made", check.Clip([]byte(id), 40), check.Clip([]byte(t.call.Name), 40)),
+			Edits: []finding.Edit{
+				{At: t.at, Op: finding.Before, New: finding.Content{Literal: t.call.Line(id)}},
+				{At: t.at, Op: finding.Before, New: finding.Content{Literal: codex.StandIn(t.call.Tool(), t.call.Timestamp)}},
+			},
+			IDs: id,
+		})
+	}
 }
