@@ -101,6 +101,10 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	fork, tip := t.forkOf(c, head), t.tip
 	winner := fork.winner
+	if c.sameCalls(tip, head.up) { // a client that reads both outputs has only to begin at the right end
+		c.pointAt(d, end, false)
+		return end
+	}
 	if winner == nil {
 		c.hang(head, tip, d)
 		return end
@@ -128,6 +132,15 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		c.pointAt(d, end, false)
 	}
 	return end
+}
+
+// sameCalls says whether two records are outputs of calls that one answer made at once.
+func (c *Checker) sameCalls(one, other *node) bool {
+	if one.role != roleResult || other.role != roleResult || one == other {
+		return false
+	}
+	a, b := c.callOf(one), c.callOf(other)
+	return a != nil && b != nil && a != b && a.msg != "" && a.msg == b.msg
 }
 
 // complete says whether a turn may follow a record: no call is open there.

@@ -124,9 +124,11 @@ func byAnswerBegunAnew(c *Checker, b *sideBranch) fate {
 	return leftIf(neither || b.head.msg != "" && b.head.msg == b.prompt.msg)
 }
 
-// byRewind knows branches of which the client has noted a rewind.
+// byRewind knows branches of which the client has noted a rewind. Where one goes on behind what another has left so, both are at
+// work.
 func byRewind(c *Checker, b *sideBranch) fate {
-	return leftIf(b.prompt.isPrompt() && c.rewound(b.prompt) && leftFor(b.prompt, b.head) || c.rewound(b.head))
+	left := b.prompt.isPrompt() && c.rewound(b.prompt) && leftFor(b.prompt, b.head)
+	return leftIf(left || c.rewound(b.head) && !(b.prompt.isPrompt() && goesOnBeside(b.prompt, b.trunk.tip, b.head)))
 }
 
 // byTimes knows branches that no rewind explains: who comes later in the file was written earlier, or something was said on

@@ -147,6 +147,14 @@ func TestLostBranches(t *testing.T) {
 			line("user", "u3", "a1", asked("three"), at("2.1.100", "02:40")), line("assistant", "a3", "u3", said("m3", "ok"), `,"version":"2.1.100"`),
 			line("user", "u2", "a1", asked("two"), at("2.1.100", "02:00")), line("assistant", "a2", "u2", said("m2", "so"), at("2.1.100", "02:08")),
 		},
+		"a turn begun with a rewind, while another client goes on with what that has left": {
+			line("user", "u1", "", asked("one"), at("2.1.330", "01:00")), line("assistant", "a1", "u1", said("m1", "yes"), at("2.1.330", "01:08")),
+			line("user", "u2", "a1", asked("two"), at("2.1.330", "02:00")), line("assistant", "a2", "u2", said("m2", "so"), at("2.1.330", "02:08")),
+			line("user", "u3", "a1", asked("three"), at("2.1.330", "03:00")),
+			`{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
+			line("user", "u4", "a2", asked("four"), at("2.1.330", "03:02")), line("assistant", "a3", "u3", said("m3", "ok"), at("2.1.330", "03:08")),
+			line("assistant", "a4", "u4", said("m4", "go"), at("2.1.330", "03:10")), `{"type":"last-prompt","leafUuid":"a4","sessionId":"s"}`,
+		},
 		"an answer on which an earlier one was left, in front of a rewind": {
 			line("user", "u1", "", asked("one"), at("2.1.330", "01:00")), line("assistant", "a1", "u1", said("m1", "let me look"), at("2.1.330", "01:08")),
 			line("assistant", "a2", "u1", said("m2", "yes"), at("2.1.330", "01:16")), line("user", "u2", "a2", asked("two"), at("2.1.330", "02:00")),
