@@ -103,6 +103,28 @@ func TestMovedWhereItTellsOfTheSession(t *testing.T) {
 	}
 }
 
+// So is one whose rows of the session a repair can't keep, or can't clear: it was refused.
+func TestMovedWhereRowsAreStuck(t *testing.T) {
+	for _, table := range []string{"thread_items", "items_by_thread"} {
+		home, path, _ := inHome(t)
+		database := filepath.Join(home, "thread_history_1.sqlite")
+		spoiledBehind(t, database, table, 1<<20)
+		rep, err := Do(t.Context(), Job{Path: path, Home: home, Mode: InPlace, MoveDatabases: true})
+		if err != nil || rep.Unrepaired() {
+			t.Fatalf("%s: %+v (%v)", table, rep, err)
+		}
+		if _, err := os.Lstat(database); err == nil {
+			t.Errorf("%s: the database is still there", table)
+		}
+		if err := undo(t, rep.Run); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(database); err != nil {
+			t.Errorf("%s: the database is not back (%v)", table, err)
+		}
+	}
+}
+
 // What keeps the client from a home is also moved where the session takes more than one pass, as forks do, and said to be left if it
 // is not to be moved: the text that a pass leaves is not compared with its home.
 func TestMovedAfterSeveralPasses(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,12 @@ func TestInPlaceBesideDamagedPart(t *testing.T) {
 // spoiled makes a database as a client keeps it, and overwrites with zeros the page in which a table begins.
 func spoiled(t *testing.T, path, table string) {
 	t.Helper()
+	spoiledBehind(t, path, table, 0)
+}
+
+// spoiledBehind does so with a view that has read so many bytes of the session.
+func spoiledBehind(t *testing.T, path, table string, read int) {
+	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -229,9 +236,11 @@ func spoiled(t *testing.T, path, table string) {
 		CREATE TABLE backfill_state (id INTEGER PRIMARY KEY, status TEXT NOT NULL);
 		CREATE TABLE thread_turns (thread_id TEXT, turn_id TEXT, rollout_byte_offset INTEGER, rollout_ordinal INTEGER);
 		CREATE TABLE thread_items (thread_id TEXT, turn_id TEXT, item_id TEXT);
+		CREATE INDEX items_by_thread ON thread_items (thread_id);
+		INSERT INTO thread_items VALUES ('` + killedID + `', 'turn', 'item');
 		CREATE TABLE thread_history_projection_state (thread_id TEXT, next_rollout_byte_offset INTEGER, next_rollout_ordinal INTEGER);
 		INSERT INTO threads VALUES ('` + killedID + `', '', 0);
-		INSERT INTO thread_history_projection_state VALUES ('` + killedID + `', 0, 0)`)
+		INSERT INTO thread_history_projection_state VALUES ('` + killedID + `', ` + strconv.Itoa(read) + `, 0)`)
 	if err == nil {
 		err = db.QueryRow("SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?", table).Scan(&page, &size)
 	}

@@ -64,6 +64,9 @@ func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
 		return err
 	}
 	f.Rows, f.RowsSHA256, err = run.KeepRows(filepath.Base(w.Source.Real), func(to io.Writer) error { return views.SaveView(ctx, w.Source.Real, to) })
+	if errors.Is(err, agent.ErrSchema) && w.foundDamaged(views.ViewName()) {
+		return nil // where it is moved away, all of it is kept
+	}
 	if err != nil {
 		return fmt.Errorf("keeping what the client's database holds of the session: %w", err)
 	}
@@ -116,6 +119,9 @@ func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
 	n, err := views.RewindView(ctx, w.Source.Real, f.RowsSHA256, w.viewFrom())
 	if err != nil {
 		w.cleared = false // it is one transaction
+		if errors.Is(err, agent.ErrSchema) && w.foundDamaged(views.ViewName()) {
+			return nil // where it is moved away, the client makes all of it anew
+		}
 		return err
 	}
 	failpoint.At("cleared")

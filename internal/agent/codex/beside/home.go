@@ -34,6 +34,8 @@ type Home struct {
 	index func() (map[string]string, error)
 	// damaged are the databases that no client can read.
 	damaged func() []store.Damaged
+	// unsound is the client's view of all sessions, if a repair could not change it.
+	unsound func() []store.Damaged
 	// databases are the files of the databases that are asked about each session.
 	databases  func() []string
 	agreements Agreements
@@ -73,6 +75,7 @@ func Open(ctx context.Context, dir string) *Home {
 		index:     sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
 		databases: sync.OnceValue(func() []string { return home.AskedFiles(dir) }),
 		damaged:   sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
+		unsound:   sync.OnceValue(func() []store.Damaged { return store.UnsoundProjection(ctx, dir) }),
 		unasked: sync.OnceValues(func() (map[string]bool, error) {
 			threads, err := known(store.Threads(ctx, dir))
 			ids := map[string]bool{}
@@ -126,11 +129,17 @@ func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result,
 	}
 	projection, err := h.projection(ctx, src, res, name.RolloutID)
 	unread, err := h.unread(ctx, name, err)
+	if err == nil && len(unread) == 0 && (len(projection) > 0 || slices.ContainsFunc(res.Findings, moves)) {
+		unread = h.unsound()
+	}
 	if err == nil && len(projection) == 0 && len(unread) == 0 {
 		keep()
 	}
 	return projection, unread, err
 }
+
+// moves says whether the repair of a finding may move what the client's view has read.
+func moves(f lint.Finding) bool { return f.Fix != lint.NoFix && f.Impact >= lint.Loses }
 
 // ofFile is a finding about a file as a whole.
 func ofFile(rule *lint.Rule, message string) lint.Finding {

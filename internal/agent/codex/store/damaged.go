@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -70,6 +71,40 @@ func DamagedProjection(ctx context.Context, home, rolloutID string) []Damaged {
 		_, _, err := Projected(ctx, home, rolloutID)
 		return err
 	})
+}
+
+// UnsoundProjection looks whether the tables of the projection are sound, and their indexes: a repair has to clear rows of them. It reads
+// all of them, which is a few milliseconds for each MiB.
+func UnsoundProjection(ctx context.Context, home string) []Damaged {
+	if halfOpen(pathOf(home, historyFile)) || unsound(ctx, home) == "" {
+		return nil
+	}
+	time.Sleep(secondLook)
+	if why := unsound(ctx, home); why != "" {
+		return []Damaged{{historyFile, why, true}}
+	}
+	return nil
+}
+
+// unsound is what SQLite says of the first damaged place, "" if there is none.
+func unsound(ctx context.Context, home string) (why string) {
+	db, path, err := open(ctx, home, historyFile, readOnly)
+	if db == nil || err != nil {
+		return whyDamaged(err)
+	}
+	defer db.Close()
+	err = query(ctx, db, path, func(rows *sql.Rows) error {
+		var told string
+		if err := rows.Scan(&told); err != nil {
+			return err
+		}
+		if told != "ok" && why == "" {
+			lines := strings.Split(strings.TrimSpace(told), "\n")
+			why = lines[len(lines)-1] // the first one names the database
+		}
+		return nil
+	}, "PRAGMA quick_check(1)")
+	return cmp.Or(why, whyDamaged(err))
 }
 
 func damagedPart(home, name string, look func() error) []Damaged {
