@@ -6,7 +6,7 @@ import (
 )
 
 // Newest is the newest version that has been measured.
-const Newest = "2.1.330"
+const Newest = "2.1.331"
 
 // before says whether version a is older than b; what is no version is not.
 func before(a, b string) bool {
