@@ -110,7 +110,7 @@ func (c *Checker) promptAbove(n *node) *echo {
 		return nil
 	}
 	earlier := c.promptsInFront(n)
-	if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] }) {
+	if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil }) {
 		return nil
 	}
 	return e

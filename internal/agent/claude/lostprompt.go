@@ -158,19 +158,22 @@ func (c *Checker) echoBefore(line, from int64) *echo {
 // echoAfter is the first prompt that is told behind itself, on a line between two. What is told in front of the answer may be
 // the prompt before, once more: the client notes at the end of a turn, too, how that began.
 func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
-	var earlier map[uint64]bool
+	var earlier map[uint64]*node
 	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].at.Line < until; i++ {
 		e := &c.echoes[i]
 		if !e.late {
 			continue
 		}
-		if e.at.Line < answer.pos().Line {
-			if earlier == nil {
-				earlier = c.promptsInFront(answer)
-			}
-			if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] }) || c.putBackLately(e.words()) {
-				continue
-			}
+		if earlier == nil {
+			earlier = c.promptsInFront(answer)
+		}
+		of := slices.IndexFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil })
+		inFront := e.at.Line < answer.pos().Line
+		if inFront && (of >= 0 || c.putBackLately(e.words())) {
+			continue
+		}
+		if of >= 0 && !c.toldBetween(earlier[promptForms(e.words())[of]], answer, e.words()) {
+			continue // it is told for the first time
 		}
 		return e
 	}
@@ -190,13 +193,21 @@ func (c *Checker) putBackLately(words string) bool {
 // earlierPrompts is how many prompts in front of a lost one may be told once more behind themselves.
 const earlierPrompts = 8
 
-// promptsInFront are the sums of the messages of the last prompts in front of a record.
-func (c *Checker) promptsInFront(n *node) map[uint64]bool {
-	sums := map[uint64]bool{}
+// toldBetween says whether some words of a prompt are told behind it, and not far in front of another record.
+func (c *Checker) toldBetween(prompt, until *node, words string) bool {
+	last := c.echoFrom(until.pos().Line)
+	return slices.ContainsFunc(c.echoes[max(c.echoFrom(prompt.pos().Line), last-maxSiblings):last], func(e echo) bool {
+		return e.late && e.words() == words
+	})
+}
+
+// promptsInFront are the last prompts in front of a record, by the sums of their messages.
+func (c *Checker) promptsInFront(n *node) map[uint64]*node {
+	sums := map[uint64]*node{}
 	c.nextPrompt(n)
 	at, _ := slices.BinarySearch(c.promptAt, n.index)
 	for _, i := range c.promptAt[max(0, at-earlierPrompts):at] {
-		sums[c.nodes[i].message] = true
+		sums[c.nodes[i].message] = c.nodes[i]
 	}
 	return sums
 }

@@ -26,11 +26,12 @@ func (c *Checker) untimed() {
 			Rule: ruleMissingTime, Impact: finding.Blocks, Fix: finding.StandIn,
 			Message: "the record has no time: versions from 2.1.100 on, before 2.1.330, do not resume the session",
 		}})
-		when := earlier + 1
-		if earlier == 0 {
+		when, next := earlier+1, c.timedNear(n, 1)
+		switch {
+		case next != nil && (earlier == 0 || next.when < when): // that in front may be another client's, and later
+			when = next.when
+		case earlier == 0:
 			when = noTime + int64(n.index)
-		} else if next := c.timedNear(n, 1); next != nil { // that in front may be another client's, and later
-			when = min(when, next.when)
 		}
 		d.Edits = append(d.Edits, n.timed(when))
 		if c.chosen(d) {
