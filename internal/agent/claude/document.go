@@ -45,7 +45,7 @@ func pdfProblem(data gjson.Result) string {
 	head := text[:min(len(text), base64.StdEncoding.EncodedLen(pdfHead))]
 	raw, err := base64.StdEncoding.DecodeString(head)
 	if err == nil && !strings.Contains(string(raw), "%PDF-") {
-		return "it is no PDF"
+		return "it is not a PDF"
 	}
 	return ""
 }

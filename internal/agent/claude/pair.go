@@ -359,7 +359,7 @@ func (c *Checker) twiceAnswered() {
 				}
 				d := c.add(&draft{about: m, Finding: finding.Finding{
 					Rule: ruleDuplicateResult, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
-					Message: "the call has an output already",
+					Message: "the call already has an output",
 				}})
 				if d.Impact != finding.Notes {
 					c.drop(m, d)

@@ -137,7 +137,7 @@ func judge(media, data string) (problem string, short bool) {
 	kind, ok := strings.CutPrefix(media, "image/")
 	switch {
 	case !ok || !slices.Contains(imageTypes, kind):
-		return "its type is none of those that it takes", false
+		return "its type is not supported", false
 	case data == "":
 		return "it is empty", false
 	case len(data) > maxImage:

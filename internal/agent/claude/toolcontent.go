@@ -54,7 +54,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 	}
 	none := len(content) == 0 || string(content) == "null"
 	if v.isTrue(keyError) && (none || string(content) == `""` || content[0] == '[' && noText(content)) {
-		bad("an error without words", b.span.in(), v.text, "content")
+		bad("the output is an error without text", b.span.in(), v.text, "content")
 		return
 	}
 	switch {
