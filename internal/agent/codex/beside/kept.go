@@ -256,7 +256,8 @@ func view(ctx context.Context, dir string, name home.FileName) *kept {
 		begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{}, taken: make(map[int64]bool, len(all.Items)+2*len(all.Turns)),
 	}
 	for i, item := range all.Items {
-		k.items[[2]string{item.Turn, item.ID}], k.taken[item.Ordinal] = i, false
+		k.items[[2]string{item.Turn, item.ID}] = i
+		k.taken[item.Ordinal], k.taken[item.Ordinal+1] = false, false // a search has the next one, too
 	}
 	for _, t := range all.Turns {
 		k.taken[t.Ordinal], k.taken[t.End] = false, false
