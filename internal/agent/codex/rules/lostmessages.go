@@ -102,3 +102,9 @@ var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normali
 func (p tornPrompt) beginsLike(text []byte) bool {
 	return p.at.Line > 0 && len(p.head) > 0 && bytes.HasPrefix(text, p.head)
 }
+
+// shows says whether an event holds anything that a message can be made of: damage may have taken its words.
+func shows(rec *session.Record) bool {
+	_, err := codex.MessageFrom(rec.Raw)
+	return err == nil
+}

@@ -18,6 +18,7 @@ type messageChecker struct {
 	// Prompts. The client writes the item first, then the event that shows it.
 	unshown   []textSum   // texts of the prompts' items that no event has shown yet
 	cutPrompt tornPrompt  // the newest of them that was cut inside its text
+	whole     tornPrompt  // one that another file has whole, which takes its place
 	lastShown session.Pos // the newest event that showed a prompt, or began or ended a turn
 	alone     alonePrompts
 	mute      promptless
@@ -225,13 +226,13 @@ func (c *messageChecker) promptShown(rec *session.Record, t *witness, again bool
 	switch one, reported := c.restored[t.sum]; {
 	case reported && c.matches(text):
 		c.standsAgain(t.sum, one)
-	case again || reported || c.matches(text):
+	case again || reported || c.matches(text) || c.whole.beginsLike(codex.ShownText(rec)):
 	case c.cutPrompt.beginsLike(codex.ShownText(rec)) && shows(rec):
 		c.restoreTorn(c.cutPrompt.at, t)
 	default:
 		c.lostPrompt(rec, t)
 	}
-	c.unshown, c.lastShown, c.cutPrompt = c.unshown[:0], rec.Pos, tornPrompt{}
+	c.unshown, c.lastShown, c.cutPrompt, c.whole = c.unshown[:0], rec.Pos, tornPrompt{}, tornPrompt{}
 }
 
 // answerShown takes an event that shows an answer; again says that the same event has come before.
@@ -266,12 +267,6 @@ func (c *messageChecker) answeredAlone() {
 	}
 }
 
-// shows says whether an event holds anything that a message can be made of: damage may have taken its words.
-func shows(rec *session.Record) bool {
-	_, err := codex.MessageFrom(rec.Raw)
-	return err == nil
-}
-
 // maxUnshown is how many prompts are remembered until an event shows them.
 const maxUnshown = 16
 
@@ -294,6 +289,8 @@ func (c *messageChecker) message(rec *session.Record) {
 		}
 		if rec.Torn {
 			c.cutPrompt = cutPrompt(rec)
+		} else if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
+			c.whole = cutPrompt(rec)
 		}
 		text := firstText(rec)
 		if len(c.unshown) < maxUnshown {
