@@ -20,7 +20,7 @@ func lastFlag() cli.Flag {
 
 // agentFlag says whose sessions are meant, where no path does.
 func agentFlag() cli.Flag {
-	return &cli.StringFlag{Name: "agent", Usage: "use the home of this `AGENT` only: " + strings.Join(all.Names(), ", ") + " (--last means " + all.Names()[0] + " without it)"}
+	return &cli.StringFlag{Name: "agent", Usage: "use the home of this `AGENT` only: " + strings.Join(all.Names(), " or ") + " (--last means " + all.Names()[0] + " without it)"}
 }
 
 // lastAgent is the agent whose last session is asked for, and its home.
@@ -32,7 +32,7 @@ func lastAgent(c *cli.Context) (agentHome, error) {
 			return agentHome{h, dir}, err
 		}
 	}
-	return agentHome{}, usage("--agent is %q; it takes %s", c.String("agent"), strings.Join(all.Names(), ", "))
+	return agentHome{}, usage("--agent is %q; it takes %s", c.String("agent"), strings.Join(all.Names(), " or "))
 }
 
 // last is the file of the session that the home's client takes for the last one of a directory, "" if there is none.

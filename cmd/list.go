@@ -27,7 +27,7 @@ func listCommand(e *env) *cli.Command {
 			&cli.StringFlag{Name: "cwd", Usage: "only sessions that work in this `DIRECTORY`"},
 			&cli.StringFlag{Name: "since", Usage: "only sessions changed since a `TIME`: 90m, 24h, 7d, or a date such as 2026-11-01"},
 			&cli.StringFlag{Name: "state", Usage: "only sessions whose last turn is in this `STATE`; separate several by commas"},
-			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), ", ")},
+			&cli.StringFlag{Name: "agent", Usage: "only sessions of this `AGENT`: " + strings.Join(all.Names(), " or ")},
 			&cli.IntFlag{Name: "limit", Usage: "at most this `NUMBER`, the newest (20 on a terminal, otherwise all)", DefaultText: "20 on a terminal"},
 			&cli.BoolFlag{Name: "health", Usage: "lint each listed session of up to 24 MiB and show the result; a terminal always shows it", DisableDefaultText: true},
 			noTitlesFlag(),
@@ -133,7 +133,7 @@ func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
 		return w, usage("--limit is %d; it takes a number of sessions", n)
 	}
 	if w.agent = c.String("agent"); w.agent != "" && all.Named(w.agent) == nil {
-		return w, usage("--agent is %q; there is only %s", w.agent, strings.Join(all.Names(), ", "))
+		return w, usage("--agent is %q; it takes %s", w.agent, strings.Join(all.Names(), " or "))
 	}
 	if dir := c.String("cwd"); dir != "" {
 		if w.cwd, err = filepath.Abs(dir); err != nil {

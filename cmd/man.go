@@ -49,12 +49,15 @@ var manSections = []struct {
 		{"~/.claude/projects", "the sessions of Claude Code"},
 		{configName, "the config: the nearest from the working directory upwards, otherwise ~/.config/hist/config.toml; see docs/config.md"},
 		{"~/.local/state/hist/runs", "the records of repairs, which hist undo reads"},
+		{"~/.local/state/hist/decisions.jsonl", "what hist pre-resume was asked and what it answered; hist list --decisions shows it"},
 		{"~/.cache/hist", "what hist lint found in sessions that have not changed since; hist cache clean removes it"},
 	}},
 	{"ENVIRONMENT", [][2]string{
-		{"CODEX_HOME, CLAUDE_CONFIG_DIR", "the homes of Codex and of Claude Code, in the place of ~/.codex and ~/.claude"},
-		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "in the place of ~/.config, ~/.local/state and ~/.cache"},
-		{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether the output is coloured, where --color is auto"},
+		{"CODEX_HOME, CLAUDE_CONFIG_DIR", "the homes of Codex and of Claude Code, instead of ~/.codex and ~/.claude"},
+		{"XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "instead of ~/.config, ~/.local/state and ~/.cache"},
+		{"CODEX_THREAD_ID", "the thread whose agent runs hist; set by Codex"},
+		{"HIST_CODEX, HIST_CODEX_ACP, HIST_SHIM, HIST_SHIM_REJOIN, HIST_SHIM_TIMEOUT", "settings of hist shim; see there"},
+		{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "whether the output is coloured if --color is auto"},
 		{"ACCESSIBLE", "questions on the terminal are asked in a form for screen readers"},
 	}},
 }
@@ -86,7 +89,8 @@ func (m *man) command(c *cli.Command) {
 	m.line("%s.", roff(strings.ToUpper(c.Usage[:1])+c.Usage[1:]))
 	m.line(".PP")
 	m.prose(c.Description)
-	for _, flag := range append(slices.Clone(c.Flags), cli.HelpFlag) {
+	flags := slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return f == cli.HelpFlag }) // the command that runs has it already
+	for _, flag := range append(flags, cli.HelpFlag) {
 		f := completedOf(c.Name, flag)
 		name := "--" + f.Name
 		if f.Short != "" {

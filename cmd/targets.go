@@ -99,7 +99,7 @@ type agentHome struct {
 // error if none is known, as where $HOME is not set.
 func defaultHomes(only string) ([]agentHome, error) {
 	if only != "" && all.Named(only) == nil {
-		return nil, usage("--agent is %q; it takes %s", only, strings.Join(all.Names(), ", "))
+		return nil, usage("--agent is %q; it takes %s", only, strings.Join(all.Names(), " or "))
 	}
 	var list []agentHome
 	var unknown []error

@@ -206,7 +206,7 @@ func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
 	case all.List(path) || !w.c.Args().Present() && stray(w.c.Context, target{path: path}) != nil:
 		// it is among the sessions, but is not one
 	default:
-		now.State, now.Error = unreadableState, err.Error()
+		now.State, now.Error = unreadableState, strings.TrimPrefix(err.Error(), path+": ") // the line names it
 		return now, live, w.c.Context.Err()
 	}
 	return now, live, nil
@@ -267,7 +267,7 @@ func (w *watchRun) tell(s sessionState) error {
 	case s.Error != "":
 		text += ": " + s.Error
 	case s.Findings > 0:
-		text += fmt.Sprintf(": %s, the worst of impact %s (%s)", count(int64(s.Findings), "finding", "findings"), s.Worst, strings.Join(s.Rules, ", "))
+		text += fmt.Sprintf(": %s, worst impact %s (%s)", count(int64(s.Findings), "finding", "findings"), s.Worst, strings.Join(s.Rules, ", "))
 	}
 	_, err := fmt.Fprintln(w.env.out, oneLine(text))
 	return err

@@ -90,6 +90,9 @@ func TestWatch(t *testing.T) {
 		if err := lines.Decode(&got); err != nil || got.Path != path || got.State != state || (state == damagedState) != (got.Findings > 0 && len(got.Rules) > 0 && got.Worst != "") {
 			t.Fatalf("%+v, %v; want %s of %s", got, err, state, path)
 		}
+		if (state == unreadableState) != (got.Error != "") || strings.Contains(got.Error, path) {
+			t.Errorf("%s: the error is %q", path, got.Error)
+		}
 	}
 	put(one, bad)
 	expect(one, damagedState)
@@ -102,6 +105,9 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(other, goneState)
+	foreign := filepath.Join(dir, "22", "foreign.jsonl")
+	put(foreign, []byte("nobody's\n"))
+	expect(foreign, unreadableState)
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("it ended by itself")

@@ -80,7 +80,7 @@ func (req Request) list(ctx context.Context, p *Plan, before *earlier, spool *sp
 		return err
 	}
 	if p.Objects+p.Carried+p.Young == 0 {
-		return fmt.Errorf("%s: %w: there is no session (.jsonl, .jsonl.zst)", req.Source.URL(), store.ErrGone)
+		return fmt.Errorf("%s: there is no session here (.jsonl, .jsonl.zst)", req.Source.URL())
 	}
 	return nil
 }

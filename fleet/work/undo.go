@@ -54,6 +54,9 @@ func (u *Undoer) Undo(ctx context.Context, o store.Object) (UndoRow, error) {
 }
 
 func (u *Undoer) undo(ctx context.Context, o store.Object) (outcome string, err error) {
+	if o.ETag == "" {
+		return Unrepaired, nil // a repair in place refuses it
+	}
 	now, meta, err := u.Store.Head(ctx, o.Key)
 	switch {
 	case err != nil:
