@@ -33,7 +33,7 @@ var marks = [][]string{
 
 // Claims takes a session by what only this client's records have; its name, a mere uuid, tells nothing.
 func (Agent) Claims(_ string, head []byte) bool {
-	if bytes.Contains(head, []byte(`"parts":[`)) && !bytes.Contains(head, []byte(`"content":`)) {
+	if !bytes.Contains(head, []byte(`"content":`)) && bytes.Contains(head, []byte(`"parts":[`)) {
 		return false // of another client, whose records look alike
 	}
 	for _, words := range marks {
