@@ -43,10 +43,13 @@ func (c *searchChecker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable || rec.Pos.Lost > 0 && c.shown != nil && c.shown.ref.Pos.Lost == 0 && !codex.IsSearch(rec) {
 		return // the item may stand behind it
 	}
+	another := len(rec.ID) > 0 && string(rec.ID) != c.is.id
+	if c.shown != nil && (another || !codex.IsSearch(rec)) {
+		c.lost(rec.Pos)
+		c.shown = nil
+	}
 	if codex.IsSearch(rec) {
 		c.item(rec)
-	} else if c.shown != nil {
-		c.lost(rec.Pos)
 	}
 	c.shown = nil
 	name := codex.ShowsSearch(rec)
