@@ -121,6 +121,7 @@ func (c *Checker) Record(rec *session.Record) {
 		c.some.note(n)
 		c.opening(n, rec)
 		c.noteCalls(rec, n)
+		c.noteGarbled(rec, n)
 		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
 		c.nodes = append(c.nodes, n)
 		c.proof.compaction(n)

@@ -66,6 +66,7 @@ type brokenLines struct {
 	half    map[int64]bool   // lines with what is left of a record of the conversation
 	begun   finding.Ref      // the last line of which only the beginning of a record of the tree is left
 	cut     map[*node]int    // records that hist has closed where they were cut, and their bytes then
+	garbled []garbled        // prompts with bytes that are no text
 	pieces  pieces           // whole blocks of the conversation in unreadable lines
 }
 

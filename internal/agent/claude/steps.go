@@ -23,7 +23,8 @@ func (c *Checker) sortOut() {
 	c.cutCopies()                 // what is whole elsewhere in the file needs no id
 	c.thinking()                  // looks at the records that were read, some of which wholeAgain replaces
 	c.nameAnswers()               // what is put back of an unreadable line says which answer it is a part of
-	c.wholeAgain()                // a record that is had whole from elsewhere has its id, time and blocks again
+	c.wordsAgain()
+	c.wholeAgain() // a record that is had whole from elsewhere has its id, time and blocks again
 	c.identify()
 	c.untimed() // times help to choose a parent
 }

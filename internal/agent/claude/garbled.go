@@ -1,0 +1,76 @@
+package claude
+
+import (
+	"strings"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// garbled is a prompt with bytes that are no text, in the place of which clients read U+FFFD.
+type garbled struct {
+	n     *node
+	words string
+}
+
+const unreadable = "\ufffd"
+
+// noteGarbled keeps a prompt whose words are broken.
+func (c *Checker) noteGarbled(rec *session.Record, n *node) {
+	raw := field(rec, fieldContent)
+	if !rec.Mended || c.Amend == nil || !n.isPrompt() || n.side || len(raw) < 2 || raw[0] != '"' || len(n.blocks) != 1 || len(raw) > maxOutput {
+		return
+	}
+	if words, ok := jsonl.Unquote(raw); ok && strings.Contains(words, unreadable) {
+		c.garbled = append(c.garbled, garbled{n, words})
+	}
+}
+
+// wordsAgain gives prompts with broken words those that another record of the file tells.
+func (c *Checker) wordsAgain() {
+	for _, g := range c.garbled {
+		at := c.echoFrom(g.n.pos().Line)
+		for i := max(0, at-earlierPrompts); i < min(len(c.echoes), at+earlierPrompts); i++ {
+			e := &c.echoes[i]
+			words := e.words()
+			if !isGarbled(g.words, words) {
+				continue
+			}
+			c.Amend(g.n.pos().Line, func(f *finding.Finding) {
+				if f.Rule != normalize.InvalidUTF8 {
+					return
+				}
+				f.Fix, f.Source, f.Lost = finding.Recovered, e.source, 0
+				of := g.n.blocks[0].span
+				cut := finding.Cut{Start: of.from(), End: of.to(), New: jsonl.AppendQuote(nil, words)}
+				f.Edits = append(f.Edits, finding.Edit{At: g.n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}})
+				g.n.message = promptForms(words)[0]
+			})
+			break
+		}
+	}
+}
+
+// isGarbled says whether words are others of which some bytes can't be read: what is left of them stands there in its order, and
+// most is.
+func isGarbled(words, whole string) bool {
+	parts := strings.Split(words, unreadable)
+	if strings.Contains(whole, unreadable) || 2*len(strings.Join(parts, "")) < len(whole) || len(whole) > len(words)+len(parts) {
+		return false
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(whole) < len(first)+len(last) || !strings.HasPrefix(whole, first) || !strings.HasSuffix(whole, last) {
+		return false
+	}
+	rest := whole[len(first) : len(whole)-len(last)]
+	for _, p := range parts[1 : len(parts)-1] {
+		at := strings.Index(rest, p)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(p):]
+	}
+	return true
+}
