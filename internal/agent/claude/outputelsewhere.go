@@ -32,6 +32,9 @@ func (c *Checker) hasAnotherOutput(m, call *node) bool {
 
 // hangOnCall hangs an output on its call again, or on what came in between.
 func (c *Checker) hangOnCall(m, call *node) {
+	if under(call, m) { // an output that was hung on its call just now has taken this call with it
+		return
+	}
 	p := c.before(m)
 	if c.callOf(m) != call || under(p, m) {
 		p = call
