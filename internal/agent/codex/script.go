@@ -215,7 +215,7 @@ func appendText(list []byte, text string) []byte {
 func nestedResult(event []byte) (string, error) {
 	text, err := nestedText(event)
 	if err != nil {
-		return "", err
+		text = "[hist: the session file was damaged here; what this returned is lost]"
 	}
 	return fmt.Sprintf("[%s%s]\n%s", nestedName(event), nestedAsked(event), text), nil
 }
