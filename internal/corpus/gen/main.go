@@ -2,9 +2,12 @@
 //
 //	go run ./internal/corpus/gen -size 524000000 -seed 1 -images > long.jsonl
 //	go run ./internal/corpus/gen -home /tmp/codex -sessions 10000 -size 134000 -text 1000
+//
+// With -paginated and -databases, the home has the client's databases, too.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -22,9 +25,14 @@ func main() {
 	claude := flag.Bool("claude", false, "one of Claude Code's, in place of Codex's")
 	home := flag.String("home", "", "write a home to this directory, in place of one session")
 	sessions := flag.Int("sessions", 10000, "how many it has; -size is then their mean length")
+	databases := flag.Bool("databases", false, "with Codex's databases of the sessions, which must be -paginated")
 	flag.Parse()
 	if *home != "" {
-		if err := corpus.Home(*home, *sessions, o, *claude); err != nil {
+		err := corpus.Home(*home, *sessions, o, *claude)
+		if err == nil && *databases {
+			err = corpus.Databases(context.Background(), *home)
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "gen:", err)
 			os.Exit(1)
 		}
