@@ -37,6 +37,9 @@ func newOpenHomes() *openHomes {
 func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache.Cache) {
 	in := map[string][]string{}
 	for _, t := range list {
+		if t.home != "" && t.err == nil {
+			cache.Expect(t.home, 1)
+		}
 		if t.all && t.err == nil {
 			in[t.home] = append(in[t.home], t.path)
 		}

@@ -304,7 +304,7 @@ func (l *lintRun) sound(t target) (*source.Source, *lint.Result) {
 	}
 	opts := atRest(src, t, l.by)
 	l.set(&opts)
-	return src, l.cache.KnownHealthy(src, opts)
+	return src, l.cache.KnownHealthy(l.c.Context, src, opts)
 }
 
 // anew opens a session, and lints it unless the cache knows what is in it.

@@ -45,11 +45,28 @@ type Homed interface {
 // Findings may be cached for as long as none of that changes, so nothing else may decide about one: no other file, and not
 // the time. A checker that looks around says so by check.Options.Asked, and a check.Kept by its method Further.
 type Bounded interface {
-	// CommonFiles are the files of a home that every session depends on, whether they exist or not; none if there is no home.
-	CommonFiles(home string) []string
+	// Databases are those of a home that every session depends on, whether they exist or not; none if there is no home.
+	Databases(home string) []Database
+	// Twins are the paths at which another file of the session with this name would count, whether there are any or not: that
+	// there is none decides about each session. One that is there is looked at, which counts as looking around.
+	Twins(home, base string) []string
 	// SearchRoots are the files and directories, with all that is in them, in which a session of a home may look for what it
 	// has lost.
 	SearchRoots(home string) []string
+}
+
+// Database is a file of a home that holds rows of many sessions.
+type Database struct {
+	Home string
+	// Files are the database and what lies beside it while it is written, whether they are there or not: nothing in it changes
+	// unless one of them does.
+	Files []string
+	// Key is what a session's rows have in common, by the name of its file; "" if it can have none.
+	Key func(base string) string
+	// Prints are fingerprints of the rows of each key: what the database tells of a session is the same as long as the print is.
+	// That of "" stands for keys without rows. If they can't be had, or it is nil, who asks goes by the
+	// files.
+	Prints func() (map[string][16]byte, error)
 }
 
 // Inspected is an agent for which some findings are about a home as a whole, and are in no session.

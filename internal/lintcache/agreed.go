@@ -2,65 +2,76 @@ package lintcache
 
 import (
 	"crypto/sha256"
-	"strings"
+	"fmt"
+	"slices"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// fileSet is the state of some files at one time.
-type fileSet struct {
-	state sum
+// databaseSet is the state of some databases at one time.
+type databaseSet struct {
+	all   []*database
 	known bool // one of them is there, all could be examined, and none has just changed
 	until time.Time
 }
 
-// fileSetFor is how long the state of a set of files is used without examining them again.
-const fileSetFor = time.Second
+// setFor is how long the state of a set of databases is used without examining them again.
+const setFor = time.Second
 
-// Agreed says whether the cache knows that a session agrees with some files, which need not exist: that whoever compared them found
-// nothing wrong. Neither the session nor any of the files has changed since. If it does not know, keep stores that they agree, as they
-// were when Agreed was called.
-func (c *Cache) Agreed(src *source.Source, files []string) (known bool, keep func()) {
+// Agreed says whether the cache knows that a session agrees with some databases, which need not exist: that whoever compared them
+// found nothing wrong. Neither the session nor what the databases hold of it has changed since. If it does not know, keep stores
+// that they agree, as they were when Agreed was called.
+func (c *Cache) Agreed(src *source.Source, databases []agent.Database) (known bool, keep func()) {
 	nothing := func() {}
 	if c == nil || src.Real == "" {
 		return false, nothing
 	}
 	file, ok := stampOf(src.Info)
-	with, rest := c.setOf(files)
-	if !ok || !rest || !atRest(src.Info, file) {
+	with := c.setOf(databases)
+	if !ok || !with.known || !atRest(src.Info, file) {
 		return false, nothing
 	}
 	h := sha256.Sum256([]byte("agreed\x00" + src.Real))
 	l := lookup{key: key(h[:16]).withKind(glanced), wide: func() (sum, bool) { return sum{}, false }}
-	h = sha256.Sum256(append(file.append(make([]byte, 0, 64)), with[:]...))
+	text := file.append(make([]byte, 0, 256))
+	for _, db := range with.all {
+		text = db.append(append(append(text, db.Files[0]...), 0), src.Name)
+	}
+	h = sha256.Sum256(text)
 	l.own = sum(h[:16])
 	if c.find(l) != nil {
 		return true, nothing
 	}
-	return false, func() { c.add(l.key, l.own, []byte{1}) }
+	return false, func() {
+		if !slices.ContainsFunc(with.all, func(db *database) bool { return !db.unchanged() }) {
+			c.add(l.key, l.own, []byte{1})
+		}
+	}
 }
 
-// setOf returns the state of some files; false if none is there, if one of them can't be examined, or if one has just changed.
-func (c *Cache) setOf(files []string) (sum, bool) {
-	name := strings.Join(files, "\x00")
+// setOf returns the state of some databases.
+func (c *Cache) setOf(databases []agent.Database) *databaseSet {
+	name := ""
+	for _, d := range databases {
+		name += fmt.Sprint(d.Files[0], "\x00", d.Prints == nil, "\x00") // as a whole, or by rows
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sets[name]
 	if now := time.Now(); s == nil || now.After(s.until) {
-		stamps, ok := stampAll(files)
-		h := sha256.New()
-		h.Write([]byte(name))
-		there := false
-		for _, one := range stamps {
-			h.Write(one.append(nil))
-			there = there || one != (stamp{})
+		s = &databaseSet{until: now.Add(setFor)}
+		rest := true
+		for _, d := range databases {
+			db := c.see(d)
+			s.all, s.known, rest = append(s.all, db), s.known || db.there(), rest && db.rest
 		}
-		s = &fileSet{sum(h.Sum(nil)[:16]), ok && there, now.Add(fileSetFor)}
+		s.known = s.known && rest
 		if c.sets == nil {
-			c.sets = map[string]*fileSet{}
+			c.sets = map[string]*databaseSet{}
 		}
 		c.sets[name] = s
 	}
-	return s.state, s.known
+	return s
 }

@@ -22,10 +22,13 @@ import (
 
 // minRest is how long ago the last change of a file must be for a result to be stored. Two changes within one tick of the
 // file system's clock can have the same time, so that the second would go unnoticed.
-const minRest = 2 * time.Second
+var minRest = 2 * time.Second
 
-// maxEntry is the size of the largest result that is stored, in bytes.
-const maxEntry = 1 << 20
+// maxEntry is the size of the largest result that is stored, and maxPrints that of the prints of a database, in bytes.
+const (
+	maxEntry  = 1 << 20
+	maxPrints = 16 << 20
+)
 
 // Cache is the cache of one version of hist. Its methods may be called from several goroutines. A nil Cache stores nothing.
 type Cache struct {
@@ -33,11 +36,18 @@ type Cache struct {
 	head []byte // the file's first bytes, which identify its format and the program
 
 	mu    sync.Mutex
-	homes map[string]*homeState // by agent and directory
-	old   map[key]entry         // as read from the file
-	fresh map[key]entry         // to be written: stored in this run, or used for the first time in usedPrecision
-	dirty bool                  // there is something to write
-	sets  map[string]*fileSet   // by their paths
+	homes map[string]*homeState   // by agent and directory
+	old   map[key]entry           // as read from the file
+	fresh map[key]entry           // to be written: stored in this run, or used for the first time in usedPrecision
+	dirty bool                    // there is something to write
+	sets  map[string]*databaseSet // by their paths
+
+	reading  sync.Mutex          // held while a database is read
+	printed  map[string]*printed // by the database's path
+	expected map[string]int      // how many sessions of a home are going to be linted
+
+	listing sync.Mutex
+	listed  map[string]*names // by the directory's path
 }
 
 // key identifies a session together with the options by which it is judged.
@@ -90,21 +100,21 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 	if c == nil || opts.Live || opts.Fresh || src.Real == "" {
 		return lint.Source(ctx, src, opts)
 	}
-	l, ok := c.lookupOf(src, opts)
+	l, ok := c.lookupOf(ctx, src, opts)
 	if !ok {
 		return lint.Source(ctx, src, opts)
 	}
 	if res, err := decode(c.find(l)); err == nil {
 		return res, nil
 	}
-	lookedFurther := watchLookups(&opts)
+	seen := watchLookups(&opts)
 	res, err := lint.Source(ctx, src, opts)
 	if a := l.agent; err == nil && res.Summary.Partial == nil && (a == nil || a.Name() == res.Summary.Agent) && bounded(all.Named(res.Summary.Agent)) != nil && src.Changed() == nil {
 		state, ok := l.own, true
-		if lookedFurther() {
+		if seen.further() {
 			state, ok = l.wide()
 		}
-		if ok {
+		if ok && !seen.unread() && l.same() {
 			c.add(l.key, state, encode(res))
 		}
 	}
@@ -115,11 +125,11 @@ func (c *Cache) Lint(ctx context.Context, src *source.Source, opts lint.Options)
 //
 // opts may say that the session is not in use although that has not been checked. A session has fewer findings while it is in
 // use, never more, so one without findings has none then either.
-func (c *Cache) KnownHealthy(src *source.Source, opts lint.Options) *lint.Result {
+func (c *Cache) KnownHealthy(ctx context.Context, src *source.Source, opts lint.Options) *lint.Result {
 	if c == nil || opts.Live || opts.Fresh || src.Real == "" {
 		return nil
 	}
-	l, ok := c.lookupOf(src, opts)
+	l, ok := c.lookupOf(ctx, src, opts)
 	if !ok {
 		return nil
 	}
@@ -133,21 +143,33 @@ func (c *Cache) KnownHealthy(src *source.Source, opts lint.Options) *lint.Result
 // lookup is what is needed to find a session's entry and to decide whether it is valid.
 type lookup struct {
 	key   key
-	own   sum                // the state of the session's file and of the files that every result of its home depends on
+	own   sum                // the state of the session's file and of what every result of its home depends on
 	wide  func() (sum, bool) // the state of everything that a result may depend on; computed only if needed
+	same  func() bool        // whether the databases are still as they were: then they were while the session was linted
 	agent agent.Agent        // nil if only the session's bytes say which it is
 }
 
 // lookupOf prepares a lookup; false if no result for the session can be stored.
-func (c *Cache) lookupOf(src *source.Source, opts lint.Options) (lookup, bool) {
+func (c *Cache) lookupOf(ctx context.Context, src *source.Source, opts lint.Options) (lookup, bool) {
 	file, ok := stampOf(src.Info)
 	a := agentOf(opts, src.Real)
-	common, known := c.common(a, opts)
+	databases, known := c.common(a, opts)
 	if !ok || !known || !atRest(src.Info, file) {
 		return lookup{}, false
 	}
-	own, begun := sumOf(append([]stamp{file}, common...)), time.Now()
-	return lookup{keyOf(src, opts), own, func() (sum, bool) { return c.wide(a, opts, src.Real, own, begun) }, a}, true
+	begun, text := time.Now(), file.append(make([]byte, 0, 256))
+	for _, db := range databases {
+		text = db.append(text, opts.Name.Base)
+	}
+	if text, ok = c.twins(ctx, a, opts, src.Real, text); !ok {
+		return lookup{}, false
+	}
+	h := sha256.Sum256(text)
+	own := sum(h[:16])
+	same := func() bool {
+		return !slices.ContainsFunc(databases, func(db *database) bool { return !db.unchanged() })
+	}
+	return lookup{keyOf(src, opts), own, func() (sum, bool) { return c.wide(a, opts, src.Real, own, begun) }, same, a}, true
 }
 
 // find returns the text of a valid entry, nil if there is none. An entry is valid if its state is own or, for a result that
@@ -175,8 +197,10 @@ func (c *Cache) add(k key, state sum, text []byte) {
 	if len(text) > maxEntry {
 		return
 	}
-	c.keep(k, entry{state, time.Now().Unix(), text})
+	c.keep(k, newEntry(state, text))
 }
+
+func newEntry(state sum, text []byte) entry { return entry{state, time.Now().Unix(), text} }
 
 // keep stores an entry for Close to write.
 func (c *Cache) keep(k key, e entry) {

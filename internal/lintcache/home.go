@@ -8,12 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -66,8 +69,7 @@ func agentOf(opts lint.Options, path string) agent.Agent {
 
 // homeState is the state of a home at one time.
 type homeState struct {
-	common       []stamp // of the files that all findings depend on
-	commonAtRest bool    // none of those has just changed
+	databases []*database // that all findings depend on
 
 	// The following are filled in by walk.
 	roots  []string  // the real paths of the directories that findings may depend on
@@ -81,9 +83,9 @@ type homeState struct {
 // that are stored with the older state are not valid later, and those sessions are linted again.
 const maxHomeAge = time.Minute
 
-// common returns the stamps of the files of a home that all its findings depend on; false if they are not known. If only a
-// session's bytes say which agent wrote it, it must not be in a home.
-func (c *Cache) common(a agent.Agent, opts lint.Options) ([]stamp, bool) {
+// common returns the databases of a home that all its findings depend on; false if their state is not known. If only a session's
+// bytes say which agent wrote it, it must not be in a home.
+func (c *Cache) common(a agent.Agent, opts lint.Options) ([]*database, bool) {
 	if a == nil {
 		return nil, opts.Home == ""
 	}
@@ -93,7 +95,7 @@ func (c *Cache) common(a agent.Agent, opts lint.Options) ([]stamp, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := c.home(a, opts.Home)
-	return h.common, h.commonAtRest
+	return h.databases, !slices.ContainsFunc(h.databases, func(db *database) bool { return !db.rest })
 }
 
 // wide returns the state of everything that a session's result may depend on: own, and everything else in its home. It
@@ -122,10 +124,56 @@ func (c *Cache) home(a agent.Agent, dir string) *homeState {
 	h := c.homes[key]
 	if h == nil || !h.walked.IsZero() && time.Since(h.walked) > maxHomeAge {
 		h = &homeState{}
-		h.common, h.commonAtRest = stampAll(bounded(a).CommonFiles(dir))
+		for _, d := range bounded(a).Databases(dir) {
+			h.databases = append(h.databases, c.see(d))
+		}
 		c.homes[key] = h
 	}
 	return h
+}
+
+// isWAL says whether a file is what SQLite has written to a database and not yet moved into it.
+func isWAL(path string) bool { return strings.HasSuffix(path, "-wal") }
+
+// maxWAL is how large such a file may be, in bytes.
+const maxWAL = 64 << 20
+
+// examine returns the stamp of a file of a home; false if it is not known, or the file has just changed. Where root only reads a
+// database, SQLite gives the file of its -wal to its owner anew, which changes its change time: in place of that, the stamp has a
+// sum of its content.
+func examine(path string, info fs.FileInfo) (stamp, bool) {
+	s, ok := stampOf(info)
+	if !ok || !isWAL(path) {
+		return s, ok && atRest(info, s)
+	}
+	if time.Since(info.ModTime()) <= minRest {
+		return s, false
+	}
+	text, err := source.Small(path, maxWAL)
+	h := sha256.Sum256(text)
+	s.ChangeTime = int64(binary.LittleEndian.Uint64(h[:]))
+	return s, err == nil
+}
+
+// unchanged says whether files are still as they were when they had these stamps.
+func unchanged(paths []string, stamps []stamp) bool {
+	for i, path := range paths {
+		var now stamp
+		info, err := os.Stat(path)
+		if err == nil {
+			now, _ = stampOf(info)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		if isWAL(path) && now != (stamp{}) {
+			now.ChangeTime = stamps[i].ChangeTime
+		}
+		if now != stamps[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // stampAll returns the stamps of files, which need not exist; false if one can't be examined or has just changed.
@@ -139,8 +187,8 @@ func stampAll(paths []string) (list []stamp, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		s, ok := stampOf(info)
-		if !ok || !atRest(info, s) {
+		s, ok := examine(path, info)
+		if !ok {
 			return nil, false
 		}
 		list = append(list, s)
@@ -197,12 +245,16 @@ func (h *homeState) see(path string, e fs.DirEntry) (stamp, error) {
 	if err != nil {
 		return stamp{}, err
 	}
-	s, ok := stampOf(info)
-	if !ok || !atRest(info, s) {
+	s, ok := examine(path, info)
+	if !ok {
 		return stamp{}, errUnknown
 	}
-	for _, at := range []time.Time{time.Unix(0, s.ModTime), time.Unix(0, s.ChangeTime)} {
-		if at.After(h.newest) {
+	times := []int64{s.ModTime, s.ChangeTime}
+	if isWAL(path) {
+		times = times[:1]
+	}
+	for _, at := range times {
+		if at := time.Unix(0, at); at.After(h.newest) {
 			h.newest = at
 		}
 	}
@@ -225,9 +277,14 @@ func atRest(info fs.FileInfo, s stamp) bool {
 	return age > minRest && time.Since(time.Unix(0, s.ChangeTime)) > minRest
 }
 
-// watchLookups wraps the callbacks in opts. The function that it returns says, after the lint, whether that has looked at
-// other files than the session's own and those that all findings of its home depend on.
-func watchLookups(opts *lint.Options) (lookedFurther func() bool) {
+// lookups says, after a lint, what that has looked at.
+type lookups struct {
+	further func() bool // at other files than the session's own, and more of its home than all findings there depend on
+	unread  func() bool // at something that could not be read just then
+}
+
+// watchLookups wraps the callbacks in opts.
+func watchLookups(opts *lint.Options) lookups {
 	looked := false
 	opts.Asked = func() { looked = true }
 	if sibling := opts.SiblingVersion; sibling != nil {
@@ -242,15 +299,26 @@ func watchLookups(opts *lint.Options) (lookedFurther func() bool) {
 			return listed(agent, home, thread)
 		}
 	}
-	var further func() bool // says whether opts.Kept has looked at other files of the home
+	var all []check.Kept // what opts.Kept has returned
 	if kept := opts.Kept; kept != nil {
 		opts.Kept = func(ctx context.Context, agent, home, base string) check.Kept {
 			k := kept(ctx, agent, home, base)
-			if f, ok := k.(interface{ Further() bool }); ok {
-				further = f.Further
-			}
+			all = append(all, k)
 			return k
 		}
 	}
-	return func() bool { return looked || further != nil && further() }
+	return lookups{
+		further: func() bool {
+			return looked || slices.ContainsFunc(all, func(k check.Kept) bool {
+				f, ok := k.(interface{ Further() bool })
+				return ok && f.Further()
+			})
+		},
+		unread: func() bool {
+			return slices.ContainsFunc(all, func(k check.Kept) bool {
+				u, ok := k.(interface{ Unread() bool })
+				return ok && u.Unread()
+			})
+		},
+	}
 }

@@ -180,8 +180,11 @@ func (Agent) Part(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, extension)
 }
 
-// CommonFiles is nothing: what a session has not lost is told by it alone.
-func (Agent) CommonFiles(string) []string { return nil }
+// Databases are none: what a session has not lost is told by it alone.
+func (Agent) Databases(string) []agent.Database { return nil }
+
+// Twins are none.
+func (Agent) Twins(_, _ string) []string { return nil }
 
 // SearchRoots are all sessions of a home, what is kept beside them, and the prompts that were typed.
 func (a Agent) SearchRoots(home string) []string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/session"
@@ -85,13 +86,16 @@ func (Agent) Asking(thread string) bool { return home.Asking(thread) }
 // Lock is home.Lock.
 func (Agent) Lock(dir, thread string) (release func(), err error) { return home.Lock(dir, thread) }
 
-// CommonFiles is the database of which a home's sessions may be recovered.
-func (Agent) CommonFiles(dir string) []string {
+// Databases is the one of which a home's sessions may be recovered.
+func (Agent) Databases(dir string) []agent.Database {
 	if dir == "" {
 		return nil
 	}
-	return home.HistoryFiles(dir)
+	return []agent.Database{home.History(dir)}
 }
+
+// Twins is home.Twins.
+func (Agent) Twins(dir, base string) []string { return home.Twins(dir, base) }
 
 // SearchRoots are all sessions of a home, its databases, its log, and the prompts that were typed.
 func (Agent) SearchRoots(dir string) []string {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
@@ -55,23 +54,21 @@ func (c *copies) candidates(ctx context.Context, h session.Info) (list []candida
 
 // doubled says whether the session lies in the home twice, and hist has repaired neither file: what it takes out stands in the other
 // one for good.
-func (c *copies) doubled() bool { return len(c.files()) > 1 && c.unrepaired() }
+func (c *copies) doubled() bool {
+	if len(c.files()) < 2 {
+		return false
+	}
+	c.further = true // the records of repairs decide
+	return c.unrepaired()
+}
 
 func (c *copies) unrepaired() bool { return c.older == nil || len(c.older()) == 0 }
 
 // files are those of the home that have the session's name, plain or compressed, in the folder of its day or in the archive.
 func (c *copies) files() (list []string) {
-	day := ""
-	if t, err := time.Parse("2006-01-02T15-04-05", c.name.Time); err == nil {
-		day = filepath.Join(c.dir, "sessions", t.Format("2006"), t.Format("01"), t.Format("02"))
-	}
-	for _, dir := range []string{day, filepath.Join(c.dir, "archived_sessions")} {
-		for _, base := range []string{c.base, c.base + ".zst"} {
-			if path := filepath.Join(dir, base); dir != "" {
-				if _, err := os.Stat(path); err == nil {
-					list = append(list, path)
-				}
-			}
+	for _, path := range home.Twins(c.dir, c.base) {
+		if _, err := os.Stat(path); err == nil {
+			list = append(list, path)
 		}
 	}
 	return list

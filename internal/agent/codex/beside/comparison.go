@@ -228,7 +228,7 @@ func (b *comparison) copied(ctx context.Context) int {
 		return 0
 	}
 	used := int64(0)
-	if l, err := store.Row(ctx, b.dir, b.name.ThreadID); err == nil && l != nil && b.next == len(b.records) {
+	if l, err := store.Row(ctx, b.dir, b.name.ThreadID); b.read(err) && l != nil && b.next == len(b.records) {
 		used = l.Tokens
 	}
 	through := -1 // the pending record up to which tokens tell of the fork

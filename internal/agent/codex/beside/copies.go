@@ -10,6 +10,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
+	"github.com/hist-cli/hist/internal/agent/codex/store"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -53,6 +54,7 @@ type copies struct {
 	turn     []byte    // id of the turn in hand
 	stamp    []byte    // time of the last record
 	further  bool      // other files were looked at
+	unread   bool      // a database could not be read just then
 	spans    []jsonl.Span
 }
 
@@ -276,3 +278,13 @@ func (c *copies) decode(line []byte) *session.Record {
 
 // Further says whether what is missing was looked for in other files of the home: then a finding hangs on them.
 func (c *copies) Further() bool { return c.further }
+
+// Unread says whether a database could not be read just then, as when a client has it for itself: then the same files may tell more
+// the next time.
+func (c *copies) Unread() bool { return c.unread }
+
+// read says whether a database could be read.
+func (c *copies) read(err error) bool {
+	c.unread = c.unread || store.Passing(err)
+	return err == nil
+}

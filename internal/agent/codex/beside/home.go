@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/agent/codex/rules"
@@ -36,8 +37,8 @@ type Home struct {
 	damaged func() []store.Damaged
 	// unsound is the client's view of all sessions, if a repair could not change it.
 	unsound func() []store.Damaged
-	// databases are the files of the databases that are asked about each session.
-	databases  func() []string
+	// databases are those that are asked about each session.
+	databases  func() []agent.Database
 	agreements Agreements
 	// unasked are the threads that the client's list has without a prompt, by their ids: it offers none of them.
 	unasked func() (map[string]bool, error)
@@ -46,22 +47,30 @@ type Home struct {
 	ancestors map[string]*lint.Result // of forks, by their paths
 }
 
-// Agreements remember which sessions agree with some files.
+// Agreements remember which sessions agree with some databases.
 type Agreements interface {
-	// Agreed says whether a session is known to agree with files, none of which has changed since, nor has the session. If it
-	// is not known, keep is to be called once it is found out.
-	Agreed(src *source.Source, files []string) (known bool, keep func())
+	// Agreed says whether a session is known to agree with databases, whose rows of it have not changed since, nor has the
+	// session. If it is not known, keep is to be called once it is found out.
+	Agreed(src *source.Source, databases []agent.Database) (known bool, keep func())
 }
 
 // Remember has the databases asked about no session that is known to agree with them.
 func (h *Home) Remember(a Agreements) { h.agreements = a }
 
-// agreed is Agreements.Agreed for the databases.
-func (h *Home) agreed(src *source.Source) (known bool, keep func()) {
+// agreed is Agreements.Agreed for the databases. If a repair of the session may have to clear rows, all of a database decides whether
+// it can, and not the session's rows alone.
+func (h *Home) agreed(src *source.Source, res *lint.Result) (known bool, keep func()) {
 	if h.agreements == nil {
 		return false, func() {}
 	}
-	return h.agreements.Agreed(src, h.databases())
+	databases := h.databases()
+	if slices.ContainsFunc(res.Findings, moves) {
+		databases = slices.Clone(databases)
+		for i := range databases {
+			databases[i].Prints = nil
+		}
+	}
+	return h.agreements.Agreed(src, databases)
 }
 
 // Open returns the home at dir; what it needs of it is read when it is first asked for.
@@ -73,7 +82,7 @@ func Open(ctx context.Context, dir string) *Home {
 		rows:      store.NewRows(dir),
 		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
 		index:     sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
-		databases: sync.OnceValue(func() []string { return home.AskedFiles(dir) }),
+		databases: sync.OnceValue(func() []agent.Database { return []agent.Database{home.History(dir), home.State(dir)} }),
 		damaged:   sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
 		unsound:   sync.OnceValue(func() []store.Damaged { return store.UnsoundProjection(ctx, dir) }),
 		unasked: sync.OnceValues(func() (map[string]bool, error) {
@@ -123,7 +132,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 
 // viewed lists what is wrong between one session and the databases, and those that can't be read where they tell of it.
 func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []store.Damaged, error) {
-	known, keep := h.agreed(src)
+	known, keep := h.agreed(src, res)
 	if known {
 		return nil, nil, nil
 	}

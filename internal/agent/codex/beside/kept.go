@@ -23,7 +23,7 @@ const maxKeptText = 64 << 20
 
 // kept is what a home's database says of a session, while it is compared with the file.
 type kept struct {
-	home, rollout string
+	of *copies // of the session
 	store.Kept
 	items      map[[2]string]int // by turn and id
 	seen       []bool            // the items that the file holds, too
@@ -43,7 +43,8 @@ func Kept(ctx context.Context, dir, base string, older func() []string, forks *F
 	if !ok {
 		return nil
 	}
-	return &sources{copies: newCopies(dir, base, name, older, forks), prompts: newPrompts(), sent: newSent(), view: view(ctx, dir, name)}
+	c := newCopies(dir, base, name, older, forks)
+	return &sources{copies: c, prompts: newPrompts(), sent: newSent(), view: view(ctx, c)}
 }
 
 // sources are what a home keeps of a session beside its file: other files, which hold the records themselves, what was typed,
@@ -103,7 +104,7 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	}
 	if len(b.gaps) > 0 || len(b.prompts.bare) > 0 {
 		b.further = true
-		typed = b.prompts.missing(ctx, b.dir, b.name.ThreadID, b.gaps, h.Paginated())
+		typed = b.prompts.missing(ctx, b.copies, h.Paginated())
 	}
 	if len(typed) == 0 && (len(b.gaps) > 0 || b.prompts.answeredNone(b.copies)) {
 		typed = b.prompts.first(ctx, b.copies, h)
@@ -246,13 +247,13 @@ func (*sources) Finding() lint.Finding {
 func (*sources) Time(rec *session.Record) time.Time { return codex.Time(rec) }
 
 // view is what the client's database keeps of a session, nil if that is nothing, or in a form that is not known.
-func view(ctx context.Context, dir string, name home.FileName) *kept {
-	all, err := store.ReadKept(ctx, dir, name.RolloutID)
-	if err != nil || len(all.Items)+len(all.Turns) == 0 {
+func view(ctx context.Context, of *copies) *kept {
+	all, err := store.ReadKept(ctx, of.dir, of.name.RolloutID)
+	if !of.read(err) || len(all.Items)+len(all.Turns) == 0 {
 		return nil // what can't be read of the home is told when it is compared with the session
 	}
 	k := &kept{
-		home: dir, rollout: name.RolloutID, Kept: all, items: make(map[[2]string]int, len(all.Items)), seen: make([]bool, len(all.Items)),
+		of: of, Kept: all, items: make(map[[2]string]int, len(all.Items)), seen: make([]bool, len(all.Items)),
 		begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{}, taken: make(map[int64]bool, len(all.Items)+2*len(all.Turns)),
 	}
 	for i, item := range all.Items {
@@ -305,8 +306,8 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 			items = append(items, item)
 		}
 	}
-	items, err := store.KeptText(ctx, k.home, k.rollout, items, maxKeptText)
-	if err != nil {
+	items, err := store.KeptText(ctx, k.of.dir, k.of.name.RolloutID, items, maxKeptText)
+	if !k.of.read(err) {
 		return nil
 	}
 	var out []check.Lost

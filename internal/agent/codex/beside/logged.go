@@ -127,7 +127,7 @@ func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 		}
 		return true
 	})
-	if err != nil || !known {
+	if !b.read(err) || !known {
 		return nil, nil // a log that can't be read is not used
 	}
 	if last {
@@ -149,7 +149,7 @@ func (b *sources) answers(ctx context.Context, sent store.LogRow, next *store.Lo
 		}
 		return size < maxAsked
 	})
-	if err != nil {
+	if !b.read(err) {
 		return nil
 	}
 	return list

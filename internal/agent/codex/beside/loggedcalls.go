@@ -111,7 +111,7 @@ func (b *sources) callsInLog(ctx context.Context) (calls []loggedCall) {
 		size += len(c.Input)
 		return size < maxAsked
 	})
-	if err != nil {
+	if !b.read(err) {
 		return nil // a log that can't be read is not used
 	}
 	named(calls, done)

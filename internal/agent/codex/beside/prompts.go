@@ -134,10 +134,11 @@ type typedPrompt struct {
 }
 
 // missing are the prompts that were typed in a thread and that the session lacks, each in the one gap that its time falls into.
-func (p *prompts) missing(ctx context.Context, dir, thread string, gaps []gap, paginated bool) (lost []check.Lost) {
-	all := readPrompts(filepath.Join(dir, home.PromptsFile), thread)
+func (p *prompts) missing(ctx context.Context, c *copies, paginated bool) (lost []check.Lost) {
+	thread, gaps := c.name.ThreadID, c.gaps
+	all := readPrompts(filepath.Join(c.dir, home.PromptsFile), thread)
 	if len(all) == 0 {
-		all = loggedPrompts(ctx, dir, thread) // of a client without a terminal
+		all = c.loggedPrompts(ctx) // of a client without a terminal
 	}
 	for _, typed := range all {
 		at, text := typed.at, typed.text
@@ -184,8 +185,9 @@ func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.
 	case !p.answeredNone(c):
 		return nil
 	}
+	c.further = true
 	l, err := store.Row(ctx, c.dir, c.name.ThreadID)
-	if err != nil || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base || p.holds(l.Prompt) {
+	if !c.read(err) || l == nil || strings.TrimSpace(l.Prompt) == "" || l.Base != c.base || p.holds(l.Prompt) {
 		return nil
 	}
 	return []check.Lost{{
@@ -230,16 +232,16 @@ func readPrompts(path, thread string) (typed []typedPrompt) {
 }
 
 // loggedPrompts are the prompts of a thread that its client's log tells of; none if it can't be read.
-func loggedPrompts(ctx context.Context, dir, thread string) (typed []typedPrompt) {
-	size := 0
-	err := store.Typed(ctx, dir, thread, func(row store.LogRow) bool {
+func (c *copies) loggedPrompts(ctx context.Context) (typed []typedPrompt) {
+	size, thread := 0, c.name.ThreadID
+	err := store.Typed(ctx, c.dir, thread, func(row store.LogRow) bool {
 		if turn, text, ok := codex.PromptFromLog(thread, row.Text); ok {
 			typed = append(typed, typedPrompt{row.At, text, row.File, turn})
 			size += len(text)
 		}
 		return size < maxAsked
 	})
-	if err != nil {
+	if !c.read(err) {
 		return nil
 	}
 	return typed

@@ -65,22 +65,6 @@ func StateFiles(home string) (files []string) {
 	return files
 }
 
-// HistoryFiles are the files of that database, whether they are there or not.
-func HistoryFiles(home string) []string {
-	path := filepath.Join(Databases(home), HistoryFile)
-	return []string{path, path + "-wal"}
-}
-
-// AskedFiles are the files of the databases that clients ask about one session, whether they are there or not.
-func AskedFiles(home string) (files []string) {
-	dir := Databases(home)
-	for _, name := range []string{HistoryFile, StateFile} {
-		path := filepath.Join(dir, name)
-		files = append(files, path, path+"-wal", path+"-journal")
-	}
-	return files
-}
-
 // databases begin the names of those of a client's databases without which it resumes nothing.
 var databases = []string{"state_", "thread_history_", "logs_", "goals_", "memories_", "queue_"}
 

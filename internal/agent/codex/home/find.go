@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/instant"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -45,6 +46,22 @@ func Find(ctx context.Context, home, id string) ([]string, error) {
 		paths[i] = h.path
 	}
 	return paths, nil
+}
+
+// Twins are the paths at which a session with this name is looked for, as it is or compressed: in the folder of its day, and in
+// the archive.
+func Twins(home, base string) (paths []string) {
+	archive := filepath.Join(home, "archived_sessions")
+	dirs := []string{archive}
+	if n, ok := ParseName(base); ok {
+		if t, ok := instant.Read(nameTime, n.Time); ok {
+			dirs = []string{filepath.Join(home, "sessions", t.Format("2006"), t.Format("01"), t.Format("02")), archive}
+		}
+	}
+	for _, dir := range dirs {
+		paths = append(paths, filepath.Join(dir, base), filepath.Join(dir, base+zstSuffix))
+	}
+	return paths
 }
 
 // hit is a file whose thread's id begins as one that is looked for.

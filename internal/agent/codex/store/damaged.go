@@ -35,6 +35,14 @@ func named(err error) error {
 	return err
 }
 
+// Passing says whether an error may be gone the next time, though no file has changed: somebody has the database for himself, or
+// may be the only one to open it. That it has another form, or is damaged, is the same each time.
+func Passing(err error) bool {
+	const statement, primary = 1, 0xff
+	var told *sqlite.Error
+	return errors.As(err, &told) && told.Code()&primary != statement
+}
+
 // Damaged is a database that can't be read.
 type Damaged struct {
 	Name string

@@ -52,7 +52,7 @@ var laterColumns = []struct{ table, name, without string }{
 const maxKept = 1 << 18
 
 // ReadKept reads what the projection keeps of a rollout, without the items' text. It is empty if there is none, or more
-// than is looked at; the error may be ErrSchema.
+// than is looked at; the error may be ErrSchema. The order hangs on the rows alone, and not on where in the file they stand.
 func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
@@ -89,7 +89,8 @@ func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 		k.Items = append(k.Items, i)
 		return nil
 	}, `SELECT item_id, turn_id, max(rollout_ordinal, `+later["updated_at_ordinal"]+`) AS at,
-		coalesce(`+later["completed_at_ms"]+`, created_at_ms), `+later["completed_at_ms"]+` IS NULL FROM thread_items WHERE thread_id = ? ORDER BY at LIMIT ?`, rolloutID, maxKept+1)
+		coalesce(`+later["completed_at_ms"]+`, created_at_ms), `+later["completed_at_ms"]+` IS NULL FROM thread_items WHERE thread_id = ?
+		ORDER BY at, rollout_ordinal, turn_id, item_id, 4, 5 LIMIT ?`, rolloutID, maxKept+1)
 	if err != nil || len(k.Items) > maxKept {
 		return Kept{}, err
 	}
@@ -103,7 +104,8 @@ func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 		k.Turns = append(k.Turns, t)
 		return nil
 	}, `SELECT turn_id, status, coalesce(error_json, ''), rollout_ordinal, coalesce(`+later["rollout_end_ordinal"]+`, -1), coalesce(started_at, 0),
-		coalesce(completed_at, 0), coalesce(duration_ms, 0), coalesce(final_agent_item_id, '') FROM thread_turns WHERE thread_id = ? ORDER BY rollout_ordinal`, rolloutID)
+		coalesce(completed_at, 0), coalesce(duration_ms, 0), coalesce(final_agent_item_id, '') FROM thread_turns WHERE thread_id = ?
+		ORDER BY rollout_ordinal, 1, 2, 3, 5, 6, 7, 8, 9`, rolloutID)
 	return k, err
 }
 
@@ -117,7 +119,7 @@ func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, mos
 	var out []KeptItem
 	for _, i := range items {
 		err := query(ctx, db, path, func(rows *sql.Rows) error { return rows.Scan(&i.JSON) },
-			"SELECT item_json FROM thread_items WHERE thread_id = ? AND turn_id = ? AND item_id = ?", rolloutID, i.Turn, i.ID)
+			"SELECT item_json FROM thread_items WHERE thread_id = ? AND turn_id = ? AND item_id = ? ORDER BY item_json", rolloutID, i.Turn, i.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -113,7 +113,7 @@ func look(ctx context.Context, home string) (v *view, err error) {
 	if err != nil || !slices.Contains(has, "rollout_byte_offset") {
 		return v, err
 	}
-	if v.turns, err = db.PrepareContext(ctx, "SELECT turn_id, rollout_byte_offset, rollout_ordinal FROM thread_turns WHERE thread_id = ? AND rollout_byte_offset IS NOT NULL ORDER BY rollout_byte_offset"); err != nil {
+	if v.turns, err = db.PrepareContext(ctx, "SELECT turn_id, rollout_byte_offset, rollout_ordinal FROM thread_turns WHERE thread_id = ? AND rollout_byte_offset IS NOT NULL ORDER BY rollout_byte_offset, rollout_ordinal, turn_id"); err != nil {
 		return nil, v.failed(err)
 	}
 	return v, nil
