@@ -234,6 +234,8 @@ func (r *rewrite) keep(rec *session.Record, e *edits) error {
 		if line, err = r.links.Keep(line, r.out.lines+1); err != nil {
 			return err
 		}
+	} else if l, ok := r.links.(agent.Leaver); ok {
+		l.Leave(line)
 	}
 	if !edited && bytes.Equal(line, rec.Raw) {
 		return r.untouched(rec)

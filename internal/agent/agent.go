@@ -122,6 +122,13 @@ type Links interface {
 	Changed() (count, first, last int64)
 }
 
+// Leaver is a Links that must know of the records that stay unreadable: lint may still read in them what a repair that was not chosen
+// would make of them.
+type Leaver interface {
+	// Leave says that a record stays unreadable.
+	Leave(line []byte)
+}
+
 // Comparer is a Links that can tell a line that only Keep has changed from one that an edit has changed. Without it, a
 // repair of several passes counts a line that Keep has changed as edited.
 type Comparer interface {

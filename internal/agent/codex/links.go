@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -17,7 +18,10 @@ type numberer struct {
 	inserted int64 // records inserted since the last one was kept
 	removed  int64 // records and dead lines removed since then
 	renumber bool  // number everything anew
+	left     int64 // records that stayed unreadable since then
+	hidden   int64 // the highest ordinal in them
 	began    bool  // a record with an ordinal has come
+	headless bool  // the first one is no header, and it keeps its ordinal: it may follow those of another file
 	changed  span
 }
 
@@ -59,6 +63,8 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	case header && n.began && o != n.original+1:
 		return line, nil // a header in the wrong place says nothing about the sequence
 	}
+	n.first(line)
+	begins := !n.began
 	n.began = true
 	if n.original+1 < n.base && o < n.base {
 		n.inserted, n.removed = 0, 0
@@ -69,19 +75,29 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	if o < n.base && !n.renumber {
 		return line, nil // a copy of an inherited record, among the sub-agent's own
 	}
-	if n.renumber {
-		n.shift = max(n.out+1, n.base) - o
-	} else {
+	switch {
+	case n.renumber:
+		n.shift = max(n.out+1, min(n.hidden, n.out+n.left)+1, n.base) - o
+	case begins && n.headless:
+		n.shift = max(0, n.out+1-o)
+	default:
 		gap := max(0, o-n.original-1)
 		n.shift += n.inserted - min(gap, n.inserted+n.removed)
 	}
-	n.inserted, n.removed = 0, 0
+	n.inserted, n.removed, n.left, n.hidden = 0, 0, 0, 0
 	n.original, n.out = o, o+n.shift
 	if n.shift == 0 && good {
 		return line, nil
 	}
 	n.changed.add(copyLine)
 	return setOrdinal(line, n.out), nil
+}
+
+// first notes of the first record whether it is a header.
+func (n *numberer) first(line []byte) {
+	if !n.began && n.inserted == 0 {
+		n.headless = !Agent{}.IsHeader(line)
+	}
 }
 
 // Same says whether two lines differ only in their ordinals.
@@ -100,6 +116,7 @@ func (n *numberer) Insert(line []byte) []byte {
 	if !n.on {
 		return line
 	}
+	n.first(line)
 	n.inserted++
 	n.out++
 	return setOrdinal(line, n.out)
@@ -107,6 +124,24 @@ func (n *numberer) Insert(line []byte) []byte {
 
 // Remove says that a record leaves its place.
 func (n *numberer) Remove([]byte) { n.removed++ }
+
+// Leave notes the ordinals in a record that stays unreadable. Lint may read one of them there, but none that is farther from the last
+// than there are such records.
+func (n *numberer) Leave(line []byte) {
+	for n.left++; n.on; {
+		at := bytes.Index(line, ordinalKey)
+		if at < 0 {
+			return
+		}
+		line = bytes.TrimLeft(line[at+len(ordinalKey):], " ")
+		digits := len(line) - len(bytes.TrimLeft(line, "0123456789"))
+		if v, err := strconv.ParseInt(string(line[:digits]), 10, 64); err == nil {
+			n.hidden = max(n.hidden, v)
+		}
+	}
+}
+
+var ordinalKey = []byte(`"ordinal":`)
 
 // Renumber gives out new ordinals from the next record on.
 func (n *numberer) Renumber() { n.renumber = true }
