@@ -37,6 +37,9 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 	if p, ok := f.mendAndReport(raw, v); ok {
 		return []piece{p}
 	}
+	if p, ok := f.turned(raw, v); ok {
+		return []piece{p}
+	}
 	if laidOut(raw) {
 		if record := f.gather(raw); record != nil {
 			return []piece{{raw: record, mended: true}}

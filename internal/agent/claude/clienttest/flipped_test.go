@@ -43,3 +43,24 @@ func TestFlippedBits(t *testing.T) {
 		}
 	}
 }
+
+// TestFlippedBitsOfTwo: where two keys may have been the one that a record lacks, none is turned into it.
+func TestFlippedBitsOfTwo(t *testing.T) {
+	whole := line("user", "u2", "u1", asked("go on"), `,"timestamp":"2026-01-20T10:00:00.000Z"`)
+	text := line("user", "u1", "", asked("hi"), "") + "\n" + strings.Replace(whole, `"uuid":`, `"tuid":"other","uuie":`, 1) + "\n"
+	for _, f := range lintText(t, []byte(text), lint.Options{}) {
+		if f.Rule.Name == "flipped-bit" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestFlippedBitOfMany: a quote that ends a text too early may have been any of some characters: none is put in its place.
+func TestFlippedBitOfMany(t *testing.T) {
+	text := line("user", "u1", "", asked("hi"), "") + "\n" + strings.Replace(line("user", "u2", "u1", asked("go on"), ""), "go on", `go"on`, 1) + "\n"
+	for _, f := range lintText(t, []byte(text), lint.Options{}) {
+		if f.Rule.Name == "flipped-bit" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
