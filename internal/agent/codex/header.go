@@ -59,6 +59,9 @@ type Known struct {
 // begins at 3 or more: its header and its settings come before it.
 const FirstTurn = 2
 
+// FirstPrompt is the lowest number that a thread's first prompt has (measured with 0.145.0 to 0.169.0).
+const FirstPrompt = 6
+
 // Base is a header's history_base.
 type Base struct {
 	Thread  string `json:"thread_id"`

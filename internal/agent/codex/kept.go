@@ -14,6 +14,7 @@ import (
 // which ordinal it was written.
 type KeptPlace struct {
 	Thread, Turn string
+	CWD          string // of the session
 	At           time.Time
 	Ordinal      int64
 }
@@ -23,7 +24,7 @@ func (p KeptPlace) stamp() string { return p.At.UTC().Format(TimeForm) }
 // EventFromKept writes the event again from which the database's item was made; nil if there is no history in an item of
 // this kind.
 func EventFromKept(p KeptPlace, item []byte) []byte {
-	completed := completedItem(gjson.ParseBytes(item))
+	completed := completedItem(gjson.ParseBytes(item), p.CWD)
 	if completed == nil {
 		return nil
 	}
@@ -39,7 +40,7 @@ func EventFromKept(p KeptPlace, item []byte) []byte {
 }
 
 // completedItem is the item as the rollout has it; nil for a kind without history.
-func completedItem(v gjson.Result) any {
+func completedItem(v gjson.Result, cwd string) any {
 	switch v.Get("type").String() {
 	case "userMessage":
 		return keptPrompt(v)
@@ -54,7 +55,7 @@ func completedItem(v gjson.Result) any {
 	case "mcpToolCall":
 		return keptMCP(v)
 	case "fileChange":
-		return keptChange(v)
+		return keptChange(v, cwd)
 	case "dynamicToolCall":
 		return keptTool(v)
 	}

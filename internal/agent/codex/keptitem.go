@@ -140,7 +140,7 @@ func keptMCP(v gjson.Result) any {
 	}
 }
 
-func keptChange(v gjson.Result) any {
+func keptChange(v gjson.Result, cwd string) any {
 	type change struct {
 		Type    string  `json:"type"`
 		Content *string `json:"content,omitempty"`
@@ -166,7 +166,26 @@ func keptChange(v gjson.Result) any {
 		ID      string            `json:"id"`
 		Changes map[string]change `json:"changes"`
 		Status  string            `json:"status"`
-	}{"FileChange", v.Get("id").String(), changes, snake(v.Get("status").String())}
+		Stdout  string            `json:"stdout,omitempty"`
+	}{"FileChange", v.Get("id").String(), changes, snake(v.Get("status").String()), keptPatchOutput(v, cwd)}
+}
+
+// keptPatchOutput is what apply_patch has said of the files that it changed, "" if that is not known. It names them as the patch does, which
+// is from the session's directory: the model is told that no other names are allowed. The database has their whole paths.
+func keptPatchOutput(v gjson.Result, cwd string) string {
+	lines := map[string]string{}
+	for _, c := range v.Get("changes").Array() {
+		name, below := strings.CutPrefix(c.Get("path").String(), cwd)
+		if !below || cwd == "" || len(name) < 2 || name[0] != '/' && name[0] != '\\' || c.Get("kind.move_path").String() != "" {
+			return ""
+		}
+		kind := c.Get("kind.type").String()
+		lines[kind] += cmp.Or(map[string]string{"add": "A", "delete": "D"}[kind], "M") + " " + name[1:] + "\n"
+	}
+	if len(lines) == 0 || v.Get("status").String() != "completed" {
+		return ""
+	}
+	return patchDone + lines["add"] + lines["update"] + lines["delete"]
 }
 
 func keptTool(v gjson.Result) any {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What clients from 0.148 to 0.150, and app-servers up to 0.169, log of a call, each in a row of its own (measured with 0.150.0 and 0.155.1): that an item of some type came,
-// what the call asks, and, when its tool is done, the call's id and how long it took.
+// What clients from 0.148 on log of a call, in a terminal or as a server, each in a row of its own: that an item of some type came,
+// what the call asks (up to 0.155.1), and, when its tool is done, the call's id and how long it took (measured with 0.148.0 to 0.169.0).
 const (
 	logItem  = `: Output item item_type="`
 	logAsks  = ": ToolCall: "

@@ -101,6 +101,26 @@ func TestTornInFork(t *testing.T) {
 	}
 }
 
+// TestEventOfFork: an answer's event that was cut too early to be closed comes back from the parent, and no second one is written for
+// the item behind it.
+func TestEventOfFork(t *testing.T) {
+	dir, path, text := legacyFork(t, "ok-legacy-fork")
+	text = bytes.Replace(text, []byte(`"originator":"clienttest"`), []byte(`"originator":"codex_exec"`), 1) // which is known to write events
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	const event = 12
+	_, words, shown := bytes.Cut(lines[event], []byte(`"type":"agent_message","message":"`))
+	if !shown {
+		t.Fatalf("%s", lines[event])
+	}
+	lines[event] = append(lines[event][:len(lines[event])-len(words)+3:len(lines[event])-len(words)+3], '\n')
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := lintOpened(t, openSource(t, path), dir).Findings; len(found) != 1 || found[0].Rule.Name != "bad-json" || found[0].Source == "" {
+		t.Errorf("%+v", found)
+	}
+}
+
 // TestCopyAndParent: what a fork has lost comes back from a copy and from its parent at once; a second repair would find it else.
 func TestCopyAndParent(t *testing.T) {
 	dir, path, text := legacyFork(t, "bad-legacy-fork")

@@ -313,7 +313,7 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 	var out []check.Lost
 	answers := map[string]string{} // texts of the lost answers, by id
 	for _, item := range items {
-		place := codex.KeptPlace{Thread: h.ID, Turn: item.Turn, At: item.At, Ordinal: item.Ordinal}
+		place := codex.KeptPlace{Thread: h.ID, Turn: item.Turn, CWD: h.CWD, At: item.At, Ordinal: item.Ordinal}
 		if line := codex.EventFromKept(place, []byte(item.JSON)); line != nil {
 			out = append(out, check.Lost{Ordinal: item.Ordinal, At: item.At, Line: line, Begun: item.Begun})
 			answers[item.ID] = codex.KeptAnswer([]byte(item.JSON))

@@ -100,6 +100,9 @@ const fixtureName = "rollout-2026-11-18T09-30-00-01a1edfd-e191-74b0-9003-79b97f4
 // newForm are repaired sessions that a client refuses because it is older than what they hold.
 var newForm = map[string]string{"bad-header: agent-role": "0.79.0"} // a sub-agent's
 
+// unmended are sessions of which a repair leaves what a client refuses.
+var unmended = map[string]bool{"no-header: continued-prompt": true} // nothing says which session it continues
+
 // cell is what stands in the table for one fixture and one client.
 func cell(t *testing.T, bin Binary, path string) string {
 	text, err := os.ReadFile(path)
@@ -115,7 +118,7 @@ func cell(t *testing.T, bin Binary, path string) string {
 	after := resumedAs(t, bin, repaired, name)
 	// Clients from before code mode do not read the outputs of its scripts, which are lists.
 	script := codeMode(repaired) && versionLess(bin.Version, "0.145.0")
-	if after.aborted > 0 && !script || after.refused && newForm[row(path)] != bin.Version {
+	if after.aborted > 0 && !script || after.refused && newForm[row(path)] != bin.Version && !unmended[row(path)] {
 		t.Errorf("%s: after the repair: %s", path, after)
 	}
 	return before.String() + " → " + after.String()

@@ -28,37 +28,16 @@ func testRepairFromTheLog(t *testing.T, compacts bool) {
 		}
 		h := newHome(t, bin)
 		h.Config = append(h.Config, fmt.Sprintf("model_auto_compact_token_limit=%d", compactAt))
-		app, err := h.App(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, path, err := app.Thread(t.Context(), "thread/start", "")
-		if err != nil {
-			t.Fatal(err)
-		}
 		last := "All done."
-		turns := [][]Reply{
-			{unhurried(Reasoning("rs_1", "Looking around"), Message("msg_1", "I look first."), Shell("fc_1", "call_1", "echo one")), unhurried(Message("msg_2", "One is done."))},
-			{unhurried(Shell("fc_2", "call_2", "echo two"), Patch("ctc_3", "call_3", "note.txt")), unhurried(Message("msg_3", last))},
+		turns := []servedTurn{
+			{listFiles, []Reply{unhurried(Reasoning("rs_1", "Looking around"), Message("msg_1", "I look first."), Shell("fc_1", "call_1", "echo one")), unhurried(Message("msg_2", "One is done."))}},
+			{listFiles, []Reply{unhurried(Shell("fc_2", "call_2", "echo two"), Patch("ctc_3", "call_3", "note.txt")), unhurried(Message("msg_3", last))}},
 		}
 		if compacts {
-			turns[0][1].Tokens = compactTokens
-			turns[1] = append([]Reply{unhurried(Message("msg_sum", Summary))}, turns[1]...)
+			turns[0].replies[1].Tokens = compactTokens
+			turns[1].replies = append([]Reply{unhurried(Message("msg_sum", Summary))}, turns[1].replies...)
 		}
-		for _, turn := range turns {
-			h.Server.Queue(turn...)
-			if err := app.Turn(t.Context(), id, listFiles); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for end := time.Now().Add(Deadline); !logged(t, h, id, last); time.Sleep(100 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("the client has not logged its last answer")
-			}
-		}
-		if err := app.Close(); err != nil {
-			t.Fatal(err)
-		}
+		id, path := served(t, h, turns, func(id string) bool { return logged(t, h, id, last) })
 		whole := readAll(t, path)
 		clean := Input(sent(t, h, id).Requests[0].Body)
 		damaged := whole[:strings.Index(whole, `"call_1"`)]
@@ -80,6 +59,39 @@ func testRepairFromTheLog(t *testing.T, compacts bool) {
 			t.Errorf("before %+v, after %+v", before, after)
 		}
 	})
+}
+
+// servedTurn is a prompt and what the model answers.
+type servedTurn struct {
+	prompt  string
+	replies []Reply
+}
+
+// served has the client hold a conversation as a server, which it ends once its log is written.
+func served(t *testing.T, h *Home, turns []servedTurn, written func(id string) bool) (id, path string) {
+	t.Helper()
+	app, err := h.App(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, path, err = app.Thread(t.Context(), "thread/start", ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, turn := range turns {
+		h.Server.Queue(turn.replies...)
+		if err := app.Turn(t.Context(), id, turn.prompt); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for end := time.Now().Add(Deadline); !written(id); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the client has not logged its last turn")
+		}
+	}
+	if err := app.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return id, path
 }
 
 // logged says whether the client has logged an answer to its newest request.

@@ -135,6 +135,12 @@ func (s *run) beganInParent(turnID string) bool {
 	return parent != "" && parent == s.header.ForkedFrom && older(turnID, s.header.ID)
 }
 
+// putInFront says whether a message has a number that is of a thread's first turn: a repair has put it there, in front of what was
+// left, so it does not tell where the session began.
+func putInFront(rec *session.Record) bool {
+	return rec.Kind == session.Message && rec.Ordinal.Value < codex.FirstTurn
+}
+
 // learn keeps what the records tell about the session, for a header that must be mended or rebuilt.
 func (c *headerChecker) learn(rec *session.Record) {
 	c.anyRecord = c.anyRecord || rec.Type != ""
@@ -142,7 +148,7 @@ func (c *headerChecker) learn(rec *session.Record) {
 		c.stamp = codex.Stamp(rec)
 	}
 	if rec.Ordinal.State == session.GoodOrdinal {
-		if !c.ordinals {
+		if c.lowest == 0 && !putInFront(rec) {
 			c.lowest = rec.Ordinal.Value
 		}
 		c.ordinals, c.final = true, rec.Ordinal

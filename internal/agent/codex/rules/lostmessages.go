@@ -43,6 +43,23 @@ func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
 	})
 }
 
+// eventSum stands for an event: by the time and the id of what it shows, or, without an id, by its time and how a long text begins, or
+// else by its bytes. At the seam of a doubled block an event ends otherwise than its copy, and is the same event.
+func eventSum(rec *session.Record) uint64 {
+	switch text := codex.ShownText(rec); {
+	case len(codex.Text(rec, codex.FieldTimestamp)) == 0:
+		return codex.RecordSum(rec)
+	case len(codex.Text(rec, codex.FieldItemID)) > 0:
+		return says(rec, codex.FieldTimestamp, codex.FieldItemType, codex.FieldItemID)
+	case len(text) > ownHead:
+		return says(rec, codex.FieldTimestamp)<<32 | codex.Sum(text[:ownHead])>>32
+	}
+	return codex.RecordSum(rec)
+}
+
+// ownHead is how many bytes two texts of one time begin with alike if they are the same.
+const ownHead = 64
+
 // remember notes what was told as lost.
 func (c *messageChecker) remember(t *witness, one lostText) {
 	if t.sum == 0 || len(c.restored) >= maxRestored {

@@ -68,15 +68,6 @@ func (c *messageChecker) copied(sum uint64) bool {
 	return false
 }
 
-// eventSum stands for an event: by the time and the id of what it shows, or, without an id, by its bytes. At the seam of a
-// doubled block an event ends otherwise than its copy, and is the same event.
-func eventSum(rec *session.Record) uint64 {
-	if len(codex.Text(rec, codex.FieldTimestamp)) == 0 || len(codex.Text(rec, codex.FieldItemID)) == 0 {
-		return codex.RecordSum(rec)
-	}
-	return says(rec, codex.FieldTimestamp, codex.FieldItemType, codex.FieldItemID)
-}
-
 func newMessageChecker(s *run) *messageChecker {
 	return &messageChecker{run: s, copies: recent[struct{}]{limit: maxCopies}}
 }
@@ -242,7 +233,7 @@ func (c *messageChecker) answerShown(rec *session.Record, t *witness, again bool
 	if one, reported := c.restored[t.sum]; reported {
 		one.text = text // of the first, the seam may have taken some
 		c.echo, c.echoOf = &one, t.sum
-	} else if !again && (text.size > len(`""`) || shows(rec)) {
+	} else if !again && (text.size > len(`""`) || rec.Type != "event_msg/agent_message" && shows(rec)) {
 		c.answerEvent, c.answerText = t, text
 	}
 }

@@ -184,12 +184,13 @@ func (c *headerChecker) agrees(l *check.Listed, k *codex.Known) bool {
 const listedSlack = 2 * time.Second
 
 // continued says whether the session without a header began in the middle of a thread: a torn header says so, or has another
-// number than the first, or there is none and the first ordinal is higher than lost lines account for.
+// number than the first, or there is none and the first ordinal is higher than lost lines account for. Where nothing of a
+// conversation fits in front, none was continued.
 func (c *headerChecker) continued() bool {
 	if c.torn != nil {
 		return bytes.Contains(c.torn, []byte("history_base")) || gjson.GetBytes(c.torn, "ordinal").Int() > 0
 	}
-	return c.ordinals && c.lowest > 1+c.dead
+	return c.ordinals && c.lowest > max(1+c.dead, codex.FirstPrompt)
 }
 
 // fromTorn takes what a torn header still says of itself.

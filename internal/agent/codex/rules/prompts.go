@@ -66,7 +66,7 @@ func (p *promptless) see(rec *session.Record, review bool) {
 	case review, rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		p.began = true
 	case p.first.Line > 0:
-	case rec.Answer, rec.Kind == session.Call, rec.Kind == session.Evidence && !tellsUser(rec):
+	case rec.Answer, rec.Type == "response_item/reasoning", rec.Kind == session.Call, rec.Kind == session.Evidence && !tellsUser(rec):
 		p.first, p.stamp = rec.Pos, codex.Stamp(rec)
 	case rec.Kind == session.Message, rec.Kind == session.Evidence:
 		p.began = true

@@ -84,6 +84,14 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	}
 }
 
+// Lost takes in an event that comes back from elsewhere.
+func (c *unshownChecker) Lost(rec *session.Record) {
+	if tells, _ := codex.Evidence(rec); tells&(codex.TellsAgent|codex.TellsThought) != 0 {
+		c.thought = c.thought || tells&codex.TellsThought != 0
+		c.remember(codex.ShownWords(rec))
+	}
+}
+
 func (c *unshownChecker) remember(text []byte) {
 	if len(text) > 0 {
 		c.texts.put(maphash.Bytes(c.seed, text), struct{}{})

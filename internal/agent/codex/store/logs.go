@@ -31,10 +31,10 @@ const (
 	gotRows  = "level = 'TRACE' AND target = 'codex_api::sse::responses'"
 )
 
-// typedRows are those that tell what a user has typed (codex_core::codex: 0.120; the other: 0.128 to 0.158).
+// typedRows are those that tell what a user has typed (codex_core::codex: 0.120; the other from 0.128 on; from 0.163 on, without its text).
 const typedRows = "level = 'DEBUG' AND target IN ('codex_core::codex', 'codex_core::session::handlers')"
 
-// calledRows are those that tell of calls, one by one (0.148 to 0.150; from then on, up to 0.169, those of app-servers).
+// calledRows are those that tell of calls, one by one (from 0.148 on; up to 0.155.1, with what they ask).
 const calledRows = "level IN ('INFO', 'DEBUG') AND target IN ('codex_core::stream_events_utils', 'codex_core::tools::parallel')"
 
 // Called shows what a thread's clients told their log of its calls, in its order, as Sent does.

@@ -21,7 +21,7 @@ func Rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (g
 	defer db.Close()
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, err)
+		return 0, fmt.Errorf("writing %s: %w", path, named(err))
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
 	have, err := tables(ctx, tx, path)
@@ -44,7 +44,7 @@ func Rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (g
 		return 0, err
 	}
 	if err := tx.Commit(); err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, err)
+		return 0, fmt.Errorf("writing %s: %w", path, named(err))
 	}
 	return gone, nil
 }
@@ -103,17 +103,17 @@ func clearBehind(ctx context.Context, tx *sql.Tx, path, rolloutID string, at end
 	for _, table := range []string{"thread_items", "thread_turns"} {
 		res, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE thread_id = ? AND rollout_ordinal >= ?", rolloutID, at.ordinal)
 		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, err)
+			return 0, fmt.Errorf("writing %s: %w", path, named(err))
 		}
 		n, err := res.RowsAffected()
 		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, err)
+			return 0, fmt.Errorf("writing %s: %w", path, named(err))
 		}
 		gone += n
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE thread_history_projection_state SET next_rollout_byte_offset = ?, next_rollout_ordinal = ? WHERE thread_id = ?", at.offset, at.ordinal, rolloutID)
 	if err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, err)
+		return 0, fmt.Errorf("writing %s: %w", path, named(err))
 	}
 	return gone, nil
 }
@@ -123,11 +123,11 @@ func clearAll(ctx context.Context, tx *sql.Tx, path string, have []string, rollo
 	for _, table := range have {
 		res, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE thread_id = ?", rolloutID)
 		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, err)
+			return 0, fmt.Errorf("writing %s: %w", path, named(err))
 		}
 		n, err := res.RowsAffected()
 		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, err)
+			return 0, fmt.Errorf("writing %s: %w", path, named(err))
 		}
 		gone += n
 	}
