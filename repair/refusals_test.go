@@ -271,6 +271,40 @@ func TestTwoLostPrompts(t *testing.T) {
 	}
 }
 
+// TestNumberOnALeftLine: a record whose number is given anew does not get that of the record on a line in front, which stays unreadable.
+func TestNumberOnALeftLine(t *testing.T) {
+	lines := linesOf(t, "../fixtures/codex/rules/ordinal-duplicate/bad-key-twice.jsonl")
+	const event = 17
+	lines[event] = append(make([]byte, 100), lines[event]...)
+	m := mutant{text: joined(lines), choice: Choice{Only: []lint.Fix{lint.Exact, lint.Recovered}}, opts: lint.Options{For: map[string]string{"codex": "0.145.0"}}}
+	m.opts.Mend = m.choice.Allows
+	if _, _, err := repairAs(m.text, m.opts, m.choice); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestKeptBehindItsMark: what was compacted, and hangs on the mark of that compaction by mistake, does not become its own parent where
+// the mark is taken out, wherever in the file it stands.
+func TestKeptBehindItsMark(t *testing.T) {
+	const answer, mark, prompt = 8, 10, 11
+	for _, moved := range []bool{false, true} {
+		lines := linesOf(t, "../fixtures/claude/rules/lost-summary/bad-kept.jsonl")
+		m := mutant{whole: joined(lines), opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows}}
+		whole := lines[answer]
+		lines[answer] = set(whole, "parentUuid", gjson.GetBytes(lines[mark], "uuid").Raw)
+		if moved {
+			lines = slices.Insert(slices.Delete(slices.Clone(lines), answer, answer+1), prompt, lines[answer])
+		}
+		m.text = joined(lines)
+		if err := mended(t, m); err != nil {
+			t.Errorf("moved %v: %v", moved, err)
+		}
+		if out, _, err := repairAs(m.text, m.opts, m.choice); err != nil || !moved && !bytes.Contains(out, whole) {
+			t.Errorf("moved %v: the answer does not hang where it did, %v", moved, err)
+		}
+	}
+}
+
 // TestMarkOfAnotherRecord: what was written before a compaction is no other client's turn, though its mark names an older record.
 func TestMarkOfAnotherRecord(t *testing.T) {
 	lines := linesOf(t, "../fixtures/claude/healthy/compacted-in-a-terminal/session.jsonl")

@@ -115,7 +115,16 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 			next = p
 		}
 	}
+	late := t.behindOutputs(winner)
+	if front := c.behindMark(fork, end); front != nil {
+		d.also = append(d.also, winner) // the branch itself was compacted
+		c.hang(fork.next, front, d)
+		return tip
+	}
 	switch {
+	case late != winner && passesOutput(late, end):
+		c.hang(late, end, d)
+		return tip
 	case fork.inAnswer() && c.complete(end), end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant): // one side after the other
 		c.hang(fork.movable(), end, d)
 		return tip
@@ -132,6 +141,22 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		c.pointAt(d, end, false)
 	}
 	return end
+}
+
+// behindMark is the record in front of a prompt or an answer that hangs where none is written, in front of a compaction, though the mark of
+// that, and more, stands in front of it in the file: there it belongs. It is nil if that is not so.
+func (c *Checker) behindMark(fork *fork, end *node) *node {
+	n, front := fork.winner, fork.next.front
+	behindAnswer := n.role == roleAssistant && fork.at.role == roleAssistant && fork.at.msg != n.msg
+	if !c.some.marks || n.role == roleResult || !fork.inTurn && !fork.inAnswer() && !behindAnswer || front == nil || !c.complete(front) || under(front, fork.next) {
+		return nil
+	}
+	for _, mark := range c.nodes[:front.index] {
+		if mark.role == roleBoundary && !mark.side && mark.dropped == nil && mark.ref2 == end.uuid && mark.index > end.index {
+			return front
+		}
+	}
+	return nil
 }
 
 // sameCalls says whether two records are outputs of calls that one answer made at once.

@@ -78,7 +78,7 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 		verdict:     verdict{sentSet: &nodeSet{}}, // of a file without a conversation nothing is sent
 		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}},
 		sideRecords: sideRecords{snapshots: map[string]bool{}},
-		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}},
+		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}, begunIDs: map[*node]string{}},
 	}
 }
 
@@ -127,6 +127,9 @@ func (c *Checker) Record(rec *session.Record) {
 		c.proof.compaction(n)
 		if n.torn {
 			c.cut[n] = len(rec.Raw)
+			if begun := begunID(rec); begun != "" && n.uuid == "" {
+				c.begunIDs[n] = begun
+			}
 		}
 		return
 	}

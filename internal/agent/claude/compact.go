@@ -81,7 +81,7 @@ func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 		return true
 	}
 	last := c.beforeCompaction(boundary)
-	if last == nil || rooted(last, n) {
+	if last == nil || rooted(last, n) || under(last, boundary) {
 		d.Fix, last = finding.NoFix, p
 	} else if len(boundary.keeps) > 0 {
 		c.dropMark(boundary, last, d)

@@ -11,11 +11,10 @@ import (
 type cutKey struct {
 	parent, msg, call string
 	role              role
-	side              bool
 }
 
-// cutCopies sets records aside that were cut in front of their ids and that the file holds whole as well, as where lines were written
-// again: closed and named anew, each would be one more part of the answer, or a second output of the call.
+// cutCopies sets records aside that were cut in front of their ids and that the file holds as well, whole or cut alike, as where lines were
+// written again: closed and named anew, each would be one more part of the answer, or a second output of the call.
 func (c *Checker) cutCopies() {
 	if len(c.cut) == 0 || c.Amend == nil {
 		return
@@ -34,17 +33,27 @@ func (c *Checker) cutCopies() {
 		}
 	}
 	c.nodes = slices.DeleteFunc(c.nodes, func(n *node) bool {
-		key, _ := n.cutKey()
-		whole := cut[key]
-		if whole == nil || !n.torn || n.uuid != "" || !n.beginsLike(whole) {
+		key, ok := n.cutKey()
+		if !ok || !n.torn || n.uuid != "" {
+			return false
+		}
+		whole, words := cut[key], "; the record is whole in "
+		if whole == nil { // the same cut twice, as where such a line was written again
+			cut[key] = n
+			return false
+		}
+		if whole.torn {
+			words = "; as much of the record is in "
+		}
+		if whole.torn && n.message != whole.message || !n.beginsLike(whole) {
 			return false
 		}
 		delete(c.cut, n)
 		c.Amend(n.pos().Line, func(f *finding.Finding) {
 			if before, _, told := strings.Cut(f.Message, "; "); told {
-				f.Message = before + "; the record is whole in " + whole.pos().String()
+				f.Message = before + words + whole.pos().String()
 			}
-			f.Fix, f.Lost = max(f.Fix, finding.SetAside), 0
+			f.Fix = max(f.Fix, finding.SetAside)
 			f.Edits = append(f.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
 		})
 		return true
@@ -56,7 +65,7 @@ func (c *Checker) cutCopies() {
 
 // cutKey is the key of a record; false if it has none.
 func (n *node) cutKey() (cutKey, bool) {
-	key := cutKey{parent: n.parent, role: n.role, side: n.side}
+	key := cutKey{parent: n.parent, role: n.role}
 	switch {
 	case n.parent == "" || len(n.blocks) == 0:
 		return key, false

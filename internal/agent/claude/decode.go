@@ -49,6 +49,9 @@ func (Decoder) Envelope(rec *session.Record) bool {
 
 // Complete says whether a record that was cut, and closed behind its last whole member, still tells a message.
 func (Decoder) Complete(rec *session.Record) bool {
+	if len(text(rec, fieldResultID)) > 0 && len(field(rec, fieldBlockContent)) == 0 {
+		return false // an output without what the tool said would be taken for one that says nothing
+	}
 	return len(field(rec, fieldContent)) > 2 && len(text(rec, fieldRole)) > 0 && len(field(rec, fieldParent)) > 0
 }
 

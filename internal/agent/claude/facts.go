@@ -16,6 +16,7 @@ type recordTree struct {
 	added         []*node // records of hist's own
 	numbers       int     // of records, those that were dropped since among them
 	changes       int     // of the tree
+	climbed       int     // so many steps from records to their parents were taken to see that none hangs on itself
 	some          some    // of what is rare among them
 	ids           recordIDs
 	byTime        []*node                       // those of the main conversation
@@ -59,15 +60,17 @@ type sideRecords struct {
 
 // brokenLines are the lines on which the normalizer found something.
 type brokenLines struct {
-	dead    []session.Pos    // unreadable lines
-	zeros   bool             // NULs stand where a record was
-	trifles map[int64]string // unreadable lines of bookkeeping, with its type
-	other   map[int64]bool   // lines of bookkeeping that can be read
-	half    map[int64]bool   // lines with what is left of a record of the conversation
-	begun   finding.Ref      // the last line of which only the beginning of a record of the tree is left
-	cut     map[*node]int    // records that hist has closed where they were cut, and their bytes then
-	garbled []garbled        // prompts with bytes that are no text
-	pieces  pieces           // whole blocks of the conversation in unreadable lines
+	dead       []session.Pos    // unreadable lines
+	zeros      bool             // NULs stand where a record was
+	trifles    map[int64]string // unreadable lines of bookkeeping, with its type
+	other      map[int64]bool   // lines of bookkeeping that can be read
+	half       map[int64]bool   // lines with what is left of a record of the conversation
+	begun      finding.Ref      // the last line of which only the beginning of a record of the tree is left
+	cut        map[*node]int    // records that hist has closed where they were cut, and their bytes then
+	garbled    []garbled        // prompts with bytes that are no text
+	pieces     pieces           // whole blocks of the conversation in unreadable lines
+	begunIDs   map[*node]string // of records that were cut within their ids: what is left of those
+	missingIDs []string         // that are named and that no record has, sorted, once they are looked for
 }
 
 // callPairs are the calls and their outputs, by their ids.
@@ -96,6 +99,7 @@ type verdict struct {
 	sentLines, leftLines map[int64]bool
 	sentSet              *nodeSet
 	asItWas              *nodeSet // what is sent of the file as it is, where each record can be read and has its parent; nil else
+	circled              *nodeSet // what is sent of the file as it is, where that leads through a circle of parents; nil else
 	current              *nodeSet // what is sent as things stand, and when that was
 	currentAt            state
 	wordless             bool // of a conversation only what the client adds to it is left

@@ -38,10 +38,12 @@ func (c *Checker) duplicates() {
 			c.copies[other.pos()] = append(c.copies[other.pos()], n.pos())
 		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage():
 			// A replay: the client uses the last. Where it stands in the tree is the earlier one's place.
-			c.add(&draft{about: n, always: true, Finding: finding.Finding{
-				Rule: ruleDuplicateRecord, Impact: finding.Notes,
-				Message: "the same message was written before, with other details: the client uses this copy",
-			}})
+			if n.retold = n.meta && other.meta && n.when == other.when && n.when != 0; !n.retold {
+				c.add(&draft{about: n, always: true, Finding: finding.Finding{
+					Rule: ruleDuplicateRecord, Impact: finding.Notes,
+					Message: "the same message was written before, with other details: the client uses this copy",
+				}})
+			}
 			other.replaced = true
 			c.ids.put(n)
 			kept = append(kept, n)
@@ -108,7 +110,7 @@ func (c *Checker) identify() {
 		}
 		n.own().named = d
 		old := n.uuid
-		if n.uuid = c.wanted(i, missing); n.uuid == "" {
+		if n.uuid = c.idFor(i, missing); n.uuid == "" {
 			n.uuid = newID("record", old, n.parent, n.pos().String())
 		}
 		delete(missing, n.uuid)

@@ -9,6 +9,8 @@ type idSet struct {
 	count   int      // of those in the slots
 	waiting []uint64 // to be entered
 	twice   bool     // an id was added that was there
+	asked   uint64   // the id that was asked for last, since one was entered, and whether it was there
+	found   bool
 }
 
 // idsAtOnce is how many ids are entered at a time.
@@ -26,9 +28,14 @@ func (s *idSet) slot(sum uint64) *uint64 {
 
 func sumOf(id string) uint64 { return max(1, maphash.String(nodeSeed, id)) }
 
+// has says whether an id was added. A session may ask for one id as often as it has records, and how far that is from its slot is luck:
+// the answer is kept.
 func (s *idSet) has(id string) bool {
 	s.enter()
-	return s.count > 0 && *s.slot(sumOf(id)) != 0
+	if sum := sumOf(id); sum != s.asked {
+		s.asked, s.found = sum, s.count > 0 && *s.slot(sum) != 0
+	}
+	return s.found
 }
 
 // apart says whether no id was added twice.
@@ -51,6 +58,10 @@ func (s *idSet) add(id string) {
 
 // enter takes in what waits.
 func (s *idSet) enter() {
+	if len(s.waiting) == 0 {
+		return
+	}
+	s.asked = 0
 	s.reserve(s.count + len(s.waiting))
 	for _, sum := range s.waiting {
 		at := s.slot(sum)

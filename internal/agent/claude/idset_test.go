@@ -20,7 +20,10 @@ func TestIDSet(t *testing.T) {
 	if !s.has("0") || !s.has(strconv.Itoa(many-1)) || s.has(strconv.Itoa(many)) {
 		t.Error("the set does not hold what was added")
 	}
-	if s.add("5"); s.apart() || s.size() != many {
+	if s.add(strconv.Itoa(many)); !s.has(strconv.Itoa(many)) {
+		t.Error("an id that was asked for before it came is not found")
+	}
+	if s.add("5"); s.apart() || s.size() != many+1 {
 		t.Error("an id that was added twice is not noticed")
 	}
 }

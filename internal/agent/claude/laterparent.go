@@ -39,7 +39,7 @@ func (c *Checker) cutLater() (cut []*node) {
 	return cut
 }
 
-// pastTheirMarks are the records that were compacted and name a parent behind the mark of that compaction.
+// pastTheirMarks are the records that were compacted and name the mark of that compaction as their parent, or a record behind it.
 func (c *Checker) pastTheirMarks() map[*node]bool {
 	if !c.some.marks {
 		return nil
@@ -55,7 +55,7 @@ func (c *Checker) pastTheirMarks() map[*node]bool {
 		}
 		for n := last; n != nil && n.index < mark.index && !seen[n]; n = n.up {
 			seen[n] = true
-			past[n] = n.up != nil && n.up.index > mark.index
+			past[n] = n.up != nil && n.up.index >= mark.index
 		}
 	}
 	return past

@@ -114,7 +114,7 @@ func (c *Checker) wrongTime() {
 		Message: "versions up to 2.1.2 begin at the message with the latest time, which is not this one, the last: they do not send what comes after it",
 	}})
 	if latest.when != 0 {
-		d.Edits = append(d.Edits, tip.timed(latest.when+1))
+		c.setTime(tip, latest.when+1, d)
 		return
 	}
 	for _, n := range c.nodes { // a message without a time is taken for none that is later, nor earlier: all need one
@@ -142,7 +142,7 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
 		Message: "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it",
 	}})
-	d.Edits = append(d.Edits, latest.timed(behind.when))
+	c.setTime(latest, behind.when, d)
 	return true
 }
 

@@ -34,6 +34,7 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 	byAnswerBegunAnew,
 	byRewind,
 	byTimes,
+	byCircle,
 	byVersion,
 }
 
@@ -97,7 +98,7 @@ func byPlace(c *Checker, b *sideBranch) fate {
 	middleOfTurn := b.rival.isPrompt() && !ownPrompt && b.fork.inTurn
 	middleOfAnswer := !ownPrompt && b.fork.inAnswer() && !c.unfinishedAnswer(b.head, b.end)
 	besideSummary := b.fork.at.role == roleBoundary && b.head.summary && !b.rival.summary
-	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.head, b.end) || passesOutput(b.rival, b.end))
+	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.head, b.end) || passesOutput(b.trunk.behindOutputs(b.rival), b.end))
 }
 
 // byClientsOwnPrompt decides where the client went on by itself: it leaves out only an answer that was interrupted.
@@ -139,6 +140,11 @@ func byTimes(_ *Checker, b *sideBranch) fate {
 		tip.when != 0 && head.index < prompt.index && tip.when < head.when
 	return lostIf(backwards || goesOnBeside(head, end, prompt) ||
 		head.isPrompt() && prompt.isPrompt() && goesOnBeside(prompt, tip, head))
+}
+
+// byCircle knows branches through which a circle of parents leads, so that they are sent: to mend the circle is not to leave them.
+func byCircle(c *Checker, b *sideBranch) fate {
+	return lostIf(c.circled != nil && c.circled.has(b.head))
 }
 
 // byVersion takes a branch of a client that notes no rewinds for one that was left, if it was over before the other began and

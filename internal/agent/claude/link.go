@@ -81,7 +81,7 @@ func (c *Checker) mayBeRoot(n *node) bool {
 		return true
 	case n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
 		return true
-	case n.isPrompt() && (n.continues || c.cleared(n)): // 1.0.17 compacts and clears a conversation so
+	case n.isPrompt() && n.continues, (n.isPrompt() || n.retold) && c.cleared(n): // 1.0.17 compacts and clears a conversation so
 		return true
 	case n.isPrompt() && !c.answeredBefore(n): // the prompt before it was taken back
 		return true
@@ -216,6 +216,9 @@ func (c *Checker) rewound(n *node) bool {
 
 // hang makes p the parent of n, as a part of a finding's repair. The caller must have made sure that n is not above p.
 func (c *Checker) hang(n, p *node, d *draft) {
+	if c.wouldCircle(n, p) {
+		return
+	}
 	if c.linked {
 		n.leave()
 	}
@@ -225,4 +228,17 @@ func (c *Checker) hang(n, p *node, d *draft) {
 	if c.linked {
 		n.join()
 	}
+}
+
+// maxClimb is how many steps for each record wouldCircle may take in all: the cost stays linear where very many are hung.
+const maxClimb = 16
+
+// wouldCircle says whether p hangs on n. What leads to that should be mended where it is: here it is only kept from going round for ever.
+func (c *Checker) wouldCircle(n, p *node) bool {
+	for m := p; m != nil && c.climbed < maxClimb*(len(c.nodes)+maxSiblings); m = m.up {
+		if c.climbed++; m == n {
+			return true
+		}
+	}
+	return false
 }

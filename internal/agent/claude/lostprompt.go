@@ -43,10 +43,20 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 		return true
 	}
 	words, source := c.promptBetween(p, n)
-	if source == "" {
-		words = lostPrompt
-	} else {
+	switch open := c.openPrompt(n); {
+	case source != "":
 		d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	case open != nil:
+		d.Rule, d.Fix, d.Lost = ruleBrokenParent, finding.Exact, 0
+		d.Message = "the record's parent is not in the file: the client forgets everything above it"
+		for _, m := range children {
+			if !rooted(open, m) {
+				c.hang(m, open, d)
+			}
+		}
+		return true
+	default:
+		words = lostPrompt
 	}
 	m := made{uuid: id, when: n.when, typ: "user", message: object{"role": "user", "content": words}}
 	if m.when != 0 {
@@ -57,6 +67,20 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	}
 	c.insert(d, m, n, finding.Before)
 	return true
+}
+
+// openPrompt is the last prompt in front of an answer that nothing follows in the tree: two clients have written in turns. It is nil if there
+// is none near.
+func (c *Checker) openPrompt(answer *node) *node {
+	if answer.role != roleAssistant || answer.when == 0 {
+		return nil
+	}
+	for m, steps := answer.front, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
+		if m.isPrompt() && !m.asksNothing && m.first == nil && m.dropped == nil && m.new == nil && m.when != 0 && m.when <= answer.when {
+			return m
+		}
+	}
+	return nil
 }
 
 // pause is how long nothing happens, in milliseconds, where somebody is thought to have typed, if nothing else tells.

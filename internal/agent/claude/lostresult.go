@@ -93,6 +93,12 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	if alone, from := c.pieces.outputsFrom[call.uuid]; from && !ok && len(call.ids(blockCall)) == 1 {
 		left, ok = alone, true
 	}
+	if told, at := c.pieces.outputsAt[id]; at && !ok && call.callsOnce() {
+		left, ok = told, true
+	}
+	if !ok && call.callsOnce() {
+		left, ok = c.pieces.toldBetween(call, beside, callID)
+	}
 	if ok {
 		block["content"], source = left.Content, pieceSource
 		if left.IsError != nil {

@@ -132,3 +132,34 @@ func TestThoughtBesideRebuilt(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+// TestThoughtBesideRenamed: thinking is what was sent also where the client has given a call of its answer another name, as
+// 2.1.330 does with Task: it keeps such an answer as it sent it.
+func TestThoughtBesideRenamed(t *testing.T) {
+	lines := recordedLines(t, "2.1.330/thinking")
+	i := lineOf(lines, 0, `"type":"thinking"`)
+	j := lineOf(lines, i, `"type":"tool_use"`)
+	id := gjson.Get(lines[i], "message.id").Raw
+	var sent []string
+	for _, line := range lines {
+		if gjson.Get(line, "message.id").Raw == id {
+			gjson.Get(line, "message.content").ForEach(func(_, block gjson.Result) bool {
+				sent = append(sent, block.Raw)
+				return true
+			})
+		}
+	}
+	lines[j] = strings.Replace(lines[j], `"name":"Bash"`, `"name":"Task"`, 1)
+	if found := rulesOf(t, lines); !slices.Contains(found, "bad-thinking") {
+		t.Fatalf("not kept as it was sent: %v", found)
+	}
+	kept := `{"type":"api-request-blob","hash":"00","message":{"role":"assistant","content":[` + strings.Join(sent, ",") + "]}}\n"
+	lines = slices.Insert(lines, lineOf(lines, j, `"type":"api-request"`), kept)
+	if found := rulesOf(t, lines); slices.Contains(found, "bad-thinking") {
+		t.Errorf("kept as it was sent: %v", found)
+	}
+	lines[i] = strings.Replace(lines[i], `"signature":"`, `"signature":"x`, 1)
+	if found := rulesOf(t, lines); !slices.Contains(found, "bad-thinking") {
+		t.Errorf("another signature than the one that was sent: %v", found)
+	}
+}

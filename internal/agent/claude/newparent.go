@@ -20,8 +20,8 @@ func (c *Checker) before(n *node) *node {
 	if n.msg == "" {
 		return last
 	}
-	if answeredByAnother(n, last) && !rooted(last.up, n) {
-		last = last.up
+	if c.answeredByAnother(n, last) && !rooted(last.up, n) {
+		last = cmp.Or(unanswered(last), last.up)
 	}
 	for m, steps := last, 0; m != nil && steps < maxSiblings; m, steps = m.front, steps+1 {
 		switch {
@@ -60,8 +60,16 @@ func (c *Checker) notLater(n, last *node) *node {
 
 // answeredByAnother says whether a prompt has an answer, but not the one that is given: with that, it would be sent instead of the
 // prompt's own.
-func answeredByAnother(answer, prompt *node) bool {
+func (c *Checker) answeredByAnother(answer, prompt *node) bool {
 	if prompt == nil || prompt.up == nil || !prompt.isPrompt() || prompt.index > answer.index {
+		return false
+	}
+	if !c.linked { // what hangs on it is not known yet
+		for _, m := range c.nodes[answer.index+1 : min(len(c.nodes), answer.index+maxSiblings)] {
+			if m.up == prompt && m.role == roleAssistant && m.sent() && !m.filler && m.msg != "" && m.msg != answer.msg {
+				return true
+			}
+		}
 		return false
 	}
 	for m, steps := prompt.first, 0; m != nil && steps < maxSiblings; m, steps = m.latter, steps+1 {
@@ -70,6 +78,17 @@ func answeredByAnother(answer, prompt *node) bool {
 		}
 	}
 	return false
+}
+
+// unanswered is the prompt that hangs beside another in front of it, and that nothing follows; nil if there is none: two clients ask
+// at once, and one's answer is lost.
+func unanswered(beside *node) *node {
+	for m, steps := beside.former, 0; m != nil && steps < maxSiblings; m, steps = m.former, steps+1 {
+		if m.isPrompt() && m.first == nil && m.dropped == nil && m.index < beside.index {
+			return m
+		}
+	}
+	return nil
 }
 
 // writeTime is by how many milliseconds the times of records may differ from the order in which a client writes them.

@@ -72,6 +72,7 @@ type node struct {
 	empty       bool // nothing in it is sent
 	toolResult  bool // it has a toolUseResult
 	again       bool // a copy of an earlier record under another id, in a conversation that was written anew
+	retold      bool // the client has written it before: 1.0.17 keeps what it says about commands, with id and time
 	replaced    bool // a later copy is read in its place
 	mended      bool // the client can not read the line as it is
 	torn        bool // hist has closed it where its line was cut
@@ -134,6 +135,20 @@ func (n *node) says(kind blockKind, id string) bool {
 // calls says whether there is a call among the blocks.
 func (n *node) calls() bool {
 	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockCall })
+}
+
+// callsOnce says whether there is a single call among the blocks.
+func (n *node) callsOnce() bool {
+	calls := 0
+	for i := range n.blocks {
+		if n.blocks[i].kind != blockCall {
+			continue
+		}
+		if calls++; calls > 1 {
+			return false
+		}
+	}
+	return calls == 1
 }
 
 // ids returns the ids of the blocks of one kind.

@@ -275,6 +275,7 @@ func (c *Checker) lastBefore(call, next *node, known map[gap]*node) *node {
 // answer writes an output for a call, behind the last record before what follows.
 func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) {
 	n := c.answeredBeside(d, call, callID, last)
+	below := n != nil && under(n, next) // in the session that has it, it hangs below what follows here
 	if n == nil {
 		n = c.insertResult(d, call, callID, newID("result", call.uuid, callID), last, finding.After)
 	}
@@ -282,7 +283,7 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 		c.intoChain(d, n, next)
 	}
 	follows := next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg
-	if follows && !(call.chains() && between(next, n.up, call)) {
+	if follows && !below && !(call.chains() && between(next, n.up, call)) {
 		c.hang(next, n, d) // nothing else stands between the answer and what follows
 	}
 }

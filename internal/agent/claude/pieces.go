@@ -27,6 +27,8 @@ type pieces struct {
 	calls, outputs map[string]piece
 	callsAt        map[string]piece // calls whose own ids are lost, by the ids of their records
 	outputsFrom    map[string]piece // outputs that name no call, by the ids of the records with the calls
+	outputsAt      map[string]piece // those that the tool's own result tells, by the ids of their records
+	outputsIn      []toldLine       // those of them that only their places tell, in the order of the file
 	size           int
 }
 
@@ -59,6 +61,9 @@ func (c *Checker) salvage(rec *session.Record) {
 		c.pieces.keep(m, rec.Pos.Line, len(raw))
 	} else if r, ok := restOf(raw); ok && c.pieces.size < maxPieces {
 		c.pieces.takeRest(r, rec.Pos.Line, len(raw))
+	}
+	if c.pieces.size < maxPieces {
+		c.pieces.takeTold(raw, rec.Pos.Line)
 	}
 	if words, ok := promptIn(raw); ok {
 		c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})

@@ -82,6 +82,7 @@ type rare struct {
 	contentAt int                 // where the content of a message that has none would begin; 0 if it has
 	new       *made               // the record is hist's own
 	edit      placed
+	clock     placed // of the time that it was given
 }
 
 // nothing is the rare of all records that have nothing of it. Nobody writes it.

@@ -12,7 +12,7 @@ func (c *Checker) order() {
 		return
 	}
 	for _, n := range c.nodes {
-		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) {
+		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) && !n.up.retold {
 			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record comes before its parent"}})
 			return
 		}

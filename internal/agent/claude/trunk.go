@@ -83,6 +83,18 @@ func (f *fork) answersBranch(c *Checker, t *trunk, head *node) bool {
 	return f.called[head]
 }
 
+// behindOutputs is the first record on the way to the tip, from one on, that is no output: of parallel calls each has its own.
+func (t *trunk) behindOutputs(n *node) *node {
+	for steps := 0; n.role == roleResult && steps < maxSiblings; steps++ {
+		next := t.forks[n].winner
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
 // holds says whether a record stands on the way.
 func (t *trunk) holds(n *node) bool { return t.forks[n] != nil && t.forks[n].at == n }
 
@@ -105,7 +117,15 @@ func (f *fork) skipsAnswer(head, end *node) bool {
 	for end != head && !end.hasMessage() {
 		end = end.up
 	}
-	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && head.role == roleAssistant && end.endsTurn()
+	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && firstSaid(head).role == roleAssistant && end.endsTurn()
+}
+
+// firstSaid is the first message of a branch, behind what the client has added where it begins; that where none follows.
+func firstSaid(head *node) *node {
+	for steps := 0; head.role == roleLink && head.first != nil && head.many == 1 && steps < maxSiblings; steps++ {
+		head = head.first
+	}
+	return head
 }
 
 // endsTurn says whether a turn is over with a record: up to 2.1.2 clients do not write why the model stopped, or not in each record.

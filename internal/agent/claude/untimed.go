@@ -33,11 +33,21 @@ func (c *Checker) untimed() {
 		case earlier == 0:
 			when = noTime + int64(n.index)
 		}
+		n.own().clock = placed{d, len(d.Edits)}
 		d.Edits = append(d.Edits, n.timed(when))
 		if c.chosen(d) {
 			n.when = when
 		}
 	}
+}
+
+// setTime gives a record a time, in the place of the one that it was given as it was closed.
+func (c *Checker) setTime(n *node, when int64, d *draft) {
+	if set := n.own().clock; set.in != nil && n.torn {
+		set.in.Edits[set.at] = n.timed(when)
+		return
+	}
+	d.Edits = append(d.Edits, n.timed(when))
 }
 
 // lastMessage is the last record of the file with a message of the conversation, nil if there is none.

@@ -75,7 +75,11 @@ func kindAndID(item string) string {
 // they stand at the end, and outputs that have no call.
 func itemsOf(s Session, sent map[string]bool) (items []string) {
 	last := map[string]int{}
+	times := make([]time.Time, len(s)) // of a record without one: that of the record in front
 	for i, l := range s {
+		if times[i], _ = time.Parse(time.RFC3339, get(l, "timestamp")); i > 0 && times[i].IsZero() {
+			times[i] = times[i-1]
+		}
 		if gjson.ValidBytes(l) {
 			if t := get(l, "type"); t == "user" || t == "assistant" {
 				last[get(l, "uuid")] = i
@@ -85,8 +89,7 @@ func itemsOf(s Session, sent map[string]bool) (items []string) {
 	var recs []sentRecord
 	for id := range sent {
 		if i, ok := last[id]; ok && !gjson.GetBytes(s[i], "isApiErrorMessage").Bool() {
-			when, _ := time.Parse(time.RFC3339, get(s[i], "timestamp"))
-			r := sentRecord{at: i, when: when, answer: get(s[i], "message.id")}
+			r := sentRecord{at: i, when: times[i], answer: get(s[i], "message.id")}
 			r.items = Items([]byte(`{"messages":[{"role":"` + get(s[i], "type") + `","content":` + gjson.GetBytes(s[i], "message.content").Raw + `}]}`))
 			recs = append(recs, r)
 		}

@@ -25,7 +25,7 @@ type link struct {
 	uuid, parent, typ, answer string
 	calls, outputs, keeps     []string
 	when                      time.Time
-	side, said                bool
+	side, said, mark          bool // mark: a compaction begins here
 }
 
 // Sent are the uuids of the records with a message that the client sends of a file.
@@ -74,6 +74,7 @@ func (r *Reader) read(line []byte) {
 	case "user", "assistant":
 		l.said = get(line, "message.model") != "<synthetic>" && gjson.GetBytes(line, "message.content").Exists()
 	case "system", "attachment", "progress":
+		l.mark = get(line, "subtype") == "compact_boundary"
 	case "last-prompt":
 		if leaf := get(line, "leafUuid"); leaf != "" && !gjson.GetBytes(line, "explicit").Bool() {
 			r.leaf = leaf
@@ -172,7 +173,7 @@ func (r *Reader) says(i int) bool {
 func (r *Reader) tip() int {
 	start, ok := r.at[r.leaf]
 	if !ok || !r.says(start) {
-		for start = len(r.links) - 1; start >= 0 && (r.links[start].side || !r.links[start].said); start-- {
+		for start = len(r.links) - 1; start >= 0 && (r.links[start].side || !r.links[start].said && !r.links[start].mark); start-- {
 		}
 		if start >= 0 && slices.IndexFunc(r.links, func(l link) bool { return l.uuid == r.links[start].uuid }) < start {
 			start = r.newestBelow(start) // a copy of an older record

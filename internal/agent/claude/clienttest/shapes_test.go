@@ -37,7 +37,11 @@ func TestLegalShapes(t *testing.T) {
 	turn := []string{line("user", "u1", "", asked("one"), ""), line("assistant", "a1", "u1", said("m1", "yes"), "")}
 	at := func(s string) string { return `,"timestamp":"2026-11-20T10:` + s + `.000Z","version":"2.1.330"` }
 	old := func(s string) string { return `,"timestamp":"2026-01-20T10:` + s + `.000Z","version":"2.0.29"` }
+	first := func(s string) string { return `,"timestamp":"2026-01-20T10:` + s + `.000Z","version":"1.0.17"` }
+	meta := first("00:30") + `,"isMeta":true`
 	const (
+		clear   = `<command-name>clear</command-name>`
+		printed = `<local-command-stdout></local-command-stdout>`
 		call    = `{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}`
 		one     = `{"role":"assistant","model":"claude-opus-5-5","content":[` + call + `],"stop_reason":"tool_use"}`
 		both    = `{"role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"I run it."},` + call + `],"stop_reason":"tool_use"}`
@@ -54,6 +58,12 @@ func TestLegalShapes(t *testing.T) {
 			line("user", "u2", "a1", asked("two"), at("05:00")), line("assistant", "a2", "u2", said("m2", "no"), at("05:08")),
 			line("user", "u3", "a1", asked("two, but better"), at("06:00")), `{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
 			line("assistant", "a3", "u3", said("m3", "ok"), at("06:08"))),
+		"cleared twice by 1.0.17": {
+			line("user", "u1", "", asked("one"), first("01:00")), line("assistant", "a1", "u1", said("m1", "yes"), first("01:01")),
+			line("user", "k1", "a1", asked("about commands"), meta), line("user", "k2", "k1", asked(clear), first("02:00")), line("user", "k3", "k2", asked(printed), first("02:00")),
+			line("user", "k1", "", asked("about commands"), meta), line("user", "k4", "k1", asked(clear), first("03:00")), line("user", "k5", "k4", asked(printed), first("03:00")),
+			line("user", "u2", "", asked("two"), first("04:00")), line("assistant", "a2", "u2", said("m2", "yes"), first("04:01")),
+		},
 		"a rewind to the beginning": append(turn[:2:2],
 			line("user", "u3", "", asked("anew"), at("06:00")), `{"type":"last-prompt","leafUuid":"00000000-0000-0000-0000-000000000000","explicit":true,"sessionId":"s"}`,
 			line("assistant", "a3", "u3", said("m3", "ok"), at("06:08"))),
