@@ -149,11 +149,17 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 		}
 		return usage("--%s is %s; it takes %s", m[2], m[1], takes)
 	}
+	if m := invalidBool.FindStringSubmatch(err.Error()); m != nil {
+		return usage("--%s takes no value, but has %s", m[2], m[1])
+	}
 	return usage("%w; see %s --help", err, name)
 }
 
 // invalidValue is how the library for the command line says that a number or a time is none.
 var invalidValue = regexp.MustCompile(`(?s)^invalid value (".*") for flag -([a-z-]+): `)
+
+// invalidBool is how it says so of a flag that takes no value.
+var invalidBool = regexp.MustCompile(`(?s)^invalid boolean value (".*") for -([a-z-]+): `)
 
 // clients are the versions of clients that sessions are judged by, by the names of their agents; "" where none is named.
 type clients map[string]string

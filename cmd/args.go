@@ -57,6 +57,9 @@ func operandsLast(app *cli.App, args []string) ([]string, error) {
 			rest = rest[1:]
 		}
 	}
+	if flag := known.empty(flags); flag != "" {
+		return nil, usage("%s is empty; leave it out, or give it a value", flag)
+	}
 	if before < 0 {
 		before = len(operands)
 	}
@@ -87,6 +90,26 @@ func flagsOf(flags []cli.Flag) knownFlags {
 		}
 	}
 	return known
+}
+
+// empty finds a flag whose value is empty, as where a script's variable is not set: to go on without it would lint, list or
+// repair more than was meant. What is only for the log may be empty, since a program may not know it.
+func (known knownFlags) empty(flags []string) string {
+	for i := 0; i < len(flags); i++ {
+		flag, value, with := strings.Cut(flags[i], "=")
+		name := strings.TrimLeft(flag, "-")
+		if !known[name] {
+			continue
+		}
+		if !with {
+			i++
+			value = flags[i]
+		}
+		if value == "" && name != "via" && name != "caller" {
+			return flag
+		}
+	}
+	return ""
 }
 
 // part takes short flags apart, and says whether the next argument is the last one's value. What is not known stays as

@@ -26,14 +26,22 @@ func (e *env) cache(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.out, "%s: %s in %s; this hist knows %s\n", oneLine(s.Dir), count(s.Bytes, "byte", "bytes"), count(int64(s.Files), "file", "files"), count(int64(s.Own), "session", "sessions"))
+		if s.Files == 0 {
+			fmt.Fprintf(e.out, "%s: the cache is empty\n", oneLine(s.Dir))
+			return nil
+		}
+		fmt.Fprintf(e.out, "%s: %s in %s, with what this version of hist found in %s\n", oneLine(s.Dir), bytesOf(s.Bytes), count(int64(s.Files), "file", "files"), count(int64(s.Own), "session", "sessions"))
 		return nil
 	case what == "clean":
 		bytes, err := lintcache.Clean()
 		if err != nil {
 			return fmt.Errorf("removing the cache: %w", err)
 		}
-		fmt.Fprintf(e.out, "%s removed\n", count(bytes, "byte", "bytes"))
+		if bytes == 0 {
+			fmt.Fprintln(e.out, "the cache is empty: nothing was removed")
+			return nil
+		}
+		fmt.Fprintf(e.out, "the cache was removed: %s\n", bytesOf(bytes))
 		return nil
 	}
 	return usage("cache takes status or clean, not %q%s", what, meant(what, []string{"status", "clean"}))

@@ -110,9 +110,13 @@ func TestCacheCommand(t *testing.T) {
 		code int
 		out  string
 	}{
-		{"cache", ExitOK, ": 0 bytes in 0 files; this hist knows 0 sessions\n"},
-		{"cache status", ExitOK, "0 bytes"},
-		{"cache clean", ExitOK, "0 bytes removed\n"},
+		{"cache", ExitOK, ": the cache is empty\n"},
+		{"cache status", ExitOK, ": the cache is empty\n"},
+		{"cache clean", ExitOK, "the cache is empty: nothing was removed\n"},
+		{"lint ../fixtures/codex/0.169.0/clean", ExitOK, "nothing is damaged"},
+		{"cache status", ExitOK, " B in 1 file, with what this version of hist found in 1 session\n"},
+		{"cache clean", ExitOK, "the cache was removed: "},
+		{"cache status", ExitOK, ": the cache is empty\n"},
 		{"cache clear", ExitUsage, "clean"},
 		{"cache status clean", ExitUsage, "one at a time"},
 	} {

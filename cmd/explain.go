@@ -34,6 +34,9 @@ func explainCommand(e *env) *cli.Command {
 			}
 			w := bufio.NewWriter(e.out)
 			if c.IsSet("error") {
+				if c.Args().Present() {
+					return usage("--error and %s exclude each other: one is the text of an error, the other a rule", c.Args().First())
+				}
 				return explainError(w, st, c.String("error"))
 			}
 			if !c.Args().Present() {

@@ -46,7 +46,7 @@ func newFilter(c *cli.Context) (*filter, error) {
 		return nil, err
 	}
 	switch {
-	case c.IsSet("write-baseline") && (c.String("write-baseline") == "" || c.String("write-baseline") == "-"):
+	case c.String("write-baseline") == "-":
 		return nil, usage("--write-baseline names no file")
 	case c.IsSet("write-baseline") && len(f.rules) > 0:
 		return nil, usage("--rule and --write-baseline exclude each other: a baseline knows all findings")

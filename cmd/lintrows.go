@@ -21,10 +21,7 @@ func (l *lintRun) filesFrom(operands []string) ([]string, error) {
 		return operands, nil
 	}
 	path := l.c.String("files-from")
-	switch {
-	case path == "":
-		return nil, usage("--files-from names no file")
-	case path == "-" && slices.Contains(operands, "-"):
+	if path == "-" && slices.Contains(operands, "-") {
 		return nil, usage("standard input is either a session or the list of --files-from")
 	}
 	named, err := linesOf(l.c.Context, l.env.fileOrInput(l.c.Context, path))

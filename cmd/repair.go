@@ -118,7 +118,7 @@ func (r *repairRun) fits(list []target, operands []string) error {
 	if to := r.wanted(); (to == repair.ToFile && !isDir(r.c.String("output")) || to == repair.ToStream) && len(list) > 1 {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
 	}
-	if branch := r.c.String("branch"); r.c.IsSet("branch") && (branch == "" || len(list) != 1 || len(operands) == 0) {
+	if branch := r.c.String("branch"); branch != "" && (len(list) != 1 || len(operands) == 0) {
 		return usage("--branch takes the uuid of a record of one session: name that session")
 	}
 	return nil
@@ -203,8 +203,6 @@ func (r *repairRun) into(operands []string) error {
 		r.mode = repair.InPlace
 	case output == "-", stdin && output == "":
 		r.mode = repair.ToStream
-	case c.IsSet("output") && output == "":
-		return usage("--output is empty")
 	case output != "":
 		r.mode = repair.ToFile
 		if os.IsPathSeparator(output[len(output)-1]) && !isDir(output) {
@@ -220,7 +218,7 @@ func (r *repairRun) into(operands []string) error {
 // page looks before anything is repaired whether the page for a browser can be written.
 func (r *repairRun) page() error {
 	page := r.c.String("html")
-	if r.c.IsSet("html") && (page == "" || page == "-") {
+	if page == "-" {
 		return usage("--html names no file")
 	}
 	if err := vacantPage(page); err != nil {

@@ -43,6 +43,8 @@ func (e *env) runs(c *cli.Context) error {
 		return e.listRuns(c)
 	case what == "list":
 		return usage("list takes no runs; hist runs show RUN tells of one")
+	case what == "show" && c.NArg() == 2 && c.Args().Get(1) == "":
+		return errNoRun
 	case what == "show" && c.NArg() == 2:
 		return e.showRun(c, c.Args().Get(1))
 	case what == "show":

@@ -98,7 +98,7 @@ func (e *env) showPrinter(c *cli.Context) (showPrinter, error) {
 		return nil, err
 	}
 	switch f := c.String("format"); {
-	case c.IsSet("html") && (c.String("html") == "" || c.String("html") == "-"):
+	case c.String("html") == "-":
 		return nil, usage("--html names no file")
 	case c.String("html") != "" && c.IsSet("format"):
 		return nil, usage("--html is a format of its own; leave --format out")

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,10 +25,16 @@ func undoCommand(e *env) *cli.Command {
 			if c.NArg() > 1 {
 				return usage("undo takes one run at a time")
 			}
+			if slices.Contains(c.Args().Slice(), "") { // a script's variable that is not set, and not a wish for the newest
+				return errNoRun
+			}
 			return e.undo(c)
 		},
 	}
 }
+
+// errNoRun is the error of an empty operand where a run is to be named.
+var errNoRun = usage("the run's id is empty; hist runs lists them")
 
 func (e *env) undo(c *cli.Context) error {
 	run, err := runs.Load(c.Args().First())

@@ -113,6 +113,9 @@ func (e *env) watch(c *cli.Context) error {
 // watched are the files and directories to follow: the operands, or where the agents keep their sessions.
 func watched(operands []string) ([]string, error) {
 	for _, op := range operands {
+		if op == "" {
+			return nil, usage("an argument is empty; it takes files and directories")
+		}
 		if _, err := os.Stat(op); err != nil {
 			return nil, fmt.Errorf("%s: %w; watch takes files and directories", op, cause.Of(err))
 		}
