@@ -13,19 +13,28 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// run changes a database of a home, if the home has it and the tables.
-func run(t *testing.T, dir, name string, statements ...string) {
+// opened is a database of a home, nil if the home does not have it.
+func opened(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); err != nil {
-		return
+		return nil // some homes have none, and SQLite would make it
 	}
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
 	db.SetMaxOpenConns(1)
+	return db
+}
+
+// run changes a database of a home, if the home has it and the tables.
+func run(t *testing.T, dir, name string, statements ...string) {
+	t.Helper()
+	db := opened(t, filepath.Join(dir, name))
+	if db == nil {
+		return
+	}
+	defer db.Close()
 	for _, s := range statements {
 		db.Exec(s) //nolint:errcheck // some have other tables, or a file that is no database
 	}
@@ -77,22 +86,20 @@ func sessionsOf(t *testing.T, dir string) (paths []string) {
 func leftOver(t *testing.T, dir, name string, statements ...string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); err != nil {
+	db := opened(t, path)
+	if db == nil {
 		return
 	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
 	files := map[string][]byte{}
 	for _, s := range append([]string{"PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0"}, statements...) {
 		db.Exec(s) //nolint:errcheck // some have other tables
 	}
 	for _, suffix := range []string{"", "-wal"} {
-		if files[suffix], err = os.ReadFile(path + suffix); err != nil && suffix == "" {
+		text, err := os.ReadFile(path + suffix)
+		if err != nil && suffix == "" {
 			t.Fatal(err)
 		}
+		files[suffix] = text
 	}
 	db.Close()
 	for suffix, text := range files {

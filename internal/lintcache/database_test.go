@@ -77,19 +77,7 @@ func TestPrintsWorth(t *testing.T) {
 // paginated makes a home of one session, which has lost an event that is in the client's database.
 func paginated(t *testing.T) (dir string, opts lint.Options, path string) {
 	t.Helper()
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := corpus.Home(dir, 1, corpus.Options{Size: 20000, Seed: 1, Paginated: true, Text: 300}, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := corpus.Databases(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	dir = madeHome(t, 1, corpus.Options{Size: 20000, Seed: 1, Paginated: true, Text: 300})
 	path = sessionsOf(t, dir)[0]
 	edit(t, path, func(text []byte) []byte {
 		lines := bytes.SplitAfter(text, []byte("\n"))

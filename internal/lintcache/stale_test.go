@@ -170,22 +170,29 @@ func (a *agreements) Agreed(src *source.Source, databases []agent.Database) (boo
 	return known, keep
 }
 
-// TestOneSession: what a client writes of one session has that one read, and compared with the databases, and none else.
-func TestOneSession(t *testing.T) {
+// madeHome makes a home of so many sessions with its databases, and has the cache, the runs and the databases of whoever runs
+// the test left alone.
+func madeHome(t *testing.T, sessions int, opts corpus.Options) string {
+	t.Helper()
 	t.Setenv("CODEX_SQLITE_HOME", "")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	rest := quick(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := corpus.Home(dir, 12, corpus.Options{Size: 20000, Seed: 1, Paginated: true, Text: 300}, false); err != nil {
+	if err := corpus.Home(dir, sessions, opts, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := corpus.Databases(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// TestOneSession: what a client writes of one session has that one read, and compared with the databases, and none else.
+func TestOneSession(t *testing.T) {
+	dir, rest := madeHome(t, 12, corpus.Options{Size: 20000, Seed: 1, Paginated: true, Text: 300}), quick(t)
 	const thread = "01a1edfd-e191-74b0-9003-000000000007"
 	const one, none = 1, 0
 	for _, step := range []struct {
@@ -228,20 +235,7 @@ func TestOneSession(t *testing.T) {
 
 // TestFirstPrompt: the first prompt of a session in which nothing is damaged may come from the list of threads, too.
 func TestFirstPrompt(t *testing.T) {
-	t.Setenv("CODEX_SQLITE_HOME", "")
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	rest := quick(t)
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := corpus.Home(dir, 1, corpus.Options{Size: 9000, Seed: 4, Text: 100}, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := corpus.Databases(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	dir, rest := madeHome(t, 1, corpus.Options{Size: 9000, Seed: 4, Text: 100}), quick(t)
 	edit(t, sessionsOf(t, dir)[0], func(text []byte) (kept []byte) {
 		for i, line := range bytes.SplitAfter(text, []byte("\n")) {
 			if i < 1 || i > 4 { // the beginning of its first turn
