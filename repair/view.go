@@ -105,7 +105,7 @@ func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error
 	if guard.Broken() {
 		return guard, inuse.ErrBusy
 	}
-	return guard, nil
+	return guard, w.Source.Changed() // that takes a while, and the lease is on the file, not on its name
 }
 
 // clearProjection makes the client read anew what its view has from bytes that move. It is done before the file is

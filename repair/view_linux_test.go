@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/hist-cli/hist/internal/agent/codex/store"
+	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -201,5 +202,43 @@ func TestRowsThatChangedMeanwhile(t *testing.T) {
 	guard.Release()
 	if !errors.Is(err, store.ErrRows) || rowsOf(t, home, id) != now {
 		t.Errorf("%v:\n%s", err, rowsOf(t, home, id))
+	}
+}
+
+// TestReplacedWhileTheViewIsChanged: another program gives the session's name to another file while the client's rows are cleared, or
+// brought back by an undo. That file stays, and so do the rows.
+func TestReplacedWhileTheViewIsChanged(t *testing.T) {
+	home, path, id, rows := viewed(t, 0)
+	replaced := func(at string, do func() error) error {
+		t.Helper()
+		text, reached := []byte("another program's\n"), false
+		failpoint.Observe(func(step string) {
+			if step == at && !reached {
+				reached = true
+				put(t, path+".new", text)
+				if err := os.Rename(path+".new", path); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		err := do()
+		failpoint.Observe(nil)
+		if now := mustRead(t, path); !reached || !bytes.Equal(now, text) {
+			t.Errorf("%s: reached: %v; the file that took the name is gone", at, reached)
+		}
+		return err
+	}
+	text := mustRead(t, path)
+	err := replaced("cleared", func() error { _, err := repairInPlace(t, home, path); return err })
+	if !errors.Is(err, source.ErrChanged) || rowsOf(t, home, id) != rows {
+		t.Errorf("repaired: %v; rows:\n%s", err, rowsOf(t, home, id))
+	}
+	put(t, path, text)
+	rep, err := repairInPlace(t, home, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := replaced("rows back", func() error { return undo(t, rep.Run) }); !errors.Is(err, runs.ErrMovedOn) || rowsOf(t, home, id) != "" {
+		t.Errorf("undone: %v; rows:\n%s", err, rowsOf(t, home, id))
 	}
 }

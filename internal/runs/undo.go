@@ -212,10 +212,21 @@ func (u *undoing) settle(ctx context.Context, claim Claim) error {
 	if u.target == nil {
 		return nil
 	}
+	if err := u.unmoved(); err != nil {
+		return err
+	}
+	if err := claim.Settle(ctx); err != nil {
+		return err
+	}
+	return u.unmoved() // the claim may take a while, and another file may take the name meanwhile
+}
+
+// unmoved says whether the target is still the file that was checked.
+func (u *undoing) unmoved() error {
 	if err := u.target.Changed(); err != nil {
 		return fmt.Errorf("%w: %w", ErrMovedOn, err)
 	}
-	return claim.Settle(ctx)
+	return nil
 }
 
 // putBack writes the backup to the original's path: over the target or, if that has another name, beside it.
