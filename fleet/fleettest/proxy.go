@@ -1,6 +1,7 @@
 package fleettest
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -22,9 +23,10 @@ type Proxy struct {
 
 // Fault is what goes wrong with a request.
 type Fault struct {
-	Status         int   // answer with this status, and don't pass the request on
-	CutAfter       int64 // break the answer off after so many bytes; 0: don't
-	AnswerIsLost   bool  // the server does what the request asks, but the answer is a 503
+	Status         int    // answer with this status, and don't pass the request on
+	Code           string // S3's name of the error that goes with Status
+	CutAfter       int64  // break the answer off after so many bytes; 0: don't
+	AnswerIsLost   bool   // the server does what the request asks, but the answer is a 503
 	Before, Behind func()
 }
 
@@ -65,6 +67,9 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, forward http.Handl
 	switch {
 	case f.Status != 0:
 		w.WriteHeader(f.Status)
+		if f.Code != "" {
+			fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", f.Code)
+		}
 		return
 	case f.AnswerIsLost:
 		forward.ServeHTTP(httptest.NewRecorder(), r)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hist-cli/hist/internal/regular"
 )
 
 // dir is a directory; its files are the objects.
@@ -40,9 +42,13 @@ func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) 
 	} else if err == nil && !info.IsDir() {
 		return fmt.Errorf("%s is not a directory: hist itself lints single files", d.root)
 	}
-	var unreadable error // of directories that can't be read: all others are listed first
-	err := filepath.WalkDir(d.root, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrPermission) && path != d.root {
+	var unreadable error                       // of directories that can't be read: all others are listed first
+	root, err := filepath.EvalSymlinks(d.root) // the walk does not follow a link, not even the first one
+	if err != nil {
+		return explainFile(err)
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) && path != root {
 			unreadable = errors.Join(unreadable, explainFile(err))
 			return fs.SkipDir
 		}
@@ -52,7 +58,7 @@ func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) 
 		if !entry.Type().IsRegular() {
 			return nil
 		}
-		rel, err := filepath.Rel(d.root, path)
+		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
@@ -98,14 +104,11 @@ func (d *dir) Get(ctx context.Context, key, etag string) (io.ReadCloser, error) 
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path) // of a named pipe, the opening would not end
 	if err != nil {
 		return nil, explainFile(err)
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
 	if err == nil && etag != "" && object(key, info).ETag != etag {
 		err = ErrChanged
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hist-cli/hist/fleet/fleettest"
 	"github.com/hist-cli/hist/fleet/store"
@@ -54,4 +55,39 @@ func listAsNobody(t *testing.T, s store.Store) (keys []string, err error) {
 	}
 	err = s.List(context.Background(), "", func(o store.Object) error { keys = append(keys, o.Key); return nil })
 	return keys, err
+}
+
+// TestLinkedDirectory: a store may be a symbolic link to a directory, and its files are read through it.
+func TestLinkedDirectory(t *testing.T) {
+	root, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	fleettest.Put(t, fleettest.Open(t, root), "a/x.jsonl", []byte("x"))
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	s := fleettest.Open(t, link)
+	if keys := fleettest.Keys(t, s, ""); fmt.Sprint(keys) != "[a/x.jsonl]" || s.URL() != link {
+		t.Errorf("%s lists %q", s.URL(), keys)
+	}
+}
+
+// TestPipe: what has become a named pipe since it was listed is an error, and nobody waits for it.
+func TestPipe(t *testing.T) {
+	root := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(root, "x.jsonl"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := fleettest.Open(t, root)
+	opened := make(chan error, 1)
+	go func() {
+		_, err := s.Get(context.Background(), "x.jsonl", "")
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err == nil {
+			t.Error("a pipe was opened")
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the opening of a pipe does not end")
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/sum"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -192,7 +193,10 @@ func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, 
 	if r.To == nil {
 		original := originalKey(o)
 		err := putFile(ctx, r.Linter.Store, original, damaged, store.Condition{Absent: true}, nil)
-		if err != nil && !errors.Is(err, store.ErrChanged) { // an earlier try kept it already
+		if errors.Is(err, store.ErrChanged) {
+			err = r.keptBefore(ctx, original, damaged)
+		}
+		if err != nil {
 			return fmt.Errorf("keeping the original: %w", err)
 		}
 		row.Original = r.Linter.Store.URL() + "/" + original
@@ -214,6 +218,38 @@ func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, 
 	}
 	row.Outcome, row.To = Repaired, r.address(o.Key)
 	return nil
+}
+
+// keptBefore says whether an earlier try has kept the original. A store answers in the same way if two write at once, and then
+// there may be none: without it nothing may be replaced.
+func (r *Repairer) keptBefore(ctx context.Context, original, damaged string) error {
+	body, err := r.Linter.Store.Get(ctx, original, "")
+	if errors.Is(err, store.ErrGone) {
+		return fmt.Errorf("%w: %s/%s was not written", store.ErrUnavailable, r.Linter.Store.URL(), original)
+	}
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f, err := os.Open(damaged)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if same, err := sameBytes(body, f); same || err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s/%s holds something else", errRefused, r.Linter.Store.URL(), original)
+}
+
+// sameBytes says whether two streams hold the same.
+func sameBytes(a, b io.Reader) (bool, error) {
+	one, other := sum.New(), sum.New()
+	if _, err := io.Copy(one, a); err != nil {
+		return false, err
+	}
+	_, err := io.Copy(other, b)
+	return one.Hex() == other.Hex(), err
 }
 
 func putFile(ctx context.Context, to store.Store, key, path string, cond store.Condition, meta map[string]string) error {

@@ -221,7 +221,7 @@ func (e *env) lintAndPrint(ctx context.Context, c *cli.Command, address string, 
 func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 	reached := false
 	if res.Session.Error != "" {
-		fmt.Fprintf(e.err, "hist-fleet: %s: %s\n", printable(res.Session.Key), printable(res.Session.Error))
+		fmt.Fprintf(e.err, "hist-fleet: %s: %s\n", oneLine(res.Session.Key), oneLine(res.Session.Error))
 	}
 	for _, f := range res.Findings {
 		impact, err := lint.ParseImpact(f.Impact)
@@ -229,7 +229,7 @@ func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 			continue
 		}
 		reached = true
-		fmt.Fprintf(e.out, "%s:%d: %s [%s]\n", printable(f.Key), f.Line, printable(f.Message), f.Rule)
+		fmt.Fprintf(e.out, "%s:%d: %s [%s]\n", oneLine(f.Key), f.Line, oneLine(f.Message), f.Rule)
 	}
 	return reached
 }

@@ -187,6 +187,12 @@ func printable(text string) string {
 	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
 }
 
+// oneLine is printable for what stands within a line: a key may hold a line break, and what follows that would look like a line of
+// hist-fleet's own.
+func oneLine(text string) string {
+	return strings.ReplaceAll(printable(text), "\n", string(unicode.ReplacementChar))
+}
+
 func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one

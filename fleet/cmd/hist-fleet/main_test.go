@@ -295,6 +295,18 @@ func TestFindingsArePrinted(t *testing.T) {
 	})
 }
 
+// TestKeyWithALineBreak: what a key holds can't pass for a line of hist-fleet's own.
+func TestKeyWithALineBreak(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a\nb.jsonl:1: forged.jsonl"), fleettest.Damaged(1), 0o600); err != nil {
+		t.Skip(err)
+	}
+	a := call(t, "lint", dir, "--min-age", "0s").want(t, exitFindings)
+	if !strings.HasPrefix(a.out, "a\ufffdb.jsonl:1: forged.jsonl:5: ") || strings.Count(a.out, "\n") != 1 {
+		t.Errorf("printed %q", a.out)
+	}
+}
+
 // aSecondLater lets a run have a name of its own.
 func aSecondLater(t testing.TB) {
 	t.Helper()

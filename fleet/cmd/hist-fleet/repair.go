@@ -100,7 +100,7 @@ func (e *env) repairPart(ctx context.Context, r *work.Repairer, run plan.Run, s 
 		outcomes[row.Outcome]++
 		left = left || row.Left > 0 || row.Outcome == work.Refused || row.Outcome == work.Nothing
 		if row.Error != "" {
-			fmt.Fprintf(e.err, "hist-fleet: %s: %s\n", printable(row.Key), printable(row.Error))
+			fmt.Fprintf(e.err, "hist-fleet: %s: %s\n", oneLine(row.Key), oneLine(row.Error))
 		}
 		return enc.Encode(row)
 	})

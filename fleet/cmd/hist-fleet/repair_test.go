@@ -133,6 +133,41 @@ func TestLostAnswer(t *testing.T) {
 	whole(t, fleettest.Open(t, server.Bucket+"/in"), 2)
 }
 
+// TestNothingIsReplacedUnkept: a damaged object stays if its original could not be kept: the store says that somebody else writes it,
+// and nobody does, or something else has its place.
+func TestNothingIsReplacedUnkept(t *testing.T) {
+	server := fleettest.NewServer(t)
+	r := linted(t, server.Bucket, 2)
+	in := fleettest.Open(t, server.Bucket+"/in")
+	other, _, err := in.Head(context.Background(), key(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := ".hist/originals/" + other.ETag + "/" + key(1)
+	fleettest.Put(t, in, place, []byte("something else"))
+	proxy := fleettest.NewProxy(t, server)
+	proxy.Fault = func(_ int64, req *http.Request) fleettest.Fault {
+		if req.Method == http.MethodPut && strings.Contains(req.URL.Path, "/originals/") && strings.HasSuffix(req.URL.Path, key(0)) {
+			return fleettest.Fault{Status: http.StatusConflict, Code: "ConditionalRequestConflict"}
+		}
+		return fleettest.Fault{}
+	}
+	a := call(t, "repair", r.String(), "--in-place").want(t, exitIO)
+	for i := range 2 {
+		if fleettest.Read(t, in, key(i)) != string(fleettest.Damaged(i)) {
+			t.Errorf("%s was replaced, and its original is not kept: %s", key(i), a.err)
+		}
+	}
+	if !strings.Contains(a.err, "was not written") || !strings.Contains(a.err, "holds something else") {
+		t.Errorf("told as %s", a.err)
+	}
+	proxy.Fault = nil
+	call(t, "repair", r.String(), "--in-place").want(t, exitFindings)
+	if !mended(t, fleettest.Read(t, in, key(0))) || fleettest.Read(t, in, place) != "something else" {
+		t.Error("the second try does not mend the one, or overwrites what has the original's place")
+	}
+}
+
 // TestWriterAgainstRepair: a writer that heeds conditions appends to sessions while two repairs go over them. No update
 // of the writer's is lost.
 func TestWriterAgainstRepair(t *testing.T) {

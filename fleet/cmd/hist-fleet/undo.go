@@ -83,7 +83,7 @@ func (e *env) undoPart(ctx context.Context, undoer *work.Undoer, run plan.Run, s
 	err = work.Each(ctx, workers, damaged, undoer.Undo, func(row work.UndoRow) error {
 		outcomes[row.Outcome]++
 		if row.Error != "" {
-			fmt.Fprintf(e.err, "hist-fleet: %s: %s\n", printable(row.Key), printable(row.Error))
+			fmt.Fprintf(e.err, "hist-fleet: %s: %s\n", oneLine(row.Key), oneLine(row.Error))
 		}
 		return enc.Encode(row)
 	})
