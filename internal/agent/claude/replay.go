@@ -102,11 +102,20 @@ func (c *Checker) tipAmongCopies() *node {
 	return c.newestBelow(last)
 }
 
-// lastLinkOrCopy is the last record that the newest client may begin at, or the one whose copy stands behind all others.
+// lastLinkOrCopy is the last record that the newest client may begin at, or the one whose copy stands behind all others. An output off
+// the path is one of these if its copy stands behind all that hangs on its call, too (measured).
 func (c *Checker) lastLinkOrCopy() (last *node) {
+	newest := map[*node]session.Pos{} // where the last of what hangs on a record stands
+	for _, n := range c.nodes {
+		if place := c.lastPlace(n); n.up != nil && newest[n.up].Less(place) {
+			newest[n.up] = place
+		}
+	}
 	var at session.Pos
 	for _, n := range c.nodes {
-		if place := c.lastPlace(n); at.Less(place) && n.new == nil && c.mayEnd(n) {
+		place := c.lastPlace(n)
+		outlasts := n.pos().Less(place) && place == newest[n.up] && c.mayEndBeside(n)
+		if at.Less(place) && n.new == nil && (c.mayEnd(n) || outlasts) {
 			last, at = n, place
 		}
 	}

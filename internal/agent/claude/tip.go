@@ -40,8 +40,11 @@ func (c *Checker) lastLink() *node {
 	return nil
 }
 
-func (c *Checker) mayEnd(n *node) bool {
-	return !n.side && n.dropped == nil && n.typ != "progress" && !c.unread(n) && !c.besideCall(n)
+func (c *Checker) mayEnd(n *node) bool { return c.mayEndBeside(n) && !c.besideCall(n) }
+
+// mayEndBeside is mayEnd whether or not the record is an output off the path.
+func (c *Checker) mayEndBeside(n *node) bool {
+	return !n.side && n.dropped == nil && n.typ != "progress" && !c.unread(n)
 }
 
 // saysAnything says whether the way up from a record leads to a message: the newest client takes no leaf that nothing is

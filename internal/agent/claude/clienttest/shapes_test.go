@@ -186,14 +186,23 @@ func TestLostBranches(t *testing.T) {
 // TestCopiedEnd: where a block of the file stands again at its end, and with it the note of an older end, the client begins
 // there. That is named, and once it is mended all is sent.
 func TestCopiedEnd(t *testing.T) {
-	s, _ := recording(t, "2.1.330", "bigout")
-	damaged := append(slices.Clone(s), s[s.find(0, isCall):s.find(0, isText)+1]...)
-	if len(unsent(damaged, Sent(s), damaged)) == 0 || !named(t, damaged.Bytes()) {
-		t.Error("the copied block does no harm, or is not named")
-	}
-	fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
-	if left := unsent(damaged, Sent(s), Lines(fixed)); len(left) > 0 {
-		t.Errorf("not sent after the repair: %v", left)
+	for scenario, block := range map[string]func(s Session) (from, to int){
+		"bigout": func(s Session) (from, to int) { return s.find(0, isCall), s.find(0, isText) + 1 },
+		"tool_error": func(s Session) (from, to int) { // the output of the first of two parallel calls, off the path
+			from = s.firstOut()
+			return from, from + slices.IndexFunc(s[from:], func(l []byte) bool { return get(l, "type") == "last-prompt" }) + 1
+		},
+	} {
+		s, _ := recording(t, "2.1.330", scenario)
+		from, to := block(s)
+		damaged := append(slices.Clone(s), s[from:to]...)
+		if len(unsent(damaged, Sent(s), damaged)) == 0 || !named(t, damaged.Bytes()) {
+			t.Errorf("%s: the copied block does no harm, or is not named", scenario)
+		}
+		fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
+		if left := unsent(damaged, Sent(s), Lines(fixed)); len(left) > 0 {
+			t.Errorf("%s: not sent after the repair: %v", scenario, left)
+		}
 	}
 }
 
