@@ -163,6 +163,20 @@ func (r *Run) AmendFraming(line int64, change func(*finding.Finding)) {
 	}
 }
 
+// AmendLine lets a checker change all that the normalizer found in a line, also where one finding counts many lines in a row.
+func (r *Run) AmendLine(line int64, change func(*finding.Finding)) {
+	for i := len(r.framing) - 1; i >= 0 && r.findings[r.framing[i]].Pos.Line >= line; i-- {
+		if f := &r.findings[r.framing[i]]; f.Pos.Line == line {
+			change(f)
+		}
+	}
+	for _, at := range r.row.rest {
+		if f := &r.findings[at]; f.Pos.Line < line && line <= f.Through {
+			change(f)
+		}
+	}
+}
+
 // Withdraw takes back findings that have turned out to be wrong, or that one about the whole file replaces.
 func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 	r.findings = slices.DeleteFunc(r.findings, func(f finding.Finding) bool { return which(&f) })

@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ func (f *Normalizer) join(raw []byte) []byte {
 	text := bytes.Clone(raw)
 	plain := bytes.Clone(raw)
 	size := f.line.size
+	folded := true // all lines but the last are equally long
 	for i := 0; i < maxJoinLines; i++ {
 		next := f.peek(i)
 		if next == nil || next.Passed > 0 || len(text)+len(next.Raw) > maxJoinBytes || f.startsRecord(next.Raw) >= 0 {
@@ -31,9 +33,14 @@ func (f *Normalizer) join(raw []byte) []byte {
 			if !next.Terminated {
 				return nil
 			}
+			folded = folded && len(next.Raw) == len(raw)
 			continue
 		}
-		for _, candidate := range [][]byte{escapeControls(wholeWords(text)), plain} {
+		candidates := [][]byte{escapeControls(wholeWords(text)), plain}
+		if folded && len(next.Raw) <= len(raw) && (i > 0 || slices.Contains(widths, len(raw))) {
+			slices.Reverse(candidates) // a program has wrapped the text: its newlines are none of it
+		}
+		for _, candidate := range candidates {
 			if p, ok := f.wholeRecord(candidate); ok {
 				f.report(SplitRecord, len(raw), max(finding.Exact, p.fix), fmt.Sprintf("one record is broken over %d lines: the client drops all of them", i+2))
 				f.line.size, f.rec.Size = size, size
@@ -49,6 +56,9 @@ func (f *Normalizer) join(raw []byte) []byte {
 	}
 	return nil
 }
+
+// widths are how long programs let a line become before they wrap it, in bytes: terminals, mail, buffers.
+var widths = []int{72, 76, 78, 79, 80, 100, 120, 132, 160, 200, 998, 1000, 1023, 1024, 2047, 2048, 4095, 4096, 8191, 8192, 16384, 32768, 65535, 65536}
 
 // minWord is the length in bytes from which on a string of the characters of ids, times and encoded bytes is taken for one
 // of these, and not for somebody's text.

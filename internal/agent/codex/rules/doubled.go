@@ -11,7 +11,7 @@ import (
 
 var ruleDoubledItem = texts.Rule(finding.Rule{Name: "doubled-item", Family: "items", Impact: finding.Loses, Fix: finding.SetAside})
 
-// doubledItems finds messages and thoughts that are in a session twice because a block of the file is. Such a copy is equal
+// doubledItems finds messages, thoughts and scripts' notes that are in a session twice because a block of the file is. Such a copy is equal
 // byte for byte, and so is the record before it or behind it. Besides, it has an ordinal, or the block begins at an earlier
 // time than records before it have.
 //
@@ -101,7 +101,7 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 
 // copied returns a finding if the current item is a copy that has to go, else nil; base is the newest compaction.
 func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
-	if it.held() || it.Torn || d.mark.size == 0 || it.Kind != session.Message && it.Type != "response_item/reasoning" || isPlaceholder(it.Record) {
+	if it.held() || it.Torn || d.mark.size == 0 || !d.looksAt(it) || isPlaceholder(it.Record) {
 		return nil
 	}
 	key := codex.RecordSum(it.Record)
@@ -115,12 +115,18 @@ func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
 		return nil // it was written behind the event that shows it, so it is not what a block begins with
 	}
 	f := it.finding(ruleDoubledItem, finding.SetAside, 0, fmt.Sprintf("a copy of the record on line %d, in a block of records that was written twice: the model is sent both", first.at.Line))
-	if d.before.same(first.before) {
+	if d.before.same(first.before) || it.Note {
 		return &f
 	}
 	f.On, f.Unseen, f.Edits = finding.RefOf(it.owner), 1, []finding.Edit{{At: it.Pos, Op: finding.Remove}}
 	d.pending, d.after = &f, first.after
 	return nil
+}
+
+// looksAt says whether an item may be told twice by a copy. Calls and outputs are paired by their ids, which finds their copies; a
+// script's notes are not, and have ids of their own, so that no two of them are equal.
+func (d *doubledItems) looksAt(it item) bool {
+	return it.Kind == session.Message || it.Type == "response_item/reasoning" || it.Note && len(it.ID) > 0
 }
 
 // isPlaceholder says whether an item is what a repair has put where something is lost. Two that are the same stand for two losses.
@@ -132,5 +138,5 @@ func isPlaceholder(rec *session.Record) bool {
 // gives out each only once; or its time, or that of the record before it, is earlier than one written since the first; or
 // since the first the time went back, and has only now caught up.
 func (d *doubledItems) outOfPlace(it item, first session.Pos) bool {
-	return it.Ordinal.State == session.GoodOrdinal || (d.mark.old || d.before.old) && !d.lateAt.Less(first) || first.Less(d.back)
+	return it.Note || it.Ordinal.State == session.GoodOrdinal || (d.mark.old || d.before.old) && !d.lateAt.Less(first) || first.Less(d.back)
 }

@@ -39,7 +39,7 @@ type headerChecker struct {
 	at   finding.Ref // where it stands
 	late bool        // records stand in front of it
 
-	looked int64 // the newest unreadable line
+	looked int64 // the newest line that is unreadable or mended
 
 	torn      []byte // a dead first line that may have been the header
 	dead      int64  // dead lines in front of the first record
@@ -73,12 +73,14 @@ type stray struct {
 func newHeaderChecker(s *run) *headerChecker { return &headerChecker{run: s, ids: map[string]*int64{}} }
 
 func (c *headerChecker) Record(rec *session.Record) {
-	if rec.Kind == session.Unreadable && !c.run.paginated && c.looked < rec.Pos.Line && !utf8.Valid(rec.Original) {
-		// A session without ordinals is read as text: one line that is none, and all of it is refused (measured).
-		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) { f.Impact = finding.Blocks })
+	if (rec.Kind == session.Unreadable || rec.Mended) && c.looked < rec.Pos.Line {
+		c.looked = rec.Pos.Line // the pieces of one line have all of it for their original
+		if !c.run.paginated && !utf8.Valid(rec.Original) {
+			// A session without ordinals is read as text: one line that is none, and all of it is refused (measured).
+			c.run.AmendLine(rec.Pos.Line, blocks)
+		}
 	}
 	if rec.Kind == session.Unreadable {
-		c.looked = rec.Pos.Line // the pieces of one line have all of it for their original
 		if c.line == nil && c.torn == nil && bytes.Contains(rec.Raw, []byte("session_meta")) && len(rec.Raw) < maxHeader {
 			c.torn = bytes.Clone(rec.Raw)
 		}
@@ -94,6 +96,14 @@ func (c *headerChecker) Record(rec *session.Record) {
 		c.headerRecord(rec)
 	}
 	c.learn(rec)
+}
+
+// blocks makes a loss one for which the client refuses the session. All losses of one line are, because a line is mended only if
+// all that is wrong with it is.
+func blocks(f *finding.Finding) {
+	if f.Impact != finding.Notes {
+		f.Impact = finding.Blocks
+	}
 }
 
 func (c *headerChecker) headerRecord(rec *session.Record) {
