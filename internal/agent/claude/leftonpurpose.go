@@ -35,6 +35,7 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 	byRewind,
 	byTimes,
 	byCircle,
+	byTornEnd,
 	byVersion,
 }
 
@@ -146,6 +147,10 @@ func byTimes(_ *Checker, b *sideBranch) fate {
 func byCircle(c *Checker, b *sideBranch) fate {
 	return lostIf(c.circled != nil && c.circled.has(b.head))
 }
+
+// byTornEnd knows branches that the client sends of the file as it is, because the prompt for which they would be left is the last line,
+// and was cut: putting back what was written of it is not to lose them.
+func byTornEnd(_ *Checker, b *sideBranch) fate { return lostIf(b.rival.torn && b.rival.first == nil) }
 
 // byVersion takes a branch of a client that notes no rewinds for one that was left, if it was over before the other began and
 // both were written by the same client.

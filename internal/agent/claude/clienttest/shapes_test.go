@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -302,5 +303,17 @@ func TestCallIDKept(t *testing.T) {
 		if !bytes.Equal(fixed, s.Bytes()) {
 			t.Errorf("%s is not %s again", changed, id)
 		}
+	}
+}
+
+// TestTornEndElsewhere: the last line was cut, and is a prompt that hangs in front of the last turn. 2.0.29 notes no rewinds, so this
+// may be one, but the client skips the line, and what it sends without it is sent with it, too.
+func TestTornEndElsewhere(t *testing.T) {
+	s, _ := recording(t, "2.0.29", "resumed")
+	p, _ := branch(s[s.endOfTurn()], time.Hour, "1")
+	damaged := append(s.Bytes(), p[:len(p)-40]...)
+	fixed, _ := mend(t, damaged, lint.Options{})
+	if left := unsent(s, Sent(s), Lines(fixed)); len(left) > 0 || !strings.Contains(string(fixed), "branch prompt") {
+		t.Errorf("not sent after the repair: %v", left)
 	}
 }
