@@ -110,11 +110,16 @@ func (f *Follower) Next(ctx context.Context) (string, error) {
 	}
 }
 
-// failed handles an error of the system. If events were lost, anything may have changed.
+// failed handles an error of the system. If events were lost, anything may have changed: sessions that were there may be gone, and
+// directories may be others than those that are watched, under the same names.
 func (f *Follower) failed(err error) error {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		return fmt.Errorf("watching for changes: %w", err)
 	}
+	for dir, files := range f.dirs {
+		f.unwatch(dir, files)
+	}
+	clear(f.followed)
 	for _, root := range f.roots {
 		if err := f.root(root, true); err != nil {
 			return err
@@ -154,12 +159,17 @@ func (f *Follower) forget(dir string) {
 	maps.DeleteFunc(f.followed, func(at, _ string) bool { return at == dir || strings.HasPrefix(at, dir+string(filepath.Separator)) })
 	for d, files := range f.dirs {
 		if d == dir || strings.HasPrefix(d, dir+string(filepath.Separator)) {
-			f.system.Remove(d) //nolint:errcheck // if the directory is gone, the system has dropped the watch itself
-			delete(f.dirs, d)
-			for path := range files {
-				f.pending.set(path, time.Now().Add(f.rest))
-			}
+			f.unwatch(d, files)
 		}
+	}
+}
+
+// unwatch drops the watch of a directory. The sessions that were in it count as changed.
+func (f *Follower) unwatch(dir string, files map[string]bool) {
+	f.system.Remove(dir) //nolint:errcheck // if the directory is gone, the system has dropped the watch itself
+	delete(f.dirs, dir)
+	for path := range files {
+		f.pending.set(path, time.Now().Add(f.rest))
 	}
 }
 

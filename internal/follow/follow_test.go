@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 func write(t *testing.T, path string) {
@@ -78,6 +80,47 @@ func TestFollow(t *testing.T) {
 	write(t, late)
 	expect(late)
 	f.Later(late, time.Millisecond)
+	expect(late)
+}
+
+// TestOverflow: notifications were lost while a session was removed and a directory replaced by another of its name. The one is
+// reported, and so is what happens in the other.
+func TestOverflow(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "sessions")
+	gone, dir := filepath.Join(root, "1", "gone.jsonl"), filepath.Join(root, "2")
+	write(t, gone)
+	write(t, filepath.Join(dir, "a.jsonl"))
+	f, err := New([]string{root}, time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := errors.Join(os.Remove(gone), os.Rename(dir, root+"-old"), os.Mkdir(dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for lost := true; lost; {
+		select {
+		case <-f.system.Events:
+		case <-time.After(200 * time.Millisecond):
+			lost = false
+		}
+	}
+	if err := f.failed(fsnotify.ErrEventOverflow); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	expect := func(want string) {
+		t.Helper()
+		for got := ""; got != want; {
+			if got, err = f.Next(ctx); err != nil {
+				t.Fatalf("%s is not reported: %v", want, err)
+			}
+		}
+	}
+	expect(gone)
+	late := filepath.Join(dir, "late.jsonl")
+	write(t, late)
 	expect(late)
 }
 
