@@ -284,6 +284,39 @@ func TestPrintsReadTheSame(t *testing.T) {
 	}
 }
 
+// TestOverlappingCells: a page of which all cells are the same bytes is not read: it would count as many times its size, and a small
+// file would take hours.
+func TestOverlappingCells(t *testing.T) {
+	b := newBase(t, "PRAGMA page_size = 65536")
+	for i := range 100 {
+		b.do(t, "INSERT INTO items (thread, turn, item, ordinal) VALUES ('a', 't', ?, ?)", strings.Repeat("i", 10)+fmt.Sprint(i), i)
+	}
+	b.do(t, "INSERT INTO items (thread, turn, item, ordinal) VALUES ('a', 't', ?, 1000)", strings.Repeat("j", 15000))
+	var root int64
+	if err := b.db.QueryRow("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_items_1'").Scan(&root); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Prints(b.path, tables); err != nil {
+		t.Fatal(err)
+	}
+	b.db.Close()
+	text, err := os.ReadFile(b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const cells, list = 101, 8 // and where the list of the cells begins on a page
+	page := text[(root-1)*65536:]
+	for i := range cells {
+		copy(page[list+2*i:], page[list+2*(cells-1):][:2])
+	}
+	if err := os.WriteFile(b.path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Prints(b.path, tables); !errors.Is(err, ErrForm) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // damage changes a few bytes of a file, zeroes or moves a piece, or cuts it.
 func damage(text []byte, r *rand.Rand) []byte {
 	at := r.IntN(len(text))

@@ -60,7 +60,8 @@ func (t *tree) walk(page uint32, depth int) error {
 		list += 4
 	}
 	end := list + 2*cells // of the list of cells
-	if end > len(text) {
+	room := len(text) - end
+	if room < 0 {
 		return form("page %d has %d cells", page, cells)
 	}
 	for at := list; at < end; at += 2 {
@@ -68,8 +69,12 @@ func (t *tree) walk(page uint32, depth int) error {
 		if cell < end || cell > len(text)-4 {
 			return form("page %d has a cell at %d", page, cell)
 		}
-		if err := t.cell(text[cell:], inner, depth); err != nil {
+		size, err := t.cell(text[cell:], inner, depth)
+		if err != nil {
 			return err
+		}
+		if room -= size; room < 0 { // no cell is part of another: else a page could hold many times its size
+			return form("page %d has cells that overlap", page)
 		}
 	}
 	if inner {
@@ -78,11 +83,12 @@ func (t *tree) walk(page uint32, depth int) error {
 	return nil
 }
 
-// cell reads a cell, after all that is below it.
-func (t *tree) cell(text []byte, inner bool, depth int) error {
+// cell reads a cell, after all that is below it, and returns how many bytes of its page are the cell's.
+func (t *tree) cell(cell []byte, inner bool, depth int) (length int, err error) {
+	text := cell
 	if inner {
 		if err := t.walk(binary.BigEndian.Uint32(text), depth+1); err != nil {
-			return err
+			return 0, err
 		}
 		text = text[4:]
 	}
@@ -90,22 +96,22 @@ func (t *tree) cell(text []byte, inner bool, depth int) error {
 	var ok bool
 	if t.index || !inner {
 		if size, text, ok = varint(text); !ok {
-			return form("a cut cell")
+			return 0, form("a cut cell")
 		}
 	}
 	if !t.index {
 		if number, text, ok = varint(text); !ok {
-			return form("a cut cell")
+			return 0, form("a cut cell")
 		}
 		if err := t.above(int64(number), inner); err != nil || inner {
-			return err
+			return len(cell) - len(text), err
 		}
 	}
-	payload, err := t.payload(size, text)
+	payload, here, err := t.payload(size, text)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return t.row(int64(number), payload)
+	return len(cell) - len(text) + here, t.row(int64(number), payload)
 }
 
 // above looks whether the number of a row comes behind the one before. That of an inner page may be that of the last row below it.
@@ -117,28 +123,28 @@ func (t *tree) above(number int64, inner bool) error {
 	return nil
 }
 
-// payload returns what a cell holds, of which only the beginning may lie on its page.
-func (t *tree) payload(size uint64, text []byte) ([]byte, error) {
+// payload returns what a cell holds, of which only the beginning may lie on its page, and how many bytes of the page are its.
+func (t *tree) payload(size uint64, text []byte) (all []byte, here int, err error) {
 	most := t.usable - 35
 	if t.index {
 		most = (t.usable-12)*64/255 - 23
 	}
 	if size <= uint64(most) {
 		if size > uint64(len(text)) {
-			return nil, form("a cut cell")
+			return nil, 0, form("a cut cell")
 		}
-		return text[:size], nil
+		return text[:size], int(size), nil
 	}
 	if size > maxPayload {
-		return nil, form("a row of %d bytes", size)
+		return nil, 0, form("a row of %d bytes", size)
 	}
 	least := (t.usable-12)*32/255 - 23
-	here := least + (int(size)-least)%(t.usable-4)
+	here = least + (int(size)-least)%(t.usable-4)
 	if here > most {
 		here = least
 	}
 	if len(text) < here+4 {
-		return nil, form("a cut cell")
+		return nil, 0, form("a cut cell")
 	}
 	t.over = append(t.over[:0], text[:here]...)
 	if t.spill == nil {
@@ -146,14 +152,14 @@ func (t *tree) payload(size uint64, text []byte) ([]byte, error) {
 	}
 	for next := binary.BigEndian.Uint32(text[here:]); len(t.over) < int(size); next = binary.BigEndian.Uint32(t.spill) {
 		if err := t.once(next); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if err := t.read(next, t.spill); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		t.over = append(t.over, t.spill[4:4+min(t.usable-4, int(size)-len(t.over))]...)
 	}
-	return t.over, nil
+	return t.over, here + 4, nil
 }
 
 // varint reads a number of one to nine bytes, in SQLite's form.
