@@ -19,7 +19,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Inspect tells which sessions of a home the client may delete, and of which only the folder is there.
+// Inspect lists the sessions of a home that the client may delete, and those of which only the folder is left.
 func (a Agent) Inspect(home string) (list []agent.Said) {
 	days := retention(home)
 	var folders []string
@@ -38,10 +38,10 @@ func (a Agent) Inspect(home string) (list []agent.Said) {
 	return append(list, a.absent(home, folders, days)...)
 }
 
-// inProjects yields the paths of all that lies in a home's folders of projects, folder by folder and by name.
+// inProjects yields the paths of everything in a home's project folders, folder by folder, each sorted by name.
 func inProjects(home string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		dirs, _ := os.ReadDir(filepath.Join(home, projects)) // what can't be read is told by those who look for sessions
+		dirs, _ := os.ReadDir(filepath.Join(home, projects)) // an unreadable folder is reported where sessions are looked for
 		for _, d := range dirs {
 			dir := filepath.Join(home, projects, d.Name())
 			entries, _ := os.ReadDir(dir)
@@ -54,8 +54,8 @@ func inProjects(home string) iter.Seq[string] {
 	}
 }
 
-// absent lists those sessions of a home of which only the folder is there: sub-agents' conversations and outputs without the
-// file that they belong to. Folders older than the client keeps sessions are what its own deleting leaves.
+// absent lists the sessions of a home of which only the folder is left: sub-agents' conversations and outputs, but not the file
+// that they belong to. A folder older than the client keeps sessions is no finding: the client itself deleted that session.
 func (a Agent) absent(home string, folders []string, days int64) (list []agent.Said) {
 	for _, dir := range folders {
 		id := filepath.Base(dir)
@@ -83,10 +83,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// warmUp is what some versions ask a sub-agent at every start, before anybody has asked them anything.
+// warmUp is the prompt with which some versions start a sub-agent before any user has prompted.
 var warmUp = []byte(`"content":"Warmup"`)
 
-// remains counts what lies in a session's folder that was made by its turns, and says when the newest of it was written.
+// remains counts the files in a session's folder that its turns made, and returns when the newest of them was written.
 func remains(dir string) (parts, outputs int, newest time.Time) {
 	for _, in := range []string{"subagents", "tool-results"} {
 		entries, err := os.ReadDir(filepath.Join(dir, in))
@@ -136,12 +136,12 @@ func retention(home string) int64 {
 	return days.Int()
 }
 
-// tooOld says whether a client that keeps sessions for so many days deletes what was last written then.
+// tooOld says whether a client that keeps sessions for that many days deletes one that was last written at a given time.
 func tooOld(written time.Time, days int64) bool {
 	return days > 0 && time.Since(written) > time.Duration(min(days, 36500))*24*time.Hour
 }
 
-// Due says that the client may delete a session that lies in a home, by its file's time and the home's settings.
+// Due warns that the client may delete a session, judged by its file's time and the home's settings; "" if it won't.
 func (Agent) Due(path string) string {
 	above := filepath.Dir(filepath.Dir(path))
 	if filepath.Base(above) != projects {
@@ -150,7 +150,7 @@ func (Agent) Due(path string) string {
 	return due(path, retention(filepath.Dir(above)))
 }
 
-// due is Due in a home whose client keeps sessions for so many days.
+// due is Due in a home whose client keeps sessions for that many days.
 func due(path string, days int64) string {
 	info, err := os.Stat(path)
 	if err != nil || !tooOld(info.ModTime(), days) {

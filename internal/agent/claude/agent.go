@@ -19,8 +19,8 @@ type Agent struct{}
 // Name is "claude".
 func (Agent) Name() string { return "claude" }
 
-// marks are members that a session of Claude Code has in its lines, each list of words one sign. Inside of a text their
-// quotes would be escaped.
+// marks are the signs of Claude Code: a session's first bytes hold all members of at least one of these lists. Inside a text
+// their quotes would be escaped, so a text that quotes a session does not match.
 var marks = [][]string{
 	{`"parentUuid"`, `"sessionId"`},
 	{`"parentUuid"`, `"isSidechain"`},
@@ -31,7 +31,7 @@ var marks = [][]string{
 	{`"type":"file-history-snapshot"`, `"messageId"`},
 }
 
-// Claims takes a session by what only this client's records have; its name, a mere uuid, tells nothing.
+// Claims recognises a session by members that only this client writes. Its name is no sign: a bare uuid may be anything.
 func (Agent) Claims(_ string, head []byte) bool {
 	if !bytes.Contains(head, []byte(`"content":`)) && bytes.Contains(head, []byte(`"parts":[`)) {
 		return false // of another client, whose records look alike
@@ -91,16 +91,17 @@ func IsID(s string) bool {
 // Decoder is Decoder.
 func (Agent) Decoder() session.Decoder { return Decoder{} }
 
-// NewHistory settles what is sent once the checker has seen the whole tree.
+// NewHistory returns a history that the checker fills in when it has seen the whole tree.
 func (Agent) NewHistory() check.History { return &History{} }
 
-// NewLinks keeps nothing: the edits themselves say who hangs on whom.
+// NewLinks returns links that do nothing: the edits themselves name each record's parent.
 func (Agent) NewLinks(session.Info) agent.Links { return links{} }
 
 // Rules are Claude Code's own rules.
 func (Agent) Rules() []*finding.Rule { return Rules }
 
-// Resume is `claude --resume SESSION`, nil for what is no id: the client takes it for a title or a path.
+// Resume is `claude --resume SESSION`. It is nil if thread is not an id, because the client would take it for a title or a
+// path.
 func (Agent) Resume(thread string) []string {
 	if !IsID(thread) {
 		return nil
@@ -133,7 +134,7 @@ func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	return []check.Checker{c}
 }
 
-// adapter lets the driver's run know what the checker has found out.
+// adapter passes what the checker has found out on to the driver's run.
 type adapter struct {
 	*Checker
 	run *check.Run
@@ -162,13 +163,13 @@ func (a *adapter) End() {
 	a.run.Report(empty)
 }
 
-// stray says whether an empty file is what a resume leaves beside the session that it took up. One of NULs, or of lines that
-// can't be read, has held something.
+// stray says whether an empty file is what a resume leaves beside the session that it continues. A file of NULs or of
+// unreadable lines is not: it once held something.
 func (a *adapter) stray() bool {
 	return a.opts.Beside != nil && !a.zeros && len(a.dead) == 0 && a.opts.Beside.Stray()
 }
 
-// History is what of a session is sent, as the checker has found out.
+// History is what the client sends of a session, as the checker found out.
 type History struct {
 	of *Checker
 }
@@ -179,13 +180,13 @@ func (h *History) Add(*session.Record, bool) {}
 // End does nothing.
 func (h *History) End() {}
 
-// Counts says whether a record may be sent: all but those on branches that were left, in front of a compaction, or of the
-// client's bookkeeping. What can't be read counts.
+// Counts says whether a record may be sent. Not sent are branches that the user left, what a compaction replaced, and the
+// client's bookkeeping. An unreadable line counts as sent.
 func (h *History) Counts(at session.Pos) bool {
 	return h.of == nil || h.of.counts(at)
 }
 
-// RolledBack is for turns that the file itself says are gone; a tree leaves them on a branch.
+// RolledBack is always false: this agent's files mark no turns as undone, a rewind only leaves a branch.
 func (h *History) RolledBack(session.Pos) bool { return false }
 
 // Items are the content blocks that are sent.
@@ -196,7 +197,7 @@ func (h *History) Items() (seen, mended int64) {
 	return h.of.Summary.Seen, h.of.Summary.Items
 }
 
-// links ties nothing together.
+// links does nothing: see NewLinks.
 type links struct{}
 
 func (links) Steady() bool                              { return true }

@@ -11,7 +11,7 @@ import (
 // maxFirstWords is how many bytes of a first prompt are kept.
 const maxFirstWords = 64
 
-// opening keeps how a prompt without a parent begins.
+// opening keeps the first words of a prompt that has no parent.
 func (c *Checker) opening(n *node, rec *session.Record) {
 	if n.side || !n.isPrompt() {
 		return
@@ -34,11 +34,11 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 	c.openings[n] = strings.Clone(words[:min(len(words), maxFirstWords)])
 }
 
-// begunAnew says whether a prompt without a parent is what a client that does not note rewinds leaves when the user goes back
-// to the first prompt (1.0.128, 2.0.76, 2.1.2, 2.1.100, measured): it is the first prompt with something added, or was typed in
-// a terminal, where the client keeps files for each prompt. In the middle of a session it looks like one whose parent was lost;
-// it is one if what stands in front of it is written again behind the end: a client writes nothing again that the user has left. So it is
-// if it does not say that it has none.
+// begunAnew says whether a prompt without a parent is what a client that notes no rewinds leaves when the user goes back to the
+// first prompt (1.0.128, 2.0.76, 2.1.2, 2.1.100, measured): it is the first prompt with something added, or was typed in a
+// terminal, where the client keeps files for each prompt. In the middle of a session, a prompt that lost its parent looks the
+// same. It did lose it if what stands in front of it is written again behind the end, since a client never rewrites what the
+// user has left, or if the record does not say that it has no parent.
 func (c *Checker) begunAnew(n *node) bool {
 	if !n.isPrompt() || n.parentSpan == (span{}) || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) || c.writtenAgain(n) {
 		return false
@@ -50,7 +50,7 @@ func (c *Checker) begunAnew(n *node) bool {
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
-// writtenAgain says whether the copy that stands last in the file is of a record in front of this one.
+// writtenAgain says whether the last copy in the file copies a record that stands in front of this one.
 func (c *Checker) writtenAgain(n *node) bool {
 	if c.repeated == nil {
 		return false

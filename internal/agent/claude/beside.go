@@ -27,75 +27,75 @@ const (
 	strayTime  = time.Hour
 )
 
-// mark begins every text of hist's own: it is no source.
+// mark begins every text that hist itself wrote, which is never a source of lost content.
 var mark = []byte("[hist: ")
 
-// folder is what lies beside a session: forks and copies in the same folder, the outputs and sub-agents that the client
-// keeps apart, and the prompts that were typed.
+// folder is what lies beside a session: forks and copies in the same folder, the outputs and sub-agents that the client keeps
+// in files of their own, and the list of typed prompts.
 type folder struct {
 	path    string      // of the session
-	text    io.ReaderAt // of the session, if that is not what lies at path: of a copy that is being made
+	text    io.ReaderAt // the session's text if it is not the file at path: a copy in the making
 	session string      // its id
 	lookups int
 	near    neighbours
-	typed   []Typed // once it was asked for
+	typed   []Typed // read when first asked for
 	read    bool
-	calls   map[string]bool       // those of the session without output, by id; nil before it was read for them
-	named   map[string]bool       // the files of outputs, and whether a record names them
+	calls   map[string]bool       // the session's calls without an output, by id; nil until the session was read for them
+	named   map[string]bool       // the names of output files, and whether a record mentions each
 	stories map[string]*fileStory // by the files' paths
 }
 
-// openBeside looks beside the session in the file at a path; text is its text, if that is not the file's.
+// openBeside returns what lies beside the session in the file at a path. text is the session's text if it is not the file's.
 func openBeside(path string, text io.ReaderAt) Beside {
 	return &folder{path: path, text: text, near: newNeighbours(), session: strings.TrimSuffix(filepath.Base(path), extension)}
 }
 
-// noted is a Beside that says when it is asked.
+// noted is a Beside that tells its owner when anything is asked of it.
 type noted struct {
 	of    Beside
 	asked func()
 }
 
-// Record is of's.
+// Record is Beside's, and notes the question.
 func (n noted) Record(uuid string, fits func(line []byte) bool) (line []byte, source string) {
 	n.asked()
 	return n.of.Record(uuid, fits)
 }
 
-// Answer is of's.
+// Answer is Beside's, and notes the question.
 func (n noted) Answer(callID, call string) (line []byte, source string) {
 	n.asked()
 	return n.of.Answer(callID, call)
 }
 
-// Output is of's.
+// Output is Beside's, and notes the question.
 func (n noted) Output(callID string) (text, source string) {
 	n.asked()
 	return n.of.Output(callID)
 }
 
-// ReadOutput is of's.
+// ReadOutput is Beside's, and notes the question.
 func (n noted) ReadOutput(call FileRead, sent func(words string) bool) (words, source string) {
 	n.asked()
 	return n.of.ReadOutput(call, sent)
 }
 
-// Typed is of's.
+// Typed is Beside's, and notes the question.
 func (n noted) Typed() []Typed {
 	n.asked()
 	return n.of.Typed()
 }
 
-// Line is of's. It asks nothing but the session.
+// Line is Beside's. It reads only the session itself, so there is nothing to note.
 func (n noted) Line(offset int64) []byte { return n.of.Line(offset) }
 
-// Stray is of's.
+// Stray is Beside's, and notes the question.
 func (n noted) Stray() bool {
 	n.asked()
 	return n.of.Stray()
 }
 
-// Part is of's.
+// Part is Beside's, and notes the question.
 func (n noted) Part(id string) bool {
 	n.asked()
 	return n.of.Part(id)
@@ -149,8 +149,9 @@ func (f *folder) Answer(callID, call string) (line []byte, source string) {
 	})
 }
 
-// Part looks into the files of the same sub-agent: one that is still at work when its session is cleared goes on in the
-// folder of the session that begins then, and leaves what it has written where that is (2.1.260, measured).
+// Part looks into the files of the same sub-agent in other sessions' folders. A sub-agent that is still at work when its
+// session is cleared goes on in the folder of the session that begins then, and leaves what it has written so far where it is
+// (2.1.260, measured).
 func (f *folder) Part(id string) bool {
 	if f.lookups++; f.lookups > maxLookups || id == "" {
 		return false
@@ -184,7 +185,7 @@ func holds(line []byte, id string) bool {
 	return found
 }
 
-// elsewhere finds a record that fits, and that holds an id, in another session of the folder.
+// elsewhere finds, in another session of the folder, a record that contains an id and that fits.
 func (f *folder) elsewhere(id string, fits func(line []byte) bool) (line []byte, source string) {
 	if f.lookups++; f.lookups > maxLookups || id == "" {
 		return nil, ""
@@ -197,7 +198,7 @@ func (f *folder) elsewhere(id string, fits func(line []byte) bool) (line []byte,
 	return nil, ""
 }
 
-// own is the session's text; nil if it can't be read. It must be closed.
+// own opens the session's text; nil if it can't be read. The caller must call done.
 func (f *folder) own() (text io.ReaderAt, done func()) {
 	if f.text != nil {
 		return f.text, func() {}
@@ -209,7 +210,7 @@ func (f *folder) own() (text io.ReaderAt, done func()) {
 	return file, func() { file.Close() }
 }
 
-// eachOwn is eachLine of the session itself.
+// eachOwn calls eachLine for the session itself.
 func (f *folder) eachOwn(see func(l jsonl.Line, record func() bool) bool) {
 	if text, done := f.own(); text != nil {
 		defer done()
@@ -235,8 +236,8 @@ func (f *folder) Line(offset int64) []byte {
 	return bytes.Clone(l.Raw)
 }
 
-// eachLine shows the lines at the beginning of a file, and says of each, if asked, whether it is a record; none where the
-// file can't be read. It ends where see says false.
+// eachLine calls see for the lines at the beginning of a file, until see returns false. record, if called, says whether the
+// line is a record. A file that can't be read has no lines.
 func eachLine(path string, see func(l jsonl.Line, record func() bool) bool) {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -266,7 +267,7 @@ func linesOf(r io.Reader, see func(l jsonl.Line, record func() bool) bool) {
 	}
 }
 
-// findLine returns the first line of a file that holds some bytes and is a record that fits, nil if there is none.
+// findLine returns the first line of a file that contains some bytes and is a record that fits; nil if there is none.
 func findLine(path string, words []byte, fits func([]byte) bool) (found []byte) {
 	eachLine(path, func(l jsonl.Line, record func() bool) bool {
 		if bytes.Contains(l.Raw, words) && record() && fits(l.Raw) {
@@ -277,8 +278,7 @@ func findLine(path string, words []byte, fits func([]byte) bool) (found []byte) 
 	return found
 }
 
-// Output finds what the client keeps of a call's output outside of the session: a file of its own, or a sub-agent's last
-// answer.
+// Output finds what the client keeps of a call's output outside the session: a file of its own, or a sub-agent's last answer.
 func (f *folder) Output(callID string) (text, source string) {
 	if f.lookups++; f.lookups > maxLookups {
 		return "", ""
@@ -327,7 +327,7 @@ func lastAnswer(path string) string {
 	return last
 }
 
-// Typed reads what was typed in this session from the end of the client's list of prompts, where the newest stand.
+// Typed reads the prompts that were typed in this session from the end of the client's list of prompts, where the newest are.
 func (f *folder) Typed() []Typed {
 	if f.read {
 		return f.typed

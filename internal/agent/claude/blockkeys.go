@@ -4,7 +4,7 @@ package claude
 type key uint8
 
 const (
-	keyOther key = iota // that none has
+	keyOther key = iota // any other key
 	keyType
 	keyText
 	keyID
@@ -53,7 +53,7 @@ func setOf(keys ...key) (s keySet) {
 	return s
 }
 
-// blockKeys are the members of the blocks whose members the API has published.
+// blockKeys are the members that the API documents, by the block's type.
 var blockKeys = map[string]keySet{
 	"text":        setOf(keyType, keyText, keyCitations, keyCache, keyParsed),
 	"thinking":    setOf(keyType, keyThinking, keySignature),
@@ -68,7 +68,7 @@ type blockField struct {
 	key   key
 }
 
-// The members that the usual blocks mostly have, and no others.
+// The members of the usual blocks, which mostly have no others.
 var (
 	textFields     = []blockField{{fieldBlockType, keyType}, {fieldBlockText, keyText}}
 	thinkingFields = []blockField{{fieldBlockType, keyType}, {fieldBlockThinking, keyThinking}, {fieldBlockSignature, keySignature}}
@@ -76,7 +76,7 @@ var (
 	resultFields   = []blockField{{fieldBlockType, keyType}, {fieldResultID, keyResultID}, {fieldBlockContent, keyContent}, {fieldBlockError, keyError}}
 )
 
-// fieldsOf are the members that blocks of a type mostly have.
+// fieldsOf are the members that a block of a type usually has.
 func fieldsOf(kind []byte) []blockField {
 	switch string(kind) {
 	case "text":

@@ -4,10 +4,10 @@ import (
 	"iter"
 )
 
-// manyBlocks is how many blocks of a record are gone through for one of an id; of more there is an index.
+// manyBlocks is up to how many blocks of a record are searched one by one for an id; a record with more gets an index.
 const manyBlocks = 64
 
-// blocksOf are the blocks with an id. They may get another one on the way.
+// blocksOf are the blocks with an id. The loop may give a block another id.
 func (n *node) blocksOf(id string) iter.Seq[*block] {
 	return func(yield func(*block) bool) {
 		if len(n.blocks) > manyBlocks {
@@ -26,7 +26,7 @@ func (n *node) blocksOf(id string) iter.Seq[*block] {
 	}
 }
 
-// indexed are the blocks by their ids, and by those that they had before.
+// indexed returns the blocks by their ids, including the ids that they had before they were renamed.
 func (n *node) indexed() map[string][]*block {
 	if n.byID == nil {
 		n.own().byID = make(map[string][]*block, len(n.blocks))

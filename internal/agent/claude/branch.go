@@ -9,7 +9,7 @@ import (
 // maxBranches is how many branches are mended: a file with more is nobody's conversation.
 const maxBranches = 100
 
-// branches mends branches that nothing explains. Of a file with too many it only says so.
+// branches mends branches that nothing explains. Of a file with more than maxBranches, it only reports that.
 func (c *Checker) branches() {
 	tip := c.tipOf(c.leaf)
 	if tip == nil {
@@ -43,7 +43,7 @@ func (c *Checker) branches() {
 	}
 }
 
-// hangBack takes back the moves that were made last, for the sake of some findings.
+// hangBack undoes the newest moves that were made for some findings.
 func (c *Checker) hangBack(drafts []*draft) {
 	back := map[*draft]bool{}
 	for _, d := range drafts {
@@ -61,7 +61,8 @@ func (c *Checker) hangBack(drafts []*draft) {
 	}
 }
 
-// lostBranch finds a branch that holds answers and is not sent: its first record and its last.
+// lostBranch finds a branch that holds answers and is not sent, though nobody left it on purpose: its first record and its
+// last.
 func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 	if len(sent.list) == len(c.nodes)+len(c.added) {
 		return nil, nil
@@ -79,7 +80,7 @@ func (c *Checker) lostBranch(sent *nodeSet, t *trunk) (head, end *node) {
 	return nil, nil
 }
 
-// branchEnd is the last record below one, and whether the model has answered there.
+// branchEnd is the last record below another one, and whether the model has answered on the way there.
 func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 	last = n
 	c.below(n, func(m *node) bool {
@@ -89,7 +90,7 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 		if m.role == roleAssistant && m.sent() && !m.filler {
 			answered = true
 		}
-		if m.index > last.index || m.index == last.index && m.up == last { // one of hist's own has the place of that beside it
+		if m.index > last.index || m.index == last.index && m.up == last { // a record that hist inserted has the index of its neighbour in the file
 			last = m
 		}
 		return true
@@ -97,11 +98,11 @@ func (c *Checker) branchEnd(n *node) (last *node, answered bool) {
 	return last, answered
 }
 
-// behind hangs one branch behind the other; it returns the tip of what there is then.
+// behind makes one branch follow the other, and returns the tip of the result.
 func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	fork, tip := t.forkOf(c, head), t.tip
 	winner := fork.winner
-	if c.sameCalls(tip, head.up) { // a client that reads both outputs has only to begin at the right end
+	if c.sameCalls(tip, head.up) { // the client sends both outputs anyway: it only has to begin at the right end
 		c.pointAt(d, end, false)
 		return end
 	}
@@ -109,7 +110,7 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 		c.hang(head, tip, d)
 		return end
 	}
-	var next *node // the first prompt on the side that is sent that came after the branch was over
+	var next *node // the first prompt of the sent side that was written after the branch had ended
 	for p := tip; p != nil && p != fork.at; p = p.up {
 		if p.isPrompt() && p != winner && end.when != 0 && p.when > end.when {
 			next = p
@@ -143,8 +144,9 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	return end
 }
 
-// behindMark is the record in front of a prompt or an answer that hangs where none is written, in front of a compaction, though the mark of
-// that, and more, stands in front of it in the file: there it belongs. It is nil if that is not so.
+// behindMark is the record that should be above a prompt or an answer that hangs on the wrong side of a compaction: its parent
+// is in front of the compaction, although the compaction's mark and more stand in front of it in the file. It then belongs
+// behind what stands there. nil if that is not so.
 func (c *Checker) behindMark(fork *fork, end *node) *node {
 	n, front := fork.winner, fork.next.front
 	behindAnswer := n.role == roleAssistant && fork.at.role == roleAssistant && fork.at.msg != n.msg
@@ -168,7 +170,7 @@ func (c *Checker) sameCalls(one, other *node) bool {
 	return a != nil && b != nil && a != b && a.msg != "" && a.msg == b.msg
 }
 
-// complete says whether a turn may follow a record: no call is open there.
+// complete says whether a new turn may follow a record: no call is left open there.
 func (c *Checker) complete(n *node) bool {
 	for id := range n.each(blockCall) {
 		if len(c.results()[id]) == 0 {

@@ -19,7 +19,7 @@ func (o object) json() []byte {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(o); err != nil {
-		panic(err) // strings, numbers, raw JSON that was valid, and lists of those
+		panic(err) // can't happen: strings, numbers, valid raw JSON, and lists of those
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
@@ -34,8 +34,7 @@ type made struct {
 	more         object
 }
 
-// json writes the record with its members in the order in which the client writes them. Context is taken from a record
-// beside it.
+// json writes the record with its members in the client's order. The context (see setting) is taken from a record beside it.
 func (m made) json(beside setting) []byte {
 	var b bytes.Buffer
 	add := func(key string, value any) {
@@ -79,7 +78,7 @@ func (m made) json(beside setting) []byte {
 	return b.Bytes()
 }
 
-// context is what every record of a session repeats.
+// setting is the context that every record of a session repeats.
 type setting struct{ cwd, session, version, branch said }
 
 func (c *setting) take(rec *session.Record) {
@@ -89,7 +88,8 @@ func (c *setting) take(rec *session.Record) {
 	c.branch.take(rec, fieldBranch)
 }
 
-// newID is an id for a record that has none, made of what it stands for: the same repair writes the same bytes.
+// newID returns an id for a record that has none. It is computed from what the record stands for, so that the same repair
+// writes the same bytes.
 func newID(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

@@ -8,14 +8,14 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// pairOf is the output that hangs on a call, by the ids of their records.
+// pairOf says whether m is an output that hangs on the record with its call, judged by their ids.
 func pairOf(call, m *node) bool {
 	return m.role == roleResult && (m.source == call.uuid || m.source == "" && m.up == call)
 }
 
-// wrongResultIDs makes an output that hangs on a call but names another answer that call.
+// wrongResultIDs reports outputs that hang on an open call but name another one, and makes them name that call.
 func (c *Checker) wrongResultIDs() {
-	answered := map[*node]int{} // how many blocks at the front of a record are no open calls
+	answered := map[*node]int{} // how many blocks at the front of a record are known not to be open calls
 	moved := map[*node]bool{}
 	for _, m := range c.nodes {
 		if m.side || m.again || m.role != roleResult || len(m.blocks) != 1 {
@@ -50,8 +50,9 @@ func (c *Checker) wrongResultIDs() {
 	}
 }
 
-// flippedID is the open call whose id differs in one bit from the one that an output names, and its block: of parallel calls the
-// outputs up to 2.0.29 hang behind each other, so that the tree does not tell which of them an output answers. nil if there is none.
+// flippedID is the open call whose id differs in one bit from the one that an output names, and its block. Up to 2.0.29 the
+// outputs of parallel calls hang on each other, so the tree does not show which of them answers which. nil if there is no such
+// call.
 func (c *Checker) flippedID(m, on *node) (*node, *block) {
 	if c.calls()[m.blocks[0].id] != nil {
 		return nil, nil
@@ -80,13 +81,13 @@ func (c *Checker) astray(m, call *node) bool {
 	return named == nil || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
 }
 
-// open says whether a block is a call that no output names, or that has the id of another record's call.
+// open says whether a block is a call that no output names, or one that has another call's id.
 func (c *Checker) open(call *node, b *block) bool {
 	return b.kind == blockCall && (len(c.results()[b.id]) == 0 || c.calls()[b.id] != call)
 }
 
-// matchIDs gives an output the id of the open call that it hangs on. Where that call has another one's id, and its own is the
-// one that the output names, it gets that back; so does a call whose id the API has not given.
+// matchIDs gives an output the id of the open call that it hangs on. The call is renamed instead if it bears the id of another
+// call while the output names its own, or if the API can't have given the call's id.
 func (c *Checker) matchIDs(m, call *node, b *block) {
 	named := m.blocks[0].id
 	d := &draft{about: m, Finding: finding.Finding{
@@ -95,7 +96,7 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 	}, also: []*node{call}}
 	shared := c.calls()[b.id] != call
 	if shared && c.calls()[named] != nil {
-		return // three calls and two ids: which is whose can't be told
+		return // three calls with two ids: there is no telling which is whose
 	}
 	if c.add(d); !c.chosen(d) {
 		return
@@ -116,8 +117,8 @@ func (c *Checker) matchIDs(m, call *node, b *block) {
 	c.results()[b.id] = append(c.results()[b.id], m)
 }
 
-// likelierID says whether of two ids for a call and its output the first is the one that the API gave: the other has no form that
-// it takes, or not the beginning of its own ids.
+// likelierID says whether, of two ids for a call and its output, the first is the one that the API gave: the other is not of a
+// form that the API accepts, or does not begin as the API's ids do.
 func likelierID(id, other string) bool {
 	const own = "toolu_"
 	return isCallID(id) && (!isCallID(other) || strings.HasPrefix(id, own) && !strings.HasPrefix(other, own))
@@ -136,7 +137,7 @@ func renamed(n *node, b *block, id string) finding.Edit {
 	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
-// sameCallID gives the later of two calls with one id its own, and its output with it.
+// sameCallID gives the later of two calls with one id a new id, and its output with it.
 func (c *Checker) sameCallID() {
 	if c.called.apart() {
 		return
@@ -178,17 +179,17 @@ func (c *Checker) sameCallID() {
 	}
 }
 
-// blockAgain says whether a record is a block of another, which holds its whole answer, written again beside it: 2.0.29
-// writes an answer that did not come in a stream so, and each block for itself when it takes the session up again.
+// blockAgain says whether a record repeats one block of another record, which holds the whole answer. 2.0.29 writes an answer
+// that did not come as a stream in one record, and once more block by block when it resumes the session.
 func blockAgain(whole, n *node) bool {
 	return n.msg != "" && n.msg == whole.msg && len(whole.blocks) > 1 && len(n.blocks) == 1 && !under(n, whole)
 }
 
-// outputs are those that name one id, by the records with calls of that id that they hang on.
+// outputs are the outputs that name one id, by the records with calls of that id that they hang on.
 type outputs struct {
 	of     map[*node][]*node
-	astray []*node        // they hang on something else
-	moved  map[*node]bool // they answer another id now
+	astray []*node        // those that hang on something else
+	moved  map[*node]bool // those that have been given another id
 }
 
 func (c *Checker) outputsOf(id string) *outputs {
@@ -208,7 +209,7 @@ func (c *Checker) outputsOf(id string) *outputs {
 	return o
 }
 
-// writtenTwice takes a call out that was written before, word for word, under another id of the record.
+// writtenTwice removes a call that repeats an earlier one, word for word, in a record with another id.
 func (c *Checker) writtenTwice(n *node) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleDuplicateCallID, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Loses)), Fix: finding.SetAside,
@@ -256,7 +257,7 @@ func (c *Checker) rename(d *draft, m *node, old, id string) {
 	}
 }
 
-// fresh is a call's id that is made of another and of the record that it stands in.
+// fresh makes a new id for a call from its old one and the id of its record.
 func fresh(old, uuid string) string {
 	id := ""
 	for _, r := range old {
@@ -270,8 +271,8 @@ func fresh(old, uuid string) string {
 	return id + "_" + newID("call", old, uuid)[:8]
 }
 
-// badCallIDs writes ids anew that the API does not take, in the calls and in the outputs that hang on them; where only one
-// call has the id, in all that name it.
+// badCallIDs replaces ids that the API does not accept, in the calls and in the outputs that hang on them; if only one call has
+// the id, in all outputs that name it.
 func (c *Checker) badCallIDs() {
 	if !c.oddIDs {
 		return

@@ -24,8 +24,8 @@ func (c *Checker) calls() map[string]*node {
 	return c.callMap
 }
 
-// callNamed is the record with the call of an id, the first if several have that; nil if none does. Mostly it is the one that
-// the output hangs on.
+// callNamed is the record with the call that an output names by id: the first if there are several, nil if there is none.
+// Usually it is the one that the output hangs on.
 func (c *Checker) callNamed(output *node, id string) *node {
 	if output.up != nil && !output.up.side && output.up.says(blockCall, id) && c.called.apart() {
 		return output.up
@@ -33,7 +33,7 @@ func (c *Checker) callNamed(output *node, id string) *node {
 	return c.calls()[id]
 }
 
-// answered says whether a call has an output. Mostly that is one of the first records that hang on it.
+// answered says whether a call has an output. Usually that is among the first records that hang on the call.
 func (c *Checker) answered(call *node, id string) bool {
 	for m, steps := call.first, 0; m != nil && steps < 4; m, steps = m.latter, steps+1 {
 		if !m.side && m.says(blockResult, id) {
@@ -47,7 +47,7 @@ func (c *Checker) answered(call *node, id string) bool {
 func (c *Checker) results() map[string][]*node {
 	if c.resultMap == nil {
 		c.resultMap = make(map[string][]*node, c.answers.size())
-		alone := make([]*node, len(c.nodes)) // mostly a call has one output: the lists are cut from one
+		alone := make([]*node, len(c.nodes)) // usually a call has one output, so all lists share one array
 		for i, n := range c.nodes {
 			for id := range n.each(blockResult) {
 				switch list := c.resultMap[id]; {

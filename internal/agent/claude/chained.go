@@ -1,15 +1,14 @@
 package claude
 
-// firstSiblings is a version that hangs each of several outputs on its own call. Up to 2.0.76 each hangs on the one that
-// came before it and the first on the last record of the answer, and their readers follow that one path only (measured).
+// firstSiblings is a version that hangs each of several outputs on its own call. Up to 2.0.76, each output hangs on the one
+// before it, and the first one on the last record of the answer; these versions read along that one path only (measured).
 const firstSiblings = "2.1.0"
 
-// chains says whether the client that wrote a record hung outputs behind each other.
+// chains says whether the client that wrote a record hangs outputs on each other: see firstSiblings.
 func (n *node) chains() bool { return n.version != "" && before(n.version, firstSiblings) }
 
-// chainEnd is what an output would hang on, where they hang behind each other: the last record of the answer with its call,
-// of its outputs and of what their tools said, in front of a place among the records. whole says that nothing else stands
-// between.
+// chainEnd is what the next output would hang on in such a chain: the last record, before a place among the records, of the
+// answer with the call, of its outputs, or of what their tools said. whole says that nothing else stands in between.
 func (c *Checker) chainEnd(call *node, until int) (end *node, whole bool) {
 	end = call
 	said, answered := end, false
@@ -32,8 +31,7 @@ func (c *Checker) chainEnd(call *node, until int) (end *node, whole bool) {
 	return said, true
 }
 
-// intoChain puts an output of hist's own between what it hangs on and what hung there: the other outputs of the answer, and
-// what follows.
+// intoChain inserts an output that hist wrote into a chain, above the answer's other outputs and what follows them.
 func (c *Checker) intoChain(d *draft, n, next *node) {
 	for _, k := range n.up.children() {
 		if k != n && (k.role == roleResult || k == next) {
@@ -42,7 +40,7 @@ func (c *Checker) intoChain(d *draft, n, next *node) {
 	}
 }
 
-// between says whether a record stands on the way up from another to a call, or whether that way leads elsewhere.
+// between says whether a record is on the way up from another one to a call, or whether that way leads elsewhere.
 func between(m, from, call *node) bool {
 	for p, steps := from, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
 		switch p {

@@ -8,56 +8,57 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Options say what is known beside the session's bytes.
+// Options are what is known about a session beside its bytes.
 type Options struct {
-	For      string // the version of the client that will resume the session; "" is the one that wrote it, and the newest known
-	Session  string // the id that the file is named for, "" if it tells none
-	Beside   Beside // what else holds parts of the session; nil: nothing
-	Branch   string // a record by whose branch the client is to go on, by its id or the first digits of it; "" leaves that as it is
-	Chain    bool   // outputs of parallel calls are hung behind each other
-	Live     bool   // somebody writes it now: an unfinished end is no damage
-	SubAgent bool   // the file is a sub-agent's own: all its records say so
-	// Mend says which findings are mended; nil: all. No edit of another relies on what is not.
+	For      string // the version of the client that will resume the session; "": the one that wrote it, and the newest known
+	Session  string // the id in the file's name, "" if it has none
+	Beside   Beside // where else parts of the session may be; nil: nowhere
+	Branch   string // id, or its first digits, of a record on the branch that the client shall continue; "": the one that it would take
+	Chain    bool   // chain the outputs of parallel calls, so that old versions send them all
+	Live     bool   // a client is writing it now: an unfinished end is not damage
+	SubAgent bool   // the file is a sub-agent's own: all its records are marked so
+	// Mend says which findings are mended; nil: all. The edits of a finding never rely on those of one that is not mended.
 	Mend func(*finding.Finding) bool
 }
 
 // Beside is where content that a session has lost may still be.
 type Beside interface {
-	// Record returns the record with a uuid from a fork or a copy of the session, the first one that fits, and words for where
-	// it was; nil if none has it.
+	// Record returns a record by its uuid from a fork or a copy of the session: the first one that fits. source describes, for
+	// the report, where it was. line is nil if there is none.
 	Record(uuid string, fits func(line []byte) bool) (line []byte, source string)
-	// Answer returns the record with a call's output from a fork or a copy of the session, by the call's id and that of its
-	// record, and words for where it was; nil if none has it.
+	// Answer returns the record with a call's output from a fork or a copy of the session, given the ids of the call and of the
+	// call's record. source describes where it was; line is nil if there is none.
 	Answer(callID, call string) (line []byte, source string)
-	// Output returns what is kept of a tool's output outside the session: the words, and words for where they were.
+	// Output returns a tool's output as it is kept outside the session, and words that say where.
 	Output(callID string) (text, source string)
-	// ReadOutput returns what a call has read of a file, as the session or the client's file history tell it, and words for
-	// where it was. sent says whether the client has sent these words as the output; nil if nothing tells that.
+	// ReadOutput returns what a call has read from a file, according to the session or the client's file history, and words
+	// that say where it was found. sent says whether the client has sent given words as the output; nil if the session can't
+	// show that.
 	ReadOutput(call FileRead, sent func(words string) bool) (words, source string)
-	// Typed are the prompts that the user has typed in this session, as the client lists them, by their times.
+	// Typed are the prompts that the user typed in this session, oldest first, as the client lists them.
 	Typed() []Typed
 	// Line returns the line of the session's own file that begins at an offset in bytes; nil if there is none.
 	Line(offset int64) []byte
-	// Part says whether the session is a sub-agent's, and what the same sub-agent has written in another session's folder
-	// holds a record with this uuid, or an output of the call with this id.
+	// Part says whether the session is a sub-agent's, and the file of the same sub-agent in another session's folder holds a
+	// record with this uuid or the output of a call with this id.
 	Part(id string) bool
-	// Stray says whether the session, if it is empty, is only what a resume of another one left.
+	// Stray says whether the session, if it is empty, is only what a resume of another session left behind.
 	Stray() bool
 }
 
-// Typed is a prompt that somebody typed.
+// Typed is a prompt as the user typed it.
 type Typed struct {
 	Words string
 	When  int64 // milliseconds since 1970
 }
 
-// Checker looks at a session's records one by one, and tells at the end what is wrong with them.
+// Checker takes a session's records one by one, and reports at the end what is wrong with them.
 type Checker struct {
 	opts   Options
 	report func(finding.Finding)
-	// Amend lets the finding of the normalizer in a line take edits; nil: they are findings of their own.
+	// Amend adds edits to the normalizer's finding about a line; nil: they become findings of their own.
 	Amend func(line int64, change func(*finding.Finding))
-	// Reported returns the findings so far, those of the normalizer among them; nil: nobody knows of any.
+	// Reported returns all findings so far, the normalizer's included; nil: there are none to ask for.
 	Reported func() []finding.Finding
 
 	recordTree
@@ -75,7 +76,7 @@ type Checker struct {
 func New(opts Options, report func(finding.Finding)) *Checker {
 	return &Checker{
 		opts: opts, report: report, proof: newProof(),
-		verdict:     verdict{sentSet: &nodeSet{}}, // of a file without a conversation nothing is sent
+		verdict:     verdict{sentSet: &nodeSet{}}, // a file without a conversation sends nothing
 		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}},
 		sideRecords: sideRecords{snapshots: map[string]bool{}},
 		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}, begunIDs: map[*node]string{}},
@@ -88,7 +89,7 @@ func (c *Checker) Record(rec *session.Record) {
 		c.zeros = c.zeros || rec.Zeros
 		if !rec.Blank {
 			c.dead = append(c.dead, rec.Pos)
-			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients append their next record to an open line
+			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients would append their next record to an open line
 				c.trifles[rec.Pos.Line] = typ
 				if words := enqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
 					c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})
@@ -103,7 +104,7 @@ func (c *Checker) Record(rec *session.Record) {
 		}
 		return
 	}
-	delete(c.trifles, rec.Pos.Line) // more than one record stood there
+	delete(c.trifles, rec.Pos.Line) // the line held more than one record
 	c.records++
 	c.last = finding.RefOf(rec)
 	if c.first.Pos.Line == 0 {
@@ -139,7 +140,7 @@ func (c *Checker) Record(rec *session.Record) {
 	c.bookkeeping(rec)
 }
 
-// prior is the newest record of the tree so far, an empty one if there is none.
+// prior is the newest record of the tree so far; an empty one, not nil, if there is none.
 func (c *Checker) prior() *node {
 	if len(c.nodes) == 0 {
 		return &node{}
@@ -147,7 +148,7 @@ func (c *Checker) prior() *node {
 	return c.nodes[len(c.nodes)-1]
 }
 
-// nodeOf is the node of a record, which mostly was read where the line was.
+// nodeOf returns the node of a record. Usually it was made earlier, in parallel, where the line was scanned (see Prepare).
 func (c *Checker) nodeOf(rec *session.Record) *node {
 	n, read := rec.Prepared.(*node)
 	if !read {
@@ -162,7 +163,7 @@ func halfMessage(raw []byte) bool {
 	return bytes.Contains(raw, []byte(`"parentUuid":`)) && bytes.Contains(raw, []byte(`"message":{`))
 }
 
-// bookkeeping reads the records outside the tree that tell something about it.
+// bookkeeping takes a record outside the tree that says something about it.
 func (c *Checker) bookkeeping(rec *session.Record) {
 	switch string(text(rec, fieldType)) {
 	case "last-prompt":

@@ -8,11 +8,11 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// minBranch is how many digits of a record's id name it.
+// minBranch is how many digits of a record's id are enough to name it.
 const minBranch = 8
 
-// chooseBranch makes the branch that was asked for the one that the client goes on with: the record that the last
-// last-prompt names says where the newest client begins.
+// chooseBranch makes the client continue the branch that was asked for: the newest client begins at the record that the last
+// last-prompt names.
 func (c *Checker) chooseBranch() {
 	var named []*node
 	for _, n := range c.nodes {
@@ -40,7 +40,7 @@ func (c *Checker) chooseBranch() {
 	c.pointAt(d, end, true)
 }
 
-// confirm notes that the branch that the client goes on with was asked for, where else another would be taken for lost.
+// confirm records that the branch which the client continues was chosen, if otherwise another one would be taken for lost.
 func (c *Checker) confirm(tip *node) {
 	if head, _ := c.lostBranch(c.reach(tip, hung, c.hungKept, c.all()), c.trunkOf(tip)); head == nil {
 		return
@@ -52,18 +52,18 @@ func (c *Checker) confirm(tip *node) {
 	c.pointAt(d, tip, true)
 }
 
-// chosenMark is what a last-prompt record says by which hist has noted that its leaf was asked for.
+// chosenMark is the value by which hist marks a last-prompt record whose leaf somebody asked for.
 const chosenMark = "chosen"
 
-// choice is a branch that was asked for: where it ended then, and where that is noted.
+// choice is a branch that was asked for: its end at that time, and where that was recorded.
 type choice struct {
 	leaf string
 	at   session.Pos
-	way  map[*node]bool // from the leaf to its root, once it is asked for
+	way  map[*node]bool // the records from the leaf to its root; nil until asked for
 }
 
-// leftByChoice says whether a branch that leaves the way to the leaf that was asked for stood in the file then: it was left
-// on purpose.
+// leftByChoice says whether a branch was left on purpose because it was already in the file when another one was asked for, and
+// leaves the way to the leaf that was chosen then.
 func (c *Checker) leftByChoice(head *node) bool {
 	leaf := c.ids.get(c.choice.leaf)
 	if leaf == nil || head.new != nil || !head.pos().Less(c.choice.at) || head.up == leaf {
@@ -78,8 +78,8 @@ func (c *Checker) leftByChoice(head *node) bool {
 	return !c.choice.way[head]
 }
 
-// chainParallel hangs the outputs of parallel calls behind each other: the first behind the last call, each other behind the
-// one before. Clients up to 2.1.2 follow one path only, and lose a call with its output otherwise; for newer ones it is the same.
+// chainParallel chains the outputs of parallel calls: the first hangs on the last call, each other one on the output before it.
+// Versions up to 2.1.2 follow one path only, and otherwise lose a call with its output; newer ones send the same either way.
 func (c *Checker) chainParallel() {
 	if !c.opts.Chain {
 		return
@@ -99,7 +99,7 @@ func (c *Checker) chainParallel() {
 	}
 }
 
-// parallel are the records with calls of one answer, and those with their outputs, in the order of the file.
+// parallel returns the records with calls of one answer, and those with their outputs, in the order of the file.
 func (c *Checker) parallel(first *node) (calls, results []*node) {
 	for _, m := range c.nodes[first.index:min(len(c.nodes), first.index+maxSiblings)] {
 		if m.msg != first.msg || m.role != roleAssistant || m.dropped != nil {
@@ -121,8 +121,8 @@ func (c *Checker) parallel(first *node) (calls, results []*node) {
 	return calls, results
 }
 
-// besides are the outputs below an answer's calls that its last call does not hang on itself: such a one was written before it. There
-// are none where something else was said between the calls: they are of two answers, whatever they name.
+// besides are the outputs below an answer's first call that are not above its last call: an output above that one was written
+// before it. There are none if something else was said between the calls: then they belong to two answers, whatever they name.
 func besides(calls, results []*node) []*node {
 	if len(calls) < 2 {
 		return nil
@@ -137,7 +137,8 @@ func besides(calls, results []*node) []*node {
 	return slices.DeleteFunc(results, func(r *node) bool { return above[r] || !r.within(calls[0]) })
 }
 
-// chain hangs outputs behind a call, one behind the other, and what hung on any of them on the last.
+// chain hangs the first of some outputs on a call and each other one on the output before it. What hung on any of them now
+// hangs on the last.
 func (c *Checker) chain(call *node, results []*node) {
 	var d *draft
 	for i, r := range results {

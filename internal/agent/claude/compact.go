@@ -6,8 +6,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// summaryFrom is the compaction's summary that a record is, or that follows it with nothing in between but what the client
-// adds; nil if there is none.
+// summaryFrom is a compaction's summary: the record itself, or one that follows it with only records in between that the client
+// adds by itself. nil if there is none.
 func (c *Checker) summaryFrom(n *node) *node {
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
 		if n.role != roleLink || m.parent != n.uuid {
@@ -21,7 +21,7 @@ func (c *Checker) summaryFrom(n *node) *node {
 	return n
 }
 
-// addBoundary writes the lost mark of a compaction again, in front of the first record whose parent it was.
+// addBoundary restores the lost mark of a compaction, above and in front of the first record that named it as its parent.
 func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	if d == nil {
 		d = c.add(&draft{about: first, Finding: finding.Finding{Impact: finding.Loses, Fix: finding.Exact}})
@@ -47,10 +47,11 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	c.hang(first, n, d)
 }
 
-// keepsLast says whether a version sends at least the last answer before a compaction again, behind the summary.
+// keepsLast says whether a version, after a compaction, sends at least the last answer from before it again, behind the
+// summary.
 func keepsLast(version string) bool { return version != "" && !before(version, "2.1.215") }
 
-// keep makes the mark of a compaction say that records were kept, and returns them as it says them.
+// keep adds to a compaction's metadata that messages were kept, and returns them as the mark then lists them.
 func keep(about object, kept []*node, summary *node) (list []keptRecord) {
 	ids := make([]string, len(kept))
 	for i, n := range kept {
@@ -62,7 +63,7 @@ func keep(about object, kept []*node, summary *node) (list []keptRecord) {
 	return list
 }
 
-// lostSummaryBefore mends a record whose missing parent is a compaction's summary.
+// lostSummaryBefore mends a record whose missing parent must have been a compaction's summary; false if it was not.
 func (c *Checker) lostSummaryBefore(id string, n, p *node) bool {
 	boundary := markAbove(p)
 	if boundary == nil || boundary.kept && n.attachment != "" && p == boundary && n.role == roleLink && c.summarized(boundary) {
@@ -100,8 +101,8 @@ func (c *Checker) summarized(mark *node) bool {
 	return false
 }
 
-// markAbove is the compaction's mark that a record is, or follows with nothing in between but what the client adds; nil if
-// there is none.
+// markAbove is a compaction's mark: the record itself, or one above it with only records in between that the client adds by
+// itself. nil if there is none.
 func markAbove(n *node) *node {
 	for n != nil && n.role == roleLink {
 		n = n.up
@@ -112,7 +113,7 @@ func markAbove(n *node) *node {
 	return n
 }
 
-// beforeCompaction is the last record of what was compacted, nil if nothing of it is in the file. What was kept is a part of that.
+// beforeCompaction is the last record of what was compacted, kept messages included; nil if nothing of it is in the file.
 func (c *Checker) beforeCompaction(mark *node) *node {
 	last := c.ids.get(mark.ref2)
 	if last == nil {
@@ -124,8 +125,8 @@ func (c *Checker) beforeCompaction(mark *node) *node {
 	return last
 }
 
-// cutCompaction takes out the mark of a compaction if nothing was said behind it, not even the summary. The client was ended
-// there; the next one begins at the mark and sends nothing of what came before it.
+// cutCompaction removes the mark of a compaction if nothing follows it, not even the summary: the client was ended there. The
+// next client would begin at the mark and send nothing of what stands in front of it.
 func (c *Checker) cutCompaction() {
 	var mark *node
 	for _, n := range slices.Backward(c.nodes) { // the last of the file, whatever the last-prompt record names
@@ -148,9 +149,9 @@ func (c *Checker) cutCompaction() {
 	c.dropMark(mark, last, d)
 }
 
-// dropMark takes the mark of a compaction out. What followed it then follows the last record before the compaction. One that says what
-// was kept must go where nothing hangs on it any more, too: 2.1.330 sends nothing of what stands in front of the kept records, wherever
-// the mark hangs (measured).
+// dropMark removes the mark of a compaction, so that what followed it follows the last record before the compaction. A mark
+// that names kept messages must also move to where nothing hangs on it any more: 2.1.330 sends nothing of what stands in front
+// of the kept messages, wherever their mark hangs (measured).
 func (c *Checker) dropMark(mark, last *node, d *draft) {
 	followed := mark.children()
 	c.drop(mark, d)
@@ -159,9 +160,9 @@ func (c *Checker) dropMark(mark, last *node, d *draft) {
 	}
 }
 
-// noSummary takes out marks of compactions that are followed directly by a prompt or an answer: clients send nothing of what
-// came before such a mark, and there is no summary of it (2.1.2, 2.1.330, measured). What comes before it is sent then up to
-// the mark in front of that, which may lack its summary as well.
+// noSummary removes marks of compactions that a prompt or an answer follows directly. Clients send nothing from before such a
+// mark, and there is no summary of it (2.1.2, 2.1.330, measured). Once it is gone, they send everything back to the mark before
+// it, which may lack its summary, too.
 func (c *Checker) noSummary() {
 	if !c.some.marks {
 		return
@@ -175,8 +176,8 @@ func (c *Checker) noSummary() {
 	}
 }
 
-// reopen takes the mark of a compaction out that has no summary, and returns where what is sent begins then, nil if the mark
-// must stay.
+// reopen removes the mark of a compaction that has no summary, and returns the record with which what is sent then begins; nil
+// if the mark must stay.
 func (c *Checker) reopen(mark *node) *node {
 	last := c.beforeCompaction(mark)
 	if last == nil || under(last, mark) || !saysAnything(last, hung) {
@@ -193,14 +194,13 @@ func (c *Checker) reopen(mark *node) *node {
 	return last
 }
 
-// unsummarized says whether a record is the mark of a compaction that is in the file, and what was said since follows it at
-// once.
+// unsummarized says whether a record is the mark of a compaction, in the file, and the conversation goes on directly behind it.
 func unsummarized(mark *node) bool {
 	return mark.role == roleBoundary && !mark.side && mark.dropped == nil && mark.new == nil && !mark.kept && saidAtOnce(mark)
 }
 
-// saidAtOnce says whether a mark is followed by something that is not a summary, with nothing in between but what the client
-// adds.
+// saidAtOnce says whether a mark is followed by a prompt or an answer instead of a summary, with only records in between that
+// the client adds by itself.
 func saidAtOnce(mark *node) bool {
 	said := false
 	todo := []*node{mark}
@@ -223,7 +223,7 @@ func saidAtOnce(mark *node) bool {
 	return said
 }
 
-// refillSummary puts the words of an empty summary back. If they are gone, what was compacted is sent again instead.
+// refillSummary restores the words of an empty summary. If they are gone, it makes the client send what was compacted instead.
 func (c *Checker) refillSummary(n *node, d *draft) {
 	mark := markAbove(n.up)
 	if mark == nil {
@@ -248,7 +248,7 @@ func (c *Checker) refillSummary(n *node, d *draft) {
 	d.Lost = 0
 }
 
-// summaryOf is the text of a summary, from the client's own record of its next request.
+// summaryOf is the text of a compaction's summary, from the client's own record of its next request.
 func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	for _, t := range c.echoes {
 		if t.late && !t.last && boundary.pos().Less(t.at) {
@@ -258,13 +258,13 @@ func (c *Checker) summaryOf(boundary *node) (words, source string) {
 	return "", ""
 }
 
-// lostKept writes again which messages a compaction has kept, if its mark does not say so any more. From 2.1.215 on at least
-// the last answer is sent behind the summary; what else is, the hashes of the next request show.
+// lostKept restores which messages a compaction has kept, if its mark no longer says so. From 2.1.215 on, at least the last
+// answer is sent behind the summary; the hashes of the next request show what else is.
 func (c *Checker) lostKept() {
 	if !c.some.bareMarks {
 		return
 	}
-	summaries := map[*node]*node{} // by the marks above them
+	summaries := map[*node]*node{} // by the mark above each
 	for _, n := range c.nodes {
 		if n.summary && !n.side && n.dropped == nil {
 			summaries[markAbove(n.up)] = n
@@ -303,7 +303,7 @@ func (c *Checker) lostKept() {
 	}
 }
 
-// saysNothing makes the mark of an older client, which keeps no messages, say what each of them does.
+// saysNothing restores the metadata of an older client's mark. These clients keep no messages, so it is the same in each mark.
 func (c *Checker) saysNothing(mark *node) {
 	if mark.version == "" {
 		return
@@ -315,10 +315,10 @@ func (c *Checker) saysNothing(mark *node) {
 	d.Edits = append(d.Edits, withMetadata(mark, unknownMetadata()))
 }
 
-// unknownMetadata is what stands in for what a mark told of its compaction.
+// unknownMetadata stands in for lost metadata of a compaction.
 func unknownMetadata() object { return object{"trigger": "auto", "preTokens": 0} }
 
-// withMetadata is the edit that makes a mark tell of its compaction.
+// withMetadata is the edit that adds metadata about a compaction to its mark.
 func withMetadata(mark *node, about object) finding.Edit {
 	at := int(mark.start) + 1
 	add := append(append([]byte(`"compactMetadata":`), about.json()...), ',')

@@ -13,22 +13,22 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// fault is one thing that is wrong with a record's content, and its mend.
+// fault is one thing that is wrong with a record's content, and how to mend it.
 type fault struct {
 	rule    *finding.Rule
 	message string
-	at      int // byte of the record
+	at      int // in bytes from the beginning of the record
 	fix     finding.Fix
 	source  string
 	cuts    []finding.Cut
-	drop    bool // the record says nothing without it: it is taken out
+	drop    bool // nothing is left of the record without it: the record is removed
 	impact  versionImpact
-	dropped bool // it is a text of an answer, which some clients drop
-	blank   bool // that text is white space
+	dropped bool // it is about an empty text of an answer, which some versions don't send anyway
+	blank   bool // that text is white space, not ""
 	lost    int64
 }
 
-// What stands in for content that is gone, and says so to the model.
+// Placeholders for content that is gone, which tell the model so.
 const (
 	noWords      = "(no output)"
 	lostPrompt   = "[hist: a prompt stood here; its text was lost from the session file]"
@@ -84,7 +84,7 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 		return
 	}
 	dropped, kept := 0, 0
-	var gone []int // faults that take a block out
+	var gone []int // faults whose mend removes a block
 	for i := range n.blocks {
 		before := len(n.faults)
 		if n.checkBlock(rec, &n.blocks[i], &with.parts.values[i], &with.keeper) {
@@ -104,7 +104,7 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 	}
 }
 
-// checkBlock looks at one block, given its value; it says whether its mend takes the whole block out.
+// checkBlock looks at one block, given its value, and says whether its mend removes the whole block.
 func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper) bool {
 	out := func(rule *finding.Rule, message string, old, newest finding.Impact) bool {
 		n.fault(fault{
@@ -123,7 +123,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 	switch b.kind {
 	case blockText:
 		if !hasWords(v.raw(keyText)) {
-			newest := finding.Notes // the newest client drops it, but of a prompt it leaves nothing
+			newest := finding.Notes // the newest client drops such a text; of a prompt that leaves nothing
 			if n.isPrompt() && len(n.blocks) == 1 {
 				newest = finding.Loses
 			}
@@ -164,7 +164,7 @@ func isSignature(text []byte) bool {
 	return len(text) > 0 && !slices.ContainsFunc(text, func(c byte) bool { return !idBytes[c] && c != '+' && c != '/' })
 }
 
-// idBytes tells which characters may stand in the id of a call.
+// idBytes are the characters that may stand in the id of a call.
 var idBytes = func() (t [256]bool) {
 	for c := range t {
 		c := byte(c)
@@ -173,7 +173,7 @@ var idBytes = func() (t [256]bool) {
 	return t
 }()
 
-// isCallID says whether the API takes an id of a call.
+// isCallID says whether the API accepts a text as the id of a call.
 func isCallID(id string) bool {
 	for i := range len(id) {
 		if !idBytes[id[i]] {
@@ -183,10 +183,10 @@ func isCallID(id string) bool {
 	return id != ""
 }
 
-// isToolName says whether the API takes the name of a tool.
+// isToolName says whether the API accepts a text as the name of a tool.
 func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
 
-// thinkingProblem says what keeps the API from taking a thinking block, "" if nothing does that can be seen.
+// thinkingProblem says why the API refuses a thinking block, as far as that can be seen; "" if it does not.
 func (n *node) thinkingProblem(v *value) string {
 	if string(v.word(keyType)) == "redacted_thinking" {
 		if data := v.raw(keyData); len(data) <= len(`""`) || data[0] != '"' {
@@ -205,7 +205,7 @@ func (n *node) thinkingProblem(v *value) string {
 	return ""
 }
 
-// typeless gives a block the type that its members tell.
+// typeless gives a block that has no type the one that its members show.
 func (n *node) typeless(b *block, cut *value, keep *keeper, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
 	kind, v := "", cut.parsed()
 	switch {
@@ -243,7 +243,7 @@ func (n *node) typeless(b *block, cut *value, keep *keeper, out func(*finding.Ru
 	return false
 }
 
-// blockTypes are the content blocks that the API has published, those of its betas, too (November 2026).
+// blockTypes are the content blocks that the API documents, those of its betas included (November 2026).
 var blockTypes = []string{
 	"text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result", "server_tool_use",
 	"mcp_tool_use", "mcp_tool_result", "mcp_tool_listing", "search_result", "container_upload", "tool_reference", "browser_state",
@@ -279,7 +279,7 @@ func (n *node) extraKeys(b *block, v *value, kind []byte) {
 	}
 }
 
-// gjsonPath is a key as gjson wants it in a path.
+// gjsonPath is the path that gjson needs to find a key.
 func gjsonPath(key string) string {
 	var b strings.Builder
 	for _, c := range key {

@@ -7,19 +7,20 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// cutKey is what tells a part of an answer, or the output of a call, from all others, and stands in front of a record's id.
+// cutKey identifies a part of an answer, or the output of a call, by members that stand in front of a record's id.
 type cutKey struct {
 	parent, msg, call string
 	role              role
 }
 
-// cutCopies sets records aside that were cut in front of their ids and that the file holds as well, whole or cut alike, as where lines were
-// written again: closed and named anew, each would be one more part of the answer, or a second output of the call.
+// cutCopies sets aside records that were cut off before their ids, if the file also holds the record whole, or cut off in the
+// same way, as when lines were written again. Closed and given new ids, they would be further parts of the answer, or second
+// outputs of the call.
 func (c *Checker) cutCopies() {
 	if len(c.cut) == 0 || c.Amend == nil {
 		return
 	}
-	cut := map[cutKey]*node{} // the whole one, nil until it is found
+	cut := map[cutKey]*node{} // the whole record, nil until it is found
 	for n := range c.cut {
 		if key, ok := n.cutKey(); ok && n.uuid == "" {
 			cut[key] = nil
@@ -38,7 +39,7 @@ func (c *Checker) cutCopies() {
 			return false
 		}
 		whole, words := cut[key], "; the record is whole in "
-		if whole == nil { // the same cut twice, as where such a line was written again
+		if whole == nil { // cut off in the same way twice, as when the line was written again
 			cut[key] = n
 			return false
 		}

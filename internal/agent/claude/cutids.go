@@ -8,10 +8,10 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// minBegun is how much of an id tells which it is.
+// minBegun is how many digits of an id are enough to tell which one it is.
 const minBegun = 8
 
-// begunID is the part of a record's id that is left where its line was cut within that, "" if it was cut elsewhere.
+// begunID is what is left of a record's id whose line was cut off within it; "" if it was cut off elsewhere.
 func begunID(rec *session.Record) string {
 	const key = `"uuid":"`
 	_, id, found := bytes.Cut(rec.Original, []byte(key))
@@ -30,8 +30,8 @@ func begunID(rec *session.Record) string {
 
 const zeroID = "00000000-0000-0000-0000-000000000000"
 
-// idFor is the id that a record gets which has none of its own: the one that it begins, if anything names that, else what fits its
-// place; "" if nothing does.
+// idFor is the id for a record that has none of its own. If a part of its id is left, that is the missing id which begins so;
+// otherwise the missing id that fits its place. "" if there is none.
 func (c *Checker) idFor(i int, missing map[string]int) string {
 	begun := c.begunIDs[c.nodes[i]]
 	if begun == "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// cycles opens every circle of parents at the record that was written before its parent, by its time, too; else at its first
-// record in the file, whose parent is the one that comes after it.
+// cycles cuts every circle of parents: at a record that was written before its parent, judged by both place and time, or else
+// at the circle's first record in the file.
 func (c *Checker) cycles() {
 	cut := firstOfCircles(c.nodes, c.numbers, func(n *node) *node { return n.up })
 	for i, first := range cut {
@@ -18,7 +18,7 @@ func (c *Checker) cycles() {
 		}
 	}
 	for _, first := range cut {
-		first.up, first.above = nil, nil // now that all circles are open every way up has an end
+		first.up, first.above = nil, nil // with all circles cut, every way up has an end
 	}
 	for _, first := range cut {
 		message := "the record is its own ancestor"
@@ -30,13 +30,14 @@ func (c *Checker) cycles() {
 			d.Impact = c.worst(oldAndNewer(finding.Blocks, finding.Notes))
 		}
 		c.hang(first, c.before(first), d)
-		first.callParent("") // what it named is wrong and must not be used again
+		first.callParent("") // the id that it named is wrong and must not be used again
 	}
 }
 
-// firstOfCircles finds the circles in which the way up leads back to where it began, and returns the first record of each.
+// firstOfCircles finds the circles of parents, and returns the record of each that comes first. The work is linear: each record
+// is visited by one walk.
 func firstOfCircles(nodes []*node, numbers int, up func(*node) *node) (firsts []*node) {
-	done := make([]int32, numbers) // by a node's number: the walk that saw it, 0 if none did
+	done := make([]int32, numbers) // by a node's number: the walk that visited it, 0 if none did
 	for i, start := range nodes {
 		walk := int32(i + 1)
 		n := start
@@ -58,8 +59,8 @@ func firstOfCircles(nodes []*node, numbers int, up func(*node) *node) (firsts []
 	return firsts
 }
 
-// cutsElsewhere says whether a version finds lost parents by the time, but does not open a circle at its newest record. It
-// then loses what comes before the circle (measured: 2.1.100 does, 2.1.120 does not).
+// cutsElsewhere says whether a version finds lost parents by time, but does not cut a circle at its newest record. It then
+// loses what comes before the circle (measured: 2.1.100 does, 2.1.120 does not).
 func cutsElsewhere(version string) bool {
 	return version != "" && !before(version, "2.1.100") && before(version, "2.1.120")
 }

@@ -16,8 +16,8 @@ func (Decoder) Shape() *jsonl.Shape { return shape }
 // Paths is the number of fields in Shape.
 func (Decoder) Paths() int { return fieldCount }
 
-// Starts is how records begin: the conversation's with their parent, the others with their type. Content blocks begin
-// with a type, too, so those are spelt out.
+// Starts are the beginnings of a record: those of the conversation begin with their parent, others with their type. Content
+// blocks begin with a type, too, so record types are spelt out.
 func (Decoder) Starts() [][]byte { return starts }
 
 var starts = startList(
@@ -34,8 +34,8 @@ func startList(types ...string) [][]byte {
 	return list
 }
 
-// Envelope says whether the object has what only a record has: a parent, an id of its own or of the session, or a type of
-// the client's bookkeeping.
+// Envelope says whether the object has what only a record has: a parent, an id of its own or of the session, or a type that is
+// bookkeeping of the client's.
 func (Decoder) Envelope(rec *session.Record) bool {
 	if len(field(rec, fieldParent)) > 0 || len(field(rec, fieldSession)) > 0 || len(text(rec, fieldUUID)) > 0 {
 		return true
@@ -47,10 +47,10 @@ func (Decoder) Envelope(rec *session.Record) bool {
 	return false
 }
 
-// Complete says whether a record that was cut, and closed behind its last whole member, still tells a message.
+// Complete says whether a record that was cut off, and closed behind its last whole member, still holds a message.
 func (Decoder) Complete(rec *session.Record) bool {
 	if len(text(rec, fieldResultID)) > 0 && len(field(rec, fieldBlockContent)) == 0 {
-		return false // an output without what the tool said would be taken for one that says nothing
+		return false // an output that lost its content would look like the output of a tool that said nothing
 	}
 	return len(field(rec, fieldContent)) > 2 && len(text(rec, fieldRole)) > 0 && len(field(rec, fieldParent)) > 0
 }
@@ -101,7 +101,7 @@ func (Decoder) Decode(rec *session.Record) {
 	}
 }
 
-// typeName is a text of the file that mostly is one of a few: then none is made.
+// typeName is a text as a string. Most texts are one of a few, for which nothing is allocated.
 func typeName(text []byte) string {
 	for _, name := range [...]string{"assistant", "user", "attachment", "api-request", "queue-operation", "last-prompt", "system"} {
 		if string(text) == name {
@@ -111,7 +111,7 @@ func typeName(text []byte) string {
 	return string(text)
 }
 
-// blockName is the type of a record whose first content block tells more.
+// blockName is a record's type together with that of its first content block, if that says more.
 func blockName(typ, block string) string {
 	switch {
 	case typ == "assistant" && block == "/tool_use":
@@ -124,7 +124,7 @@ func blockName(typ, block string) string {
 	return typ + block
 }
 
-// decodeMessage reads the records that the model sees.
+// decodeMessage decodes the records that the model sees.
 func decodeMessage(rec *session.Record) {
 	rec.Role = text(rec, fieldRole)
 	rec.TurnID = text(rec, fieldPromptID)

@@ -33,7 +33,7 @@ func (n *node) checkDocument(at int, v gjson.Result) {
 	})
 }
 
-// pdfProblem says what keeps the API from taking a PDF, "" if nothing does that its first bytes tell.
+// pdfProblem says why the API refuses a PDF, as far as its first bytes show; "" if they show nothing.
 func pdfProblem(data gjson.Result) string {
 	text := data.String()
 	if data.Type != gjson.String || text == "" {

@@ -22,9 +22,9 @@ func (c *Checker) drops() {
 	}
 }
 
-// content reports one fault of a record's content with its mend.
+// content reports one fault of a record's content, with the edit that mends it.
 func (c *Checker) content(n *node, f *fault) {
-	d := c.add(&draft{about: n, always: f.drop && n.sharesID, Finding: finding.Finding{ // its id is about to be its own again
+	d := c.add(&draft{about: n, always: f.drop && n.sharesID, Finding: finding.Finding{ // its id will be its own once another record with it is renamed
 		Rule: f.rule, Impact: c.impactOn(n, f), Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
 		Offset: n.offset + int64(f.at), Pos: n.pos(),
 	}})
@@ -36,7 +36,7 @@ func (c *Checker) content(n *node, f *fault) {
 	case len(f.cuts) > 0:
 		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: f.cuts})
 	case d.Impact == finding.Notes:
-		d.Fix = finding.NoFix // no client is troubled by it
+		d.Fix = finding.NoFix // no client minds it
 	case n.summary && (n.emptySpan.End > 0 || n.contentAt > 0):
 		c.refillSummary(n, d)
 	case n.isPrompt() && (n.emptySpan.End > 0 || n.contentAt > 0):
@@ -46,7 +46,7 @@ func (c *Checker) content(n *node, f *fault) {
 	}
 }
 
-// impactOn is what the clients that may read the session do with a fault of a record's content.
+// impactOn is the worst that a fault of a record's content does to the clients that may read the session.
 func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
 	if !f.dropped {
 		return c.worst(f.impact)
@@ -60,10 +60,9 @@ func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
 	return worst
 }
 
-// sendsText says whether a version sends a text of an answer without words (measured): up to 2.1.20 all do. Newer ones drop
-// white space in a record of its own, as models say it in front of a call, and send it from a record that holds more than
-// thinking. So do those up to 2.1.100 with an empty text; those after them send it if the answer holds more; from 2.1.300 on
-// none does.
+// sendsText says whether a version sends an empty text of an answer (measured). Up to 2.1.20 all do. Later versions don't send
+// white space that is all of a record, as models say it before a call, but do send it from a record that holds more than
+// thinking. Up to 2.1.100 the same goes for "". From then on "" is sent if the answer holds more, and from 2.1.300 on never.
 func (c *Checker) sendsText(version string, n *node, blank bool) bool {
 	newest := version == "" || !before(version, "2.1.300")
 	switch {
@@ -75,12 +74,12 @@ func (c *Checker) sendsText(version string, n *node, blank bool) bool {
 	return !newest && c.answerSaysMore(n)
 }
 
-// saysMore says whether a record holds more than thinking and texts without words.
+// saysMore says whether a record holds more than thinking and empty texts.
 func (n *node) saysMore() bool {
 	return slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind != blockThinking && !n.emptyText(&b) })
 }
 
-// answerSaysMore says whether the answer that a record belongs to holds more than thinking and texts without words.
+// answerSaysMore says whether the answer that a record belongs to holds more than thinking and empty texts.
 func (c *Checker) answerSaysMore(n *node) bool {
 	near := c.nodes[max(0, n.index-maxSiblings):min(len(c.nodes), n.index+maxSiblings)]
 	return slices.ContainsFunc(near, func(m *node) bool {
@@ -88,12 +87,12 @@ func (c *Checker) answerSaysMore(n *node) bool {
 	})
 }
 
-// emptyText says whether a block is a text with no words in it.
+// emptyText says whether a block is a text without words.
 func (n *node) emptyText(b *block) bool {
 	return b.kind == blockText && slices.ContainsFunc(n.faults, func(f fault) bool { return f.dropped && f.at == b.span.from() })
 }
 
-// refill puts an empty prompt's words back, or says that they are gone.
+// refill restores the words of an empty prompt, or writes a placeholder if they are gone.
 func (c *Checker) refill(n *node, d *draft) {
 	words, source := "", ""
 	if p := c.promptBeforeRecord(n); p != n {
@@ -106,7 +105,7 @@ func (c *Checker) refill(n *node, d *draft) {
 	d.Edits = append(d.Edits, n.reworded(words))
 }
 
-// reworded is the edit that gives a message without words some.
+// reworded is the edit that gives words to a message without any.
 func (n *node) reworded(words string) finding.Edit {
 	value := jsonl.AppendQuote(nil, words)
 	cut := finding.Cut{Start: n.emptySpan.Start, End: n.emptySpan.End, New: value}
@@ -116,7 +115,7 @@ func (n *node) reworded(words string) finding.Edit {
 	return finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
-// promptBeforeRecord is the last record with a message in front of one, nil if it is the first.
+// promptBeforeRecord is the last message in front of a record, nil if there is none.
 func (c *Checker) promptBeforeRecord(n *node) *node {
 	m := n.front
 	for m != nil && !m.hasMessage() {

@@ -10,7 +10,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Effect is what a version of Claude Code, "" is the newest known, does with damage that any agent's session may have
+// Effect is what a version of Claude Code, or the newest known if it is "", does with damage that any agent's session can have
 // (measured: docs/claude-behaviour.md).
 func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
 	return impactIn(version, rule), texts.Effect(rule)
@@ -36,7 +36,7 @@ func impactIn(version string, rule *finding.Rule) finding.Impact {
 	return impact
 }
 
-// healed is what is said of damage that newer versions heal.
+// healed are the messages for damage that newer versions repair by themselves.
 var healed = map[*finding.Rule]string{
 	normalize.BOM:            "there is a byte order mark before the first record: versions before 2.1.2 lose that record",
 	normalize.NoFinalNewline: "the last record has no newline: versions up to 2.1.215 append their next record to the same line, and the resume after that forgets everything; newer ones add the newline",
@@ -44,12 +44,12 @@ var healed = map[*finding.Rule]string{
 	normalize.PrettyPrinted:  "records are laid out over several lines, as jq prints them: versions up to 2.1.100 find no conversation in such a file, or lose these records; 2.1.215 and newer read them",
 }
 
-// isHealed says whether newer versions heal the damage of a finding. None reads UTF-16.
+// isHealed says whether newer versions repair the damage of a finding by themselves. None reads UTF-16.
 func isHealed(f *finding.Finding) bool {
 	return healed[f.Rule] != "" && !strings.Contains(f.Message, "UTF-16")
 }
 
-// Settle gives what the normalizer found the meaning that it has for the clients that may read the session.
+// Settle adapts a finding of the normalizer to what the damage does to the clients that may read the session.
 func (a *adapter) Settle(f *finding.Finding) {
 	if f.Rule == normalize.TornTail || f.Rule == normalize.BadJSON {
 		a.trifled(f)
@@ -64,17 +64,17 @@ func (a *adapter) Settle(f *finding.Finding) {
 		f.Impact = max(f.Impact, impactIn(version, f.Rule))
 	}
 	if f.Rule == normalize.PrettyPrinted {
-		f.Impact = min(f.Impact, usual) // less where the file does not begin so
+		f.Impact = min(f.Impact, usual) // the normalizer gives less if the file does not begin so
 	}
 }
 
-// trifles are the types of records that are no part of the conversation.
+// trifles are the types of records that are bookkeeping, not conversation.
 var trifles = []string{
 	"summary", "queue-operation", "last-prompt", "api-request", "api-request-blob", "api-request-shape", "file-history-snapshot", "file-history-delta",
 	"mode", "permission-mode", "tools-used", "atis-latch", "cost-state", "custom-title", "agent-name", "ai-title", "tag", "pr-link",
 }
 
-// trifle is the type of a record that can't be read and was no part of the conversation, "" if it may have been one.
+// trifle is the type of an unreadable record if it was surely bookkeeping, "" if it may have been part of the conversation.
 func trifle(rec *session.Record) string {
 	rest, ok := bytes.CutPrefix(rec.Raw, []byte(`{"type":"`))
 	typ, _, whole := bytes.Cut(rest, []byte(`"`))
@@ -84,7 +84,7 @@ func trifle(rec *session.Record) string {
 	return string(typ)
 }
 
-// trifled makes less of a line that can't be read where nothing of the conversation is lost with it: the client shows less.
+// trifled lowers the impact of an unreadable line with which nothing of the conversation is lost: the client only shows less.
 func (a *adapter) trifled(f *finding.Finding) {
 	typ := a.trifles[f.Pos.Line]
 	if typ == "" || f.Impact != finding.Loses {

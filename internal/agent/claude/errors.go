@@ -6,8 +6,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 )
 
-// meanings are for the errors of a resume and of its first request. They go by a part of the error's text, in lower case.
-// The first one that fits counts.
+// meanings explain errors of a resume and of its first request. Each is recognised by a part of the error's text, in lower
+// case; the first match counts.
 var meanings = []agent.Meaning{
 	notFound("no-conversation", "no project folder has a file with that name and a readable message in it", "no conversation found with session id"),
 	resumable("a session with that id exists already: resume it, or begin a new one under another id", "is already in use"),
@@ -51,8 +51,8 @@ func incompatible(text, words string) agent.Meaning {
 	return agent.Meaning{Words: words, Text: text, Same: agent.Never, Verdict: agent.Incompatible}
 }
 
-// Explain says what an error's text means; nil if it is not known. The API puts names in backticks, and the client
-// sometimes leaves them out.
+// Explain says what an error's text means; nil if it is not known. The API puts names in backticks, which the client sometimes
+// leaves out.
 func (Agent) Explain(text string) *agent.Meaning {
 	text = strings.ReplaceAll(strings.ToLower(text), "`", "")
 	for i := range meanings {

@@ -101,8 +101,8 @@ func field(rec *session.Record, f int) []byte {
 	return nil
 }
 
-// text is a string field without its quotes, as it is escaped in the record; nil if it is absent or no string. It
-// is for words that a client writes without escapes, and to be compared with those; what is kept, or written again, is decoded.
+// text is a string field without its quotes, still escaped as in the record; nil if it is absent or not a string. Use it to
+// compare with words that a client writes without escapes; what is kept or written again must be decoded.
 func text(rec *session.Record, f int) []byte {
 	raw := field(rec, f)
 	if len(raw) < 2 || raw[0] != '"' {
@@ -124,10 +124,10 @@ func decoded(rec *session.Record, f int) string {
 	return s
 }
 
-// said is what a field says, and how that stands in a record: mostly the next one has the same.
+// said is a field's value, and its bytes in the record: usually the next record has the same, and need not be decoded.
 type said struct{ words, raw string }
 
-// take reads the field of another record, unless it has none.
+// take reads the field of the next record; if that has none, the old value stays.
 func (s *said) take(rec *session.Record, f int) {
 	raw := field(rec, f)
 	if string(raw) == s.raw {

@@ -6,8 +6,8 @@ import (
 
 const clientsWords = "the client's own wording"
 
-// fileOutput finds the output of a call that read or changed a file, where the session or the client's file history tell it,
-// and that of a command which said nothing.
+// fileOutput finds the lost output of a call: of one that read or changed a file, if the session or the client's file history
+// shows it, or of a command that printed nothing.
 func (c *Checker) fileOutput(call *node, callID string) (words, source string) {
 	if c.opts.Beside == nil || call.new != nil || call.mended {
 		return "", ""
@@ -44,8 +44,8 @@ type callBlocks struct {
 	byID map[string]gjson.Result
 }
 
-// callBlock is the block of a call as it stands in the file. The calls of a record are asked for one after another: it is
-// read once.
+// callBlock is the block of a call as it stands in the file. The calls of a record are asked for one after another, so the
+// record is read once.
 func (c *Checker) callBlock(call *node, callID string) gjson.Result {
 	if c.asked.of != call {
 		c.asked = callBlocks{call, map[string]gjson.Result{}}
@@ -59,11 +59,11 @@ func (c *Checker) callBlock(call *node, callID string) gjson.Result {
 	return c.asked.byID[callID]
 }
 
-// silent is what is sent for a command without output (2.1.75 to 2.1.330, measured).
+// silent is what the client sends for a command without output (2.1.75 to 2.1.330, measured).
 const silent = "(Bash completed with no output)"
 
-// changedWords is all that a client that keeps proofs says when a file was changed (2.1.300 to 2.1.330, measured). Which of
-// it was said, the proof tells.
+// changedWords are all outputs that a client which logs hashes of its requests has for a changed file (2.1.300 to 2.1.330,
+// measured). The hash shows which one it was.
 func changedWords(file string) (list []string) {
 	for _, note := range []string{"", " (file state is current in your context — no need to Read it back)"} {
 		for _, words := range []string{

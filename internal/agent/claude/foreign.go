@@ -2,9 +2,9 @@ package claude
 
 import "sort"
 
-// foreign says whether a prompt was not typed into the client that wrote the rest: nothing notes that it came in, though
-// something does of every other prompt of the file. From 2.1.2 on clients write a queue-operation in front of a prompt from a
-// pipe, and a file-history-snapshot beside one from a terminal (2.1.2, 2.1.100 and 2.1.215, measured), after a rewind, too.
+// foreign says whether a prompt was written by another client than the rest of the session: it is the only prompt of the file
+// that no bookkeeping announces. From 2.1.2 on, clients write a queue-operation in front of a prompt from a pipe, and a
+// file-history-snapshot beside one from a terminal, even after a rewind (2.1.2, 2.1.100 and 2.1.215, measured).
 func (c *Checker) foreign(n *node) bool {
 	if !c.foreignKnown {
 		c.foreignKnown, c.foreignPrompt = true, c.findForeign()
@@ -12,13 +12,13 @@ func (c *Checker) foreign(n *node) bool {
 	return n == c.foreignPrompt
 }
 
-// findForeign is the only prompt of the file that nothing notes; nil if there is none, or several.
+// findForeign is the only prompt of the file that no bookkeeping announces; nil if there is none, or several.
 func (c *Checker) findForeign() (odd *node) {
 	var before *node
 	noted := false
 	for _, n := range c.nodes {
 		if n.role == roleAssistant && n.sent() && !n.filler && !n.side {
-			before = n // what came in before an answer is the prompt of that
+			before = n // a prompt that was announced before an answer belongs to that answer
 		}
 		if n.side || !n.isPrompt() {
 			continue

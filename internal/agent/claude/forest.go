@@ -1,13 +1,14 @@
 package claude
 
-// siblings are a record's place among those that hang on the same one, and those that hang on it, as they were added.
+// siblings link a record to the others that hang on the same parent, and to its own children, in the order in which they were
+// added.
 type siblings struct {
-	first, last    *node // that hang on it
-	former, latter *node // beside it
-	many           int32 // hang on it
+	first, last    *node // of its children
+	former, latter *node // its neighbours among its parent's children
+	many           int32 // how many children it has
 }
 
-// join puts a record behind the others that hang on the same one.
+// join adds a record to its parent's children, as the last.
 func (n *node) join() {
 	p := n.up
 	if p == nil {
@@ -23,7 +24,7 @@ func (n *node) join() {
 	p.many++
 }
 
-// leave takes a record out of those that hang on the same one.
+// leave removes a record from its parent's children.
 func (n *node) leave() {
 	p := n.up
 	if p == nil {
@@ -43,7 +44,7 @@ func (n *node) leave() {
 	p.many--
 }
 
-// children are the records that hang on one, as they were added.
+// children are the records that hang on this one, in the order in which they were added.
 func (n *node) children() []*node {
 	var all []*node
 	for k := n.first; k != nil; k = k.latter {
@@ -52,8 +53,8 @@ func (n *node) children() []*node {
 	return all
 }
 
-// under says whether m hangs on n, over whatever, or is n. It costs the depth of m: rules that ask for each record ask
-// rooted, while roots find their parents, or a layout.
+// under says whether n is m or an ancestor of m. It costs the depth of m: rules that ask for every record use rooted, while
+// roots find their parents, or a layout.
 func under(m, n *node) bool {
 	for m != nil && m != n {
 		m = m.up
@@ -61,12 +62,12 @@ func under(m, n *node) bool {
 	return m != nil
 }
 
-// grafts is what finds the root of a record while roots are hung on other trees and nothing is ever cut off: trees only
-// grow together, so that what was once learnt stays a short cut (a union-find).
+// grafts finds the root of a record while roots are hung on other trees. Nothing is cut off meanwhile, so trees only grow
+// together, and a shortcut once found stays valid (a union-find).
 type grafts struct {
-	above  *node // on the way to the root, the farthest that is known; nil at a root
-	front  *node // of the same conversation in the file
-	beyond *node // in front of the record, and as far as is known all between is of one tree with it
+	above  *node // the farthest known ancestor; nil at a root
+	front  *node // the record before this one in the file that is of the same conversation
+	beyond *node // a record in front of this one; all between the two are known to be of its tree
 }
 
 // root is the top of the tree that a record stands in.
@@ -81,10 +82,10 @@ func (n *node) root() *node {
 	return top
 }
 
-// rooted says whether m stands in the tree of which n is the root: then n can't hang on it.
+// rooted says whether n is the root of m's tree: then n can't hang on m.
 func rooted(m, n *node) bool { return m != nil && m.root() == n }
 
-// ahead is the last record in front of a root, in its conversation, that is not of its tree; nil if there is none.
+// ahead is the nearest record in front of a root, in its conversation, that is not of its tree; nil if there is none.
 func (n *node) ahead() *node {
 	at := n
 	for at.beyond != nil && at.beyond.root() == n {
@@ -97,14 +98,14 @@ func (n *node) ahead() *node {
 	return found
 }
 
-// layout is where a record stands in its tree as long as nothing is moved: it hangs on another, over whatever, if it was
-// entered while that one was being walked.
+// layout is a record's place in a depth-first walk of its tree, valid until something is moved. A record is below another if it
+// was entered while that one was being walked.
 type layout struct {
 	enter, exit int32
-	said        *node // the nearest record at or above it that says something that is sent
+	said        *node // the nearest record, at or above this one, that speaks
 }
 
-// lay walks all trees once.
+// lay walks all trees once, and gives each record its layout.
 func (c *Checker) lay() {
 	step := int32(0)
 	for _, n := range c.all() {
@@ -133,10 +134,11 @@ func (c *Checker) lay() {
 	}
 }
 
-// within says whether a record hung on another, over whatever, or was it, when the trees were laid out.
+// within says whether a record was below another, or was it, when the trees were laid out.
 func (l layout) within(n *node) bool { return n.enter <= l.enter && l.enter < n.exit }
 
-// speaks says whether a record is a prompt or a part of an answer that is sent, not an output or what a client adds.
+// speaks says whether a record is a prompt, a part of an answer that is sent, or a compaction's mark; not an output, nor what
+// the client adds by itself.
 func (n *node) speaks() bool {
 	switch n.role {
 	case roleUser, roleAssistant, roleBoundary:

@@ -9,7 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// garbled is a prompt with bytes that are no text, in the place of which clients read U+FFFD.
+// garbled is a prompt with bytes that are not UTF-8, which clients read as U+FFFD.
 type garbled struct {
 	n     *node
 	words string
@@ -17,7 +17,7 @@ type garbled struct {
 
 const unreadable = "\ufffd"
 
-// noteGarbled keeps a prompt whose words are broken.
+// noteGarbled keeps a prompt whose words contain such bytes.
 func (c *Checker) noteGarbled(rec *session.Record, n *node) {
 	raw := field(rec, fieldContent)
 	if !rec.Mended || c.Amend == nil || !n.isPrompt() || n.side || len(raw) < 2 || raw[0] != '"' || len(n.blocks) != 1 || len(raw) > maxOutput {
@@ -28,7 +28,7 @@ func (c *Checker) noteGarbled(rec *session.Record, n *node) {
 	}
 }
 
-// wordsAgain gives prompts with broken words those that another record of the file tells.
+// wordsAgain restores the words of garbled prompts from another record of the file that has them.
 func (c *Checker) wordsAgain() {
 	for _, g := range c.garbled {
 		at := c.echoFrom(g.n.pos().Line)
@@ -53,8 +53,8 @@ func (c *Checker) wordsAgain() {
 	}
 }
 
-// isGarbled says whether words are others of which some bytes can't be read: what is left of them stands there in its order, and
-// most is.
+// isGarbled says whether words may be a garbled form of whole: what can be read of them is found there in the same order, and
+// is most of it.
 func isGarbled(words, whole string) bool {
 	parts := strings.Split(words, unreadable)
 	if strings.Contains(whole, unreadable) || 2*len(strings.Join(parts, "")) < len(whole) || len(whole) > len(words)+len(parts) {

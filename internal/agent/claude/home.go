@@ -17,8 +17,8 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// projects is the folder of a home that holds a folder of sessions for each working directory, promptsFile the list in it of
-// the prompts that were typed.
+// projects is the folder of a home that holds a folder of sessions for each working directory; promptsFile is the home's list
+// of typed prompts.
 const (
 	projects    = "projects"
 	promptsFile = "history.jsonl"
@@ -62,8 +62,8 @@ func (a Agent) Live(home string) string {
 // Folder is the folder of a project.
 func (Agent) Folder() string { return "a folder of projects/" }
 
-// HomeAbove is what holds the projects folder that a path lies in, if it is the user's home for the client, is called as
-// such, or if the folder in it is named for a working directory.
+// HomeAbove is the directory that holds the projects folder in which a path lies, if it is the user's home for the client, has
+// the name of one, or the path's folder is named for a working directory.
 func (a Agent) HomeAbove(path string) string {
 	own, _ := a.DefaultHome()
 	below := ""
@@ -82,7 +82,7 @@ func (a Agent) HomeAbove(path string) string {
 // minPrefix is how many hexadecimal digits of an id must be given.
 const minPrefix = 8
 
-// Find returns the file of a session: the client looks into all project folders. A sub-agent's files are no sessions.
+// Find returns the files of a session: like the client, it looks into all project folders. A sub-agent's file is not a session.
 func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	want := strings.ToLower(id)
 	if len(want) > 36 || len(strings.ReplaceAll(want, "-", "")) < minPrefix || strings.Trim(want, "0123456789abcdef-") != "" {
@@ -104,7 +104,7 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	case len(threads) > 1 && !threads[want]:
 		return nil, &agent.AmbiguousError{ID: id, Paths: paths}
 	}
-	// The same id in several folders: the newest first.
+	// With the same id in several folders, the newest comes first.
 	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
 	return paths[:1], nil
 }
@@ -117,15 +117,15 @@ func modified(path string) int64 {
 	return info.ModTime().UnixNano()
 }
 
-// escapeGlob takes a path word for word in a pattern.
+// escapeGlob quotes a path for use in a pattern.
 func escapeGlob(path string) string {
 	if filepath.Separator == '\\' {
-		return path // there is no escape in patterns here
+		return path // on this system, patterns have no escapes
 	}
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// Named returns the ids of the sessions that users have renamed so.
+// Named returns the ids of the sessions to which users have given a name.
 func (Agent) Named(home, name string) ([]string, error) {
 	paths, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", "*", "custom-title.json"))
 	if err != nil {
@@ -141,8 +141,8 @@ func (Agent) Named(home, name string) ([]string, error) {
 	return ids, nil
 }
 
-// InUse says which running client has a session open: from 2.1.100 on each notes itself in sessions/PID.json. Between two
-// writes nobody has the file itself open; older clients leave no sign.
+// InUse says which running client has a session open. From 2.1.100 on, each client registers in sessions/PID.json. Between two
+// writes nobody has the file itself open, so older clients leave no sign.
 func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
 	if home != "" && thread != "" {
 		notes, err := filepath.Glob(filepath.Join(escapeGlob(home), "sessions", "*.json"))
@@ -166,7 +166,7 @@ func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
 	return inuse.Written(path)
 }
 
-// Unnoticed is true of the versions that note themselves nowhere.
+// Unnoticed says whether a version registers nowhere that it has a session open.
 func (Agent) Unnoticed(version string) bool { return before(version, "2.1.100") }
 
 // Asking is false: the client does not tell its tools in which session they run.
@@ -175,18 +175,19 @@ func (Agent) Asking(string) bool { return false }
 // Lock does nothing: the client takes no locks.
 func (Agent) Lock(string, string) (release func(), err error) { return func() {}, nil }
 
-// Part says whether a file belongs to a session and is none of its own: a sub-agent's conversation.
+// Part says whether a file is a part of a session, not a session itself: a sub-agent's conversation.
 func (Agent) Part(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), "agent-") && strings.HasSuffix(path, extension)
 }
 
-// Databases are none: what a session has not lost is told by it alone.
+// Databases returns none: this client keeps no database of a conversation.
 func (Agent) Databases(string) []agent.Database { return nil }
 
-// Twins are none.
+// Twins returns none: a session has no second file.
 func (Agent) Twins(_, _ string) []string { return nil }
 
-// SearchRoots are all sessions of a home, what is kept beside them, and the prompts that were typed.
+// SearchRoots are where lost content of a home's sessions may be found: all sessions, what is kept beside them, and the list of
+// typed prompts.
 func (a Agent) SearchRoots(home string) []string {
 	return append(a.Lists(home), filepath.Join(home, projects))
 }

@@ -13,7 +13,8 @@ import (
 
 func sortedKeys(m map[string]gjson.Result) []string { return slices.Sorted(maps.Keys(m)) }
 
-// duplicates takes later copies of a record out of the count, and gives records of their own that share an id.
+// duplicates removes later copies of a record from c.nodes, and marks records that share an id with another but differ, to be
+// given ids of their own.
 func (c *Checker) duplicates() {
 	if !c.some.nameless && c.ids.apart(c.nodes) {
 		return
@@ -37,7 +38,7 @@ func (c *Checker) duplicates() {
 			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
 			c.copies[other.pos()] = append(c.copies[other.pos()], n.pos())
 		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage():
-			// A replay: the client uses the last. Where it stands in the tree is the earlier one's place.
+			// A replay: the client uses the last copy, in the earlier one's place in the tree.
 			if n.retold = n.meta && other.meta && n.when == other.when && n.when != 0; !n.retold {
 				c.add(&draft{about: n, always: true, Finding: finding.Finding{
 					Rule: ruleDuplicateRecord, Impact: finding.Notes,
@@ -60,7 +61,7 @@ func (c *Checker) duplicates() {
 	}
 }
 
-// alone takes the copies of a record that an edit changes out with it: they would be other records with its id.
+// alone also removes the copies of a record that an edit changes or removes: they would become other records with its id.
 func (c *Checker) alone(d *draft) {
 	for _, e := range d.Edits {
 		if e.Op != finding.Splice && e.Op != finding.Remove {
@@ -72,10 +73,10 @@ func (c *Checker) alone(d *draft) {
 	}
 }
 
-// reused gives a record that has another one's id its own.
+// reused reports a record whose id is another's.
 func (c *Checker) reused(n *node) {
 	n.wrongID, c.some.nameless = true, true
-	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // even if it is not sent itself
+	d := c.add(&draft{about: n, always: true, Finding: finding.Finding{ // it matters even if the record itself is not sent
 		Rule: ruleReusedUUID, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "another record has the same id: the client reads this one in its place, and what follows it loses its history",
 	}})
@@ -85,12 +86,12 @@ func (c *Checker) reused(n *node) {
 // nameless says whether a record has no id of its own.
 func (n *node) nameless() bool { return n.uuid == "" || n.wrongID }
 
-// identify gives an id to records that have none of their own: the one that what follows names, else a new one.
+// identify gives an id to records that have none of their own: a missing one that the records after it name, or else a new one.
 func (c *Checker) identify() {
 	if !c.some.nameless && !c.some.mistyped {
 		return
 	}
-	var missing map[string]int // asked for where a record lacks an id
+	var missing map[string]int // only needed if a record lacks an id
 	if c.some.nameless {
 		missing = c.danglers()
 	}
@@ -126,7 +127,7 @@ func (c *Checker) identify() {
 	}
 }
 
-// naming are the records that name another as their parent or as the record with their call.
+// naming are the records that name another as their parent, or as the record with their call.
 func (c *Checker) naming(id string) []*node {
 	if c.namers == nil {
 		c.namers = map[string][]*node{}
@@ -140,7 +141,7 @@ func (c *Checker) naming(id string) []*node {
 	return c.namers[id]
 }
 
-// rename makes a record name another's new id.
+// rename makes a record name another by its new id.
 func (n *node) rename(old, id string, d *draft) {
 	if n.parent == old {
 		n.callParent(id)
@@ -151,7 +152,7 @@ func (n *node) rename(old, id string, d *draft) {
 	}
 }
 
-// member is the cut that gives a member at the top of a record a text; start is where the record's object begins.
+// member is the cut that sets a member at the top of a record to a text; start is where the record's object begins.
 func member(span jsonl.Span, start int, key, value string) finding.Cut {
 	quoted := jsonl.AppendQuote(nil, value)
 	if span.End > span.Start {
@@ -160,7 +161,7 @@ func member(span jsonl.Span, start int, key, value string) finding.Cut {
 	return finding.Cut{Start: start + 1, End: start + 1, New: append(append([]byte(`"`+key+`":`), quoted...), ',')}
 }
 
-// missingType gives a message that lost it the type that its role tells.
+// missingType gives a message without a valid type the one that its role implies.
 func (c *Checker) missingType(n *node) {
 	typ := "user"
 	if n.role == roleAssistant {
@@ -179,7 +180,7 @@ func (c *Checker) missingType(n *node) {
 	}
 }
 
-// danglers are the ids that are named as parents and that no record has, each with the first record that names it.
+// danglers are the ids that are named as parents but that no record has, each with the index of the first record that names it.
 func (c *Checker) danglers() map[string]int {
 	missing := map[string]int{}
 	for i, n := range c.nodes {
@@ -192,8 +193,8 @@ func (c *Checker) danglers() map[string]int {
 	return missing
 }
 
-// wanted is the missing id that fits the record at i: the next record that hangs on nothing follows at once, or is the
-// output of its call.
+// wanted is the missing id that fits the record at index i: the first record that names it as its parent follows at once, or is
+// the output of its call.
 func (c *Checker) wanted(i int, missing map[string]int) string {
 	n := c.nodes[i]
 	calls := n.ids(blockCall)
@@ -202,7 +203,7 @@ func (c *Checker) wanted(i int, missing map[string]int) string {
 		first, ok := missing[m.parent]
 		if !ok || first != j {
 			if m.isPrompt() && len(calls) == 0 {
-				return "" // another turn has begun
+				return "" // a new turn has begun
 			}
 			continue
 		}
@@ -213,5 +214,5 @@ func (c *Checker) wanted(i int, missing map[string]int) string {
 	return ""
 }
 
-// maxSiblings is how many records may stand between a call and its output, or between an output and what hangs on it.
+// maxSiblings is how far apart, in records, related records are looked for, such as a call and its output.
 const maxSiblings = 256

@@ -2,21 +2,22 @@ package claude
 
 import "hash/maphash"
 
-// idSet is a set of ids, as hashes of 64 bits: a map of the ids takes four times the room, and a session has as many ids as
-// records. Nobody has seen two ids with one hash. Ids are entered many at a time: each waits for memory, but not for the others.
+// idSet is a set of ids, kept as 64-bit hashes: a map of the ids would take four times the memory, and a session has as many
+// ids as records. Collisions are not handled; none has been seen. Ids are entered in batches, so that their cache misses
+// overlap.
 type idSet struct {
 	slots   []uint64 // a power of two of them; 0 where none is
 	count   int      // of those in the slots
 	waiting []uint64 // to be entered
-	twice   bool     // an id was added that was there
-	asked   uint64   // the id that was asked for last, since one was entered, and whether it was there
+	twice   bool     // an id was added a second time
+	asked   uint64   // the last id asked for since one was entered, and the answer
 	found   bool
 }
 
 // idsAtOnce is how many ids are entered at a time.
 const idsAtOnce = 256
 
-// slot is where an id stands, or where it would.
+// slot is where an id stands, or where it would be entered.
 func (s *idSet) slot(sum uint64) *uint64 {
 	mask := uint64(len(s.slots) - 1)
 	at := sum & mask
@@ -28,8 +29,8 @@ func (s *idSet) slot(sum uint64) *uint64 {
 
 func sumOf(id string) uint64 { return max(1, maphash.String(nodeSeed, id)) }
 
-// has says whether an id was added. A session may ask for one id as often as it has records, and how far that is from its slot is luck:
-// the answer is kept.
+// has says whether an id was added. A session may ask for one id as often as it has records, and the cost of one look-up
+// depends on chance, so the last answer is kept.
 func (s *idSet) has(id string) bool {
 	s.enter()
 	if sum := sumOf(id); sum != s.asked {
@@ -38,7 +39,7 @@ func (s *idSet) has(id string) bool {
 	return s.found
 }
 
-// apart says whether no id was added twice.
+// apart says whether every id was added only once.
 func (s *idSet) apart() bool {
 	s.enter()
 	return !s.twice
@@ -56,7 +57,7 @@ func (s *idSet) add(id string) {
 	}
 }
 
-// enter takes in what waits.
+// enter enters the waiting ids.
 func (s *idSet) enter() {
 	if len(s.waiting) == 0 {
 		return
@@ -85,7 +86,7 @@ func (s *idSet) reserve(ids int) {
 		size *= 2
 	}
 	s.slots = make([]uint64, size)
-	clear(s.slots) // memory that is read before it is written costs a second fault, which stops the other processors, too
+	clear(s.slots) // memory that is read before it is written costs a second page fault, which stops the other processors, too
 	for _, sum := range old {
 		if sum != 0 {
 			*s.slot(sum) = sum
