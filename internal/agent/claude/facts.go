@@ -9,100 +9,100 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// recordTree is how the records of the conversation hang together.
+// recordTree is the records of the conversation, and how they hang on each other.
 type recordTree struct {
 	nodes         []*node // in the order of the file
 	reader        nodeReader
 	added         []*node // records of hist's own
-	numbers       int     // of records, those that were dropped since among them
-	changes       int     // of the tree
-	climbed       int     // so many steps from records to their parents were taken to see that none hangs on itself
-	some          some    // of what is rare among them
+	numbers       int     // how many records were ever numbered, removed ones included
+	changes       int     // how often the tree was changed
+	climbed       int     // steps that wouldCircle has taken so far
+	some          some    // which rare things there are among the records
 	ids           recordIDs
 	byTime        []*node                       // those of the main conversation
-	copies        map[session.Pos][]session.Pos // where a record stands again, byte for byte
-	repeated      *draft                        // the finding that tells of those
+	copies        map[session.Pos][]session.Pos // the places of a record's copies, byte for byte the same
+	repeated      *draft                        // the finding about all copies
 	saidFirst     map[uint64]*node              // the first record with a message, by the sum of its bytes
-	namers        map[string][]*node            // records by the ids that they name
-	rewinders     map[*node]bool                // the prompts that began anew from an older record
+	namers        map[string][]*node            // records by the ids that they name as parent or source
+	rewinders     map[*node]bool                // prompts with which the user went back to an older record
 	openings      map[*node]string              // how prompts without a parent begin
 	marks         []*node                       // of compactions, once they are asked for
-	brought       map[*node]bool                // turns that were hung behind a compaction that they had been in front of
+	brought       map[*node]bool                // turns that hist moved from above a compaction to below it
 	firstPrompt   *node                         // of the file
-	foreignPrompt *node                         // that was not typed into the client, once it is asked for
+	foreignPrompt *node                         // see foreign; once it is asked for
 	foreignKnown  bool
-	againLast     *node // whose copy stands behind all other messages, once it is asked for
+	againLast     *node // see lastCopied; once it is asked for
 	againKnown    bool
-	linked        bool    // what hangs on a record is known
-	parentsBehind bool    // a record names one that does not stand in front of it
+	linked        bool    // the children of all records are known
+	parentsBehind bool    // some record's parent stands behind it in the file
 	firstAnswer   *node   // the first answer of the file
 	lastSaid      *node   // the last record that is more than an output
 	promptAt      []int   // the places of the prompts among the records, once they are asked for
 	promptLines   []int64 // and their lines
 }
 
-// sideRecords is what the records outside the tree tell.
+// sideRecords is what records outside the tree say about it.
 type sideRecords struct {
-	echoes     []echo          // where prompts are told a second time
-	told       map[*node]*echo // prompts by the record without a parent that follows them, once they are asked for
+	echoes     []echo          // in the order of the file
+	told       map[*node]*echo // see promptAbove; once it is asked for
 	typedUsed  map[int]bool    // which of Beside.Typed were put back
-	leaf       string          // as the last last-prompt record names it
+	leaf       string          // the end of the session, as the last last-prompt record names it
 	leafAt     finding.Ref
-	ends       []namedEnd             // the leaves that last-prompt records have named, in the order of the file
-	endMap     map[string]session.Pos // where each was named first, once that is asked for
-	pointed    bool                   // a last-prompt record was added
-	choice     choice                 // of a branch, the last that was made
+	ends       []namedEnd             // the ends that last-prompt records have named, in the order of the file
+	endMap     map[string]session.Pos // where each end was first named; once it is asked for
+	pointed    bool                   // hist has added a last-prompt record
+	choice     choice                 // the last choice of a branch that is recorded
 	snapshots  map[string]bool        // the prompts for which the client has kept files
-	queued     []session.Pos          // where prompts came in
-	queuedLast finding.Ref            // the last of them
+	queued     []session.Pos          // where queue-operation records announce prompts
+	queuedLast finding.Ref            // the last of these records
 	rewinds    []session.Pos          // where the client has noted a rewind
 }
 
-// brokenLines are the lines on which the normalizer found something.
+// brokenLines are the lines in which the normalizer found something wrong.
 type brokenLines struct {
 	dead       []session.Pos    // unreadable lines
 	zeros      bool             // NULs stand where a record was
-	trifles    map[int64]string // unreadable lines of bookkeeping, with its type
-	other      map[int64]bool   // lines of bookkeeping that can be read
-	half       map[int64]bool   // lines with what is left of a record of the conversation
-	begun      finding.Ref      // the last line of which only the beginning of a record of the tree is left
-	cut        map[*node]int    // records that hist has closed where they were cut, and their bytes then
-	garbled    []garbled        // prompts with bytes that are no text
+	trifles    map[int64]string // unreadable lines that were bookkeeping, with the record's type
+	other      map[int64]bool   // repaired lines that are bookkeeping
+	half       map[int64]bool   // unreadable lines that hold a part of a record of the conversation
+	begun      finding.Ref      // the last line that holds no more than the beginning of a record of the tree
+	cut        map[*node]int    // records that were cut off and that hist has closed, with their length in bytes then
+	garbled    []garbled        // prompts with bytes that are not UTF-8
 	pieces     pieces           // whole blocks of the conversation in unreadable lines
-	begunIDs   map[*node]string // of records that were cut within their ids: what is left of those
-	missingIDs []string         // that are named and that no record has, sorted, once they are looked for
+	begunIDs   map[*node]string // for records that were cut off within their ids: what is left of the id
+	missingIDs []string         // ids that are named but that no record has, sorted; once they are asked for
 }
 
 // callPairs are the calls and their outputs, by their ids.
 type callPairs struct {
-	called, answers idSet           // the calls and the outputs so far, those of sub-agents among them
-	oddIDs          bool            // the API would not take some of the ids
-	badCalls        map[string]bool // what was given to them must be had from their results
+	called, answers idSet           // the ids of all calls and of all outputs so far, those of sub-agents included
+	oddIDs          bool            // the API would refuse some of the ids
+	badCalls        map[string]bool // calls with a bad name or input, to be restored from their structured results
 
 	callMap   map[string]*node
 	resultMap map[string][]*node
-	asked     callBlocks // of the record whose calls were asked for last
+	asked     callBlocks // the blocks of the record whose calls were last asked for
 }
 
-// fileFacts are of the file as a whole.
+// fileFacts are about the file as a whole.
 type fileFacts struct {
 	first, last finding.Ref // of the readable records
 	records     int
-	copied      int    // records of kinds that a resume copies into a file of its own
+	copied      int    // how many records are of types that a resume copies into a file of its own
 	written     string // the newest version that wrote a record
 	newest      int64  // the latest time of a message, milliseconds since 1970, once it is asked for
 }
 
-// verdict is what was found, and what is sent when it is mended.
+// verdict is what was found, and what is sent once that is mended.
 type verdict struct {
 	found                []*draft
 	sentLines, leftLines map[int64]bool
 	sentSet              *nodeSet
-	asItWas              *nodeSet // what is sent of the file as it is, where each record can be read and has its parent; nil else
-	circled              *nodeSet // what is sent of the file as it is, where that leads through a circle of parents; nil else
-	current              *nodeSet // what is sent as things stand, and when that was
+	asItWas              *nodeSet // what is sent of the file as it is, if each record can be read and has its parent; otherwise nil
+	circled              *nodeSet // what is sent of the file as it is, if the way up leads into a circle of parents; otherwise nil
+	current              *nodeSet // what is sent with the tree as it was at currentAt
 	currentAt            state
-	wordless             bool // of a conversation only what the client adds to it is left
+	wordless             bool // no message is left of the conversation, only records that the client adds by itself
 }
 
 // Summary is what is known of the session as a whole.
@@ -111,9 +111,9 @@ type Summary struct {
 	Cwd     string
 	Branch  string
 	Session string // the id that its records name
-	// Seen is the number of content blocks that the client sends of the file as it is, Items of it mended.
+	// Seen is how many content blocks the client sends of the file as it is, Items how many once all is mended.
 	Seen, Items int64
-	// Holding is the number of records that hold content, Reached how many of them the client sends of the file as it is.
+	// Holding is how many records hold content, Reached how many of them the client sends of the file as it is.
 	Holding, Reached int
 }
 
@@ -135,17 +135,17 @@ func (s *sideRecords) endedAt(leaf string) (session.Pos, bool) {
 	return at, ok
 }
 
-// echo is a prompt's text outside its own record.
+// echo is a prompt's text in a record other than the prompt's own.
 type echo struct {
-	told   string // words reads it
-	quoted bool   // it is told as it stands there, in quotes: few are ever asked for
+	told   string // the text; to be read with words
+	quoted bool   // told is still a quoted JSON string: few are ever asked for
 	source string
 	at     session.Pos
-	late   bool // it stands behind the prompt, not in front
+	late   bool // it is written after the prompt itself, not before
 	last   bool
-	leaf   string // what was written last when a last-prompt record told it, "" if that is not said
-	when   int64  // when it was told; 0 if that is not said
-	taken  bool   // it waited for the end of a turn, and was taken back
+	leaf   string // the end of the session, as the echo's last-prompt record names it; "" if it names none
+	when   int64  // the record's time, in milliseconds since 1970; 0 if it has none
+	taken  bool   // the prompt waited for the end of a turn, and the user took it back
 }
 
 // words are what the prompt says.
@@ -157,7 +157,7 @@ func (e *echo) words() string {
 	return words
 }
 
-// shortened says whether a client has cut the end of a prompt off where it tells it again, given that as it stands there.
+// shortened says whether the client has cut off the end of a prompt in an echo, given the echo's quoted JSON string.
 func shortened(quoted []byte) bool {
 	words := quoted[1 : len(quoted)-1]
 	if escaped := []byte(`\u`); bytes.Contains(words[max(0, len(words)-len(`\u002e\u002e\u002e`)):], escaped) {
@@ -171,14 +171,14 @@ func shortened(quoted []byte) bool {
 type draft struct {
 	finding.Finding
 	about  *node
-	also   []*node // what is lost with it, if that hangs on the same lost record
-	always bool    // counts wherever it stands
-	left   bool    // it is about what is no longer sent, and is not mended
+	also   []*node // other records that are lost with it, because they hang on the same lost record
+	always bool    // it counts even if the record is not sent
+	left   bool    // it is about something that is no longer sent, and is not mended
 }
 
-// noMatterIfKept says whether a finding is about a record's place among the others, which is no matter for one that is sent
-// because a compaction has kept it. Its id and its type are: of records that were kept all are sent, or none if one can't be
-// found.
+// noMatterIfKept says whether a finding does not matter for a record that is sent only because a compaction has kept it. That
+// is so if it is about the record's place among the others. Its id and its type do matter: the client sends all kept records,
+// or none if it can't find one.
 func (d *draft) noMatterIfKept() bool {
 	switch d.Rule {
 	case ruleMissingUUID, ruleReusedUUID, ruleMissingType:
@@ -187,7 +187,7 @@ func (d *draft) noMatterIfKept() bool {
 	return d.Rule.Family == ruleBrokenParent.Family
 }
 
-// follows says whether a finding about a record that was cut only tells what the cut has taken of it.
+// follows says whether a finding about a record that was cut off only reports what the cut has taken away.
 func (d *draft) follows() bool {
 	switch d.Rule {
 	case ruleMissingType, ruleMissingUUID, ruleMissingTime, ruleLostBranch, ruleWrongLeaf, ruleBrokenParent:

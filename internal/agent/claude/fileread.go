@@ -16,63 +16,64 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// FileRead is a call that has read a file, and whose output is lost.
+// FileRead is a call that read a file, and whose output is lost.
 type FileRead struct {
 	CallID string
 	File   string // its path, as the call names it
 	Offset int64  // the first line that was asked for, from 1; 0 for none
-	Limit  int64  // how many; 0 for all
+	Limit  int64  // how many lines; 0 for all
 	At     int64  // where the call's record begins in the session's file, in bytes
 }
 
-// The limits of the search for what a file held.
+// Limits of the search for a file's text.
 const (
-	maxStates = 64      // texts of one file
-	maxText   = 1 << 18 // bytes of one of them
-	wholeRead = 2000    // lines that are read if the call does not say how many
-	longLine  = 2000    // bytes of a line from which on the client may cut it
+	maxStates = 64      // how many texts of one file are kept
+	maxText   = 1 << 18 // length of one of them, in bytes
+	wholeRead = 2000    // how many lines are read if the call does not say
+	longLine  = 2000    // length of a line, in bytes, from which on the client may cut it
 )
 
-// The client notes what a file held before an edit, and after it, in the structured results of its tools, and keeps a copy
-// of each file that it edits: file-history/SESSION/HASH@vN, where HASH is the first 16 digits of the SHA-256 of the path
-// (2.1.2 to 2.1.330, measured). Version 1 is what the file held before the session's first edit of it; each prompt
-// behind an edit makes the next.
+// The client notes a file's text before and after each edit in the structured results of its tools, and keeps copies of each
+// file that it edits: file-history/SESSION/HASH@vN, where HASH is the first 16 digits of the SHA-256 of the path (2.1.2 to
+// 2.1.330, measured). Version 1 is the file before the session's first edit of it; each prompt that follows an edit makes the
+// next.
 
-// fileText is what a file held at some time.
+// fileText is a file's text at some time.
 type fileText struct {
 	text   string
-	source string // words for the report
+	source string // where it was found, for the report
 }
 
-// touch is a record that a client wrote because a tool came to a file.
+// touch is a record that shows that a tool read or changed a file.
 type touch struct {
-	at     int64    // where it begins
-	call   bool     // it is the call; else its output
+	at     int64    // the record's offset
+	call   bool     // the record holds the call; otherwise its output
 	edits  bool     // the call changes the file
-	before fileText // of an edit's output: what was read before it, too; without a source if that can't be told
+	before fileText // for an edit's output: the text before it, if that is also what was last read; otherwise it has no source
 }
 
-// fileStory is what a session and the copies beside it tell of one file.
+// fileStory is what a session, and the copies beside it, show about one file.
 type fileStory struct {
-	name    string // of the file's copies, without their versions
-	copies  string // the folder of them
+	name    string // of the file's copies, without @v and the version
+	copies  string // the folder that holds them
 	touches []touch
 	states  []fileText
-	copied  fileText // what the last copy holds that was made in front of an edit
+	copied  fileText // the text of the copy that was last made before an edit
 	form    readForm
 }
 
-// readForm is how a client shows what it has read.
+// readForm is the form in which a client shows what it has read.
 type readForm struct {
-	line   string // for a line's number and its text
+	line   string // format of a line: its number and its text
 	suffix string
 }
 
-// readForms are those of all versions; the oldest two of them differ in the sign between number and text.
+// readForms are the line formats of all versions. The oldest two differ in the sign between number and text.
 var readForms = []string{"%d\t%s", "%6d→%s", "%6d\t%s"}
 
-// ReadOutput finds what a call has read. sent says whether the client has sent these words as its output; nil if the
-// session can't tell that of any: then only what the next edit found there is taken, if that is known to be what was read.
+// ReadOutput finds what a call has read. sent says whether the client has sent given words as the call's output. If it is nil,
+// because the session can't show that, only the text that the next edit found is used, and only if it is known to be what was
+// read.
 func (f *folder) ReadOutput(c FileRead, sent func(words string) bool) (words, source string) {
 	if f.lookups++; f.lookups > maxLookups || c.File == "" {
 		return "", ""
@@ -100,7 +101,7 @@ func (f *folder) ReadOutput(c FileRead, sent func(words string) bool) (words, so
 	return "", ""
 }
 
-// storyOf gathers what the session tells of a call's file.
+// storyOf collects what the session shows about a call's file.
 func (f *folder) storyOf(c FileRead) *fileStory {
 	if s := f.stories[c.File]; s != nil {
 		return s
@@ -129,7 +130,7 @@ func (f *folder) storyOf(c FileRead) *fileStory {
 	return s
 }
 
-// tool takes a record into account that names the file: a call, or its structured result.
+// tool takes a record that names the file: a call, or its structured result.
 func (s *fileStory) tool(v gjson.Result, at int64, file string) {
 	v.Get("message.content").ForEach(func(_, b gjson.Result) bool {
 		if in := b.Get("input"); b.Get("type").String() == "tool_use" && in.Get("file_path").String() == file {
@@ -173,15 +174,15 @@ func (s *fileStory) tool(v gjson.Result, at int64, file string) {
 	}
 }
 
-// asRead says whether an edit's output tells that the file held what was read of it: versions up to 2.1.181 refuse the edit
-// otherwise, 2.1.215 and 2.1.330 make it and say what they found; 1.0.128 and older ask nothing (measured).
+// asRead says whether an edit's output shows that the file still held what was last read of it. Versions up to 2.1.181 refuse
+// the edit otherwise; 2.1.215 and 2.1.330 make it, and say what they found; 1.0.128 and older don't check (measured).
 func asRead(v gjson.Result) bool {
 	version := v.Get("version").String()
 	return !before(version, "2.0.76") && before(version, "2.1.182") ||
 		strings.Contains(v.Get("message.content.0.content").String(), "(file state is current")
 }
 
-// noted takes the note of a copy into account that the client made in front of an edit.
+// noted takes the record of a copy that the client made before an edit.
 func (s *fileStory) noted(v gjson.Result) {
 	name := v.Get("backup.backupFileName").String()
 	if v.Get("isSnapshotUpdate").Bool() {
@@ -197,7 +198,7 @@ func (s *fileStory) noted(v gjson.Result) {
 	}
 }
 
-// beforeNextEdit is what the file held when it was edited next, if nothing but that edit came to it behind a call.
+// beforeNextEdit is the file's text when it was edited next, if nothing touched it between the call at an offset and that edit.
 func (s *fileStory) beforeNextEdit(at int64) fileText {
 	behind := slices.DeleteFunc(slices.Clone(s.touches), func(t touch) bool { return t.at <= at })
 	if len(behind) == 0 || !behind[0].edits {
@@ -209,7 +210,7 @@ func (s *fileStory) beforeNextEdit(at int64) fileText {
 	return behind[1].before
 }
 
-// add keeps a text that a record holds, if it does.
+// add keeps the text of a member, if it is one and hist did not write it.
 func (s *fileStory) add(v gjson.Result, source string) fileText {
 	if v.Type != gjson.String || bytes.Contains([]byte(v.Raw), mark) {
 		return fileText{}
@@ -253,7 +254,7 @@ func (s *fileStory) copyOf(name string) fileText {
 	return s.addText(string(text), "the client's file history, "+name)
 }
 
-// show is what a client shows of a text for a call; false if the call asked for lines that are not there.
+// show is what a client shows of a text for a call; false if the call asked for lines that the text does not have.
 func (form readForm) show(text string, c FileRead) (string, bool) {
 	lines := strings.Split(text, "\n")
 	first := max(c.Offset, 1)
@@ -278,7 +279,7 @@ func (form readForm) show(text string, c FileRead) (string, bool) {
 	return b.String() + form.suffix, b.Len() <= maxText
 }
 
-// formOf is the form in which a record shows what was read; the zero form if it is none of those that are known.
+// formOf is the form in which a record shows what was read; the zero form if it is not a known one.
 func formOf(v gjson.Result) readForm {
 	read := v.Get("toolUseResult.file")
 	content := v.Get("message.content").Array()
@@ -292,7 +293,7 @@ func formOf(v gjson.Result) readForm {
 	for _, line := range readForms {
 		words, ok := readForm{line: line}.show(read.Get("content").String(), FileRead{Limit: read.Get("numLines").Int()})
 		if start := read.Get("startLine").Int(); ok && start > 1 {
-			continue // its lines are counted from elsewhere
+			continue // the lines of words are numbered from 1, these are not
 		}
 		if suffix, found := strings.CutPrefix(shown.String(), words); ok && found {
 			return readForm{line, suffix}

@@ -8,8 +8,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// keeper keeps the short texts of records, one behind the other: there are some of each record, all are kept to the end, and
-// memory for each alone would cost more than reading them. Nothing that is kept shares memory with a record.
+// keeper stores short texts of records one after the other. Each record has some, all are kept to the end, and an allocation
+// for each would cost more than reading them. Nothing that it keeps shares memory with a record.
 type keeper struct {
 	room  strings.Builder
 	names map[string]string // of tools: there are few
@@ -37,7 +37,7 @@ func (t *keeper) decoded(rec *session.Record, f int) string {
 	return decoded(rec, f)
 }
 
-// as is decoded for a field that mostly says what is kept already.
+// as is decoded for a field that usually has a value which is kept already.
 func (t *keeper) as(kept string, rec *session.Record, f int) string {
 	if raw := text(rec, f); string(raw) == kept && bytes.IndexByte(raw, '\\') < 0 {
 		return kept
@@ -54,7 +54,7 @@ func (t *keeper) id(v *value, name key, block int) (string, span) {
 	return t.keep(v.word(name)), spanOf(jsonl.Span{Start: block + m.at, End: block + m.end})
 }
 
-// maxNames is how many names of tools are remembered, for them to be kept once.
+// maxNames is how many names of tools are remembered, so that each is stored once.
 const maxNames = 1 << 10
 
 // name is that of a tool.

@@ -11,14 +11,15 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// keptRecord is what the mark of a compaction says of one record in front of it that is sent behind the summary.
+// keptRecord is one record that the mark of a compaction names as kept: it stands in front of the mark, and is sent behind the
+// summary.
 type keptRecord struct {
 	uuid string
 	span jsonl.Span // of the id in the mark, quotes included
 }
 
-// keptOf reads from the mark of a compaction which records were kept. Of all that it says of them the client goes by this list
-// alone: neither the ends that it names beside it matter, nor on what the records hang (measured with 2.1.330).
+// keptOf reads which records a mark names as kept. The client goes by this list alone: it ignores the two ends that the mark
+// also names, and the records' parents (measured with 2.1.330).
 func keptOf(rec *session.Record) (list []keptRecord) {
 	ids := gjson.GetBytes(field(rec, fieldCompact), "preservedMessages.uuids")
 	gjson.Parse(ids.Raw).ForEach(func(_, id gjson.Result) bool {
@@ -29,8 +30,7 @@ func keptOf(rec *session.Record) (list []keptRecord) {
 	return list
 }
 
-// keptBy are the records that a mark names as kept, as far as they are in the file and not taken out of it; whole says
-// whether these are all of them.
+// keptBy are the records that a mark names as kept, without those that are missing or removed; whole says whether none is.
 func keptBy(mark *node, ids *recordIDs) (list []*node, whole bool) {
 	whole = true
 	for _, k := range mark.keeps {
@@ -54,8 +54,8 @@ func (c *Checker) lastKept(mark *node) *node {
 	return nil
 }
 
-// brokenKept mends marks of compactions that name records which are not in the file: the client sends none of the kept ones
-// then, whichever is missing. A record that another session of the folder has is put back, the others are named no more.
+// brokenKept mends marks of compactions that name a record which is not in the file: the client then sends none of the kept
+// ones. A missing record is restored from another session of the folder, or else removed from the list.
 func (c *Checker) brokenKept() {
 	if !c.some.keeps {
 		return

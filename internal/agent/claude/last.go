@@ -11,13 +11,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// maxSlug is how much of a directory's name stands in that of its folder before a hash.
+// maxSlug is how much of a directory's name its folder's name repeats, in characters; a hash follows.
 const maxSlug = 200
 
 var notAlnum = regexp.MustCompile(`[^A-Za-z0-9]`)
 
-// folderOf is a pattern for the folder of a home that holds the sessions of a directory: the client writes a hyphen for every
-// UTF-16 unit that is no letter or digit, of the directory that links lead to.
+// folderOf is a pattern for the folder of a home that holds a directory's sessions. The client resolves links in the
+// directory's path, then writes a hyphen for every UTF-16 unit that is not a letter or digit.
 func folderOf(home, cwd string) string {
 	if cwd == "" {
 		return filepath.Join(escapeGlob(home), projects, "*")
@@ -37,7 +37,7 @@ func folderOf(home, cwd string) string {
 	return filepath.Join(escapeGlob(home), projects, slug)
 }
 
-// Last is the session that `claude --continue` takes: of those of the directory that hold a message the one whose file was
+// Last is the session that `claude --continue` takes: of the directory's sessions that hold a message, the one whose file was
 // changed last (measured with 1.0.128 and 2.1.330).
 func (Agent) Last(ctx context.Context, home, cwd string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(folderOf(home, cwd), "*"+extension))

@@ -9,17 +9,17 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// What is known of the last prompt of a session, or of a turn, when its own record is lost.
+// The functions below restore the last prompt of a session, or of a turn, whose own record is lost.
 
-// lostLastPrompt puts the last prompt back where the last-prompt record tells it, nothing of its turn is in the file, and the
-// record that the turn was said to end with is not, either.
+// lostLastPrompt restores the last prompt from the last-prompt record, if nothing of its turn is in the file, not even the
+// record with which the turn is said to have ended.
 func (c *Checker) lostLastPrompt() bool {
 	i := slices.IndexFunc(c.echoes, func(e echo) bool { return e.last && e.at == c.leafAt.Pos })
 	return i >= 0 && c.askedAgain(&c.echoes[i], c.leafAt, finding.Before)
 }
 
-// lostPromptAtEnd puts the last prompt back where it is told that it came in, and behind that stands nothing of its turn, or only the
-// beginning of a record.
+// lostPromptAtEnd restores the last prompt from the record that announces it, if nothing of its turn follows there, or only the
+// beginning of one record.
 func (c *Checker) lostPromptAtEnd() {
 	where := c.begun
 	if last := c.lastLink(); where.Pos.Line == 0 && last != nil && last.pos().Less(c.queuedLast.Pos) {
@@ -34,7 +34,7 @@ func (c *Checker) lostPromptAtEnd() {
 	}
 }
 
-// enqueuedIn is the prompt that the record of a queue says came in, if of its line that is left.
+// enqueuedIn is the prompt in the remains of a queue-operation record; "" if it is not whole.
 func enqueuedIn(raw []byte) string {
 	const start = `"content":"`
 	at := bytes.Index(raw, []byte(start))
@@ -50,8 +50,8 @@ func enqueuedIn(raw []byte) string {
 	return words
 }
 
-// askedAgain puts a prompt back beside the record that tells it, and reports it at a place, if no record of the tree stands behind that, and none of the last
-// prompts says the same.
+// askedAgain restores a prompt beside its echo, and reports that at a given place. It does so only if no record of the tree
+// follows the echo, and none of the last prompts has the same words.
 func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
 	last := c.lastLink()
 	words := e.words()
@@ -73,12 +73,13 @@ func (c *Checker) askedAgain(e *echo, where finding.Ref, op finding.Op) bool {
 	return true
 }
 
-// typed says whether words are a prompt, and not a command to the client, of which a record may say something else.
+// typed says whether words are a prompt, not a command to the client, whose own record may have other words.
 func typed(words string) bool {
 	return words != "" && !strings.ContainsAny(words[:1], "/!#<")
 }
 
-// saidLately says whether one of the last prompts of the file says some words, or may: one of several blocks can't be compared.
+// saidLately says whether one of the file's last prompts has these words. A prompt of several blocks can't be compared, and
+// counts as if it had.
 func (c *Checker) saidLately(words string) bool {
 	c.nextPrompt(c.nodes[0])
 	forms := promptForms(words)
@@ -88,13 +89,13 @@ func (c *Checker) saidLately(words string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(c.added, func(n *node) bool { // what hist has put back, too
+	return slices.ContainsFunc(c.added, func(n *node) bool { // prompts that hist has restored count, too
 		return n.isPrompt() && (len(last) == 0 || n.index >= last[0]) && (slices.Contains(forms, n.message) || n.new.message["content"] == words)
 	})
 }
 
-// promptAbove is the prompt of the turn that begins with one of some records without a parent, as a last-prompt record tells
-// it that names what was said last of the turn; nil if none does.
+// promptAbove is the prompt that belongs above a record without a parent: the echo of it is a last-prompt record that names the
+// end of the turn which the record begins. nil if there is none.
 func (c *Checker) promptAbove(n *node) *echo {
 	if c.told == nil {
 		c.told = map[*node]*echo{}
@@ -116,7 +117,7 @@ func (c *Checker) promptAbove(n *node) *echo {
 	return e
 }
 
-// beginning is the record without a parent with which a turn begins, given a record of it; nil if a prompt stands there.
+// beginning is the record without a parent that begins the turn of a given record; nil if the turn has its prompt.
 func beginning(n *node) *node {
 	for steps := 0; n != nil && steps < maxSiblings; steps++ {
 		if n.isPrompt() || n.role == roleBoundary {
@@ -130,10 +131,10 @@ func beginning(n *node) *node {
 	return nil
 }
 
-// treeStart is what a record of the tree begins with; no other does.
+// treeStart is how a record of the tree begins; no other record does.
 var treeStart = []byte(`{"parentUuid":`)
 
-// begunOnly says whether unreadable bytes are the beginning of a record of the tree, of which nothing else is left.
+// begunOnly says whether unreadable bytes are no more than the first bytes of a record of the tree, before its message.
 func begunOnly(raw []byte) bool {
 	raw = bytes.TrimRight(raw, "\x00\r\n")
 	const enough = len(`{"p`)

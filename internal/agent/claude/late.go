@@ -7,17 +7,17 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// late hangs outputs right behind their calls that stand further down.
+// late mends outputs that stand too far below their calls: each is hung directly behind the answer with its call.
 func (c *Checker) late() {
 	laid := false
-	groups := map[string][]*node{} // by the answer with their calls
-	var order []*node              // a call of each
+	groups := map[string][]*node{} // outputs, by the answer with their calls
+	var order []*node              // one call of each such answer
 	for _, m := range c.nodes {
 		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 {
 			continue
 		}
 		call := c.callNamed(m, m.blocks[0].id)
-		if call == nil || m.up == nil || call.side || m.up == call || m.answers(&m.blocks[0]) { // several calls may have one id
+		if call == nil || m.up == nil || call.side || m.up == call || m.answers(&m.blocks[0]) { // the last: several calls may have one id
 			continue
 		}
 		if !laid {
@@ -45,8 +45,8 @@ func (c *Checker) late() {
 	}
 }
 
-// markBetween is the mark of a compaction that an output hangs on, though its call stands in front of it and was not kept; nil
-// if there is none. The trees are laid out.
+// markBetween is the mark of a compaction that separates an output from its call: the output hangs on it, while the call stands
+// in front of it and was not kept. nil if there is none. Needs a layout.
 func (c *Checker) markBetween(call, output *node) *node {
 	mark := c.markAround(output)
 	if mark == nil || mark.index < call.index || call.within(mark) || len(mark.keeps) > 0 || output.within(call) {
@@ -55,8 +55,7 @@ func (c *Checker) markBetween(call, output *node) *node {
 	return mark
 }
 
-// markAround is the mark of the last compaction in front of a record that this hangs on; nil if it hangs on none. The trees are
-// laid out.
+// markAround is the mark of the last compaction in front of a record, if the record hangs on it; otherwise nil. Needs a layout.
 func (c *Checker) markAround(n *node) *node {
 	if c.marks == nil {
 		c.marks = []*node{}
@@ -73,8 +72,8 @@ func (c *Checker) markAround(n *node) *node {
 	return c.marks[i-1]
 }
 
-// cutOff reports an output whose call a compaction has taken while it ran. A client sends nothing of what stands in front of the
-// mark: 2.1.100 and 2.1.330 leave the output out, too, 2.1.2 sends it alone (measured).
+// cutOff reports an output whose call was compacted while it ran. Clients send nothing of what stands in front of the mark:
+// 2.1.100 and 2.1.330 leave out the output, too; 2.1.2 sends it alone (measured).
 func (c *Checker) cutOff(m *node) {
 	d := c.add(&draft{about: m, Finding: finding.Finding{
 		Rule: ruleLostCall, Impact: c.worst(oldAndNewer(finding.Rejects, finding.Notes)), Fix: finding.SetAside,
@@ -85,10 +84,10 @@ func (c *Checker) cutOff(m *node) {
 	}
 }
 
-// answer names the answer that a record is a part of.
+// answer identifies the answer that a record is a part of.
 func (n *node) answer() string { return cmp.Or(n.msg, n.uuid) }
 
-// bringUp hangs late outputs behind the answer with their calls, one behind the other, and what followed that answer behind them.
+// bringUp chains late outputs behind the answer with their calls. What followed that answer now follows them.
 func (c *Checker) bringUp(call *node, outputs []*node) {
 	end := answerEnd(call, outputs[0])
 	var d *draft
@@ -113,10 +112,11 @@ func (c *Checker) bringUp(call *node, outputs []*node) {
 	}
 }
 
-// lateness tells what the clients do with an output that stands behind what followed its call (measured with twelve versions).
+// lateness is the finding about an output that follows what should follow it, with the impact on each client (measured with
+// twelve versions).
 func (c *Checker) lateness(m, call *node) finding.Finding {
 	f := finding.Finding{Rule: ruleLateResult, Impact: finding.Notes, Fix: finding.Exact}
-	spoken := false // another answer stands between
+	spoken := false // another answer stands in between
 	for p, steps := m.up, 0; p != nil && p != call && steps < maxSiblings; p, steps = p.up, steps+1 {
 		spoken = spoken || p.role == roleAssistant && p.msg != call.msg
 	}
@@ -134,16 +134,16 @@ func (c *Checker) lateness(m, call *node) finding.Finding {
 	return f
 }
 
-// rightPlace says whether nothing but the same answer and its outputs stands between an output and its call.
+// rightPlace says whether only the same answer and its outputs stand between an output and its call.
 func rightPlace(m, call *node) bool {
 	p := m.up.said
 	return p == nil || !call.speaks() || p == call || p.role == roleAssistant && p.msg == call.msg && p.msg != "" ||
-		!m.within(call) // it hangs elsewhere: the client finds it by the call's record
+		!m.within(call) // it hangs on something else: the client finds it by the id of the call's record
 }
 
-// behindTools says whether nothing but another output of the same answer, and what its tool had to tell the model, stands
-// between an output and its call: a command or a skill that was called beside other tools says something as the user
-// (2.0.29, measured; every version sends all of it, the outputs first).
+// behindTools says whether only another output of the same answer, and what its tool added, stand between an output and its
+// call. A command or a skill that was called beside other tools adds text as the user (2.0.29, measured; every version sends
+// all of it, the outputs first).
 func (c *Checker) behindTools(m, call *node) bool {
 	p := m.up
 	for steps := 0; p != nil && (p.role == roleUser || p.role == roleLink) && steps < maxSiblings; steps++ {
@@ -156,7 +156,8 @@ func (c *Checker) behindTools(m, call *node) bool {
 	return other != nil && call.msg != "" && other.msg == call.msg
 }
 
-// answerEnd is the last record of the answer that a call belongs to, or of its outputs, on the way to a record below it.
+// answerEnd is the last record, on the way down from a call to another record, that belongs to the call's answer or is an
+// output.
 func answerEnd(call, to *node) *node {
 	end := call
 	for k := call.first; k != nil; {

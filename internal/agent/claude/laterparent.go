@@ -4,14 +4,14 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// maxLater is how many records are looked at whose parent seems to be later: each costs the length of the session.
+// maxLater is how many records with a later parent are examined: each costs the length of the session.
 const maxLater = 100
 
-// cutLater takes their parents from the records whose parent stands behind them in the file and was written later, if what stands
-// in front of them is not above them, and returns them: what was not there yet was not answered. Lines that have changed places
-// keep their times, with a wrong clock they keep their places, and where turns of two clients were put behind each other both
-// are above what follows. A prompt may have been put behind a compaction that another client made meanwhile, but nothing that
-// was compacted.
+// cutLater finds records whose parent was written after them, judged by both place and time, and cuts them off: a record can't
+// answer what did not exist yet. It leaves out records that have merely changed places: moved lines keep their times, a wrong
+// clock leaves the places, and where two clients' turns were put one after the other, what stands in front of the record is
+// above its parent, too. A prompt may have been moved behind a compaction that another client made meanwhile, but nothing that
+// was compacted may.
 func (c *Checker) cutLater() (cut []*node) {
 	if !c.parentsBehind {
 		return nil
@@ -39,7 +39,7 @@ func (c *Checker) cutLater() (cut []*node) {
 	return cut
 }
 
-// pastTheirMarks are the records that were compacted and name the mark of that compaction as their parent, or a record behind it.
+// pastTheirMarks are records that were compacted, but whose parent is the mark of that very compaction, or a record behind it.
 func (c *Checker) pastTheirMarks() map[*node]bool {
 	if !c.some.marks {
 		return nil
@@ -61,20 +61,20 @@ func (c *Checker) pastTheirMarks() map[*node]bool {
 	return past
 }
 
-// beforeParent says whether a record was written before the one that it names as its parent, by its place and by its time.
+// beforeParent says whether a record was written before its parent, judged by both place and time.
 func (n *node) beforeParent() bool {
 	return n.up != nil && !n.side && !n.up.side && n.writtenBefore(n.up)
 }
 
-// writtenBefore says whether a record was written before another, by its place and by its time.
+// writtenBefore says whether a record was written before another, judged by both place and time.
 func (n *node) writtenBefore(other *node) bool {
 	return n.index < other.index && n.when != 0 && other.when > n.when+writeTime
 }
 
-// inFrontOf says whether what stands in front of a record is not above its parent: the record belongs there.
+// inFrontOf says whether what stands in front of a record is not above its parent: then the record belongs behind that.
 func inFrontOf(n, parent *node) bool { return n.front != nil && !leads(parent, n.front, n) }
 
-// leads says whether the way up from a record leads to another, and not round to a third.
+// leads says whether the way up from one record reaches a second one before it reaches a third.
 func leads(from, to, round *node) bool {
 	seen := map[*node]bool{}
 	for n := from; n != nil && n != round && !seen[n]; n = n.up {
@@ -86,7 +86,7 @@ func leads(from, to, round *node) bool {
 	return false
 }
 
-// laterParents reports the records that were cut off their parents, and hangs each on what comes before it.
+// laterParents reports the records that cutLater cut off, and hangs each on its likeliest parent in front of it.
 func (c *Checker) laterParents(cut []*node) {
 	for _, n := range cut {
 		d := c.add(&draft{about: n, Finding: finding.Finding{

@@ -7,14 +7,14 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// wrongLeaf reports where the newest client begins at a record that leaves out what follows.
+// wrongLeaf reports that the newest client begins at a record behind which more was said.
 func (c *Checker) wrongLeaf() {
 	tip := c.tipOf(c.leaf)
 	if tip == nil || c.pointed {
 		return
 	}
 	full := c.deepest(tip)
-	if full == tip && tip.role == roleResult { // an output off the path that stands last, and no leaf is noted
+	if full == tip && tip.role == roleResult { // no last-prompt names the end, and the last line is an output beside the path
 		full = c.newestBelow(answerHead(tip, hung))
 	}
 	inFront := full
@@ -43,12 +43,12 @@ func (c *Checker) wrongLeaf() {
 	c.pointAt(d, full, false)
 }
 
-// behindMarks is where the conversation went on after the compactions that follow a record.
+// behindMarks is the end of the conversation that went on from a record over any compactions.
 func (c *Checker) behindMarks(n *node) *node {
 	if !c.some.marks {
 		return n
 	}
-	marks := map[string]*node{} // by the last record in front of them
+	marks := map[string]*node{} // by the id of the last record before the compaction
 	for _, m := range c.nodes {
 		if m.role == roleBoundary && !m.side && m.dropped == nil && m.up == nil && m.ref2 != "" {
 			marks[m.ref2] = m
@@ -65,7 +65,7 @@ func (c *Checker) behindMarks(n *node) *node {
 	return n
 }
 
-// pointAt adds a last-prompt record that names where the conversation ends, and says whether somebody has chosen that.
+// pointAt adds a last-prompt record that names n as the end of the conversation. chosen says that a user asked for this.
 func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	c.leaf, c.pointed = n.uuid, true
 	prompt := ""
@@ -86,8 +86,8 @@ func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	d.Edits = append(d.Edits, finding.Edit{At: c.last.Pos, Op: finding.After, New: finding.Content{Literal: line}})
 }
 
-// wrongTime reports where clients up to 2.1.2 begin at a record in the middle: they take the message with the latest time,
-// the first of equals, and the end of the conversation has none or an earlier one.
+// wrongTime reports that clients up to 2.1.2 begin at a record in the middle: they take the message with the latest time, of
+// equals the first, and the conversation's last message has no time or an earlier one.
 func (c *Checker) wrongTime() {
 	tip := c.tipOf(c.leaf)
 	for tip != nil && (!tip.sent() || tip.dropped != nil) {
@@ -117,15 +117,15 @@ func (c *Checker) wrongTime() {
 		c.setTime(tip, latest.when+1, d)
 		return
 	}
-	for _, n := range c.nodes { // a message without a time is taken for none that is later, nor earlier: all need one
+	for _, n := range c.nodes { // for these clients, a message without a time is neither earlier nor later than others, so all need one
 		if n.sent() && n.dropped == nil {
 			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
 		}
 	}
 }
 
-// aheadOfTime reports a message whose time is later than those of the records around it, which agree with each other, and of all behind
-// it: clients up to 2.1.2 begin there. It says whether that is so.
+// aheadOfTime reports a message whose time is later than the times around it, which are in order, and than all behind it:
+// clients up to 2.1.2 begin there. It says whether that is so.
 func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	front, behind := c.timedNear(latest, -1), c.timedNear(latest, 1)
 	if latest.timeSpan.to() == 0 || front == nil || behind == nil || behind == tip || latest.index > tip.index || front.when > behind.when || behind.when >= latest.when {
@@ -146,7 +146,7 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	return true
 }
 
-// timedNear is the next record of the conversation that has a time, in steps from one; nil if there is none near.
+// timedNear is the nearest message that has a time, before (step -1) or after (step 1) a record; nil if there is none near.
 func (c *Checker) timedNear(n *node, step int) *node {
 	for i := n.index + step; i >= 0 && i < len(c.nodes) && i != n.index+step*maxSiblings; i += step {
 		if m := c.nodes[i]; !m.side && m.when != 0 && m.hasMessage() {
@@ -156,8 +156,8 @@ func (c *Checker) timedNear(n *node, step int) *node {
 	return nil
 }
 
-// laterBeside reports where clients up to 2.1.2 begin on another branch: a second client has written there a prompt that nobody
-// answered, in front of the end of the conversation, though with a later time. It says whether that is so.
+// laterBeside reports that clients up to 2.1.2 begin on another branch: a second client wrote an unanswered prompt there, in
+// front of the conversation's end in the file but with a later time. It says whether that is so.
 func (c *Checker) laterBeside(tip, latest *node) bool {
 	if latest.index > tip.index || latest.when <= tip.when || tip.when == 0 || under(latest, tip) {
 		return false
@@ -179,8 +179,8 @@ func (c *Checker) laterBeside(tip, latest *node) bool {
 	return true
 }
 
-// saysMore says whether anything that was said stands behind a record on the way to a tip. Commands of the client's own do
-// not count: in a terminal their times go back a few milliseconds.
+// saysMore says whether anything was said between a record and a tip below it. Commands of the client's own do not count: in a
+// terminal their times go back a few milliseconds.
 func saysMore(tip, n *node) bool {
 	for ; tip != nil && tip != n; tip = tip.up {
 		if tip.sent() && !tip.meta && !tip.asksNothing && !tip.filler {
@@ -190,7 +190,7 @@ func saysMore(tip, n *node) bool {
 	return false
 }
 
-// noTime is the time, in milliseconds since 1970, from which on records get theirs of which none has any: 2025-01-01.
+// noTime is the time from which on records without any time are dated: 2025-01-01, in milliseconds since 1970.
 const noTime = 1_735_689_600_000
 
 // timed is the edit that gives a record a time.

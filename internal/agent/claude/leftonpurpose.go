@@ -1,15 +1,15 @@
 package claude
 
-// Whether a branch that is not sent was left on purpose or lost is decided by a list of tests. Each knows some branches for
-// certain and leaves the others to those behind it.
+// A list of tests decides whether a branch that is not sent was left on purpose or lost. Each test is certain about some
+// branches, and leaves the others to the next.
 
 // fate is what became of a branch that is not sent.
 type fate int
 
 const (
 	undecided   fate = iota // the next test decides
-	leftBehind              // somebody went back to where it begins, and went on from there: it is as it should be
-	lostToOther             // nobody left it: the client has only lost sight of it
+	leftBehind              // the user went back to where it begins, and went on from there: nothing is wrong
+	lostToOther             // nobody left it: the client fails to reach it
 )
 
 // sideBranch is a branch that is not sent, and what the tests compare it with.
@@ -17,13 +17,13 @@ type sideBranch struct {
 	head, end *node
 	trunk     *trunk
 	fork      *fork // where it leaves the way to the tip
-	// rival is the first record that is sent instead, nil if none is. prompt is the user's prompt with which that begins,
-	// behind what the client says there by itself; rival where it begins with none.
+	// rival is the first record that is sent instead, nil if none is. prompt is the first of the user's own prompts there,
+	// behind what the client says by itself; it is rival if there is no such prompt.
 	rival, prompt *node
 }
 
-// fateTests are asked in this order: what somebody has chosen comes before what the shape of the branches shows, that before
-// what was noted of a rewind, and that before times, which say least. A branch that no test knows is lost.
+// fateTests in the order in which they are asked, the best evidence first: what somebody chose, then the shape of the branches,
+// then noted rewinds, and times last. A branch about which no test is certain is lost.
 var fateTests = []func(*Checker, *sideBranch) fate{
 	byEnd,
 	byChoice,
@@ -54,7 +54,7 @@ func (c *Checker) leftOnPurpose(head, end *node, t *trunk) bool {
 	return false
 }
 
-// leftIf is leftBehind if that is so, else undecided.
+// leftIf is leftBehind if the condition holds, else undecided.
 func leftIf(so bool) fate {
 	if so {
 		return leftBehind
@@ -62,7 +62,7 @@ func leftIf(so bool) fate {
 	return undecided
 }
 
-// lostIf is lostToOther if that is so, else undecided.
+// lostIf is lostToOther if the condition holds, else undecided.
 func lostIf(so bool) fate {
 	if so {
 		return lostToOther
@@ -70,7 +70,8 @@ func lostIf(so bool) fate {
 	return undecided
 }
 
-// byEnd decides where nobody went on elsewhere: what hangs on the tip itself is a matter of where the client begins.
+// byEnd decides if nothing else is sent in the branch's place. A branch that hangs on the tip itself is left to wrongLeaf: it
+// is about where the client begins.
 func byEnd(c *Checker, b *sideBranch) fate {
 	switch at := b.fork.at; {
 	case b.rival != nil:
@@ -81,19 +82,19 @@ func byEnd(c *Checker, b *sideBranch) fate {
 	return lostToOther
 }
 
-// byChoice knows branches that a user of the client, or of hist, left by naming another record to go on from.
+// byChoice is certain that a branch was left if a user of the client, or of hist, named another record to go on from.
 func byChoice(c *Checker, b *sideBranch) fate {
 	return leftIf(b.rival.isPrompt() && c.leftOut(b.trunk, b.rival, b.head, b.end) || c.leftByChoice(b.head))
 }
 
-// byLaterOutput knows branches that what is sent goes on with: it answers one of their calls, or has the rest of an answer that
-// begins there.
+// byLaterOutput is certain that a branch is lost if what is sent goes on with it: it holds an output of one of the branch's
+// calls, or the rest of an answer that begins on the branch.
 func byLaterOutput(c *Checker, b *sideBranch) fate {
 	return lostIf(b.fork.answersBranch(c, b.trunk, b.head) ||
 		b.rival.role == roleAssistant && b.rival.msg != "" && holdsAnswer(b.head, b.end, b.rival))
 }
 
-// byPlace knows branches that begin where nobody goes back to, or that are left where a client goes on.
+// byPlace is certain that a branch is lost if nobody goes back to where it begins, or if a client would have gone on from it.
 func byPlace(c *Checker, b *sideBranch) fate {
 	ownPrompt := b.head.isPrompt()
 	middleOfTurn := b.rival.isPrompt() && !ownPrompt && b.fork.inTurn
@@ -102,7 +103,8 @@ func byPlace(c *Checker, b *sideBranch) fate {
 	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.head, b.end) || passesOutput(b.trunk.behindOutputs(b.rival), b.end))
 }
 
-// byClientsOwnPrompt decides where the client went on by itself: it leaves out only an answer that was interrupted.
+// byClientsOwnPrompt decides if what is sent begins with the client's own prompt: the client leaves out only an interrupted
+// answer.
 func byClientsOwnPrompt(c *Checker, b *sideBranch) fate {
 	switch {
 	case !b.trunk.continuesByItself(b.rival):
@@ -113,11 +115,11 @@ func byClientsOwnPrompt(c *Checker, b *sideBranch) fate {
 	return lostToOther
 }
 
-// bySecondOutput knows branches behind another output of the same call.
+// bySecondOutput is certain that a branch is lost if it follows one of two outputs of the same call, and the other is sent.
 func bySecondOutput(_ *Checker, b *sideBranch) fate { return lostIf(answersAgain(b.head.up, b.rival)) }
 
-// byAnswerBegunAnew decides where an answer, or nothing that was said, is sent instead. An answer is begun anew in front of the
-// next prompt, or not at all.
+// byAnswerBegunAnew decides if an answer is sent instead, or something that nobody said. A client may begin an answer anew, but
+// only before the next prompt.
 func byAnswerBegunAnew(c *Checker, b *sideBranch) fate {
 	if b.prompt.role == roleAssistant && c.asks(b.head, b.end) {
 		return lostToOther
@@ -126,15 +128,15 @@ func byAnswerBegunAnew(c *Checker, b *sideBranch) fate {
 	return leftIf(neither || b.head.msg != "" && b.head.msg == b.prompt.msg)
 }
 
-// byRewind knows branches of which the client has noted a rewind. Where one goes on behind what another has left so, both are at
-// work.
+// byRewind is certain that a branch was left if the client noted a rewind from it. That does not hold if what is sent went on
+// after this branch had begun: then two clients are at work.
 func byRewind(c *Checker, b *sideBranch) fate {
 	left := b.prompt.isPrompt() && c.rewound(b.prompt) && leftFor(b.prompt, b.head)
 	return leftIf(left || c.rewound(b.head) && !(b.prompt.isPrompt() && goesOnBeside(b.prompt, b.trunk.tip, b.head)))
 }
 
-// byTimes knows branches that no rewind explains: who comes later in the file was written earlier, or something was said on
-// one branch after the other was begun.
+// byTimes is certain that a branch is lost if no rewind can explain its times: what comes later in the file was written
+// earlier, or one branch went on after the other had begun.
 func byTimes(_ *Checker, b *sideBranch) fate {
 	head, end, prompt, tip := b.head, b.end, b.prompt, b.trunk.tip
 	backwards := end.when != 0 && head.index > prompt.index && end.when < prompt.when ||
@@ -143,17 +145,18 @@ func byTimes(_ *Checker, b *sideBranch) fate {
 		head.isPrompt() && prompt.isPrompt() && goesOnBeside(prompt, tip, head))
 }
 
-// byCircle knows branches through which a circle of parents leads, so that they are sent: to mend the circle is not to leave them.
+// byCircle is certain that a branch is lost if it is sent only because a circle of parents leads through it: mending the circle
+// must not take it away.
 func byCircle(c *Checker, b *sideBranch) fate {
 	return lostIf(c.circled != nil && c.circled.has(b.head))
 }
 
-// byTornEnd knows branches that the client sends of the file as it is, because the prompt for which they would be left is the last line,
-// and was cut: putting back what was written of it is not to lose them.
+// byTornEnd keeps a branch that the client sends as long as the prompt that would replace it is a torn last line, which the client
+// skips: a repair that completes the prompt must not cost that branch.
 func byTornEnd(_ *Checker, b *sideBranch) fate { return lostIf(b.rival.torn && b.rival.first == nil) }
 
-// byVersion takes a branch of a client that notes no rewinds for one that was left, if it was over before the other began and
-// both were written by the same client.
+// byVersion decides for clients that note no rewinds: a branch was left if it had ended before the other began, and the same
+// client wrote both.
 func byVersion(c *Checker, b *sideBranch) fate {
 	if !before(c.written, firstNoted) || c.foreign(b.head) || c.foreign(b.prompt) {
 		return lostToOther
@@ -165,8 +168,8 @@ func byVersion(c *Checker, b *sideBranch) fate {
 // firstNoted is the first version that is known to note rewinds; 2.1.215 does not.
 const firstNoted = "2.1.330"
 
-// goesOnBeside says whether something was said on a branch after another was begun beside it: a client that goes back has left the
-// branch by then, so two clients have written in turns.
+// goesOnBeside says whether something was said on a branch after another was begun beside it. A client that goes back says
+// nothing more on the old branch, so two clients wrote in turns.
 func goesOnBeside(head, end, winner *node) bool {
 	if head.index > winner.index {
 		return false
@@ -179,8 +182,8 @@ func goesOnBeside(head, end, winner *node) bool {
 	return false
 }
 
-// holdsAnswer says whether an earlier part of an answer stands on a branch, behind something else: nobody leaves the beginning of an
-// answer and goes on with the rest.
+// holdsAnswer says whether a branch holds an earlier part of the same answer, behind its first record: nobody leaves the
+// beginning of an answer and goes on with the rest.
 func holdsAnswer(head, end, part *node) bool {
 	for n, steps := end, 0; n != nil && n != head && steps < maxSiblings; n, steps = n.up, steps+1 {
 		if n.role == roleAssistant && n.msg == part.msg && n.index < part.index {
@@ -190,8 +193,8 @@ func holdsAnswer(head, end, part *node) bool {
 	return false
 }
 
-// passesOutput says whether an answer hangs elsewhere than on the output that stands in front of it, and that nothing else
-// follows: who goes back says something there, and a client that goes on answers the output.
+// passesOutput says whether an answer passes over the output in front of it, which nothing else follows: who goes back begins
+// with a prompt, and a client that goes on answers the output.
 func passesOutput(answer, output *node) bool {
 	if answer.role != roleAssistant || !answer.sent() || answer.filler || answer.front != output || output.first != nil {
 		return false
@@ -202,7 +205,7 @@ func passesOutput(answer, output *node) bool {
 	return output != nil && output.role == roleResult
 }
 
-// leftFor says whether a rewind to where a prompt hangs has left this branch: the one that hung there before, unless there is none.
+// leftFor says whether a rewind to a prompt's parent has left this branch: it hangs there, too, or no earlier prompt does.
 func leftFor(prompt, head *node) bool {
 	if head.up == prompt.up {
 		return true
@@ -215,9 +218,9 @@ func leftFor(prompt, head *node) bool {
 	return true
 }
 
-// answersAgain says whether two records answer one call. A client that resumes a session in which another still runs a tool
-// tells the model that the call was interrupted, and goes on behind that, while the other goes on behind its output (2.1.330,
-// measured): a single client goes on behind one of the two.
+// answersAgain says whether two records answer the same call. If a client resumes a session in which another still runs a tool,
+// it tells the model that the call was interrupted, and goes on from there, while the other goes on from the real output
+// (2.1.330, measured). A single client goes on from only one of the two.
 func answersAgain(one, other *node) bool {
 	if one == other || one.role != roleResult || other.role != roleResult {
 		return false
@@ -230,8 +233,8 @@ func answersAgain(one, other *node) bool {
 	return false
 }
 
-// unfinishedAnswer says whether a branch is no more than an answer with calls of which none was answered: a client that
-// was interrupted there leaves it out by itself when it goes on (2.1.50 and 2.1.150, measured).
+// unfinishedAnswer says whether a branch is no more than an answer none of whose calls has an output. A client that was
+// interrupted there leaves it out by itself when it goes on (2.1.50 and 2.1.150, measured).
 func (c *Checker) unfinishedAnswer(head, end *node) bool {
 	called := false
 	for m := end; m != nil; m = m.up {
@@ -251,7 +254,7 @@ func (c *Checker) unfinishedAnswer(head, end *node) bool {
 	return false
 }
 
-// asks says whether something was asked on the way up from the end of a branch to its head.
+// asks says whether there is a prompt on the way up from the end of a branch to its head.
 func (c *Checker) asks(head, end *node) bool {
 	for n := end; n != nil; n = n.up {
 		if n.isPrompt() && !n.asksNothing {

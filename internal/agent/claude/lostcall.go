@@ -6,7 +6,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// lostCallBefore mends an output that hangs on a call which is not in the file.
+// lostCallBefore restores a call that is not in the file, though an output hangs on it or names it.
 func (c *Checker) lostCallBefore(id string, children []*node) bool {
 	n := children[0]
 	orphan := c.orphanFrom(n, id)
@@ -30,14 +30,14 @@ func (c *Checker) lostCallBefore(id string, children []*node) bool {
 	return true
 }
 
-// leftBehind says whether the conversation goes on beside an output: it is one of several calls that were made at once.
+// leftBehind says whether the conversation goes on beside an output: it is the output of one of several parallel calls.
 func (c *Checker) leftBehind(output *node) bool {
 	last := c.lastSpoken()
 	return output.first == nil && last != nil && last.index > output.index
 }
 
-// lastOfAnswer is the last record of the answer to whose call an output is, as it stands in front of the output; nil if p is
-// no output.
+// lastOfAnswer is the last record, in front of the output p in the file, of the answer whose call p answers. nil if p is no
+// output.
 func (c *Checker) lastOfAnswer(p *node) *node {
 	if p == nil {
 		return nil
@@ -55,8 +55,8 @@ func (c *Checker) lastOfAnswer(p *node) *node {
 	return last
 }
 
-// orphanFrom is the output, among a record and what follows it of the same answer, whose call is not in the file; only one
-// that names the missing record or hangs on it counts.
+// orphanFrom is an output whose call is not in the file, among a record and those below it of the same answer; it must name the
+// missing record or hang on it.
 func (c *Checker) orphanFrom(n *node, id string) *node {
 	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
 		m := c.nodes[i]
@@ -77,7 +77,7 @@ func (c *Checker) orphanFrom(n *node, id string) *node {
 	return nil
 }
 
-// rebuildCall writes a lost call again as far as its output tells it.
+// rebuildCall writes a lost call anew, with what its output shows of it.
 func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node) {
 	name, input, known := c.callFrom(result)
 	msg := "msg_" + newID("message", id)[:8] + "hist"
@@ -120,7 +120,7 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	c.calls()[callID] = n
 }
 
-// validID is the id of the call that an output names; one that the API would not take gets a new one in the output.
+// validID is the id of the call that an output names. If the API would refuse it, the output gets a new one.
 func (c *Checker) validID(d *draft, result *node) string {
 	old := result.ids(blockResult)[0]
 	if isCallID(old) || !c.chosen(d) {
@@ -131,7 +131,7 @@ func (c *Checker) validID(d *draft, result *node) string {
 	return id
 }
 
-// sameAnswer is the id of the answer that a record which hangs on the missing one is a part of.
+// sameAnswer is the id of the answer of which a record is a part, given that the record's parent is missing.
 func (c *Checker) sameAnswer(n *node, id string) string {
 	for i := n.index; i < len(c.nodes) && i < n.index+maxSiblings; i++ {
 		if m := c.nodes[i]; m.parent == id && m.role == roleAssistant {

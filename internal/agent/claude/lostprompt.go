@@ -9,15 +9,15 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// lostPromptBefore mends records that hang on a lost prompt: an answer, or what the client adds to a prompt, behind a
-// finished answer or at the very beginning.
+// lostPromptBefore restores a lost prompt, if it is the missing parent of some records: an answer, or what the client adds to a
+// prompt, behind a finished answer or at the very beginning.
 func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	n := children[0]
 	if n.role == roleUser || n.role == roleResult || n.filler || n.synthetic || n.summary {
 		return false
 	}
 	before := p
-	for before != nil && before.role == roleLink { // what the client adds does not end a turn
+	for before != nil && before.role == roleLink { // what the client adds by itself does not end a turn
 		before = before.up
 	}
 	if before != nil && (before.role != roleAssistant || before.msg == n.msg && n.msg != "" || before.filler && n.role == roleLink) {
@@ -27,7 +27,7 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 		return false
 	}
 	if p != nil && p.role == roleLink && p.attachment != "" && before == nil {
-		return false // of what was added to the first prompt one record is gone
+		return false // a record is missing among those that the client adds to the first prompt
 	}
 	if n.role == roleLink && n.attachment == "" {
 		return false
@@ -69,7 +69,7 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	return true
 }
 
-// openPrompt is the last prompt in front of an answer that nothing follows in the tree: two clients have written in turns. It is nil if there
+// openPrompt is the last prompt in front of an answer that has no answer yet: two clients have written in turns. nil if there
 // is none near.
 func (c *Checker) openPrompt(answer *node) *node {
 	if answer.role != roleAssistant || answer.when == 0 {
@@ -83,10 +83,11 @@ func (c *Checker) openPrompt(answer *node) *node {
 	return nil
 }
 
-// pause is how long nothing happens, in milliseconds, where somebody is thought to have typed, if nothing else tells.
+// pause is how long, in milliseconds, must pass between two records for a prompt between them to be assumed without any other
+// sign.
 const pause = 30_000
 
-// turnEnded says whether a prompt stood between the end of an answer and a record that hangs on something lost.
+// turnEnded says whether a prompt stood between the end of an answer and a record whose parent is missing.
 func (c *Checker) turnEnded(id string, p, n *node) bool {
 	if c.snapshots[id] || p.stop == "end_turn" || p.stop == "stop_sequence" {
 		return true
@@ -101,7 +102,7 @@ func (c *Checker) turnEnded(id string, p, n *node) bool {
 	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
 }
 
-// promptBetween finds the words of a prompt that stood between two records.
+// promptBetween finds the words of a lost prompt that stood between two records, and words that say where they were found.
 func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	from := int64(0)
 	if p != nil {
@@ -125,11 +126,12 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	return c.typedBetween(p, n)
 }
 
-// longestTurn is how long before a record a prompt is looked for where the record before it has no time, in milliseconds.
+// longestTurn is how far back from a record, in milliseconds, a typed prompt is looked for if the record in front has no time.
 const longestTurn = 10 * 60 * 1000
 
-// typedBetween finds what was typed last between two records. What was typed before the first of them belongs to another
-// prompt; a prompt that waited for the end of an answer is told by its queue-operation.
+// typedBetween finds the prompt that was typed last between two records, in the client's list of typed prompts. What was typed
+// before the first record belongs to another prompt. A prompt that waited for the end of an answer has a queue-operation record
+// instead.
 func (c *Checker) typedBetween(p, n *node) (words, source string) {
 	if c.opts.Beside == nil || n.when == 0 {
 		return "", ""
@@ -152,10 +154,11 @@ func (c *Checker) typedBetween(p, n *node) (words, source string) {
 	return "", ""
 }
 
-// typing is how far the times of a prompt's record and of its entry in the list of prompts lie apart at most, in milliseconds.
+// typing is how far apart, in milliseconds, the times of a prompt's record and of its entry in the list of typed prompts may
+// be.
 const typing = 2000
 
-// stands says whether the record of a prompt that was typed is in the session.
+// stands says whether a typed prompt has a record in the session.
 func (c *Checker) stands(t Typed) bool {
 	from := sort.Search(len(c.byTime), func(i int) bool { return c.byTime[i].when >= t.When-typing })
 	for _, n := range c.byTime[from:] {
@@ -169,7 +172,7 @@ func (c *Checker) stands(t Typed) bool {
 	return false
 }
 
-// echoBefore is the newest prompt that is told in front of itself, on a line before one and behind another.
+// echoBefore is the last echo, on a line before one and behind another, of the kind that is written before the prompt itself.
 func (c *Checker) echoBefore(line, from int64) *echo {
 	for i := c.echoFrom(line) - 1; i >= 0 && c.echoes[i].at.Line > from; i-- {
 		if !c.echoes[i].late {
@@ -179,8 +182,8 @@ func (c *Checker) echoBefore(line, from int64) *echo {
 	return nil
 }
 
-// echoAfter is the first prompt that is told behind itself, on a line between two. What is told in front of the answer may be
-// the prompt before, once more: the client notes at the end of a turn, too, how that began.
+// echoAfter is the first echo, on a line between two, of the kind that is written after the prompt itself. One in front of the
+// answer may repeat an earlier prompt: at the end of a turn, the client notes once more how it began.
 func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
 	var earlier map[uint64]*node
 	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].at.Line < until; i++ {
@@ -197,14 +200,14 @@ func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
 			continue
 		}
 		if of >= 0 && !c.toldBetween(earlier[promptForms(e.words())[of]], answer, e.words()) {
-			continue // it is told for the first time
+			continue // it is the first echo of an earlier prompt
 		}
 		return e
 	}
 	return nil
 }
 
-// putBackLately says whether one of the last prompts that were put back says some words.
+// putBackLately says whether one of the prompts that hist restored last has these words.
 func (c *Checker) putBackLately(words string) bool {
 	for _, n := range c.added[max(0, len(c.added)-earlierPrompts):] {
 		if n.isPrompt() && n.new.message["content"] == words {
@@ -214,10 +217,10 @@ func (c *Checker) putBackLately(words string) bool {
 	return false
 }
 
-// earlierPrompts is how many prompts in front of a lost one may be told once more behind themselves.
+// earlierPrompts is how many prompts in front of a lost one are checked for having the same words.
 const earlierPrompts = 8
 
-// toldBetween says whether some words of a prompt are told behind it, and not far in front of another record.
+// toldBetween says whether there is an echo of these words behind a prompt and not far in front of another record.
 func (c *Checker) toldBetween(prompt, until *node, words string) bool {
 	last := c.echoFrom(until.pos().Line)
 	return slices.ContainsFunc(c.echoes[max(c.echoFrom(prompt.pos().Line), last-maxSiblings):last], func(e echo) bool {
@@ -225,7 +228,7 @@ func (c *Checker) toldBetween(prompt, until *node, words string) bool {
 	})
 }
 
-// promptsInFront are the last prompts in front of a record, by the sums of their messages.
+// promptsInFront are the last prompts in front of a record, by the hashes of their messages.
 func (c *Checker) promptsInFront(n *node) map[uint64]*node {
 	sums := map[uint64]*node{}
 	c.nextPrompt(n)
@@ -236,7 +239,7 @@ func (c *Checker) promptsInFront(n *node) map[uint64]*node {
 	return sums
 }
 
-// promptForms are the sums of the messages as which clients, and hist, write a prompt of some words.
+// promptForms are the hashes of the messages in which clients, and hist, write a prompt with these words.
 func promptForms(words string) []uint64 {
 	quoted := string(jsonl.AppendQuote(nil, words))
 	return []uint64{
@@ -246,7 +249,7 @@ func promptForms(words string) []uint64 {
 	}
 }
 
-// echoFrom is the place of the first prompt that is told on a line or behind it.
+// echoFrom is the index of the first echo on a line or behind it.
 func (c *Checker) echoFrom(line int64) int {
 	return sort.Search(len(c.echoes), func(i int) bool { return c.echoes[i].at.Line >= line })
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// lostResultBefore mends records that hang on a lost output of a call before them.
+// lostResultBefore restores a call's lost output, if it is the missing parent of some records.
 func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 	n := children[0]
 	if n.filler || p != nil && p.filler {
@@ -24,7 +24,7 @@ func (c *Checker) lostResultBefore(id string, children []*node, p *node) bool {
 	return true
 }
 
-// toldByTool says whether a record is what the tool of another call of an answer said beside its output.
+// toldByTool says whether a record is text that the tool of another call of the same answer added to its output.
 func (c *Checker) toldByTool(p, call *node) bool {
 	if p.up == nil {
 		return false
@@ -33,10 +33,10 @@ func (c *Checker) toldByTool(p, call *node) bool {
 	return other != nil && other.msg == call.msg
 }
 
-// openCall is the last call without an output in the answer that p belongs to or follows. Calls of an answer before that were
-// never run, if they have no output: the model has gone on without it.
+// openCall is the last call without an output in the answer that p belongs to or follows. If an earlier answer's call has no
+// output, it never ran: the model went on without it.
 func (c *Checker) openCall(p, until *node) (*node, string) {
-	last := "" // the answer with the calls that stand last
+	last := "" // the nearest answer that has calls
 	for i := until.index - 1; i >= 0 && i > until.index-maxSiblings; i-- {
 		m := c.nodes[i]
 		if m.side || m.synthetic {
@@ -67,7 +67,7 @@ func (c *Checker) openCall(p, until *node) (*node, string) {
 	return nil, ""
 }
 
-// claimed says whether an output with another id hangs on the call: it is the same pair.
+// claimed says whether an output that names a call which is not in the file hangs on this call: the two are a pair.
 func (c *Checker) claimed(callID string) bool {
 	call := c.calls()[callID]
 	if call == nil {
@@ -82,7 +82,7 @@ func (c *Checker) claimed(callID string) bool {
 	return false
 }
 
-// insertResult writes a call's output again as far as it is known.
+// insertResult writes an output for a call: the real one if it is found anywhere, else a placeholder.
 func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *node, op finding.Op) *node {
 	words, source := c.outputOf(callID)
 	if source == "" {
@@ -130,10 +130,10 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	return n
 }
 
-// provedOutput is words for the report if the client has sent this output of a call, word for word, alone or among those of
-// the other calls of its answer.
+// provedOutput is words for the report if the client has sent exactly this output, alone or together with those of the answer's
+// other calls; "" otherwise.
 func (c *Checker) provedOutput(call *node, block object) string {
-	for _, isError := range []any{nil, false} { // some tools say that all was well
+	for _, isError := range []any{nil, false} { // some tools state that there was no error
 		if isError != nil {
 			block = object{"type": block["type"], "tool_use_id": block["tool_use_id"], "content": block["content"], "is_error": isError}
 		}
@@ -147,7 +147,7 @@ func (c *Checker) provedOutput(call *node, block object) string {
 	return ""
 }
 
-// outputOf is what is still known of a call's output.
+// outputOf is a call's output as it is kept outside the session, and where.
 func (c *Checker) outputOf(callID string) (words, source string) {
 	if c.opts.Beside != nil {
 		return c.opts.Beside.Output(callID)

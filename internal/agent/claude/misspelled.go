@@ -7,11 +7,11 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// A bit that flips in a key leaves the record valid, but no client finds the member, and takes the record for one that lacks it.
-// What a record lacks is looked for under a key that differs from the right one in a single bit: no client writes such a key.
+// If a bit flips in a key, the record stays valid, but no client finds the member: the record seems to lack it. So what a
+// record lacks is looked for under a key that differs from the right one in a single bit. No client writes such a key.
 
-// needed are the members without which clients do not read a record of the conversation, by its type, and what else they look for in
-// records of other types.
+// needed are the members that clients require in a record of the conversation, by its type, and what they look for in records
+// of other types.
 var needed = map[string][]string{
 	"user":        {"uuid", "parentUuid", "message", "timestamp"},
 	"assistant":   {"uuid", "parentUuid", "message", "timestamp"},
@@ -31,8 +31,8 @@ var neededIn = map[string][]string{
 	"document":          {"source"},
 }
 
-// Misspelled finds the one bit that flipped in a key, or in the name of a type: where its byte stands in the record, and what it was. ok
-// is false if the record lacks nothing that is found so.
+// Misspelled finds the one bit that flipped in a key, or in the name of a type: the byte's offset in the record, and its value
+// before. ok is false if nothing that the record lacks can be found that way.
 func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	if lacksNothing(rec) {
 		return 0, 0, false
@@ -45,7 +45,7 @@ func (Decoder) Misspelled(rec *session.Record) (at int, was byte, ok bool) {
 	return f.found[0].at, f.found[0].was, true
 }
 
-// lacksNothing is what nearly all records are asked, by the fields that are known of them.
+// lacksNothing is a quick check that nearly all records pass, using fields that are already known.
 func lacksNothing(rec *session.Record) bool {
 	has := func(fields ...int) bool {
 		for _, f := range fields {
@@ -95,19 +95,19 @@ func lacksNothing(rec *session.Record) bool {
 
 const compactBoundary = "compact_boundary"
 
-// flip is a byte of a record, and what it was before one of its bits flipped.
+// flip is a byte of a record, and its value before one of its bits flipped.
 type flip struct {
 	at  int
 	was byte
 }
 
-// flips are those that may have happened to a record.
+// flips collects the bits that may have flipped in a record.
 type flips struct {
 	raw   []byte
 	found []flip
 }
 
-// record looks at the object that a record is.
+// record checks the object that is the record.
 func (f *flips) record(at int) {
 	members, _ := cutObject(nil, f.raw[at:])
 	typ := f.typeOf(at, members, needed)
@@ -126,7 +126,7 @@ func (f *flips) record(at int) {
 	}
 }
 
-// message looks at the object with what was said, and at its blocks.
+// message checks the message's object and its blocks.
 func (f *flips) message(at int) {
 	if f.raw[at] != '{' {
 		return
@@ -163,7 +163,7 @@ func (f *flips) typeOf(at int, members []entry, types map[string][]string) strin
 	return ""
 }
 
-// member is where the value of a key begins in the record, and the member; nil if the object has none.
+// member is the member with a key, and where its value begins in the record; nil if the object has none.
 func (f *flips) member(at int, members []entry, key string) (value int, m *entry) {
 	for i := range members {
 		if m := &members[i]; string(f.raw[at+m.keyAt+1:at+m.keyEnd-1]) == key {
@@ -173,7 +173,7 @@ func (f *flips) member(at int, members []entry, key string) (value int, m *entry
 	return 0, nil
 }
 
-// word is the text of a member, "" if that is none.
+// word is the text of a member, "" if it is not a string.
 func (f *flips) word(at int, members []entry, key string) string {
 	value, m := f.member(at, members, key)
 	if m == nil || m.end-m.at < 2 || f.raw[value] != '"' {
@@ -205,7 +205,7 @@ func (f *flips) value(at int, quoted []byte, word string) {
 	}
 }
 
-// flippedAt is the place of the only byte in which two words differ, and that in one bit; -1 if that is not so.
+// flippedAt is the index of the only byte in which two words differ, if that is by one bit; otherwise -1.
 func flippedAt(a, b string) int {
 	if len(a) != len(b) {
 		return -1

@@ -12,18 +12,18 @@ import (
 	"github.com/hist-cli/hist/internal/regular"
 )
 
-// maxNamed is how many records of other files are kept in mind, by their ids: more are not looked into.
+// maxNamed is how many records of other files are indexed, by their ids. What is beyond that is not searched.
 const maxNamed = 4 << 20
 
-// neighbours are the files beside a session, as far as they were looked into. Each is read through once, for all that is looked for:
-// a session may have lost many records, and have much beside it.
+// neighbours are the files beside a session, indexed as far as they were searched. Each is read only once, for everything that
+// is looked for: a session may have lost many records, and have much beside it.
 type neighbours struct {
 	open func(path string) (file, error) // regular.Open, but in tests
 	of   map[string][]named
-	left int // how many more records are kept in mind
+	left int // how many more records may be indexed
 }
 
-// file is what is read of a neighbour.
+// file is what is needed of a neighbour's file.
 type file interface {
 	io.ReadCloser
 	io.ReaderAt
@@ -43,7 +43,7 @@ func newNeighbours() neighbours {
 	}
 }
 
-// find returns the first line of a file that is the record with an id, or holds the output of the call with it, and that fits;
+// find returns the first line of a file that fits and that is the record with an id, or holds the output of the call with it;
 // nil if there is none.
 func (n *neighbours) find(path, id string, fits func([]byte) bool) []byte {
 	list, known := n.of[path]
@@ -65,7 +65,7 @@ func (n *neighbours) find(path, id string, fits func([]byte) bool) []byte {
 	for ; at < len(list) && list[at].sum == sum; at++ {
 		line := make([]byte, list[at].size)
 		if _, err := text.ReadAt(line, int64(list[at].offset)); err != nil || !bytes.Contains(line, words) {
-			continue // it was changed since, or another id has the same sum
+			continue // the file has changed since, or another id has the same hash
 		}
 		if v := shape.ScanOne(line, spans); v.Fault == jsonl.None && v.Object && fits(line) {
 			return line
@@ -74,7 +74,7 @@ func (n *neighbours) find(path, id string, fits func([]byte) bool) []byte {
 	return nil
 }
 
-// read notes where in a file the records stand that may be looked for.
+// read indexes the records of a file that may be looked for.
 func (n *neighbours) read(path string) (list []named) {
 	text, err := n.open(path)
 	if err != nil {
@@ -102,7 +102,7 @@ func (n *neighbours) read(path string) (list []named) {
 // idKeys are the keys of the ids by which records are looked for in other files.
 var idKeys = [][]byte{[]byte(`"uuid"`), []byte(`"tool_use_id"`)}
 
-// valuesOf yields what follows a key in quotes, wherever it stands in a line.
+// valuesOf yields the quoted strings that follow a quoted key, wherever the key stands in a line.
 func valuesOf(line, key []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for {

@@ -7,8 +7,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// before is the most likely parent of a record that has none: an earlier record of the same answer, or the call that it
-// answers, else the last record of the conversation before it in the file; nil if it is above all of them.
+// before is the most likely parent of a record that has none: an earlier record of the same answer, the call whose output it
+// is, or else the last record of the conversation in front of it; nil if they all hang on the record itself.
 func (c *Checker) before(n *node) *node {
 	if p := c.callOf(n); p != nil && !rooted(p, n) {
 		if end, whole := c.chainEnd(p, n.index); n.chains() && n.source == "" && whole && !rooted(end, n) {
@@ -35,8 +35,8 @@ func (c *Checker) before(n *node) *node {
 	return last
 }
 
-// notLater is the last record in front of one that is no younger than it, if the records behind that are of another branch: two
-// clients write in turns. Else it is the last record in front, as it is given.
+// notLater corrects last, the last record in front of n, if it is younger than n because two clients wrote in turns: then it is
+// the nearest record in front that is not younger, provided it is on another branch. Otherwise it is last itself.
 func (c *Checker) notLater(n, last *node) *node {
 	if last == nil || n.when == 0 || last.when <= n.when+writeTime {
 		return last
@@ -58,13 +58,13 @@ func (c *Checker) notLater(n, last *node) *node {
 	return before
 }
 
-// answeredByAnother says whether a prompt has an answer, but not the one that is given: with that, it would be sent instead of the
-// prompt's own.
+// answeredByAnother says whether a prompt has an answer other than the given one. If the given one were hung on the prompt, it
+// would be sent instead of the prompt's own.
 func (c *Checker) answeredByAnother(answer, prompt *node) bool {
 	if prompt == nil || prompt.up == nil || !prompt.isPrompt() || prompt.index > answer.index {
 		return false
 	}
-	if !c.linked { // what hangs on it is not known yet
+	if !c.linked { // its children are not known yet
 		for _, m := range c.nodes[answer.index+1 : min(len(c.nodes), answer.index+maxSiblings)] {
 			if m.up == prompt && m.role == roleAssistant && m.sent() && !m.filler && m.msg != "" && m.msg != answer.msg {
 				return true
@@ -80,8 +80,8 @@ func (c *Checker) answeredByAnother(answer, prompt *node) bool {
 	return false
 }
 
-// unanswered is the prompt that hangs beside another in front of it, and that nothing follows; nil if there is none: two clients ask
-// at once, and one's answer is lost.
+// unanswered is an earlier prompt that hangs on the same record as another and has no answer, because two clients asked at once
+// and one's answer was lost. nil if there is none.
 func unanswered(beside *node) *node {
 	for m, steps := beside.former, 0; m != nil && steps < maxSiblings; m, steps = m.former, steps+1 {
 		if m.isPrompt() && m.first == nil && m.dropped == nil && m.index < beside.index {
@@ -91,7 +91,7 @@ func unanswered(beside *node) *node {
 	return nil
 }
 
-// writeTime is by how many milliseconds the times of records may differ from the order in which a client writes them.
+// writeTime is how far, in milliseconds, the times of records may deviate from the order in which a client wrote them.
 const writeTime = 1000
 
 // callOf is the record with the call that a record answers, nil if it answers none.
@@ -109,12 +109,12 @@ func (c *Checker) callOf(n *node) *node {
 	return nil
 }
 
-// healTime is how many milliseconds before a record whose parent is missing another one may have been written for clients
+// healTime is how many milliseconds before a record whose parent is missing another record may have been written for clients
 // from 2.1.100 on to take it as the parent (measured: 4.9 s yes, 5.1 s no).
 const healTime = 5000
 
-// healed is the parent that clients from 2.1.100 on choose for a record whose own is missing: the newest record of the
-// time before it. It is nil if there is none, or if there are two of the same millisecond.
+// healed is the parent that clients from 2.1.100 on choose for a record whose own is missing: the newest record within healTime
+// before it. nil if there is none, or if two have the same millisecond.
 func (c *Checker) healed(n *node) *node {
 	if n.when == 0 {
 		return nil
@@ -137,9 +137,9 @@ func (c *Checker) healed(n *node) *node {
 	return best
 }
 
-// impactOf is what clients do with a record whose parent is missing and should be p. Those that note the conversation's
-// end begin there, so if that is before the gap only what comes before the gap is sent, whatever the times are (measured
-// with 2.1.120 to 2.1.330).
+// impactOf is what clients do with a record whose parent is missing and should be p. Clients that record the conversation's end
+// begin there. If the end is in front of the gap, they send only what stands in front of the gap, whatever the times are
+// (measured with 2.1.120 to 2.1.330).
 func (c *Checker) impactOf(n, p *node) finding.Impact {
 	if c.healed(n) != p || c.behindEnd(n) {
 		return finding.Loses
@@ -147,7 +147,7 @@ func (c *Checker) impactOf(n, p *node) finding.Impact {
 	return c.worst(oldAndNewer(finding.Loses, finding.Notes))
 }
 
-// behindEnd says whether a record comes after the one that the client has noted as the conversation's end.
+// behindEnd says whether a record stands behind the one that the client has recorded as the conversation's end.
 func (c *Checker) behindEnd(n *node) bool {
 	end := c.ids.get(c.leaf)
 	return end != nil && end.index < n.index

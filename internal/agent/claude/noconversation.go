@@ -7,10 +7,10 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// noConversation reports a file that no client resumes.
+// noConversation reports a file that no client resumes, because it holds no message.
 func (c *Checker) noConversation() bool {
 	if c.last.Pos.Line == 0 {
-		return true // the normalizer tells of empty files
+		return true // the normalizer reports empty files
 	}
 	side := 0
 	for _, n := range c.nodes {
@@ -32,7 +32,7 @@ func (c *Checker) noConversation() bool {
 		f.Impact, f.Message = finding.Notes, "only bookkeeping: a resume of another session has left the file"
 	case c.opts.Live:
 	case len(c.nodes) > 0 && !c.wordless:
-		c.wordless = true // until the prompt is put back, which what the client has added to it may name
+		c.wordless = true // records that the client added to a prompt may name it: wait until that is restored
 		return false
 	default:
 		c.onlyAsked(&f)
@@ -41,7 +41,7 @@ func (c *Checker) noConversation() bool {
 	return true
 }
 
-// stillWordless reports a file in which no message was before any was put back, and none is since.
+// stillWordless reports a file that held no message, if none was restored either.
 func (c *Checker) stillWordless() {
 	if !c.wordless {
 		return
@@ -56,7 +56,7 @@ func (c *Checker) stillWordless() {
 	}
 }
 
-// onlyAsked puts the prompts back that the bookkeeping of a session tells, of which nothing else is left.
+// onlyAsked restores prompts from bookkeeping, if that is all that is left of a session.
 func (c *Checker) onlyAsked(f *finding.Finding) {
 	parent, when := "", int64(0)
 	said := map[string]bool{}
@@ -75,12 +75,12 @@ func (c *Checker) onlyAsked(f *finding.Finding) {
 	}
 }
 
-// maxStub is how many records of bookkeeping an older client leaves in a file of its own when it takes a session up, beside
-// the titles and the notes of kept files that it copies from there.
+// maxStub is how many records of bookkeeping an older client leaves in a file of its own when it resumes a session, beside the
+// titles and the records of kept files that it copies from there.
 const maxStub = 2
 
-// stub says whether the file is what an older client leaves beside the session that it has taken up: next to nothing, or
-// what it has copied from another session of the folder, and none of it words of a conversation.
+// stub says whether the file is what an older client leaves beside the session that it has resumed: next to nothing, or only
+// what it has copied from another session of the folder, and no words of a conversation.
 func (c *Checker) stub() bool {
 	if len(c.echoes) > 0 || len(c.dead) > 0 || c.zeros || c.opts.Beside == nil || !c.opts.Beside.Stray() {
 		return false

@@ -17,16 +17,16 @@ import (
 type role uint8
 
 const (
-	roleOther     role = iota // a link of the chain that the model is not shown, of a type that no version reads
-	roleUser                  // a prompt, or text that the client added for the user
-	roleResult                // what tools answered
+	roleOther     role = iota // a link of the chain of a type that no version reads; the model is not shown it
+	roleUser                  // a prompt, or text that the client wrote in the user's name
+	roleResult                // outputs of tools
 	roleAssistant             // what the model said
 	roleLink                  // system and attachment records: links of the chain
 	roleBoundary              // where a compaction begins
 )
 
-// node is one record of the tree, without its content. There may be hundreds of thousands to the end of the session: what
-// few records have, or many have in common, they share.
+// node is one record of the tree, without its content. A session may have hundreds of thousands, all kept to the end, so nodes
+// share what many of them have in common, and rare members are stored apart.
 type node struct {
 	uuid   string
 	parent string // "" for none
@@ -36,15 +36,15 @@ type node struct {
 	*rare
 	blocks []block
 
-	up *node // what the record hangs on once all is mended, nil at a root
+	up *node // the record's parent once all is mended, nil at a root
 	siblings
 	grafts
 	layout
 	when    int64  // milliseconds since 1970; 0 if the record has no readable time
-	sum     uint64 // of the record's bytes
-	message uint64 // the sum of the message's bytes
+	sum     uint64 // hash of the record's bytes
+	message uint64 // hash of the message's bytes
 	index   int    // among all nodes, in the order of the file
-	number  int    // its own, among all that the checker has made
+	number  int    // unique among all records, those that hist added included
 
 	place
 	start      int32 // where the record's object begins in its line
@@ -57,27 +57,27 @@ type node struct {
 	side        bool // a sub-agent's
 	foreign     bool // said by a model of another maker: its ids are not the API's
 	synthetic   bool // never sent: what the client said about an error
-	meta        bool // text that the client made
+	meta        bool // text that the client wrote by itself
 	summary     bool // the summary of a compaction
 	denied      bool // the user did not let the tool run, or stopped it
-	asksNothing bool // text that the client wrote where the user asked nothing
+	asksNothing bool // text that the client wrote in the user's name although the user asked nothing
 	clears      bool // the user's command to forget the conversation
-	continues   bool // it sums up a conversation that is not sent any more
-	bare        bool // a compaction's mark that says nothing about it
+	continues   bool // a summary by its first words: see the function of this name
+	bare        bool // a compaction's mark without metadata about it
 	filler      bool // "No response requested."
-	typeLost    bool // the record has no type that a client reads, though it holds a message
+	typeLost    bool // the record holds a message, but its type is not one that a client reads
 	typeWrong   bool // its type is user, though it holds a part of an answer, or the other way round
-	kept        bool // compaction metadata names messages that were kept
+	kept        bool // the mark's metadata names messages that were kept
 	noMessage   bool // the record has no message, or one without content
 	empty       bool // nothing in it is sent
 	toolResult  bool // it has a toolUseResult
 	again       bool // a copy of an earlier record under another id, in a conversation that was written anew
-	retold      bool // the client has written it before: 1.0.17 keeps what it says about commands, with id and time
+	retold      bool // the client wrote it before with the same id and time: 1.0.17 repeats what it says about commands
 	replaced    bool // a later copy is read in its place
-	mended      bool // the client can not read the line as it is
-	torn        bool // hist has closed it where its line was cut
+	mended      bool // the client can't read the line as it is
+	torn        bool // the line was cut off, and hist has closed the record there
 	wrongID     bool
-	sharesID    bool // a later record has its id, and is another
+	sharesID    bool // a later, different record has the same id
 	branchDone  bool // the branch that begins here has been looked at
 }
 
@@ -105,13 +105,13 @@ func (n *node) hasMessage() bool {
 	return n.role == roleUser || n.role == roleResult || n.role == roleAssistant
 }
 
-// sent says whether a client sends the record when it is on the path.
+// sent says whether a client sends the record if it is on the way up from the tip.
 func (n *node) sent() bool { return n.hasMessage() && !n.synthetic && !n.noMessage }
 
 // isPrompt says whether the record is something that the user said.
 func (n *node) isPrompt() bool { return n.role == roleUser && !n.meta && !n.summary }
 
-// each is the ids of the blocks of one kind.
+// each yields the ids of the blocks of one kind.
 func (n *node) each(kind blockKind) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range n.blocks {
@@ -122,7 +122,7 @@ func (n *node) each(kind blockKind) iter.Seq[string] {
 	}
 }
 
-// says says whether there is a block of a kind with an id.
+// says reports whether there is a block of a kind with an id.
 func (n *node) says(kind blockKind, id string) bool {
 	for b := range n.blocksOf(id) {
 		if b.kind == kind {
@@ -182,7 +182,7 @@ func inTree(rec *session.Record) bool {
 
 var nodeSeed = maphash.MakeSeed()
 
-// newNode reads a record of the tree. before is the one in front of it, which mostly says the same of where it belongs.
+// newNode reads a record of the tree. before is the record in front of it, which usually has the same ids and words.
 func newNode(rec *session.Record, before *node) *node {
 	n := &node{}
 	n.read(rec, before, &tools{})
@@ -208,7 +208,7 @@ func (r *nodeReader) read(rec *session.Record) *node {
 	if len(r.spare) == 0 {
 		r.spare = make([]node, min(max(r.count, 1), nodesAtOnce))
 		for i := range r.spare {
-			r.spare[i].number = -1 // written first, as in idSet.reserve: while garbage is collected, who writes a pointer reads first
+			r.spare[i].number = -1 // write before reading, as in idSet.reserve: while garbage is collected, writing a pointer reads the old one first
 		}
 	}
 	n := &r.spare[0]
@@ -219,7 +219,8 @@ func (r *nodeReader) read(rec *session.Record) *node {
 	return n
 }
 
-// Prepare returns what reads the records of the tree, one after the other.
+// Prepare returns a function that reads records of the tree, one after the other, into Record.Prepared. It may run on another
+// goroutine than the checker.
 func (Decoder) Prepare() func(*session.Record) {
 	r := &nodeReader{}
 	return func(rec *session.Record) {
@@ -229,19 +230,19 @@ func (Decoder) Prepare() func(*session.Record) {
 	}
 }
 
-// stands notes where a record that was read by itself stands, and what became of its line.
+// stands sets what is known only when a record's place is: the place itself, and how its line was repaired.
 func (n *node) stands(rec *session.Record) {
 	n.place, n.mended, n.torn = placeOf(finding.RefOf(rec)), rec.Mended, rec.Torn
 }
 
-// tools are what records are read with, one after the other.
+// tools hold the buffers and caches with which records are read, one after the other.
 type tools struct {
-	parts  cutter // for the blocks of one
+	parts  cutter // cuts the blocks of the record at hand
 	words  vocabulary
 	clock  clock
-	keeper keeper  // for what is kept of them
-	blocks []block // of one
-	room   []block // for what is kept of those
+	keeper keeper  // stores what is kept of all records
+	blocks []block // of the record at hand
+	room   []block // memory for the blocks that are kept
 }
 
 // add reads a block that stands at a place in the record.
@@ -267,7 +268,7 @@ func (t *tools) keepBlocks() []block {
 	if len(t.room) < len(t.blocks) {
 		t.room = make([]block, max(len(t.blocks), blocksAtOnce))
 		for i := range t.room {
-			t.room[i].kind = blockOther // written first: see nodeReader.read
+			t.room[i].kind = blockOther // write before reading: see nodeReader.read
 		}
 	}
 	n := copy(t.room, t.blocks)
@@ -279,7 +280,7 @@ func (t *tools) keepBlocks() []block {
 // blocksAtOnce is for how many blocks memory is allocated at a time.
 const blocksAtOnce = 64
 
-// read is newNode for a node that there is, without what stands says.
+// read fills in a node as newNode does, except for what stands sets.
 func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.rare, n.words = nothing, with.words.of(rec)
 	n.sum, n.message = sumsOf(rec)
@@ -309,7 +310,7 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	}
 }
 
-// sumsOf are a record's sum, and that of its message, for which each byte is looked at once.
+// sumsOf are the hash of a record and that of its message; each byte is hashed once.
 func sumsOf(rec *session.Record) (whole, message uint64) {
 	at := rec.Spans[fieldMessage]
 	message = maphash.Bytes(nodeSeed, rec.Raw[at.Start:at.End])
@@ -346,8 +347,9 @@ func (n *node) setRole(rec *session.Record) {
 	}
 }
 
-// fromModel says whether a message has what only an answer of the API has. Clients go by the record's type alone: a role
-// that disagrees with it does no harm (measured with 2.1.330), a type that does makes the one who spoke another.
+// fromModel says whether a message has members that only an answer of the API has. Clients go by the record's type alone: a
+// role that disagrees with it does no harm, but with a wrong type the client mistakes one speaker for the other (measured with
+// 2.1.330).
 func fromModel(rec *session.Record) bool {
 	return len(field(rec, fieldMessageID)) > 0 || len(field(rec, fieldModel)) > 0
 }

@@ -19,7 +19,7 @@ func (c *Checker) parentless(n *node) {
 		p = turnEnd(p)
 	}
 	if !n.summary && !saysAnything(p, hung) {
-		return // nothing before it belongs to the conversation, or it is above all of that: it is the first record after all
+		return // nothing in front of it belongs to the conversation, or all of that hangs on this record: it is the first one after all
 	}
 	summary := c.summaryFrom(n)
 	markLost := summary != nil && markAbove(p) == nil
@@ -30,15 +30,15 @@ func (c *Checker) parentless(n *node) {
 		Rule: ruleNullParent, Impact: finding.Loses, Fix: finding.Exact,
 		Message: "a record in the middle of the session has no parent: the client forgets everything above it",
 	}})
-	if markLost { // nobody knows its id
+	if markLost { // the mark's id is not known
 		c.addBoundary(n, newID("boundary", n.uuid), d)
 		return
 	}
 	c.hang(n, p, d)
 }
 
-// answeredBehind says whether a record is a call whose output hangs on it, behind another record in the file: nobody asks anything
-// between the two, but another client may have written there.
+// answeredBehind says whether the output of a call stands behind n in the file. Nobody prompts between a call and its output,
+// so another client wrote n.
 func (c *Checker) answeredBehind(call, n *node) bool {
 	if call == nil || call.role != roleAssistant || !call.calls() {
 		return false
@@ -51,7 +51,7 @@ func (c *Checker) answeredBehind(call, n *node) bool {
 	return false
 }
 
-// turnEnd is the last record of the turn that goes on below one.
+// turnEnd is the last record of the turn that goes on below a record.
 func turnEnd(n *node) *node {
 	for {
 		var next *node
@@ -67,7 +67,8 @@ func turnEnd(n *node) *node {
 	}
 }
 
-// cleared says whether the user had the client forget the conversation in front of a prompt. 1.0.17 goes on in the same file.
+// cleared says whether the user made the client forget the conversation just in front of a prompt. 1.0.17 then goes on in the
+// same file.
 func (c *Checker) cleared(n *node) bool {
 	for i := n.index - 1; i >= 0 && i > n.index-maxSiblings; i-- {
 		switch m := c.nodes[i]; {
@@ -80,8 +81,8 @@ func (c *Checker) cleared(n *node) bool {
 	return false
 }
 
-// lostParent reports records that name a parent which is not in the file. The parent is written again if it is known what
-// it was; else what comes before the records becomes their parent.
+// lostParent reports records that name a parent which is not in the file. The parent is restored if it is known what it was;
+// otherwise they are hung on what comes before them.
 func (c *Checker) lostParent(id string, children []*node) {
 	if calls, others := c.apart(children); len(calls) > 0 && len(others) > 0 {
 		c.broken(calls)
@@ -102,7 +103,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 	for _, m := range children {
 		switch {
 		case m.up != nil:
-		case rooted(p, m): // this record is above its new parent
+		case rooted(p, m): // the new parent hangs on this record
 			c.broken([]*node{m})
 		default:
 			m.up, m.above = p, p
@@ -111,8 +112,8 @@ func (c *Checker) lostParent(id string, children []*node) {
 	}
 }
 
-// apart are, of records that name the same missing one, the outputs of calls that are in the file, which belong behind those
-// whatever was lost, and the others.
+// apart splits records that name the same missing parent: outputs of calls that are in the file, which belong behind their
+// calls whatever was lost, and the others.
 func (c *Checker) apart(children []*node) (outputs, others []*node) {
 	for _, n := range children {
 		if call := c.callOf(n); call != nil && n.source == call.uuid && n.source != n.parent {
@@ -124,7 +125,7 @@ func (c *Checker) apart(children []*node) (outputs, others []*node) {
 	return outputs, others
 }
 
-// lostBefore writes the lost parent of these records again; false if it is not known what it was.
+// lostBefore restores the lost parent of these records; false if it is not known what it was.
 func (c *Checker) lostBefore(id string, children []*node) bool {
 	n := children[0]
 	p := c.before(n)
@@ -149,16 +150,16 @@ func (c *Checker) inOtherPart(id string) bool {
 	return c.opts.SubAgent && c.opts.Beside != nil && c.opts.Beside.Part(id)
 }
 
-// warmedUp says whether the file holds only what a sub-agent said when a client from 2.0 to 2.1.2 started. These clients ask
-// some of their sub-agents for a word before there is any prompt, and may leave the question in the folder of a session
-// that was never begun (measured with 2.1.2; 2.1.20 asks nothing).
+// warmedUp says whether the file holds only what a sub-agent said when a client from 2.0 to 2.1.2 started. These clients prompt
+// some of their sub-agents before there is any prompt of the user's, and may leave the prompt in the folder of a session that
+// never began (measured with 2.1.2; 2.1.20 no longer does this).
 func (c *Checker) warmedUp() bool {
 	return c.opts.SubAgent && before(c.written, "2.1.20") && !before(c.written, "2.0.0") && !slices.ContainsFunc(c.nodes, func(n *node) bool {
 		return n.role != roleAssistant || n.calls()
 	})
 }
 
-// broken reports records whose parent is missing, and makes what comes before each of them its parent.
+// broken reports records whose parent is missing, and hangs each on what comes before it.
 func (c *Checker) broken(children []*node) {
 	for _, n := range children {
 		to := c.before(n)

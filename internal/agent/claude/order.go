@@ -7,8 +7,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// resultsFirst reports a message in which something stands in front of a tool's output: the API wants the outputs first.
-// Its mend puts what stood in front behind the last of them.
+// resultsFirst reports a message in which something stands in front of a tool's output: the API wants the outputs first. To
+// mend it, what stood in front is moved behind the last output.
 func (n *node) resultsFirst(rec *session.Record) {
 	first, last := -1, -1
 	for i := range n.blocks {

@@ -2,7 +2,7 @@ package claude
 
 import "github.com/hist-cli/hist/internal/agent"
 
-// Outline is what may be shown of a session's records where their words may not.
+// Outline says which members of a session's records may be shown where their words may not.
 func (Agent) Outline() *agent.Outline { return outline }
 
 var outline = &agent.Outline{

@@ -6,33 +6,33 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// hungElsewhere says whether an output that something follows hangs where no record above it holds its call: every client hangs
-// it on the call, or on another output of the same answer. What follows is then sent with what leads to the wrong record, and
-// what led to the call is not. The trees are laid out.
+// hungElsewhere says whether an output that more follows has a parent that is not below the output's call. Every client hangs
+// an output on its call, or on another output of the same answer. What follows is then sent together with what is above the
+// wrong parent, and what is above the call is not. Needs a layout.
 func (c *Checker) hungElsewhere(m, call *node) bool {
 	if m.first == nil || m.within(call) || call.within(m) || m.writtenBefore(call) || c.hasAnotherOutput(m, call) {
 		return false
 	}
 	for p, steps := m.up, 0; p != nil && steps < maxSiblings; p, steps = p.up, steps+1 {
 		if p.says(blockCall, m.blocks[0].id) {
-			return false // the history was written again, and this is a copy of the call
+			return false // the history was written twice, and this is a copy of the call
 		}
 	}
 	mark := c.markAround(m)
-	return mark == nil || call.within(mark) // else a compaction has taken the call
+	return mark == nil || call.within(mark) // otherwise the call was compacted
 }
 
-// hasAnotherOutput says whether another output than m hangs on the call that m names: then the history was written twice, and what m
-// answers is a copy that is lost.
+// hasAnotherOutput says whether the call that m names has an output other than m: then the history was written twice, and m
+// answers a copy of the call that is lost.
 func (c *Checker) hasAnotherOutput(m, call *node) bool {
 	all := c.results()[m.blocks[0].id]
 	others := slices.DeleteFunc(slices.Clone(all[:min(2, len(all))]), func(o *node) bool { return o == m })
 	return len(others) > 0 && pairOf(call, others[0])
 }
 
-// hangOnCall hangs an output on its call again, or on what came in between.
+// hangOnCall hangs an output on its call again, or on what belongs between the two.
 func (c *Checker) hangOnCall(m, call *node) {
-	if under(call, m) { // an output that was hung on its call just now has taken this call with it
+	if under(call, m) { // this call now hangs on m, moved there with another output
 		return
 	}
 	p := c.before(m)

@@ -6,8 +6,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// overtaken mends turns that a second client has played on what the first one compacted meanwhile: they hang in front of the
-// mark of the compaction, and neither the summary nor what follows it has anything of them.
+// overtaken mends turns that a second client added to what the first one was compacting meanwhile. They hang in front of the
+// compaction's mark, and neither the summary nor what follows it knows of them.
 func (c *Checker) overtaken() {
 	tip := c.tipOf(c.leaf)
 	mark := markOf(tip)
@@ -27,11 +27,11 @@ func (c *Checker) overtaken() {
 	}
 }
 
-// maxMarks is how many compactions are looked at: each costs the length of the session.
+// maxMarks is how many compactions are examined: each costs the length of the session.
 const maxMarks = 12
 
-// overtakenBy mends the turns in front of one mark, behind which what is sent ends at a tip. It returns the tip of what there is
-// then, and how many turns are mended.
+// overtakenBy mends such turns in front of one mark, where what is sent ends at a tip. It returns the tip of the result, and
+// how many turns are mended so far.
 func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 	compacted := c.trunkOf(last)
 	compacted.walk()
@@ -43,7 +43,7 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 		if !answered || !comesAfter(end, mark) && !compacted.inTurns(c, head, end) || c.leftInFront(head, end, mark, tip, compacted) {
 			continue
 		}
-		if !head.isPrompt() { // it may belong where it hangs; to look costs the length of the session
+		if !head.isPrompt() { // it may belong where it hangs, and a look costs the length of the session
 			if mended++; mended > maxBranches {
 				continue
 			}
@@ -65,15 +65,15 @@ func (c *Checker) overtakenBy(mark, last, tip *node, mended int) (*node, int) {
 	return tip, mended
 }
 
-// inTurns says whether two clients have written the way and a branch beside it in turns: what the one compacts then holds nothing of
-// the other.
+// inTurns says whether two clients wrote the trunk and a branch in turns: then what one of them compacts holds nothing of the
+// other.
 func (t *trunk) inTurns(c *Checker, head, end *node) bool {
 	winner := t.forkOf(c, head).winner
 	return winner != nil && goesOnBeside(head, end, winner)
 }
 
-// passedOver mends a session that goes on with a turn in front of a compaction, which another client has played meanwhile: the
-// client sends nothing of what followed the compaction.
+// passedOver mends a session whose tip is on a turn that another client added in front of a compaction: the client sends
+// nothing of what followed the compaction.
 func (c *Checker) passedOver(tip *node) {
 	if tip == nil || !c.some.anew {
 		return
@@ -108,9 +108,9 @@ func (c *Checker) passedOver(tip *node) {
 	}
 }
 
-// wentOnInFront is where the way to the tip leaves what was compacted: behind its last record, or beside it with what stands in
-// front of what was said last behind the mark, or has an earlier time than the mark; what begins elsewhere may be a rewind. It is nil
-// if the way leads nowhere there.
+// wentOnInFront is the record with which the way to the tip leaves what was compacted. That way was not a rewind if it goes on
+// from the last compacted record, or if it leaves beside that but stands in front of what was last said behind the mark, or is
+// older than the mark. nil if there is no such record.
 func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 	for end != mark && !end.speaks() {
 		end = end.up
@@ -121,7 +121,7 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 			return nil
 		}
 		if on := t.forks[last]; on != nil {
-			for on.next != nil && (on.next.new != nil || on.next.role == roleResult) { // the rest of the turn in front
+			for on.next != nil && (on.next.new != nil || on.next.role == roleResult) { // the rest of the turn that was compacted
 				on = t.forks[on.next]
 			}
 			return on.next
@@ -137,8 +137,8 @@ func (c *Checker) wentOnInFront(t *trunk, mark, end *node) *node {
 // writtenEarlier says whether a record has an earlier time than another.
 func writtenEarlier(n, than *node) bool { return n.when != 0 && n.when < than.when }
 
-// stuckInFront says whether the records of a branch stand in front of a mark where no client sends what hangs behind it, and
-// will not be moved.
+// stuckInFront says whether records of a branch stand in front of a mark, where no client sends records that hang behind it,
+// and can't be moved.
 func (c *Checker) stuckInFront(head, end, mark *node) bool {
 	if len(mark.keeps) == 0 || !c.newTarget() || min(head.index, end.index) > mark.index {
 		return false
@@ -152,7 +152,7 @@ func (c *Checker) stuckInFront(head, end, mark *node) bool {
 		!c.chosen(&draft{Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact}})
 }
 
-// bring notes the records of a branch that now follow the compaction, wherever they stand in the file.
+// bring marks the records of a branch as moved behind the compaction in the tree, wherever they stand in the file.
 func (c *Checker) bring(head, end *node) {
 	if c.brought == nil {
 		c.brought = map[*node]bool{}
@@ -162,7 +162,7 @@ func (c *Checker) bring(head, end *node) {
 	}
 }
 
-// markOf is the mark of the compaction with which what is sent begins; nil if it begins with no such mark.
+// markOf is the mark of the compaction with which what is sent begins; nil if it does not begin with one.
 func markOf(tip *node) *node {
 	root := tip
 	for root != nil && root.up != nil {
@@ -174,16 +174,17 @@ func markOf(tip *node) *node {
 	return root
 }
 
-// beginsAnew says whether a compaction begins with a record: its mark, or a summary as 1.0.17 writes it, without any mark.
+// beginsAnew says whether a compaction begins with this record: it is a mark, or a summary as 1.0.17 writes it, without a mark.
 func (n *node) beginsAnew() bool { return n.role == roleBoundary || n.continues && n.parent == "" }
 
-// comesAfter says whether a record was written behind the mark of a compaction.
+// comesAfter says whether a record was written after a compaction's mark, judged by place or by time.
 func comesAfter(n, mark *node) bool {
 	return n.index > mark.index || n.when != 0 && mark.when != 0 && n.when > mark.when
 }
 
-// leftInFront says whether a branch of what was compacted was left on purpose. Where it hangs on the last record that was
-// compacted, the mark is what was written instead. Who goes back in front of a mark goes on there, and not behind the mark.
+// leftInFront says whether a branch of what was compacted was left on purpose. A branch that hangs on the last compacted record
+// was not: the mark is what was written there instead. A user who goes back to before a mark goes on from there, not behind the
+// mark.
 func (c *Checker) leftInFront(head, end, mark, tip *node, compacted *trunk) bool {
 	if head.up == compacted.tip || head.index > mark.index && (tip.index > end.index || goesOnBeside(mark, tip, head)) {
 		return c.rewound(head) || c.leftByChoice(head)
@@ -191,8 +192,9 @@ func (c *Checker) leftInFront(head, end, mark, tip *node, compacted *trunk) bool
 	return c.leftOnPurpose(head, end, compacted)
 }
 
-// movableBehind is the first record of a branch that may follow a compaction: its head, else its first prompt. What else was written
-// before the record that it would hang on was answered where it hangs; it is a part of what was compacted. nil if there is none.
+// movableBehind is the first record of a branch that can follow a compaction: its head, or else its first prompt. Other records
+// that are older than the parent they would get answer what they hang on, and are a part of what was compacted. nil if there is
+// none.
 func (c *Checker) movableBehind(head, end, tip *node) *node {
 	to := tip
 	if next := promptAfter(end, tip); next != nil {
@@ -210,9 +212,9 @@ func (c *Checker) movableBehind(head, end, tip *node) *node {
 	return first
 }
 
-// promptAfter is the first prompt on the way to a tip that came after the end of a branch, nil if there is none.
+// promptAfter is the first prompt, on the way to a tip, that is later than the end of a branch; nil if there is none.
 func promptAfter(end, tip *node) (next *node) {
-	for p := tip; p != nil && p.up != nil; p = p.up { // what it begins with is no prompt, whatever it looks like
+	for p := tip; p != nil && p.up != nil; p = p.up { // the first record is not a prompt, whatever it looks like
 		if p.isPrompt() && !p.asksNothing && end.when != 0 && p.when > end.when {
 			next = p
 		}
@@ -220,8 +222,8 @@ func promptAfter(end, tip *node) (next *node) {
 	return next
 }
 
-// behindCompaction hangs a branch in front of the first prompt behind the compaction that came after it, else at the end; it
-// returns the tip of what there is then.
+// behindCompaction moves a branch behind a compaction: in front of the first prompt that is later than the branch, or else to
+// the end. It returns the tip of the result.
 func (c *Checker) behindCompaction(d *draft, head, end, tip *node) *node {
 	if next := promptAfter(end, tip); next != nil {
 		c.hang(head, next.up, d)

@@ -8,7 +8,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// noteCalls keeps from a tool's structured result what its call may have to be made of again.
+// noteCalls keeps what a tool's structured result shows of its call, if the call is missing so far or has a bad name or input.
 func (c *Checker) noteCalls(rec *session.Record, n *node) {
 	bad := slices.ContainsFunc(n.faults, func(f fault) bool { return f.rule == ruleBadInput || f.rule == ruleBadToolName })
 	for i := range n.blocks {
@@ -28,12 +28,12 @@ func (c *Checker) noteCalls(rec *session.Record, n *node) {
 	}
 }
 
-// wasCalled says whether there is a call of an id so far. Mostly it is in the newest record.
+// wasCalled says whether there has been a call with this id. Usually it is in the newest record.
 func (c *Checker) wasCalled(id string) bool {
 	return c.prior().says(blockCall, id) || c.called.has(id)
 }
 
-// noteID keeps of an id what tells whether all are in order, which they mostly are.
+// noteID enters a block's id in the sets that show quickly whether all ids are in order.
 func (c *Checker) noteID(b *block) {
 	switch b.kind {
 	case blockCall:
@@ -46,7 +46,7 @@ func (c *Checker) noteID(b *block) {
 	c.oddIDs = c.oddIDs || !isCallID(b.id)
 }
 
-// pair looks at calls and their outputs.
+// pair reports what is wrong between calls and their outputs.
 func (c *Checker) pair() {
 	paired := c.paired()
 	if !paired {
@@ -66,8 +66,8 @@ func (c *Checker) pair() {
 	c.late()
 }
 
-// paired says whether all is well with the calls and their outputs: each has an id of its own that the API takes, each output
-// hangs on its call, and each call has one.
+// paired says whether all is well with calls and outputs: each has an id of its own that the API accepts, each output hangs on
+// its call, and each call has an output.
 func (c *Checker) paired() bool {
 	if !c.called.apart() || !c.answers.apart() || c.oddIDs || len(c.added) > 0 {
 		return false
@@ -97,7 +97,7 @@ func (n *node) answers(b *block) bool {
 	return n.role == roleResult && n.up != nil && !n.up.side && n.up.role == roleAssistant && (n.source == "" || n.source == n.up.uuid) && n.up.says(blockCall, b.id)
 }
 
-// betterInputs takes a bad input or name from the structured result of the output, where that tells it.
+// betterInputs restores a bad input or name of a call from the structured result of its output, if that has it.
 func (c *Checker) betterInputs() {
 	for _, n := range c.nodes {
 		for i := range n.faults {
@@ -125,7 +125,7 @@ func (c *Checker) betterInputs() {
 	}
 }
 
-// replaceValue is what a cut writes, a value or a whole member, with another value.
+// replaceValue puts another value into what a cut writes, which is either a value or a whole member.
 func replaceValue(old []byte, key string, value []byte) []byte {
 	prefix := `"` + key + `":`
 	if len(old) > len(prefix) && string(old[:len(prefix)]) == prefix {
@@ -138,7 +138,7 @@ func replaceValue(old []byte, key string, value []byte) []byte {
 	return value
 }
 
-// orphans writes the calls of outputs again that hang on something else than a lost call.
+// orphans restores the calls of outputs that have none, where the output's parent is not the missing record.
 func (c *Checker) orphans() {
 	for _, m := range c.nodes {
 		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.callNamed(m, m.blocks[0].id) != nil || c.inOtherPart(m.source) {
@@ -153,14 +153,14 @@ func (c *Checker) orphans() {
 		if id == "" || c.ids.get(id) != nil {
 			id = newID("call", m.uuid)
 		}
-		for c.ids.get(id) != nil { // hist has written it before, and the output does not name it
+		for c.ids.get(id) != nil { // hist wrote a record with this id in an earlier repair, and the output does not name it
 			id = newID("call", id)
 		}
 		if !c.restored(d, id, p, m) {
 			c.rebuildCall(d, m, id, p, m)
 		}
 		call := c.ids.get(id)
-		if call.up != p { // what the record itself names may hang on the output
+		if call.up != p { // the parent that a restored record names may hang on the output
 			c.hang(call, p, d)
 		}
 		c.hang(m, call, d)
@@ -205,10 +205,10 @@ func (c *Checker) unanswered() {
 	}
 }
 
-// brokeOff says whether the stream of an answer with calls broke off, so that none of them ran: another answer hangs on the
-// last of them, where an output would stand, and it was never said why the model stopped. It would hang on the output, if that
-// had been lost; where hist has hung a record of its own says nothing. known are the answers of which that is known, by what
-// follows them.
+// brokeOff says whether the stream of an answer broke off, so that none of its calls ran: another answer hangs on the last of
+// them, where an output would stand, and no reason is given for the model's stop. If an output had been lost, the next answer
+// would hang on that. A record that hist has hung there itself proves nothing. known caches the result by the record that
+// follows the answer.
 func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 	if next == nil || next.new != nil || next.role != roleAssistant || next.synthetic || next.up == nil || next.up.msg != call.msg || next.up.role != roleAssistant || call.msg == "" || next.msg == call.msg {
 		return false
@@ -221,8 +221,8 @@ func (c *Checker) brokeOff(call, next *node, known map[*node]bool) bool {
 	return broke
 }
 
-// wentOn is the model's next answer, where that hangs on the output of another call of an answer: the client waits for the
-// outputs of all, so that of this call was there, too. nil if nothing tells so.
+// wentOn is the model's next answer if it hangs on an output of another call of the same answer. The client waits for the
+// outputs of all calls, so this call must have had one, too. nil if there is no such answer.
 func (c *Checker) wentOn(call *node) *node {
 	if call.stop == "" {
 		return nil
@@ -238,7 +238,7 @@ func (c *Checker) wentOn(call *node) *node {
 	return nil
 }
 
-// noneRan says whether no call of the answer that ends with a record has an output.
+// noneRan says whether no call has an output, of the answer whose last record is end.
 func (c *Checker) noneRan(end *node) bool {
 	for m := end; m != nil && m.role == roleAssistant && m.msg == end.msg; m = m.up {
 		for id := range m.each(blockCall) {
@@ -250,13 +250,13 @@ func (c *Checker) noneRan(end *node) bool {
 	return true
 }
 
-// gap is where an answer ends and something else follows.
+// gap is a place where an answer ends and something else follows.
 type gap struct {
 	answer string
 	next   *node
 }
 
-// lastBefore is the last record in the file of an answer, and of any outputs, between a call of it and what follows.
+// lastBefore is the last record of an answer, or of any output, between one of its calls and what follows.
 func (c *Checker) lastBefore(call, next *node, known map[gap]*node) *node {
 	at := gap{call.answer(), next}
 	last := known[at]
@@ -275,7 +275,7 @@ func (c *Checker) lastBefore(call, next *node, known map[gap]*node) *node {
 // answer writes an output for a call, behind the last record before what follows.
 func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) {
 	n := c.answeredBeside(d, call, callID, last)
-	below := n != nil && under(n, next) // in the session that has it, it hangs below what follows here
+	below := n != nil && under(n, next) // in the session it comes from, it hangs below what follows here
 	if n == nil {
 		n = c.insertResult(d, call, callID, newID("result", call.uuid, callID), last, finding.After)
 	}
@@ -284,12 +284,12 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 	}
 	follows := next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg
 	if follows && !below && !(call.chains() && between(next, n.up, call)) {
-		c.hang(next, n, d) // nothing else stands between the answer and what follows
+		c.hang(next, n, d) // next followed the answer directly, so now it follows the output
 	}
 }
 
-// nextSent is the record behind an answer on the way to a tip: the first in the file that hangs on it or on an output of it.
-// What was found for a part of the answer is kept in known for the others.
+// nextSent is the record that follows an answer: the first in the file that hangs on it or on one of its outputs. known caches
+// what was found for other parts of the answer.
 func nextSent(n *node, known map[*node]*node) *node {
 	passed := func(m *node) bool {
 		return m.side || !m.hasMessage() || m.synthetic || m.role == roleResult || m.msg == n.msg && n.msg != ""
@@ -308,7 +308,7 @@ func nextSent(n *node, known map[*node]*node) *node {
 			}
 		}
 	}
-	for _, m := range slices.Backward(seen) { // what hangs on a record before that
+	for _, m := range slices.Backward(seen) { // children first
 		var best *node
 		for k := m.first; k != nil; k = k.latter {
 			next := k
@@ -324,7 +324,7 @@ func nextSent(n *node, known map[*node]*node) *node {
 	return known[n]
 }
 
-// below shows what hangs on a record, itself first. Where visit is false, what hangs on that one is left out.
+// below calls visit for a record and all below it. If visit returns false, the records below that one are skipped.
 func (c *Checker) below(n *node, visit func(m *node) bool) {
 	todo := []*node{n}
 	for steps := 0; len(todo) > 0 && steps <= len(c.nodes)+len(c.added); steps++ {
@@ -338,10 +338,10 @@ func (c *Checker) below(n *node, visit func(m *node) bool) {
 	}
 }
 
-// all are the records of the file and hist's own.
+// all are the records of the file, and those that hist added.
 func (c *Checker) all() []*node { return append(c.nodes[:len(c.nodes):len(c.nodes)], c.added...) }
 
-// twiceAnswered takes the later of two outputs for one call out.
+// twiceAnswered removes the later of two outputs for one call.
 func (c *Checker) twiceAnswered() {
 	if c.answers.apart() && c.resultMap == nil { // and hist has written none
 		return
@@ -370,7 +370,7 @@ func (c *Checker) twiceAnswered() {
 	}
 }
 
-// drop takes a record out of the tree; what hangs on it hangs on its parent then.
+// drop removes a record; its children are hung on its parent.
 func (c *Checker) drop(n *node, d *draft) {
 	n.own().dropped = d
 	c.changes++

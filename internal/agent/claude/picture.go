@@ -81,7 +81,7 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	n.fault(f)
 }
 
-// sourceless reports an image block without a source, as tools of an MCP server give it: its data may stand in the block itself.
+// sourceless reports an image block without a source, as tools of an MCP server return it; the data may be in the block itself.
 func (n *node) sourceless(at int, v gjson.Result) {
 	n.own().pictures++
 	f := fault{
@@ -97,12 +97,12 @@ func (n *node) sourceless(at int, v gjson.Result) {
 	n.fault(f)
 }
 
-// imageOf is the block of an image, of the type that its data is of.
+// imageOf is an image block for some data, with the type that the data has.
 func imageOf(data string) object {
 	return object{"type": "image", "source": object{"type": "base64", "media_type": "image/" + realType(data), "data": data}}
 }
 
-// bareBase64 is data without the head of a data URL in front of it, and without white space in it.
+// bareBase64 is base64 data without white space and without the head of a data URL.
 func bareBase64(data string) string {
 	if strings.HasPrefix(data, "data:") {
 		_, data, _ = strings.Cut(data, ",")
@@ -113,26 +113,26 @@ func bareBase64(data string) string {
 	return strings.Join(strings.Fields(data), "")
 }
 
-// within is the cut of a member of an object that is a member of the block that begins at a byte of the record.
+// within is the cut that replaces the value of a member, given the block that holds it.
 func within(at int, member gjson.Result, value string) finding.Cut {
 	start := at + member.Index
 	return finding.Cut{Start: start, End: start + len(member.Raw), New: []byte(value)}
 }
 
-// imageProblem says what keeps the API from taking an image, "" if nothing does for sure.
+// imageProblem says why the API surely refuses an image; "" if it may accept it.
 func imageProblem(media, data string) string {
 	problem, _ := judge(media, data)
 	return problem
 }
 
-// whole says whether nothing is wrong with an image, whatever its type is said to be.
+// whole says whether nothing is wrong with an image's data, whatever type the block names.
 func whole(data string) bool {
 	problem, short := judge("image/"+realType(data), data)
 	return problem == "" && !short
 }
 
-// judge says what keeps the API from taking an image; if nothing does for sure, whether the image ends before its last pixel,
-// as far as its type tells.
+// judge says why the API surely refuses an image. If it does not, short says whether the data ends before the last pixel, as
+// far as its type shows that.
 func judge(media, data string) (problem string, short bool) {
 	kind, ok := strings.CutPrefix(media, "image/")
 	switch {
@@ -158,7 +158,7 @@ func judge(media, data string) (problem string, short bool) {
 	return "", v.Fault != ""
 }
 
-// headers are how many bytes an image of each type has before any pixel.
+// headers are the sizes, in bytes, of what comes before any pixel in an image of each type.
 var headers = map[string]int{"png": 33, "gif": 13, "webp": 20, "jpeg": 20}
 
 func realType(data string) string {
@@ -177,7 +177,7 @@ func dimensions(data string) (width, height int) {
 	return c.Width, c.Height
 }
 
-// picture is an image that the API takes only where there are few.
+// picture is an image that the API accepts only in a request with few images.
 type picture struct {
 	span          jsonl.Span
 	width, height int

@@ -9,26 +9,25 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Of a line that can't be read any more the part that was not hit may still hold a whole message with its id, or a block: a
-// call, an output, the words of a prompt. What is lost is looked for there, too.
+// An unreadable line may still hold, in the part that was not hit, a whole message with its id, or a block: a call, an output,
+// the words of a prompt. What is lost is looked for there, too.
 
 const (
-	maxPieceLine  = 4 << 20  // how long a line may be that is searched for pieces
-	maxPieceTries = 16       // how often something in a line may look like a block and be none
-	maxPieces     = 32 << 20 // how many bytes of pieces are kept of a file
+	maxPieceLine  = 4 << 20  // length of a line, in bytes, up to which it is searched for pieces
+	maxPieceTries = 16       // how many places of a line that look like a piece are tried
+	maxPieces     = 32 << 20 // how many bytes of pieces are kept for a file
 	pieceSource   = "what is left of its line in this file"
 )
 
-// pieces are the messages that were found in unreadable lines, by the ids of their records, and the blocks, by those of their
-// calls.
+// pieces are the messages found in unreadable lines, by the ids of their records, and the blocks, by the ids of their calls.
 type pieces struct {
 	messages       map[string]made
-	lines          map[string]int64 // of the messages
+	lines          map[string]int64 // the lines of the messages
 	calls, outputs map[string]piece
 	callsAt        map[string]piece // calls whose own ids are lost, by the ids of their records
 	outputsFrom    map[string]piece // outputs that name no call, by the ids of the records with the calls
-	outputsAt      map[string]piece // those that the tool's own result tells, by the ids of their records
-	outputsIn      []toldLine       // those of them that only their places tell, in the order of the file
+	outputsAt      map[string]piece // outputs taken from the tool's own result, by the ids of their records
+	outputsIn      []toldLine       // the same without any id, in the order of the file: only their place shows whose they are
 	size           int
 }
 
@@ -86,7 +85,7 @@ func (c *Checker) salvage(rec *session.Record) {
 	}
 }
 
-// take keeps the block that some bytes begin with, and returns its length; 0 if they begin with none.
+// take keeps the block with which some bytes begin, and returns its length; 0 if they begin with none.
 func (p *pieces) take(raw []byte) int {
 	var b piece
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -113,13 +112,13 @@ func (p *pieces) take(raw []byte) int {
 	return size
 }
 
-// sound says whether a value is what a client reads as it stands: a piece is put back so.
+// sound says whether a client can read a value as it stands, because a piece is restored unchanged.
 func sound(value []byte) bool {
 	v := shape.ScanOne(value, make([]jsonl.Span, fieldCount))
 	return v.Fault == jsonl.None && v.Surrogate < 0
 }
 
-// promptIn is what was asked by the prompt whose record a line was, if its words are still whole.
+// promptIn is the text of the prompt whose record a line was, if it is still whole.
 func promptIn(raw []byte) (words string, ok bool) {
 	for _, start := range []string{`"message":{"role":"user","content":"`, `"message":{"role":"user","content":[{"type":"text","text":"`} {
 		at := bytes.Index(raw, []byte(start))
@@ -135,8 +134,8 @@ func promptIn(raw []byte) (words string, ok bool) {
 	return "", false
 }
 
-// messageIn is the record that a line was, as far as a client needs it, if its message and its id are whole and nothing between
-// them was hit: else they may be of two records.
+// messageIn is the record that a line was, with what a client needs of it. The message and the id must be whole, and nothing
+// between them may be damaged: otherwise they may be of two records.
 func messageIn(raw []byte) (m made, ok bool) {
 	const key = `"message":`
 	at := bytes.Index(raw, []byte(key+"{"))
@@ -180,12 +179,12 @@ func messageIn(raw []byte) (m made, ok bool) {
 	return m, true
 }
 
-// wholeMembers says whether some bytes are members of an object, one behind the other.
+// wholeMembers says whether some bytes are a list of whole members of an object.
 func wholeMembers(raw []byte) bool {
 	return json.Valid(append(append([]byte("{"), raw...), '}'))
 }
 
-// textMember is the text of the first member of a name from a place on, and where it ends.
+// textMember is the text of the first member with a key, from an offset on, and where it ends.
 func textMember(raw []byte, from int, key string) (value string, end int) {
 	start := []byte(`"` + key + `":"`)
 	at := bytes.Index(raw[from:], start)

@@ -17,33 +17,33 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// proof is what a session tells of the requests that its client sent: for each message the SHA-256 of its canonical JSON.
-// From 2.1.300 or so on; files of older versions have none.
+// proof is what a session records of the requests that its client sent: for each message, the SHA-256 of its canonical JSON.
+// Clients from about 2.1.300 on write these records.
 type proof struct {
-	sent    map[digest]struct{} // of the messages that were sent
-	answers map[string]*answer  // with thinking, by the message's id
-	resent  map[*node]*resent   // by the summaries of compactions
-	open    *resent             // of the last summary, until a request was made
-	at      []session.Pos       // of the requests
-	whole   []finding.Ref       // the requests that repeat no other: the first of each client
-	told    map[digest]struct{} // the thinking of answers that were sent otherwise than they stand here
+	sent    map[digest]struct{} // the hashes of all messages that were sent
+	answers map[string]*answer  // the answers that begin with thinking, by the message's id
+	resent  map[*node]*resent   // the first request after each compaction, by its summary
+	open    *resent             // that of the last summary, until a request follows
+	at      []session.Pos       // where the requests are recorded
+	whole   []finding.Ref       // the requests that are recorded in full: the first of each client
+	told    map[digest]struct{} // the thinking of answers that the client sent in another form than is in the file
 }
 
-// answer is the hashes of an answer with thinking, of all of it and without its thinking, while its records come.
+// answer hashes an answer that begins with thinking while its records come: all of it, and without its thinking.
 type answer struct {
 	whole, bare hash.Hash
-	blocks      [2]int // so far
+	blocks      [2]int // how many blocks were hashed, of each
 	thinks      *node  // the first record with thinking
-	first       digest // of that thinking
+	first       digest // the hash of that thinking
 	end         session.Pos
-	odd         bool // something of it can't be read, is no list of blocks, or was put there by a repair
+	odd         bool // a part of it can't be read, is not a list of blocks, or was written by a repair
 	model       string
 }
 
-// digest is a SHA-256, as a client names a message.
+// digest is a SHA-256 by which a client names a message.
 type digest [sha256.Size]byte
 
-// digestOf reads a hash from the file; one that is none stands for itself, and for no message.
+// digestOf reads a hash from the file. For text that is not a hash it returns a digest that no message has.
 func digestOf(hash []byte) (d digest) {
 	if len(hash) == hex.EncodedLen(len(d)) {
 		if _, err := hex.Decode(d[:], hash); err == nil {
@@ -57,7 +57,7 @@ func newProof() proof {
 	return proof{sent: map[digest]struct{}{}, answers: map[string]*answer{}, resent: map[*node]*resent{}, told: map[digest]struct{}{}}
 }
 
-// answer takes a record of an answer into account whose first record holds thinking.
+// answer takes a record of an answer whose first record begins with thinking.
 func (p *proof) answer(n *node, content, model []byte) {
 	if n.role != roleAssistant || n.side || n.msg == "" || n.synthetic || len(p.sent) == 0 {
 		return
@@ -87,7 +87,7 @@ func (p *proof) answer(n *node, content, model []byte) {
 	})
 }
 
-// add appends a block to what is hashed: 0 the whole answer, 1 what it says beside its thinking.
+// add hashes a block: as a part of the whole answer (0), or of the answer without its thinking (1).
 func (a *answer) add(which int, block []byte) {
 	h, lead := a.whole, ","
 	if which == 1 {
@@ -101,8 +101,8 @@ func (a *answer) add(which int, block []byte) {
 	h.Write(block)
 }
 
-// sentAs says whether an answer was sent as it stands in the file, with or without its thinking, or its thinking was, beside
-// calls that the client has changed.
+// sentAs says whether an answer was sent as it is in the file, with or without its thinking, or at least its thinking was,
+// beside calls that the client has changed.
 func (p *proof) sentAs(a *answer) bool {
 	if _, ok := p.told[a.first]; ok {
 		return true
@@ -116,8 +116,8 @@ func (p *proof) sentAs(a *answer) bool {
 	return false
 }
 
-// thinking reports thinking that is not what the client has sent before: its signature does not fit it any more. Only an
-// answer behind which its own client made a request tells that.
+// thinking reports thinking that differs from what the client has sent before, so that its signature does not fit any more.
+// This can be judged only if the answer's own client has made a request after it.
 func (c *Checker) thinking() {
 	if len(c.proof.answers) == 0 {
 		return
@@ -145,9 +145,8 @@ func (c *Checker) thinking() {
 	}
 }
 
-// sentBehind says whether a client that goes on behind an answer has made a request, which held the answer then. Where two
-// clients share the session the one that made it may be the other: nobody can tell which of two requests an answer
-// belongs to.
+// sentBehind says whether the client that went on after an answer made a request, which then must hold the answer. If two
+// clients share the session, the request may be the other's, and it can't be known to which of two requests an answer belongs.
 func (c *Checker) sentBehind(a *answer) bool {
 	asked := c.spokenBefore(a.thinks)
 	if asked == nil || c.proof.between(asked.pos(), a.thinks.pos()) > 1 {
@@ -161,7 +160,7 @@ func (c *Checker) sentBehind(a *answer) bool {
 	return false
 }
 
-// spokenBefore is the message that a record follows by its parent's id, past what is none; nil if it is not found.
+// spokenBefore is the nearest message above a record, by the ids that the records name; nil if it is not found.
 func (c *Checker) spokenBefore(n *node) *node {
 	p := c.ids.get(n.parent)
 	for steps := 0; p != nil && !p.hasMessage(); steps++ {
@@ -173,15 +172,15 @@ func (c *Checker) spokenBefore(n *node) *node {
 	return p
 }
 
-// between is how many requests were made behind one place of the file and before another.
+// between is how many requests were made after one place of the file and before another.
 func (p *proof) between(after, until session.Pos) int {
 	first := sort.Search(len(p.at), func(i int) bool { return after.Less(p.at[i]) })
 	return sort.Search(len(p.at), func(i int) bool { return !p.at[i].Less(until) }) - first
 }
 
-// partLost says whether a part of an answer may be lost, so that what is left of it never was a message of its own: it only
-// thinks, or from it to the next that is said a parent is missing, or a line that can't be read stands between. So it is where
-// a part stands twice, or in front of what it follows.
+// partLost says whether a part of an answer may be lost, so that the rest was never sent as a message. That may be if the rest
+// is only thinking; if, from it to the next message, a parent is missing or a line is unreadable; or if a part of it is there
+// twice, or in front of its parent.
 func (c *Checker) partLost(a *answer) bool {
 	ofIt := func(n *node) bool { return n.msg == a.thinks.msg }
 	if a.blocks[1] == 0 || slices.ContainsFunc(c.nodes[max(0, a.thinks.index-maxSiblings):a.thinks.index], ofIt) {
@@ -200,7 +199,7 @@ func (c *Checker) partLost(a *answer) bool {
 	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.pos().Less(p) && p.Less(after) })
 }
 
-// blob takes a message into account that was kept whole, and the words of a prompt in it, "" for none.
+// blob takes a message that the client has recorded whole. words are those of a prompt in it, "" if there is none.
 func (p *proof) blob(rec *session.Record, words string) {
 	p.note(text(rec, fieldHash))
 	if p.open != nil && words != "" {
@@ -209,8 +208,8 @@ func (p *proof) blob(rec *session.Record, words string) {
 	p.tellThinking(field(rec, fieldMessage))
 }
 
-// tellThinking notes the thinking of an answer that the client keeps as it sent it, because it stands otherwise in the file: 2.1.330
-// sends a call of Task as one of Agent (measured).
+// tellThinking keeps the thinking of an answer that the client has recorded as it sent it, because it differs from what is in
+// the file: 2.1.330 sends a call of Task as one of Agent (measured).
 func (p *proof) tellThinking(message []byte) {
 	if !bytes.Contains(message, []byte(`"thinking"`)) {
 		return
@@ -228,7 +227,7 @@ func (p *proof) request(rec *session.Record) {
 		p.whole = append(p.whole, finding.RefOf(rec))
 		p.resend(rec)
 	}
-	for list := field(rec, fieldTail); ; { // of hashes: nothing else in it is looked for
+	for list := field(rec, fieldTail); ; { // a list of hashes: find all quoted strings
 		_, from, more := bytes.Cut(list, []byte(`"`))
 		hash, behind, whole := bytes.Cut(from, []byte(`"`))
 		if !more || !whole {
@@ -254,14 +253,14 @@ func (p *proof) proves(role string, content []byte) bool {
 	return ok
 }
 
-// messageHash is the hash by which the client names a message, as it writes it.
+// messageHash is the hash by which the client names a message, in hexadecimal as the client writes it.
 func messageHash(role string, content []byte) string {
 	d := digestOfMessage(role, content)
 	return hex.EncodeToString(d[:])
 }
 
-// digestOfMessage is the hash by which the client names a message: that of its canonical JSON has sorted keys, no spaces, a list of
-// blocks for content, and no cache_control.
+// digestOfMessage is the hash by which the client names a message: that of its canonical JSON, with sorted keys, no spaces, a
+// list of blocks as content, and no cache_control.
 func digestOfMessage(role string, content []byte) digest {
 	v := gjson.ParseBytes(content)
 	out := []byte(`{"content":`)
@@ -317,7 +316,7 @@ func appendObject(out []byte, v gjson.Result) []byte {
 	return append(out, '}')
 }
 
-// promptOfBlob returns the user's own words from a message that the client kept: what stands in it beside reminders.
+// promptOfBlob returns the user's own words from a message that the client has recorded whole: what it holds beside reminders.
 func promptOfBlob(message []byte) (string, bool) {
 	v := gjson.ParseBytes(message)
 	if v.Get("role").String() != "user" {

@@ -8,11 +8,11 @@ import (
 
 const (
 	provedWords = ", proved by the hash of the request"
-	maxPlaces   = 16 // in a message, at which a block is tried
+	maxPlaces   = 16 // how many places of a message a block is tried at
 )
 
-// provedAmong is words for the report if the client has sent a message that the blocks of some records make together with
-// one more, at whatever place of them; "" if that can't be told. Thinking is tried with and without.
+// provedAmong is words for the report if the client has sent a message that consists of the blocks of some records and one more
+// block, in whatever place; "" if that can't be shown. It is tried with and without thinking.
 func (c *Checker) provedAmong(role string, records []*node, block object) string {
 	if len(c.proof.sent) == 0 || c.opts.Beside == nil || len(records) > maxPlaces {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// restored puts a lost record back from a fork or a copy of the session; false if none has it.
+// restored restores a lost record from a fork or a copy of the session, or from an unreadable line; false if none has it.
 func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	n, line, source := c.elsewhere(id)
 	if n == nil {
@@ -19,8 +19,8 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	return true
 }
 
-// elsewhere is a record as an unreadable line of the file still tells it, or a fork or a copy of the session has it, with its
-// line and words for where that is; nil if none has, or if it says nothing there: it would be taken out again.
+// elsewhere finds a lost record in an unreadable line, or in a fork or a copy of the session. It returns the record's line, and
+// words that say where it was. n is nil if there is none, or if it is empty there, too: then it would be removed again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	if m, ok := c.pieces.messages[id]; ok {
 		line = m.json(c.beside)
@@ -41,15 +41,15 @@ func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	return n, line, source
 }
 
-// underAnotherID says whether a record of another file stands in this one under another id: it is not lost.
+// underAnotherID says whether a record of another file is in this one under another id, so that it is not lost.
 func (c *Checker) underAnotherID(n *node) bool {
 	return n.hasMessage() && slices.ContainsFunc(c.nodes, func(m *node) bool {
 		return m.message == n.message && m.when == n.when && m.uuid != "" && m.uuid != n.uuid
 	})
 }
 
-// wholeAgain takes the whole of records that were cut from a fork or a copy of the session, where one has them: they tell
-// their id, what follows does, or the session is said to end with them.
+// wholeAgain replaces records that were cut off by the whole ones, if a fork or a copy of the session has them. They are found
+// by their id if it is left, by the missing id that fits, or as the recorded end of the session.
 func (c *Checker) wholeAgain() {
 	if len(c.cut) == 0 || c.opts.Beside == nil || c.Amend == nil {
 		return
@@ -63,9 +63,9 @@ func (c *Checker) wholeAgain() {
 		m, line, source := c.elsewhere(cmp.Or(n.uuid, c.wanted(i, missing), c.leaf))
 		switch {
 		case m == nil || m.side || len(m.faults) > 0 || n.parent != m.parent || n.msg != m.msg:
-			continue // it is another record, or not whole there either
+			continue // it is a different record, or not whole there either
 		case n.parent != "" && c.ids.get(n.parent) == nil || c.ids.get(m.uuid) != nil && c.ids.get(m.uuid) != n:
-			continue // its line is to be changed, or it stands here already
+			continue // its line would have to be changed, or the record is in this file already
 		}
 		delete(missing, m.uuid)
 		m.place, m.index, m.number, m.mended = n.place, i, n.number, true
@@ -82,8 +82,8 @@ func (c *Checker) wholeAgain() {
 	}
 }
 
-// putBack puts a record of another file into the tree, in front of or behind the record beside it in this one. It hangs on
-// what it hung on there; where that is not here, on parent.
+// putBack inserts a record of another file in front of or behind the record beside it. It keeps its parent; if that is not in
+// this file, it is hung on the given one.
 func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent, beside *node, op finding.Op) {
 	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
 	n.place, n.index, n.own().new = beside.place, beside.index, &made{parent: n.parent}
@@ -104,7 +104,7 @@ func (c *Checker) putBack(d *draft, n *node, line []byte, source string, parent,
 	d.Edits = append(d.Edits, finding.Edit{At: beside.pos(), Op: op, New: finding.Content{Literal: line}})
 }
 
-// insert puts a record of hist's own into the tree, in front of or behind the record beside it in the file.
+// insert inserts a record that hist has written in front of or behind the record beside it.
 func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	n := &node{
 		place: beside.place, words: &words{typ: m.typ}, uuid: m.uuid, parent: m.parent, when: m.when, source: m.source,
@@ -137,7 +137,7 @@ func (c *Checker) insert(d *draft, m made, beside *node, op finding.Op) *node {
 	return n
 }
 
-// grow makes a record that is not in the file a part of the tree: it hangs on its parent.
+// grow adds a record that is not in the file to the tree, as a child of its parent.
 func (c *Checker) grow(n *node) {
 	n.number = c.numbers
 	c.numbers++
@@ -148,8 +148,8 @@ func (c *Checker) grow(n *node) {
 	c.added = append(c.added, n)
 }
 
-// lostBeside puts back what records hang on that nothing but another session of the folder tells of: words of an answer, or
-// what the client adds to a prompt. It says whether one has it.
+// lostBeside restores the missing parent of some records from another session of the folder, if nothing else shows what it was:
+// words of an answer, or what the client adds to a prompt. It says whether one was found.
 func (c *Checker) lostBeside(id string, children []*node) bool {
 	n := children[0]
 	p := c.before(n)
@@ -171,7 +171,7 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 	return true
 }
 
-// filledBeside replaces a message that says nothing by what a fork or a copy of the session has under its id; false if none has it.
+// filledBeside replaces an empty message by what a fork or a copy of the session has under its id; false if none has it.
 func (c *Checker) filledBeside(n *node, d *draft) bool {
 	if !c.chosen(d) || n.uuid == "" {
 		return false
@@ -189,8 +189,8 @@ func (c *Checker) filledBeside(n *node, d *draft) bool {
 	return true
 }
 
-// lostEnd puts the record back that the session is said to end with, if another session of the folder has it, or an unreadable
-// line, and it hangs on one of this file on which nothing else hangs.
+// lostEnd restores the record that is recorded as the session's end, if another session of the folder or an unreadable line has
+// it, and its parent is in this file and has no children.
 func (c *Checker) lostEnd() bool {
 	last := c.nodes[len(c.nodes)-1]
 	d := &draft{about: last, always: true, Finding: finding.Finding{
@@ -205,7 +205,7 @@ func (c *Checker) lostEnd() bool {
 		return false
 	}
 	up := c.ids.get(n.parent)
-	if n.parent == "" && source == pieceSource { // that part of its line is gone
+	if n.parent == "" && source == pieceSource { // the parent's id is in the damaged part of the line
 		up = last
 	}
 	if up == nil || up.first != nil || up.side {
@@ -216,14 +216,14 @@ func (c *Checker) lostEnd() bool {
 	return true
 }
 
-// calledBefore says whether a record of another file is a call that stands in this one, word for word: it would be taken out
+// calledBefore says whether a record of another file is a call that is in this file, too, word for word: it would be removed
 // again.
 func (c *Checker) calledBefore(n *node) bool {
 	return len(n.blocks) == 1 && n.calls() && slices.ContainsFunc(c.nodes, func(m *node) bool { return !m.side && m.message == n.message })
 }
 
-// answeredBeside puts the output of a call back that another session of the folder has, in front of the first one of the
-// same answer that is newer, else behind last. Nothing names it: it is found by its call.
+// answeredBeside restores the output of a call from another session of the folder, in front of the answer's first newer output,
+// or else behind last. No record names it: it is found by its call.
 func (c *Checker) answeredBeside(d *draft, call *node, callID string, last *node) *node {
 	if c.opts.Beside == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// span is a jsonl.Span in half the room: no line is longer than an int32 counts.
+// span is a jsonl.Span in half the memory: no line is longer than an int32 can count.
 type span struct{ start, end int32 }
 
 func spanOf(s jsonl.Span) span { return span{int32(s.Start), int32(s.End)} }
@@ -17,10 +17,10 @@ func spanOf(s jsonl.Span) span { return span{int32(s.Start), int32(s.End)} }
 func (s span) from() int { return int(s.start) }
 func (s span) to() int   { return int(s.end) }
 
-// in is the span as others have it.
+// in converts it back.
 func (s span) in() jsonl.Span { return jsonl.Span{Start: int(s.start), End: int(s.end)} }
 
-// place is where a record stands in the file.
+// place is where a record is in the file.
 type place struct {
 	line, offset, size int64
 	part               int32
@@ -34,7 +34,7 @@ func (p *place) pos() session.Pos { return session.Pos{Line: p.line, Part: int(p
 // ref is the place as findings name it.
 func (p *place) ref() finding.Ref { return finding.Ref{Pos: p.pos(), Offset: p.offset, Size: p.size} }
 
-// words are what a record says of its kind, mostly in the same words as others.
+// words are the short texts of a record that many records have in common.
 type words struct {
 	typ        string // as it stands there
 	version    string
@@ -42,7 +42,7 @@ type words struct {
 	stop       string // why the model stopped, as it stands there
 }
 
-// vocabulary is the words of the newest kinds of records, so that those are kept once.
+// vocabulary stores the words of the newest kinds of records, so that each is kept only once.
 type vocabulary struct {
 	kinds  [16]*words
 	oldest int
@@ -64,31 +64,31 @@ func (v *vocabulary) of(rec *session.Record) *words {
 	return w
 }
 
-// rare is what few records have. It is read as the node's own; who writes it asks for own first.
+// rare are members that few records have. Read them as the node's own, but call own before you write one.
 type rare struct {
 	ref2      string // logicalParentUuid of a boundary
 	faults    []fault
 	pictures  int                 // images in the message
 	wide      []picture           // those of them that are too wide among many
 	served    []served            // calls and outputs of the API's own servers
-	keeps     []keptRecord        // what a compaction's mark says that it kept
-	rebuilt   *rebuilt            // what the result tells of its call, where that may be needed
-	renamed   *string             // the parent as it stands in the file, where the record names another now
-	moves     []move              // where it was hung, and for which findings
+	keeps     []keptRecord        // the messages that a compaction's mark names as kept
+	rebuilt   *rebuilt            // what the structured result shows of the call, if that may be needed
+	renamed   *string             // the parent's id in the file, if the record names another now
+	moves     []move              // its changes of parent, and for which findings
 	named     *draft              // the finding that gives it another id
-	dropped   *draft              // the finding that takes it out
-	byID      map[string][]*block // of very many blocks
+	dropped   *draft              // the finding that removes it
+	byID      map[string][]*block // the blocks by id, if there are very many
 	emptySpan jsonl.Span          // the content of a message with no words in it
-	contentAt int                 // where the content of a message that has none would begin; 0 if it has
-	new       *made               // the record is hist's own
+	contentAt int                 // where content would have to be inserted if the message has none; otherwise 0
+	new       *made               // set if hist wrote the record
 	edit      placed
 	clock     placed // of the time that it was given
 }
 
-// nothing is the rare of all records that have nothing of it. Nobody writes it.
+// nothing is the rare of all records that have no such member. It must not be written to.
 var nothing = &rare{}
 
-// own is the rare of a record, to be written.
+// own returns a record's rare members, to be written.
 func (n *node) own() *rare {
 	if n.rare == nothing {
 		n.rare = &rare{}
@@ -105,7 +105,7 @@ func (n *node) callParent(id string) {
 	n.parent = id
 }
 
-// parentWas is the parent as it stands in the file.
+// parentWas is the id of the record's parent in the file.
 func (n *node) parentWas() string {
 	if n.renamed != nil {
 		return *n.renamed
@@ -113,7 +113,7 @@ func (n *node) parentWas() string {
 	return n.parent
 }
 
-// placed is where the edit stands that inserts a record of hist's own.
+// placed is where the edit is that inserts a record which hist wrote.
 type placed struct {
 	in *draft
 	at int

@@ -4,15 +4,15 @@ import (
 	"slices"
 )
 
-// hung is what a record hangs on once all is mended.
+// hung is the parent of a record once all is mended.
 func hung(n *node) *node { return n.up }
 
 // nodeSet is a set of records.
 type nodeSet struct {
 	in   []bool // by the records' numbers
 	list []*node
-	kept []*node // those of them that are sent only because a compaction has kept them
-	// round: the way up led back to itself
+	kept []*node // the records that are sent only because a compaction has kept them
+	// the way up from the tip led back to itself
 	round bool
 }
 
@@ -25,8 +25,8 @@ func (s *nodeSet) add(n *node) {
 	}
 }
 
-// reach are the records that the newest client sends when it begins at a tip: its path, what belongs to the answers on it,
-// and what compactions on it have kept.
+// reach are the records that the newest client sends if it begins at a tip: the way up, everything that belongs to the answers
+// on it, and what compactions on it have kept.
 func (c *Checker) reach(tip *node, up func(*node) *node, keeps func(*node) []*node, all []*node) *nodeSet {
 	sent := &nodeSet{in: make([]bool, c.numbers), list: make([]*node, 0, len(all))}
 	var kept []*node
@@ -61,7 +61,7 @@ func addAnswers(sent *nodeSet, all []*node) {
 		return
 	}
 	answers := make(map[string]bool, len(sent.list)/4)
-	known := "" // the answer of the record before
+	known := "" // the answer that was added last
 	for _, n := range sent.list {
 		if n.role == roleAssistant && n.msg != "" && n.msg != known && !n.filler && !n.synthetic {
 			known = n.msg
@@ -102,7 +102,7 @@ func (c *Checker) hungKept(mark *node) []*node {
 	return list
 }
 
-// sentNow are the records that are sent with the tree as it is now, made anew only if anything was changed.
+// sentNow are the records that are sent with the tree as it is now. It is computed anew only if something has changed.
 func (c *Checker) sentNow() *nodeSet {
 	now := state{c.leaf, len(c.found), c.changes}
 	if c.current != nil && c.currentAt == now {
@@ -116,7 +116,7 @@ func (c *Checker) sentNow() *nodeSet {
 	return c.current
 }
 
-// state is what the records that are sent hang on: each change of the tree is counted.
+// state identifies a version of the tree: each change is counted.
 type state struct {
 	leaf           string
 	found, changes int
@@ -137,7 +137,7 @@ func (c *Checker) sentAfter() *nodeSet {
 	return sent
 }
 
-// count is how many content blocks the records hold that are sent.
+// count is how many content blocks are sent.
 func count(sent *nodeSet) (blocks int64) {
 	for _, n := range sent.list {
 		if n.sent() && !n.filler && n.dropped == nil {

@@ -52,13 +52,13 @@ func rebuild(raw []byte) *rebuilt {
 	return &rebuilt{lostToolName, object{"note": lostInput}, false}
 }
 
-// callFrom is what is known of the call that a record answers.
+// callFrom is what is known of the call whose output a record is.
 func (c *Checker) callFrom(result *node) (name string, input object, known bool) {
 	r := result.rebuilt
 	if r == nil {
 		return lostToolName, object{"note": lostInput}, false
 	}
-	if r.name == "Edit" && c.written != "" && before(c.written, "2.1.0") { // they did not say what was not asked for (up to 2.0.76, measured)
+	if r.name == "Edit" && c.written != "" && before(c.written, "2.1.0") { // these versions leave out what was not asked for (up to 2.0.76, measured)
 		if all, ok := r.input["replace_all"].(bool); ok && !all {
 			delete(r.input, "replace_all")
 		}
@@ -87,21 +87,21 @@ func parentCut(n *node, parent string) finding.Cut {
 	return cut
 }
 
-// move is one change of what a record hangs on.
+// move is one change of a record's parent.
 type move struct {
 	by       *draft
 	from, up *node
 }
 
-// relink adds the edits by which records hang on their new parents. A finding whose edits another one has made needless is
-// mended with that; one that is left without any edit has no fix.
+// relink adds the edits that give records their new parents. A finding whose edits another one has made unnecessary counts as
+// mended with that one; a finding that is left without any edit can't be fixed.
 func (c *Checker) relink() {
 	if len(c.found) == 0 {
 		return
 	}
 	for _, n := range c.added {
 		if up := c.anchor(n.up); up != n.new.parent && c.chosen(n.edit.in) {
-			n.reparent(up, c.beside) // what it was to hang on has left
+			n.reparent(up, c.beside) // its parent is gone or will not be written
 		}
 	}
 	overtaken := map[*draft]bool{}
@@ -124,7 +124,7 @@ func (c *Checker) relink() {
 	}
 }
 
-// reparent changes what a record of hist's own is to hang on, in its edit.
+// reparent changes the parent of a record that hist wrote, in its edit.
 func (n *node) reparent(up string, beside setting) {
 	n.new.parent = up
 	content := &n.edit.in.Edits[n.edit.at].New
@@ -135,7 +135,8 @@ func (n *node) reparent(up string, beside setting) {
 	}
 }
 
-// lastMove is the last one for the sake of a finding that will be mended; if there is none, of one that a client mends itself.
+// lastMove is the last move for a finding that will be mended; if there is none, the last one for a finding that the client
+// mends by itself.
 func (c *Checker) lastMove(n *node) *move {
 	var last *move
 	for i := range n.moves {
@@ -148,7 +149,7 @@ func (c *Checker) lastMove(n *node) *move {
 	return last
 }
 
-// anchor is the id of the nearest record, at or above one, that will be in the file under its id; "" if there is none.
+// anchor is the id of the nearest record, from p upwards, that will be in the file under its id; "" if there is none.
 func (c *Checker) anchor(p *node) string {
 	for p != nil && (p.new != nil && !c.chosen(p.edit.in) || p.named != nil && !c.chosen(p.named) || c.chosen(p.dropped)) {
 		p = p.up

@@ -2,18 +2,18 @@ package claude
 
 import "slices"
 
-// recordIDs finds records by their ids. Mostly each record has one of its own, and what names it stands closely behind it, or
-// is the end of the file: then no map is made.
+// recordIDs finds records by their ids. Usually each record has an id of its own, and what names it follows closely, or is the
+// end of the file: then no map is needed.
 type recordIDs struct {
-	set   idSet            // of all that came
-	nodes []*node          // in the order of the file; without a map each has an id of its own
+	set   idSet            // all ids so far
+	nodes []*node          // in the order of the file; as long as there is no map, each has an id of its own
 	byID  map[string]*node // nil until something farther away is asked for
 }
 
-// nearby is how many records are looked at before a map is made of all.
+// nearby is how many records are searched before a map of all is made.
 const nearby = 16
 
-// apart takes all records, of which each has an id, and says whether no two have the same.
+// apart sets the records, and says whether each has an id of its own.
 func (r *recordIDs) apart(nodes []*node) bool {
 	r.nodes = nodes
 	r.set.reserve(len(nodes))
@@ -26,7 +26,7 @@ func (r *recordIDs) apart(nodes []*node) bool {
 // get is the record with an id, nil if there is none.
 func (r *recordIDs) get(id string) *node { return r.before(len(r.nodes), id) }
 
-// before is get for an id that something names which stands at a place among the records.
+// before is get for an id that the record at an index names.
 func (r *recordIDs) before(at int, id string) *node {
 	if r.byID == nil {
 		for _, n := range slices.Backward(r.nodes[max(0, at-nearby):at]) {
@@ -42,7 +42,7 @@ func (r *recordIDs) before(at int, id string) *node {
 	return r.byID[id]
 }
 
-// put makes a record the one that has its id.
+// put makes a record the one with its id.
 func (r *recordIDs) put(n *node) {
 	if r.byID == nil {
 		r.mapAll()
@@ -52,7 +52,7 @@ func (r *recordIDs) put(n *node) {
 
 func (r *recordIDs) mapAll() { r.byID = mapped(r.nodes).byID }
 
-// mapped is records by their ids, of those with one id the last.
+// mapped maps records by their ids; of several with one id, it keeps the last.
 func mapped(nodes []*node) *recordIDs {
 	byID := make(map[string]*node, len(nodes))
 	for _, n := range nodes {

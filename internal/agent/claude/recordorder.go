@@ -6,7 +6,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// order notes records that stand in front of their parents.
+// order reports records that stand in front of their parents.
 func (c *Checker) order() {
 	if c.newTarget() && c.some.keeps && c.inFrontOfMark() || !c.parentsBehind {
 		return
@@ -19,8 +19,8 @@ func (c *Checker) order() {
 	}
 }
 
-// inFrontOfMark reports records that hang on the last compaction and stand in front of its mark: 2.1.330 sends none of them
-// (measured; for versions up to 2.1.2 their place does not matter).
+// inFrontOfMark reports records that hang below the last compaction but stand in front of its mark in the file: 2.1.330 sends
+// none of them (measured; for versions up to 2.1.2 the place does not matter).
 func (c *Checker) inFrontOfMark() bool {
 	mark := c.tipOf(c.leaf)
 	tip, steps := mark, 0
@@ -34,7 +34,7 @@ func (c *Checker) inFrontOfMark() bool {
 	for n := tip; n != mark; n = n.up {
 		path = append(path, n)
 	}
-	first := path[len(path)-1] // it belongs behind the mark, as all the others
+	first := path[len(path)-1] // it must stand behind the mark, like all the others
 	late := first.index < mark.index
 	kept := map[*node]bool{}
 	for list, _ := keptBy(mark, &c.ids); len(list) > 0; list = list[1:] {
@@ -47,7 +47,7 @@ func (c *Checker) inFrontOfMark() bool {
 		}
 	}
 	if !late && !slices.ContainsFunc(early, func(n *node) bool { return n.sent() && !c.brought[n] }) {
-		return false // what was brought behind the mark is moved in the next pass
+		return false // records that were just moved below the mark in the tree are moved in the file by the next pass
 	}
 	d := c.add(&draft{about: path[0], always: true, Finding: finding.Finding{
 		Rule: ruleRecordOrder, Impact: finding.Loses, Fix: finding.Exact,
@@ -64,10 +64,10 @@ func (c *Checker) inFrontOfMark() bool {
 	if late {
 		move(mark, first, finding.Before)
 	}
-	places := make(map[*node]*node, len(early)) // behind which record each goes: a child behind the same as its parent
+	places := make(map[*node]*node, len(early)) // the record behind which each is put; a child goes to the same place as its parent
 	for _, n := range early {
 		beside := n.up
-		for beside.new != nil || places[beside] == nil && beside.index < min(mark.index, first.index) { // what was kept stays in front
+		for beside.new != nil || places[beside] == nil && beside.index < min(mark.index, first.index) { // kept messages stay in front of the mark
 			beside = beside.up
 		}
 		if place, ok := places[beside]; ok {
@@ -81,13 +81,13 @@ func (c *Checker) inFrontOfMark() bool {
 	return true
 }
 
-// changed says whether another finding changes a record, or what it hangs on: what is changed is not moved.
+// changed says whether another finding changes a record or its parent; such a record is not moved.
 func (n *node) changed() bool { return len(n.moves) > 0 || n.changedInside() }
 
 func (n *node) changedInside() bool { return len(n.faults) > 0 || n.dropped != nil || n.mended }
 
-// opening says whether nobody has answered yet where a record stands: the client may write the first prompt, and what it
-// adds to that, after the answer's first records (seen in 2.1.215, in a terminal).
+// opening says whether nobody has answered yet at this place: the client may write the first prompt, and what it adds to that,
+// after the first records of the answer (seen in 2.1.215, in a terminal).
 func opening(n *node) bool {
 	for steps := 0; n != nil && steps < maxOpening; steps++ {
 		if n.role == roleAssistant || n.role == roleResult {
@@ -98,8 +98,8 @@ func opening(n *node) bool {
 	return n == nil
 }
 
-// addedLate says whether only what the client adds to a prompt stands behind the answer's first record: it may write that
-// later, when a session is resumed (seen in 2.1.300, in a terminal).
+// addedLate says whether only what the client adds to a prompt stands behind the answer's first record: when it resumes a
+// session, it may write that late (seen in 2.1.300, in a terminal).
 func addedLate(n *node) bool {
 	p := n.up
 	for steps := 0; p != nil && p.attachment != "" && steps < maxOpening; steps++ {
@@ -108,5 +108,5 @@ func addedLate(n *node) bool {
 	return p != nil && p != n.up && p.isPrompt() && p.index < n.index
 }
 
-// maxOpening is how many records the client adds to a first prompt at most.
+// maxOpening is the most records that the client adds to a first prompt.
 const maxOpening = 64

@@ -7,11 +7,11 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// A client may write a whole conversation again behind itself, under new ids and from a root of its own, and go on from
-// there (2.0.29 does, when it takes up a session whose first prompt holds an image). Nothing is lost by that.
+// A client may write a whole conversation again at the end of the file, under new ids and from a root of its own, and go on
+// from there (2.0.29 does so when it resumes a session whose first prompt holds an image). Nothing is lost by that.
 
-// replays says whether a record without a parent begins such a copy: the first answer below it was given before, word for
-// word, by another record. The records of the copy are marked.
+// replays says whether a record without a parent begins such a copy: the first answer below it repeats an earlier record's,
+// word for word. It marks the records of the copy.
 func (c *Checker) replays(n *node) bool {
 	if n.role != roleUser {
 		return false
@@ -57,9 +57,9 @@ func (c *Checker) answeredBefore(n *node) bool {
 	return c.firstAnswer != nil && c.firstAnswer.index < n.index
 }
 
-// repeatedEnd reports copies of older records behind the end of a conversation: a client that was ended while it wrote the
-// history again, as some do for a compaction, leaves them as the last of the file. Where no last-prompt record names another
-// end, or a copied one does, the client begins at the last copy, and sends nothing of what came behind the first (2.1.330, measured); versions up to
+// repeatedEnd reports copies of older records behind the end of a conversation. A client leaves them if it is ended while it
+// writes the history again, as some do for a compaction. If no last-prompt record names another end, or if a copied one does,
+// the client begins at the last copy, and sends nothing of what followed the originals (2.1.330, measured). Versions up to
 // 2.1.2 begin at what was written behind the copies, if that hangs on one.
 func (c *Checker) repeatedEnd() {
 	if c.repeated == nil || c.opts.Live {
@@ -87,7 +87,7 @@ func (c *Checker) repeatedEnd() {
 	}
 }
 
-// tipAmongCopies is the record that the newest client begins at because copies stand behind the end, nil if there is none.
+// tipAmongCopies is the record at which the newest client begins because of the copies; nil if they change nothing.
 func (c *Checker) tipAmongCopies() *node {
 	if leaf := c.ids.get(c.leaf); leaf != nil && leaf.dropped == nil && saysAnything(leaf, hung) {
 		return goesOn(leaf, answerHead(leaf, hung), c.lastLinkOrCopy())
@@ -102,8 +102,8 @@ func (c *Checker) tipAmongCopies() *node {
 	return c.newestBelow(last)
 }
 
-// lastLinkOrCopy is the last record that the newest client may begin at, or the one whose copy stands behind all others. An output off
-// the path is one of these if its copy stands behind all that hangs on its call, too (measured).
+// lastLinkOrCopy is the record that the newest client may begin at and that comes last in the file, counting copies. An output off
+// the path is such a record if its copy comes after everything else that hangs on its call (measured).
 func (c *Checker) lastLinkOrCopy() (last *node) {
 	newest := map[*node]session.Pos{} // where the last of what hangs on a record stands
 	for _, n := range c.nodes {
@@ -122,7 +122,7 @@ func (c *Checker) lastLinkOrCopy() (last *node) {
 	return last
 }
 
-// lastPlace is where a record, or its last copy, stands.
+// lastPlace is the place of a record's last copy, or of the record itself.
 func (c *Checker) lastPlace(n *node) session.Pos {
 	if copies := c.copies[n.pos()]; len(copies) > 0 {
 		return copies[len(copies)-1]
@@ -130,7 +130,7 @@ func (c *Checker) lastPlace(n *node) session.Pos {
 	return n.pos()
 }
 
-// lastCopied is the record with a message whose copy stands behind all others; nil if one that is no copy does.
+// lastCopied is the message whose copy is the last message of the file; nil if that is not a copy.
 func (c *Checker) lastCopied() (last *node) {
 	var at session.Pos
 	for _, n := range c.nodes {

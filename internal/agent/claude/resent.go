@@ -10,13 +10,13 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// resent is the first request behind a compaction: it holds the summary, what was kept, and what came next.
+// resent is the first request after a compaction: it holds the summary, what was kept, and what came next.
 type resent struct {
-	hashes []string          // of its messages
-	words  map[string]string // of the prompts among them, with what the client has added around them, by hash
+	hashes []string          // the hashes of its messages
+	words  map[string]string // the words of the prompts among them, by the hash of the whole message
 }
 
-// compaction begins to look for the request behind a summary.
+// compaction begins to wait for the first request after a summary.
 func (p *proof) compaction(n *node) {
 	if n.summary && !n.side {
 		p.open = &resent{words: map[string]string{}}
@@ -24,7 +24,7 @@ func (p *proof) compaction(n *node) {
 	}
 }
 
-// resend notes a request that repeats no other, if it is the one behind a summary.
+// resend takes a request that is recorded in full, if it is the one that compaction waits for.
 func (p *proof) resend(rec *session.Record) {
 	if p.open == nil {
 		return
@@ -36,16 +36,16 @@ func (p *proof) resend(rec *session.Record) {
 	p.open = nil
 }
 
-// resentBehind are the records in front of a compaction, up to the last one, that the request behind its summary held again,
-// in the order of the file; the last alone where no hash tells that. A prompt is known by its words, too. An answer is kept
-// with the outputs of its calls.
+// resentBehind are the records from before a compaction, up to last, that the request after its summary held again, in the
+// order of the file. If no hash shows that, it is last alone. A prompt is recognised by its words, too. An answer is kept
+// together with the outputs of its calls.
 func (c *Checker) resentBehind(summary, last *node) []*node {
 	r := c.proof.resent[summary]
 	if r == nil || len(r.hashes) == 0 || c.opts.Beside == nil {
 		return []*node{last}
 	}
 	var kept []*node
-	until := len(r.hashes) // from here on they belong to what stands behind
+	until := len(r.hashes) // the hashes from here on are taken by later records
 	find := func(fits func(hash string) bool) bool {
 		for k := until - 1; k >= 0; k-- {
 			if fits(r.hashes[k]) {
@@ -85,10 +85,10 @@ func (c *Checker) resentBehind(summary, last *node) []*node {
 	return slices.Compact(kept)
 }
 
-// leftOut says whether a branch was left out on purpose: it stood in the file, and a last-prompt record named it as the end,
-// when a client began with the prompt that was written behind it, and the first request of that client holds none of its
-// answers. --resume-session-at does that, and notes nothing else of it (2.1.330, measured). A branch that nothing named was
-// another client's, which this one did not see. Where the request can't be read again, as in a pipe, it is taken to hold none.
+// leftOut says whether a branch was left out on purpose, as --resume-session-at does without recording it (2.1.330, measured):
+// the branch was in the file, and a last-prompt record had named it as the end, when a client began with the prompt behind it,
+// and that client's first request holds none of the branch's answers. A branch that was never named was another client's, which
+// this one did not see. If the request can't be read again, as in a pipe, it is taken to hold none.
 func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	answer := t.forks[winner].winner
 	if end.index > winner.index || answer == nil || winner.when != 0 && end.when > winner.when {
@@ -116,7 +116,7 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 			says := c.saysIn(&resent{}, n.role, c.answerRecords(n.msg, n.index))
 			for h := range held {
 				if says(h) {
-					return false // its link is broken: the client has sent it
+					return false // the client has sent it, so its link must have been broken later
 				}
 			}
 		}
@@ -127,7 +127,8 @@ func (c *Checker) leftOut(t *trunk, winner, head, end *node) bool {
 	return false
 }
 
-// saysIn says of a hash whether it is that of the message which some records make together, with or without its thinking.
+// saysIn returns a function that says whether a hash is that of the message which some records make together, with or without
+// thinking.
 func (c *Checker) saysIn(r *resent, role role, list []*node) func(hash string) bool {
 	all, bare := []byte{'['}, []byte{'['}
 	words := ""

@@ -10,8 +10,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// rest is the end of a record whose beginning was hit: from some member on, of the record's message or of the last block of it, all is
-// whole.
+// rest is the end of a record whose beginning was damaged: everything from some member on, of the record's message or of its
+// last block, is whole.
 type rest struct {
 	Type    string `json:"type"`
 	UUID    string `json:"uuid"`
@@ -27,7 +27,7 @@ type rest struct {
 	Error   bool `json:"isApiErrorMessage"`
 }
 
-// restStarts are where a rest may begin, and what stood in front of that in a whole record.
+// restStarts are the members at which a rest may begin, and what stands in front of them in a whole record.
 var restStarts = []struct{ member, front string }{
 	{`"content":[{"`, `{"message":{`},
 	{`"content":"`, `{"message":{`},
@@ -43,7 +43,7 @@ var restStarts = []struct{ member, front string }{
 
 const inBlock = `{"message":{"content":[{`
 
-// restOf is what is left of a record behind the place where it was hit; false if that holds nothing that was said, or not the id.
+// restOf is the rest of a record in an unreadable line; false if there is none that holds an id and content.
 func restOf(raw []byte) (r rest, ok bool) {
 	raw = bytes.TrimRight(raw, "\r\n\x00")
 	tries := 0
@@ -60,7 +60,7 @@ func restOf(raw []byte) (r rest, ok bool) {
 			if !sound(whole) || json.Unmarshal(whole, &r) != nil || r.UUID == "" || len(r.Message.Content) == 0 {
 				continue
 			}
-			if r.Type == "" { // it stood in front of the message up to 1.0.17
+			if r.Type == "" { // up to 1.0.17 the type stands in front of the message
 				if r.Type = "user"; r.Message.Stop != nil || len(r.Message.Usage) > 0 {
 					r.Type = "assistant"
 				}
@@ -71,7 +71,7 @@ func restOf(raw []byte) (r rest, ok bool) {
 	return r, false
 }
 
-// takeRest keeps what the rest of a record tells: a message, or a call or an output that lacks its id.
+// takeRest keeps what a rest holds: a message, or a call or an output without its id.
 func (p *pieces) takeRest(r rest, line int64, size int) {
 	content, ok := p.completed(r)
 	if !ok {
@@ -93,8 +93,8 @@ func (p *pieces) takeRest(r rest, line int64, size int) {
 	p.keep(m, line, size)
 }
 
-// completed is the content of a message of which the first block may lack its beginning. What can only be placed by the ids of
-// other records is kept apart.
+// completed is the content of a message, with the beginning of its first block restored. A call or an output without its id is
+// kept apart, to be placed by the ids of other records.
 func (p *pieces) completed(r rest) (content json.RawMessage, ok bool) {
 	if r.Message.Content[0] == '"' {
 		return r.Message.Content, r.Type == "user"
@@ -145,8 +145,8 @@ func kept(in map[string]piece, id string, b piece) map[string]piece {
 	return in
 }
 
-// unplaced puts messages back that unreadable lines still hold, and that no record names: where those that followed them have hung
-// on them are lost as well. They go where they stand, if the record in front is what the one behind them hangs on.
+// unplaced restores messages that unreadable lines still hold and that no record names, because the records that did are lost,
+// too. They go where the lines are, if the record in front of the line is the parent of the one behind it.
 func (c *Checker) unplaced() {
 	if len(c.pieces.lines) == 0 || c.opts.Live {
 		return
@@ -154,12 +154,12 @@ func (c *Checker) unplaced() {
 	ids := slices.SortedFunc(maps.Keys(c.pieces.lines), func(a, b string) int {
 		return cmp.Or(cmp.Compare(c.pieces.lines[a], c.pieces.lines[b]), cmp.Compare(a, b))
 	})
-	waits := map[string]bool{} // for records that still name a parent which is not there
+	waits := map[string]bool{} // ids that records name as their parent and that are still missing
 	for _, n := range c.nodes {
 		waits[n.parent] = waits[n.parent] || n.up == nil
 	}
 	end := c.tipOf(c.leaf)
-	var placed *node // the one before
+	var placed *node // the message that was restored last
 	var told *draft
 	at := int64(0)
 	for _, id := range ids {
@@ -173,7 +173,7 @@ func (c *Checker) unplaced() {
 			continue
 		}
 		if behind == nil && front != end {
-			continue // the conversation does not end there
+			continue // the conversation does not end at front
 		}
 		n, d := c.place(id, front, behind)
 		if n == nil {
@@ -188,7 +188,7 @@ func (c *Checker) unplaced() {
 	}
 }
 
-// mainNear is the first record of the conversation from a place on, in steps; nil if there is none.
+// mainNear is the nearest record of the main conversation from an index on, in steps; nil if there is none.
 func (c *Checker) mainNear(i, step int) *node {
 	for steps := 0; i >= 0 && i < len(c.nodes) && steps < maxSiblings; i, steps = i+step, steps+1 {
 		if !c.nodes[i].side {
@@ -198,7 +198,8 @@ func (c *Checker) mainNear(i, step int) *node {
 	return nil
 }
 
-// place puts a message of an unreadable line behind a record, and the one behind it on that; nil if it does not belong there.
+// place inserts the message of an unreadable line between two records: it is hung on front, and behind is hung on it. nil if it
+// does not belong there.
 func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 	next := behind
 	for next != nil && next.up != front {
@@ -231,7 +232,7 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 	return n, d
 }
 
-// unsaid says whether no call or output of a message stands in the file already, and all calls that it answers do.
+// unsaid says whether the file holds none of a message's calls and outputs, but all calls that it answers.
 func (c *Checker) unsaid(n *node) bool {
 	for id := range n.each(blockCall) {
 		if c.calls()[id] != nil {
@@ -246,14 +247,13 @@ func (c *Checker) unsaid(n *node) bool {
 	return true
 }
 
-// goesOnWith says whether the part of an answer behind which the model stopped for a reason may be of the same answer as a record in
-// front of it.
+// goesOnWith says whether a later part of an answer, which has a given stop reason, may be of the same answer as this record.
 func (n *node) goesOnWith(stop any) bool {
 	return n.role == roleAssistant && !n.synthetic && !n.filler && n.stop != "end_turn" && (n.stop == "" || stop == nil || stop == n.stop)
 }
 
-// nameAnswers gives the answers that have lost the beginning of their records the ids of the messages that they are parts of: that of
-// the part which hangs on one, or of the one in front; else one of their own.
+// nameAnswers gives message ids to parts of answers that have lost theirs: the id of the part that hangs on it, or of the part
+// in front, or else a new one.
 func (c *Checker) nameAnswers() {
 	if len(c.pieces.lines) == 0 {
 		return
@@ -280,7 +280,7 @@ func (c *Checker) nameAnswers() {
 	}
 }
 
-// contentBefore is the newest record of the conversation in front of a place that has content; nil if there is none near.
+// contentBefore is the nearest record in front of an index that has content of the conversation; nil if there is none near.
 func (c *Checker) contentBefore(i int) *node {
 	for steps := 0; i > 0 && steps < maxSiblings; i, steps = i-1, steps+1 {
 		if n := c.nodes[i-1]; !n.side && n.role != roleLink {

@@ -7,7 +7,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// seen counts the blocks that the newest client sends of the file as it is, given its records before any was taken out.
+// seen counts the blocks that the newest client sends of the file as it is. nodes are all records, as they were before any was
+// removed.
 func (c *Checker) seen(nodes []*node) int64 {
 	r := c.reading(nodes)
 	sent := c.sentOf(r)
@@ -25,7 +26,7 @@ func (c *Checker) seen(nodes []*node) int64 {
 	c.Summary.Holding = c.Summary.Reached
 	if !r.whole || len(sent.list) < len(c.nodes) {
 		c.Summary.Holding = 0
-		for _, n := range c.nodes { // no copies
+		for _, n := range c.nodes { // without copies
 			if holds(n) {
 				c.Summary.Holding++
 			}
@@ -48,7 +49,7 @@ func (c *Checker) sentOf(r *reading) *nodeSet {
 		if tip != nil && !slices.ContainsFunc(r.nodes, func(n *node) bool { return n.parent == tip.uuid }) {
 			return c.reach(r.goesOn(tip, tip), r.up, r.keeps, r.nodes)
 		}
-		if c.repeated != nil { // it may be a copy, in front of which stands what hangs on it
+		if c.repeated != nil { // tip may be a copy, and its children may stand in front of it
 			tip = r.newestBelow(tip)
 		}
 	}
@@ -56,13 +57,13 @@ func (c *Checker) sentOf(r *reading) *nodeSet {
 }
 
 // reading is the file as the newest client reads it: the records that it can read, by their ids, and the parents that it
-// chooses for those whose own is missing.
+// chooses for records whose own is missing.
 type reading struct {
 	nodes  []*node
 	ids    *recordIDs
 	chosen map[*node]*node
-	cut    map[*node]bool // the records at which circles of parents are cut, as if their own were missing
-	whole  bool           // it is all that stands there
+	cut    map[*node]bool // the records at which circles of parents are cut, as if their parents were missing
+	whole  bool           // the client can read every record
 
 	numbers int // are given to records
 }
@@ -78,11 +79,11 @@ func (c *Checker) reading(nodes []*node) *reading {
 	}
 	r := &reading{nodes: slices.DeleteFunc(slices.Clone(nodes), unread), numbers: c.numbers}
 	r.ids = mapped(r.nodes)
-	r.nodes = slices.DeleteFunc(r.nodes, func(n *node) bool { return r.ids.get(n.uuid) != n }) // of those with one id it reads the last
+	r.nodes = slices.DeleteFunc(r.nodes, func(n *node) bool { return r.ids.get(n.uuid) != n }) // of several with one id it reads the last
 	return r
 }
 
-// brokenFor are the lines of which the newest client can't read the record as it stands there.
+// brokenFor are the lines whose record the newest client can't read.
 func (c *Checker) brokenFor() map[int64]bool {
 	if c.Reported == nil {
 		return nil
@@ -96,12 +97,12 @@ func (c *Checker) brokenFor() map[int64]bool {
 	return lines
 }
 
-// up is the record that the client takes for another's parent, nil if it takes none.
+// up is the record that the client takes as a record's parent, nil if it takes none.
 func (r *reading) up(n *node) *node {
 	if n.parent == "" {
 		return nil
 	}
-	if r.whole && n.index > 0 && r.nodes[n.index-1].uuid == n.parent { // mostly it stands in front of it
+	if r.whole && n.index > 0 && r.nodes[n.index-1].uuid == n.parent { // the usual case
 		return r.nodes[n.index-1]
 	}
 	p := r.ids.before(n.index, n.parent)
@@ -111,10 +112,10 @@ func (r *reading) up(n *node) *node {
 	if r.chosen == nil {
 		r.heal()
 	}
-	return cmp.Or(r.chosen[n], p) // where none is near, the client goes round once (2.1.330, measured)
+	return cmp.Or(r.chosen[n], p) // if no record is near in time, the client follows the circle once (2.1.330, measured)
 }
 
-// keeps are the records that the client sends because a compaction's mark names them: all, or none if one is missing.
+// keeps are the records that the client sends because a compaction's mark names them: all of them, or none if one is missing.
 func (r *reading) keeps(mark *node) []*node {
 	if list, whole := keptBy(mark, r.ids); whole {
 		return list
@@ -122,8 +123,8 @@ func (r *reading) keeps(mark *node) []*node {
 	return nil
 }
 
-// goesOn is where the client begins, given where the session is said to end and the head of that answer: at the last record of
-// the file if that hangs on the head, else where it is said.
+// goesOn is where the client begins, given the recorded end of the session and the first record of that answer: at the last
+// record of the file if it is below that first record, or else at the recorded end.
 func (r *reading) goesOn(start, head *node) *node {
 	last := r.last()
 	if seen := map[*node]bool{}; head != nil {
@@ -149,7 +150,7 @@ func (r *reading) last() *node {
 
 func mayBeLast(n *node) bool { return !n.side && n.role != roleResult && n.typ != "progress" }
 
-// newestBelow is the last record in the file that hangs on another one, that one itself if none does.
+// newestBelow is the last record in the file that is below another one, or that one itself if there is none.
 func (r *reading) newestBelow(top *node) *node {
 	seen := map[*node]bool{}
 	for _, last := range slices.Backward(r.nodes) {
@@ -174,8 +175,7 @@ func (r *reading) openCircles() {
 	}
 }
 
-// heal chooses parents for the records whose own are missing: for each the newest of those in the time before it that do not
-// hang on it themselves.
+// heal chooses parents for records whose own are missing: the newest record within healTime before each that is not below it.
 func (r *reading) heal() {
 	r.chosen = map[*node]*node{}
 	above := make(map[*node]*node, len(r.nodes)) // on the way to the root: a union-find

@@ -8,20 +8,20 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// served is one half of a call that the API's own servers ran, such as a search of the web: both stand in the answer.
+// served is one half of a call that the API's own servers ran, such as a web search: both halves are in the answer.
 type served struct {
 	id     string
 	output bool
-	tool   string     // that is called, or whose output it is
+	tool   string     // the tool that is called, or whose output this is
 	span   jsonl.Span // of the block
 }
 
-// serve notes a block of a type whose work the API's servers do.
+// serve notes a block of a type for which the API's servers do the work.
 func (n *node) serve(kind string, v *value, span jsonl.Span) {
 	s := served{span: span}
 	s.tool, s.output = strings.CutSuffix(kind, "_tool_result")
 	switch {
-	case s.output && s.tool != "mcp": // those name their server, too
+	case s.output && s.tool != "mcp": // outputs of MCP tools are left out: they name their server, too
 		s.id = string(v.word(keyResultID))
 	case strings.HasSuffix(kind, "_tool_use"):
 		s.id, s.tool = string(v.word(keyID)), string(v.word(keyName))
@@ -31,15 +31,15 @@ func (n *node) serve(kind string, v *value, span jsonl.Span) {
 	}
 }
 
-// servedAlone reports outputs of the API's servers whose call is not in the file, which clients send (measured with 2.1.330),
-// and calls of theirs without their output.
+// servedAlone reports outputs of the API's servers whose call is not in the file, which clients send nevertheless (measured
+// with 2.1.330), and calls without their output.
 func (c *Checker) servedAlone() {
 	if !c.some.served {
 		return
 	}
 	calls, outputs := map[string]bool{}, map[string]bool{}
-	goesOn := map[string]bool{}  // answers that end with words
-	waiting := map[string]bool{} // answers that call a tool of the client's, for whose output the servers' may wait
+	goesOn := map[string]bool{}  // answers that end with text
+	waiting := map[string]bool{} // answers that also call one of the client's tools: the servers' output may wait for that one's
 	for _, n := range c.nodes {
 		for _, s := range n.served {
 			calls[s.id] = calls[s.id] || !s.output
@@ -72,9 +72,9 @@ const webSearch = "web_search"
 // servedTools are the tools whose calls the API refuses without their outputs (its documentation).
 var servedTools = []string{webSearch, "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution"}
 
-// servedCallAlone reports a call of the API's servers without its output, which 2.1.2 sends so and 2.1.330 drops; both send what
-// stands in for the output (measured). One behind which its answer does not go on was interrupted, and nothing is lost by
-// dropping it.
+// servedCallAlone reports a call of the API's servers without its output. 2.1.2 sends it so, 2.1.330 drops it; both send a
+// placeholder for the output (measured). If the answer does not go on after the call, it was interrupted, and nothing is lost
+// by dropping it.
 func (c *Checker) servedCallAlone(n *node, s served, goesOn bool) {
 	impact := oldAndNewer(finding.Rejects, finding.Notes)
 	if goesOn {
@@ -100,7 +100,7 @@ func (s served) call() []byte {
 	return object{"type": "server_tool_use", "id": s.id, "name": s.tool, "input": object{"query": lostInput}}.json()
 }
 
-// noOutput stands in for the output of a call: what the API itself writes for one that failed.
+// noOutput stands in for the output of a call: it is what the API itself writes for a call that failed.
 func (s served) noOutput() []byte {
 	kind := s.tool + "_tool_result"
 	none := object{"type": kind + "_error", "error_code": "unavailable"}

@@ -7,7 +7,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// add keeps a finding about a record.
+// add keeps a finding about a record, to be settled at the end.
 func (c *Checker) add(d *draft) *draft {
 	if d.Pos.Line == 0 {
 		d.Pos, d.Offset = d.about.pos(), d.about.offset
@@ -22,7 +22,7 @@ func (c *Checker) chosen(d *draft) bool {
 	return d != nil && !d.left && (c.opts.Mend == nil || c.opts.Mend(&d.Finding))
 }
 
-// counts says whether what is at a place is sent, or may be.
+// counts says whether something at a place is sent, or may be.
 func (c *Checker) counts(at session.Pos) bool {
 	if c.sentLines == nil {
 		c.sentLines = map[int64]bool{}
@@ -33,7 +33,7 @@ func (c *Checker) counts(at session.Pos) bool {
 		}
 		for _, d := range c.found {
 			if (d.Rule == ruleReusedUUID || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
-				c.sentLines[d.Pos.Line] = true // the client reads it in the place of another that is sent, or loses one with it
+				c.sentLines[d.Pos.Line] = true // the client reads it instead of another record that is sent, or loses such a record because of it
 			}
 		}
 		c.leftLines = map[int64]bool{}
@@ -46,12 +46,12 @@ func (c *Checker) counts(at session.Pos) bool {
 	return c.sentLines[at.Line] || c.half[at.Line] || !c.leftLines[at.Line] && !c.other[at.Line]
 }
 
-// settle reports what was found. A loss in what is no longer sent is only a note.
+// settle reports what was found. A loss in something that is no longer sent becomes a note.
 func (c *Checker) settle() {
 	c.sentSet = c.sentAfter()
 	c.Summary.Items = count(c.sentSet)
 	slices.SortStableFunc(c.found, func(a, b *draft) int { return a.Pos.Compare(b.Pos) })
-	kept := map[*node]bool{} // sent only because a compaction kept them
+	kept := map[*node]bool{} // records that are sent only because a compaction kept them
 	for _, n := range c.sentSet.kept {
 		kept[n] = true
 	}
@@ -79,5 +79,6 @@ func (c *Checker) settle() {
 	}
 }
 
-// partOfCut says whether a finding only follows from a cut line: then its edits go with the finding about the line.
+// partOfCut says whether a finding only follows from a line's being cut off: then its edits are added to the finding about that
+// line.
 func (c *Checker) partOfCut(d *draft) bool { return d.about.torn && c.Amend != nil && d.follows() }

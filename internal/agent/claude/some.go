@@ -1,10 +1,10 @@
 package claude
 
-// some is what there is among a session's records. Most sessions have little of it, and what no record has is not looked for
-// in a walk over all of them. A record that was taken out still counts.
+// some says which rare things there are among a session's records. Most sessions have few, and a step that looks for something
+// no record has can skip its walk over all records. A record that was removed still counts.
 type some struct {
 	side      bool // records of sub-agents
-	mended    bool // lines that the client can not read
+	mended    bool // lines that the client can't read
 	nameless  bool // records without an id of their own
 	mistyped  bool // records whose type is lost or wrong
 	odd       bool // records of types that a version of the client may not follow
@@ -14,11 +14,11 @@ type some struct {
 	served    bool // calls that the API's own servers ran
 	marks     bool // of compactions
 	anew      bool // records that a compaction begins with
-	bareMarks bool // those that say nothing about it
+	bareMarks bool // marks without metadata
 	keeps     bool // marks that name records which were kept
 }
 
-// note counts a record.
+// note takes a record into account.
 func (s *some) note(n *node) {
 	s.side = s.side || n.side
 	s.mended = s.mended || n.mended

@@ -10,9 +10,9 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// spelled returns the answer that a message was made of by a client that took a text for an object: each UTF-16 unit of
-// the text became a member named by its place, and the content a list of nothing. It was reported of clients of February
-// 2026 that fell back from a broken stream to a whole answer. A message that is not such a one returns nil.
+// spelled returns the answer from which a client made a message by mistake, taking a text for an object: each UTF-16 unit of
+// the text became a member named for its index, and the content an empty list. This was reported of clients of February 2026
+// that fell back from a broken stream to a whole answer. For any other message it returns nil.
 func spelled(message []byte) []byte {
 	letters, next := []byte{'"'}, 0
 	gjson.ParseBytes(message).ForEach(func(place, letter gjson.Result) bool {

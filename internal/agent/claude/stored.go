@@ -13,8 +13,8 @@ import (
 	"github.com/hist-cli/hist/internal/regular"
 )
 
-// stored finds the output of a call among those that the client has put into files of their own because they were large: by
-// the call's id, else the one that no record names, if there is one such file and one call without output.
+// stored finds the output of a call among the files of their own that the client writes for large outputs: by the call's id, or
+// else the only file that no record names, if only one call has no output.
 func (f *folder) stored(callID string) (text, source string) {
 	dir := filepath.Join(strings.TrimSuffix(f.path, extension), "tool-results")
 	entries, err := os.ReadDir(dir)
@@ -53,7 +53,7 @@ func (f *folder) stored(callID string) (text, source string) {
 	return cutOutput(filepath.Join(dir, left))
 }
 
-// readCalls notes the ids of the session's calls without output, and which names of outputs stand in a record.
+// readCalls collects the ids of the session's calls without an output, and which of the output files a record names.
 func (f *folder) readCalls() {
 	f.eachOwn(func(l jsonl.Line, record func() bool) bool {
 		for name := range f.named {
@@ -75,7 +75,7 @@ func (f *folder) readCalls() {
 	})
 }
 
-// cutOutput is the beginning of an output in a file of its own.
+// cutOutput is the beginning of an output that has a file of its own.
 func cutOutput(path string) (text, source string) {
 	file, err := regular.Open(path)
 	if err != nil {

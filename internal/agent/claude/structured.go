@@ -9,13 +9,13 @@ import (
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
-// Beside the output of a tool, its record holds the tool's own result, which no client sends. Where the output was hit, and what
-// stands behind it is whole, that tells the same.
+// A record with a tool's output also holds the tool's own structured result, which no client sends. If the output is damaged
+// and what follows it is whole, the structured result shows what the output was.
 
-// maxTold is how long an output may be, in bytes, that is told by the tool's own result: of longer ones clients send a part.
+// maxTold is up to how many bytes an output is restored from the tool's own result: of longer ones, clients send only a part.
 const maxTold = 16 << 10
 
-// toldResult is the end of a record with an output, from the id of the record or the tool's own result on.
+// toldResult is the end of a record with an output, from the record's id or the tool's own result on.
 type toldResult struct {
 	UUID   string `json:"uuid"`
 	Source string `json:"sourceToolAssistantUUID"`
@@ -34,7 +34,7 @@ type toldResult struct {
 	} `json:"toolUseResult"`
 }
 
-// takeTold keeps what the tool's own result in an unreadable line tells of the output.
+// takeTold keeps the output that the tool's own result in an unreadable line shows.
 func (p *pieces) takeTold(raw []byte, line int64) {
 	raw = bytes.TrimRight(raw, "\r\n\x00")
 	for _, start := range []string{`"uuid":"`, `"toolUseResult":{`} {
@@ -65,7 +65,7 @@ func (p *pieces) takeTold(raw []byte, line int64) {
 	}
 }
 
-// tool is the name of the tool that has such results.
+// tool is the name of the tool whose result it is.
 func (r toldResult) tool() string {
 	if r.Result.Type == "image" {
 		return "Read"
@@ -73,13 +73,14 @@ func (r toldResult) tool() string {
 	return "Bash"
 }
 
-// toldLine is an output that a tool's own result tells in a line of which no id is left.
+// toldLine is an output that was taken from a tool's own result in a line without any id.
 type toldLine struct {
 	line int64
 	piece
 }
 
-// toldBetween is the output of a call that a line between it and another record tells; none if there are two.
+// toldBetween is the output of a call that was taken from a line between the call and another record; ok is false if there is
+// none, or more than one.
 func (p *pieces) toldBetween(call, until *node, id string) (left piece, ok bool) {
 	from, _ := slices.BinarySearchFunc(p.outputsIn, call.pos().Line, func(t toldLine, line int64) int { return cmp.Compare(t.line, line) })
 	for _, t := range p.outputsIn[from:min(len(p.outputsIn), from+maxPieceTries)] {
@@ -96,8 +97,8 @@ func (p *pieces) toldBetween(call, until *node, id string) (left piece, ok bool)
 	return left, ok
 }
 
-// content is what the client sends of a tool's own result, as far as that tells it for sure: the picture that was read, and what a
-// command printed that is over (0.2.126 to 2.1.330, measured). It is nil for others.
+// content is what the client sends for a tool's own result, if that can be said for sure: the image that was read, or what a
+// finished command printed (0.2.126 to 2.1.330, measured). Otherwise it is nil.
 func (r toldResult) content() json.RawMessage {
 	switch told := r.Result; {
 	case told.Type == "image" && whole(told.File.Data) && told.File.Type == "image/"+realType(told.File.Data):

@@ -2,7 +2,7 @@ package claude
 
 import "github.com/hist-cli/hist/internal/finding"
 
-// oldTarget says whether a client without the five-second rule will read the session.
+// oldTarget says whether a client older than 2.1.100, which does not look for lost parents by time, may read the session.
 func (c *Checker) oldTarget() bool {
 	if c.opts.For != "" {
 		return before(c.opts.For, "2.1.100")
@@ -10,8 +10,8 @@ func (c *Checker) oldTarget() bool {
 	return c.written != "" && before(c.written, "2.1.100")
 }
 
-// readers are the versions that may read the session: the one that the user named, else the one that wrote it and "", the
-// newest known.
+// readers are the versions that may read the session: the one that the user named, or else the one that wrote it and the newest
+// known, which is "".
 func (c *Checker) readers() []string {
 	if c.opts.For != "" {
 		return []string{c.opts.For}
@@ -19,7 +19,7 @@ func (c *Checker) readers() []string {
 	return []string{c.written, ""}
 }
 
-// middleTarget says whether a client up to 2.1.215 will read the session.
+// middleTarget says whether a client up to 2.1.215 may read the session.
 func (c *Checker) middleTarget() bool {
 	v := c.opts.For
 	if v == "" {
@@ -28,7 +28,7 @@ func (c *Checker) middleTarget() bool {
 	return v != "" && before(v, "2.1.216")
 }
 
-// newTarget says whether the newest client may read the session: unless the user named another, it may.
+// newTarget says whether the newest client may read the session. It may, unless the user named another.
 func (c *Checker) newTarget() bool { return c.opts.For == "" || !before(c.opts.For, "2.1.216") }
 
 // versionImpact is what a fault does to clients of different versions.
@@ -38,10 +38,10 @@ type versionImpact struct {
 	newest finding.Impact
 }
 
-// onAll is the impact of a fault that every version minds alike.
+// onAll is the impact of a fault that is the same for every version.
 func onAll(impact finding.Impact) versionImpact { return versionImpact{impact, impact, impact} }
 
-// oldAndNewer is the impact of a fault that versions before 2.1.100 mind otherwise than all newer ones.
+// oldAndNewer is the impact of a fault on versions before 2.1.100, and on all newer ones.
 func oldAndNewer(old, newer finding.Impact) versionImpact { return versionImpact{old, newer, newer} }
 
 // worst is the worst that a fault does to a client that may read the session.

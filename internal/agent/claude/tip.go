@@ -4,8 +4,9 @@ import (
 	"slices"
 )
 
-// tipOf is the record that the newest client begins at, given what the last last-prompt record names. A record that it can't
-// take there counts otherwise than none: it then begins at the last record of the file, a message or not (2.1.330, measured).
+// tipOf is the record at which the newest client begins, given the end that the last last-prompt record names ("" for none). If
+// it names a record that the client can't begin at, the client begins at the last record of the file, message or not (2.1.330,
+// measured).
 func (c *Checker) tipOf(leaf string) *node {
 	start := c.ids.get(leaf)
 	if c.takes(start) {
@@ -18,11 +19,12 @@ func (c *Checker) tipOf(leaf string) *node {
 	return goesOn(start, start, c.lastLink())
 }
 
-// takes says whether the newest client begins at a record if something names it as the end.
+// takes says whether the newest client begins at a record that is named as the end.
 func (c *Checker) takes(n *node) bool { return n != nil && n.dropped == nil && saysAnything(n, hung) }
 
-// goesOn is where the newest client begins, given where the session is said to end and the head of that answer: at the last
-// record of the file if that hangs on the head, else where it is said, whatever hangs there (measured with 2.1.330).
+// goesOn is where the newest client begins, given the recorded end of the session and the first record of that answer: at the
+// last record of the file if it is below that first record, or else at the recorded end, whatever hangs on it (measured with
+// 2.1.330).
 func goesOn(start, head, last *node) *node {
 	if head != nil && last != nil && under(last, head) {
 		return last
@@ -30,7 +32,7 @@ func goesOn(start, head, last *node) *node {
 	return start
 }
 
-// lastLink is the last record of the file that the newest client may begin at; copies of older ones do not count.
+// lastLink is the last record of the file that the newest client may begin at, not counting copies of older records.
 func (c *Checker) lastLink() *node {
 	for _, n := range slices.Backward(c.nodes) {
 		if c.mayEnd(n) {
@@ -47,8 +49,8 @@ func (c *Checker) mayEndBeside(n *node) bool {
 	return !n.side && n.dropped == nil && n.typ != "progress" && !c.unread(n)
 }
 
-// saysAnything says whether the way up from a record leads to a message: the newest client takes no leaf that nothing is
-// said above, as what it adds to an answer that is lost (measured).
+// saysAnything says whether there is a message at or above a record. The newest client takes no end that has none, such as a
+// record that it added to a lost answer (measured).
 func saysAnything(n *node, up func(*node) *node) bool {
 	seen := map[*node]bool{}
 	for n != nil && !n.hasMessage() && n.role != roleBoundary && !seen[n] {
@@ -58,8 +60,8 @@ func saysAnything(n *node, up func(*node) *node) bool {
 	return n != nil && !seen[n]
 }
 
-// lastOf is the last record with a message of those that count, else the last of any kind, where the newest client begins
-// if the file does not say where the conversation ends.
+// lastOf is where the newest client begins if the file does not say where the conversation ends: at the last message of those
+// that count, or else at the last record of any kind.
 func lastOf(nodes []*node, counts func(*node) bool) (last *node) {
 	for _, n := range slices.Backward(nodes) {
 		if counts(n) && (n.hasMessage() || n.role == roleBoundary) {
@@ -72,8 +74,9 @@ func lastOf(nodes []*node, counts func(*node) bool) (last *node) {
 	return last
 }
 
-// answerHead is the first record of the answer whose call or output a record is, else the record itself: of parallel calls
-// the client goes on behind another one than the leaf that it noted while they ran (measured with 2.1.330).
+// answerHead is the first record of the answer to which a call or an output belongs; for any other record it is the record
+// itself. With parallel calls, the client may go on from another one than the end that it recorded while they ran (measured
+// with 2.1.330).
 func answerHead(n *node, up func(*node) *node) *node {
 	if n == nil || n.role != roleResult && (n.role != roleAssistant || !n.calls()) {
 		return n
@@ -92,7 +95,8 @@ func answerHead(n *node, up func(*node) *node) *node {
 	return head
 }
 
-// newestBelow is the last record in the file that hangs on one and stands behind it, itself if there is none.
+// newestBelow is the last record in the file that is below another one and stands behind it, or that one itself if there is
+// none.
 func (c *Checker) newestBelow(n *node) *node {
 	if n == nil {
 		return nil
@@ -107,12 +111,12 @@ func (c *Checker) newestBelow(n *node) *node {
 	return best
 }
 
-// besideCall says whether a record is an output off the path that the client collects with its call.
+// besideCall says whether a record is an output beside the path, which the client sends together with its call.
 func (c *Checker) besideCall(m *node) bool {
 	return m.role == roleResult && m.up != nil && m.many == 0 && m.up.many > 1
 }
 
-// deepest follows what hangs on a record to its end, whatever the order of the file.
+// deepest follows the newest child of each record down to a leaf, whatever the order of the file.
 func (c *Checker) deepest(n *node) *node {
 	for steps := 0; steps <= len(c.nodes); steps++ {
 		var next *node

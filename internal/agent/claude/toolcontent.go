@@ -10,7 +10,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// checkCall looks at a call's name and input. What mends the name and the input is settled when its result is known.
+// checkCall looks at a call's name and input. How to mend them is settled when the call's result is known.
 func (n *node) checkCall(b *block, v *value) {
 	if !isToolName(b.name) {
 		n.fault(fault{
@@ -85,7 +85,7 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 	})
 }
 
-// noText says whether a list of blocks holds no text: of an error the newest client sends the texts only (measured).
+// noText says whether a list of blocks holds no text: of an error, the newest client sends only the texts (measured).
 func noText(list []byte) bool {
 	none := true
 	gjson.ParseBytes(list).ForEach(func(_, b gjson.Result) bool {
@@ -95,7 +95,7 @@ func noText(list []byte) bool {
 	return none
 }
 
-// wordless reports what stands in a tool's output in place of words or a block; the cut makes words of it.
+// wordless reports something in a tool's output that is neither text nor a block; the cut turns it into text.
 func (n *node) wordless(b *block, cut finding.Cut, message string) {
 	n.fault(fault{
 		rule: ruleBadResult, message: message, at: b.span.from(), fix: finding.Exact, cuts: []finding.Cut{cut},
@@ -103,7 +103,7 @@ func (n *node) wordless(b *block, cut finding.Cut, message string) {
 	})
 }
 
-// toldBeside is what a tool's structured result tells of its output, with words for where that was; "" if it tells nothing.
+// toldBeside is the output that a tool's structured result shows, and words that say where it was found; "" if it shows none.
 func toldBeside(result []byte) (words, source string) {
 	told := gjson.ParseBytes(result)
 	if told.Type == gjson.String {

@@ -4,24 +4,24 @@ import (
 	"slices"
 )
 
-// trunk is the way from a tip to its root, and what hangs on it.
+// trunk is the way up from a tip to its root, and the branches that leave it.
 type trunk struct {
 	tip   *node
-	forks map[*node]*fork // of the records on the way, and of those looked at beside it; nil until one is asked for
+	forks map[*node]*fork // by record: those of the trunk itself, and those on branches that were asked for; nil until the first question
 }
 
-// fork is what can be said of a branch that leaves the way to the tip at a record.
+// fork is a place where a branch leaves the trunk: at is the record of the trunk on which the branch hangs.
 type fork struct {
 	at     *node
-	winner *node          // the first record behind it on the way that says something, nil if none does
-	next   *node          // the record behind it on the way, nil at the tip
-	inTurn bool           // it stands in the middle of a turn: behind a call
-	called map[*node]bool // from the call that the winner answers up to the way, where it stands beside that; nil until it is asked for
+	winner *node          // the next message on the trunk below at, nil if there is none
+	next   *node          // the next record on the trunk below at, nil at the tip
+	inTurn bool           // at is in the middle of a turn: a call is the last message up to there
+	called map[*node]bool // if winner answers a call on a branch: the records from the call up to the trunk; nil until asked for
 }
 
 func (c *Checker) trunkOf(tip *node) *trunk { return &trunk{tip: tip} }
 
-// walk goes from the tip to the root.
+// walk follows the trunk from the tip to the root, and makes a fork for each record.
 func (t *trunk) walk() {
 	t.forks = map[*node]*fork{}
 	var said, next *node
@@ -44,15 +44,15 @@ func (t *trunk) walk() {
 	}
 }
 
-// continuesByItself says whether a branch on the way to the tip begins with a prompt of the client's own that the model
-// answers at once. Somebody who goes back says something there; the client, which goes on by itself after an interruption,
-// has been seen to hang its prompt on the end that an old last-prompt record names (reported of 2.1.245 and 2.1.246).
+// continuesByItself says whether the trunk goes on, at first, with a prompt of the client's own that the model answers at once.
+// A user who goes back says something there. The client, which goes on by itself after an interruption, has been seen to hang
+// its prompt on the end that an old last-prompt record names (reported of 2.1.245 and 2.1.246).
 func (t *trunk) continuesByItself(first *node) bool {
 	answer := t.forks[first].winner
 	return first.role == roleUser && first.meta && answer != nil && answer.role == roleAssistant
 }
 
-// asked is the prompt that follows what the client itself says where the way to the tip begins; else what is given.
+// asked is the user's prompt that follows what the client says by itself from first on; first itself if there is none.
 func (t *trunk) asked(first *node) *node {
 	n := first
 	for n != nil && n.role == roleUser && n.meta {
@@ -64,14 +64,14 @@ func (t *trunk) asked(first *node) *node {
 	return n
 }
 
-// toldLate says whether the way that is sent leaves a branch over something that the client only noted when the branch was over:
-// an error of the API that was tried again, whose record is kept back until the next prompt (reported of 2.1.170).
+// toldLate says whether the trunk leaves a branch only because of a record that the client held back until after the branch had
+// ended: that of an API error that was tried again, which is written before the next prompt (reported of 2.1.170).
 func (f *fork) toldLate(end *node) bool {
 	return f.next != nil && f.next.role == roleLink && f.next.index > end.index && f.next.when != 0 && f.next.when < end.when
 }
 
-// answersBranch says whether the way to the tip goes on with the output of a call that stands on a branch, at or below a record:
-// an output hangs on its call or behind it, so nobody has left that branch.
+// answersBranch says whether the trunk goes on with the output of a call on a branch, at head or below it. An output belongs
+// below its call, so nobody has left that branch.
 func (f *fork) answersBranch(c *Checker, t *trunk, head *node) bool {
 	if f.called == nil {
 		f.called = map[*node]bool{}
@@ -83,7 +83,7 @@ func (f *fork) answersBranch(c *Checker, t *trunk, head *node) bool {
 	return f.called[head]
 }
 
-// behindOutputs is the first record on the way to the tip, from one on, that is no output: of parallel calls each has its own.
+// behindOutputs is the first record on the trunk, from n on, that is not an output: parallel calls each have one.
 func (t *trunk) behindOutputs(n *node) *node {
 	for steps := 0; n.role == roleResult && steps < maxSiblings; steps++ {
 		next := t.forks[n].winner
@@ -95,10 +95,10 @@ func (t *trunk) behindOutputs(n *node) *node {
 	return n
 }
 
-// holds says whether a record stands on the way.
+// holds says whether a record is on the trunk.
 func (t *trunk) holds(n *node) bool { return t.forks[n] != nil && t.forks[n].at == n }
 
-// inAnswer says whether a prompt hangs on a part of an answer that another part follows: nobody goes back there.
+// inAnswer says whether a prompt hangs on a part of an answer that another part follows: a rewind never does that.
 func (f *fork) inAnswer() bool {
 	if !f.winner.isPrompt() || f.at.role != roleAssistant || f.at.msg == "" {
 		return false
@@ -111,8 +111,8 @@ func (f *fork) inAnswer() bool {
 	return false
 }
 
-// skipsAnswer says whether a prompt hangs on a tool's output, or on another prompt, though the model has answered that to its
-// end: who goes back chooses a prompt, and goes on where that hung.
+// skipsAnswer says whether a prompt hangs on a tool's output, or on another prompt, although the model has answered that to its
+// end. A user who goes back picks a prompt, and goes on from that prompt's parent.
 func (f *fork) skipsAnswer(head, end *node) bool {
 	for end != head && !end.hasMessage() {
 		end = end.up
@@ -120,7 +120,7 @@ func (f *fork) skipsAnswer(head, end *node) bool {
 	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && firstSaid(head).role == roleAssistant && end.endsTurn()
 }
 
-// firstSaid is the first message of a branch, behind what the client has added where it begins; that where none follows.
+// firstSaid is the first message of a branch, past what the client added where it begins; the branch's head if there is none.
 func firstSaid(head *node) *node {
 	for steps := 0; head.role == roleLink && head.first != nil && head.many == 1 && steps < maxSiblings; steps++ {
 		head = head.first
@@ -128,13 +128,13 @@ func firstSaid(head *node) *node {
 	return head
 }
 
-// endsTurn says whether a turn is over with a record: up to 2.1.2 clients do not write why the model stopped, or not in each record.
+// endsTurn says whether a record ends a turn. Up to 2.1.2, clients do not write why the model stopped, or not in each record.
 func (n *node) endsTurn() bool {
 	return n.stop == "end_turn" || n.stop == "" && n.version != "" && before(n.version, firstProgress) && n.role == roleAssistant && !n.synthetic && slices.ContainsFunc(n.blocks, func(b block) bool { return b.kind == blockText })
 }
 
-// movable is what is hung elsewhere to put another branch in front of the way to the tip: the first record that says something,
-// or what that hangs on, if a branch beside it was left there on purpose.
+// movable is the record to hang behind another branch, to put that in front of the rest of the trunk: the next message, or, if
+// one more branch leaves the trunk before that message, the first record behind the fork.
 func (f *fork) movable() *node {
 	for p := f.winner.up; p != nil && p != f.at; p = p.up {
 		if p.many > 1 {
@@ -144,7 +144,7 @@ func (f *fork) movable() *node {
 	return f.winner
 }
 
-// forkOf is where the way up from a record meets the trunk; without a place in the tree where it does not.
+// forkOf is where the way up from a record meets the trunk; its at is nil if it does not.
 func (t *trunk) forkOf(c *Checker, head *node) *fork {
 	if t.forks == nil {
 		t.walk()

@@ -10,8 +10,8 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// ownWords begin the texts that a client writes for the user where nothing was asked, or only to compact. Few other texts
-// begin with the first characters of these.
+// ownWords are the beginnings of texts that a client writes in the user's name without a question, or only to compact. Few
+// other texts begin with the first characters of these.
 var ownWords = [][]byte{
 	[]byte(`"[Request interrupted by user`), []byte(`"<command-name>`), []byte(`"<command-message>`), []byte(`"<local-command-`), []byte(`"<bash-`), []byte(`"/compact`),
 }
@@ -31,17 +31,17 @@ func asksNothing(content []byte) bool {
 	}
 }
 
-// clears says whether what a client wrote is the command to forget the conversation. 1.0.17 names it without a slash.
+// clears says whether a text of the client's is the command to forget the conversation. 1.0.17 names it without a slash.
 func clears(content []byte) bool {
 	return bytes.Contains(content, []byte("<command-name>clear</command-name>")) || bytes.Contains(content, []byte("<command-name>/clear</command-name>"))
 }
 
-// continues says whether a message is a summary by its first words: 1.0.17 does not mark it in any other way.
+// continues says whether a message is a summary, by its first words: 1.0.17 does not mark summaries in any other way.
 func continues(content []byte) bool {
 	return bytes.HasPrefix(content, []byte(`"This session is being continued from a previous conversation`))
 }
 
-// lastTurn notes what the session ends in the middle of.
+// lastTurn reports that the session ends in the middle of a turn.
 func (c *Checker) lastTurn() {
 	if c.opts.Live || c.opts.SubAgent {
 		return
@@ -54,7 +54,7 @@ func (c *Checker) lastTurn() {
 		last = last.up
 	}
 	if last == nil || last.new != nil || slices.ContainsFunc(c.found, func(d *draft) bool { return d.Rule == ruleUnfinishedCall }) {
-		return // a call that was cut off says as much
+		return // the finding about an unfinished call says as much
 	}
 	note := func(rule *finding.Rule, message string) {
 		c.add(&draft{about: last, always: true, Finding: finding.Finding{Rule: rule, Impact: finding.Notes, Message: message}})
@@ -62,14 +62,14 @@ func (c *Checker) lastTurn() {
 	switch {
 	case last.isPrompt() && !last.asksNothing:
 		note(check.UnansweredPrompt, "the last prompt got no answer")
-	case last.role == roleResult && !last.denied && !before(last.version, "1.0.128"): // older ones leave no word of an error either
+	case last.role == roleResult && !last.denied && !before(last.version, "1.0.128"): // older ones do not record an error here either
 		note(ruleCutTurn, "the last turn stopped between a tool's output and the model's next answer")
 	case last.role == roleAssistant && last.stop == "" && len(last.ids(blockCall)) == 0 && last.version != "" && !before(last.version, "2.1.100") && before(last.version, "2.1.216"):
 		note(ruleCutTurn, "the last answer was cut off in the middle: the client took what had come for all of it")
 	}
 }
 
-// reachable tells how much of the session the client sends, where damage has made that less.
+// reachable reports how much of the session the client sends, if damage has made that less.
 func (c *Checker) reachable() {
 	if c.opts.Branch != "" {
 		return // what is left out is left out on purpose

@@ -2,7 +2,7 @@ package claude
 
 import "github.com/hist-cli/hist/internal/finding"
 
-// unfinished notes a call that was cut off.
+// unfinished reports a call at the end that was cut off.
 func (c *Checker) unfinished(n *node) {
 	if c.opts.Live {
 		return
@@ -10,8 +10,8 @@ func (c *Checker) unfinished(n *node) {
 	c.add(&draft{about: n, Finding: finding.Finding{Rule: ruleUnfinishedCall, Impact: finding.Notes, Message: "the call was not answered: the client was stopped while it ran"}})
 }
 
-// closeCall writes an output for a call that the session ends with. Clients up to 2.1.215 drop the call otherwise, and the
-// oldest send it as it is. The outputs of its answer are hung behind each other: some clients follow one path only.
+// closeCall writes an output for a call with which the session ends. Clients up to 2.1.215 drop the call otherwise, and the
+// oldest send it without an output. The outputs of its answer are chained, because some clients follow one path only.
 func (c *Checker) closeCall(n *node, id string) {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleUnfinishedCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
@@ -21,11 +21,11 @@ func (c *Checker) closeCall(n *node, id string) {
 		d.Impact, d.Message = finding.Rejects, "the call was not answered: the client was stopped while it ran, and sends the call without an output"
 	}
 	last, outputs := c.answerOf(n)
-	end := last // the last record in the file of the answer and its outputs
+	end := last // of the answer and its outputs, the last record in the file
 	up := last
 	for _, r := range outputs {
 		if under(up, r) {
-			continue // the client wrote it before that call
+			continue // the output is above that call: the client wrote it first
 		}
 		if r.up != up {
 			c.hang(r, up, d)
@@ -38,18 +38,18 @@ func (c *Checker) closeCall(n *node, id string) {
 	if up != n {
 		c.hang(m, up, d)
 	}
-	m.new.parent, m.new.when = m.up.uuid, c.afterAll() // old clients begin at the latest
+	m.new.parent, m.new.when = m.up.uuid, c.afterAll() // old clients begin at the latest record
 	m.when = m.new.when
 	m.edit.in.Edits[m.edit.at].New.Literal = m.new.json(c.beside)
 }
 
-// endsWith says whether the session ends with the answer that a call belongs to: nothing else is said behind it.
+// endsWith says whether the session ends with the answer that a call belongs to: nothing else was said after it.
 func (c *Checker) endsWith(n *node) bool {
 	last := c.lastSpoken()
 	return last == n || last != nil && last.role == roleAssistant && last.msg == n.msg && n.msg != ""
 }
 
-// lastSpoken is the last record that is more than an output, nil if there is none.
+// lastSpoken is the last message that is not an output, nil if there is none.
 func (c *Checker) lastSpoken() *node {
 	if c.lastSaid == nil {
 		for _, m := range c.nodes {
@@ -61,7 +61,8 @@ func (c *Checker) lastSpoken() *node {
 	return c.lastSaid
 }
 
-// answerOf is the last call of the answer that a call belongs to, and the outputs of its calls: those of the file first.
+// answerOf is the last call of the answer that a call belongs to, and the outputs of that answer's calls: first those in the
+// file, then those that hist added.
 func (c *Checker) answerOf(n *node) (last *node, outputs []*node) {
 	first := n
 	for i := n.index - 1; n.msg != "" && i >= 0 && i > n.index-maxSiblings; i-- {
@@ -83,7 +84,7 @@ func (c *Checker) answerOf(n *node) (last *node, outputs []*node) {
 	return calls[len(calls)-1], outputs
 }
 
-// afterAll is a time behind those of all messages, in milliseconds since 1970.
+// afterAll is a time later than that of every message, in milliseconds since 1970.
 func (c *Checker) afterAll() int64 {
 	if c.newest == 0 {
 		for _, n := range c.all() {

@@ -4,9 +4,10 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// unknownLinks looks for parents that no client reads. Their children get the next record above that is read as parent.
+// unknownLinks looks for parents that no client reads. Their children are hung on the nearest record above that clients do
+// read.
 func (c *Checker) unknownLinks() {
-	above := map[*node]*node{} // for a record that is not read, the next above it that is
+	above := map[*node]*node{} // for a record that is not read, the nearest one above it that is
 	for _, n := range c.nodes {
 		if n.side || n.up == nil || !c.unread(n.up) {
 			continue
@@ -40,7 +41,7 @@ func quoteType(t string) string { return `"` + clip(t) + `"` }
 const firstProgress = "2.1.3"
 
 // unread says whether a record is a link that clients do not follow. All but old versions follow progress records, which
-// are in sound sessions, too; so these count only if the session is for such an old version or was written by one.
+// healthy sessions have, too; so these count only if the session is for such an old version or was written by one.
 func (c *Checker) unread(n *node) bool {
 	if n.typ == "progress" && (c.opts.For != "" && before(c.opts.For, "2.1.100") || c.opts.For == "" && before(n.version, firstProgress)) {
 		return true

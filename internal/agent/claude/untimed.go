@@ -6,13 +6,13 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// untimed gives a time to records that have none where a client stumbles over that, and to those that hist closes.
+// untimed gives a time to records that have none, if a client stumbles over that, and to those that hist closes.
 func (c *Checker) untimed() {
 	if !c.some.untimed {
 		return
 	}
 	last := c.lastMessage()
-	var earlier int64 // the newest time in front of the record
+	var earlier int64 // the latest time in front of the record
 	for _, n := range c.nodes {
 		if n.when != 0 {
 			earlier = max(earlier, n.when)
@@ -28,7 +28,7 @@ func (c *Checker) untimed() {
 		}})
 		when, next := earlier+1, c.timedNear(n, 1)
 		switch {
-		case next != nil && (earlier == 0 || next.when < when): // that in front may be another client's, and later
+		case next != nil && (earlier == 0 || next.when < when): // the record in front may be another client's, and later
 			when = next.when
 		case earlier == 0:
 			when = noTime + int64(n.index)
@@ -41,7 +41,7 @@ func (c *Checker) untimed() {
 	}
 }
 
-// setTime gives a record a time, in the place of the one that it was given as it was closed.
+// setTime gives a record a time, replacing the one that it was given when it was closed.
 func (c *Checker) setTime(n *node, when int64, d *draft) {
 	if set := n.own().clock; set.in != nil && n.torn {
 		set.in.Edits[set.at] = n.timed(when)
@@ -60,7 +60,7 @@ func (c *Checker) lastMessage() *node {
 	return nil
 }
 
-// readBy says whether a version from one on and before another may read the session.
+// readBy says whether a version in the range from (included) until (excluded) may read the session.
 func (c *Checker) readBy(from, until string) bool {
 	return slices.ContainsFunc(c.readers(), func(v string) bool { return v != "" && !before(v, from) && before(v, until) })
 }

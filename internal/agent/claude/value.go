@@ -12,15 +12,15 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// value is a content block, or a part of one, cut into its members by one look at its bytes: an output may be megabytes long,
-// and is decoded only where its words are asked for. It is good as long as the record is.
+// value is a content block, or a part of one, cut into its members in one pass over its bytes: an output may be megabytes long,
+// and is decoded only if its words are needed. It is valid as long as the record is.
 type value struct {
 	text    []byte
-	members []entry // none if it is no object
+	members []entry // empty if it is not an object
 	keys    keySet  // of the members
 }
 
-// entry is a member of an object: where in it its key and its value begin and end.
+// entry is a member of an object: where its key and its value begin and end in the object.
 type entry struct {
 	keyAt, keyEnd, at, end int
 	key                    key
@@ -29,8 +29,7 @@ type entry struct {
 // valueOf cuts a value that is valid JSON.
 func valueOf(raw []byte) value { return cutInto(make([]entry, 0, usualMembers), raw) }
 
-// cutInto is valueOf of the value with which a text begins, with the members behind others, in whose memory there may be room
-// for them.
+// cutInto is valueOf for the value with which a text begins. It appends the members to room.
 func cutInto(room []entry, text []byte) value {
 	if len(text) == 0 || text[0] != '{' {
 		return value{text: text[:pastValue(text, 0)]}
@@ -45,7 +44,7 @@ func cutInto(room []entry, text []byte) value {
 	return v
 }
 
-// cutObject adds the members of the object with which a text begins, and says where the object is over.
+// cutObject appends the members of the object with which a text begins, and returns where the object ends.
 func cutObject(members []entry, raw []byte) ([]entry, int) {
 	i := pastSpace(raw, 1)
 	for ; i < len(raw) && raw[i] == '"'; i = pastSpace(raw, i) {
@@ -60,30 +59,30 @@ func cutObject(members []entry, raw []byte) ([]entry, int) {
 	return members, min(len(raw), i+1)
 }
 
-// usualMembers is how many members a block has at most, but for odd ones.
+// usualMembers is how many members an ordinary block has at most.
 const usualMembers = 8
 
-// cutter cuts the blocks of one record after the other, all in the same memory.
+// cutter cuts the blocks of one record after the other into the same memory.
 type cutter struct {
 	values  []value
 	entries []entry
 }
 
-// room makes room for the members of another block.
+// room makes room for the members of the next block.
 func (c *cutter) room() {
 	if cap(c.entries)-len(c.entries) < usualMembers {
 		c.entries = make([]entry, 0, 8*usualMembers)
 	}
 }
 
-// cut adds the block with which a text begins. It is good until done.
+// cut cuts the block with which a text begins. It is valid until done.
 func (c *cutter) cut(text []byte) *value {
 	c.room()
 	return c.add(cutInto(c.entries, text))
 }
 
-// only is cut for the block of a message that has but one, given the record: of its members the scanner has told where they
-// are. It is nil unless those are all that the block holds.
+// only is cut for a message with a single block: the scanner has already found that block's members. It is nil unless these are
+// all members of the block.
 func (c *cutter) only(rec *session.Record) *value {
 	at, list := rec.Spans[fieldBlock], rec.Spans[fieldContent]
 	if at.Start != list.Start+1 || at.End != list.End-1 || rec.Raw[at.Start] != '{' {
@@ -117,7 +116,7 @@ func (c *cutter) add(v value) *value {
 	return &c.values[len(c.values)-1]
 }
 
-// done forgets the blocks: nothing may hold what was said in them.
+// done forgets the blocks, so that nothing keeps their text alive.
 func (c *cutter) done() {
 	clear(c.values)
 	c.values, c.entries = c.values[:0], c.entries[:0]
@@ -131,7 +130,7 @@ func (v *value) parsed() gjson.Result { return gjson.ParseBytes(v.text) }
 // name is the name of a member.
 func (v *value) name(m *entry) []byte { return wordOf(v.text[m.keyAt:m.keyEnd]) }
 
-// member is the first of a name, a zero one if there is none: as clients read it.
+// member is the first member with a name, a zero one if there is none.
 func (v *value) member(name key) entry {
 	for i := range v.members {
 		if m := &v.members[i]; m.key == name {
@@ -141,7 +140,7 @@ func (v *value) member(name key) entry {
 	return entry{}
 }
 
-// raw is a member's value as it stands there, nil if there is none.
+// raw is the bytes of a member's value, nil if there is none.
 func (v *value) raw(name key) []byte {
 	if m := v.member(name); m.end > 0 {
 		return v.text[m.at:m.end]
@@ -155,16 +154,16 @@ func (v *value) at(name key) int { return v.member(name).at }
 // word is a member's value, decoded.
 func (v *value) word(name key) []byte { return wordOf(v.raw(name)) }
 
-// isTrue says whether a member's value is true, or what else a client takes for it.
+// isTrue says whether a member's value is true, or something that a client takes for it.
 func (v *value) isTrue(name key) bool {
 	raw := v.raw(name)
 	return len(raw) > 0 && raw[0] != 'f' && gjson.ParseBytes(raw).Bool()
 }
 
-// begins says with which byte a value begins, which tells its kind.
+// begins says whether a value begins with a byte, which shows its type.
 func begins(raw []byte, with byte) bool { return len(raw) > 0 && raw[0] == with }
 
-// wordOf is what a value says, without a copy where it is a string without escapes.
+// wordOf is the text of a value. It is not copied if the value is a string without escapes.
 func wordOf(raw []byte) []byte {
 	switch {
 	case len(raw) == 0:
@@ -175,7 +174,7 @@ func wordOf(raw []byte) []byte {
 	return []byte(gjson.ParseBytes(raw).String())
 }
 
-// hasWords says whether a value is a string that holds more than space. Only as much of it is looked at as that takes.
+// hasWords says whether a value is a string that holds more than white space. It looks at no more of it than it must.
 func hasWords(raw []byte) bool {
 	if len(raw) < 2 || raw[0] != '"' {
 		return false
@@ -206,7 +205,7 @@ func pastSpace(s []byte, i int) int {
 	return i
 }
 
-// pastString is where the string that begins at i is over. Most are short: for them no search is begun.
+// pastString is where the string that begins at i ends. Most are short: for these, no search is started.
 func pastString(s []byte, i int) int {
 	for at := i + 1; at < min(len(s), i+shortString) && s[at] != '\\'; at++ {
 		if s[at] == '"' {
@@ -216,10 +215,10 @@ func pastString(s []byte, i int) int {
 	return jsonl.PastString(s, i)
 }
 
-// shortString is how long such a string is at most, with its quotes.
+// shortString is the longest such string, in bytes with its quotes.
 const shortString = 16
 
-// pastValue is where the value that begins at i is over.
+// pastValue is where the value that begins at i ends.
 func pastValue(s []byte, i int) int {
 	if i < len(s) && s[i] == '"' {
 		return pastString(s, i)
@@ -241,7 +240,7 @@ func pastValue(s []byte, i int) int {
 				return i
 			}
 		}
-		if depth < 0 { // the end of what the number or literal stands in
+		if depth < 0 { // the end of the object or array around a number or literal
 			return i
 		}
 		i++

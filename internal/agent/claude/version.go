@@ -8,7 +8,7 @@ import (
 // Newest is the newest version that has been measured.
 const Newest = "2.1.331"
 
-// before says whether version a is older than b; what is no version is not.
+// before says whether version a is older than b; a text that is not a version is not.
 func before(a, b string) bool {
 	for more := a != b; more; {
 		var x, y string
@@ -28,9 +28,9 @@ func before(a, b string) bool {
 	return false
 }
 
-// OnlyInPlace says whether a client finds a session only from the directory that it was begun in: all up to 2.1.215
-// (measured; 2.1.330 finds it from any).
+// OnlyInPlace says whether a client finds a session only from the directory in which it was begun: all up to 2.1.215 (measured;
+// 2.1.330 finds it from any).
 func (Agent) OnlyInPlace(version string) bool { return before(version, "2.1.216") }
 
-// newerThanKnown says whether a record was written by a client that nobody has measured.
+// newerThanKnown says whether a record was written by a client newer than any that was measured.
 func newerThanKnown(version string) bool { return before(Newest, version) }

@@ -6,10 +6,10 @@ import (
 	"github.com/hist-cli/hist/internal/instant"
 )
 
-// timeForm is how clients write a time.
+// timeForm is the layout of a client's times.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// millisOf reads a record's time, in milliseconds since 1970; 0 if it is none.
+// millisOf reads a record's time, in milliseconds since 1970; 0 if it is not a time.
 func millisOf(text []byte) int64 {
 	if t, ok := instant.Read(timeForm, text); ok {
 		return t.UnixMilli()
@@ -21,10 +21,10 @@ func millisOf(text []byte) int64 {
 	return t.UnixMilli()
 }
 
-// clock reads the times of records one after the other: most are of the minute of the one before.
+// clock reads the times of records one after the other: most are in the same minute as the one before.
 type clock struct {
 	minute [len("2006-01-02T15:04:")]byte
-	begins int64 // in milliseconds since 1970
+	begins int64 // of the minute, in milliseconds since 1970
 }
 
 // millis is millisOf.

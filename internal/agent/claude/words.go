@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Words reads what records say.
+// Words reads what records say, for timelines and reports.
 type Words struct{}
 
 // Words is Words.
@@ -46,7 +46,7 @@ func blockOf(rec *session.Record, kind string) gjson.Result {
 // Tool is the tool's name.
 func (Words) Tool(rec *session.Record) string { return blockOf(rec, "tool_use").Get("name").String() }
 
-// Asked is what the tool was given: its command or file, else all of it.
+// Asked is what the tool was given: its command or file if it has one, or else its whole input.
 func (Words) Asked(rec *session.Record) string {
 	in := blockOf(rec, "tool_use").Get("input")
 	for _, key := range []string{"command", "file_path", "pattern", "url", "query", "description"} {
@@ -57,7 +57,7 @@ func (Words) Asked(rec *session.Record) string {
 	return in.Raw
 }
 
-// Calls is for calls that a provider runs itself: here they are blocks of their own kind.
+// Calls is always false: here, calls that a provider runs itself are blocks of their own kind.
 func (Words) Calls(*session.Record) bool { return false }
 
 // Got is what the tool answered.
@@ -65,7 +65,7 @@ func (Words) Got(rec *session.Record) string {
 	return plainText(blockOf(rec, "tool_result").Get("content"))
 }
 
-// plainText is the words of a content, blocks one a line.
+// plainText is the words of a content, one block per line.
 func plainText(content gjson.Result) string {
 	if content.Type == gjson.String {
 		return content.String()
@@ -83,7 +83,7 @@ func plainText(content gjson.Result) string {
 	return strings.Join(parts, "\n")
 }
 
-// Outcome is how a call came out.
+// Outcome says how a call ended.
 func (Words) Outcome(rec *session.Record) session.Outcome {
 	b := blockOf(rec, "tool_result")
 	words := plainText(b.Get("content"))
@@ -116,11 +116,11 @@ func (Words) Message(rec *session.Record) (words string, images int) {
 	return plainText(content), images
 }
 
-// synthetic is the model that the client names for answers that it has written itself.
+// synthetic is the model that the client names in answers that it has written itself.
 const synthetic = "<synthetic>"
 
-// Place is where a turn runs, of records that are about that, and the model; an answer or a call names the model alone, as a
-// command's own change of directory moves no turn.
+// Place is the working directory and the model of a turn, of records that are about these. An answer or a call gives the model
+// alone: a command that changes its own directory does not move the turn.
 func (Words) Place(rec *session.Record) (cwd, model string) {
 	if rec.Kind == session.Context {
 		return decoded(rec, fieldCwd), gjson.GetBytes(rec.Raw, "attachment.identity.modelId").String()
@@ -168,22 +168,22 @@ func (Words) Class(name, message string) session.Class {
 	return session.Unknown
 }
 
-// TurnsBack is for records that take turns back: a rewind leaves a branch instead.
+// TurnsBack is always 0: a rewind leaves a branch, and no record takes turns back.
 func (Words) TurnsBack(*session.Record) int { return 0 }
 
-// Script is for tools that run others.
+// Script is always false: no tool runs others.
 func (Words) Script(*session.Record) bool { return false }
 
-// Within is for what such tools ran.
+// Within is never ok: no tool runs others.
 func (Words) Within(*session.Record) (tool, asked string, ok bool) { return "", "", false }
 
-// Era says that no version tells where a turn begins.
+// Era says that no version marks the beginning of a turn.
 func (Words) Era(string) agent.Era { return agent.Era{Turns: true} }
 
 // TurnMark is a record that says nothing: a prompt begins a turn.
 func (Words) TurnMark() []byte { return []byte(`{"type":"mode","mode":"normal","sessionId":""}`) }
 
-// About reads who a session is from the records in its first bytes.
+// About reads a session's metadata from the records in its first bytes.
 func (Agent) About(head []byte) agent.About {
 	var a agent.About
 	scanner := jsonl.NewScanner(shape)
