@@ -39,7 +39,7 @@ type lostFeed struct {
 	// Lost records that stand together make one finding.
 	block  *Finding // nil if there are none in hand
 	from   string   // the file that holds them, "" if none does
-	retold bool     // that file holds only what they said
+	retold bool     // From does not hold the records themselves, only what they said
 }
 
 func newLostFeed(feed lostFeed) *lostFeed {
@@ -53,7 +53,7 @@ func newLostFeed(feed lostFeed) *lostFeed {
 func (f *lostFeed) before(rec *session.Record) (replaced bool) {
 	f.torn = rec != nil && rec.Torn
 	if f.torn && f.completeTorn(rec) {
-		rec.Torn = false // nothing else that is known of it is better
+		rec.Torn = false // nothing better is known of it
 	}
 	replaced = f.torn && rec.Torn && (f.replaceTorn(rec) || f.replaceByRetelling(rec))
 	if rec == nil || f.counts(rec) {
@@ -80,8 +80,8 @@ func (f *lostFeed) before(rec *session.Record) (replaced bool) {
 	return replaced
 }
 
-// missingAtEnd notes that records are missing behind the last one, up to the newest that is known of: no record of the file comes
-// behind them, whose number would tell.
+// missingAtEnd notes that records are missing behind the last one, up to the newest that is known of. No later record of the
+// file has a number that would show the gap.
 func (f *lostFeed) missingAtEnd() {
 	for i := len(f.pending) - 1; i >= 0 && f.ordinal >= 0; i-- {
 		if one := &f.pending[i]; f.fits(one, nil) {
@@ -91,8 +91,8 @@ func (f *lostFeed) missingAtEnd() {
 	}
 }
 
-// precedes says whether a lost record was written before a record of the file; next is nil at the end. Mostly its ordinal
-// tells. Behind dead lines, a time between the records on both sides does, too.
+// precedes says whether a lost record was written before a record of the file; next is nil at the end. Usually its ordinal
+// shows that. Behind dead lines, a time between those of the records on both sides does, too.
 func (f *lostFeed) precedes(one *check.Lost, next *session.Record) bool {
 	if next == nil || one.Ordinal <= next.Ordinal.Value {
 		return true
@@ -100,8 +100,8 @@ func (f *lostFeed) precedes(one *check.Lost, next *session.Record) bool {
 	return f.dead && !one.Sure && (f.at.Before(latest(one)) || one.Begun && f.goesOn(next)) && one.At.Before(f.kept.Time(next))
 }
 
-// goesOn says whether what was written behind the first pending record, whose time is not that when it was written, was written in front
-// of a record of the file.
+// goesOn is for a first pending record whose time is not when it was written: it says whether what was written after it was
+// written before a record of the file.
 func (f *lostFeed) goesOn(next *session.Record) bool {
 	for i := 1; i < len(f.pending) && i <= maxAhead; i++ {
 		if one := &f.pending[i]; !one.Begun {
@@ -111,7 +111,7 @@ func (f *lostFeed) goesOn(next *session.Record) bool {
 	return false
 }
 
-// latest is the latest time at which a lost record may have been written.
+// latest is the latest time at which a lost record can have been written.
 func latest(one *check.Lost) time.Time {
 	if one.Rounded {
 		return one.At.Add(time.Second)
@@ -174,7 +174,7 @@ func (f *lostFeed) follow(rec *session.Record) {
 	}
 }
 
-// decode makes a lost record the one in hand; false if its line holds no record. at and offset say where it belongs.
+// decode makes a lost record the one in hand; false if its line is not a record. at and offset say where it belongs.
 func (f *lostFeed) decode(one *check.Lost, at session.Pos, offset int64) bool {
 	if !f.scanner.Scan(one.Line, f.rec.Spans).Object {
 		return false
@@ -184,7 +184,7 @@ func (f *lostFeed) decode(one *check.Lost, at session.Pos, offset int64) bool {
 	return true
 }
 
-// restore puts a lost record behind the newest line, and shows it to the checkers that ask for such.
+// restore puts a lost record behind the newest line, and shows it to the checkers that ask for lost records.
 func (f *lostFeed) restore(one *check.Lost) {
 	at := f.prev
 	at.Lost++
@@ -211,7 +211,7 @@ func (f *lostFeed) restore(one *check.Lost) {
 	f.show()
 }
 
-// show shows the lost record in hand to the checkers that ask for such.
+// show shows the lost record in hand to the checkers that ask for lost records.
 func (f *lostFeed) show() {
 	for _, c := range f.checkers {
 		if r, ok := c.(check.Restorer); ok {

@@ -9,10 +9,10 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// A record that was cut, and that the normalizer has closed at the cut, may still be whole elsewhere. Then the whole
-// one takes its place.
+// A record that was cut off, and that the normalizer has closed at the cut, may still be whole elsewhere. Then the whole one
+// replaces it.
 
-// maxAhead is how many lost records ahead the whole of a torn one is looked for.
+// maxAhead is how many pending lost records are searched for the whole of a torn one.
 const maxAhead = 64
 
 // completeTorn replaces a torn record by the whole one, if a lost record from another file begins and ends like it. The
@@ -58,8 +58,8 @@ func (f *lostFeed) replaceTorn(rec *session.Record) bool {
 	return false
 }
 
-// replaceByRetelling takes a torn event out if the client's database has the same event whole, under the same ordinal: that
-// one is restored when its turn comes.
+// replaceByRetelling removes a torn event if the client's database has the same event whole, under the same ordinal: that one
+// is restored when its turn comes.
 func (f *lostFeed) replaceByRetelling(rec *session.Record) bool {
 	if rec.Kind != session.Evidence || rec.Ordinal.State != session.GoodOrdinal {
 		return false
@@ -83,7 +83,7 @@ func (f *lostFeed) replaceByRetelling(rec *session.Record) bool {
 	return false
 }
 
-// putInPlaceOf makes the finding of a torn record bring the whole one.
+// putInPlaceOf makes the finding about a torn record put the whole one in its place.
 func (f *lostFeed) putInPlaceOf(rec *session.Record, whole *check.Lost) {
 	line, from := whole.Line, whole.From
 	f.run.AmendFraming(rec.Pos.Line, func(found *finding.Finding) {

@@ -67,7 +67,7 @@ const (
 // The operations of an Edit.
 const (
 	Splice   = finding.Splice   // replace byte ranges inside the record
-	Remove   = finding.Remove   // take the record out
+	Remove   = finding.Remove   // remove the record
 	Before   = finding.Before   // insert a record in front of it
 	After    = finding.After    // insert a record behind it
 	Renumber = finding.Renumber // from this record on, write ordinals that count up from the record before it
@@ -131,7 +131,7 @@ type Effect struct {
 	Text   string // sentences in which "it" is the client
 }
 
-// Effects are what the clients do with the damage of a rule that agents share. Of a rule that only one agent has there are
+// Effects are what the agents' clients do with the damage of a rule that agents share. For a rule of a single agent there are
 // none: its text says it.
 func Effects(r *Rule) []Effect {
 	var list []Effect
@@ -143,7 +143,7 @@ func Effects(r *Rule) []Effect {
 	return list
 }
 
-// Described is the text of a rule and, a paragraph each, what the agents' clients do with its damage.
+// Described is the text of a rule, and a paragraph for each agent on what its client does with the damage.
 func Described(r *Rule) string {
 	text := r.Text
 	for _, e := range Effects(r) {

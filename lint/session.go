@@ -26,21 +26,21 @@ type Result struct {
 	Summary  Summary
 }
 
-// Summary is what a session is and holds.
+// Summary is what lint knows of a session besides its findings.
 type Summary struct {
 	Agent    string // that wrote it
 	Bytes    int64  // of the uncompressed file
 	Records  int64  // logical records that can be read once their lines are repaired
 	Header   session.Info
 	Encoding Encoding
-	// Seen is how many items of the model's history the client reads from the file as it is, and Items how many there are
-	// once every line is repaired.
+	// Seen is how many items of the model's history the client reads from the file as it is; Items is how many there are once
+	// every line is repaired.
 	Seen, Items int64
 	// Lost is how many items are known to be missing and can't be recovered.
 	Lost int64
 	// Partial is why the file could not be read to its end, nil if it was.
 	Partial error
-	// TooLong: a line is longer than any that is held, so that no copy of the session can be made.
+	// TooLong says that a line is longer than lint holds in memory, so no copy of the session can be made.
 	TooLong bool
 }
 
@@ -51,14 +51,14 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 	return read(ctx, r, opts, &beside{})
 }
 
-// beside is what an agent's home keeps of a session: the first pass asks for it, and a second one uses it.
+// beside is what an agent's home keeps of a session. The first pass asks for it, a second one uses it.
 type beside struct {
 	home string
 	kept check.Kept   // nil if the home keeps nothing
 	lost []check.Lost // the records that the file lacks; only known after the first pass
 }
 
-// read takes one session once through the rules.
+// read takes a session through the rules once.
 func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result, error) {
 	a, r, err := agentOf(r, opts)
 	if err != nil {
@@ -86,18 +86,18 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result
 	return res, nil
 }
 
-// pass is one way of a session's records from the normalizer through the checkers.
+// pass is one run of a session's records from the normalizer through the checkers.
 type pass struct {
 	in       *normalize.Normalizer
 	run      *check.Run
 	checkers []check.Checker
-	kept     check.Kept // is shown the records in the first pass; nil if nothing wants to see them
+	kept     check.Kept // sees the records in the first pass; nil if the home keeps nothing
 	lost     *lostFeed  // adds the lost records in the second pass; nil in the first
 	tooLong  bool       // a line was too long to be held
 }
 
-// records shows all records to the checkers. partial is what ended the reading too early, nil at the end of the file; err
-// is ctx's.
+// records shows all records to the checkers. partial is why the reading ended too early, nil if it reached the end of the file;
+// err is ctx's.
 func (p *pass) records(ctx context.Context) (partial, err error) {
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -115,7 +115,7 @@ func (p *pass) records(ctx context.Context) (partial, err error) {
 	}
 }
 
-// record shows one record to the checkers, with what was lost in front of it.
+// record shows one record to the checkers, after the lost records that belong in front of it.
 func (p *pass) record(rec *session.Record) {
 	if p.lost != nil && p.lost.before(rec) {
 		return
@@ -164,8 +164,8 @@ func agentOf(r io.Reader, opts Options) (agent.Agent, io.Reader, error) {
 	return a, r, err
 }
 
-// reportEnd settles why there are no more records. A compressed stream that breaks off is damage like any other, and is
-// reported: what came before the break is the session. Any other error than the end of the file is returned.
+// reportEnd handles the error that ended the reading. A compressed stream that breaks off is damage like any other, and is
+// reported: what came before the break is the session. Any error other than that and the end of the file is returned.
 func reportEnd(run *check.Run, err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -233,7 +233,7 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 	return kept
 }
 
-// sent says whether what a finding is about is still sent to the model. A fault in a line's framing concerns all records on
+// sent says whether the subject of a finding is still sent to the model. A fault in a line's framing concerns all records on
 // the line.
 func sent(history check.History, f *Finding) bool {
 	return history.Counts(f.Pos) || f.Framing && history.Counts(session.Pos{Line: f.Pos.Line, Part: math.MaxInt})

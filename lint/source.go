@@ -34,8 +34,8 @@ func Source(ctx context.Context, src *source.Source, opts Options) (*Result, err
 	return readSource(ctx, src, opts, home)
 }
 
-// firstPass lints a session. If a compressed one does not decode and flipping one of its bits back mends that, it is read
-// again so, and src gives the mended text from then on.
+// firstPass lints a session. If a compressed one does not decode, but does with one bit flipped back, it is read again that
+// way, and src gives the mended text from then on.
 func firstPass(ctx context.Context, src *source.Source, opts Options, home *beside) (*Result, error) {
 	res, err := readSource(ctx, src, opts, home)
 	if err != nil || !slices.ContainsFunc(res.Findings, func(f Finding) bool { return f.Rule == normalize.CorruptZst }) {
@@ -44,7 +44,7 @@ func firstPass(ctx context.Context, src *source.Source, opts Options, home *besi
 	if ok, err := src.Unflip(ctx); err != nil || !ok {
 		return res, err
 	}
-	home.kept = nil // it has been shown the records of the broken text
+	home.kept = nil // it has seen the records of the broken text
 	return readSource(ctx, src, opts, home)
 }
 
@@ -91,7 +91,7 @@ func NameOf(path string, inHome bool) Name {
 	if a := all.ByName(n.Base); a != nil {
 		n = a.ReadName(n.Base)
 	} else {
-		for _, a := range all.Agents { // a name that means something to one agent only
+		for _, a := range all.Agents { // no agent claims the name, but one may find an id in it
 			if named := a.ReadName(n.Base); named.ThreadID != "" {
 				n = named
 			}

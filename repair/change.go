@@ -19,7 +19,7 @@ type change struct {
 	After     excerpts
 
 	has   map[*lint.Finding]bool  // the findings in By
-	lines map[*lint.Finding]int64 // the lines in the session of findings that were made in the text of an earlier pass
+	lines map[*lint.Finding]int64 // the session's lines of findings that were made in the text of an earlier pass
 }
 
 // Excerpt is a line, or as much of its head as a report shows.
@@ -31,7 +31,7 @@ type Excerpt struct {
 // excerpts are the lines of one side of a change.
 type excerpts struct {
 	Shown []Excerpt
-	More  int64 // lines, of very many, that are not among them
+	More  int64 // how many further lines are not in Shown
 }
 
 // count is the number of lines, shown or not.
@@ -44,7 +44,7 @@ func excerpt(line []byte) Excerpt {
 	return Excerpt{Text: bytes.Clone(line[:min(len(line), keptBytes)]), Size: len(line)}
 }
 
-// differ notes where in the session the copy begins to differ.
+// differ notes the offset in the session at which the copy begins to differ; only the first call counts.
 func (r *rewrite) differ(offset int64) {
 	if !r.differs {
 		r.differs, r.from = true, offset
@@ -63,8 +63,7 @@ func (r *rewrite) tell(same int64) {
 	}
 }
 
-// moved is the byte offset in the session from which on the copy differs. It is the session's end if only something missing
-// there was added.
+// moved is the byte offset in the session from which on the copy differs: the session's end if the copy only goes on there.
 func (r *rewrite) moved() int64 {
 	if r.differs {
 		return r.from
@@ -72,7 +71,7 @@ func (r *rewrite) moved() int64 {
 	return r.out.bytes
 }
 
-// change is the change that a record belongs to: the one in hand, else a new one.
+// change is the change that a record belongs to: the one in hand, or a new one if there is none.
 func (r *rewrite) change(rec *session.Record, by []*lint.Finding) *change {
 	if r.pending == nil {
 		r.pending = &change{Line: rec.Pos.Line, Offset: rec.Offset, AfterLine: r.out.lines + 1, AfterAt: r.out.bytes}
@@ -96,8 +95,8 @@ func (c *change) add(f *lint.Finding) {
 	}
 }
 
-// found notes which line of the session a finding is about, if any. A finding of a later pass names the line of its own
-// text instead.
+// found notes the session's line of a finding of By, if it has one. The finding itself may name a line of the text of an
+// earlier pass instead.
 func (c *change) found(f *lint.Finding, line int64) {
 	if c.lines == nil {
 		c.lines = map[*lint.Finding]int64{}
@@ -107,7 +106,7 @@ func (c *change) found(f *lint.Finding, line int64) {
 	}
 }
 
-// foundLine is the line of the session that lint names of a finding, 0 if it names none.
+// foundLine is the session's line of a finding, 0 if it has none.
 func (c *change) foundLine(f *lint.Finding) int64 {
 	if line, ok := c.lines[f]; ok {
 		return line
@@ -118,7 +117,7 @@ func (c *change) foundLine(f *lint.Finding) int64 {
 // maxShown is how many lines of one change are kept for the report, on each side.
 const maxShown = 1 << 10
 
-// show keeps as much of a line, or of the lines that one record takes, as a report shows; of very many, their number.
+// show keeps as much of a line, or of the lines of one record, as a report shows. Beyond maxShown lines it only counts them.
 func (e *excerpts) show(lines []byte) {
 	for line := range bytes.SplitSeq(lines, newline) {
 		if len(e.Shown) < maxShown {
@@ -148,8 +147,8 @@ func (r *rewrite) flush() {
 	}
 }
 
-// renumbered is how many lines of the copy refer to others in another way than in the session, mostly by their ordinals, and
-// the first and the last of them.
+// renumbered is how many lines of the copy refer to others differently than in the session, mostly by their ordinals, and the
+// first and the last of them.
 func (r *rewrite) renumbered() (count, first, last int64) {
 	if r.links == nil { // it was not written in one pass, or not at all
 		return r.tied.count, r.tied.first, r.tied.last

@@ -12,8 +12,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// moveDatabases moves the databases beside the session that its client can't read into the run's record, and reports it as an
-// edit. It comes last: what a database still tells was looked for before. A dry run only reports it.
+// moveDatabases moves the databases beside the session that its client can't read into the run's record, and reports each as an
+// edit. It is the last step, because a database is a source of lost content until then. A dry run only reports it.
 func (w *job) moveDatabases(ctx context.Context, rep *Report) error {
 	for i := range w.plan.Rest {
 		f := &w.plan.Rest[i]
@@ -34,8 +34,8 @@ func (w *job) moveDatabases(ctx context.Context, rep *Report) error {
 	return nil
 }
 
-// moveDatabase moves one, and returns where it is kept. The error is inuse.ErrBusy if a client runs, or if it can't be told that
-// none does.
+// moveDatabase moves one database, and returns where it is kept. The error is inuse.ErrBusy if a client runs, or if it can't be
+// known that none does.
 func (w *job) moveDatabase(ctx context.Context, path string) (kept string, err error) {
 	if err := homeIsFree(ctx, w.Home); err != nil {
 		return "", err
@@ -56,20 +56,21 @@ func (w *job) moveDatabase(ctx context.Context, path string) (kept string, err e
 	return filepath.Join(run.Path(), kept), nil
 }
 
-// foundDamaged says whether lint tells that a database beside the session can't be read, so that nothing more need be said of it.
+// foundDamaged says whether lint has reported that a database beside the session can't be read, so that nothing more need be
+// said of it.
 func (w *job) foundDamaged(name string) bool {
 	return slices.ContainsFunc(w.plan.Rest, func(f lint.Finding) bool { return f.Beside != "" && filepath.Base(f.Beside) == name })
 }
 
-// homeIsFree says that nobody has a database of a home open.
+// homeIsFree returns an error if somebody has a database of a home open.
 func homeIsFree(ctx context.Context, home string) error {
 	guards, err := holdDatabases(ctx, home)
 	release(guards)
 	return err
 }
 
-// holdDatabases keeps everybody from opening a database of a home: a client that runs has one of them open, if not the one that
-// is moved. Where the system can't tell who has a file open, that counts as in use.
+// holdDatabases keeps everybody from opening the databases of a home. A running client has one of them open, if not the one
+// that is moved. Where the system can't tell who has a file open, the error says that they are in use.
 func holdDatabases(ctx context.Context, home string) (guards []*inuse.Guard, err error) {
 	b, ok := openHome(ctx, home).(agent.Breakable)
 	if !ok {
@@ -90,7 +91,7 @@ func holdDatabases(ctx context.Context, home string) (guards []*inuse.Guard, err
 	return guards, unbroken(guards)
 }
 
-// unbroken says that nobody has begun to open a file since it was held.
+// unbroken returns an error if somebody has begun to open a file since it was held.
 func unbroken(guards []*inuse.Guard) error {
 	for _, g := range guards {
 		if g.Broken() {
@@ -123,7 +124,7 @@ func (c *homeClaim) Settle(ctx context.Context) (err error) {
 	return err
 }
 
-// GiveBack has nothing to revert: what was written of a database until then is what the next undo leaves as it is.
+// GiveBack has nothing to revert: the next undo leaves alone what was already written of a database.
 func (c *homeClaim) GiveBack(context.Context) error { return nil }
 
 // Done has nothing left to do.

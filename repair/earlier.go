@@ -10,8 +10,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// earlierCopy reports the copy that an earlier run has made of the same bytes, if it is still there and this repair would
-// mend nothing in it; nil if there is none. Repairing a home again must not fill it with copies.
+// earlierCopy reports the copy that an earlier run has made of the same bytes, if it is still there and this repair would mend
+// nothing in it; otherwise nil. Repairing a home a second time must not fill it with copies.
 func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 	if w.effectiveMode() != NewThread || w.Source.Real == "" || w.Records == nil {
 		return nil, nil
@@ -39,8 +39,8 @@ func (w *job) earlierCopy(ctx context.Context) (*Report, error) {
 	return nil, nil
 }
 
-// isSound says whether a copy is there and this repair would mend nothing in it. In one that its client has gone on with, an
-// unfinished end is no reason to make another, in which what came since would be missing.
+// isSound says whether a copy is still there and this repair would mend nothing in it. If the client has gone on with the copy,
+// an unfinished end is no reason to make another one, which would lack what was said since.
 func (w *job) isSound(ctx context.Context, f *runs.File) bool {
 	if _, err := os.Stat(f.Target); err != nil {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/hist-cli/hist/internal/runs"
 )
 
-// enlist puts the copy into the client's list of threads, so that the client offers it, and means it by the last one.
-// A copy that is not listed is as good: the client resumes it by its id, and lists it then.
+// enlist adds the copy to the client's list of threads, so that the client offers it, and resumes it as the last one. A copy
+// that is not listed still works: the client resumes it by its id, and then lists it.
 func (w *job) enlist(ctx context.Context) {
 	if w.Mode != NewThread || w.Home == "" {
 		return
@@ -41,8 +41,8 @@ func (w *job) enlist(ctx context.Context) {
 	}
 }
 
-// delist takes a copy that is removed out of the client's list of threads. What keeps it from that is told only: a row
-// whose file is gone does no harm.
+// delist removes a copy that is gone from the client's list of threads. An error is only noted: a row whose file is gone does
+// no harm.
 func delist(ctx context.Context, homeDir string, f *runs.File, thread string) (note string) {
 	list, ok := openHome(ctx, homeDir).(agent.Lister)
 	if !ok {

@@ -19,15 +19,15 @@ type evidenceReader struct {
 	dec   session.Decoder
 	src   *source.Source
 	enc   normalize.Encoding
-	asked int            // how often
-	plain *source.Source // the text of a source that can't be read at a place, nil as long as it is asked for little
+	asked int            // how many records were asked for
+	plain *source.Source // the text of a source that can't be read at an offset; nil up to fewRefs questions
 
 	offset  int64 // of the line read last
 	records [][]byte
 }
 
-// fewRefs is how many records of a source that can only be read from its start are looked for one by one. For more of
-// them its text is written to a temporary file first.
+// fewRefs is how many records of a source that can only be read from its start are looked for one by one. Beyond that, its text
+// is first written to a temporary file.
 const fewRefs = 4
 
 // record reads the record that a reference names.
@@ -118,7 +118,7 @@ func (r *rewrite) newLine(ctx context.Context, in insertion) ([]byte, error) {
 	return line, err
 }
 
-// evidenceOf are the records that a new one is made from, with the plan's own edits of them.
+// evidenceOf returns the records that a new one is made from, with the plan's own edits of them.
 func (r *rewrite) evidenceOf(ctx context.Context, c lint.Content) (records [][]byte, err error) {
 	for _, ref := range append([]lint.Ref{*c.From}, c.More...) {
 		record, err := r.evidence.record(ctx, ref)
@@ -135,10 +135,10 @@ func (r *rewrite) evidenceOf(ctx context.Context, c lint.Content) (records [][]b
 	return records, nil
 }
 
-// maxTwice bounds how many members of one record that are named twice are looked at.
+// maxTwice is how many members of one record that are named twice are looked at.
 const maxTwice = 64
 
-// lastOfTwo takes the first of two members with one name out of a record that is read, as its client would read it.
+// lastOfTwo removes the first of two members with one name from a record, as the record's client would read it.
 func lastOfTwo(dec session.Decoder, record []byte) []byte {
 	scanner := jsonl.NewScanner(dec.Shape())
 	defer scanner.Done()
@@ -161,7 +161,8 @@ func lastOfTwo(dec session.Decoder, record []byte) []byte {
 	return record
 }
 
-// recordsOf returns the records of the first line of a text. By itself a line may look like an array, which its file is not.
+// recordsOf returns the records of the first line of a text. On its own a line may look like an array although its file is not
+// one.
 func recordsOf(dec session.Decoder, text []byte) (records [][]byte, err error) {
 	in := normalize.New(bytes.NewReader(text), normalize.Options{Decoder: dec, Inside: true, Mend: func(*lint.Finding) bool { return true }})
 	defer in.Close()

@@ -21,14 +21,14 @@ const htmlBytes = 2 << 10
 
 // PageOptions say what a page shows beside the reports.
 type PageOptions struct {
-	Content bool                // changed lines as they are; without it every text in them is shown by its length
-	About   func(i int) Session // who the session of the i-th report is; nil: only its file is known
+	Content bool                // show changed lines as they are; without it, each text in them is replaced by its length
+	About   func(i int) Session // describes the session of the i-th report; nil: only its file is known
 }
 
-// Session is who a session is, for the head of its part of a page. What is "" is not shown.
+// Session says which session a part of a page is about. Empty fields are not shown.
 type Session struct {
 	Title    string // the file otherwise
-	Where    string // it worked, and when it was changed last
+	Where    string // its working directory, and when it was last changed
 	Timeline string // a link to the page of its timeline
 }
 
@@ -36,10 +36,10 @@ type Session struct {
 type part struct {
 	*Report
 	Session
-	Index int // among all reports; its place in the page is #session-INDEX
+	Index int // index among all reports; the part's anchor is #session-INDEX
 }
 
-// HTML writes reports as one page that needs nothing beside it. A script only adds buttons that copy a command.
+// HTML writes reports as one page that needs no other file. Its script only adds buttons that copy a command.
 func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"title":   ruleTitle,
@@ -88,7 +88,7 @@ func (r part) Badge() string {
 	return strings.TrimPrefix(text, "nothing to repair, ")
 }
 
-// Gained is how much of the history the model has only with the repair.
+// Gained is how many items of the history the model has only because of the repair.
 func (h History) Gained() int64 { return max(0, h.After-h.Before) }
 
 // Words say in a sentence how much of a session's history the model will have.
@@ -102,7 +102,7 @@ func (h History) Words() string {
 		text += fmt.Sprintf("; without the repair it has %d", h.Before)
 	}
 	told := max(0, min(h.Told, lost))
-	// What the client sent so far and will not send any more need not be lost: it may be a copy.
+	// Items that the client sent before and no longer sends need not be lost: they may be copies.
 	dropped := max(0, min(lost-told, h.Before-h.After-told))
 	lost -= dropped
 	switch {
@@ -120,7 +120,7 @@ func (h History) Words() string {
 	return text
 }
 
-// are is a number with its verb.
+// are is a number with its verb: "1 is", "2 are".
 func are(n int64) string {
 	if n == 1 {
 		return "1 is"
@@ -193,7 +193,7 @@ func (e Entry) lines(content bool) changedLines {
 	return l
 }
 
-// visible puts a dot where a browser would show nothing or turn the text around, so that what is seen is what stands there.
+// visible replaces characters that a browser would not show, or that would change the direction of text, by a dot.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {

@@ -40,31 +40,33 @@ var ErrPartial = errors.New("the session can't be read to its end")
 // ErrDependants says that other sessions point into the bytes that an in-place repair would move.
 var ErrDependants = errors.New("other sessions point into this file")
 
-// ErrBranch says that a branch was chosen, or a chain asked for, of a session that is no tree.
+// ErrBranch says that a branch was chosen, or chaining was asked for, in a session that has no branches.
 var ErrBranch = errors.New("its agent's sessions have no branches")
 
-// ErrForeign says that the session belongs to another user, who would lose it by a repair in place.
+// ErrForeign says that the session belongs to another user, and that a repair in place would take it from them.
 var ErrForeign = errors.New("it belongs to another user: an in-place repair would change its owner, and hist can't tell whether they are using it; repair without --in-place makes a copy")
 
 // Job is one session to repair.
 type Job struct {
-	Path    string         // of the session; used if Source is nil
+	Path    string         // the session's file; used if Source is nil
 	Source  *source.Source // the open session; it stays open
-	Lint    lint.Options   // Name and what is known beside the bytes; Mend is the job's
+	Lint    lint.Options   // Name, and what is known of the session beside its bytes; Mend is set by Do
 	Choice  Choice
 	Mode    Mode
 	Instead Mode      // DryRun: the mode that is tried
 	Output  string    // ToFile: a path that does not exist yet
 	Stream  io.Writer // ToStream
-	Home    string    // the agent's home, for its locks; "" if the file lies in none
-	// MoveDatabases moves databases that keep the client from resuming the session into the run's record; in place only.
+	Home    string    // the agent's home that the file is in, for its locks; "" if it is in none
+	// MoveDatabases, with InPlace: move databases that keep the client from resuming the session into the run's record.
 	MoveDatabases bool
-	// Records gives the manifests of earlier runs, newest first; nil: a copy is made whatever they say.
+	// Records returns the manifests of earlier runs, newest first. If it is nil, a copy is made even if an earlier run made the
+	// same.
 	Records func() []runs.Manifest
-	// Dependants lists the sessions that rely on this one's bytes, for a run over many; nil: every header of the home is read.
+	// Dependants lists the sessions that rely on this one's bytes; a run over many sessions shares one. If it is nil, every
+	// header of the home is read.
 	Dependants agent.DependantsBy
-	// Begin opens the record of the run when something is going to be written; not called for DryRun and ToStream. nil
-	// opens one where the command keeps them.
+	// Begin opens the record of the run when something is going to be written; it is not called for DryRun and ToStream. If it
+	// is nil, the record is kept where the command keeps records.
 	Begin func() (*runs.Run, error)
 }
 
@@ -75,9 +77,9 @@ type job struct {
 	found     *lint.Result
 	plan      *plan
 	rw        *rewrite
-	passes    *settled // nil as long as one pass seems to be enough
+	passes    *settled // nil if one pass is enough
 	copied    *lint.Result
-	notes     []string                          // what else was done, or left alone
+	notes     []string                          // what else was done, or left alone, for the report
 	sourceSum func() (sha256 string, err error) // hash of the source's bytes; nil until hashSource
 	run       *runs.Run                         // its record; nil until begin
 	thread    string                            // id of the copy's thread
@@ -86,9 +88,9 @@ type job struct {
 	cleared bool // rows of the client's view
 }
 
-// Do repairs one session. With nothing to mend it writes nothing, except that ToFile and ToStream still copy the
-// session byte for byte. An error without a report means that nothing is published and the source is as it was; one beside a
-// report, that the session is done but not all that belongs to it: its record, or a database that was to be moved.
+// Do repairs one session. If there is nothing to mend it writes nothing, except that ToFile and ToStream still copy the session
+// byte for byte. An error without a report means that nothing was published and the source is as it was. An error together with
+// a report means that the session is done, but something else is not: the run's record, or a database that was to be moved.
 func Do(ctx context.Context, j Job) (*Report, error) {
 	if j.Source == nil {
 		src, err := source.Open(j.Path)
@@ -173,7 +175,7 @@ func (w *job) named(err error) error {
 	return fmt.Errorf("%s: %w", w.Source.Path, err)
 }
 
-// leaveAll plans nothing, for a session of which a repair would leave no record.
+// leaveAll plans no edit, for a session of which a repair would leave no record.
 func (w *job) leaveAll() {
 	w.plan = choose(w.found.Findings, nothing)
 	w.rw, w.copied = nil, nil
@@ -197,7 +199,7 @@ func (w *job) look(ctx context.Context) error {
 	if p := w.found.Summary.Partial; p != nil {
 		return fmt.Errorf("%s: %w: %w", w.Source.Path, ErrPartial, p)
 	}
-	if w.effectiveMode() != InPlace { // the client makes a new view for a copy, so it does not matter whether the old one is wrong
+	if w.effectiveMode() != InPlace { // for a copy, the client makes a new view, so it does not matter whether the old one is wrong
 		w.found.Findings = slices.DeleteFunc(w.found.Findings, func(f lint.Finding) bool { return f.Reproject })
 	}
 	w.plan = choose(w.found.Findings, w.Choice)
@@ -214,7 +216,7 @@ func (w *job) look(ctx context.Context) error {
 	return nil
 }
 
-// branches refuses options that do nothing to a session without branches.
+// branches returns an error if an option is set that needs a session with branches, and this one has none.
 func (w *job) branches() error {
 	if _, ok := w.agent.(agent.Branched); ok {
 		return nil
@@ -228,14 +230,15 @@ func (w *job) branches() error {
 	return nil
 }
 
-// lintOptions are the options for linting a text that will replace the session.
+// lintOptions are the options for linting a text that is to replace the session.
 func (w *job) lintOptions() lint.Options {
 	opts := w.Lint
 	opts.Agent, opts.Path = w.agent.Name(), w.Source.Real
 	return opts
 }
 
-// lintOf lints such a text, and compares what it inherits with the sessions that it inherits it from.
+// lintOf lints such a text. If the session is in a home, it also compares what the text inherits with the sessions that it
+// inherits from.
 func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, error) {
 	res, err := lint.Source(ctx, src, w.lintOptions())
 	if err != nil || w.Home == "" || res.Summary.Partial != nil {
@@ -258,7 +261,7 @@ func (w *job) newRewrite(aside io.Writer) *rewrite {
 	return w.rw
 }
 
-// reidentify makes a rewrite give the copy's header the id of its own thread.
+// reidentify makes a rewrite give the copy's header the id of the copy's thread.
 func (w *job) reidentify(rw *rewrite, found *lint.Result) {
 	if re, ok := w.agent.(agent.Reidentifier); ok {
 		old := found.Summary.Header
@@ -267,8 +270,8 @@ func (w *job) reidentify(rw *rewrite, found *lint.Result) {
 	}
 }
 
-// copyOptions are the options for linting the copy: like the source, with what is beside the source, but under the copy's own
-// name. Text is empty because what the session has lost was looked for when the plan was made.
+// copyOptions are the options for linting the copy: those for the session, under the copy's own name. Text is empty, because
+// what the session has lost was already looked for when the plan was made.
 func (w *job) copyOptions() lint.Options {
 	opts := w.Lint
 	opts.Agent, opts.Path, opts.Text = w.agent.Name(), w.Source.Real, strings.NewReader("")

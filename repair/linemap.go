@@ -2,8 +2,8 @@ package repair
 
 import "sort"
 
-// lineMap says which lines of a copy are lines of its session, if not by their ordinals then by all else: runs of lines,
-// sorted in both texts.
+// lineMap says which lines of a copy are lines of its session, the same except perhaps for their ordinals. Its runs of lines
+// are sorted in both texts.
 type lineMap []lineRun
 
 // lineRun is n lines that begin at line copied in the copy and at line from in the session.
@@ -19,7 +19,8 @@ func (m *lineMap) add(copied, from, n int64) {
 	*m = append(*m, lineRun{copied, from, n})
 }
 
-// then is the map for a copy of the copy; next maps that one to the first copy.
+// then composes two maps: m maps a copy to the session, next maps a copy of that copy to the copy. The result maps the second
+// copy to the session.
 func (m lineMap) then(next lineMap) lineMap {
 	var out lineMap
 	i := 0

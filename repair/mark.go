@@ -8,14 +8,14 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Part is a piece of a changed line; Changed says that the other version of the line has it not.
+// Part is a piece of a changed line; Changed says that the other version of the line does not have it.
 type Part struct {
 	Text    string
 	Changed bool
 }
 
-// Mark sets two versions of a line side by side, around what differs: of the parts that are the same it shows half of
-// limit bytes on each side, of the part between them limit bytes. Both versions must be valid UTF-8.
+// Mark compares two versions of a line around what differs. It shows up to limit bytes of the part that differs, and half as
+// much of the equal parts on each side. Both versions must be valid UTF-8.
 func Mark(before, after string, limit int) (b, a []Part) {
 	head := commonHead(before, after)
 	before, after, lead := before[head:], after[head:], before[:head]
@@ -60,7 +60,7 @@ func commonTail(a, b string) int {
 	return n
 }
 
-// Clip cuts a text behind so many bytes, and says so by an ellipsis.
+// Clip cuts a text after limit bytes, and appends an ellipsis if it did.
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -10,8 +10,8 @@ import (
 	"github.com/hist-cli/hist/internal/agent/homes"
 )
 
-// tolerateUncompared turns the error of a session that could not be compared with what its client keeps beside it into a
-// note, unless the repair would touch that, as one in place does.
+// tolerateUncompared turns the error of comparing a session with what its client keeps beside it into a note, unless the repair
+// would change that, as one in place does.
 func (w *job) tolerateUncompared(ctx context.Context, why error) error {
 	if w.Mode == InPlace || ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", w.Source.Path, why)
@@ -27,8 +27,8 @@ func (w *job) checkDependants(ctx context.Context) error {
 	return dependants(ctx, w.Dependants, w.Home, w.Source.Real, w.rw.moved(), "repair without --in-place makes a copy that leaves them right")
 }
 
-// dependants refuses to move the bytes of a session from an offset on if other sessions rely on them. homeDir is the home
-// that the session is in, "" if it is in none; a nil by knows nothing yet.
+// dependants returns an error if other sessions rely on the bytes of a session from an offset on. homeDir is the home that the
+// session is in, "" if it is in none; if by is nil, the headers of the home are read.
 func dependants(ctx context.Context, by agent.DependantsBy, homeDir, path string, from int64, advice string) error {
 	if homeDir == "" {
 		return nil
@@ -52,7 +52,7 @@ func dependants(ctx context.Context, by agent.DependantsBy, homeDir, path string
 	return fmt.Errorf("%w:\n  %s\n%s", ErrDependants, strings.Join(names, "\n  "), advice)
 }
 
-// openHome is the home at a directory. Without a directory it is nil, for which every type assertion fails.
+// openHome opens the home at a directory. Without a directory it returns nil, for which every type assertion fails.
 func openHome(ctx context.Context, dir string) homes.Home {
 	if dir == "" {
 		return nil

@@ -11,12 +11,12 @@ import (
 
 // Choice says which findings a repair may mend.
 type Choice struct {
-	Only  []lint.Fix // these classes of fix; empty: all
-	Rules []string   // these rules, their notes too; empty: all
-	Tidy  bool       // notes that have a fix, too
+	Only  []lint.Fix // only these kinds of fix; empty: all
+	Rules []string   // only these rules, including their notes; empty: all
+	Tidy  bool       // also notes that have a fix
 }
 
-// nothing is the choice of no finding at all.
+// nothing is the choice that allows no finding.
 var nothing = Choice{Rules: []string{""}}
 
 // Allows says whether a finding is to be mended.
@@ -32,20 +32,20 @@ func (c Choice) Allows(f *lint.Finding) bool {
 
 // plan is what a repair will do to one session: the findings it mends and their edits, sorted by place.
 type plan struct {
-	Mend []lint.Finding // chosen
-	Rest []lint.Finding // left as they are
+	Mend []lint.Finding // findings to be mended
+	Rest []lint.Finding // findings to be left
 
 	choice   Choice
 	edits    map[session.Pos]*edits
-	leave    map[int64]bool            // lines whose framing faults are not mended
+	leave    map[int64]bool            // lines whose framing is left as it is
 	leaveRow rows                      // the same for lines in a row that one finding stands for
-	framing  map[int64][]*lint.Finding // by line, the faults of its framing that are mended
+	framing  map[int64][]*lint.Finding // by line, the faults of its framing that are to be mended
 	mendRow  rows                      // the same for lines in a row that one finding stands for
 	touched  []int64                   // lines that a finding or an edit is about, sorted
 	numbered bool                      // ordinals are left as they are
 	folded   bool                      // some findings stand for others whose lines are not known
-	newline  bool                      // a missing newline at the end is added
-	// Reproject: the client is made to build its view of the session anew.
+	newline  bool                      // add the missing newline at the end
+	// Reproject makes the client build its view of the session anew.
 	Reproject bool
 	// Rename is the thread id that the copy's file must be named for, "" to keep the name.
 	Rename string
@@ -58,19 +58,19 @@ type edits struct {
 	removed       bool
 	moved         bool
 	renumber      bool
-	by            []*lint.Finding // whose mend it is
-	lost          map[int]*edits  // of records that are restored behind it, by their Pos.Lost
+	by            []*lint.Finding // the findings that these edits mend
+	lost          map[int]*edits  // edits of lost records that are restored behind it, by their Pos.Lost
 }
 
 type insertion struct {
 	content lint.Content
 	by      *lint.Finding
-	behind  bool // the record, not in front of it
-	order   int  // among the insertions behind one record
-	lost    int  // the Pos.Lost of a record that is restored
+	behind  bool // behind the record, not in front of it
+	order   int  // its order among the insertions behind one record
+	lost    int  // the Pos.Lost if a lost record is restored, else 0
 }
 
-// of are the edits of a record that is restored behind this one.
+// of are the edits of a lost record that is restored behind this one.
 func (e *edits) of(lost int) *edits {
 	if e.lost == nil {
 		e.lost = map[int]*edits{}
@@ -144,7 +144,7 @@ func choose(findings []lint.Finding, choice Choice) *plan {
 	return p
 }
 
-// dropCollisions takes findings out of the plan until no two edits want the same bytes of one record.
+// dropCollisions removes findings from the plan until no two edits change the same bytes of one record.
 func (p *plan) dropCollisions() {
 	dropped := map[int]bool{}
 	for _, w := range p.wantedCuts() {
@@ -173,7 +173,7 @@ type wantedCuts struct {
 	by   []int
 }
 
-// wantedCuts gathers them by record. Of one that is taken out as a whole none are made.
+// wantedCuts collects them by record. A record that is removed as a whole has none.
 func (p *plan) wantedCuts() map[session.Pos]*wantedCuts {
 	at := map[session.Pos]*wantedCuts{}
 	removed := map[session.Pos]bool{}
@@ -219,7 +219,7 @@ func (p *plan) add(e lint.Edit, by *lint.Finding) {
 		}
 		return
 	}
-	if n := len(at.by); n == 0 || at.by[n-1] != by { // a finding's edits come together
+	if n := len(at.by); n == 0 || at.by[n-1] != by { // the edits of one finding are adjacent
 		at.by = append(at.by, by)
 	}
 	switch e.Op {
@@ -241,14 +241,14 @@ func (p *plan) add(e lint.Edit, by *lint.Finding) {
 	}
 }
 
-// dropRenames takes out of the plan the findings that only another file name would mend.
+// dropRenames removes the findings from the plan that only another file name would mend.
 func (p *plan) dropRenames() {
 	p.drop(func(f *lint.Finding) bool { return f.Rename != "" })
 	p.Rename = ""
 }
 
-// keepView leaves the client's view of the session alone if the plan does not restore records that the view may be the only
-// one to have: a later repair still finds them there.
+// keepView makes the plan leave the client's view of the session alone, if it does not restore records that only the view may
+// still have: a later repair then still finds them there.
 func (p *plan) keepView() {
 	restores := func(e lint.Edit) bool { return e.Op == lint.Restore }
 	if slices.ContainsFunc(p.Rest, func(f lint.Finding) bool { return slices.ContainsFunc(f.Edits, restores) }) {
@@ -257,7 +257,7 @@ func (p *plan) keepView() {
 	}
 }
 
-// drop takes findings out of the plan that have no edits.
+// drop removes findings without edits from the plan.
 func (p *plan) drop(out func(*lint.Finding) bool) {
 	kept := p.Mend[:0:0]
 	for i := range p.Mend {

@@ -12,8 +12,8 @@ import (
 
 // This file settles which lines a plan is about: whose framing is mended, and which are only copied.
 
-// joinPrettyPrinted plans to join, in any copy, the lines that the normalizer has joined, even where the client does not mind
-// them: all other edits are about the joined records.
+// joinPrettyPrinted plans to join, in any copy, the lines that the normalizer has joined, even if the client can read them as
+// they are: all other edits are about the joined records.
 func (p *plan) joinPrettyPrinted() {
 	if len(p.Mend) == 0 {
 		return
@@ -57,9 +57,8 @@ func (p *plan) nextTouched(behind int64) (until int64) {
 	return p.touched[i]
 }
 
-// mendNotedLines plans to mend lines whose faults are only notes here, and that would otherwise be left: those on which the
-// plan changes something else and, if it renumbers records, all of them, because every record that lint can read gets a
-// number.
+// mendNotedLines plans to mend lines whose faults are only notes, if they can't be left: those in which the plan changes
+// something else and, if it renumbers records, all of them, because every record that lint can read gets a number.
 func (p *plan) mendNotedLines() {
 	changed := map[int64]bool{}
 	numbers := false
@@ -81,7 +80,7 @@ func (p *plan) mendNotedLines() {
 	sortFindings(p.Mend)
 }
 
-// mendedIfWorse says whether a fault of a line's framing would be mended if it were more than a note.
+// mendedIfWorse says whether the choice would allow mending a fault if it were more than a note.
 func (p *plan) mendedIfWorse(f lint.Finding) bool {
 	if !f.Framing || f.Impact != lint.Notes || f.Rule.Impact == lint.Notes {
 		return false
@@ -90,8 +89,8 @@ func (p *plan) mendedIfWorse(f lint.Finding) bool {
 	return p.choice.Allows(&f)
 }
 
-// changes says whether an edit changes the line itself. It can't, if the line is left as it is: then it is one unreadable
-// record.
+// changes says whether an edit changes the line itself. If the line is left as it is, that is impossible: the line is then one
+// unreadable record.
 func changes(e lint.Edit) bool {
 	return e.Op == lint.Splice || e.Op == lint.Remove || e.At.Part > 0
 }
@@ -104,7 +103,7 @@ func sortFindings(list []lint.Finding) {
 // and other rules don't change its records either. And if a hole is the only sign of a loss that is not to be mended, the
 // hole is neither closed nor numbered over.
 func (p *plan) leaveLines() {
-	beside := map[int64]bool{} // lines that a hole is at, whose records stay as they are
+	beside := map[int64]bool{} // lines at holes; their records stay as they are
 	for i := range p.Rest {
 		f := &p.Rest[i]
 		switch {
@@ -118,7 +117,7 @@ func (p *plan) leaveLines() {
 			p.numbered = true
 			for _, e := range f.Edits {
 				beside[e.At.Line] = true
-				if e.Op != lint.After || e.At.Lost > 0 { // else the hole is a jump in the ordinals, which no framing closes
+				if e.Op != lint.After || e.At.Lost > 0 { // otherwise the hole is a jump in the ordinals, which no framing closes
 					p.leave[e.At.Line] = true
 				}
 			}
@@ -136,13 +135,13 @@ func (p *plan) leaveLines() {
 	sortFindings(p.Rest)
 }
 
-// leaves says whether a fault's line is left because of another fault: one with a finding of its own, or one that a finding
-// for a row of lines stands for. A line that is set aside may be in such a row itself.
+// leaves says whether a line is left because of another fault: a finding about that line, or a finding about a row of lines. A
+// line that is set aside may be in such a row itself.
 func (p *plan) leaves(f *lint.Finding) bool {
 	return p.leave[f.Pos.Line] || f.Fix != lint.SetAside && p.leaveRow.cover(f.Pos.Line)
 }
 
-// touchesLeft says whether a finding's mend concerns a line that is left as it is.
+// touchesLeft says whether mending a finding would change a line that is left as it is.
 func (p *plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 	if f.Framing {
 		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leaves(f)
@@ -152,7 +151,7 @@ func (p *plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 	})
 }
 
-// mend tells the normalizer whether a fault of a line's framing may be mended.
+// mend says, for the normalizer, whether a fault of a line's framing may be mended.
 func (p *plan) mend(f *lint.Finding) bool {
 	if p.leaves(f) {
 		return false
@@ -160,7 +159,7 @@ func (p *plan) mend(f *lint.Finding) bool {
 	if p.leaveRow.of(f.Rule, f.Pos.Line) != nil {
 		return false
 	}
-	if f.Rule.Tidy { // one finding stands for all of its rule, so they are chosen together
+	if f.Rule.Tidy { // one finding stands for all faults of its rule, so they are chosen together
 		return p.choice.Allows(f)
 	}
 	return p.choice.Allows(f) || p.chosen(f)
@@ -183,7 +182,7 @@ func (p *plan) faults(line int64) []*lint.Finding {
 	return list
 }
 
-// rows are findings that each stand for lines in a row, by rule and then by place. Few rules have them.
+// rows are findings that each stand for a row of lines, by rule and then by place. Few rules have them.
 type rows []ruleRows
 
 type ruleRows struct {
@@ -200,7 +199,7 @@ func (r *rows) add(f *lint.Finding) {
 	(*r)[i].list = append((*r)[i].list, f)
 }
 
-// cover says whether a line is one of a row.
+// cover says whether a line is in one of the rows.
 func (r rows) cover(line int64) bool {
 	return slices.ContainsFunc(r, func(one ruleRows) bool { return r.of(one.rule, line) != nil })
 }

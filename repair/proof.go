@@ -6,15 +6,15 @@ import (
 	"github.com/hist-cli/hist/internal/sum"
 )
 
-// proof is taken of the untouched lines while they are copied.
+// proof is computed over the untouched lines while they are copied.
 type proof struct {
 	Hash string // SHA-256 over all of them in their order, each with its newline, hexadecimal
 
-	tee   *sum.Tee // hashes the whole copy; nil: nobody does
-	sum   *sum.Sum // nil as long as the copy is nothing but untouched lines: tee has it then
-	at    []extent // where they are in the copy
+	tee   *sum.Tee // hashes the whole copy; nil if nothing does
+	sum   *sum.Sum // nil as long as the copy holds only untouched lines: then tee's sum is the same
+	at    []extent // where the untouched lines are in the copy
 	quick maphash.Hash
-	check uint64 // of the bytes at these places, for this process only
+	check uint64 // hash of the bytes at these places, valid in this process only
 }
 
 // extent is the bytes of a file from one offset up to another.
@@ -28,7 +28,7 @@ func newProof(tee *sum.Tee) proof {
 	return p
 }
 
-// lines adds whole lines that stand in the copy from a byte on.
+// lines adds whole untouched lines, which are in the copy from an offset on.
 func (p *proof) lines(from int64, lines []byte) {
 	if p.sum != nil {
 		p.sum.Write(lines)
@@ -36,7 +36,7 @@ func (p *proof) lines(from int64, lines []byte) {
 	p.stand(from, lines)
 }
 
-// line adds one line that stands there, with its newline or, the last one, without.
+// line adds one untouched line at an offset, with its newline unless it is the last one.
 func (p *proof) line(from int64, line []byte, ended bool) {
 	if p.sum != nil {
 		p.sum.Write(line)
@@ -58,8 +58,8 @@ func (p *proof) stand(from int64, b []byte) {
 	p.at = append(p.at, extent{from, to})
 }
 
-// touched must be called before something is written that is no untouched line; open says that the last line lacks its
-// newline as yet.
+// touched must be called before anything other than an untouched line is written; open says that the last line has no newline
+// yet.
 func (p *proof) touched(open bool) {
 	if p.sum != nil {
 		return
@@ -84,7 +84,7 @@ func (p *proof) checker() *checker {
 }
 
 type checker struct {
-	at   []extent // that are not behind us
+	at   []extent // the places that have not been reached yet
 	pos  int64
 	hash maphash.Hash
 }

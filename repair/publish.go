@@ -23,7 +23,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// fill writes the copy, or the session as it is if nothing is to be mended.
+// fill writes the copy, or the session as it is if there is nothing to mend.
 func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 	if w.plan.Empty() {
 		w.hashSource(ctx, sum.New(), 0)
@@ -42,7 +42,7 @@ func (w *job) fill(ctx context.Context, to io.Writer, aside io.Writer) error {
 	return w.rewrite(ctx, to, aside)
 }
 
-// rewrite writes the mended session, in one pass or by all that were found to be needed.
+// rewrite writes the mended session, in one pass or in as many as were found to be needed.
 func (w *job) rewrite(ctx context.Context, to, aside io.Writer) (err error) {
 	if w.passes != nil {
 		w.hashSource(ctx, sum.New(), 0)
@@ -99,7 +99,7 @@ func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 	return w.Source.Changed()
 }
 
-// lock makes sure that nobody else uses the session, and keeps the agent's own writers out.
+// lock makes sure that nobody else uses the session, and takes the agent's lock to keep its writers out.
 func (w *job) lock() (release func(), err error) {
 	if publish.Foreign(w.Source.Info) {
 		return nil, fmt.Errorf("%s: %w", w.Source.Path, ErrForeign)
@@ -126,18 +126,18 @@ func (w *job) lock() (release func(), err error) {
 	return release, nil
 }
 
-// lockedThread is the thread whose lock a client of this session takes: the one that the file is named for, or the
-// header's; "" if neither has an id.
+// lockedThread is the thread whose lock a client of this session takes: the one in the file's name, or the header's; "" if
+// neither has an id.
 func (w *job) lockedThread() string {
 	for _, id := range []string{lint.NameOf(w.Source.Real, true).ThreadID, w.found.Summary.Header.ID} {
-		if id != "" && w.agent.Resume(id) != nil { // else no client takes such an id
+		if id != "" && w.agent.Resume(id) != nil { // otherwise no client accepts the id
 			return id
 		}
 	}
 	return ""
 }
 
-// publish writes the copy where the mode wants it, with a record of the run.
+// publish writes the copy to where the mode wants it, with a record of the run.
 func (w *job) publish(ctx context.Context) (*Report, error) {
 	if rep, err := w.earlierCopy(ctx); rep != nil || err != nil {
 		return rep, err
@@ -171,7 +171,7 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 	return rep, err
 }
 
-// discard throws the run away unless other files hang on it.
+// discard removes the run's record, unless the run has done something else.
 func discard(run *runs.Run) error {
 	if err := run.Discard(); err != nil && !errors.Is(err, runs.ErrKept) {
 		return err
@@ -214,13 +214,13 @@ func (w *job) place() (publish.Target, error) {
 			}
 		}
 		t.Path = filepath.Join(dir, w.agent.NewName(now, w.thread))
-		t.Mode |= 0o200 // its client goes on writing it
+		t.Mode |= 0o200 // the client must be able to write to it
 	}
 	w.target = t.Path
 	return t, nil
 }
 
-// setAside makes the file of what leaves the session. One that an earlier attempt at the same copy has left goes.
+// setAside creates the file for what leaves the session. It replaces one that an earlier attempt at the same copy has left.
 func (w *job) setAside(run *runs.Run, f *runs.File) (aside io.WriteCloser, err error) {
 	if f.SetAside != "" {
 		if err := os.Remove(filepath.Join(run.Path(), f.SetAside)); err != nil {
@@ -231,7 +231,7 @@ func (w *job) setAside(run *runs.Run, f *runs.File) (aside io.WriteCloser, err e
 	return aside, err
 }
 
-// into writes and records one copy. The file's entry comes with every error.
+// into writes and records one copy. It returns the file's entry even with an error.
 func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Report, *runs.File, error) {
 	c := &copying{job: w, run: run, compressed: strings.HasSuffix(t.Path, ".zst") && !(w.plan.Empty() && w.Source.Compressed), file: &runs.File{
 		Source: w.Source.Real, Target: t.Path, Mode: w.Mode.String(),
@@ -262,7 +262,7 @@ type copying struct {
 	guard      *inuse.Guard // while nobody else can open what is replaced
 }
 
-// write keeps the original where it is replaced, and publishes the copy.
+// write keeps the original if it is replaced, and publishes the copy.
 func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
 	if c.Mode == InPlace {
 		if c.file.Backup, c.file.SHA256Before, err = c.run.Backup(ctx, c.Source.Real); err != nil {
@@ -281,7 +281,7 @@ func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
 	})
 }
 
-// fill writes the copy, and keeps what the client's database holds of the session that is replaced.
+// fill writes the copy, and keeps what the client's database holds of the session if that is replaced.
 func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 	if err := c.fillAs(ctx, to, c.aside, c.compressed); err != nil {
 		return err
@@ -296,8 +296,8 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 	return c.keepRows(ctx, c.run, c.file)
 }
 
-// check reads the copy back, while the disk takes it. What left the session is brought there behind it: the one would
-// wait for the other.
+// check reads the copy back while the disk writes it. What left the session is synced after that, because one would wait for
+// the other.
 func (c *copying) check(ctx context.Context, tmp string) error {
 	if err := c.verify(ctx, tmp, c.compressed); err != nil {
 		return err
@@ -311,7 +311,7 @@ func (c *copying) check(ctx context.Context, tmp string) error {
 	return c.checkDependants(ctx)
 }
 
-// last asks whether the session is still what was read, and whether it may be replaced.
+// last checks, immediately before the rename, that the session is still what was read and may be replaced.
 func (c *copying) last(ctx context.Context) (err error) {
 	if c.Mode != InPlace {
 		return c.Source.Changed()

@@ -12,10 +12,10 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 )
 
-// outlines are what the agents' formats are made of.
+// outlines say which members and words belong to the agents' formats.
 var outlines = all.Outlines()
 
-// shownIn says whether one of the agents' formats has a word among those that pick gives.
+// shownIn says whether a word belongs to one of the agents' formats, in the part that pick selects.
 func shownIn(pick func(*agent.Outline) map[string]bool, word string) bool {
 	return slices.ContainsFunc(outlines, func(o *agent.Outline) bool { return pick(o)[word] })
 }
@@ -24,16 +24,16 @@ func valuesShown(o *agent.Outline) map[string]bool { return o.Values }
 func keysShown(o *agent.Outline) map[string]bool   { return o.Keys }
 func typesShown(o *agent.Outline) map[string]bool  { return o.Types }
 
-// inBody says whether a member holds what a record is about.
+// inBody says whether a member holds the body of a record.
 func inBody(key string) bool {
 	return slices.ContainsFunc(outlines, func(o *agent.Outline) bool { return o.Body == key })
 }
 
-// recordDepth is how deep the members of a record's body lie; what lies deeper may be a tool's own.
+// recordDepth is how deep the members of a record's body are nested. Deeper members may be a tool's own.
 const recordDepth = 2
 
-// Redact shows the outline of a line: its structure, the keys of the format and short technical values, and of every
-// other text only its length in bytes. It reads as far as the line goes and is JSON; the rest is counted, not shown.
+// Redact shows the outline of a line: its structure, the keys of the format and short technical values; of any other text, it
+// shows only the length in bytes. It reads the line as far as that is JSON, and only counts the rest.
 func Redact(line []byte) string {
 	o := outline{line: line, want: aRecord}
 	for o.at < len(line) && o.step() {
@@ -44,7 +44,7 @@ func Redact(line []byte) string {
 	return o.b.String()
 }
 
-// outline writes what may be shown of a line.
+// outline is the state of a walk through a line, and what may be shown of it.
 type outline struct {
 	line []byte
 	at   int
@@ -52,7 +52,7 @@ type outline struct {
 	key  string // of the value in hand, "" in a list
 	want token
 	open []byte   // brackets
-	keys []string // of what they enclose
+	keys []string // the keys of the objects and lists around
 }
 
 // token is what may come next in a line.
@@ -66,7 +66,7 @@ const (
 	aNext  // a comma, or the end
 )
 
-// step takes the next token; it is false where the line is no JSON.
+// step takes the next token; false if the line is not JSON from here on.
 func (o *outline) step() bool {
 	c := o.line[o.at]
 	switch {
@@ -80,7 +80,7 @@ func (o *outline) step() bool {
 	case c == '[' && o.want == aValue:
 		o.open, o.keys = append(o.open, c), append(o.keys, o.key)
 		o.key, o.want = "", aValue
-	case len(o.open) > 0 && c == o.open[len(o.open)-1]+2 && o.want != aColon: // the brackets lie two apart
+	case len(o.open) > 0 && c == o.open[len(o.open)-1]+2 && o.want != aColon: // in ASCII, a closing bracket is its opening one plus 2
 		o.open, o.keys = o.open[:len(o.open)-1], o.keys[:len(o.keys)-1]
 		o.key, o.want = "", aNext
 	case c == ':' && o.want == aColon:
@@ -100,7 +100,7 @@ func (o *outline) step() bool {
 	return true
 }
 
-// scalar takes a number or a literal; a number that is deep in a record is counted only.
+// scalar takes a number or a literal. Deep in a record, a number is replaced by its length.
 func (o *outline) scalar() bool {
 	n := scalar(o.line[o.at:])
 	if n == 0 {
@@ -142,7 +142,7 @@ func (o *outline) text() {
 	}
 }
 
-// notTechnical says whether a character stands in no id, name or time.
+// notTechnical says whether a character can't be in an id, name or time.
 func notTechnical(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_-.:+/@#", r)
 }
@@ -174,7 +174,7 @@ func literal(line []byte) int {
 	return len(line)
 }
 
-// safe shows bytes so that a terminal does nothing with them.
+// safe escapes bytes that could do something to a terminal.
 func safe(b []byte, limit int) string {
 	text := string(b[:min(len(b), limit)])
 	return strings.Map(func(r rune) rune {

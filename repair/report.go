@@ -18,7 +18,7 @@ import (
 // ReportSchema names the report's JSON form and its version, which changes when a field changes its meaning or goes.
 const ReportSchema = "hist.repair/1"
 
-// Report is what a repair did to one session, or would do.
+// Report says what a repair did to one session, or would do.
 type Report struct {
 	Schema  string   `json:"schema"`
 	Run     string   `json:"run,omitempty"` // id of the run's record; empty if nothing was written
@@ -37,15 +37,15 @@ type Report struct {
 	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
 }
 
-// Renumber is given instead of a rule for the lines whose ordinals only follow what was added and removed.
+// Renumber is the rule of an Entry about lines whose ordinals changed only because records were added or removed before them.
 const Renumber = "renumber"
 
 // History counts items of the model's history: prompts, answers, reasoning, calls and outputs.
 type History struct {
-	Items  int64 `json:"items"`          // in all, with those that are lost
-	Before int64 `json:"before"`         // that the client sends of the session as it is
-	After  int64 `json:"after"`          // that it sends of the repaired session, without placeholders
-	Told   int64 `json:"told,omitempty"` // that are lost, with a placeholder that tells the model so
+	Items  int64 `json:"items"`          // how many there are, lost ones included
+	Before int64 `json:"before"`         // how many the client sends of the session as it is
+	After  int64 `json:"after"`          // how many it sends of the repaired session, without placeholders
+	Told   int64 `json:"told,omitempty"` // how many are lost with a placeholder that tells the model so
 }
 
 // Entry is one edit: why, where, and what changed. Lines count from 1, and 0 is no line; offsets are bytes of the uncompressed
@@ -91,8 +91,8 @@ func (e Excerpt) MarshalJSON() ([]byte, error) {
 	}{e.Size, Redact(e.Text)})
 }
 
-// left is what the repair has not mended: what it was told to leave, and damage that shows only in the copy, because what was
-// mended had hidden it.
+// left are the findings that were not mended: those that the repair was told to leave, and damage that shows only in the copy
+// because other damage had hidden it.
 func (w *job) left() []lint.Finding {
 	if w.copied == nil || w.rw == nil || w.passes != nil { // several passes have looked at what they left
 		return w.plan.Rest
@@ -156,8 +156,8 @@ func (w *job) report(run *runs.Run) *Report {
 	return rep
 }
 
-// linelessEdits are the entries for mends that change no line: of the stream that the lines come in, of the file's name, and
-// of the client's view. fix is the weakest of the stream's.
+// linelessEdits are the entries for mends that change no line: of the text's encoding, of the file's name, and of the client's
+// view. fix is the weakest of the encoding's.
 func (w *job) linelessEdits() (list []Entry, fix lint.Fix) {
 	for i := range w.plan.Mend {
 		f := &w.plan.Mend[i]
@@ -172,8 +172,8 @@ func (w *job) linelessEdits() (list []Entry, fix lint.Fix) {
 	return list, fix
 }
 
-// isOfStream says whether a rule's mend may change no line, because it is about the stream that the lines come in, about
-// their encoding, or about what follows the last one.
+// isOfStream says whether mending a rule's finding may change no line, because it is about the text as a whole: its
+// compression, its encoding, or what follows the last line.
 func isOfStream(rule *lint.Rule) bool {
 	return rule == normalize.CorruptZst || rule == normalize.BOM || rule == normalize.NoFinalNewline
 }
@@ -191,7 +191,7 @@ func (w *job) resume() []string { return w.agent.Resume(w.thread) }
 // maxSources bounds how many sources of one change are named.
 const maxSources = 4
 
-// from names what a change comes from: the main finding's source, and what else in the home gave a part of it.
+// from names where the content of a change comes from: the main finding's source, and other files that gave a part of it.
 func (c *change) from(main *lint.Finding) string {
 	if main.Source == "" {
 		return ""
@@ -205,7 +205,7 @@ func (c *change) from(main *lint.Finding) string {
 	return strings.Join(sources, ", ")
 }
 
-// entry reports a change under its rule with the worst impact, and with the weakest fix of all its findings.
+// entry reports a change, with the worst impact and the weakest fix of all its findings; the rule is that of the worst.
 func (c *change) entry() Entry {
 	main := c.By[0]
 	for _, f := range c.By {
@@ -238,7 +238,7 @@ func (c *change) entry() Entry {
 	return e
 }
 
-// weakest is the fix that promises least.
+// weakest is the fix, of some findings, that promises least.
 func weakest(by []*lint.Finding) lint.Fix {
 	fix := lint.NoFix
 	for _, f := range by {
@@ -258,8 +258,7 @@ func weakestOf(changes []change, fix lint.Fix) string {
 	return fix.String()
 }
 
-// history counts what the agent saw before and will see after the repair. An item that is known to be lost counts as one
-// that it should see.
+// history counts what the client sends before the repair and after it. A lost item counts among those that there should be.
 func (w *job) history() History {
 	before := w.found.Summary
 	if w.copied == nil {
@@ -276,10 +275,10 @@ func (w *job) history() History {
 	}
 	after := w.copied.Summary
 	if blocks := func(f lint.Finding) bool { return f.Impact == lint.Blocks }; w.plan.Rename != "" && !slices.ContainsFunc(w.plan.Rest, blocks) {
-		after.Seen = after.Items // the copy was linted under the wrong name, which keeps the client from reading it; it gets the right one
+		after.Seen = after.Items // the copy was linted under a name with which the client would not read it, but it gets the right name
 	}
 	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders}
-	// A compaction that the client could not read has brought more before than it should.
+	// If the client could not read a compaction, it sent more before than it should.
 	h.Items = max(after.Items+gone+after.Lost, h.Before, h.After)
 	return h
 }
@@ -294,7 +293,7 @@ func (r *Report) Unrepaired() bool {
 	return false
 }
 
-// Refused says whether something is left for which the client refuses to resume the session.
+// Refused says whether something is left because of which the client refuses to resume the session.
 func (r *Report) Refused() bool {
 	return slices.ContainsFunc(r.Left, func(l Left) bool { return l.Impact == lint.Blocks.String() })
 }

@@ -23,18 +23,17 @@ var ErrTooLong = errors.New("the line is too long")
 type rewrite struct {
 	Plan *plan
 	From *source.Source
-	// Header changes the session's header after all other edits; nil leaves it. IsHeader recognizes a header among the
-	// lines that are added.
+	// Header changes the session's header after all other edits; nil leaves it. IsHeader recognizes a header among added lines.
 	Header   func(line []byte) []byte
 	IsHeader func(line []byte) bool
 	// Agent wrote the session.
 	Agent agent.Agent
-	// Session is who the session is, as lint read it.
+	// Session is the session's metadata, as lint read it.
 	Session session.Info
-	// Aside takes the bytes that leave the session, with where they were; nil drops them (a dry run).
+	// Aside receives the bytes that leave the session, with their places; nil drops them (a dry run).
 	Aside io.Writer
 	// Differs, if not nil, is called once: when the copy begins to differ from the session, or at its end if it never does.
-	// same is the sum of the bytes that both are known to begin with, size their number.
+	// same is the sum of the first size bytes, which both are known to have in common.
 	Differs func(same *sum.Sum, size int64)
 
 	Changes []change
@@ -42,20 +41,20 @@ type rewrite struct {
 	Totals  Totals
 
 	out      *counter
-	tee      *sum.Tee // what out writes to, if it hashes; else nil
+	tee      *sum.Tee // what out writes to, if that hashes; else nil
 	evidence *evidenceReader
 	links    agent.Links
-	differs  bool    // the copy differs from the session,
+	differs  bool    // the copy differs from the session
 	from     int64   // from this byte of the session on
 	pending  *change // the change in hand; changes next to each other are reported as one
-	skipped  int64   // bytes that were copied unseen
-	kept     int64   // the last line of the session that was set aside as a whole
-	piece    place   // behind the last piece of a line that was set aside
-	tied     span    // lines that differ only in how they refer to others, if several passes were made
+	skipped  int64   // how many bytes were copied without being read
+	kept     int64   // the last line of the session that was set aside whole
+	piece    place   // end of the last piece of a line that was set aside
+	tied     span    // with several passes: lines that differ only in how they refer to others
 	lines    lineMap // which lines of the copy are lines of the session
 }
 
-// Totals counts logical records. One that only got another ordinal is counted in Read alone.
+// Totals counts logical records. A record that only got another ordinal is counted in Read alone.
 type Totals struct {
 	Read      int64 `json:"read"`      // of the session
 	Untouched int64 `json:"untouched"` // byte for byte the same in the copy
@@ -102,7 +101,7 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	return r.out.err
 }
 
-// records writes what becomes of all records.
+// records writes every record of the session, changed as planned.
 func (r *rewrite) records(ctx context.Context, framer *normalize.Normalizer) error {
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -126,11 +125,11 @@ func (r *rewrite) records(ctx context.Context, framer *normalize.Normalizer) err
 	}
 }
 
-// fewLines is up to how many lines in a row it is not worth skipping together.
+// fewLines is up to how many lines it is not worth skipping them at once.
 const fewLines = 32
 
-// skip copies the lines behind the given one unseen, up to the next one that the plan is about. Only the line in front of
-// that one is left to be read, because it tells which number the next has.
+// skip copies the lines behind the given one without reading them, up to the next one that the plan is about. Only the last
+// line before that one is read, because it has the ordinal from which the next one counts.
 func (r *rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 	until := r.Plan.nextTouched(behind) - 1
 	if until-behind < fewLines || r.Header != nil || r.pending != nil || r.out.open || !r.links.Steady() {
@@ -147,7 +146,7 @@ func (r *rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 	})
 }
 
-// record writes what becomes of one logical record.
+// record writes one record, changed as planned, and what is inserted beside it.
 func (r *rewrite) record(ctx context.Context, rec *session.Record) error {
 	if rec.Passed > 0 {
 		return fmt.Errorf("%w: %d bytes, more than the %d that hist holds; the session was left as it was", ErrTooLong, rec.Size, jsonl.MaxLine)
@@ -179,7 +178,7 @@ func (r *rewrite) record(ctx context.Context, rec *session.Record) error {
 	return r.behind(ctx, rec, e)
 }
 
-// empty writes what belongs into a file that holds nothing.
+// empty writes what is to be inserted into a file without records.
 func (r *rewrite) empty(ctx context.Context) error {
 	first := &session.Record{Pos: session.Pos{Line: 1}}
 	if e := r.Plan.edits[first.Pos]; e != nil {
@@ -188,7 +187,7 @@ func (r *rewrite) empty(ctx context.Context) error {
 	return nil
 }
 
-// inFront writes what comes in front of a record: of the first one, also what the session has lost there.
+// inFront writes what is inserted in front of a record; for the first record, also the lost records from before it.
 func (r *rewrite) inFront(ctx context.Context, rec *session.Record, e *edits) error {
 	for _, in := range e.before {
 		if err := r.insert(ctx, rec, in, nil); err != nil {
@@ -201,7 +200,7 @@ func (r *rewrite) inFront(ctx context.Context, rec *session.Record, e *edits) er
 	return nil
 }
 
-// behind writes what comes behind a record.
+// behind writes what is inserted behind a record.
 func (r *rewrite) behind(ctx context.Context, rec *session.Record, e *edits) error {
 	for _, in := range e.after {
 		own := e.lost[in.lost]
@@ -244,7 +243,7 @@ func (r *rewrite) keep(rec *session.Record, e *edits) error {
 	if edited {
 		err = r.edited(rec, e, line)
 	} else {
-		r.flush() // only its number has changed: all such lines are reported as one range
+		r.flush() // only its ordinal has changed: all such lines are reported as one range
 		r.lines.add(r.out.lines+1, rec.Pos.Line, 1)
 	}
 	if err != nil {
@@ -254,12 +253,12 @@ func (r *rewrite) keep(rec *session.Record, e *edits) error {
 	return r.write(line, !rec.Open || edited)
 }
 
-// untouched writes a record as it stands in the session.
+// untouched writes a record as it is in the session.
 func (r *rewrite) untouched(rec *session.Record) error {
 	r.Totals.Untouched++
 	r.flush()
 	from, more := r.out.lines+1, int64(0)
-	if rec.Kind == session.Unreadable { // it may be several lines that were not joined
+	if rec.Kind == session.Unreadable { // these may be several lines that were not joined
 		more = int64(bytes.Count(rec.Raw, newline))
 		r.out.lines += more
 	}
@@ -272,7 +271,7 @@ func (r *rewrite) untouched(rec *session.Record) error {
 	return r.write(rec.Raw, !rec.Open)
 }
 
-// edited reports a record that becomes line, and sets its bytes aside if some of them are not in it.
+// edited reports a record that was changed to line, and sets its old bytes aside if some of them are not in it.
 func (r *rewrite) edited(rec *session.Record, e *edits, line []byte) error {
 	r.Totals.Edited++
 	c := r.change(rec, e.by)
@@ -332,8 +331,8 @@ func (r *rewrite) remove(rec *session.Record, e *edits) error {
 	return nil
 }
 
-// loses says whether bytes of a record's line may be missing from what becomes of it: because its line is mended by more
-// than rearranging or decoding bytes, or because an edit of the record replaces or removes some.
+// loses says whether some bytes of a record's line may be missing from the result, either because the line is mended by more
+// than rearranging or decoding, or because an edit replaces or removes some.
 func (r *rewrite) loses(rec *session.Record, e *edits) bool {
 	for _, f := range r.Plan.faults(rec.Pos.Line) {
 		if f.Fix != lint.Exact {

@@ -13,13 +13,13 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// A mend can uncover other damage: once a copy is gone, two items with one id are neighbours; once a line is closed, its call
-// has no output. Then the copy is linted and mended again, until nothing is left to mend.
+// Mending can reveal other damage: once a copy is gone, two items with one id are neighbours; once a line is closed, its call
+// has no output. The copy is then linted and mended again, until nothing is left to mend.
 
-// maxPasses bounds that. Three is the most that random damage has needed.
+// maxPasses is how many passes are tried. Random damage has needed three at most.
 const maxPasses = 12
 
-// pass is one round: a text, what lint found in it, and what is done about it.
+// pass is one pass: a text, what lint found in it, and the plan for it.
 type pass struct {
 	src   *source.Source
 	found *lint.Result
@@ -33,7 +33,7 @@ func (p pass) rewrite(who agent.Agent, aside io.Writer) *rewrite {
 	}
 }
 
-// errInherits is the ErrVerify of a copy that inherits records from other sessions. Whether they still have them is looked up
+// errInherits is the ErrVerify of a copy that inherits records from other sessions. Whether they still have them is checked
 // between two passes, so such a copy always takes more than one.
 var errInherits = fmt.Errorf("%w: what it inherits was not compared with the sessions that hold it", ErrVerify)
 
@@ -45,11 +45,11 @@ func (w *job) compared() error {
 	return nil
 }
 
-// settled is a session after all passes.
+// settled is the session after the passes so far.
 type settled struct {
 	text    *source.Source
-	lines   lineMap  // of the text, in the session
-	changes []change // of all passes; their lines are the session's
+	lines   lineMap  // maps the text's lines to the session's
+	changes []change // of all passes, with the lines of the session
 	read    int64    // records
 	header  session.Info
 }
@@ -60,7 +60,7 @@ func (s *settled) close() {
 	}
 }
 
-// attempt makes a copy in one pass and, if that leaves something to mend, in as many as it takes. do makes and verifies the
+// attempt makes a copy in one pass or, if that leaves something to mend, in as many as it takes. do makes and verifies the
 // copy.
 func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) error {
 	err := do()
@@ -73,7 +73,7 @@ func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) err
 	return do()
 }
 
-// settle repeats lint and repair until nothing is left to mend, and makes one plan of all for the report.
+// settle repeats lint and repair until nothing is left to mend, and combines the plans of all passes for the report.
 func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 	s := settled{header: w.found.Summary.Header}
 	p := pass{w.Source, w.found, w.plan}
@@ -118,8 +118,8 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 	return nil
 }
 
-// besideIn are the findings about what lies beside the session: the text that a pass leaves is not compared with that, and they
-// are still left. rest is what is left of the text.
+// besideIn are the findings of before about what lies beside the session. The text that a pass leaves is not compared with
+// that, so they are missing from rest, the findings about that text, although they are still true.
 func besideIn(before, rest []lint.Finding) (list []lint.Finding) {
 	for _, f := range before {
 		again := func(r lint.Finding) bool { return r.Rule == f.Rule && r.Message == f.Message }
@@ -130,8 +130,8 @@ func besideIn(before, rest []lint.Finding) (list []lint.Finding) {
 	return list
 }
 
-// appendMended adds the findings of a pass that it has mended itself, which those that only count others are not. The pass's list
-// stays as it is, because its changes point into it.
+// appendMended adds the findings that a pass has mended, without those that only count others. The pass's own list must not
+// change, because its changes point into it.
 func appendMended(list, mend []lint.Finding) []lint.Finding {
 	for _, f := range mend {
 		if !f.More || f.Framing {
@@ -141,8 +141,8 @@ func appendMended(list, mend []lint.Finding) []lint.Finding {
 	return list
 }
 
-// lintWithoutHome makes sure that a text has nothing left to mend for somebody without the home, either: records that the
-// home keeps, and that this repair does not restore, may hide damage. If it has, p is the pass that mends it.
+// lintWithoutHome checks that a text has nothing left to mend for somebody without the home, either: records that the home
+// keeps, and that this repair does not restore, may hide damage. If there is something, p becomes the pass that mends it.
 func (w *job) lintWithoutHome(ctx context.Context, p *pass) error {
 	opts := w.lintOptions()
 	opts.Home = ""
@@ -182,8 +182,8 @@ func (s *settled) add(ctx context.Context, rw *rewrite, spoolDir string) error {
 	return nil
 }
 
-// write writes the text, and compares it with the session: which lines are untouched, and what replaces the others. All those
-// others are set aside, whatever became of them. The result holds what the report needs, and has no plan.
+// write writes the text and compares it with the session: which lines are untouched, and what replaces the others. All lines
+// that are not untouched are set aside. The result has what the report needs, but no plan.
 func (s *settled) write(ctx context.Context, who agent.Agent, src *source.Source, to, aside io.Writer) (*rewrite, error) {
 	slices.SortStableFunc(s.changes, func(a, b change) int { return int(a.Line - b.Line) })
 	c, err := newComparison(ctx, s, who, src, to, aside)

@@ -18,8 +18,8 @@ func (w *job) sourceHash(ctx context.Context) (string, error) {
 	return w.sourceSum()
 }
 
-// hashSource begins to hash the source on another goroutine, if the run's record needs the hash and it has not been begun.
-// begun is the sum of the source's first bytes, size their number.
+// hashSource begins to hash the source on another goroutine, if the run's record needs the hash and it has not begun. begun is
+// the sum of the source's first size bytes.
 func (w *job) hashSource(ctx context.Context, begun *sum.Sum, size int64) {
 	if w.sourceSum != nil || w.Source.Real == "" || w.Mode != NewThread && w.Mode != ToFile {
 		return

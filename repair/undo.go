@@ -39,15 +39,15 @@ func Undo(ctx context.Context, run string) ([]Undone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Manifest.Run != run { // Load takes a beginning, and nothing for the newest
+	if r.Manifest.Run != run { // Load accepts the beginning of an id, and "" for the newest run
 		return nil, fmt.Errorf("%q: %w", run, runs.ErrNoRun)
 	}
 	return r.Undo(ctx, Claims{HomeOf: func(string) string { return "" }, Dependants: homes.DependantsOfMany()})
 }
 
-// Claims keeps clients from the files of a run while it is undone. HomeOf says in which agent's home a file lies, for records
-// of older versions of hist, which do not say so. Dependants lists the sessions that rely on a file's bytes; nil: each time,
-// every header of the home is read.
+// Claims keeps clients away from the files of a run while it is undone. HomeOf says in which agent's home a file is, for
+// records of older versions of hist, which do not say so. Dependants lists the sessions that rely on a file's bytes; if it is
+// nil, every header of the home is read for each file.
 type Claims struct {
 	HomeOf     func(path string) string
 	Dependants agent.DependantsBy
@@ -60,7 +60,7 @@ func (c Claims) home(f *runs.File) string {
 	return c.HomeOf(f.Target)
 }
 
-// Check refuses a file that somebody uses (inuse.ErrBusy), and one whose bytes, as they are now, other sessions rely on.
+// Check returns an error for a file that somebody uses (inuse.ErrBusy), and for one on whose present bytes other sessions rely.
 func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	if f.Mode == runs.Moved {
 		return homeIsFree(ctx, c.home(f))
@@ -78,8 +78,8 @@ func (c Claims) Check(ctx context.Context, f *runs.File) error {
 	return dependants(ctx, c.Dependants, c.home(f), f.Target, f.DiffersFrom, "undoing the repair would move those")
 }
 
-// Claim takes the thread's lock, and keeps what the client's database holds of the session as it is. Of a database it takes
-// nothing yet.
+// Claim takes the thread's lock, and saves what the client's database now holds of the session. For a database that was moved
+// away, it does nothing yet.
 func (c Claims) Claim(ctx context.Context, r *runs.Run, f *runs.File) (runs.Claim, error) {
 	if f.Mode == runs.Moved {
 		return &homeClaim{home: c.home(f)}, nil
@@ -106,15 +106,15 @@ type claim struct {
 	settled      bool
 	guard        *inuse.Guard
 
-	views   agent.Viewer // nil: there is nothing to bring back, or nothing that could hold it
+	views   agent.Viewer // nil if there is nothing to restore, or nothing that could hold it
 	kept    string       // the view as it was before the undo, in the run; "" if it was empty
 	sum     string       // its SHA-256; "" if its form is not known
-	stale   bool         // it was made of bytes that the undo moves
-	changed bool         // it is what it was before the repair again
+	stale   bool         // the view was made of bytes that the undo moves
+	changed bool         // the view has been changed back to what it was before the repair
 	note    string
 }
 
-// keepView keeps the client's view before it is changed. Its form may be one that is not known: then it stays.
+// keepView saves the client's view before it is changed. If its form is not known, it is left alone.
 func (c *claim) keepView(ctx context.Context) error {
 	if c.file.Mode != runs.InPlace && c.file.Mode != runs.View {
 		return nil
@@ -146,8 +146,7 @@ func (c *claim) keepView(ctx context.Context) error {
 	return nil
 }
 
-// Settle takes the file itself, so that nobody can open it, and brings the client's view back to what it was before the
-// repair.
+// Settle takes the file itself, so that nobody can open it, and restores the client's view to what it was before the repair.
 func (c *claim) Settle(ctx context.Context) error {
 	if !c.settled {
 		guard, busy, err := inuse.Hold(c.file.Target)
@@ -168,7 +167,8 @@ func (c *claim) Settle(ctx context.Context) error {
 	return nil
 }
 
-// viewBack makes the client's view what it was before the repair, or, if nothing was kept of it, right for the original.
+// viewBack restores the client's view to what it was before the repair or, if nothing of that was kept, makes it right for the
+// original.
 func (c *claim) viewBack(ctx context.Context) (err error) {
 	if c.views == nil {
 		return nil
@@ -191,7 +191,7 @@ func (c *claim) viewBack(ctx context.Context) (err error) {
 	return err
 }
 
-// GiveBack makes the client's view what it was before the undo.
+// GiveBack restores the client's view to what it was before the undo.
 func (c *claim) GiveBack(ctx context.Context) (err error) {
 	if !c.changed {
 		return nil
@@ -207,7 +207,7 @@ func (c *claim) GiveBack(ctx context.Context) (err error) {
 	return nil
 }
 
-// Done takes a copy that is gone out of the client's list.
+// Done removes a copy that is gone from the client's list.
 func (c *claim) Done(ctx context.Context) (note string) {
 	if c.file.Mode == runs.NewThread {
 		return delist(ctx, c.home, c.file, c.thread)
@@ -215,7 +215,7 @@ func (c *claim) Done(ctx context.Context) (note string) {
 	return c.note
 }
 
-// Release gives the file and the thread's lock back.
+// Release releases the file and the thread's lock.
 func (c *claim) Release() {
 	c.guard.Release()
 	c.unlock()

@@ -38,7 +38,8 @@ func verify(ctx context.Context, copied io.Reader, proof proof, choice Choice, o
 	return res, nil
 }
 
-// nothingLeft is an ErrVerify if a copy, as lint sees it, still has what the choice would mend, or nothing else.
+// nothingLeft returns an ErrVerify if a copy, as lint sees it, still has something that the choice allows to mend, or holds no
+// record.
 func nothingLeft(copied *lint.Result, choice Choice) error {
 	if copied.Summary.Records == 0 {
 		return errNothing
@@ -49,7 +50,7 @@ func nothingLeft(copied *lint.Result, choice Choice) error {
 	return nil
 }
 
-// fixable is a finding that a plan mends in the text, nil if there is none.
+// fixable is a finding that a plan would mend in the text, nil if there is none.
 func fixable(p *plan) *lint.Finding {
 	for i := range p.Mend {
 		if f := &p.Mend[i]; f.Rename == "" && !f.Reproject {

@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/runs"
 )
 
-// reproject mends nothing but the client's view of the session.
+// reproject repairs only the client's view of the session, not its file.
 func (w *job) reproject(ctx context.Context) (*Report, error) {
 	run, err := w.begin()
 	if err != nil {
@@ -52,8 +52,8 @@ func (w *job) viewFrom() int64 {
 	return w.rw.moved()
 }
 
-// keepRows keeps what the client's database holds of the session in the run's record, if some of it must be cleared: it
-// may be the only copy.
+// keepRows saves what the client's database holds of the session in the run's record, if some of it must be cleared: it may be
+// the only copy.
 func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
 	views, ok := openHome(ctx, w.Home).(agent.Viewer)
 	if !ok {
@@ -65,7 +65,7 @@ func (w *job) keepRows(ctx context.Context, run *runs.Run, f *runs.File) error {
 	}
 	f.Rows, f.RowsSHA256, err = run.KeepRows(filepath.Base(w.Source.Real), func(to io.Writer) error { return views.SaveView(ctx, w.Source.Real, to) })
 	if errors.Is(err, agent.ErrSchema) && w.foundDamaged(views.ViewName()) {
-		return nil // where it is moved away, all of it is kept
+		return nil // if the database is moved away, all of it is kept
 	}
 	if err != nil {
 		return fmt.Errorf("keeping what the client's database holds of the session: %w", err)
@@ -86,8 +86,8 @@ func (w *job) staleView(ctx context.Context, views agent.Viewer) (bool, error) {
 	return err == nil && ok && (w.plan.Reproject || read > w.viewFrom()), err
 }
 
-// settleView makes sure that the session is nobody else's, and then clears the client's view of it where that would
-// be wrong. Until the guard is released nobody can open the file.
+// settleView makes sure that nobody else uses the session, and then clears the client's view where it would be wrong. Until the
+// guard is released, nobody can open the file.
 func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error) {
 	guard, busy, err := inuse.Hold(w.Source.Real)
 	switch {
@@ -108,8 +108,8 @@ func (w *job) settleView(ctx context.Context, f *runs.File) (*inuse.Guard, error
 	return guard, w.Source.Changed() // that takes a while, and the lease is on the file, not on its name
 }
 
-// clearProjection makes the client read anew what its view has from bytes that move. It is done before the file is
-// replaced: what was cleared in vain is given back, and read anew from the old file as well.
+// clearProjection clears what the client's view has from bytes that move, so that the client reads it anew. This is done before
+// the file is replaced; if that fails, giveBack restores what was cleared, which is right for the old file.
 func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
 	views, ok := openHome(ctx, w.Home).(agent.Viewer)
 	if f.Rows == "" || !ok {
@@ -120,7 +120,7 @@ func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
 	if err != nil {
 		w.cleared = false // it is one transaction
 		if errors.Is(err, agent.ErrSchema) && w.foundDamaged(views.ViewName()) {
-			return nil // where it is moved away, the client makes all of it anew
+			return nil // if the database is moved away, the client makes all of it anew
 		}
 		return err
 	}
@@ -129,8 +129,8 @@ func (w *job) clearProjection(ctx context.Context, f *runs.File) error {
 	return nil
 }
 
-// giveBack brings back the rows that were cleared for a repair which then failed, and throws the run away. If they can't
-// be brought back, the run stays.
+// giveBack restores the rows that were cleared for a repair which then failed, and discards the run. If they can't be restored,
+// the run stays.
 func (w *job) giveBack(ctx context.Context, run *runs.Run, f *runs.File) error {
 	if views, ok := openHome(ctx, w.Home).(agent.Viewer); ok && w.cleared {
 		if _, err := restoreRows(context.WithoutCancel(ctx), run, f.Rows, views, w.Source.Real, ""); err != nil {
@@ -140,7 +140,7 @@ func (w *job) giveBack(ctx context.Context, run *runs.Run, f *runs.File) error {
 	return discard(run)
 }
 
-// restoreRows makes the client's view what the run has kept of it; false: there is no such database any more. now is the
+// restoreRows restores the client's view from what the run has kept; false if there is no such database any more. now is the
 // SHA-256 of the view as it is, "" if it may be anything.
 func restoreRows(ctx context.Context, run *runs.Run, name string, views agent.Viewer, path, now string) (bool, error) {
 	rows, err := run.OpenRows(name)
