@@ -13,7 +13,7 @@ import (
 // Agent is Codex with its rules.
 type Agent struct{ codex.Agent }
 
-// About reads the first line, which is to be a session_meta.
+// About reads the first line, which should be a session_meta.
 func (a Agent) About(head []byte) agent.About {
 	about := a.Agent.About(head)
 	if about.Fault != "" {
@@ -22,7 +22,7 @@ func (a Agent) About(head []byte) agent.About {
 	return about
 }
 
-// NewCheckers is NewCheckers, for a Run whose history is Codex's.
+// NewCheckers makes Codex's checkers; run's history must be Codex's.
 func (Agent) NewCheckers(run *check.Run) []check.Checker {
 	return NewCheckers(run, run.History().(*codex.History))
 }
@@ -32,7 +32,7 @@ func (Agent) Rules() []*finding.Rule {
 	return slices.Concat(headerRules, ordinalRules, callRules, turnRules, itemRules, restartRules, StoreRules)
 }
 
-// Effect is what a version of Codex, "" is the newest known, does with damage that any agent's session may have
+// Effect is what a version of Codex, or the newest known if it is "", does with damage that any agent's session can have
 // (measured: docs/codex-behaviour.md).
 func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
 	return impactIn(version, rule), texts.Effect(rule)

@@ -23,14 +23,14 @@ var (
 	ruleBadToolName  = texts.Rule(finding.Rule{Name: "bad-tool-name", Family: "calls", Impact: finding.Rejects, Fix: finding.Exact})
 )
 
-// argumentChecker looks at what a single call or output says.
+// argumentChecker looks at the text of single calls and outputs.
 type argumentChecker struct {
 	run    *run
 	reader *codex.ArgumentReader
 
-	bad      map[string]session.Pos // by call_id: arguments that are no JSON
-	unparsed []session.Pos          // of those, what the client could not read when it was called
-	accepted map[session.Pos]bool   // of those, what the model answered to all the same
+	bad      map[string]session.Pos // by call_id: arguments that are not JSON
+	unparsed []session.Pos          // those of them that the client itself could not read when the model called
+	accepted map[session.Pos]bool   // those of them after which the model answered all the same
 }
 
 func newArgumentChecker(s *run) argumentChecker {
@@ -92,7 +92,7 @@ func (c *argumentChecker) splice(rule *finding.Rule, impact finding.Impact, fix 
 	c.run.report(spliced(rule, impact, fix, rec, field, replacement, message))
 }
 
-// spliced is a finding about a field, and its mend by a replacement; without one it is only told.
+// spliced is a finding about a field. Its edit replaces the field's value; without a replacement, it is only reported.
 func spliced(rule *finding.Rule, impact finding.Impact, fix finding.Fix, rec *session.Record, field int, replacement []byte, message string) finding.Finding {
 	span := rec.Spans[field]
 	f := finding.Finding{Rule: rule, Impact: impact, Fix: fix, Pos: rec.Pos, Offset: rec.Offset + int64(span.Start), Record: rec.Type, Message: message}
@@ -133,10 +133,10 @@ func (c *argumentChecker) arguments(rec *session.Record) {
 	c.splice(ruleBadArguments, finding.Rejects, finding.StandIn, rec, codex.FieldArguments, quoted(`{"hist_note":"the arguments of this call were no JSON and were taken out"}`), "the arguments are not valid JSON: the API may refuse them")
 }
 
-// unparsedOutput begins what the client answers to a call of its own tools whose arguments it can't read.
+// unparsedOutput is how the client's output begins for a call of its own tools whose arguments it can't read.
 const unparsedOutput = "failed to parse function arguments"
 
-// answered looks whether the client could not read the arguments itself: then they are as the model wrote them.
+// answered looks whether the client could not read the arguments itself: then they are as the model wrote them, not damaged.
 func (c *argumentChecker) answered(rec *session.Record) {
 	at, ok := c.bad[string(rec.CallID)]
 	if ok && bytes.HasPrefix(codex.Text(rec, codex.FieldOutput), []byte(unparsedOutput)) {
@@ -144,7 +144,7 @@ func (c *argumentChecker) answered(rec *session.Record) {
 	}
 }
 
-// sampled is told of what the model says: the API took all that stands in front of it.
+// sampled takes a sign of the model's answer: the API has accepted everything in front of it.
 func (c *argumentChecker) sampled() {
 	for _, at := range c.unparsed {
 		c.accepted[at] = true
@@ -152,7 +152,7 @@ func (c *argumentChecker) sampled() {
 	c.unparsed = c.unparsed[:0]
 }
 
-// settle makes a note of arguments that are no JSON where they were sent before, and answered.
+// settle makes arguments that are not JSON a note if they were sent before, and answered.
 func (c *argumentChecker) settle(f *finding.Finding) {
 	if f.Rule == ruleBadArguments && c.accepted[f.Pos] {
 		f.Impact = finding.Notes

@@ -5,17 +5,17 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// background follows the commands that go on when their call has been answered. A later call waits for the end of one, and
-// the event of that has the id of the call that began it.
+// background follows commands that go on after their call was answered. A later call waits for the end of such a command, but
+// the event of its end has the id of the call that began it.
 type background struct {
 	waiting map[string]*openCall // the calls that wait and have no output yet, by the client's number of the command
 	ended   map[string]*evidence // the ends of commands for which no call has waited yet
 }
 
-// maxBackground is how many of each are remembered.
+// maxBackground is how many waiting calls, and how many ends, are remembered.
 const maxBackground = 64
 
-// begin takes a call that may wait for a command.
+// begin takes a call, and notes it if it waits for such a command.
 func (b *background) begin(rec *session.Record, open *openCall) {
 	if open.process = codex.AwaitedProcess(rec); open.process == "" {
 		return
@@ -29,7 +29,7 @@ func (b *background) begin(rec *session.Record, open *openCall) {
 	}
 }
 
-// answered takes the output of a call that may have waited.
+// answered takes a call that has its output now; it may have been waiting.
 func (b *background) answered(open *openCall) {
 	if open.process != "" {
 		delete(b.waiting, open.process)
@@ -37,7 +37,7 @@ func (b *background) answered(open *openCall) {
 	}
 }
 
-// end takes the event that a command has ended whose call had been answered before.
+// end takes the event that a command has ended, if its call had been answered before.
 func (b *background) end(rec *session.Record, ev *evidence) {
 	process := codex.EndedProcess(rec)
 	if process == "" || ev.tells&codex.TellsOutput == 0 {

@@ -18,10 +18,10 @@ type bareSession struct {
 	start  time.Time
 	edits  []finding.Edit
 	n      int // naked items
-	others int // records that are none
+	others int // other records
 }
 
-// bareRecord takes a record of a bare session, and says whether it was one.
+// bareRecord takes a record of a bare session; false if it is not one.
 func (c *headerChecker) bareRecord(rec *session.Record) bool {
 	if c.bare == nil {
 		if c.run.Records() > 1 || rec.Pos != c.run.First().Pos || !codex.BareHeader(rec.Raw) {
@@ -39,7 +39,7 @@ func (c *headerChecker) bareRecord(rec *session.Record) bool {
 	return true
 }
 
-// item plans the envelope of one naked item. The old format tells no times: they count up from the header's by
+// item plans the envelope of a naked item. The old format has no times, so times are made up that count from the header's by
 // milliseconds, to keep the order.
 func (b *bareSession) item(rec *session.Record) {
 	if !codex.BareItem(rec.Raw) {

@@ -10,11 +10,11 @@ import (
 type callGroup struct {
 	calls   []session.Pos
 	outputs []session.Pos // by place; zero for an output that has not come
-	end     session.Pos   // of the record that closed the group; zero while it is open
+	end     session.Pos   // the record that closed the group; zero while it is open
 	sampled bool          // the answer that made these calls is complete, so a further call belongs to another one
 	over    bool          // a later answer is complete
 	counted bool          // tokens have been counted behind an output, so a later answer may be complete
-	placed  *finding.Edit // puts in the last output that was missing so far
+	placed  *finding.Edit // the edit that inserts the output which was last found missing
 
 	answers int           // how many outputs have come
 	first   int           // all calls before this place have an output
@@ -43,13 +43,13 @@ func (g *callGroup) unanswered() session.Pos {
 	return g.calls[g.first]
 }
 
-// answer says that the call at a place has its output.
+// answer notes that the call at a place has its output.
 func (g *callGroup) answer(place int, at session.Pos) {
 	g.outputs[place] = at
 	g.answers++
 }
 
-// anchor is the record behind which the output at a place belongs.
+// anchor is the record behind which the output at a place is to be inserted.
 func (g *callGroup) anchor(place int) session.Pos {
 	if len(g.newest) < len(g.outputs) {
 		g.newest = g.newest[:0]

@@ -25,17 +25,17 @@ func (c *callChecker) key(family session.Family, id []byte) callKey {
 	return callKey(codex.Sum(id)) + callKey(family)
 }
 
-// says is the sum of what some fields of a record say.
+// says is the hash of some fields of a record.
 func says(rec *session.Record, fields ...int) (sum uint64) {
 	for _, field := range fields {
 		sum = sum*31 + codex.SumOf(rec, field)
 	}
-	return sum >> 32 // half of it is enough to tell two calls with one id apart
+	return sum >> 32 // 32 bits are enough to tell two calls with one id apart
 }
 
-// A session may hold millions of calls. newAnswered is how many answered ones are kept with all that is known of them.
-// Of oldAnswered others before them the hashes of what call and output say are kept: a second output so much later is
-// told as one without a call.
+// A session may hold millions of calls. Of the newest answered ones, newAnswered are kept with all that is known of them. Of
+// oldAnswered calls before these, only the hashes of call and output are kept: a second output that comes so much later is
+// reported as one without a call.
 const (
 	newAnswered = 1 << 14
 	oldAnswered = 1 << 17

@@ -23,8 +23,8 @@ type openCall struct {
 	place    int // its place in the group of calls that were made together
 	group    *callGroup
 	evidence *evidence
-	script   *script // that it runs or waits for, nil if none
-	noted    bool    // its script wrote a note, which the client takes for its output where that is missing
+	script   *script // the script that it runs or waits for, nil if none
+	noted    bool    // its script wrote a note, which the client takes for the output if that is missing
 	process  string  // the command that it waits for, "" if it waits for none
 }
 
@@ -36,18 +36,18 @@ type earlyOutput struct {
 	callID string
 	sum    uint64
 	group  *callGroup  // the calls that were being answered when it came, nil if none were
-	before session.Pos // the first of them that had no output yet
-	apart  bool        // nothing but its place tells that its call was one of them
+	before session.Pos // the first of them that had no output then
+	apart  bool        // only its place suggests that its call was one of them
 	call   *openCall   // the call, if it came later
 	stamp  string
 	next   string // time stamp of the record behind it
 
-	swapped bool // call and output stand in each other's place
-	rebuilt bool // its call can be had back
-	script  bool // it is the output of a script, whose call is known but for its text
-	note    bool // or only a note of one
+	swapped bool // call and output have changed places
+	rebuilt bool // its call can be restored
+	script  bool // it is the output of a script: of its call, only the text is not known
+	note    bool // it is only a note of a script
 	ran     []witness
-	several bool // other scripts may have run a part of that
+	several bool // other scripts may have run a part of what it ran
 }
 
 // swap says whether call and output have changed places: then both times fit where the other stands. prev is the
@@ -70,40 +70,41 @@ type callChecker struct {
 	lost []lostCall
 }
 
-// openCalls are the calls that nothing has answered yet.
+// openCalls are the calls without an output so far.
 type openCalls struct {
 	open  map[callKey]*openCall
 	asked map[uint64]*openCall  // by what they ask for
-	cut   map[callKey]*openCall // those that were open when a compaction came: an output may follow it
+	cut   map[callKey]*openCall // calls that were open when a compaction came: their outputs may follow it
 	group *callGroup            // the calls that were made together last
 }
 
-// answeredCalls remembers calls that have their outputs: the newest well, those before them by two hashes.
+// answeredCalls remembers calls that have their outputs: all that is known of the newest, and two hashes of those before them.
 type answeredCalls struct {
 	done recent[answered] // the newest, by their callKeys
 	old  recent[uint64]   // those before them
 	past map[callKey]bool // calls that a compaction holds
 }
 
-// earlyOutputs are outputs, and what else tells of calls, before or without the call.
+// earlyOutputs are outputs, and other signs of calls, that came before or without their call.
 type earlyOutputs struct {
 	early  map[callKey]*earlyOutput
 	loose  map[callKey]*evidence // by call_id alone
-	late   []*earlyOutput        // outputs that stand before their call
+	late   []*earlyOutput        // outputs that stand in front of their call
 	notes  []*earlyOutput        // notes of scripts whose call has not been seen
 	newest *earlyOutput          // until the record behind it has been seen
 }
 
-// turnInHand is where the checker stands.
+// turnInHand is the checker's place in the session.
 type turnInHand struct {
 	turn  int64
 	begun session.Pos // where it began, or where the history was compacted in it
 	ended bool
-	// compacted says that a compaction has come: calls before it are forgotten, and their scripts may still write notes.
+	// compacted says that the history has been compacted: calls from before are forgotten, but their scripts may still write
+	// notes.
 	compacted bool
 	packed    session.Pos // the newest compaction
 	prev      []byte      // time stamp of the record before the one in hand, as it stands there
-	shell     string      // the tool by which the session runs commands
+	shell     string      // the tool with which the session runs commands
 }
 
 func newCallChecker(s *run) *callChecker {
@@ -131,11 +132,11 @@ func (c *callChecker) Record(rec *session.Record) {
 		c.args.sampled()
 	}
 	c.pair(rec)
-	c.runs.apart = c.runs.apart || !codex.Nested(rec) && !codex.IsSearch(rec) && codex.ShowsSearch(rec) == "" // which the provider makes while a script runs
+	c.runs.apart = c.runs.apart || !codex.Nested(rec) && !codex.IsSearch(rec) && codex.ShowsSearch(rec) == "" // searches do not count: the provider makes them while a script runs
 	c.prev = append(c.prev[:0], codex.Field(rec, codex.FieldTimestamp)...)
 }
 
-// pair takes a record into account.
+// pair pairs a record with what has come before.
 func (c *callChecker) pair(rec *session.Record) {
 	switch rec.Kind {
 	case session.Call:
@@ -173,7 +174,7 @@ func (c *callChecker) call(rec *session.Record) {
 	}
 	item := itemSum(rec)
 	if first := c.asked[sum]; first != nil && first.item == item && item != 0 && first.stamp == codex.Stamp(rec) {
-		c.callAtSeam(first, rec) // which goes through its call_id
+		c.callAtSeam(first, rec) // that is, through its call_id
 	}
 	if earlier, ok := c.twin(key); ok {
 		c.duplicateCall(rec, earlier == sum)
@@ -201,7 +202,7 @@ func (c *callChecker) call(rec *session.Record) {
 		c.shell = open.tool.Name
 	}
 	if out, ok := c.early[key]; ok {
-		if open.script != nil { // what it ran stands in front of it, too
+		if open.script != nil { // what the script ran is in front of it, too
 			c.runs.loose = nil
 			c.lostScript(rec.Pos)
 			c.runs.drop(open.script)
@@ -299,13 +300,13 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 	c.keep(key, a)
 }
 
-// compaction ends the story of all calls before it. Those that its replacement history keeps may yet be answered.
+// compaction forgets all calls from before it, except for those that its replacement history keeps: they may yet be answered.
 func (c *callChecker) compaction(rec *session.Record) {
 	c.closeGroup(rec.Pos)
 	c.settleLost(rec.Pos)
 	c.compacted, c.packed, c.begun = true, rec.Pos, rec.Pos
 	kept := gjson.ParseBytes(codex.Field(rec, codex.FieldReplacement))
-	outputs := map[string]bool{} // that the history keeps, by their call_ids
+	outputs := map[string]bool{} // the outputs that the history keeps, by call_id
 	if len(c.open) > 0 {
 		kept.ForEach(func(_, item gjson.Result) bool {
 			if codex.HoldsOutput(item) {
@@ -378,7 +379,7 @@ func (c *callChecker) finish() {
 	c.torn = c.torn[:0]
 }
 
-// Settle gives a finding about a call the impact that hangs on what came after it.
+// Settle gives a finding about a call its final impact, which depends on what came after it.
 func (c *callChecker) Settle(f *finding.Finding) { c.args.settle(f) }
 
 func (c *callChecker) report(f finding.Finding) { c.run.report(f) }

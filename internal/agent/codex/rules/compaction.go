@@ -19,7 +19,7 @@ type heldItem struct {
 	drop       *finding.Finding
 }
 
-// compaction looks at a compaction, and at the items that it holds.
+// compaction checks a compaction, and the items that it holds.
 func (c *itemChecker) compaction(rec *session.Record) {
 	own := ownItem(rec)
 	if raw := codex.Field(rec, codex.FieldReplacement); len(raw) > 0 && raw[0] != '[' && raw[0] != 'n' {
@@ -57,19 +57,19 @@ func (c *itemChecker) compaction(rec *session.Record) {
 		}
 		c.run.report(*it.drop)
 	}
-	if own.Refused && !some { // it stays what the client skips
+	if own.Refused && !some { // the client goes on skipping it
 		c.base = before
 		own.ignore()
 	}
 	c.last = 0
 }
 
-// emptyBetterSkipped says why a compaction that holds nothing is not mended: without it all that was before is sent, with
-// it nothing of that.
+// emptyBetterSkipped is why a compaction that holds nothing is not mended: if the client skips it, everything from before is
+// sent; if it could read it, nothing from before would be.
 const emptyBetterSkipped = "; it holds no history of its own, so it is better skipped"
 
-// strip notes the encrypted items of a compaction that the repair will take out. The rules that come later ignore the
-// compaction; the count of what the client reads now does not.
+// strip notes the encrypted items of a compaction that the repair will remove. Rules that come later ignore the compaction, but
+// it still counts in what the client reads now.
 func (c *itemChecker) strip(own item) {
 	n := int64(0)
 	c.held.Each(own.Record, func(held *session.Record, at int) {
@@ -80,7 +80,7 @@ func (c *itemChecker) strip(own item) {
 	own.ignore()
 }
 
-// message looks at a compaction's message.
+// message checks a compaction's message.
 func (c *itemChecker) message(own item, items []heldItem) {
 	if codex.IsString(own.Record, codex.FieldMessage) {
 		return
@@ -92,7 +92,7 @@ func (c *itemChecker) message(own item, items []heldItem) {
 	c.skipped(own, items, what, fix, session.SetMember(own.Raw, "payload", "message", []byte(`""`)))
 }
 
-// skipped reports what makes the client skip a compaction.
+// skipped reports a fault because of which the client skips a compaction.
 func (c *itemChecker) skipped(own item, items []heldItem, what string, fix finding.Fix, cut finding.Cut) {
 	own.Refused = true
 	f := own.finding(ruleBadCompaction, fix, cut.Start, what+": the client can't read it and sends everything before it again")
@@ -105,12 +105,12 @@ func (c *itemChecker) skipped(own item, items []heldItem, what string, fix findi
 	c.run.report(f)
 }
 
-// stays says whether an item of a compaction is left when those that have to go are gone.
+// stays says whether a compaction has any item left when those that have to go are removed.
 func stays(items []heldItem) bool {
 	return slices.ContainsFunc(items, func(it heldItem) bool { return it.drop == nil })
 }
 
-// heldItem looks at an item of a compaction. What it returns, if anything, is why the item has to go.
+// heldItem checks an item of a compaction. If the item has to go, it returns the finding that says why.
 func (c *itemChecker) heldItem(it item) *finding.Finding {
 	if c.modernized(it) {
 		return c.id(it)
@@ -125,8 +125,8 @@ func (c *itemChecker) heldItem(it item) *finding.Finding {
 	return &f
 }
 
-// metadata compares the lengths of a compaction's two lists. If they are one, and an item is dropped, it returns the cut
-// that takes an item's metadata, for each item.
+// metadata compares the lengths of a compaction's two lists. If they are the same and an item is dropped, it returns, for each
+// item, the cut that removes its metadata.
 func (c *itemChecker) metadata(own item, items []heldItem) (cuts []finding.Cut) {
 	said := gjson.GetBytes(own.Raw, "payload.replacement_history_metadata")
 	if !said.Exists() || said.Type == gjson.Null {

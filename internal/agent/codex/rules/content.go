@@ -21,11 +21,11 @@ var (
 	ruleBadImage         = texts.Rule(finding.Rule{Name: "bad-image", Family: "items", Impact: finding.Notes, Fix: finding.StandIn})
 )
 
-// sealed begins what OpenAI encrypts.
+// sealed is how everything that OpenAI encrypts begins.
 var sealed = []byte(`"gAAAA`)
 
-// reasoning looks for reasoning that the session's provider does not take back. What it returns, if anything, is why the
-// item has to go.
+// reasoning checks whether the session's provider accepts reasoning. If the item has to go, it returns the finding that says
+// why.
 func (c *itemChecker) reasoning(it item) *finding.Finding {
 	if it.Type != "response_item/reasoning" || !c.run.provider.Reasoning {
 		return nil
@@ -51,8 +51,7 @@ func (c *itemChecker) reasoning(it item) *finding.Finding {
 // imageKey is the member that holds an image.
 var imageKey = []byte(`"image_url"`)
 
-// images looks at the images of a prompt or of an output. They may be very long: they are found and checked where they
-// stand.
+// images checks the images of a prompt or of an output. They may be very long, so they are found and checked in place.
 func (c *itemChecker) images(it item) {
 	if it.Answer || codex.OneText(it.Record) {
 		return
@@ -67,7 +66,7 @@ func (c *itemChecker) images(it item) {
 // placedImage is where an image stands in its item's own Raw.
 type placedImage struct {
 	item
-	from       int // no object that holds it begins before this
+	from       int // the object that holds it does not begin before this
 	key        int
 	start, end int // of its address
 }
@@ -94,7 +93,7 @@ func (c *itemChecker) imagesIn(it item, part jsonl.Span) {
 func (c *itemChecker) image(im placedImage) {
 	url := im.Raw[im.start:im.end]
 	v := image.Check(url)
-	// Data with an escape in it is no base64 as it stands: a good image need not be searched for one.
+	// Data with an escape in it is not base64 as it stands, so a good image need not be searched for one.
 	if head, _, _ := bytes.Cut(url, []byte(",")); v.Fault != "" || v.Place != image.Inline || bytes.IndexByte(head, '\\') >= 0 {
 		if bytes.IndexByte(url, '\\') >= 0 {
 			url, _ = jsonl.AppendUnquoted(nil, im.Raw[im.start-1:im.end+1])
@@ -118,7 +117,7 @@ func (c *itemChecker) image(im placedImage) {
 	}
 }
 
-// label looks at what the address of a good image says of it, for clients that pass it on.
+// label checks what the address of a good image says about it, for clients that pass that on.
 func (c *itemChecker) label(im placedImage, v image.Verdict) {
 	var message string
 	impact := finding.Notes

@@ -28,10 +28,10 @@ type doubledItems struct {
 	inFront textSum           // what the previous record shows
 	late    []byte            // the latest time so far, as it is written
 	lateAt  session.Pos       // of the first record with that time
-	earlier []byte            // the latest time but that
-	back    session.Pos       // of the first record since then that has no later time than that; the zero value if there is none
+	earlier []byte            // the latest time before that
+	back    session.Pos       // the first record since then whose time is not later than that; zero if there is none
 	pending *finding.Finding  // a copy, if the next record is a copy, too
-	after   recordMark        // what the next record must be for that
+	after   recordMark        // what the next record must be, for pending to be reported
 }
 
 // firstCopy is a message or a thought that may come again, and what is around it.
@@ -92,7 +92,8 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 		d.earlier, d.late = d.late, append(d.earlier[:0], at...)
 		d.lateAt, d.back = rec.Pos, session.Pos{}
 	}
-	// A block that comes again begins at a time that has been. If only the record with the latest time is ahead, that one was moved.
+	// A doubled block begins at a time that has been there before. If only the record with the latest time is ahead, that
+	// record was moved.
 	if order < 0 && d.back == (session.Pos{}) && bytes.Compare(at, d.earlier) <= 0 {
 		d.back = rec.Pos
 	}
@@ -112,7 +113,7 @@ func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
 		return nil
 	}
 	if !d.before.same(first.before) && d.inFront.size > 0 && d.inFront == firstText(it.Record) {
-		return nil // it was written behind the event that shows it, so it is not what a block begins with
+		return nil // it was written behind the event that shows it, so a block does not begin with it
 	}
 	f := it.finding(ruleDoubledItem, finding.SetAside, 0, fmt.Sprintf("a copy of the record on line %d, in a block of records that was written twice: the model is sent both", first.at.Line))
 	if d.before.same(first.before) || it.Note {
@@ -123,13 +124,14 @@ func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
 	return nil
 }
 
-// looksAt says whether an item may be told twice by a copy. Calls and outputs are paired by their ids, which finds their copies; a
-// script's notes are not, and have ids of their own, so that no two of them are equal.
+// looksAt says whether an item can be sent twice because of a copy. Calls and outputs are paired by their ids, which finds their
+// copies. A script's notes are not paired, but they have ids, so no two of them are equal.
 func (d *doubledItems) looksAt(it item) bool {
 	return it.Kind == session.Message || it.Type == "response_item/reasoning" || it.Note && len(it.ID) > 0
 }
 
-// isPlaceholder says whether an item is what a repair has put where something is lost. Two that are the same stand for two losses.
+// isPlaceholder says whether a repair wrote an item in the place of something lost. Two equal placeholders stand for two
+// losses.
 func isPlaceholder(rec *session.Record) bool {
 	return string(rec.Role) == "developer" && bytes.HasPrefix(codex.FirstText(rec), []byte(`"[hist: `))
 }

@@ -12,7 +12,7 @@ type evidence struct {
 	witness
 	tells  codex.Tells
 	proof  uint64 // hash of the text with which the output must end, as it is written in the file
-	length int    // of that text, in bytes; 0 if the event proves nothing
+	length int    // length of that text, in bytes; 0 if the event proves nothing
 	build  func(tool codex.Tool, record []byte) ([]byte, error)
 }
 
@@ -26,7 +26,7 @@ func (c *callChecker) proves(rec *session.Record, proof uint64, length int) bool
 	return length > 0 && at > 0 && codex.Sum(text[at:]) == proof && !jsonl.Escaped(text, at)
 }
 
-// evidence takes an event. It keeps where the event is if it repeats a call that is open, or one that has not been seen.
+// evidence takes an event. If it repeats a call that is open, or one that has not been seen, its place is kept.
 func (c *callChecker) evidence(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
 	if tells&(codex.TellsOutput|codex.TellsCall) == 0 || len(rec.CallID) == 0 {

@@ -26,40 +26,40 @@ var (
 	headerRules          = []*finding.Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
 )
 
-// firstPlace is where a header belongs: unreadable lines in front of it would hide it.
+// firstPlace is where a header belongs: in front of everything, because unreadable lines in front of it would hide it.
 var firstPlace = session.Pos{Line: 1}
 
-// maxHeader bounds, in bytes, what is kept of a header until the session's end.
+// maxHeader is up to how many bytes of a header are kept until the session's end.
 const maxHeader = 4 << 20
 
-// headerChecker finds what is wrong with who the session is.
+// headerChecker checks the header, and which session the records belong to.
 type headerChecker struct {
 	run  *run
 	line []byte      // the header's bytes
-	at   finding.Ref // where it stands
-	late bool        // records stand in front of it
+	at   finding.Ref // where it is
+	late bool        // records come before it
 
 	looked int64 // the newest line that is unreadable or mended
 
 	torn      []byte // a dead first line that may have been the header
 	dead      int64  // dead lines in front of the first record
 	anyRecord bool   // some record is of a type that the client writes
-	stamp     string // of the first record that has one
+	stamp     string // the first time stamp
 	cwd       string
 	provider  string
-	ids       map[string]*int64 // threads that records name, and how many do
+	ids       map[string]*int64 // how many records name each thread
 	newest    string            // the thread named last
-	times     *int64            // how many name that
+	times     *int64            // how many records name that one
 	ordinals  bool
 	lowest    int64
 	final     session.Ordinal
 	strays    []stray
 	bare      *bareSession
-	restored  bool // records come back from elsewhere
+	restored  bool // records are restored from elsewhere
 	begins    bool // the first turn of a thread is among them
 }
 
-// Lost notes what of the session comes back from elsewhere.
+// Lost notes that records are restored from elsewhere.
 func (c *headerChecker) Lost(rec *session.Record) {
 	c.restored = true
 	c.begins = c.begins || rec.Kind == session.TurnStart && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value <= codex.FirstTurn
@@ -74,9 +74,9 @@ func newHeaderChecker(s *run) *headerChecker { return &headerChecker{run: s, ids
 
 func (c *headerChecker) Record(rec *session.Record) {
 	if (rec.Kind == session.Unreadable || rec.Mended) && c.looked < rec.Pos.Line {
-		c.looked = rec.Pos.Line // the pieces of one line have all of it for their original
+		c.looked = rec.Pos.Line // all pieces of a line have the whole line as their original
 		if !c.run.paginated && !utf8.Valid(rec.Original) {
-			// A session without ordinals is read as text: one line that is none, and all of it is refused (measured).
+			// Clients read a session without ordinals as text: one line that is not UTF-8, and all of it is refused (measured).
 			c.run.AmendLine(rec.Pos.Line, blocks)
 		}
 	}
@@ -138,20 +138,20 @@ func (s *run) inherited(rec *session.Record) bool {
 	return start > 0 && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < start
 }
 
-// beganInParent says the same of a turn, for clients before 0.145, which write no place where a sub-agent's own history
-// begins: the turn began before the thread was made. A copy that a repair made of a sub-agent has another parent.
+// beganInParent says the same of a turn, for clients before 0.145, which do not record where a sub-agent's own history begins:
+// the turn began before the thread was made. A copy that a repair made of a sub-agent has another parent.
 func (s *run) beganInParent(turnID string) bool {
 	parent := gjson.Get(s.header.Source, "subagent.thread_spawn.parent_thread_id").String()
 	return parent != "" && parent == s.header.ForkedFrom && older(turnID, s.header.ID)
 }
 
-// putInFront says whether a message has a number that is of a thread's first turn: a repair has put it there, in front of what was
-// left, so it does not tell where the session began.
+// putInFront says whether a message has a number that belongs to a thread's first turn: then a repair has put it in front of
+// what was left, and it does not show where the session began.
 func putInFront(rec *session.Record) bool {
 	return rec.Kind == session.Message && rec.Ordinal.Value < codex.FirstTurn
 }
 
-// learn keeps what the records tell about the session, for a header that must be mended or rebuilt.
+// learn keeps what the records show about the session, for a header that must be mended or rebuilt.
 func (c *headerChecker) learn(rec *session.Record) {
 	c.anyRecord = c.anyRecord || rec.Type != ""
 	if c.stamp == "" {
@@ -181,7 +181,7 @@ func (c *headerChecker) learn(rec *session.Record) {
 
 // name counts a record that names a thread.
 func (c *headerChecker) name(id []byte) {
-	if string(id) == c.newest { // nearly all name the same
+	if string(id) == c.newest { // nearly all records name the same thread
 		*c.times++
 		return
 	}
@@ -242,7 +242,8 @@ func (c *headerChecker) faults() {
 	}
 }
 
-// strayHeaders takes further headers out of a paginated session. What one of the same thread updated goes into the first.
+// strayHeaders removes further headers from a paginated session. What a header of the same thread updated is put into the first
+// one.
 func (c *headerChecker) strayHeaders() {
 	updates := map[string][]byte{}
 	var found []finding.Finding
@@ -293,7 +294,7 @@ func (c *headerChecker) mismatch() {
 	c.run.report(f)
 }
 
-// fileName reports a name that hides the session from the client's finder.
+// fileName reports a file name that the client's finder does not see.
 func (s *run) fileName() {
 	name := s.opts.Name
 	if !name.InHome || name.Canonical || name.Base == "" {

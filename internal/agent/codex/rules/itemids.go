@@ -15,8 +15,8 @@ var (
 	ruleDuplicateItemID = texts.Rule(finding.Rule{Name: "duplicate-item-id", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
 )
 
-// idPrefix is how the ids of a kind of item begin, "" if that is not known: clients' own from 0.79 to 0.169, and what the
-// API asks for in its errors, as users have reported them.
+// idPrefix is how the ids of a kind of item begin, "" if that is not known. Sources: the clients' own ids from 0.79 to 0.169,
+// and what the API asks for in errors that users have reported.
 func idPrefix(kind string) string {
 	switch kind {
 	case "message":
@@ -47,10 +47,10 @@ func idPrefix(kind string) string {
 	return ""
 }
 
-// maxItemID is the longest id that the API takes, in characters.
+// maxItemID is the longest id that the API accepts, in characters.
 const maxItemID = 64
 
-// wrongID says what is wrong with an item's id, "" if nothing is, or if the client does not send it.
+// wrongID says what is wrong with an item's id; "" if nothing is, or if the client does not send it.
 func wrongID(kind string, id []byte) string {
 	prefix, suffix, sent := bytes.Cut(id, []byte("_"))
 	want := idPrefix(kind)
@@ -67,10 +67,11 @@ func wrongID(kind string, id []byte) string {
 	return ""
 }
 
-// inID is what an id consists of.
+// inID are the characters of an id.
 var inID = codex.SetOf("_-")
 
-// id looks at the form of an item's id, and whether it has been seen. What it returns, if anything, is why the item has to go.
+// id checks the form of an item's id, and whether it has been seen before. If the item has to go, it returns the finding that
+// says why.
 func (c *itemChecker) id(it item) *finding.Finding {
 	if len(it.ID) == 0 {
 		c.last = 0
@@ -109,13 +110,13 @@ func (c *itemChecker) id(it item) *finding.Finding {
 		return nil
 	}
 	same := earlier.content == content
-	if same && paired { // found where they are paired
+	if same && paired { // that is reported where calls are paired
 		return nil
 	}
 	return c.duplicate(it, same)
 }
 
-// lastBytes are those by which ids differ.
+// lastBytes are the last bytes of an id, in which ids differ.
 func lastBytes(id []byte) (last uint64) {
 	for _, c := range id[max(0, len(id)-8):] {
 		last = last<<8 | uint64(c)
@@ -128,16 +129,16 @@ type seenID struct {
 	content uint64 // of a message, hashed, or the end of the call_id of a call or its output
 	at      session.Pos
 	torn    bool    // it was cut
-	mended  uint32  // if its line was mended, it may have run into another record: the hash of its time, which tells the whole of it
-	older   *seenID // one that a compaction has replaced: a rollback brings it back
+	mended  uint32  // if its line was mended, it may have run into another record: the hash of its time, by which the whole one is recognised
+	older   *seenID // an earlier item that a compaction has replaced: a rollback brings it back
 }
 
-// timeSum stands for the time of an item's record; it is not 0.
+// timeSum is a hash of the time of an item's record; never 0.
 func timeSum(it item) uint32 {
 	return uint32(codex.Sum(codex.Field(it.owner, codex.FieldTimestamp))) | 1
 }
 
-// keptIDs is how many ids are kept to be met again.
+// keptIDs is how many ids are remembered.
 const keptIDs = 1 << 15
 
 // keep notes an item. newest is the one with this id that was noted last, nil if none was.
@@ -149,7 +150,7 @@ func (c *itemChecker) keep(id uint64, it seenID, newest *seenID) {
 	c.seen.put(id, it)
 }
 
-// sent is the newest of the items with one id that is sent, nil if none is.
+// sent is the newest item with an id that is still sent, nil if there is none.
 func (c *itemChecker) sent(it *seenID) *seenID {
 	for it != nil && (it.at.Less(c.base) || c.run.history.RolledBack(it.at)) {
 		it = it.older
@@ -157,7 +158,7 @@ func (c *itemChecker) sent(it *seenID) *seenID {
 	return it
 }
 
-// badID reports an id that is taken out of its item, or with it.
+// badID reports an id that is removed from its item, or together with it.
 func (c *itemChecker) badID(it item, what string) *finding.Finding {
 	f := it.finding(ruleBadItemID, finding.Exact, it.Spans[codex.FieldID].Start, what+": the API refuses the request")
 	if it.Type == "response_item/reasoning" && !bytes.HasPrefix(codex.Field(it.Record, codex.FieldEncrypted), sealed) {
@@ -169,7 +170,7 @@ func (c *itemChecker) badID(it item, what string) *finding.Finding {
 	return nil
 }
 
-// wholeAgain takes out an item that was cut, for the whole of it stands in the session as well: a block is doubled.
+// wholeAgain removes an item that was cut off, because the whole of it is in the session as well: a block was doubled.
 func (c *itemChecker) wholeAgain(it item, cut *seenID) {
 	f := it.finding(ruleDuplicateItemID, finding.SetAside, 0, fmt.Sprintf("the item with the id %s is whole here; line %d holds only a part of it, which is removed", check.Clip(it.ID, 64), cut.at.Line))
 	f.Edits = []finding.Edit{{At: cut.at, Op: finding.Remove}}
@@ -188,5 +189,5 @@ func (c *itemChecker) duplicate(it item, copied bool) *finding.Finding {
 	return nil
 }
 
-// blankID takes an item's id, and leaves as many spaces.
+// blankID replaces an item's id by as many spaces.
 func (it item) blankID() finding.Edit { return it.splice(codex.BlankID(it.Raw, it.path)) }

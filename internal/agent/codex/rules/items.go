@@ -15,8 +15,8 @@ type item struct {
 	*session.Record // its own fields
 
 	owner *session.Record // the record that it stands in: itself, or the compaction
-	at    int             // its offset in owner.Raw
-	path  string          // of its members in its own Raw
+	at    int             // offset in owner.Raw
+	path  string          // gjson path of its members in its own Raw
 }
 
 func ownItem(rec *session.Record) item { return item{Record: rec, owner: rec, path: "payload"} }
@@ -24,7 +24,7 @@ func ownItem(rec *session.Record) item { return item{Record: rec, owner: rec, pa
 // held says whether a compaction holds the item.
 func (it item) held() bool { return it.Record != it.owner }
 
-// finding is one about the item; at is an offset in its own Raw.
+// finding is a finding about the item; at is an offset in the item's own Raw.
 func (it item) finding(rule *finding.Rule, fix finding.Fix, at int, message string) finding.Finding {
 	if it.held() {
 		message += " (in the history that a compaction left)"
@@ -34,29 +34,29 @@ func (it item) finding(rule *finding.Rule, fix finding.Fix, at int, message stri
 	}
 }
 
-// splice is the edit that makes a cut, which is one in the item's own Raw.
+// splice is the edit that makes a cut in the item's own Raw.
 func (it item) splice(cut finding.Cut) finding.Edit {
 	cut.Start += it.at
 	cut.End += it.at
 	return finding.Edit{At: it.owner.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}
 }
 
-// ignore makes the item one that takes no part in the model's history.
+// ignore takes the item out of the model's history for all later checkers.
 func (it item) ignore() {
 	it.Kind, it.Family = session.Other, session.NoFamily
 	it.Model, it.Boundary, it.Answer = false, false, false
 }
 
-// itemChecker looks at single items of the model's history. It comes before the checkers that pair them: an item that
-// the client can't read is none.
+// itemChecker checks single items of the model's history. It comes before the checkers that pair items, because an item that
+// the client can't read does not exist for them.
 type itemChecker struct {
 	run  *run
 	held *codex.Held
 	seen recent[seenID] // items by their hashed ids
 	last uint64         // id of the newest item, hashed
 
-	base       session.Pos // of the newest compaction: what stands before it is not sent
-	rolledBack bool        // turns have been, by the record before
+	base       session.Pos // the newest compaction: what comes before it is not sent
+	rolledBack bool        // the record before rolled turns back
 
 	doubled doubledItems
 	sealed  sealedItems
@@ -93,7 +93,7 @@ func (c *itemChecker) Record(rec *session.Record) {
 	}
 }
 
-// own looks at an item that is a record. What it returns, if anything, is why the item has to go.
+// own checks an item that is a record. If the item has to go, it returns the finding that says why.
 func (c *itemChecker) own(it item) *finding.Finding {
 	switch {
 	case it.Sound:
@@ -111,7 +111,7 @@ func (c *itemChecker) End() {
 	c.refused.End()
 }
 
-// content looks at what an item that can be read says. What it returns, if anything, is why the item has to go.
+// content checks the content of an item that the client can read. If the item has to go, it returns the finding that says why.
 func (c *itemChecker) content(it item) *finding.Finding {
 	c.images(it)
 	drop := c.id(it)

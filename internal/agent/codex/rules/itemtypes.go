@@ -21,14 +21,14 @@ func (c *itemChecker) readable(it item) bool {
 	}
 	f := it.finding(ruleUnreadableRecord, finding.NoFix, 0, "the client can't read this item: "+why)
 	if it.Kind == session.Message {
-		f.Lost = 1 // what becomes of a call or an output is told by those that pair them
+		f.Lost = 1 // what becomes of a call or an output is reported by the checkers that pair them
 	}
 	c.run.report(f)
 	it.ignore()
 	return false
 }
 
-// misfit says why the client can't read an item, "" if it can. Of clients that are newer than any measured nothing is said.
+// misfit says why the client can't read an item, "" if it can. It says nothing about clients newer than any that was measured.
 func (c *itemChecker) misfit(rec *session.Record) string {
 	switch {
 	case rec.Kind == session.Unreadable:
@@ -39,7 +39,7 @@ func (c *itemChecker) misfit(rec *session.Record) string {
 	return codex.Misfit(rec)
 }
 
-// modernized reports an item that is only in another shape than the client reads, and says whether it is.
+// modernized reports an item that only has another shape than the client reads; false if it has not.
 func (c *itemChecker) modernized(it item) bool {
 	if it.Kind == session.Unreadable || c.run.newer {
 		return false

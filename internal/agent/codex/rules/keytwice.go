@@ -10,9 +10,9 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// keyTwice settles what a key that stands twice does, which hangs on the client (measured with 0.79.0 to 0.169.0): 0.114 to
-// 0.141 refuse a session with such a header, and those up to 0.153 one whose header has it outside of its payload; 0.145 to
-// 0.153 drop such an item of a paginated session. All others take the last value.
+// keyTwice settles the impact of a key that is there twice, which depends on the client (measured with 0.79.0 to 0.169.0):
+// 0.114 to 0.141 refuse a session with such a header; those up to 0.153 refuse one whose header has the key outside its
+// payload; 0.145 to 0.153 drop such an item of a paginated session. All others take the last value.
 func (c *headerChecker) keyTwice(f *finding.Finding, at session.Pos) {
 	switch {
 	case f.Pos == at:
@@ -28,13 +28,13 @@ func (c *headerChecker) keyTwice(f *finding.Finding, at session.Pos) {
 	}
 }
 
-// within says whether an offset of the file lies in a part of the header.
+// within says whether an offset of the file is in a part of the header.
 func (c *headerChecker) within(offset int64, from, size int) bool {
 	n := offset - c.at.Offset
 	return int64(from) <= n && n < int64(from+size)
 }
 
-// usedBy says whether the session's client, or the one that will resume it, is one of 0.from and later, before 0.before.
+// usedBy says whether the session's client, or the one that will resume it, is at least 0.from and older than 0.before.
 func (s *run) usedBy(from, before int) bool {
 	for _, v := range []string{s.header.Version, s.client} {
 		if codex.Before(v, 0, before) && !codex.Before(v, 0, from) {

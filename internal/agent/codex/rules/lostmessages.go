@@ -13,12 +13,12 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// lostText is a message, or a thought, that was told as lost.
+// lostText is a message or a thought that was reported as lost.
 type lostText struct {
 	text    textSum
 	thought bool
-	torn    bool        // it stands there cut, and is replaced by the whole of it
-	at      session.Pos // of the finding
+	torn    bool        // it is in the file, but cut off, and is replaced by the whole one
+	at      session.Pos // the finding's place
 }
 
 // maxRestored is how many are remembered.
@@ -43,8 +43,9 @@ func (c *messageChecker) lost(h *check.Hole, t *witness, what string) {
 	})
 }
 
-// eventSum stands for an event: by the time and the id of what it shows, or, without an id, by its time and how a long text begins, or
-// else by its bytes. At the seam of a doubled block an event ends otherwise than its copy, and is the same event.
+// eventSum is a hash that identifies an event: the time and the id of what it shows; without an id, its time and the beginning
+// of a long text; or else its bytes. At the seam of a doubled block, an event ends differently than its copy, but is the same
+// event.
 func eventSum(rec *session.Record) uint64 {
 	switch text := codex.ShownText(rec); {
 	case len(codex.Text(rec, codex.FieldTimestamp)) == 0:
@@ -57,10 +58,10 @@ func eventSum(rec *session.Record) uint64 {
 	return codex.RecordSum(rec)
 }
 
-// ownHead is how many bytes two texts of one time begin with alike if they are the same.
+// ownHead is how many bytes two texts with the same time must have in common at the start to be the same.
 const ownHead = 64
 
-// remember notes what was told as lost.
+// remember notes what was reported as lost.
 func (c *messageChecker) remember(t *witness, one lostText) {
 	if t.sum == 0 || len(c.restored) >= maxRestored {
 		return
@@ -71,7 +72,8 @@ func (c *messageChecker) remember(t *witness, one lostText) {
 	c.restored[t.sum] = one
 }
 
-// standsAgain takes back that a message is lost: it was doubled with what stands around it, and its second copy is whole.
+// standsAgain withdraws the finding that a message is lost: it was doubled with what is around it, and its second copy is
+// whole.
 func (c *messageChecker) standsAgain(sum uint64, one lostText) {
 	delete(c.restored, sum)
 	if one.torn {
@@ -95,13 +97,13 @@ func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
 	})
 }
 
-// tornPrompt is a prompt's item that was cut inside its text.
+// tornPrompt is the item of a prompt that was cut off inside its text.
 type tornPrompt struct {
 	at   session.Pos
 	head []byte // how its text begins, quote included
 }
 
-// maxHead is how many bytes of a text tell that it is the same.
+// maxHead is how many bytes of a text are compared to recognise it.
 const maxHead = 4 << 10
 
 func cutPrompt(rec *session.Record) tornPrompt {
@@ -112,15 +114,15 @@ func cutPrompt(rec *session.Record) tornPrompt {
 	return tornPrompt{rec.Pos, bytes.Clone(text[:min(len(text), maxHead)])}
 }
 
-// cutMark is the beginning of the mark, as it stands in a file.
+// cutMark is the beginning of normalize.CutMark as it is written in a file.
 var cutMark = []byte(strings.TrimSuffix(strings.TrimPrefix(string(quoted(normalize.CutMark)), `"`), `"`))
 
-// beginsLike says whether a text goes on as the item begins, of which nothing but the quote may be left.
+// beginsLike says whether a text begins like the item's, of which nothing but the quote may be left.
 func (p tornPrompt) beginsLike(text []byte) bool {
 	return p.at.Line > 0 && len(p.head) > 0 && bytes.HasPrefix(text, p.head)
 }
 
-// shows says whether an event holds anything that a message can be made of: damage may have taken its words.
+// shows says whether an event holds anything that a message can be made of: its words may have been damaged.
 func shows(rec *session.Record) bool {
 	_, err := codex.MessageFrom(rec.Raw)
 	return err == nil

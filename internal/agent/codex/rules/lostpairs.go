@@ -16,14 +16,14 @@ var ruleLostPair = texts.Rule(finding.Rule{Name: "lost-pair", Family: "calls", I
 type lostCall struct {
 	*evidence
 	callID string
-	kind   string // payload type that its output would have
+	kind   string // payload type of its output
 	from   session.Pos
 }
 
-// maxLostCalls is how many are kept of a turn.
+// maxLostCalls is how many are kept in a turn.
 const maxLostCalls = 1 << 12
 
-// only keeps an event that tells call and output, until the end of its turn shows whether both are missing.
+// only keeps an event that repeats call and output, until the end of its turn shows whether both are missing.
 func (c *callChecker) only(rec *session.Record, ev *evidence) {
 	if ev.tells&codex.TellsOutput == 0 || ev.tells&codex.TellsCall == 0 || len(c.lost) >= maxLostCalls || codex.ByUser(rec) {
 		return
@@ -31,12 +31,12 @@ func (c *callChecker) only(rec *session.Record, ev *evidence) {
 	kind := codex.OutputTypeOf(rec)
 	_, noCall := codex.CallFrom("", kind, "", rec.Raw)
 	if _, noOutput := codex.OutputFrom(codex.Tool{}, rec.Raw); noCall != nil || noOutput != nil {
-		return // damage has taken what it told
+		return // what it repeated is damaged
 	}
 	c.lost = append(c.lost, lostCall{ev, string(rec.CallID), kind, c.begun})
 }
 
-// settleLost reports the calls that are known only by their event, up to a place.
+// settleLost reports the calls up to a place that are known only from their event.
 func (c *callChecker) settleLost(to session.Pos) {
 	for _, l := range c.lost {
 		if !c.known(l.callID) {
@@ -61,8 +61,8 @@ func (c *callChecker) known(callID string) bool {
 	return false
 }
 
-// around are the edits that put a call in front of an event and its output behind it. Without a hole for each, an event
-// of the file is no proof that they ever stood there: nil then.
+// around are the edits that insert a call in front of an event and its output behind it. Without a hole for each, an event of
+// the file does not prove that they were ever there: then it returns nil.
 func (c *callChecker) around(first, last *witness, from, to session.Pos, call, output finding.Content) []finding.Edit {
 	if first.ref.Pos.Lost > 0 && last.ref.Pos.Lost > 0 {
 		return []finding.Edit{{At: first.ref.Pos, Op: finding.Before, New: call}, {At: last.ref.Pos, Op: finding.After, New: output}}
@@ -97,7 +97,7 @@ func (c *callChecker) lostCall(l lostCall, to session.Pos) {
 	})
 }
 
-// lostScript reports a script, or more than one, of which only the events of what they ran are left.
+// lostScript reports one or more scripts of which only the events of what they ran are left.
 func (c *callChecker) lostScript(to session.Pos) {
 	several := c.runs.parts > 1 || c.runs.parts == 1 && len(c.runs.loose) > 0
 	ran := append(c.runs.before, c.runs.loose...)
@@ -134,13 +134,13 @@ func (c *callChecker) lostScript(to session.Pos) {
 	})
 }
 
-// tornScriptRan puts back a script's call as far as its torn line can be read, and its output from the events of what it ran.
+// tornScriptRan restores a script's call as far as its torn line can be read, and its output from the events of what it ran.
 func (c *callChecker) tornScriptRan(torn *tornCall, ran []witness) {
 	one, tool := &script{ran: ran}, torn.call.Tool()
 	output := finding.Content{}
 	one.output(&output, &openCall{tool: tool, stamp: torn.call.Timestamp})
 	source := fmt.Sprintf("the readable part of line %d", torn.at.Line)
-	if ran[0].ref.Pos.Lost == 0 { // else the lost records themselves name it
+	if ran[0].ref.Pos.Lost == 0 { // otherwise the lost records themselves name it
 		source += ", " + one.source()
 	}
 	torn.used = true

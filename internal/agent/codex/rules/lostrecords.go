@@ -5,8 +5,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// LostRecords is about records that only the client's database still holds. Who looks there is package beside: what is
-// linted without a home needs no database.
+// LostRecords is about records that only the client's database still holds. Package beside looks there, so that linting without
+// a home needs no database.
 var LostRecords = texts.Rule(finding.Rule{Name: "lost-records", Family: "store", Impact: finding.Loses, Fix: finding.Recovered, Home: true})
 
 // KeptSource names that database in a report.

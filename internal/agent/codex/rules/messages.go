@@ -28,7 +28,7 @@ type messageChecker struct {
 	answerText  textSum     // its text
 	lastItem    session.Pos // the newest answer's item
 	lastText    textSum     // its text
-	thoughts    []witness   // events that show what was thought, until its item comes
+	thoughts    []witness   // events that show the newest thought, until its item comes
 
 	// Where the checker is.
 	hasTurns        bool        // the session has events that begin turns
@@ -42,7 +42,7 @@ type messageChecker struct {
 	copies   recent[struct{}]        // events that show messages, by their bytes
 	early    map[textSum]session.Pos // findings about answers whose items did not follow their events, by their texts
 	restored map[uint64]lostText     // messages reported as lost, by eventSum
-	echo     *lostText               // one of them whose event has come a second time
+	echo     *lostText               // a message of restored whose event has come a second time
 	echoOf   uint64                  // its eventSum
 }
 
@@ -108,7 +108,7 @@ func (c *messageChecker) Record(rec *session.Record) {
 			}
 		}
 		if string(rec.Role) == "developer" {
-			break // one that tells the model of a loss may stand between what belongs together
+			break // a placeholder that tells the model of a loss may come between records that belong together
 		}
 		c.resolveThought(rec.Pos, rec.Begins)
 		c.message(rec)
@@ -134,12 +134,12 @@ func (c *messageChecker) Record(rec *session.Record) {
 		}
 		c.resolveAgent(rec.Pos)
 		c.compareLastAnswer(rec)
-		c.lastShown, c.turnOpen = rec.Pos, false // what a later turn lacks was not lost before this one's end
+		c.lastShown, c.turnOpen = rec.Pos, false // a record that a later turn lacks was not lost before the end of this one
 	}
 }
 
 // tellsOfFront says whether an answer's event is about the record in front of it, so that no item follows. The client writes
-// such events behind a compaction, and at the end of a review, where the answer's item comes first.
+// such events behind a compaction, and at the end of a review, whose answer has its item first.
 func (c *messageChecker) tellsOfFront(rec *session.Record) bool {
 	if c.afterCompaction && codex.TellsCompaction(rec) {
 		return true
@@ -171,9 +171,9 @@ func (c *messageChecker) promptLost() {
 	}
 }
 
-// cutAgent settles an answer's event if the session breaks off behind it, or if another turn begins although this one has not
-// ended: the client writes the event first, so the item was never written. Before 0.100 nothing ends a turn, so only the
-// end of the file shows that.
+// cutAgent settles an answer's event after which the session breaks off, or another turn begins although this one has not
+// ended. The client writes the event first, so the item was never written. Before 0.100 nothing ends a turn, so only the end of
+// the file shows this.
 func (c *messageChecker) cutAgent(at session.Pos) {
 	if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost == 0 && (c.turnOpen || !c.hasTurns) {
 		c.lostAt(finding.Edit{At: c.answerEvent.ref.Pos, Op: finding.After}, c.answerEvent, "answer")
@@ -182,7 +182,7 @@ func (c *messageChecker) cutAgent(at session.Pos) {
 	c.resolveAgent(at)
 }
 
-// event looks at an event that shows a prompt, an answer or a thought.
+// event takes an event that shows a prompt, an answer or a thought.
 func (c *messageChecker) event(rec *session.Record) {
 	tells, name := codex.Evidence(rec)
 	if tells&codex.TellsThought == 0 {
@@ -191,7 +191,7 @@ func (c *messageChecker) event(rec *session.Record) {
 	if tells&(codex.TellsUser|codex.TellsAgent|codex.TellsThought) == 0 {
 		return
 	}
-	if rec.Mended && !rec.Torn { // the model is not sent events
+	if rec.Mended && !rec.Torn { // events are not sent to the model
 		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) {
 			if f.Rule == normalize.LoneSurrogate || f.Rule == normalize.RawControl {
 				f.Impact = min(f.Impact, finding.Shows)
@@ -231,7 +231,7 @@ func (c *messageChecker) answerShown(rec *session.Record, t *witness, again bool
 	c.resolveAgent(rec.Pos)
 	text := shownText(rec)
 	if one, reported := c.restored[t.sum]; reported {
-		one.text = text // of the first, the seam may have taken some
+		one.text = text // the first event may have lost a part of it at the seam
 		c.echo, c.echoOf = &one, t.sum
 	} else if !again && (text.size > len(`""`) || rec.Type != "event_msg/agent_message" && shows(rec)) {
 		c.answerEvent, c.answerText = t, text
@@ -246,12 +246,12 @@ func (c *messageChecker) lostPrompt(rec *session.Record, t *witness) {
 		}
 	} else if h := c.run.holes.Newest(c.lastShown, rec.Pos); h != nil && shows(rec) {
 		c.lost(h, t, "prompt")
-	} else if !c.run.paginated && len(c.unshown) == 0 && shows(rec) { // else it shows an item that damage has changed
+	} else if !c.run.paginated && len(c.unshown) == 0 && shows(rec) { // otherwise it shows an item that was damaged
 		c.alone.shown(t, shownText(rec))
 	}
 }
 
-// answeredAlone reports a prompt of which only the event is left, now that the model has answered it.
+// answeredAlone reports a prompt of which only the event is left, once the model has answered it.
 func (c *messageChecker) answeredAlone() {
 	if t := c.alone.answered(); t != nil {
 		c.lostAt(finding.Edit{At: t.ref.Pos, Op: finding.Before}, t, "prompt")
@@ -296,14 +296,14 @@ func (c *messageChecker) message(rec *session.Record) {
 		c.echo = nil
 		text := firstText(rec)
 		if c.answerEvent != nil && c.answerEvent.ref.Pos.Lost > 0 && !rec.Torn && text != c.answerText {
-			c.resolveAgent(rec.Pos) // it is another answer's item
+			c.resolveAgent(rec.Pos) // the item is another answer's
 		}
 		if c.answerEvent == nil || text != c.answerText {
 			c.cameLate(text)
 		}
 		c.lastItem, c.lastText, c.textInFront = rec.Pos, text, text
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
-			c.lastText = textSum{} // what the turn's end repeats is the whole of it, and no other answer
+			c.lastText = textSum{} // the turn's end repeats the whole of this answer, not another one
 		}
 		if rec.Torn && c.answerEvent != nil {
 			c.restoreTorn(rec.Pos, c.answerEvent)
@@ -346,8 +346,8 @@ func (c *messageChecker) resolveAgent(at session.Pos) {
 	c.answerEvent = nil
 }
 
-// cameLate takes back that an answer is lost. If two clients write one session, records of one may come between an event of
-// the other and its item.
+// cameLate withdraws the finding that an answer is lost. If two clients write to one session, records of one may come between
+// an event of the other and its item.
 func (c *messageChecker) cameLate(text textSum) {
 	if at, ok := c.early[text]; ok && text.size > 0 {
 		delete(c.early, text)
@@ -355,14 +355,15 @@ func (c *messageChecker) cameLate(text textSum) {
 	}
 }
 
-// itemsFollow says whether what the model said or thought must be lost if its item has not come by a place. In a session without
-// ordinals no gap shows lost lines, but the client writes the item directly behind the events that show it (measured with 0.72.0 to
-// 0.150.0: 64 answers and 33 thoughts without an exception). A review's events are its own thread's.
+// itemsFollow says whether an answer or a thought must be lost if its item has not come by a place. In a session without
+// ordinals no gap shows lost lines, but the client writes the item directly behind the events that show it (measured with
+// 0.72.0 to 0.150.0: 64 answers and 33 thoughts without an exception). Events of a review do not count: they belong to a thread
+// of their own.
 func (c *messageChecker) itemsFollow(at session.Pos) bool {
 	return !c.run.paginated && !c.alone.review.open && at.Line < theEnd && !c.eventsFirst()
 }
 
-// eventsFirst says whether the client writes all items of a response behind all events of it, as those up to 0.63 do.
+// eventsFirst says whether the client writes all events of a response before all items of it, as those up to 0.63 do.
 func (c *messageChecker) eventsFirst() bool { return codex.Before(c.run.header.Version, 0, 72) }
 
 // compareLastAnswer compares what the end of a turn repeats as its last answer with the last item.

@@ -16,7 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// known gathers what can stand in a header.
+// known collects what the session shows of a header's members.
 func (c *headerChecker) known() codex.Known {
 	name := c.run.opts.Name
 	k := codex.Known{ID: name.ThreadID, Timestamp: c.stamp, CWD: c.cwd, Provider: c.provider, Paginated: c.ordinals}
@@ -107,17 +107,18 @@ func (c *headerChecker) missing() {
 	c.run.report(f)
 }
 
-// nothingRead makes one finding of a file without a record, and says what the file is: line by line it would be told as many
-// times as the file has lines, and a repair has nothing to leave in their place.
+// nothingRead makes one finding of a file without a record, and says what the file is. Otherwise each line would be a finding,
+// and a repair would have nothing to leave in their place.
 func (c *headerChecker) nothingRead(f *finding.Finding, what string) {
 	c.run.Withdraw(func(f *finding.Finding) bool { return f.Framing })
 	f.Fix, f.Source = finding.NoFix, ""
 	f.Message = "nothing in this file can be read as a record: " + what
 }
 
-// destroyed gives a header to a session of whose file nothing can be read, if its home still keeps what was said in it, or it
-// is a fork that inherits from its parent: then another file of the session, or the client's list of threads, says whose it is.
-// As long as nothing is known to come back, no more than that is said of the session, so that it can be looked for.
+// destroyed rebuilds the header of a session of whose file nothing can be read. That is done if its home still keeps what was
+// said in it, or if it is a fork that inherits from its parent; another file of the session, or the client's list of threads,
+// then says which session it is. Until something is known to be restorable, it only reports that, so that the rest can be
+// looked for.
 func (c *headerChecker) destroyed() bool {
 	k := c.known()
 	if c.torn != nil {
@@ -142,9 +143,9 @@ func (c *headerChecker) destroyed() bool {
 	return true
 }
 
-// listed takes what another file of the session, or the client's own list of threads, says of it, and returns its name; ""
-// if it is not there, or tells of another course of events: another file, other numbers, or a beginning behind the first
-// record. header is the session's own, if it stands in the other file.
+// listed takes what another file of the session, or the client's list of threads, says about it, and returns the name of that
+// source; "" if there is none, or if it disagrees with the records: it names another file or other numbers, or begins after the
+// first record. header is the session's own, if the other file holds it.
 func (c *headerChecker) listed(k *codex.Known) (name string, header []byte) {
 	read := c.run.opts.Listed
 	if read == nil || k.ID == "" {
@@ -154,7 +155,7 @@ func (c *headerChecker) listed(k *codex.Known) (name string, header []byte) {
 	if l == nil || l.Base != c.run.opts.Name.Base || l.Created.IsZero() {
 		return "", nil
 	}
-	if c.run.Records() == 0 { // there are none for it to disagree with
+	if c.run.Records() == 0 { // there are no records to disagree with
 		k.Paginated = l.Paginated()
 	} else if !c.agrees(l, k) {
 		return "", nil
@@ -174,18 +175,18 @@ func (c *headerChecker) listed(k *codex.Known) (name string, header []byte) {
 	return l.From, nil
 }
 
-// agrees says whether the records may be those of the session that is listed.
+// agrees says whether the records may belong to the session that is listed.
 func (c *headerChecker) agrees(l *check.Listed, k *codex.Known) bool {
 	first, err := time.Parse(time.RFC3339, c.stamp)
 	return (l.Mode == "" || l.Paginated() == k.Paginated) && err == nil && !l.Created.After(first.Add(listedSlack))
 }
 
-// listedSlack is how far the list's time may be behind the first record's: older clients keep whole seconds.
+// listedSlack is how much later than the first record the list's time may be: older clients keep whole seconds.
 const listedSlack = 2 * time.Second
 
-// continued says whether the session without a header began in the middle of a thread: a torn header says so, or has another
-// number than the first, or there is none and the first ordinal is higher than lost lines account for. Where nothing of a
-// conversation fits in front, none was continued.
+// continued says whether the session without a header began in the middle of a thread: a torn header says so, or has a number
+// other than the first; or there is none, and lost lines do not account for the first ordinal. If no conversation fits in front
+// of the records, it did not.
 func (c *headerChecker) continued() bool {
 	if c.torn != nil {
 		return bytes.Contains(c.torn, []byte("history_base")) || gjson.GetBytes(c.torn, "ordinal").Int() > 0
@@ -193,7 +194,7 @@ func (c *headerChecker) continued() bool {
 	return c.ordinals && c.lowest > max(1+c.dead, codex.FirstPrompt)
 }
 
-// fromTorn takes what a torn header still says of itself.
+// fromTorn takes what can still be read of a torn header.
 func fromTorn(k codex.Known, torn []byte) codex.Known {
 	h := codex.ReadHeader(torn)
 	if _, err := uuid.Parse(h.ID); err == nil && k.ID == "" {

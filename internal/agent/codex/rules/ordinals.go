@@ -25,11 +25,11 @@ var (
 	ordinalRules         = []*finding.Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy, ruleOrdinalReuse}
 )
 
-// ordinalChecker follows the numbers of a paginated session.
+// ordinalChecker checks the ordinals of a paginated session.
 type ordinalChecker struct {
 	run     *run
 	prev    session.Ordinal
-	dead    int64       // unreadable lines since: each may own a number
+	dead    int64       // unreadable lines since then: each may have had a number
 	missing int64       // records without a number at the tail, since the last with one,
 	first   finding.Ref // and the first of them
 	legacy  bool
@@ -65,7 +65,7 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 	}
 	c.flushMissing(false)
 	if rec.Kind == session.Header && c.seenAny && rec.Ordinal.Value != c.prev.Value+1 {
-		return // a misplaced or second header is its own finding, and tells nothing of the sequence
+		return // a misplaced or second header is a finding of its own, and says nothing about the sequence
 	}
 	c.step(rec)
 	c.follow(rec, rec.Ordinal.Value)
@@ -81,7 +81,7 @@ func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	}
 }
 
-// hasFraction says whether a number with a point stands in valid JSON.
+// hasFraction says whether valid JSON holds a number with a decimal point.
 func hasFraction(raw []byte) bool {
 	if bytes.IndexByte(raw, '.') < 0 {
 		return false
@@ -100,7 +100,8 @@ func hasFraction(raw []byte) bool {
 	return false
 }
 
-// invalid mends a number that the client can't read: the one it means where that fits, else the next in line.
+// invalid mends an ordinal that the client can't read: with the number that it means if that fits, or else with the next in
+// line.
 func (c *ordinalChecker) invalid(rec *session.Record) {
 	want := c.prev.Value + 1
 	if !c.seenAny {
@@ -117,7 +118,7 @@ func (c *ordinalChecker) invalid(rec *session.Record) {
 	c.follow(rec, want)
 }
 
-// step compares a record's number with the one before.
+// step compares a record's ordinal with the one before.
 func (c *ordinalChecker) step(rec *session.Record) {
 	value := rec.Ordinal.Value
 	if !c.seenAny {
@@ -135,7 +136,7 @@ func (c *ordinalChecker) step(rec *session.Record) {
 	}
 }
 
-// signature names the client bug that leaves just this: fractional token counts, then a settings, goal or task record.
+// signature names the client's bug that leaves exactly this: fractional token counts, then a settings, goal or task record.
 func (c *ordinalChecker) signature(rec *session.Record) string {
 	switch rec.Type {
 	case "event_msg/thread_settings_applied", "event_msg/thread_goal_updated", "event_msg/task_started":
@@ -160,7 +161,8 @@ func (c *ordinalChecker) sequence(rule *finding.Rule, rec *session.Record, messa
 	c.run.report(f)
 }
 
-// flushMissing reports the records without a number that were met: in the middle a note, at the end a refusal.
+// flushMissing reports the records without an ordinal so far: in the middle they are a note; at the end, the client refuses the
+// session.
 func (c *ordinalChecker) flushMissing(tail bool) {
 	if c.missing == 0 {
 		return
@@ -180,7 +182,7 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 	} else if c.run.olderThan(0, 154) {
 		f.Impact = finding.Shows
 	}
-	c.dead += c.missing // they own the numbers that would be theirs
+	c.dead += c.missing // they may have had the numbers that follow
 	c.missing = 0
 	c.run.report(f)
 }
@@ -196,8 +198,9 @@ func (c *ordinalChecker) End() {
 	}
 }
 
-// reuse tells, before it happens, that a client will number the next record as the last: it looks for the last number behind
-// the token counts that it can't read. A record behind them that it can read keeps it from that (0.148 and 0.150, measured).
+// reuse reports, before it happens, that a client will give the next record the number of the last: it looks for the last
+// number behind token counts that it can't read. A record behind these that it can read prevents that (0.148 and 0.150,
+// measured).
 func (c *ordinalChecker) reuse() {
 	c.run.report(finding.Finding{
 		Rule: ruleOrdinalReuse, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "event_msg/token_count",

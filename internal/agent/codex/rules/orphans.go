@@ -9,8 +9,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// withoutCall reports an output whose call is missing. The call is put back if something tells what it was; else a
-// stand-in takes its place.
+// withoutCall reports an output whose call is missing. The call is restored if something shows what it was; otherwise a
+// placeholder replaces it.
 func (c *callChecker) withoutCall(out *earlyOutput) {
 	f := finding.Finding{
 		Rule: ruleOutputWithoutCall, Impact: finding.Loses, Fix: finding.SetAside, Pos: out.ref.Pos, Offset: out.ref.Offset, Record: "response_item/" + out.kind,
@@ -52,7 +52,7 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 	c.report(f)
 }
 
-// callFromEvent makes the call from the event that tells of it.
+// callFromEvent restores the call from an event that repeats it.
 func (c *callChecker) callFromEvent(f *finding.Finding, out *earlyOutput, event *evidence) {
 	id, kind, shell := out.callID, out.kind, c.shell
 	f.Fix, f.Source, f.Lost = finding.Recovered, event.source(), 0
@@ -61,8 +61,8 @@ func (c *callChecker) callFromEvent(f *finding.Finding, out *earlyOutput, event 
 	}})}
 }
 
-// callOfScript puts in a stand-in for the call of a script. If the record is only a note of the script, which answers
-// nothing, the call gets a stand-in for its output, too.
+// callOfScript inserts a placeholder for the call of a script. If the record is only a note of the script, which answers
+// nothing, it also inserts one for the call's output.
 func (c *callChecker) callOfScript(f *finding.Finding, out *earlyOutput) {
 	f.Fix, f.Lost = finding.StandIn, 1
 	f.Edits = []finding.Edit{c.placeScript(out)}
@@ -73,8 +73,8 @@ func (c *callChecker) callOfScript(f *finding.Finding, out *earlyOutput) {
 	}
 }
 
-// placeCall puts a call into the newest hole before the record that mentions it. If there is no hole, it goes to the calls
-// that were being answered when its output came, or else directly in front of the record that mentions it.
+// placeCall puts a call into the newest hole before the record that mentions it. If there is no hole, the call goes beside the
+// calls that were being answered when its output came, or else directly in front of the record that mentions it.
 func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content finding.Content) finding.Edit {
 	at := mention
 	if out.ref.Pos.Less(mention) {
@@ -95,8 +95,8 @@ func (c *callChecker) placeCall(mention session.Pos, out *earlyOutput, content f
 	return finding.Edit{At: out.group.last(), Op: finding.After, New: content}
 }
 
-// holeBefore is the newest hole in which a call may have been that is mentioned at a place. The hole must not be far before
-// that place, nor before a compaction, which forgets calls.
+// holeBefore is the newest hole in front of a place in which a call that is mentioned there may have been. The hole must not be
+// far from the place, nor in front of a compaction, which forgets calls.
 func (c *callChecker) holeBefore(at session.Pos) *check.Hole {
 	from := session.Pos{Line: max(1, at.Line-64)}
 	if from.Less(c.packed) && c.packed.Less(at) {

@@ -23,8 +23,8 @@ var (
 	}
 )
 
-// withoutOutput reports a call that has no output. The output is put back if an event or a script's results tell what it
-// was; else a stand-in takes its place.
+// withoutOutput reports a call that has no output. The output is restored if an event or a script's results show what it was;
+// otherwise a placeholder replaces it.
 func (c *callChecker) withoutOutput(open *openCall) {
 	name, instead := open.tool.Name, "it was aborted"
 	if name == "" {
@@ -55,8 +55,8 @@ func (c *callChecker) withoutOutput(open *openCall) {
 	c.report(f)
 }
 
-// place puts an output where the client would have written it: into the hole that it left, or behind the event that tells
-// of it, or behind the outputs of the calls before it. The outputs of a group have the order of its calls.
+// place puts an output where the client would have written it: into the hole that it left, behind the event that repeats it, or
+// behind the outputs of the calls before it. The outputs of a group are in the order of its calls.
 func (c *callChecker) place(open *openCall, content finding.Content) finding.Edit {
 	g := open.group
 	from := g.anchor(open.place)

@@ -12,20 +12,20 @@ import (
 // no ordinals by which a lost record shows. The client writes the item first, then the event that shows it; and it answers
 // what it was sent. So an event alone is a lost prompt once the model has answered in its turn.
 type alonePrompts struct {
-	recent [maxUnshown]textSum // of the newest prompts' items
+	recent [maxUnshown]textSum // texts of the newest prompts' items
 	next   int
-	event  *witness // that shows a prompt whose item has not come
+	event  *witness // the event of a prompt whose item has not come
 	review reviews
 }
 
-// item takes in the text of a prompt's item.
+// item takes the text of a prompt's item.
 func (a *alonePrompts) item(text textSum) {
 	a.recent[a.next] = text
 	a.next = (a.next + 1) % len(a.recent)
 	a.event = nil
 }
 
-// shown takes in an event that shows a prompt.
+// shown takes an event that shows a prompt.
 func (a *alonePrompts) shown(t *witness, text textSum) {
 	a.event = nil
 	if !a.review.open && text.size > 0 && !slices.Contains(a.recent[:], text) {
@@ -33,7 +33,7 @@ func (a *alonePrompts) shown(t *witness, text textSum) {
 	}
 }
 
-// other takes in a record that is no message.
+// other takes a record that is not a message.
 func (a *alonePrompts) other(rec *session.Record) {
 	before := a.review.open
 	if a.review.see(rec); a.review.open && !before {
@@ -41,16 +41,16 @@ func (a *alonePrompts) other(rec *session.Record) {
 	}
 }
 
-// answered returns the event of a prompt that was lost, now that the model has answered it; nil if none was.
+// answered returns the event of a prompt that was lost, once the model has answered it; nil if none was.
 func (a *alonePrompts) answered() *witness {
 	t := a.event
 	a.event = nil
 	return t
 }
 
-// promptless looks for turns of legacy sessions that begin with what the model does: the client writes the prompt first,
-// or whatever else it sends the model to begin with (measured with 0.114.0 to 0.150.0: 84 turns without an exception). A
-// compaction may come first in a turn, and a review has none.
+// promptless looks for turns of legacy sessions that begin with something the model does. The client writes the prompt first,
+// or whatever else it sends to the model to begin with (measured with 0.114.0 to 0.150.0: 84 turns without an exception). A
+// compaction may come first in a turn, and a review has no prompt.
 type promptless struct {
 	start finding.Ref // of the turn in hand
 	began bool        // something to begin with has come, or may have
@@ -58,7 +58,7 @@ type promptless struct {
 	stamp string      // when
 }
 
-// see takes in a record of the turn.
+// see takes a record of the turn.
 func (p *promptless) see(rec *session.Record, review bool) {
 	switch {
 	case rec.Kind == session.TurnStart:
@@ -78,7 +78,7 @@ func tellsUser(rec *session.Record) bool {
 	return tells&codex.TellsUser != 0
 }
 
-// lost is the finding about the turn that has been seen, nil if it has its prompt.
+// lost is the finding about the turn in hand, nil if it has its prompt.
 func (p *promptless) lost() *finding.Finding {
 	if p.start.Pos.Line == 0 || p.began || p.first.Line == 0 {
 		return nil

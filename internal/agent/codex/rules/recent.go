@@ -8,17 +8,17 @@ package rules
 // it is when it is met. To take it out at once would need a look at a few more places, which are seldom in the cache. Once
 // half of the table is used it is filled anew.
 type recent[V any] struct {
-	limit  int // how many are kept: at most maxRecent
+	limit  int // how many values are kept: at most maxRecent
 	ring   []remembered[V]
-	oldest int // in the ring once that is full: the one to go
-	// table holds 1 + a place in the ring in the low bits, and above them a part of the key, so that most keys that
-	// have not come are told from others without a look at the ring. 0: nothing is here.
+	oldest int // once the ring is full: the index of the value to go next
+	// table holds, in each slot, 1 + an index of the ring in the low bits, and above these a part of the key, so that most
+	// unknown keys are recognised without a look at the ring. 0: the slot is empty.
 	table []uint32
-	used  int // slots of the table that are not 0
+	used  int // how many slots of the table are not 0
 }
 
 type remembered[V any] struct {
-	key   uint64 // 0 if it has come again since
+	key   uint64 // 0 if the key has come again since
 	value V
 }
 
@@ -37,7 +37,8 @@ func (r *recent[V]) get(key uint64) *V {
 	return nil
 }
 
-// put remembers a value as the newest. If another key had to go for it, full says so, and gone is what was known of it.
+// put remembers a value as the newest. If another key had to be forgotten for it, full is true, and gone is what was kept of
+// it.
 func (r *recent[V]) put(key uint64, value V) (gone remembered[V], full bool) {
 	if 2*r.used >= len(r.table) {
 		r.fill()
@@ -72,14 +73,14 @@ func (r *recent[V]) room() {
 	}
 }
 
-// fill makes the table anew, with what stands in the ring now in at most a quarter of it.
+// fill rebuilds the table from the ring, so that at most a quarter of it is used.
 func (r *recent[V]) fill() {
 	if size := max(len(r.table), firstTable); 4*len(r.ring) > size {
 		r.table = make([]uint32, 2*size)
 	} else if len(r.table) < size {
 		r.table = make([]uint32, size)
 	}
-	clear(r.table) // new memory, too: if it is read before it is written, that costs a second fault, which stops the other processors
+	clear(r.table) // new memory, too: reading it before it is written would cost a second page fault, which stops the other processors
 	r.used = 0
 	for at := range r.ring {
 		if key := r.ring[at].key; key != 0 {
@@ -107,7 +108,7 @@ func (r *recent[V]) find(key uint64) (slot int, ok bool) {
 	return slot, false
 }
 
-// clear forgets everything, and keeps the room.
+// clear forgets everything, and keeps the memory.
 func (r *recent[V]) clear() {
 	clear(r.ring)
 	clear(r.table)

@@ -19,8 +19,8 @@ var (
 	ruleEmptyContent   = texts.Rule(finding.Rule{Name: "empty-content", Family: "items", Impact: finding.Rejects, Fix: finding.SetAside})
 )
 
-// What the API says when it refuses something. They are compiled when the first refusal is met: few sessions have one, and
-// to compile them takes a fourteenth of the program's start.
+// What the API's refusals say. They are compiled when the first refusal is met: few sessions have one, and compiling them takes
+// a fourteenth of the program's start-up time.
 var (
 	unreasoned = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`Item '([A-Za-z0-9_-]{1,64})' of type '[a-z_]+' was provided without its required (?:'reasoning' item(?:: '([A-Za-z0-9_-]{1,64})')?|preceding item)`)
@@ -45,7 +45,7 @@ type refusals struct {
 	items        []keptItem        // the newest, oldest first
 	empty        []emptyItem       // the newest items with nothing in them
 	found        []finding.Finding // about the newest error, as long as no answer follows it
-	refusedEmpty *emptyRefusal     // the newest error, if it is about all items that are empty in a way
+	refusedEmpty *emptyRefusal     // the newest error, if it is about all items that are empty in one way
 }
 
 // keptItem is what is known of an item of the history.
@@ -55,10 +55,10 @@ type keptItem struct {
 	id        uint64 // hashed, 0 if it has none
 	reasoning bool
 	answer    bool          // something the model said or did
-	blank     *finding.Edit // takes out its id; nil unless a compaction holds the item
+	blank     *finding.Edit // the edit that removes its id; nil unless a compaction holds the item
 }
 
-// emptyItem is an item with nothing in it, with the words in which the API's error calls that.
+// emptyItem is an item with nothing in it, and the words in which the API's error describes it.
 type emptyItem struct {
 	finding.Finding
 	member, kind string
@@ -89,7 +89,7 @@ func (r *refusals) add(it item, dropped bool) {
 	}
 }
 
-// rollBack forgets the items that a rollback took away. A refusal of other items still counts.
+// rollBack forgets the items that a rollback removed. A refusal of other items still counts.
 func (r *refusals) rollBack() {
 	for n := len(r.items); n > 0 && r.run.history.RolledBack(r.items[n-1].ref.Pos); n-- {
 		r.items = r.items[:n-1]
@@ -116,7 +116,7 @@ func (r *refusals) turnEnd(rec *session.Record) {
 	}
 }
 
-// emptyRefusal is a refusal of empty items: the words of the error, and where it is recorded.
+// emptyRefusal is a refusal of empty items: the words of the error, and where it was recorded.
 type emptyRefusal struct {
 	member, kind string
 	at           session.Pos
@@ -163,7 +163,7 @@ func (r *refusals) find(id []byte) int {
 func (r *refusals) unreasoned(id, reasoning []byte) []finding.Finding {
 	at, from := r.find(id), r.find(reasoning)
 	if at < 0 || from >= 0 && from == at-1 {
-		return nil // since the error, the item has come to be where the API wants it
+		return nil // since the error, the item has been moved to where the API wants it
 	}
 	it := r.items[at]
 	f := it.finding(id, finding.Exact)
@@ -186,7 +186,7 @@ func (r *refusals) unreasoned(id, reasoning []byte) []finding.Finding {
 	return []finding.Finding{f}
 }
 
-// unfollowed reports reasoning that is not followed by the item it led to. That is the item before it, unless that one has
+// unfollowed reports reasoning that is not followed by the item it led to. That item is the one in front of it, unless that has
 // reasoning of its own.
 func (r *refusals) unfollowed(id []byte) []finding.Finding {
 	at := r.find(id)
@@ -216,7 +216,7 @@ func (it keptItem) finding(id []byte, fix finding.Fix) finding.Finding {
 	}
 }
 
-// move takes a record from its place and puts it in front of another record.
+// move moves a record in front of another record.
 func move(from, before finding.Ref) []finding.Edit {
 	return []finding.Edit{{At: from.Pos, Op: finding.Remove, Moved: true}, {At: before.Pos, Op: finding.Before, New: finding.Content{From: &from}}}
 }
@@ -252,10 +252,10 @@ func emptiness(rec *session.Record) (field int, kind string) {
 	return field, kind
 }
 
-// noText is in every list of empty texts.
+// noText is an element of every list of empty texts.
 var noText = []byte(`""`)
 
-// maxEmpty is how many bytes a list of empty texts may have.
+// maxEmpty is up to how many bytes a list of empty texts is recognised.
 const maxEmpty = 256
 
 // empty is the finding about an item with an empty field.

@@ -24,15 +24,15 @@ var (
 	restartRules    = []*finding.Rule{ruleRestartGap, ruleStaleWake, ruleMissingSave, ruleSandboxOnlyFailure}
 )
 
-// restartChecker looks for turns that were cut off by a restart, and for what comes again after it.
+// restartChecker looks for turns that a restart cut off, and for wake messages that are repeated after it.
 type restartChecker struct {
 	run     *run
 	turns   *turnChecker
-	begins  []byte                      // how the text of a wake message begins in the file, with its quote
+	begins  []byte                      // how the text of a wake message begins in the file, quote included
 	calls   session.OpenCalls[openTool] // of the turn in hand
 	seed    maphash.Seed
-	wakes   map[uint64]int64 // wake messages before the newest restart: the line of the first
-	newer   map[uint64]int64 // those since
+	wakes   map[uint64]int64 // line of the first copy of each wake message from before the newest restart
+	newer   map[uint64]int64 // the same for those since
 	restart int64            // line of the newest restart, 0 if there was none
 }
 
@@ -70,13 +70,13 @@ func (c *restartChecker) Record(rec *session.Record) {
 
 func (c *restartChecker) End() {}
 
-// maxOpenTools is how many calls without an output are kept of a turn, maxWakes how many wake messages.
+// maxOpenTools is how many calls without an output are kept in a turn, maxWakes how many wake messages.
 const (
 	maxOpenTools = 1024
 	maxWakes     = 4096
 )
 
-// gap reports that a turn begins while the one before is open. Where lines were lost its end may have been among them.
+// gap reports that a turn begins although the one before has not ended. If lines were lost, its end may have been among them.
 func (c *restartChecker) gap(rec *session.Record) {
 	t := &c.turns.turn
 	if t.parent || c.run.holes.First(t.start.Pos, rec.Pos) != nil {
@@ -96,8 +96,7 @@ func (c *restartChecker) gap(rec *session.Record) {
 	c.age()
 }
 
-// age makes the wake messages since the last restart ones from before the newest. Where there are too many, the first
-// are kept.
+// age counts the wake messages since the last restart as from before the newest. If there are too many, the first are kept.
 func (c *restartChecker) age() {
 	for _, sum := range slices.SortedFunc(maps.Keys(c.newer), func(a, b uint64) int { return cmp.Compare(c.newer[a], c.newer[b]) }) {
 		if len(c.wakes) < maxWakes {
@@ -123,7 +122,7 @@ func named(calls []openTool) string {
 	return strings.Join(names, ", ")
 }
 
-// wake looks whether a wake message repeats one from before the newest restart.
+// wake reports a wake message that repeats one from before the newest restart.
 func (c *restartChecker) wake(rec *session.Record) {
 	if !bytes.HasPrefix(codex.FirstText(rec), c.begins) {
 		return
@@ -140,11 +139,11 @@ func (c *restartChecker) wake(rec *session.Record) {
 	}
 }
 
-// saveChecker looks whether the last turn saved its work, where the turns before it did.
+// saveChecker reports that the last turn did not save its work although the turns before it did.
 type saveChecker struct {
 	run   *run
 	turn  savedTurn
-	saved [2]bool // of the two turns before
+	saved [2]bool // whether the two turns before saved
 }
 
 // savedTurn is what is known of the turn in hand.
@@ -178,7 +177,7 @@ func (c *saveChecker) tool() string {
 	return "add_memory"
 }
 
-// saves says whether a tool is the one that saves, by itself or as that of an MCP server.
+// saves says whether a tool is the one that saves, directly or as the tool of an MCP server.
 func (c *saveChecker) saves(name []byte) bool {
 	return string(name) == c.tool() || strings.HasSuffix(string(name), "__"+c.tool())
 }

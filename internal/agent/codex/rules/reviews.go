@@ -5,8 +5,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// reviews follows whether a review is under way in a legacy session. One runs in a thread of its own, whose events its client
-// writes into the session, too, without the items that they show (measured with 0.79.0 to 0.145.0).
+// reviews knows whether a review is under way in a legacy session. A review runs in a thread of its own. Its client writes that
+// thread's events into the session, too, but not the items that they show (measured with 0.79.0 to 0.145.0).
 type reviews struct{ open bool }
 
 func (r *reviews) see(rec *session.Record) {

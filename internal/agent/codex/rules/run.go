@@ -17,7 +17,7 @@ type run struct {
 
 	client    string // the version of the client that will resume the session, "" is the newest known
 	header    session.Info
-	provider  check.Provider // whose API the session is judged by
+	provider  check.Provider // the API by whose limits the session is judged
 	newer     bool           // the session's client is newer than any that has been measured
 	paginated bool
 }
@@ -39,13 +39,13 @@ func NewCheckers(of *check.Run, history *codex.History) []check.Checker {
 
 func (s *run) report(f finding.Finding) { s.Report(f) }
 
-// olderThan says whether the session will be resumed by a client before major.minor. If nobody named one it is not: the
-// newest client is what damage is judged by.
+// olderThan says whether the session will be resumed by a client before major.minor. If no client was named it is false: damage
+// is judged by the newest client.
 func (s *run) olderThan(major, minor int) bool {
 	return codex.Before(s.client, major, minor)
 }
 
-// Settle gives a finding the impact that hangs on what the rest of the session is.
+// Settle gives a finding the impact that depends on the rest of the session.
 func (c *headerChecker) Settle(f *finding.Finding) {
 	s := c.run
 	_, at := s.Header()

@@ -13,24 +13,24 @@ import (
 
 var ruleSandboxOnlyFailure = texts.Rule(finding.Rule{Name: "sandbox-only-failure", Family: "restart", Restart: finding.FailedInSandbox, Impact: finding.Notes, Fix: finding.NoFix})
 
-// sandboxChecker follows commands and MCP calls of one turn.
+// sandboxChecker follows the commands and MCP calls of a turn.
 type sandboxChecker struct {
 	run    *run
-	closed bool // commands have no network
+	closed bool // commands run without network
 	turn   sandboxTurn
 }
 
 // sandboxTurn is what is known of the turn in hand.
 type sandboxTurn struct {
 	failed []failedCommand
-	mcp    int // calls of MCP tools that were answered and did not fail
+	mcp    int // how many MCP calls were answered and did not fail
 	calls  session.OpenCalls[*sandboxCall]
 }
 
 // sandboxCall is a call that matters here.
 type sandboxCall struct {
 	kind   string // "shell", "outside" or "mcp"
-	failed bool   // an MCP call of which an event says so
+	failed bool   // an event says that the MCP call failed
 }
 
 // failedCommand is a command that failed on the network.
@@ -89,7 +89,7 @@ func (c *sandboxChecker) output(rec *session.Record) {
 		}
 	case "outside":
 		if codex.OutputOutcome(rec).State == session.Succeeded {
-			c.turn.failed = nil // it was tried again where it could work
+			c.turn.failed = nil // the commands were tried again with network
 		}
 	case "shell":
 		if codex.OutputOutcome(rec).State == session.Failed && offNetwork(codex.Field(rec, codex.FieldOutput)) {
@@ -98,14 +98,14 @@ func (c *sandboxChecker) output(rec *session.Record) {
 	}
 }
 
-// mcpAnswered says whether an MCP tool's output is none of the client's own errors.
+// mcpAnswered says whether an MCP tool's output is something other than one of the client's own errors.
 func mcpAnswered(rec *session.Record) bool {
 	text := codex.OutputText(rec)
 	state := codex.OutputOutcome(rec).State
 	return (state == session.Untold || state == session.Succeeded) && !strings.HasPrefix(text, "tool call ") && !strings.HasPrefix(text, "user ")
 }
 
-// networkWords are what commands say when they can't connect or resolve a name.
+// networkWords are what commands print when they can't connect or can't resolve a name.
 var networkWords = [][]byte{
 	[]byte("Could not resolve host"), []byte("Couldn't connect to server"), []byte("Connection refused"), []byte("Failed to connect to"),
 	[]byte("Network is unreachable"), []byte("name resolution"), []byte("Name or service not known"), []byte("error connecting to "),

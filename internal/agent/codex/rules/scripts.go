@@ -23,26 +23,26 @@ type script struct {
 
 // scripts follows the scripts of the current turn.
 type scripts struct {
-	open    []*script          // those that an open call runs or waits for, in the order of their calls
-	running map[string]*script // those whose last output says that they still run, by their id
-	loose   []witness          // what a script ran of which no call has been seen
-	doubt   []witness          // what is taken for the doing of a script, though its text does not hold it, since the newest output
-	before  []witness          // what ran before that, in the same script or in others
-	parts   int                // how many scripts that may have been, at most
-	began   int64              // the ordinal of the first of what no call has been seen of
-	number  int64              // the ordinal of the newest of these
-	apart   bool               // another record has been seen behind it
-	over    overScript         // the newest that has its output
+	open    []*script          // scripts that an open call runs or waits for, in the order of these calls
+	running map[string]*script // scripts whose last output says that they still run, by id
+	loose   []witness          // results of scripts of which no call has been seen
+	doubt   []witness          // results since the newest output that are counted to a script although its text does not hold them
+	before  []witness          // earlier results without a call, of the same script or of others
+	parts   int                // how many scripts these may have been, at most
+	began   int64              // the ordinal of the first result without a call
+	number  int64              // the ordinal of the newest result without a call
+	apart   bool               // another record has come after that
+	over    overScript         // the newest script that has its output
 }
 
-// overScript is a script that has its output. The client may still write the event of something that it ran directly behind that
-// (measured with 0.150.0: one of 500 scripts).
+// overScript is a script that has its output. Directly behind that, the client may still write the event of something that the
+// script ran (measured with 0.150.0: one of 500 scripts).
 type overScript struct {
 	text   string       // "" if its call is missing
 	early  *earlyOutput // the output, if its call is missing
-	output []byte       // what that says
-	number int64        // of the output, or of the newest such event
-	ended  bool         // one is known
+	output []byte       // the text of the output
+	number int64        // ordinal of the output, or of the newest such event
+	ended  bool         // there is one
 }
 
 // alone takes the output of a script whose call is missing.
@@ -52,7 +52,7 @@ func (s *scripts) alone(early *earlyOutput, rec *session.Record) {
 	}
 }
 
-// late says whether an event tells of what a script ran whose output stands directly in front of it.
+// late says whether an event shows something that a script ran whose output is directly in front of it.
 func (s *scripts) late(rec *session.Record, t *witness) bool {
 	o := &s.over
 	if !o.ended || rec.Ordinal.State != session.GoodOrdinal || rec.Ordinal.Value != o.number+1 || len(s.open) > 0 {
@@ -70,11 +70,11 @@ func (s *scripts) late(rec *session.Record, t *witness) bool {
 	return true
 }
 
-// The most that is kept, so that memory stays bounded.
+// Limits of what is kept.
 const (
-	maxScripts    = 64       // of a turn
-	maxScriptText = 64 << 10 // bytes of one
-	maxRan        = 256      // results of one
+	maxScripts    = 64       // in a turn
+	maxScriptText = 64 << 10 // bytes of one script's text
+	maxRan        = 256      // results of one script
 )
 
 // begin returns the script that a call runs or waits for, nil if it does neither.
@@ -123,9 +123,9 @@ func (s *scripts) drop(one *script) {
 	}
 }
 
-// ran takes the event of something that a script ran, and finds the script: the open one whose text holds it, else the
-// first open one (scripts run one after the other), else the only one that runs without a call. If its text does not hold it, it
-// may also be another one's whose call is lost, and then is that one's once its output comes.
+// ran takes an event that shows something a script ran, and finds the script: the open one whose text holds it, else the first
+// open one (scripts run one after the other), else the only one that runs without a call. If that script's text does not hold
+// it, it may also belong to a script whose call is lost; once that one's output comes, it is counted to that.
 func (s *scripts) ran(rec *session.Record, t *witness) {
 	var owner *script
 	for _, one := range s.open {
@@ -163,7 +163,7 @@ func (s *scripts) ran(rec *session.Record, t *witness) {
 	}
 }
 
-// unattended is the script that surely ran this although no call waits for it; nil if there is none.
+// unattended is a script that surely ran this although no call waits for it; nil if there is none.
 func (s *scripts) unattended(rec *session.Record) *script {
 	for _, one := range s.running {
 		if one.text != "" && codex.Runs(one.text, rec) == codex.Same {
@@ -173,17 +173,17 @@ func (s *scripts) unattended(rec *session.Record) *script {
 	return nil
 }
 
-// isNext says whether a result is the script's next, by its ordinal: the client writes nothing between two results, and
-// only the count of tokens between the call and the first.
+// isNext says whether a result is the script's next, judged by its ordinal: between two results the client writes nothing, and
+// between the call and the first result only a count of tokens.
 func (s *script) isNext(rec *session.Record) bool {
 	return rec.Ordinal.Value == s.last+1 || len(s.ran) == 0 && rec.Ordinal.Value == s.last+2
 }
 
-// goesOn says whether a result that only the client's database holds is put into the same call as those before it.
-// Between the results of one script the client writes nothing but the count of tokens. If more is lost between two
-// results, that may have been an output and the next script's call, or an output "running" and the call that waited for
-// it. Then both results go into one call, which says that this is not known. That invents nothing even if there were two
-// scripts, but to put one script into two calls would.
+// goesOn says whether a result that only the client's database holds goes into the same call as those before it. Between the
+// results of one script, the client writes nothing but the count of tokens. If more is lost between two results, that may have
+// been an output and the next script's call, or an output "running" and the call that waited for it. In that case both results
+// go into one call, which says that this is not known. Even if there were two scripts, that invents nothing, whereas splitting
+// one script into two calls would.
 func (s *scripts) goesOn(rec *session.Record) bool {
 	n, had, size := rec.Ordinal.Value, len(s.before)+len(s.loose), len(rec.Raw)
 	if had == 0 || n > s.number && n <= s.number+2 {
@@ -204,17 +204,17 @@ func (s *scripts) goesOn(rec *session.Record) bool {
 	return true
 }
 
-// maxTogether is how many bytes of events go into one output. Of a longer one clients send only 48 000 (measured with
-// 0.155.1 and 0.169.0).
+// maxTogether is how many bytes of events go into one output. Clients cut a longer one to 48 000 (measured with 0.155.1 and
+// 0.169.0).
 const maxTogether = 40_000
 
-// forget is for the end of a turn. A script that still runs is kept: a call of the next turn may wait for it.
+// forget is called at the end of a turn. Scripts that still run are kept: a call of the next turn may wait for them.
 func (s *scripts) forget() {
 	s.open, s.loose, s.doubt, s.before, s.parts, s.over = nil, nil, nil, nil, 0, overScript{}
 }
 
-// claim gives what ran in front of the output of a script whose call is missing. several says that other scripts may have run a part of
-// it: what stands in front of more lost records, and is told by the output.
+// claim returns what ran in front of the output of a script whose call is missing. several says that other scripts may have run
+// a part of it, namely results from before more lost records that the output shows, too.
 func (s *scripts) claim(output *session.Record) (ran []witness, several bool) {
 	ran = s.loose
 	if len(ran) > 0 && len(s.before) > 0 && s.toldBy(output) {
@@ -223,7 +223,7 @@ func (s *scripts) claim(output *session.Record) (ran []witness, several bool) {
 	}
 	if len(ran) == 0 {
 		ran = s.doubt
-		if len(s.open) > 0 { // it was taken for the first one's
+		if len(s.open) > 0 { // the results were counted to the first open script
 			one := s.open[0]
 			one.ran = slices.DeleteFunc(one.ran, func(t witness) bool {
 				return slices.ContainsFunc(ran, func(claimed witness) bool { return claimed.ref.Pos == t.ref.Pos })
@@ -234,7 +234,7 @@ func (s *scripts) claim(output *session.Record) (ran []witness, several bool) {
 	return ran, several
 }
 
-// toldBy says whether an output holds what each of the results in front of more lost records returned.
+// toldBy says whether an output shows what each of the results from before more lost records returned.
 func (s *scripts) toldBy(output *session.Record) bool {
 	for _, t := range s.before {
 		if !codex.TellsResult(codex.Field(output, codex.FieldOutput), []byte(t.ref.Text)) {
@@ -244,7 +244,7 @@ func (s *scripts) toldBy(output *session.Record) bool {
 	return true
 }
 
-// placeScript puts in a call that says what is known of a script, in front of the script's output and of all that it ran.
+// placeScript inserts a call that says what is known of a script, in front of the script's output and everything that it ran.
 func (c *callChecker) placeScript(out *earlyOutput) finding.Edit {
 	id, at := out.callID, out.ref.Pos
 	content := finding.Content{Literal: codex.ScriptFrom(id, out.kind, out.stamp, out.several, nil)}
@@ -271,7 +271,7 @@ func joinResults(content *finding.Content, ran []witness, join func(records [][]
 	}
 }
 
-// source says in words where the script's results come from.
+// source says, for the report, where the script's results come from.
 func (s *script) source() string {
 	if len(s.ran) == 1 || s.ran[len(s.ran)-1].ref.Pos.Lost > 0 {
 		return s.ran[0].source()
@@ -295,10 +295,10 @@ func (s *script) output(content *finding.Content, open *openCall) {
 	joinResults(content, s.ran, func(records [][]byte) ([]byte, error) { return codex.NestedOutput(tool, stamp, several, records) })
 }
 
-// maxOwn is the most bytes that a cut output may have to be completed.
+// maxOwn is up to how many bytes a cut output is completed.
 const maxOwn = 256 << 10
 
-// restoreScript completes a script's output whose text was cut, with what the events tell of the rest.
+// restoreScript completes a script's output that was cut inside its text, with what the events show of the rest.
 func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 	s := open.script
 	own := codex.Field(rec, codex.FieldOutput)
@@ -315,7 +315,7 @@ func (c *callChecker) restoreScript(open *openCall, rec *session.Record) {
 	})
 }
 
-// newest is the last event that tells something of the call's output, nil if none does.
+// newest is the last event that shows something of the call's output, nil if there is none.
 func (o *openCall) newest() *witness {
 	switch {
 	case o.evidence != nil:
@@ -326,7 +326,7 @@ func (o *openCall) newest() *witness {
 	return nil
 }
 
-// note takes a script's note. It answers no call, and stays in the session as long as its call does.
+// note takes a script's note. A note answers no call, and stays in the session as long as its call does.
 func (c *callChecker) note(key callKey, rec *session.Record) {
 	if open, ok := c.open[key]; ok {
 		open.noted = true
@@ -340,11 +340,11 @@ func (c *callChecker) note(key callKey, rec *session.Record) {
 	})
 }
 
-// maxNotes is how many notes without a call are kept until it is known whether their calls are put back.
+// maxNotes is how many notes without a call are kept until it is known whether their calls are restored.
 const maxNotes = 1 << 12
 
-// looseNotes reports the notes whose call is missing and is not put back. A note proves that a script ran. So in front of
-// the first note of each script go stand-ins for its call and output.
+// looseNotes reports the notes whose call is missing and is not restored. A note proves that a script ran, so placeholders for
+// its call and output are inserted in front of the first note of each script.
 func (c *callChecker) looseNotes() {
 	seen := map[callKey]bool{}
 	for _, n := range c.notes {

@@ -12,12 +12,12 @@ import (
 
 var ruleUndecryptable = texts.Rule(finding.Rule{Name: "undecryptable", Family: "items", Impact: finding.Rejects, Fix: finding.NoFix})
 
-// sealedItems follows what of the model's history is encrypted.
+// sealedItems follows the encrypted items of the model's history.
 type sealedItems struct {
 	run   *run
-	items []sealedItem     // the newest; all of them, if they are to be stripped
-	older int64            // how many of this history are not kept
-	error *finding.Finding // the newest error that says they can't be decrypted, with no answer since
+	items []sealedItem     // the newest items; all of them if they are to be stripped
+	older int64            // how many earlier items of this history are only counted
+	error *finding.Finding // the newest error that says the items can't be decrypted, if no answer has come since
 }
 
 // sealedItem is where an encrypted item stands.
@@ -26,10 +26,10 @@ type sealedItem struct {
 	record string
 }
 
-// keptSealed is how many encrypted items, at least, are kept where they are only counted.
+// keptSealed is how many encrypted items, at least, are kept with their places.
 const keptSealed = 1 << 12
 
-// add takes an item into account; a compaction's own, too.
+// add takes an item, including one that a compaction holds.
 func (s *sealedItems) add(it item) {
 	if it.Answer {
 		s.error = nil
@@ -47,7 +47,8 @@ func (s *sealedItems) add(it item) {
 // compact begins a compaction. What was before it is not sent any more.
 func (s *sealedItems) compact() { s.older = 0 }
 
-// strips says whether a compaction is to be set aside because it holds something encrypted. What was before it is sent then.
+// strips says whether a compaction is to be set aside because it holds something encrypted. What came before it is then sent
+// again.
 func (s *sealedItems) strips(held *codex.Held, rec *session.Record) bool {
 	sealed := false
 	if s.run.opts.StripEncrypted {
@@ -64,7 +65,7 @@ var (
 	errorWords = []byte("could not be verified")
 )
 
-// turnEnd looks for the error in how a turn ended.
+// turnEnd looks for that error in the end of a turn.
 func (s *sealedItems) turnEnd(rec *session.Record) {
 	said := recordedError(rec)
 	if !bytes.Contains(said, errorCode) && !(bytes.Contains(said, errorAbout) && bytes.Contains(said, errorWords)) {
@@ -75,7 +76,7 @@ func (s *sealedItems) turnEnd(rec *session.Record) {
 	s.error = &f
 }
 
-// report says at the session's end what can't be decrypted, or is to be stripped.
+// report reports, at the session's end, what can't be decrypted or is to be stripped.
 func (s *sealedItems) report() {
 	refused := s.error != nil && !s.error.Pos.Less(s.run.history.Base())
 	if !refused && !s.run.opts.StripEncrypted {
@@ -102,7 +103,7 @@ func (s *sealedItems) report() {
 	}
 	f.Option = "--strip-encrypted"
 	f.Message = fmt.Sprintf("%s (encrypted items: %d); hist repair %s makes a copy without them", s.error.Message, s.older+int64(len(sent)), f.Option)
-	if s.run.history.Counts(s.error.Pos) { // else the turn in which it came was rolled back
+	if s.run.history.Counts(s.error.Pos) { // otherwise the turn of the error was rolled back
 		f.Pos, f.Offset, f.On, f.Record = s.error.Pos, s.error.Offset, s.error.On, s.error.Record
 	}
 	s.run.report(f)

@@ -9,15 +9,15 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// searchChecker looks for searches of the provider's of which only the event is left. Items of sessions without ordinals
-// have no id in most versions: those are known by what was searched.
+// searchChecker looks for the provider's searches of which only the event is left. In sessions without ordinals, the items
+// mostly have no id; they are recognised by what was searched.
 type searchChecker struct {
 	run    *run
 	shown  *witness                    // a search's event whose item has not come yet
 	is     shownSearch                 // that search
 	came   map[string]bool             // the ids of the searches whose items have come
-	told   map[uint64][]reportedSearch // the searches that were found to be lost, by what was searched
-	count  int                         // of those
+	told   map[uint64][]reportedSearch // the searches that were reported as lost, by what was searched
+	count  int                         // how many these are
 	seed   maphash.Seed
 	review reviews
 }
@@ -25,10 +25,10 @@ type searchChecker struct {
 // shownSearch is a search that an event shows.
 type shownSearch struct {
 	id     string
-	action uint64 // stands for what was searched
+	action uint64 // hash of what was searched
 }
 
-// reportedSearch is a search that was found to be lost.
+// reportedSearch is a search that was reported as lost.
 type reportedSearch struct {
 	id string
 	at session.Pos // of the finding
@@ -36,7 +36,8 @@ type reportedSearch struct {
 
 func newSearchChecker(s *run) *searchChecker { return &searchChecker{run: s, seed: maphash.MakeSeed()} }
 
-// maxSearches is how many are remembered: a doubled block shows no search that is not there.
+// maxSearches is how many searches are remembered, those whose items have come and those reported as lost. The former are
+// needed because an event in a doubled block shows no further search.
 const maxSearches = 1024
 
 func (c *searchChecker) Record(rec *session.Record) {
@@ -66,8 +67,8 @@ func (c *searchChecker) searched(rec *session.Record) uint64 {
 	return maphash.String(c.seed, codex.Searched(rec.Raw))
 }
 
-// item notes the item of a search: the one that the event in front of it shows, or one that was found to be lost, because
-// records of another client that writes the session stand between its event and it, or a block of the file is doubled.
+// item takes the item of a search: the one that the event in front of it shows, or one that was reported as lost because
+// records of another client stand between its event and it, or because a block of the file is doubled.
 func (c *searchChecker) item(rec *session.Record) {
 	id, action := string(rec.ID), c.searched(rec)
 	if c.shown != nil && id == "" && action == c.is.action {
@@ -104,11 +105,11 @@ func (c *searchChecker) End() {
 	}
 }
 
-// lost reports a search whose item does not stand behind its event: in front of the record at a place, or of the end.
+// lost reports a search whose item does not follow its event, up to the record at a place or the end.
 func (c *searchChecker) lost(at session.Pos) {
 	t := c.shown
 	if t.ref.Pos.Lost > 0 {
-		return // what the database tells of a search is both, the event and the item
+		return // the database's entry about a search stands for both the event and the item
 	}
 	f := finding.Finding{
 		Rule: ruleLostMessage, Impact: finding.Loses, Fix: finding.Recovered, Pos: t.ref.Pos, Offset: t.ref.Offset, Source: t.source(), On: t.ref,
@@ -125,7 +126,7 @@ func (c *searchChecker) lost(at session.Pos) {
 	}
 	told := c.told[c.is.action]
 	if slices.ContainsFunc(told, func(s reportedSearch) bool { return s.id == c.is.id }) {
-		return // its event stands here a second time
+		return // this is a second copy of the event
 	}
 	if c.told == nil {
 		c.told = map[uint64][]reportedSearch{}

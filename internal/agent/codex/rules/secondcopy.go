@@ -23,9 +23,9 @@ func (c *callChecker) duplicateCall(rec *session.Record, copied bool) {
 	})
 }
 
-// callAtSeam reports a call that was written twice with the same id and time but different texts: the first stands where
-// a doubled block of the file begins, and ends with the bytes that the block begins with. The first is removed and
-// forgotten, and the second is taken for the call.
+// callAtSeam reports a call that is there twice with the same id and time but different texts: the first is at the seam where a
+// doubled block of the file begins, and ends with the bytes with which the block begins. The first is removed and forgotten,
+// and the second counts as the call.
 func (c *callChecker) callAtSeam(first *openCall, rec *session.Record) {
 	c.report(finding.Finding{
 		Rule: ruleDuplicateCall, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
@@ -58,9 +58,9 @@ func (c *callChecker) written(rec *session.Record) uint64 {
 	return says(rec, codex.FieldTimestamp, codex.FieldID)
 }
 
-// duplicateOutput reports a second output for the same call. The first one is kept unless an event confirms only the
-// second, or the first was cut short. If both have the same time and id but different texts, they are one record of a
-// block of the file that is there twice: the first is at the seam, and ends with what the block begins with.
+// duplicateOutput reports a second output for one call. The first one is kept unless an event confirms only the second, or the
+// first was cut off. If both have the same time and id but different texts, they are one record of a doubled block of the file:
+// the first is at the seam, and ends with the bytes with which the block begins.
 func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *session.Record, sum uint64) {
 	f := finding.Finding{
 		Rule: ruleDuplicateOutput, Impact: finding.Rejects, Fix: finding.SetAside, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type,
@@ -92,7 +92,7 @@ func (c *callChecker) duplicateOutput(key callKey, earlier answered, rec *sessio
 	c.report(f)
 }
 
-// leaveCut takes back that events complete an output that was cut: it goes, because the whole one follows.
+// leaveCut withdraws the completion of an output that was cut off: it is removed, because the whole one follows.
 func (c *callChecker) leaveCut(earlier answered) {
 	c.run.AmendFraming(earlier.at.Line, func(f *finding.Finding) {
 		rest := slices.DeleteFunc(slices.Clone(f.Edits), func(e finding.Edit) bool {

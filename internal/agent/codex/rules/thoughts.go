@@ -9,8 +9,8 @@ import (
 // maxShown is how many events that show parts of one thought are kept until its item comes.
 const maxShown = 16
 
-// thoughtShown takes an event that shows what was thought, and keeps it: its item comes right behind it. again says that
-// the same event has come before.
+// thoughtShown takes an event that shows a thought. It is kept until its item comes, which should be next. again says that the
+// same event has come before.
 func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again bool) {
 	c.resolveAgent(rec.Pos)
 	if n := len(c.thoughts); !again && n > 0 && (rec.Type == "event_msg/item_completed" || n == maxShown) {
@@ -23,8 +23,8 @@ func (c *messageChecker) thoughtShown(rec *session.Record, t *witness, again boo
 	}
 }
 
-// resolveThought settles what was thought once its item can't come any more. over says that the session breaks off here,
-// or goes on although its turn has not ended: then the item was never written.
+// resolveThought settles a thought once its item can't come any more. over says that the session breaks off here, or goes on
+// although its turn has not ended: then the item was never written.
 func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	if len(c.thoughts) == 0 {
 		return
@@ -43,7 +43,7 @@ func (c *messageChecker) resolveThought(at session.Pos, over bool) {
 	switch h := c.run.holes.First(last.ref.Pos, at); {
 	case first.ref.Pos.Lost > 0:
 		f.Edits = []finding.Edit{{At: last.ref.Pos, Op: finding.After, New: content}}
-	case over: // in front of what ends the turn, which is not to stand between them
+	case over: // insert it in front of the record that ends the turn
 		f.Edits = []finding.Edit{{At: last.ref.Pos, Op: finding.After, New: content}}
 	case h != nil:
 		f.Edits, f.Hole = []finding.Edit{h.Insert(content)}, true

@@ -11,24 +11,23 @@ import (
 
 var ruleTokenGap = texts.Rule(finding.Rule{Name: "token-gap", Family: "calls", Impact: finding.Loses, Fix: finding.StandIn})
 
-// tokenChecker finds answers that are lost from a session without ordinals, where lost records leave no other trace. With
-// each answer of the model the client writes how many tokens it took, and the sum of all so far. If the sum grows by more
-// than that, the count of another answer is lost, and so are the records around it. (Measured with 0.79.0 to 0.150.0: the
-// sum does not jump in any sound session, whatever was killed, compacted or resumed in it. Up to 0.72 it does in a review,
-// so reviews are left out.)
+// tokenChecker finds answers that are lost from a session without ordinals, where lost records leave no other trace. With each
+// answer of the model, the client writes how many tokens it took, and the sum so far. If the sum grows by more than that, the
+// count of another answer is lost, and so are the records around it. (Measured with 0.79.0 to 0.150.0: in no healthy session
+// does the sum jump, whatever was killed, compacted or resumed in it. Up to 0.72 it does in reviews, so these are left out.)
 type tokenChecker struct {
 	run   *run
 	total int64            // the newest sum, 0 if none is known
 	at    int64            // the line of the newest sum
 	when  string           // its time
-	next  session.Pos      // the first place behind it where a message to the model can be put
+	next  session.Pos      // the first place behind it where a message to the model can be inserted
 	stamp string           // the time of the record at that place
 	turns int              // how many answers have come since; outputs or a prompt between two tell them apart
 	over  bool             // the next part of an answer begins another one
 	known bool             // damage since the newest sum, or the loss itself, is reported by another rule
 	mixed bool             // two clients have written, each with its own sum
-	other reviews          // their threads have sums of their own
-	alone *finding.Finding // a sum that grew with outputs or a prompt in front of it, but no answer
+	other reviews          // a review's thread has a sum of its own
+	alone *finding.Finding // the finding about a sum that grew after outputs or a prompt, but without an answer
 	seed  maphash.Seed
 	calls recent[struct{}] // the newest calls, by the hashes of their ids
 }
@@ -60,8 +59,8 @@ func (c *tokenChecker) Record(rec *session.Record) {
 	}
 }
 
-// withoutCall says whether a record is an output whose call does not come before it. Another rule reports that, and the
-// lost call may be the answer that was counted.
+// withoutCall says whether a record is an output whose call has not come. Another rule reports that, and the lost call may be
+// the answer that was counted.
 func (c *tokenChecker) withoutCall(rec *session.Record) bool {
 	switch rec.Kind {
 	case session.Call:
@@ -72,7 +71,7 @@ func (c *tokenChecker) withoutCall(rec *session.Record) bool {
 	return false
 }
 
-// answers counts the answers since the newest sum. If an answer is there, only its count may be lost.
+// answers counts the answers since the newest sum. If the answer is there, only its count may be lost.
 func (c *tokenChecker) answers(rec *session.Record) {
 	switch {
 	case rec.Kind == session.Output || rec.Boundary:
@@ -99,7 +98,7 @@ func begins(rec *session.Record) bool {
 	return rec.Model && rec.Kind != session.Output
 }
 
-// Lost takes a record that was put back, as callChecker's does.
+// Lost takes a record that was restored, as callChecker's does.
 func (c *tokenChecker) Lost(rec *session.Record) { c.known = true }
 
 func (c *tokenChecker) End() {}
@@ -122,10 +121,10 @@ func (c *tokenChecker) count(rec *session.Record) {
 	c.next, c.known, c.turns, c.over = session.Pos{}, false, 0, false
 }
 
-// unanswered keeps a sum that grew although there is no answer in front of it, but outputs or a prompt: the answer to these
-// is lost if another answer follows. If something else follows, nothing need be lost: a compaction, which takes tokens as
-// well, comes right behind its count, and an answer that says nothing ends its turn. (Measured with 0.72.0 to 0.150.0: in
-// 230 sound sessions no such sum is followed by an answer.)
+// unanswered keeps a sum that grew although only outputs or a prompt came before it, and no answer. Their answer is lost if
+// another answer follows. Otherwise nothing need be lost: a compaction, which takes tokens as well, comes directly after its
+// count, and an answer that says nothing ends its turn. (Measured with 0.72.0 to 0.150.0: in 230 healthy sessions no such sum
+// is followed by an answer.)
 func (c *tokenChecker) unanswered(rec *session.Record, grown int64) {
 	c.alone = &finding.Finding{
 		Rule: ruleTokenGap, Impact: finding.Loses, Fix: finding.StandIn, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Lost: 1,

@@ -25,7 +25,7 @@ func (t *tornCall) isFollowedBy(ordinal int64) bool {
 	return t.call.Ordinal > 0 && (ordinal == t.call.Ordinal+1 || ordinal == t.call.Ordinal+2)
 }
 
-// maxTornCalls is how many such lines are kept until their outputs are missed.
+// maxTornCalls is how many such lines are kept until their outputs come.
 const maxTornCalls = 64
 
 // tornCall keeps what can be read of a call whose line was cut.
@@ -33,14 +33,14 @@ func (c *callChecker) tornCall(rec *session.Record) {
 	if rec.Blank || len(c.torn) >= maxTornCalls || len(rec.Raw) > codex.MaxArguments {
 		return
 	}
-	// A name with garbage in it would make a call that the API refuses.
+	// The API would refuse a call with garbage in its name.
 	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= codex.MaxToolName && codex.InName.All([]byte(call.Name)) {
 		c.torn = append(c.torn, &tornCall{at: rec.Pos, offset: rec.Offset, call: call, turn: c.turn})
 	}
 }
 
-// tornFor finds the torn call that an output without a call answers: by its call_id where that can be read, else
-// the newest one of its kind before the output.
+// tornFor finds the torn call that an output without a call answers: by its call_id if that can be read, or else the newest one
+// of its kind in front of the output.
 func (c *callChecker) tornFor(out *earlyOutput) *tornCall {
 	var found *tornCall
 	for _, t := range c.torn {
@@ -55,7 +55,8 @@ func (c *callChecker) tornFor(out *earlyOutput) *tornCall {
 	return found
 }
 
-// tornScript is the torn call of the script whose first result has an ordinal; nil if that is not known, or its output stands in the file.
+// tornScript is the torn call of the script whose first result has an ordinal; nil if that is not known, or if its output is in
+// the file.
 func (c *callChecker) tornScript(first int64) *tornCall {
 	for _, t := range c.torn {
 		if t.used || t.call.CallID == "" || t.call.CutID || !codex.IsScript(t.call.Tool()) || !t.isFollowedBy(first) {
@@ -68,8 +69,9 @@ func (c *callChecker) tornScript(first int64) *tornCall {
 	return nil
 }
 
-// tornAlone reports the cut calls to which nothing else belongs. The model is told as much of each as can be read, and that its outcome is
-// not known: it may have run. Without its call_id a call may be one that stands elsewhere.
+// tornAlone reports the torn calls to which nothing else belongs. The model is told as much of each as can be read, and that
+// its outcome is not known, since it may have run. A call without its call_id is left out if it may be one that is elsewhere in
+// the session.
 func (c *callChecker) tornAlone() {
 	for _, t := range c.torn {
 		id := t.call.CallID

@@ -26,32 +26,32 @@ var (
 // turn is what is known of the turn in hand.
 type turn struct {
 	id     string
-	sum    uint64 // of the record that begins it
+	sum    uint64 // hash of the record that begins it
 	start  finding.Ref
-	stamp  []byte // of its last record, as it stands there
+	stamp  []byte // time stamp of its last record, as it is in the file
 	last   session.Pos
 	open   bool
 	starts bool // it began with an event, not just with a prompt
 	prompt finding.Ref
-	shown  bool // an event has shown the prompt: it is no text that the client puts in front
-	answer bool // something was said or done since the prompt
-	spoke  bool // the last thing was an answer in words
+	shown  bool // an event has shown the prompt, so it is not a text that the client added
+	answer bool // the model has said or done something since the prompt
+	spoke  bool // the last thing was an answer with text
 	busy   bool // the last thing was a call or its output: the model's answer is due
-	packed bool // it compacted the history
+	packed bool // the history was compacted in it
 	parent bool // it is part of what a sub-agent inherits
 }
 
 // when is the time of its last record.
 func (t *turn) when() string { return gjson.ParseBytes(t.stamp).String() }
 
-// turnChecker follows what was going on.
+// turnChecker follows the turns of a session.
 type turnChecker struct {
 	run   *run
 	turn  turn
-	known map[string]bool // turns that began, and whether they have ended; the newest only, ends come soon after
+	known map[string]bool // the newest turns that began, and whether they have ended; ends come soon after
 	order []string
 	last  string
-	error bool // the last turn ended with an error, or was aborted: its state is told already
+	error bool // the last turn ended with an error, or was aborted: that is reported already
 }
 
 // keptTurns is how many turns that began are remembered.
@@ -81,7 +81,7 @@ func (c *turnChecker) Record(rec *session.Record) {
 	}
 }
 
-// settings says whether the record may stand between turns, so that it tells nothing of when one ended.
+// settings says whether the record may come between turns, so that it does not show when one ended.
 func settings(rec *session.Record) bool {
 	return rec.Type == "event_msg/thread_settings_applied" || rec.Type == "event_msg/thread_goal_updated"
 }
@@ -103,8 +103,8 @@ func (c *turnChecker) progress(rec *session.Record) {
 	}
 }
 
-// leftAlone reports the prompt in front of one that follows it, where nothing came in between: clients before 0.100 write
-// nothing where a turn ends, so that nothing else tells of a request that failed, or of a client that died.
+// leftAlone reports a prompt that another prompt follows with nothing in between. Clients before 0.100 write nothing at the end
+// of a turn, so there is no other sign of a request that failed, or of a client that died.
 func (c *turnChecker) leftAlone(rec *session.Record) {
 	t := &c.turn
 	if !c.run.TurnsWritten() && t.prompt.Pos.Line > 0 && t.shown && !t.answer && !t.packed && !c.error && !c.run.history.RolledBack(t.prompt.Pos) {
@@ -116,7 +116,7 @@ func (c *turnChecker) leftAlone(rec *session.Record) {
 	t.packed = t.packed && c.run.TurnsWritten()
 }
 
-// again says whether a record begins the turn in hand a second time: a block is doubled, and the turn goes on.
+// again says whether a record begins the turn in hand a second time: then a block is doubled, and the turn goes on.
 func (c *turnChecker) again(rec *session.Record) bool {
 	return c.turn.open && codex.RecordSum(rec) == c.turn.sum
 }
@@ -144,7 +144,7 @@ func (c *turnChecker) start(rec *session.Record) {
 }
 
 func (c *turnChecker) end(rec *session.Record) {
-	if rec.Torn { // the model is not sent it
+	if rec.Torn { // it is not sent to the model
 		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) { f.Impact = min(f.Impact, finding.Shows) })
 	}
 	t := &c.turn
@@ -152,7 +152,7 @@ func (c *turnChecker) end(rec *session.Record) {
 	ended, known := c.known[id]
 	if ended && t.open && id != t.id {
 		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
-		return // a doubled block: it ends no other turn
+		return // in a doubled block, it ends no other turn
 	}
 	if known {
 		c.known[id] = true
@@ -177,14 +177,14 @@ func (c *turnChecker) end(rec *session.Record) {
 	}
 }
 
-// older says whether an id was made before another one: both are UUIDs that begin with their time. Others are not.
+// older says whether an id was made before another one. Both must be UUIDs that begin with their time.
 func older(id, other string) bool {
 	x, err := uuid.Parse(id)
 	y, errOther := uuid.Parse(other)
 	return err == nil && errOther == nil && x.Version() == 7 && y.Version() == 7 && bytes.Compare(x[:], y[:]) < 0
 }
 
-// damaged says whether lines were found that hold no record: then the start may have been among them.
+// damaged says whether lines were found that hold no record: the start of a turn may have been among them.
 func (s *run) damaged() bool { return s.holes.Any() }
 
 func (c *turnChecker) failed(rec *session.Record) {
@@ -206,7 +206,7 @@ func (c *turnChecker) failed(rec *session.Record) {
 
 func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 
-// whatNow is what an error of this class asks for.
+// whatNow is what the user should do after an error of this class.
 func whatNow(class string) string {
 	if class == "context_window_exceeded" {
 		return ": the history is longer than the model takes; compact it once, or hand over to a new thread"
@@ -229,7 +229,7 @@ func (c *turnChecker) openTurn() {
 	if t.parent {
 		return // the parent's turn was running when the sub-agent was made
 	}
-	// The model is sent the same with and without its end (measured): this is about what the client shows.
+	// The model is sent the same with or without the turn's end (measured): this is about what the client shows.
 	f := finding.Finding{
 		Rule: ruleOpenTurn, Impact: finding.Shows, Fix: finding.Exact, Pos: t.start.Pos, Offset: t.start.Offset, Record: "event_msg/task_started",
 		Message: "the turn that begins here neither completed nor was aborted", On: t.start, IDs: t.id,

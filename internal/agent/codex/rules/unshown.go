@@ -12,36 +12,36 @@ import (
 var ruleLostEvent = texts.Rule(finding.Rule{Name: "lost-event", Family: "calls", Impact: finding.Shows, Fix: finding.Exact})
 
 // unshownChecker looks for answers and thoughts without an event, in sessions without ordinals, where lost records leave no
-// other trace. The client writes the event right in front of the item. (Measured with 0.72.0 to 0.150.0: so it is with all
-// of 1100 answers and 250 thoughts, except for answers of reviews and compactions, answers to other agents, and plans.)
+// other trace. The client writes the event directly in front of the item. (Measured with 0.72.0 to 0.150.0: true of all 1100
+// answers and 250 thoughts, except for answers of reviews and compactions, answers to other agents, and plans.)
 type unshownChecker struct {
 	run   *run
 	seed  maphash.Seed
 	known bool // the client that began the session is known to write the events
 	prev  standing
-	shown bool // an answer or a thought has had its event, so the client of this session does write them
-	// texts are hashes of the newest texts that events have shown. If two clients write a session, the records of one may
-	// be between an event and the item of the other.
+	shown bool // some answer or thought has had its event, so this session's client does write them
+	// texts are hashes of the newest texts that events have shown. If two clients write to a session, records of one may come
+	// between an event and its item of the other.
 	texts recent[struct{}]
-	found *finding.Finding   // an item without an event, until it is known that no compaction made it
-	early []*finding.Finding // such items before the first one that has its event, until there is one
+	found *finding.Finding   // a finding about an item without an event, until it is known that the item is not a compaction's summary
+	early []*finding.Finding // such findings from before the first item that has its event
 	// thought says that an event has shown a thought whose item has not come yet. After a stream was cut, the count of
 	// tokens may be between the two.
 	thought bool
 	review  reviews
 }
 
-// standing is what comes before a record.
+// standing is what came directly before a record.
 type standing uint8
 
-// What may come before a record.
+// The possible standings.
 const (
 	anywhere    standing = iota
 	behindEvent          // an event that shows an answer or a thought
 	behindOther          // a prompt, an output or a count of tokens, which never come between an event and its item
 )
 
-// maxEarly is how many items are kept before the first one that has its event.
+// maxEarly is how many such findings are kept before the first item that has its event.
 const maxEarly = 64
 
 // maxShownTexts is how many texts are remembered.
@@ -84,7 +84,7 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	}
 }
 
-// Lost takes in an event that comes back from elsewhere.
+// Lost takes an event that is restored from elsewhere.
 func (c *unshownChecker) Lost(rec *session.Record) {
 	if tells, _ := codex.Evidence(rec); tells&(codex.TellsAgent|codex.TellsThought) != 0 {
 		c.thought = c.thought || tells&codex.TellsThought != 0
@@ -98,7 +98,7 @@ func (c *unshownChecker) remember(text []byte) {
 	}
 }
 
-// alone keeps an item if no event shows any part of it.
+// alone keeps a finding about an item if no event shows any part of it.
 func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	if thought && c.thought || !codex.IsShown(rec) {
 		return
@@ -122,7 +122,7 @@ func (c *unshownChecker) alone(rec *session.Record, thought bool) {
 	c.found = f
 }
 
-// settle reports such an item as soon as it is known that it is not the summary of a compaction, which would come next.
+// settle reports the kept item once it is known that it is not the summary of a compaction, which would come next.
 func (c *unshownChecker) settle(rec *session.Record) {
 	if c.found == nil || rec.Type == "event_msg/token_count" || rec.Kind == session.Context || rec.Kind == session.Other {
 		return
