@@ -296,7 +296,7 @@ The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run
 ` + "`-versions 2.1.330 -written VERSION`" + `. In CI, the tests drive two versions through a few kinds of damage, and fail if a repaired
 session is refused, breaks a rule or sends less.
 
-2.1.331 did in each of the 158 rows of 2.1.330 what stands there.
+2.1.331 and 2.1.332 do what stands there in each of the 158 rows of 2.1.330.
 `
 
 const othersHead = `
