@@ -233,8 +233,16 @@ func settle(run *check.Run, checkers []check.Checker) []Finding {
 	return kept
 }
 
-// sent says whether the subject of a finding is still sent to the model. A fault in a line's framing concerns all records on
-// the line.
+// sent says whether the subject of a finding is still sent to the model. A fault in a line's framing concerns all records on the
+// line, and on all lines that the finding counts: a compaction may be on one of them.
 func sent(history check.History, f *Finding) bool {
-	return history.Counts(f.Pos) || f.Framing && history.Counts(session.Pos{Line: f.Pos.Line, Part: math.MaxInt})
+	if history.Counts(f.Pos) {
+		return true
+	}
+	for line := f.Pos.Line; f.Framing && line <= max(f.Pos.Line, f.Through); line++ {
+		if history.Counts(session.Pos{Line: line, Part: math.MaxInt}) {
+			return true
+		}
+	}
+	return false
 }
