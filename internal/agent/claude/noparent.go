@@ -18,11 +18,11 @@ func (c *Checker) parentless(n *node) {
 	if n.isPrompt() && c.answeredBehind(p, n) {
 		p = turnEnd(p)
 	}
-	if !n.summary && !saysAnything(p, hung) {
+	if !n.summary && !saysAnything(p, hung) && !c.followsMessage(p) {
 		return // nothing in front of it belongs to the conversation, or all of that hangs on this record: it is the first one after all
 	}
 	summary := c.summaryFrom(n)
-	markLost := summary != nil && markAbove(p) == nil
+	markLost := summary != nil && markBefore(p) == nil
 	if markLost && !keepsLast(summary.version) {
 		return // clients send the same without the mark
 	}
@@ -36,6 +36,25 @@ func (c *Checker) parentless(n *node) {
 	}
 	c.hang(n, p, d)
 }
+
+// followsMessage says whether a record that says nothing comes behind a message, whatever its parent is.
+func (c *Checker) followsMessage(link *node) bool { return saysAnything(looseAbove(link), hung) }
+
+// looseAbove is the record above one that says nothing, or, where that hangs on nothing, in front of it: records that say nothing get
+// their parents last.
+func looseAbove(n *node) *node {
+	for steps := 0; n != nil && n.role == roleLink && steps < maxSiblings; steps++ {
+		if n.up != nil {
+			n = n.up
+		} else {
+			n = n.front
+		}
+	}
+	return n
+}
+
+// markBefore is markAbove over links whose parents are missing.
+func markBefore(n *node) *node { return markAbove(looseAbove(n)) }
 
 // answeredBehind says whether the output of a call stands behind n in the file. Nobody prompts between a call and its output,
 // so another client wrote n.
@@ -130,7 +149,7 @@ func (c *Checker) lostBefore(id string, children []*node) bool {
 	n := children[0]
 	p := c.before(n)
 	switch {
-	case c.summaryFrom(n) != nil && markAbove(p) != nil: // the client wrote another record between the two
+	case c.summaryFrom(n) != nil && markBefore(p) != nil: // the client wrote another record between the two
 		return false
 	case c.summaryFrom(n) != nil:
 		c.addBoundary(n, id, nil)
