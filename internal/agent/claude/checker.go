@@ -89,6 +89,9 @@ func (c *Checker) Record(rec *session.Record) {
 		c.zeros = c.zeros || rec.Zeros
 		if !rec.Blank {
 			c.dead = append(c.dead, rec.Pos)
+			if string(bytes.TrimRight(rec.Raw, "\r\n")) == conflict && len(c.sides) < maxBranches {
+				c.sides = append(c.sides, rec.Pos)
+			}
 			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients would append their next record to an open line
 				c.trifles[rec.Pos.Line] = typ
 				if words := enqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
@@ -123,6 +126,9 @@ func (c *Checker) Record(rec *session.Record) {
 		c.opening(n, rec)
 		c.noteCalls(rec, n)
 		c.noteGarbled(rec, n)
+		if n.typ == "user" && len(n.blocks) == 0 && len(field(rec, fieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
+			c.pieces.takeTold(rec.Raw, rec.Pos.Line)
+		}
 		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
 		c.nodes = append(c.nodes, n)
 		c.proof.compaction(n)
@@ -139,6 +145,9 @@ func (c *Checker) Record(rec *session.Record) {
 	}
 	c.bookkeeping(rec)
 }
+
+// conflict is the line between the two sides of a conflict that a tool like git has marked.
+const conflict = "======="
 
 // prior is the newest record of the tree so far; an empty one, not nil, if there is none.
 func (c *Checker) prior() *node {

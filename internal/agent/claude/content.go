@@ -52,6 +52,31 @@ func (n *node) badMessage(rec *session.Record) {
 	n.fault(f)
 }
 
+// loneBlock reads a message whose content is one sound block, and not a list with it: some converters make that of a list of one. It
+// says whether that is so.
+func (n *node) loneBlock(rec *session.Record, with *tools) bool {
+	at := rec.Spans[fieldContent]
+	v := with.parts.cut(at.Of(rec.Raw))
+	if !knownBlock(string(v.word(keyType))) {
+		return false
+	}
+	with.add(v, at.Start)
+	n.blocks = with.keepBlocks()
+	if faults := len(n.faults); n.checkBlock(rec, &n.blocks[0], v, &with.keeper) || len(n.faults) > faults {
+		n.own().faults, n.blocks = n.faults[:faults], nil
+		return false
+	}
+	if n.role == roleUser && n.blocks[0].kind == blockResult {
+		n.role = roleResult
+	}
+	n.fault(fault{
+		rule: ruleBadMessage, message: "the message's content is a block, and not a list with it: none of it is sent", at: at.Start, fix: finding.Exact,
+		cuts:   []finding.Cut{{Start: at.Start, End: at.Start, New: []byte("[")}, {Start: at.End, End: at.End, New: []byte("]")}},
+		impact: versionImpact{old: finding.Blocks, middle: finding.Blocks, newest: finding.Loses},
+	})
+	return true
+}
+
 // checkText looks at a message that is one string.
 func (n *node) checkText(rec *session.Record, span jsonl.Span) {
 	if hasWords(span.Of(rec.Raw)) {
@@ -115,6 +140,14 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 	}
 	kind := v.word(keyType)
 	switch {
+	case begins(v.text, '"') && hasWords(v.text):
+		b.kind = blockText
+		n.fault(fault{
+			rule: ruleBadBlock, message: "a content block is the text alone", at: b.span.from(), fix: finding.Exact,
+			cuts:   []finding.Cut{{Start: b.span.from(), End: b.span.to(), New: slices.Concat([]byte(`{"type":"text","text":`), v.text, []byte("}"))}},
+			impact: versionImpact{old: finding.Rejects, middle: finding.Blocks, newest: finding.Loses},
+		})
+		return false
 	case !v.isObject():
 		return out(ruleBadBlock, "a content block is not an object", finding.Blocks, finding.Notes)
 	case len(kind) == 0:

@@ -61,6 +61,7 @@ type sideRecords struct {
 // brokenLines are the lines in which the normalizer found something wrong.
 type brokenLines struct {
 	dead       []session.Pos    // unreadable lines
+	sides      []session.Pos    // the lines between the two sides of marked conflicts
 	zeros      bool             // NULs stand where a record was
 	trifles    map[int64]string // unreadable lines that were bookkeeping, with the record's type
 	other      map[int64]bool   // repaired lines that are bookkeeping

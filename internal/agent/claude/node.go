@@ -359,6 +359,8 @@ func (n *node) readMessage(rec *session.Record, with *tools) {
 	content := rec.Spans[fieldContent]
 	raw := field(rec, fieldContent)
 	switch {
+	case len(raw) > 0 && raw[0] == '{' && n.loneBlock(rec, with):
+		return
 	case len(raw) == 0 || raw[0] != '"' && raw[0] != '[':
 		n.noMessage, n.empty = true, true
 		n.badMessage(rec)

@@ -30,7 +30,7 @@ var imageTypes = []string{"jpeg", "png", "gif", "webp"}
 func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	source := v.Get("source")
 	if !source.IsObject() {
-		n.sourceless(at, v)
+		n.sourceless(at, v, copied)
 		return
 	}
 	if source.Get("type").String() != "base64" {
@@ -81,8 +81,9 @@ func (n *node) checkImage(at int, v gjson.Result, copied string) {
 	n.fault(f)
 }
 
-// sourceless reports an image block without a source, as tools of an MCP server return it; the data may be in the block itself.
-func (n *node) sourceless(at int, v gjson.Result) {
+// sourceless reports an image block without a source, as tools of an MCP server return it; the data may be in the block itself, or in
+// the second copy of a tool's image.
+func (n *node) sourceless(at int, v gjson.Result, copied string) {
 	n.own().pictures++
 	f := fault{
 		rule: ruleBadPicture, message: "an image that the API refuses: it has no source", at: at, fix: finding.StandIn, lost: 1,
@@ -92,6 +93,9 @@ func (n *node) sourceless(at int, v gjson.Result) {
 	if data := bareBase64(v.Get("data").String()); imageProblem("image/"+realType(data), data) == "" {
 		f.fix, f.lost, f.message = finding.Exact, 0, f.message+"; its data is in the block itself"
 		whole = imageOf(data)
+	} else if copied != "" && imageProblem("image/"+realType(copied), copied) == "" {
+		f.fix, f.lost, f.source = finding.Recovered, 0, "the tool's structured result"
+		whole = imageOf(copied)
 	}
 	f.cuts = []finding.Cut{{Start: at, End: at + len(v.Raw), New: whole.json()}}
 	n.fault(f)

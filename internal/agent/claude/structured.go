@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -95,6 +96,15 @@ func (p *pieces) toldBetween(call, until *node, id string) (left piece, ok bool)
 		}
 	}
 	return left, ok
+}
+
+// toldContent is what the client sends for a tool's own result, as JSON; nil if that can't be said for sure.
+func toldContent(result []byte) json.RawMessage {
+	var r toldResult
+	if len(result) == 0 || result[0] != '{' || json.Unmarshal(result, &r.Result) != nil || strings.TrimSpace(r.Result.Stdout) == "" && r.Result.Type != "image" {
+		return nil
+	}
+	return r.content()
 }
 
 // content is what the client sends for a tool's own result, if that can be said for sure: the image that was read, or what a

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -58,7 +59,17 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 		return
 	}
 	switch {
-	case none || content[0] == '"':
+	case none || string(content) == `""`:
+		n.emptied(rec, b, v)
+		return
+	case content[0] == '"':
+		return
+	case content[0] == '{' && knownBlock(gjson.GetBytes(content, "type").String()):
+		n.fault(fault{
+			rule: ruleBadResult, message: "a tool's output is a block, and not a list with it: what it says is not sent", at: b.span.from(), fix: finding.Exact,
+			cuts:   []finding.Cut{setRaw(b.span.in(), v.text, "content", slices.Concat([]byte("["), content, []byte("]")))},
+			impact: versionImpact{old: finding.Blocks, middle: finding.Loses, newest: finding.Loses},
+		})
 		return
 	case content[0] != '[':
 		n.wordless(b, setMember(b.span.in(), v.text, "content", string(content)), "a tool's output is neither words nor a list of blocks")
@@ -82,6 +93,18 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 			n.checkDocument(at, part.parsed())
 		}
 		return true
+	})
+}
+
+// emptied reports an output without words whose tool's own result tells what they were.
+func (n *node) emptied(rec *session.Record, b *block, v *value) {
+	words := toldContent(field(rec, fieldToolResult))
+	if words == nil {
+		return
+	}
+	n.fault(fault{
+		rule: ruleBadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.from(), fix: finding.Recovered,
+		source: "the tool's structured result", cuts: []finding.Cut{setRaw(b.span.in(), v.text, "content", words)}, impact: onAll(finding.Loses),
 	})
 }
 
