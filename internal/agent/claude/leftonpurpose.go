@@ -1,5 +1,11 @@
 package claude
 
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
 // A list of tests decides whether a branch that is not sent was left on purpose or lost. Each test is certain about some
 // branches, and leaves the others to the next.
 
@@ -36,6 +42,8 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 	byTimes,
 	byCircle,
 	byTornEnd,
+	bySession,
+	byConflict,
 	byVersion,
 }
 
@@ -154,6 +162,21 @@ func byCircle(c *Checker, b *sideBranch) fate {
 // byTornEnd keeps a branch that the client sends as long as the prompt that would replace it is a torn last line, which the client
 // skips: a repair that completes the prompt must not cost that branch.
 func byTornEnd(_ *Checker, b *sideBranch) fate { return lostIf(b.rival.torn && b.rival.first == nil) }
+
+// bySession keeps a branch that was written in another session than what is sent instead: somebody has joined a session and a fork of
+// it, and wants both.
+func bySession(_ *Checker, b *sideBranch) fate {
+	return lostIf(b.head.session != "" && b.prompt.session != "" && b.head.session != b.prompt.session)
+}
+
+// byConflict keeps a branch if it and what is sent instead are on two sides of a conflict that a tool like git has marked in the file.
+func byConflict(c *Checker, b *sideBranch) fate {
+	from, to := b.head.pos(), b.prompt.pos()
+	if to.Less(from) {
+		from, to = to, from
+	}
+	return lostIf(slices.ContainsFunc(c.sides, func(at session.Pos) bool { return from.Less(at) && at.Less(to) }))
+}
 
 // byVersion decides for clients that note no rewinds: a branch was left if it had ended before the other began, and the same
 // client wrote both.

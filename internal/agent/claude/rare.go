@@ -40,6 +40,7 @@ type words struct {
 	version    string
 	attachment string
 	stop       string // why the model stopped, as it stands there
+	session    string // the id of the session, as it stands there
 }
 
 // vocabulary stores the words of the newest kinds of records, so that each is kept only once.
@@ -50,13 +51,13 @@ type vocabulary struct {
 
 // of are the words of a record.
 func (v *vocabulary) of(rec *session.Record) *words {
-	typ, version, attachment, stop := text(rec, fieldType), text(rec, fieldVersion), text(rec, fieldAttachment), text(rec, fieldStopReason)
+	typ, version, attachment, stop, id := text(rec, fieldType), text(rec, fieldVersion), text(rec, fieldAttachment), text(rec, fieldStopReason), text(rec, fieldSession)
 	for _, w := range v.kinds {
-		if w != nil && w.typ == string(typ) && w.version == string(version) && w.attachment == string(attachment) && w.stop == string(stop) {
+		if w != nil && w.typ == string(typ) && w.version == string(version) && w.attachment == string(attachment) && w.stop == string(stop) && w.session == string(id) {
 			return w
 		}
 	}
-	w := &words{typ: decoded(rec, fieldType), version: decoded(rec, fieldVersion), attachment: decoded(rec, fieldAttachment), stop: string(stop)}
+	w := &words{typ: decoded(rec, fieldType), version: decoded(rec, fieldVersion), attachment: decoded(rec, fieldAttachment), stop: string(stop), session: string(id)}
 	if !slices.ContainsFunc([][]byte{typ, version, attachment}, func(b []byte) bool { return bytes.IndexByte(b, '\\') >= 0 }) {
 		v.kinds[v.oldest] = w
 		v.oldest = (v.oldest + 1) % len(v.kinds)
