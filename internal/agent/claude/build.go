@@ -71,6 +71,9 @@ func (m made) json(beside setting) []byte {
 	if m.when != 0 {
 		add("timestamp", time.UnixMilli(m.when).UTC().Format(timeForm))
 	}
+	if result, ok := m.more["toolUseResult"]; ok {
+		add("toolUseResult", result)
+	}
 	if m.source != "" {
 		add("sourceToolAssistantUUID", m.source)
 	}

@@ -168,15 +168,31 @@ func messageIn(raw []byte) (m made, ok bool) {
 	if source, end := textMember(raw, at, "sourceToolAssistantUUID"); source != "" && wholeMembers(raw[at:end]) {
 		m.source = source
 	}
+	m.more = object{}
 	for _, flag := range []string{"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"} {
 		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
-			if m.more == nil {
-				m.more = object{}
-			}
 			m.more[flag] = true
 		}
 	}
+	if result := resultIn(raw[at:]); result != nil {
+		m.more["toolUseResult"] = result
+	}
 	return m, true
+}
+
+// resultIn is the tool's own result that follows the message of a record, if nothing between them was hit; nil if there is none.
+func resultIn(raw []byte) json.RawMessage {
+	const key = `"toolUseResult":`
+	at := bytes.Index(raw, []byte(key+"{"))
+	if at < 0 {
+		return nil
+	}
+	var value json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(raw[at+len(key):]))
+	if dec.Decode(&value) != nil || !sound(value) || !wholeMembers(raw[:at+len(key)+int(dec.InputOffset())]) {
+		return nil
+	}
+	return value
 }
 
 // wholeMembers says whether some bytes are a list of whole members of an object.

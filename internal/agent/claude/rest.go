@@ -22,9 +22,10 @@ type rest struct {
 		Stop    any             `json:"stop_reason"`
 		Usage   json.RawMessage `json:"usage"`
 	} `json:"message"`
-	Meta    bool `json:"isMeta"`
-	Summary bool `json:"isCompactSummary"`
-	Error   bool `json:"isApiErrorMessage"`
+	Result  json.RawMessage `json:"toolUseResult"`
+	Meta    bool            `json:"isMeta"`
+	Summary bool            `json:"isCompactSummary"`
+	Error   bool            `json:"isApiErrorMessage"`
 }
 
 // restStarts are the members at which a rest may begin, and what stands in front of them in a whole record.
@@ -82,6 +83,9 @@ func (p *pieces) takeRest(r rest, line int64, size int) {
 		if is {
 			m.more[flag] = true
 		}
+	}
+	if len(r.Result) > 0 && r.Result[0] == '{' {
+		m.more["toolUseResult"] = r.Result
 	}
 	if r.Type == "assistant" {
 		m.message["type"], m.message["model"], m.message["stop_reason"], m.message["stop_sequence"] = "message", "claude", r.Message.Stop, nil
