@@ -175,11 +175,31 @@ func (c *Checker) stands(t Typed) bool {
 // echoBefore is the last echo, on a line before one and behind another, of the kind that is written before the prompt itself.
 func (c *Checker) echoBefore(line, from int64) *echo {
 	for i := c.echoFrom(line) - 1; i >= 0 && c.echoes[i].at.Line > from; i-- {
-		if !c.echoes[i].late {
+		if !c.echoes[i].late && !c.hasItsPrompt(i) {
 			return &c.echoes[i]
 		}
 	}
 	return nil
+}
+
+// hasItsPrompt says whether the prompt that is told in front of itself stands behind that, in front of what is told so next: then these
+// words are nobody else's.
+func (c *Checker) hasItsPrompt(told int) bool {
+	e, until := &c.echoes[told], int64(1)<<62
+	for i := told + 1; i < min(len(c.echoes), told+maxSiblings); i++ {
+		if !c.echoes[i].late {
+			until = c.echoes[i].at.Line
+			break
+		}
+	}
+	sums := promptForms(e.words())
+	at, _ := slices.BinarySearch(c.promptLines, e.at.Line)
+	for i := at; i < min(len(c.promptAt), at+earlierPrompts) && c.promptLines[i] < until; i++ {
+		if slices.Contains(sums, c.nodes[c.promptAt[i]].message) {
+			return true
+		}
+	}
+	return false
 }
 
 // echoAfter is the first echo, on a line between two, of the kind that is written after the prompt itself. One in front of the

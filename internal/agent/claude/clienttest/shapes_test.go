@@ -317,3 +317,23 @@ func TestTornEndElsewhere(t *testing.T) {
 		t.Errorf("not sent after the repair: %v", left)
 	}
 }
+
+// TestPromptToldOnce: of another client's prompt only the answer is left, and stands in front of the next prompt. The words that the
+// client has noted of that are not put there a second time.
+func TestPromptToldOnce(t *testing.T) {
+	s, _ := recording(t, "2.1.100", "thinking")
+	i := s.second()
+	_, a := branch(s[s.endOfTurn()], time.Minute, "1")
+	damaged := slices.Insert(slices.Clone(s), i, a)
+	fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
+	words := get(s[i], "message.content")
+	prompts := 0
+	for _, l := range Lines(fixed) {
+		if isPrompt(l) && get(l, "message.content") == words {
+			prompts++
+		}
+	}
+	if prompts != 1 || !Sent(Lines(fixed))[get(s[i], "uuid")] {
+		t.Errorf("%q stands %d times in the repaired session, want once", words, prompts)
+	}
+}
