@@ -23,7 +23,7 @@ func (c *Checker) cutLater() (cut []*node) {
 			continue
 		}
 		if !past[n] {
-			if n.isPrompt() || opening(n.up) || addedLate(n) {
+			if n.isPrompt() || opening(n.up) && !behindMarkAfter(n.up, n) || addedLate(n) {
 				continue
 			}
 			if tried++; tried > maxLater {
@@ -37,6 +37,15 @@ func (c *Checker) cutLater() (cut []*node) {
 		cut = append(cut, n)
 	}
 	return cut
+}
+
+// behindMarkAfter says whether a record hangs, with nothing answered in between, on the mark of a compaction that stands behind another
+// record: that one was compacted.
+func behindMarkAfter(n, other *node) bool {
+	for steps := 0; n != nil && n.role != roleBoundary && steps < maxOpening; steps++ {
+		n = n.up
+	}
+	return n != nil && n.role == roleBoundary && n.index > other.index
 }
 
 // pastTheirMarks are records that were compacted, but whose parent is the mark of that very compaction, or a record behind it.

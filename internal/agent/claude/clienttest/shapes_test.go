@@ -337,3 +337,16 @@ func TestPromptToldOnce(t *testing.T) {
 		t.Errorf("%q stands %d times in the repaired session, want once", words, prompts)
 	}
 }
+
+// TestParentBehindMark: one of two parallel calls, off the path, names as its parent what the client added behind a later compaction.
+// What follows the compaction is sent before the repair, and after it.
+func TestParentBehindMark(t *testing.T) {
+	s, _ := recording(t, "2.1.215", "compact")
+	i, mark := s.nextCall(), mark(s)
+	late := mark + slices.IndexFunc(s[mark:], func(l []byte) bool { return get(l, "type") == "attachment" })
+	damaged := s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[late], "uuid")+`"`))
+	fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
+	if left := unsent(s, Sent(s), Lines(fixed)); len(left) > 0 {
+		t.Errorf("not sent after the repair: %v", left)
+	}
+}
