@@ -300,7 +300,11 @@ func (r *rewrite) insert(ctx context.Context, rec *session.Record, in insertion,
 		line = r.Header(line)
 		r.Header = nil
 	}
-	line = r.links.Insert(line)
+	if !in.content.Numbered {
+		line = r.links.Insert(line)
+	} else if line, err = r.links.Keep(line, r.out.lines+1); err != nil {
+		return err
+	}
 	r.Totals.Added++
 	if in.behind {
 		r.differ(rec.Offset + rec.Size)

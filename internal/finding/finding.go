@@ -84,6 +84,8 @@ type Content struct {
 	// Join is used instead of Build to make the new record from several: the one at From, and then those of More.
 	Join func(records [][]byte) ([]byte, error)
 	More []Ref
+	// Numbered: the record keeps its ordinal, as if it stood in the file; a jump in them tells that others are missing.
+	Numbered bool
 }
 
 // Ref says where a logical record is in the file, so that its bytes need not be held.

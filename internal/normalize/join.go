@@ -84,7 +84,7 @@ func wholeWords(text []byte) []byte {
 			end++
 		}
 		end = min(end+1, len(text))
-		whole := bytes.ReplaceAll(text[i:end], []byte{'\n'}, nil)
+		whole := bytes.ReplaceAll(bytes.ReplaceAll(text[i:end], []byte("\r\n"), nil), []byte{'\n'}, nil)
 		behind := bytes.TrimLeft(text[end:], " \t\r\n")
 		isName := len(behind) > 0 && behind[0] == ':'
 		if isName || string(name) == `"type"` || string(name) == `"role"` || isBrokenWord(text[i:end]) {
@@ -103,6 +103,7 @@ func wholeWords(text []byte) []byte {
 // isBrokenWord says whether a string, in its quotes, is an id, a time or encoded bytes with a newline inside.
 func isBrokenWord(quoted []byte) bool {
 	front, back, broken := bytes.Cut(bytes.Trim(quoted, `"`), []byte{'\n'})
+	front = bytes.TrimSuffix(front, []byte{'\r'})
 	if !broken || len(front) == 0 || len(back) == 0 || len(front)+len(back) < minWord {
 		return false
 	}

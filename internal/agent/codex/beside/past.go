@@ -25,31 +25,46 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 	if gjson.GetBytes(line, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
 		return
 	}
-	lines, whole := store.Past(ctx, res.Summary.Header, began, find)
+	records, has := store.Past(ctx, res.Summary.Header, began, find)
 	header := session.Pos{Line: 1}
 	f.Edits = []lint.Edit{
 		{At: header, Op: lint.Splice, Cuts: []session.Cut{
 			{Start: ordinal.Index, End: ordinal.Index + len(ordinal.Raw), New: []byte("0")}, session.DropMember(line, "payload", "history_base"),
 		}},
-		{At: header, Op: lint.Renumber},
 	}
-	for _, l := range lines {
-		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: l}})
+	// Where some is missing, the jumps in the ordinals tell where: it may come back from a damaged line, or from what events say. Older clients stop at them.
+	jumps := has == store.Parts && !codex.Before(res.Summary.Header.Version, 0, 154)
+	if !jumps {
+		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.Renumber})
+	}
+	n := 0
+	for _, r := range records {
+		if r.Damaged && !jumps {
+			continue
+		}
+		if !r.Damaged {
+			n++
+		}
+		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: r.Line, Numbered: jumps}})
 	}
 	f.Fix, f.Source = lint.Recovered, "the ancestors' records"
-	switch n := len(lines); {
-	case whole:
+	switch {
+	case has == store.Whole:
 		f.Message += fmt.Sprintf("; all %d records that it inherits are still there, and become its own", n)
 	case n == 0:
 		f.Message += "; none of the records that it inherits can be identified; the model is told that they are lost"
+	case has == store.Parts:
+		f.Message += fmt.Sprintf("; %d of the records that it inherits can be identified, and become its own", n)
 	default:
 		f.Message += fmt.Sprintf("; %d of the records that it inherits can be identified, and become its own; the model is told that the others are lost", n)
 	}
-	if !whole {
+	if has != store.Whole {
 		f.Fix, f.Lost = lint.StandIn, 1
+	}
+	if has == store.Ends {
 		f.Edits = append(f.Edits, lint.Edit{At: header, Op: lint.After, New: lint.Content{Literal: codex.LostPast(gjson.GetBytes(line, "timestamp").String())}})
 	}
-	if len(lines) == 0 {
+	if n == 0 {
 		f.Source = ""
 	}
 	res.Summary.Header.BaseOrdinal = 0 // the copy's records are numbered from 0

@@ -2,15 +2,18 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
-	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -25,81 +28,168 @@ const (
 const clocks = time.Minute
 
 // Past are the records that a fork relies on, as far as it is sure that they are its own past, oldest first: those of its
-// ancestors below the ordinal at which it parted from each, written before it did. whole says that none is missing. An
-// ancestor that was put back from a copy and went on has other records under the same ordinals: their times tell.
-func Past(ctx context.Context, h session.Info, began time.Time, find func(rolloutID string) string) (lines [][]byte, whole bool) {
+// ancestors below the ordinal at which it parted from each, written before it did. An ancestor that was put back from a copy and
+// went on has other records under the same ordinals: their times tell.
+//
+// An ancestor is read as a repair reads it, and in the order of its ordinals: what broke its lines, or put them elsewhere, does not
+// cost the fork its past.
+func Past(ctx context.Context, h session.Info, began time.Time, find func(rolloutID string) string) (records []PastRecord, has Extent) {
 	p := past{ctx: ctx, find: find}
-	whole = p.of(h, began, 0)
-	return p.lines, whole && p.err == nil
+	has = p.of(h, began, 0)
+	if p.err != nil {
+		has = Ends
+	}
+	return p.records, has
 }
 
+// PastRecord is a record of an ancestor, or a line of it that is damaged where records are missing.
+type PastRecord struct {
+	Line    []byte // without a newline at its end
+	Damaged bool
+}
+
+// Extent is how much of its past a fork has left.
+type Extent int
+
+const (
+	Ends  Extent = iota // what came first is missing, or what came last, or all
+	Parts               // some is missing in between
+	Whole               // nothing is missing
+)
+
 type past struct {
-	ctx   context.Context
-	find  func(rolloutID string) string
-	lines [][]byte
-	bytes int
-	err   error
+	ctx     context.Context
+	find    func(rolloutID string) string
+	records []PastRecord
+	err     error
+}
+
+// ancestor is what could be read of a rollout.
+type ancestor struct {
+	header  session.Info
+	began   time.Time
+	records []numbered // in the order of their ordinals
+}
+
+// numbered is a record that has an ordinal, or a damaged line behind the record with it.
+type numbered struct {
+	PastRecord
+	ordinal int64
+	written time.Time
+	at      int64 // the physical line
+}
+
+// spoil takes a damaged line instead of what could be read of it. One with a header in it is left out: the fork has its own.
+func (a *ancestor) spoil(rec *session.Record) {
+	n := len(a.records)
+	for n > 0 && a.records[n-1].at == rec.Pos.Line {
+		n--
+	}
+	a.records = a.records[:n]
+	if bytes.Contains(rec.Original, []byte(`"session_meta"`)) {
+		return
+	}
+	last := a.header.BaseOrdinal
+	if n > 0 {
+		last = a.records[n-1].ordinal
+	}
+	a.records = append(a.records, numbered{PastRecord{bytes.Clone(rec.Original), true}, last, time.Time{}, rec.Pos.Line})
 }
 
 // of takes the past of a rollout with a header, that began at a time.
-func (p *past) of(h session.Info, began time.Time, depth int) bool {
+func (p *past) of(h session.Info, began time.Time, depth int) Extent {
 	path := p.find(h.BaseThread)
 	if path == "" || depth == maxAncestors {
-		return false
+		return Ends
 	}
-	base, at, ok := headerAt(p.ctx, path)
-	if !ok || !base.Paginated() {
-		return false
+	base, ok := p.read(path, h.BaseOrdinal)
+	if !ok {
+		return Ends
 	}
-	next, whole := int64(1), true // behind the header, which is not taken
-	if base.BaseThread != "" {
-		next, whole = base.BaseOrdinal+1, p.of(base, at, depth+1)
+	next, before := int64(1), Whole // behind the header, which is not taken
+	if base.header.BaseThread != "" {
+		next, before = base.header.BaseOrdinal+1, p.of(base.header, base.began, depth+1)
 	}
-	return p.take(path, next, h.BaseOrdinal, began) && whole
+	return min(before, p.take(base, next, h.BaseOrdinal, began))
 }
 
-// take takes the records of a rollout from one ordinal up to another that were written before a time. It is false if one is
-// missing. Those behind one that is not sure to be the fork's own past are not taken.
-func (p *past) take(path string, next, end int64, before time.Time) bool {
+// read reads the records of a rollout whose ordinals are below one, as far as there is something to read, and as many as a fork may
+// take. It is false if those are not numbered, or are too many. A header that can't be read is left empty.
+func (p *past) read(path string, end int64) (a ancestor, ok bool) {
 	src, err := source.Open(path)
 	if err != nil {
-		return false
+		return a, false
 	}
 	defer src.Close()
 	in, err := src.Reader(p.ctx)
 	if err != nil {
-		return false
+		return a, false
 	}
 	defer in.Close()
-	whole := true
-	r := jsonl.NewReader(in)
-	for next < end {
-		line, err := r.Next()
-		if err != nil || p.ctx.Err() != nil {
-			p.err = errors.Join(p.err, p.ctx.Err(), damage(err))
-			return false
+	every := func(*finding.Finding) bool { return true }
+	records := normalize.New(in, normalize.Options{Decoder: codex.Decoder{}, Mend: every})
+	size, spoiled := 0, int64(0) // the newest damaged line
+	for p.ctx.Err() == nil {
+		rec, err := records.Next()
+		if err != nil {
+			p.err = errors.Join(p.err, damage(err))
+			break
 		}
-		if !jsonl.Valid(line.Raw) || gjson.GetBytes(line.Raw, "type").Str == "session_meta" {
-			continue
+		switch {
+		case rec.Blank && !rec.Zeros:
+		case rec.Kind == session.Unreadable || rec.Torn || rec.Pos.Line == spoiled:
+			if rec.Pos.Line > spoiled && rec.Passed == 0 {
+				size += len(rec.Original)
+				a.spoil(rec)
+			}
+			spoiled = rec.Pos.Line
+		case rec.Kind == session.Header && a.began.IsZero():
+			a.header, a.began = codex.ReadHeader(rec.Raw), Written(rec.Raw)
+			if !a.header.Paginated() {
+				return a, false
+			}
+		case rec.Kind != session.Header && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < end:
+			size += len(rec.Raw)
+			a.records = append(a.records, numbered{PastRecord{bytes.Clone(rec.Raw), false}, rec.Ordinal.Value, Written(rec.Raw), rec.Pos.Line})
 		}
-		v := gjson.GetManyBytes(line.Raw, "ordinal", "timestamp")
-		if n := v[0].Int(); v[0].Type != gjson.Number || n < next {
-			continue
-		} else if n >= end {
-			return false
-		} else if n > next {
-			whole = false
+		if size > maxPast {
+			return a, false
 		}
-		if t, err := time.Parse(time.RFC3339, v[1].String()); err != nil || t.After(before.Add(clocks)) {
-			return false
-		}
-		if p.bytes += len(line.Raw); p.bytes > maxPast {
-			return false
-		}
-		p.lines = append(p.lines, bytes.Clone(line.Raw))
-		next = v[0].Int() + 1
 	}
-	return whole
+	p.err = errors.Join(p.err, p.ctx.Err())
+	slices.SortStableFunc(a.records, func(x, y numbered) int { return cmp.Compare(x.ordinal, y.ordinal) })
+	return a, true
+}
+
+// take takes the records of a rollout from one ordinal up to another that were written before a time. Of several with one
+// ordinal the first is taken, and none behind one that is not sure to be the fork's own past. Damaged lines are, where ordinals are
+// missing.
+func (p *past) take(from ancestor, next, end int64, before time.Time) Extent {
+	has, first := Whole, next
+	var damaged []PastRecord
+	for _, r := range from.records {
+		switch {
+		case r.Damaged && r.ordinal == next-1:
+			damaged = append(damaged, r.PastRecord)
+		case r.Damaged || r.ordinal < next:
+		case r.written.After(before.Add(clocks)): // one whose time can't be read stands between others
+			return Ends
+		default:
+			switch {
+			case r.ordinal > next && next == first && len(damaged) == 0:
+				has = Ends // there is no trace of what the ancestor began with
+			case r.ordinal > next:
+				has = min(has, Parts)
+				p.records = append(p.records, damaged...)
+			}
+			p.records, damaged = append(p.records, r.PastRecord), nil
+			next = r.ordinal + 1
+		}
+	}
+	if next != end {
+		return Ends
+	}
+	return has
 }
 
 // damage is an error that is not the end of the file.
