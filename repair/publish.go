@@ -181,7 +181,7 @@ func discard(run *runs.Run) error {
 
 // place says where the copy goes.
 func (w *job) place() (publish.Target, error) {
-	t := publish.Target{Mode: w.Source.Info.Mode().Perm(), Owner: w.Source.Info}
+	t := publish.Target{Mode: w.Source.Info.Mode().Perm(), Owner: w.Source.Info, Like: w.Source.Real}
 	switch w.Mode {
 	case InPlace:
 		t.Path, t.Replace, t.ModTime = w.Source.Real, true, w.Source.Info.ModTime()

@@ -35,6 +35,7 @@ type Target struct {
 	Mode    fs.FileMode // permission bits; 0 means 0600
 	ModTime time.Time   // zero: now
 	Owner   fs.FileInfo // take user and group from this file, if possible; nil: ours
+	Like    string      // take the access list from the file with this path, if possible, and with Replace also the extended attributes; "": none
 }
 
 // Checks are called before a file is renamed into place; each may be nil. Their errors are returned unchanged, and must name
@@ -196,7 +197,7 @@ func CheckTarget(t Target) error {
 	return nil
 }
 
-// setOwnerAndMode sets the file's owner and mode, in this order, because a change of owner can clear mode bits.
+// setOwnerAndMode sets the file's owner, access list and mode, in this order, because a change of owner can clear mode bits.
 func setOwnerAndMode(f *os.File, t Target) error {
 	mode := t.Mode.Perm()
 	if mode == 0 {
@@ -204,6 +205,9 @@ func setOwnerAndMode(f *os.File, t Target) error {
 	}
 	if t.Owner != nil && !GiveTo(f, t.Owner) {
 		mode &^= 0o070 // these rights were meant for the owner's group, not for ours
+	}
+	if t.Like != "" && !takeAttributes(f, t.Like, t.Replace) {
+		mode &^= 0o070 // what these bits mean stands in the list
 	}
 	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err

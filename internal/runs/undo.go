@@ -234,7 +234,7 @@ func (u *undoing) putBack(ctx context.Context, claim Claim) error {
 	f := u.file
 	t := publish.Target{Path: f.Source, Replace: f.Source == f.Target, Mode: f.Perm, ModTime: f.ModTimeBefore}
 	if u.target != nil {
-		t.Owner = u.target.Info
+		t.Owner, t.Like = u.target.Info, f.Target
 		if t.Mode == 0 {
 			t.Mode = u.target.Info.Mode()
 		}
