@@ -53,8 +53,10 @@ func explainCommand(e *env) *cli.Command {
 				if i > 0 {
 					fmt.Fprintln(w)
 				}
-				fmt.Fprintf(w, "%s: %s\nimpact: %s   fix: %s   family: %s   agent: %s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, r.Impact, r.Fix, r.Family, strings.Join(lint.Agents(r), ", "), wrap(lint.Described(r), 100))
-				if err := example(c.Context, w, r, st); err != nil {
+				width := widthOf(e.out)
+				facts := fmt.Sprintf("impact: %s   fix: %s   family: %s   agent: %s", r.Impact, r.Fix, r.Family, strings.Join(lint.Agents(r), ", "))
+				fmt.Fprintf(w, "%s: %s\n%s\n\n%s\n", st.bold.Sprint(r.Name), r.Title, folded(facts, width, 0), wrap(lint.Described(r), proseIn(width)))
+				if err := example(c.Context, w, r, st, width); err != nil {
 					return err
 				}
 			}
@@ -90,8 +92,9 @@ func explainError(w *bufio.Writer, st *styles, text string) error {
 	return nil
 }
 
-// example repairs the rule's damaged session and shows what was found and changed. Some rules have no small one.
-func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles) error {
+// example repairs the rule's damaged session and shows what was found and changed, in lines of at most width columns; 0: of any
+// length. Some rules have no example small enough.
+func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles, width int) error {
 	text, name, err := exampleOf(r.Name)
 	if err != nil {
 		return nil //nolint:nilerr // no example is no error
@@ -109,10 +112,10 @@ func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles) err
 		return fmt.Errorf("the example of %s: %w", r.Name, err)
 	}
 	fmt.Fprintf(w, "\n%s\n", st.bold.Sprint("Example"))
-	p := &reportPrinter{w: w, st: st, content: true}
+	p := &reportPrinter{w: w, st: st, content: true, width: width}
 	for _, l := range rep.Left {
 		if l.Rule == r.Name {
-			fmt.Fprintf(p.w, "  line %d: %s\n", l.Line, oneLine(l.Reason))
+			fmt.Fprintln(p.w, folded(fmt.Sprintf("  line %d: %s", l.Line, oneLine(l.Reason)), width, 4))
 		}
 	}
 	for i := range rep.Edits {

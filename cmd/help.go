@@ -18,6 +18,14 @@ type helpPage struct {
 // proseWidth is how wide a paragraph is where no terminal says it.
 const proseWidth = 100
 
+// proseIn is how wide a paragraph is on a terminal of this width; 0: where there is none.
+func proseIn(width int) int {
+	if width > 0 {
+		return min(proseWidth, width)
+	}
+	return proseWidth
+}
+
 // help prints the help of hist or of one command.
 func (e *env) help(w io.Writer, _ string, data any) {
 	p := &helpPage{w: w, width: widthOf(e.out)}
@@ -56,10 +64,7 @@ func (e *env) help(w io.Writer, _ string, data any) {
 func (p *helpPage) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
 func (p *helpPage) prose(text string) {
-	width := proseWidth
-	if p.width > 0 {
-		width = min(width, p.width)
-	}
+	width := proseIn(p.width)
 	p.line("DESCRIPTION:")
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		p.line("%s\n", folded("   "+strings.ReplaceAll(paragraph, "\n", " "), width, 3))

@@ -125,8 +125,12 @@ func spoken() bool { return os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE
 // ask puts a question to who sits at the terminal, in at most so many lines of it. Where the terminal can do nothing, or
 // a screen reader is at work (ACCESSIBLE), it is a numbered list.
 func (e *env) ask(ctx context.Context, field *huh.Select[string], lines int) error {
-	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err).WithTheme(huh.ThemeFunc(huh.ThemeBase16))
-	form.WithAccessible(spoken())
+	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err)
+	if spoken() {
+		form.WithAccessible(true).WithTheme(huh.ThemeFunc(huh.ThemeBase)) // which has no colour: there it is noise
+	} else {
+		form.WithTheme(huh.ThemeFunc(huh.ThemeBase16))
+	}
 	width, height := sizeOf(e.err)
 	form.WithWidth(width).WithHeight(min(lines+2, max(height-1, 6)))
 	switch err := form.RunWithContext(ctx); {

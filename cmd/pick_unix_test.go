@@ -97,6 +97,19 @@ func (c *terminal) screen() string {
 	return strings.Join(lines, "\n")
 }
 
+// coloured says whether anything on the screen has a colour.
+func (c *terminal) coloured() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	columns, lines := c.seen.Size()
+	for i := range columns * lines {
+		if c.seen.Cell(i%columns, i/columns).FG != vt10x.DefaultFG {
+			return true
+		}
+	}
+	return false
+}
+
 // shows waits until a text stands there.
 func (c *terminal) shows(t *testing.T, text string) {
 	t.Helper()
@@ -207,9 +220,26 @@ func TestPickByNumber(t *testing.T) {
 	for _, env := range []string{"TERM=dumb", "ACCESSIBLE=1"} {
 		c := atTerminal(t, 80, []string{env}, nil, "show")
 		c.shows(t, "Enter a number between 1 and 2:")
+		if c.coloured() {
+			t.Errorf("%s: the question has colours", env)
+		}
 		c.types(t, "2\n")
 		c.exits(t, ExitOK)
 		c.shows(t, "nothing is damaged")
+	}
+}
+
+// What a rule means is read in a narrow terminal, too: no line is broken by the terminal itself.
+func TestExplainFitsTheTerminal(t *testing.T) {
+	c := atTerminal(t, 60, nil, nil, "explain", "call-without-output")
+	c.exits(t, ExitOK)
+	for _, line := range []string{
+		"impact: loses   fix: recovered   family: calls   agent:",
+		"it, and puts it where the client would have written it. Only",
+		"    model is told it was aborted [call-without-output]",
+		`    + {"timestamp":"2026-11-18T09:30:00.822Z","type":"resp…`,
+	} {
+		c.shows(t, "\n"+line+"\n")
 	}
 }
 
