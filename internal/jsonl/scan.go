@@ -10,18 +10,20 @@ func (s Span) Of(line []byte) []byte { return line[s.Start:s.End] }
 // A Fault says in what way a line is not one JSON value in UTF-8.
 type Fault uint8
 
+// The faults.
 const (
-	None      Fault = iota
-	Blank           // nothing but JSON white space
-	Truncated       // the bytes end inside a value
-	Trailing        // a complete value, then something else than white space
-	Control         // an unescaped control character in a string, and no other grammar fault
-	NotUTF8         // the grammar is right but the bytes are no UTF-8
-	Syntax          // anything else
+	None      Fault = iota // one JSON value in UTF-8
+	Blank                  // nothing but JSON white space
+	Truncated              // the bytes end inside a value
+	Trailing               // a complete value, then something else than white space
+	Control                // an unescaped control character in a string, and no other grammar fault
+	NotUTF8                // the grammar is right but the bytes are no UTF-8
+	Syntax                 // anything else
 )
 
 var faultNames = [...]string{"none", "blank", "truncated", "trailing", "control", "not UTF-8", "syntax"}
 
+// String is the fault in words.
 func (f Fault) String() string {
 	if int(f) < len(faultNames) {
 		return faultNames[f]

@@ -11,6 +11,7 @@ import (
 
 const hugeLine = 64 << 20 // bytes
 
+// The rules about lines and the file as a whole: what each means is in texts/RULE.md.
 var (
 	EmptyFile      = texts.Rule(finding.Rule{Name: "empty-file", Family: "framing", Empty: true, Impact: finding.Blocks, Fix: finding.NoFix})
 	BOM            = texts.Rule(finding.Rule{Name: "bom", Family: "framing", Impact: finding.Blocks, Fix: finding.Exact})

@@ -1,19 +1,19 @@
 package beside
 
-// found is where items of a request are missing in the session: those from from up to to, in the gap in front of item at.
+// found is where the session lacks items of a request: the items from index from up to (not including) to, in the gap in front
+// of the session's item at.
 type found struct{ at, from, to int }
 
-// align lays a request over the items that a session would have the model be sent. gap says whether something is damaged
-// in front of an item, or at the end; late, whether the request was sent behind an item that it does not hold. Only in
-// gaps the request may hold more, and what follows there must stand in the request in one place only. It is false where
-// the two tell of different courses of events.
+// align compares a request with the items that the session would send. gap says whether something is damaged in front of an
+// item, or at the end; before says whether an item was written before the request was sent. Only in gaps may the request hold
+// more items, and what follows a gap must be in the request in one place only. ok is false if the two disagree.
 func align(have, want []uint64, gap []bool, before func(item int) bool) (lost []found, ok bool) {
 	steps := effort * (len(have) + len(want))
 	i := 0
 	for j := 0; i < len(want); {
 		if !gap[j] {
 			if j == len(have) {
-				return lost, true // nothing is damaged: what follows has been taken back, or is another client's
+				return lost, true // nothing is damaged: the rest was taken back, or is another client's
 			}
 			if have[j] != want[i] {
 				return nil, false
@@ -32,7 +32,7 @@ func align(have, want []uint64, gap []bool, before func(item int) bool) (lost []
 		if !one {
 			return nil, false
 		}
-		if n == 0 && !before(j) { // what stands behind the gap was not sent yet, and should have been
+		if n == 0 && !before(j) { // what follows the gap was not sent, and should have been
 			return nil, false
 		}
 		if at > 0 {
@@ -46,11 +46,11 @@ func align(have, want []uint64, gap []bool, before func(item int) bool) (lost []
 	return lost, true
 }
 
-// effort bounds the work of one comparison: so many steps an item.
+// effort bounds the work of one comparison: how many steps are allowed per item.
 const effort = 32
 
-// find looks for the one place in text where words stand, or as many of them as are left in front of the end of text: at,
-// and how many. It is false if there is more than one such place, or steps have run out.
+// find looks for the one place in text where words occur, or the beginning of words at the very end of text. It returns the
+// place and how many of the words were found. one is false if there is more than one such place, or no steps are left.
 func find(text, words []uint64, steps *int) (at, n int, one bool) {
 	back := make([]int, len(words)) // Knuth, Morris and Pratt
 	for i, k := 1, 0; i < len(words); i++ {

@@ -19,8 +19,8 @@ type candidate struct {
 	kind relation
 }
 
-// candidates are the files that may hold the same records, the nearest first. As long as there is no record by which a parent
-// or a fork could be compared, they are those of the session itself.
+// candidates are the files that may hold the same records, the nearest first. Until there is a record by which a parent or a
+// fork could be compared, these are only the files of the session itself.
 func (c *copies) candidates(ctx context.Context, h session.Info) (list []candidate) {
 	lost, kind := c.any || c.dead || c.jumped, aCopy
 	if c.unrepaired() && (c.jumped || len(c.files()) > 1) {
@@ -52,8 +52,8 @@ func (c *copies) candidates(ctx context.Context, h session.Info) (list []candida
 	return list
 }
 
-// doubled says whether the session lies in the home twice, and hist has repaired neither file: what it takes out stands in the other
-// one for good.
+// doubled says whether the session is in the home twice, and hist has repaired neither file. If it has, what it removed from
+// one is still in the other, on purpose.
 func (c *copies) doubled() bool {
 	if len(c.files()) < 2 {
 		return false
@@ -79,7 +79,7 @@ func headerOf(ctx context.Context, path string) (session.Info, bool) {
 	return codex.ReadHeader(line), line != nil
 }
 
-// headerLine is the first line of a session's file if it is a header; nil if it is none, or can't be read.
+// headerLine is the first line of a session's file if it is a header, otherwise nil.
 func headerLine(ctx context.Context, path string) []byte {
 	src, err := source.Open(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func headerLine(ctx context.Context, path string) []byte {
 	return line
 }
 
-// within names a file in a report, without what is the same for all of its home.
+// within names a file in a report, by its path below the home.
 func within(home, path string) string {
 	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -15,12 +15,10 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// compare walks through a copy beside the session and takes what is between two records that stand next to each other there
-// and have a hole between them. A parent's are known by what stands behind their times; between them, and between those of a second
-// file of the session, no hole is needed, if something was said there and nothing taken back.
-//
-// lost are those records in their order; short is in front of which record of the session the copy itself ends, -1 if it takes none
-// there.
+// compare walks through a copy beside the session, and takes the copy's records between two that are next to each other in the
+// session with a hole between them. A parent's records are recognised by what follows their time stamps. Between these, and
+// between those of a second file of the session, no hole is needed if something that is sent to the model is missing and
+// nothing was taken back.
 func (c *copies) compare(ctx context.Context, path string, kind relation) (lost []check.Lost, short int) {
 	src, err := source.Open(path)
 	if err != nil {
@@ -55,9 +53,9 @@ func (c *copies) compare(ctx context.Context, path string, kind relation) (lost 
 type relation uint8
 
 const (
-	aRelative relation = iota // another session, that holds some of the same records
+	aRelative relation = iota // another session that holds some of the same records
 	aCopy                     // a file of the session itself
-	aTwin                     // that, and hist has taken nothing out of either
+	aTwin                     // the same, and hist has removed nothing from either
 	aParent                   // the legacy session that this one was forked from
 )
 
@@ -67,19 +65,19 @@ type comparison struct {
 
 	path  string
 	kind  relation
-	later bool // what follows in it was written after its fork was made
+	later bool // in a parent: what follows was written after the fork was made
 	again map[uint64]bool
-	next  int // behind which records of the session the walk is
-	size  int // of all that was pending, in bytes
-	short int // in front of which record it ended, -1 if nothing was taken there
+	next  int // how many records of the session the walk has passed
+	size  int // of everything that was pending so far, in bytes
+	short int // the session's record in front of which the copy ended; -1 if nothing was taken there
 
 	out     []check.Lost
 	pending []check.Lost // what the copy has behind the last record that both have
-	turns   []int        // which of them begin a turn
-	totals  []total      // the tokens that were used, as they tell
-	sure    bool         // that is all that the copy has there
-	back    bool         // something of it takes back what was said before it
-	said    bool         // something of it is sent to the model
+	turns   []int        // which of pending begin a turn
+	totals  []total      // the sums of tokens in pending
+	sure    bool         // pending is all that the copy has there
+	back    bool         // something in pending takes back what was said before
+	said    bool         // something in pending is sent to the model
 }
 
 // total is how many tokens a thread has used up to a pending record.
@@ -88,7 +86,7 @@ type total struct {
 	tokens int64
 }
 
-// line looks at the next line of the copy; false if that was too much to go on.
+// line takes the next line of the copy; false if too much is pending to go on.
 func (b *comparison) line(text []byte) bool {
 	if len(text) == 0 {
 		return true
@@ -125,7 +123,7 @@ func (b *comparison) find(rec *session.Record) (i int, here, known bool) {
 	return b.same(rec)
 }
 
-// hold keeps a record that the session does not have, until it is known what follows it.
+// hold keeps a record that the session does not have until the next common record comes.
 func (b *comparison) hold(rec *session.Record) bool {
 	if b.size += len(rec.Raw); b.size > maxKeptText {
 		return false
@@ -144,7 +142,8 @@ func (b *comparison) hold(rec *session.Record) bool {
 	return true
 }
 
-// fill takes what is pending in front of record i of the session, if that is the next one and something is lost there.
+// fill takes what is pending in front of record i of the session, if that is the next record and something is lost in front of
+// it.
 func (b *comparison) fill(i int) {
 	lost, unseen := b.holes[i], b.said && b.next > 0 && !b.back
 	switch b.kind {
@@ -159,8 +158,8 @@ func (b *comparison) fill(i int) {
 	b.pending, b.turns, b.totals, b.sure, b.back, b.said, b.next = nil, nil, nil, true, false, false, i+1
 }
 
-// end takes what a copy has behind the session's end; a parent, behind what its fork has copied. A file of the session itself that
-// is older than its damage may end inside of what is lost in the middle.
+// end takes what a copy has after the session's end, and what a parent has after the part that its fork has copied. A file of
+// the session itself that is older than the damage may end within what is lost in the middle.
 func (b *comparison) end(ctx context.Context) {
 	switch {
 	case !b.sure || !b.holes[b.next]:
@@ -173,8 +172,8 @@ func (b *comparison) end(ctx context.Context) {
 	}
 }
 
-// take takes lost records in front of record i of the session. Where a record was cut there, its parent has the whole of it
-// under another time, and it must be the only one that can be that.
+// take takes lost records in front of record i of the session. If a record of a fork was cut off there, its parent must have
+// exactly one record that can be the whole of it, though under another time.
 func (b *comparison) take(i int, lost []check.Lost) {
 	if torn, cut := b.torn[i]; cut && b.kind == aParent {
 		whole := wholeOf(torn, lost)
@@ -186,8 +185,8 @@ func (b *comparison) take(i int, lost []check.Lost) {
 	b.out = append(b.out, lost...)
 }
 
-// wholeOf is the lost record of which a cut one, that is known behind its time, is what is left: of those that it may be, the one that
-// begins like it for longest; nil if there is none, or not just one.
+// wholeOf is the lost record of which a cut one is a part, given what follows the cut one's time stamp. Of several, it is the
+// one with the longest common beginning; nil if there is none, or not just one.
 func wholeOf(torn []byte, lost []check.Lost) (whole *check.Lost) {
 	longest, two := 0, false
 	for i := range lost {
@@ -209,7 +208,7 @@ func wholeOf(torn []byte, lost []check.Lost) (whole *check.Lost) {
 	return whole
 }
 
-// commonStart is how many bytes two texts begin with alike.
+// commonStart is how many bytes two texts have in common at the start.
 func commonStart(a, b []byte) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -217,12 +216,13 @@ func commonStart(a, b []byte) (n int) {
 	return n
 }
 
-// endOfTime is what clients write behind the time of a record.
+// endOfTime is what follows the time stamp in a record.
 var endOfTime = []byte(`Z",`)
 
-// copied is how many of the pending records a legacy fork that was cut inside what it copied of its parent has had. The turn that it holds a part of was copied whole, because clients fork between turns. What came then
-// may have been left out; but if nothing follows in the fork, the list tells more: a fork that has used as many tokens as its
-// parent had by then has left out nothing, and one that used exactly as many as the parent at the end of a turn ends with that.
+// copied is how many of the pending records a legacy fork once had that was cut off inside what it copied from its parent. The
+// turn of which it holds a part was copied whole, because clients fork between turns. Later turns may have been left out. But
+// if nothing follows in the fork, the list of threads shows more: a fork that has used as many tokens as its parent had by then
+// has left out nothing, and one that has used exactly as many as its parent at the end of a turn ends with that turn.
 func (b *comparison) copied(ctx context.Context) int {
 	if b.forked.IsZero() {
 		return 0
@@ -231,7 +231,7 @@ func (b *comparison) copied(ctx context.Context) int {
 	if l, err := store.Row(ctx, b.dir, b.name.ThreadID); b.read(err) && l != nil && b.next == len(b.records) {
 		used = l.Tokens
 	}
-	through := -1 // the pending record up to which tokens tell of the fork
+	through := -1 // the pending record up to which the tokens show that the fork went
 	for i, t := range b.totals {
 		if t.tokens == used || t.tokens < used && i+1 == len(b.totals) {
 			through = t.at
@@ -248,8 +248,8 @@ func (b *comparison) copied(ctx context.Context) int {
 	return len(b.pending)
 }
 
-// repeats says whether a record of a copy stood in it before, and remembers it. No two records are the same to the last
-// byte: each has the time at which it was written.
+// repeats says whether this record was in the copy before, and remembers it. Two different records are never the same to the
+// last byte, because each has its time.
 func repeats(seen map[uint64]bool, sum uint64) bool {
 	again := seen[sum]
 	seen[sum] = true

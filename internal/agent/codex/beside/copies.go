@@ -17,15 +17,12 @@ import (
 )
 
 // copies finds records that a session has lost in other files that hold the same ones: its compressed twin, its copy in the
-// archive, the thread that it was forked from or that was forked from it, what hist kept of it in an earlier run.
-//
-// A record is taken from there only where both its neighbours stand in the session, byte for byte and next to each other,
-// and something is damaged between them; or behind the session's last record, where its end is damaged. So another course
-// of events is never mixed in: where it parts from this one, the neighbours differ.
-//
-// A fork of a legacy session begins with a copy of its parent's records, to all of which the client gives the time of the fork
-// (measured with 0.145.0 and 0.150.0). There the neighbours need only be the same behind their times, and what is missing
-// between them was lost even if nothing looks damaged.
+// archive, the thread that it was forked from or that was forked from it, and what hist kept of it in an earlier run.  A record
+// is taken only if both its neighbours are in the session, byte for byte and next to each other, with damage between them; or
+// behind the session's last record if the session's end is damaged. So another course of events is never mixed in: where it
+// diverges, the neighbours differ.  A fork of a legacy session begins with a copy of its parent's records, to all of which the
+// client gives the time of the fork (measured with 0.145.0 and 0.150.0). There the neighbours need only agree in what follows
+// their time stamps, and what is missing between them was lost even if nothing looks damaged.
 type copies struct {
 	dir   string
 	name  home.FileName
@@ -35,21 +32,21 @@ type copies struct {
 
 	seed     maphash.Seed
 	records  []uint64     // the session's readable records, its header excepted
-	holes    map[int]bool // in front of which of them something is damaged; behind the last: len(records)
+	holes    map[int]bool // the records in front of which something is damaged; len(records) for the end
 	at       map[uint64]int
-	timeless map[uint64][]int // of a legacy fork: the places of records, by what stands behind their times; nil: it is none
-	torn     map[int][]byte   // of a legacy fork: what a cut record says behind its time, by its place; nil: there are several
+	timeless map[uint64][]int // of a legacy fork: the places of records, by what follows their time stamps; nil if it is not one
+	torn     map[int][]byte   // of a legacy fork: what follows the time stamp of a cut record, by its place; nil if there are several
 	forked   time.Time        // when a legacy fork was made
 	headed   bool             // the session's own header has been seen
 	dead     bool             // something is damaged since the last of them
 	last     session.Ordinal
 	open     bool         // the turn in hand has not ended
-	opened   map[int]bool // the holes in which one had not
+	opened   map[int]bool // the holes that are inside a turn
 	any      bool         // there are holes
-	jumped   bool         // turns or counts of tokens tell that something is lost, though nothing is damaged there
+	jumped   bool         // turns or counts of tokens show that something is lost although nothing is damaged there
 	gaps     []gap
 	prompt   int       // the first prompt among the records
-	answer   int       // the first that the model has said or done; 0 if there is none
+	answer   int       // the first record that the model made; 0 if there is none
 	answered time.Time // when that was
 	turn     []byte    // id of the turn in hand
 	stamp    []byte    // time of the last record
@@ -58,7 +55,7 @@ type copies struct {
 	spans    []jsonl.Span
 }
 
-// maxCompared is how many records a session may have to be compared with its copies.
+// maxCompared is up to how many records a session is compared with its copies.
 const maxCompared = 1 << 20
 
 func newCopies(dir, base string, name home.FileName, older func() []string, forks *Forks) *copies {
@@ -69,7 +66,7 @@ func newCopies(dir, base string, name home.FileName, older func() []string, fork
 	}
 }
 
-// mark stands for a record: its time, its number and the end of what it says are enough to know it again.
+// mark is a hash of a record's time, number and end, which are enough to recognise it.
 func (c *copies) mark(raw []byte) uint64 { return mark(c.seed, raw) }
 
 func mark(seed maphash.Seed, raw []byte) uint64 {
@@ -129,7 +126,7 @@ func (c *copies) See(rec *session.Record) {
 	c.records = append(c.records, mark)
 }
 
-// damaged is how many records stand in front of the last place that is damaged, -1 if there is none.
+// damaged is how many records come before the last damaged place, -1 if there is none.
 func (c *copies) damaged() int {
 	switch n := len(c.gaps); {
 	case c.dead:
@@ -140,14 +137,14 @@ func (c *copies) damaged() int {
 	return -1
 }
 
-// answers says whether a record is of the model's doing, or an event that shows something of that.
+// answers says whether the model made a record, or it is an event that shows something of that.
 func answers(rec *session.Record) bool {
 	tells, _ := codex.Evidence(rec)
 	return rec.Answer || rec.Kind == session.Call || rec.Kind == session.Evidence && tells&codex.TellsUser == 0
 }
 
-// gap notes that something is damaged behind the last record; to is the time of the next, zero if there is none. last and next are their
-// numbers.
+// gap notes that something is damaged after the last record. to is the time of the next record, zero if there is none; last and
+// next are the ordinals of the two.
 func (c *copies) gap(to time.Time, last, next session.Ordinal) {
 	if len(c.gaps) >= maxGaps {
 		return
@@ -164,8 +161,8 @@ func (c *copies) gap(to time.Time, last, next session.Ordinal) {
 // maxGaps is how many damaged places are remembered with their times.
 const maxGaps = 1 << 12
 
-// missing are the records that copies still hold, of each place those of the copy that holds the most there; in other places,
-// what a legacy fork has inherited comes from its parent. short are the places at which the copy itself ends.
+// missing are the records that copies still hold; each place is filled from the copy that holds the most there. Other places of
+// a legacy fork are filled from its parent. short are the places at which the copy itself ends.
 func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost, short map[int]bool) {
 	if c.dead {
 		c.gap(time.Time{}, c.last, session.Ordinal{})
@@ -188,13 +185,13 @@ func (c *copies) missing(ctx context.Context, h session.Info) (lost []check.Lost
 	}
 	parents, end := c.ofParent(ctx, h)
 	if end >= 0 && len(at(end, lost)) == 0 {
-		short[end] = true // the fork may have copied more than is sure
+		short[end] = true // the fork may have copied more than is certain
 	}
 	return merged(lost, parents), short
 }
 
-// fuller takes of two copies what they have in each place: of the first, unless the second, which ends in front of record end of the
-// session, has more there. short are the places at which the copy ends whose records are taken.
+// fuller merges the records of two copies: at each place it takes those of some, unless others has more there. end is the
+// record of the session in front of which the second copy ends. short is updated: the places whose copy ends there.
 func fuller(some, others []check.Lost, end int, short map[int]bool) []check.Lost {
 	more := map[int]int{}
 	for _, l := range some {
@@ -213,7 +210,7 @@ func fuller(some, others []check.Lost, end int, short map[int]bool) []check.Lost
 	return append(some, others...)
 }
 
-// merged adds to lost records those of another source that come in other places.
+// merged adds the lost records of another source at places where there are none yet.
 func merged(lost, others []check.Lost) []check.Lost {
 	filled := map[int]bool{}
 	for _, l := range lost {
@@ -227,13 +224,14 @@ func merged(lost, others []check.Lost) []check.Lost {
 	return lost
 }
 
-// same finds a record of a copy in the session: where it is, and whether it is there. known is false if that can't be told.
+// same finds a record of a copy in the session: here says whether it is there, and i where. known is false if that can't be
+// decided.
 func (c *copies) same(rec *session.Record) (i int, here, known bool) {
 	i, here = c.at[c.mark(rec.Raw)]
 	return i, here, true
 }
 
-// inherited finds a record of the parent in its fork, at the next place or at the only one.
+// inherited finds a record of the parent in its fork: at the next place, or at the only one that fits.
 func (c *copies) inherited(rec *session.Record, next int) (i int, here, known bool) {
 	switch places := c.timeless[c.behindTime(rec)]; {
 	case len(places) == 0:
@@ -249,8 +247,8 @@ func (c *copies) inherited(rec *session.Record, next int) (i int, here, known bo
 
 const tokenCount = "event_msg/token_count"
 
-// behindTime stands for what a record says behind its time. A newer client writes events anew when it forks, with members of its
-// own (0.160.0), so they are known by what they are about.
+// behindTime is a hash of what follows a record's time stamp. When a newer client forks, it writes events anew with members of
+// its own (0.160.0), so these are recognised by the call that they are about.
 func (c *copies) behindTime(rec *session.Record) uint64 {
 	if rec.Kind == session.Evidence && len(rec.CallID) > 0 {
 		return maphash.String(c.seed, rec.Type) ^ maphash.Bytes(c.seed, rec.CallID)<<1
@@ -266,7 +264,7 @@ func (c *copies) lost(rec *session.Record, behind int, path string) check.Lost {
 	return lost
 }
 
-// decode reads a record of a copy, nil if it is none. It is valid until the next one is read.
+// decode reads a record of a copy; nil if the line is not one. It is valid until the next call.
 func (c *copies) decode(line []byte) *session.Record {
 	if v := (codex.Decoder{}).Shape().ScanOne(line, c.spans); v.Fault != jsonl.None || !v.Object {
 		return nil
@@ -276,11 +274,11 @@ func (c *copies) decode(line []byte) *session.Record {
 	return rec
 }
 
-// Further says whether what is missing was looked for in other files of the home: then a finding hangs on them.
+// Further says whether missing records were looked for in other files of the home: then the findings depend on these.
 func (c *copies) Further() bool { return c.further }
 
-// Unread says whether a database could not be read just then, as when a client has it for itself: then the same files may tell more
-// the next time.
+// Unread says whether a database could not be read at that moment, as when a client has it for itself: then the same files may
+// yield more the next time.
 func (c *copies) Unread() bool { return c.unread }
 
 // read says whether a database could be read.

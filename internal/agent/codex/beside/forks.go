@@ -10,9 +10,9 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// Forks knows which sessions of a home were forked from which, and which files hold one thread. It reads their headers once, when
-// it is first asked for a home: one is for a run over many sessions, and not for longer. Its methods may be called from several
-// goroutines.
+// Forks knows which sessions of a home were forked from which, and which files hold one thread. It reads the headers of a home
+// once, when first asked, so one value serves a run over many sessions, and should not be kept longer. Its methods may be
+// called from several goroutines.
 type Forks struct {
 	mu    sync.Mutex
 	homes map[string]headers
@@ -20,14 +20,14 @@ type Forks struct {
 
 // headers are the files of a home by what their headers say.
 type headers struct {
-	forks map[string][]string // by the thread that they were forked from
-	files map[string][]string // by their own
+	forks map[string][]string // files, by the thread that they were forked from
+	files map[string][]string // files, by their own thread
 }
 
-// NewForks knows nothing yet.
+// NewForks returns a Forks that has read nothing yet.
 func NewForks() *Forks { return &Forks{homes: map[string]headers{}} }
 
-// maxForks is how many sessions of a home are asked whose forks they are.
+// maxForks is up to how many sessions of a home are asked whose forks they are.
 const maxForks = 4096
 
 var errEnough = errors.New("enough")
@@ -37,7 +37,7 @@ func (f *Forks) of(ctx context.Context, dir, thread string) []string {
 	return f.in(ctx, dir).forks[thread]
 }
 
-// copies are the files that hold the same rollout as a session with that name, under whatever name and in whatever folder: what a
+// copies are the files that hold the same rollout as a session with that name, whatever their own name and folder: what a
 // synchronisation leaves of two that disagree, or somebody's copy.
 func (f *Forks) copies(ctx context.Context, dir string, of home.FileName) (list []string) {
 	for _, path := range f.in(ctx, dir).files[of.ThreadID] {

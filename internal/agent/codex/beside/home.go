@@ -24,8 +24,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// Home compares the sessions of an agent's home with what its client keeps beside them. It only reads, and waits for
-// nobody. Its methods may be called from several goroutines.
+// Home compares the sessions of an agent's home with what its client keeps beside them. It only reads, and never waits for a
+// client. Its methods may be called from several goroutines.
 type Home struct {
 	dir   string
 	asker *home.Asker
@@ -40,25 +40,25 @@ type Home struct {
 	// databases are those that are asked about each session.
 	databases  func() []agent.Database
 	agreements Agreements
-	// unasked are the threads that the client's list has without a prompt, by their ids: it offers none of them.
+	// unasked are the threads that the client's list holds without a prompt, by id: the client offers none of them.
 	unasked func() (map[string]bool, error)
 
 	mu        sync.Mutex
 	ancestors map[string]*lint.Result // of forks, by their paths
 }
 
-// Agreements remember which sessions agree with some databases.
+// Agreements remembers which sessions agree with some databases.
 type Agreements interface {
-	// Agreed says whether a session is known to agree with databases, whose rows of it have not changed since, nor has the
-	// session. If it is not known, keep is to be called once it is found out.
+	// Agreed says whether a session is known to agree with databases, and neither the session nor its rows there have changed
+	// since. If it is not known, keep must be called once the session is found to agree.
 	Agreed(src *source.Source, databases []agent.Database) (known bool, keep func())
 }
 
-// Remember has the databases asked about no session that is known to agree with them.
+// Remember sets the agreements: a session that is known to agree with the databases is not looked up in them.
 func (h *Home) Remember(a Agreements) { h.agreements = a }
 
-// agreed is Agreements.Agreed for the databases. If a repair of the session may have to clear rows, all of a database decides whether
-// it can, and not the session's rows alone.
+// agreed is Agreements.Agreed for the databases. If a repair of the session may have to clear rows, the whole database must be
+// unchanged, not only the session's rows.
 func (h *Home) agreed(src *source.Source, res *lint.Result) (known bool, keep func()) {
 	if h.agreements == nil {
 		return false, func() {}
@@ -73,7 +73,7 @@ func (h *Home) agreed(src *source.Source, res *lint.Result) (known bool, keep fu
 	return h.agreements.Agreed(src, databases)
 }
 
-// Open returns the home at dir; what it needs of it is read when it is first asked for.
+// Open returns the home at dir. What it needs of the home is read when first asked for.
 func Open(ctx context.Context, dir string) *Home {
 	return &Home{
 		dir:       dir,
@@ -89,14 +89,14 @@ func Open(ctx context.Context, dir string) *Home {
 			threads, err := known(store.Threads(ctx, dir))
 			ids := map[string]bool{}
 			for _, t := range threads {
-				ids[t.ID] = t.Unasked && !t.Archived && !t.Subagent // those it would not offer anyway
+				ids[t.ID] = t.Unasked && !t.Archived && !t.Subagent // the others it would not offer anyway
 			}
 			return ids, err
 		}),
 	}
 }
 
-// known takes a database in an unknown form, which a newer client may have made, for one that is not there.
+// known treats a database in an unknown form, which a newer client may have made, as missing.
 func known[T any](value T, err error) (T, error) {
 	if errors.Is(err, store.ErrSchema) {
 		var none T
@@ -130,7 +130,8 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	return slices.Concat(projection, lineage, moved, h.broken(res, unread)), err
 }
 
-// viewed lists what is wrong between one session and the databases, and those that can't be read where they tell of it.
+// viewed lists what is wrong between one session and the databases, and the databases that can't be read where they are about
+// it.
 func (h *Home) viewed(ctx context.Context, src *source.Source, res *lint.Result, name home.FileName) ([]lint.Finding, []store.Damaged, error) {
 	known, keep := h.agreed(src, res)
 	if known {
@@ -195,8 +196,8 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 	return []lint.Finding{f}, nil
 }
 
-// unread lists the databases that can't be read where they tell of one session. viewed is the error of reading the client's
-// view of it, which is returned if it is another.
+// unread lists the databases that can't be read where they are about one session. viewed is the error of reading the client's
+// view of it; if it is another error, it is returned.
 func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (found []store.Damaged, err error) {
 	if errors.Is(h.rows.Read(ctx, name.ThreadID), store.ErrDamaged) {
 		found = store.DamagedRow(ctx, h.dir, name.ThreadID)
@@ -207,8 +208,8 @@ func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (fo
 	return found, viewed
 }
 
-// broken tells of the databases that can't be read, as a whole or where they tell of a session. Clients before 0.150 do without
-// them, newer ones resume nothing, or not that session.
+// broken reports the databases that can't be read, as a whole or where they are about a session. Clients before 0.150 do
+// without them; newer ones resume nothing, or not that session.
 func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Finding) {
 	whole := h.damaged()
 	for _, d := range unread {
@@ -232,8 +233,8 @@ func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Fi
 	return found
 }
 
-// moved looks whether the client's list of threads has a session elsewhere. Of a reverted thread, which has several
-// files, it names one.
+// moved reports that the client's list of threads has a session elsewhere. For a reverted thread, which has several files, it
+// names one.
 func (h *Home) moved(name home.FileName) ([]lint.Finding, error) {
 	index, err := h.index()
 	listed := index[name.ThreadID]
@@ -273,11 +274,11 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 	if err == nil && g.First != "" {
 		found = append(found, ofFile(rules.IndexMissing, list+"no prompt of this session: the client does not offer it when it is asked what to resume; resume it by its id"))
 	}
-	return found, ctx.Err() // what else keeps it from being read is told when it is linted
+	return found, ctx.Err() // any other reason why it can't be read is reported when it is linted
 }
 
-// Index is where the client's list of threads lies, and what is wrong with it that concerns no session of the home:
-// threads whose file is nowhere.
+// Index is the path of the client's list of threads, and what is wrong with it apart from any session of the home: threads
+// whose file is missing.
 func (h *Home) Index() (path string, found []lint.Finding, err error) {
 	path = store.IndexPath(h.dir)
 	index, err := h.index()
@@ -306,7 +307,7 @@ func (h *Home) Index() (path string, found []lint.Finding, err error) {
 	return path, found, nil
 }
 
-// exists says whether a rollout is there, plain or compressed.
+// exists says whether a rollout exists, plain or compressed.
 func exists(path string) bool {
 	for _, p := range []string{path, path + ".zst", strings.TrimSuffix(path, ".zst")} {
 		if _, err := os.Stat(p); err == nil {

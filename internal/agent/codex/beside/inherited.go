@@ -16,15 +16,15 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// inherited says what is damaged in the part of its ancestors that a fork's history begins with, "" if nothing is: its
-// client sends that part as the fork's own, and the ancestor can't be repaired in place below it.
+// inherited says what is damaged in the part of its ancestors with which a fork's history begins, "" if nothing is. The client
+// sends that part as the fork's own, and the ancestor can't be repaired in place under the fork.
 func (h *Home) inherited(ctx context.Context, src *source.Source, of session.Info, find func(string) string) (string, error) {
 	seen := map[string]bool{}
 	for of.BaseThread != "" && !seen[of.BaseThread] {
 		seen[of.BaseThread] = true
 		path := find(of.BaseThread)
 		if path == "" {
-			return "", nil // its own finding
+			return "", nil // that is a finding of its own
 		}
 		res, err := h.linted(ctx, path)
 		if err != nil || res == nil {
@@ -38,7 +38,7 @@ func (h *Home) inherited(ctx context.Context, src *source.Source, of session.Inf
 				continue
 			}
 			if f.Rule == check.CallWithoutOutput && holdsCall(ctx, src, f.IDs) {
-				continue // the fork's own first records answer it
+				continue // the fork's first records answer the call
 			}
 			if damage++; first == nil {
 				first = f
@@ -52,7 +52,8 @@ func (h *Home) inherited(ctx context.Context, src *source.Source, of session.Inf
 	return "", nil
 }
 
-// linted is what lint finds in an ancestor; once for all of its forks. Nil if it can't be read, which is its own finding.
+// linted is what lint finds in an ancestor, computed once for all of its forks; nil if it can't be read, which is a finding of
+// its own.
 func (h *Home) linted(ctx context.Context, path string) (*lint.Result, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

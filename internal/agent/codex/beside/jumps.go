@@ -9,35 +9,35 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// jumps follows the client's count of tokens, and the turns. Where the sum grows by more than the answer in front of it
-// took, or by an answer that does not stand there, one is lost; where a turn ends whose beginning does not stand there, that
-// is lost, mostly with the prompt. Nothing else may tell of either, so that is where the log is asked.
+// jumps follows the client's counts of tokens, and the turns. If the sum grows by more than the answer before it took, or by an
+// answer that is not there, an answer is lost. If a turn ends whose beginning is not there, the beginning is lost, mostly with
+// the prompt. There may be no other sign of either, so this is where the log is asked.
 type jumps struct {
 	total    int64 // the newest sum, 0 if none is known
-	at       int   // so many readable records stand in front of what is behind it
+	at       int   // how many readable records come before what follows it
 	from     time.Time
-	answered bool // an answer stands behind it
+	answered bool // an answer follows it
 	mixed    bool // the sums are those of two writers
 	found    []jump
 
 	begun   map[string]int // the turns that begin in the session
 	inTurn  bool           // a turn has begun and not ended
-	start   int            // so many readable records stand in front of what is behind its beginning
+	start   int            // how many readable records come before what follows its beginning
 	startAt time.Time      // when that was
-	ended   int            // so many readable records stand in front of what is behind the newest end of a turn, 0 if none has ended
+	ended   int            // how many readable records come before what follows the newest end of a turn; 0 if none has ended
 	endedAt time.Time      // when that was
-	first   int            // the first item behind it that is in no turn, 0 if there is none
+	first   int            // the first item after it that is in no turn, 0 if there is none
 	firstAt time.Time      // when that was
 }
 
-// jump is where something is missing: an answer between two counts of tokens, or a turn's beginning between the end of the
-// turn before and an item, of which the records have these numbers.
+// jump is a place where something is missing: an answer between two counts of tokens, or the beginning of a turn between the
+// end of the turn before and an item. Its numbers are those of these records.
 type jump struct {
 	behind, before int
 	from, to       time.Time
 }
 
-// See notes a record, in front of which count readable ones stand.
+// See takes a record that count readable ones come before.
 func (j *jumps) See(rec *session.Record, count int) {
 	j.turns(rec, count)
 	switch {
@@ -52,7 +52,7 @@ func (j *jumps) See(rec *session.Record, count int) {
 		switch grown := total - j.total; {
 		case j.total == 0 || total == took: // the first, or that of a client that began anew
 		case grown < 0:
-			j.mixed, j.found = true, nil // the ends of turns do not tell either, where two have written
+			j.mixed, j.found = true, nil // with two writers, the ends of turns show nothing either
 		case took > 0 && (grown > took || grown == took && !j.answered) && len(j.found) < maxGaps:
 			j.found = append(j.found, jump{j.at, count, j.from, codex.Time(rec)})
 		}
@@ -60,7 +60,7 @@ func (j *jumps) See(rec *session.Record, count int) {
 	}
 }
 
-// turns notes where items stand behind the end of a turn, and the end of another turn behind them, but no beginning.
+// turns notes items that follow the end of a turn, and are followed by the end of another turn whose beginning is missing.
 func (j *jumps) turns(rec *session.Record, count int) {
 	switch {
 	case rec.Kind == session.TurnStart:
@@ -80,8 +80,8 @@ func (j *jumps) turns(rec *session.Record, count int) {
 	}
 }
 
-// jumped are the places between the items of the session where what is missing may have stood: in front of each item between
-// the two counts, and of the next one behind them. Where something is damaged between these, that is the place.
+// jumped are the places between the session's items where what is missing may have been: in front of each item between the two
+// counts, and of the next one after them. If something is damaged between these, that is the place.
 func (s *sent) jumped(have []sentItem, damaged []gap) (gaps []gap) {
 	for _, jump := range s.jumps.found {
 		if jump.behind <= s.behind {

@@ -21,23 +21,23 @@ import (
 // maxKeptText is how many bytes of lost records are held at most.
 const maxKeptText = 64 << 20
 
-// kept is what a home's database says of a session, while it is compared with the file.
+// kept is what a home's database holds of a session, while it is compared with the file.
 type kept struct {
 	of *copies // of the session
 	store.Kept
 	items      map[[2]string]int // by turn and id
-	seen       []bool            // the items that the file holds, too
+	seen       []bool            // by item: the file holds it, too
 	begun      map[string]bool   // turns that begin, or end, in the file
 	ended      map[string]bool
 	searches   map[string]bool // ids of the searches that the file has
-	taken      map[int64]bool  // the numbers that it has for records, and which of them the file has given to another record
-	misordered bool            // an item stands under another number there
-	newest     int64           // the highest number under which both have the same item
-	any        bool            // the file holds a record
+	taken      map[int64]bool  // the ordinals that the database has for records; true if the file has given the ordinal to another record
+	misordered bool            // the file has an item under another ordinal
+	newest     int64           // the highest ordinal under which both have the same item
+	any        bool            // the file holds any record
 }
 
-// Kept is what a Codex home keeps of the session in a file of that name, nil if that is nothing. older are files in which
-// hist kept it in earlier runs; they are asked for where something is damaged, and so are the forks.
+// Kept is what a Codex home keeps of the session in a file with that name, nil if that is nothing. older returns the files in
+// which hist kept the session in earlier runs; it is called, and forks are asked, only if something is damaged.
 func Kept(ctx context.Context, dir, base string, older func() []string, forks *Forks) check.Kept {
 	name, ok := home.ParseName(base)
 	if !ok {
@@ -47,8 +47,8 @@ func Kept(ctx context.Context, dir, base string, older func() []string, forks *F
 	return &sources{copies: c, prompts: newPrompts(), sent: newSent(), view: view(ctx, c)}
 }
 
-// sources are what a home keeps of a session beside its file: other files, which hold the records themselves, what was typed,
-// what was sent and is still in the client's log, and the client's database.
+// sources are all that a home keeps of a session beside its file: other files, which hold the records themselves; what was
+// typed; what was sent and is still in the client's log; and the client's database.
 type sources struct {
 	*copies
 	prompts *prompts
@@ -71,8 +71,8 @@ func (b *sources) See(rec *session.Record) {
 	}
 }
 
-// Missing are the records that the file lacks: those that another file holds; where none does, what the client's log tells,
-// or its database; and prompts that nothing else tells of.
+// Missing are the records that the file lacks: those that another file holds; otherwise those that the client's log or its
+// database shows; and prompts of which there is no other trace.
 func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	b.jumped = len(b.sent.jumps.found) > 0
 	copied, short := b.missing(ctx, h)
@@ -100,7 +100,7 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	}
 	var typed []check.Lost
 	if codex.OfSubagent(h) {
-		clear(b.prompts.bare) // what it was asked is no prompt of a user's
+		clear(b.prompts.bare) // what a sub-agent was asked is not a user's prompt
 	}
 	if len(b.gaps) > 0 || len(b.prompts.bare) > 0 {
 		b.further = true
@@ -120,8 +120,9 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	return lost
 }
 
-// longer adds to what copies hold what the log tells of other places, and, where a copy ends in what is lost, what the log tells beyond
-// it: if all that the copy has there stands at the beginning of what the log has. If not, the place is that of who has more.
+// longer adds to the records from copies what the log shows at other places. If a copy ends within what is lost, the log may go
+// on from there: that is added if everything the copy has there is the beginning of what the log has. Otherwise the place is
+// filled by the source that has more.
 func (b *sources) longer(copied, logged []check.Lost, short map[int]bool) []check.Lost {
 	lost := b.apart(copied, logged)
 	for _, place := range slices.Sorted(maps.Keys(short)) {
@@ -138,8 +139,8 @@ func (b *sources) longer(copied, logged []check.Lost, short map[int]bool) []chec
 	return lost
 }
 
-// room is where a place lies among the items of the history, which is all that the log tells of a place: how many stand in front of it.
-// What stands in front of the newest compaction is not counted.
+// room is a place's position among the items of the history: how many come before it. That is all that the log shows of a
+// place. What comes before the newest compaction is not counted.
 func (b *sources) room(place int) int {
 	if place <= b.sent.behind {
 		return -1 - place
@@ -148,7 +149,8 @@ func (b *sources) room(place int) int {
 	return n
 }
 
-// apart adds to what copies hold what the log tells of rooms in which no copy has an item: it may name another place there.
+// apart adds to the records from copies what the log shows in rooms in which no copy has an item. In other rooms, the log may
+// mean another place.
 func (b *sources) apart(copied, logged []check.Lost) []check.Lost {
 	had := map[int]bool{}
 	for _, l := range copied {
@@ -159,7 +161,7 @@ func (b *sources) apart(copied, logged []check.Lost) []check.Lost {
 	return merged(copied, slices.DeleteFunc(slices.Clone(logged), func(l check.Lost) bool { return had[b.room(l.Behind)] }))
 }
 
-// inRoom is what the log tells of the room of a place, at that place or behind it.
+// inRoom is what the log shows in the room of a place, at that place or after it.
 func (b *sources) inRoom(place int, logged []check.Lost) (there []check.Lost) {
 	for _, l := range logged {
 		if b.room(l.Behind) == b.room(place) {
@@ -180,7 +182,7 @@ func (b *sources) countItems(lost []check.Lost) (n int) {
 	return n
 }
 
-// at are those of the lost records that stood in front of a record of the session.
+// at are the lost records that come in front of a record of the session.
 func at(place int, lost []check.Lost) (there []check.Lost) {
 	for _, l := range lost {
 		if l.Behind == place {
@@ -190,9 +192,9 @@ func at(place int, lost []check.Lost) (there []check.Lost) {
 	return there
 }
 
-// beyond is what the log tells of a place beyond a copy that ends there.
+// beyond is what the log shows after the end of a copy. It is nil if the copy is not the beginning of it.
 func (b *sources) beyond(copied, logged []check.Lost) []check.Lost {
-	at, shown := 0, "" // how far the copy tells what the log has, and what it shows behind that
+	at, shown := 0, "" // how much of the log the copy has, and the text that the copy's events show after that
 	for _, l := range copied {
 		rec := b.decode(l.Line)
 		if rec == nil || !inHistory(rec) {
@@ -223,7 +225,7 @@ func (b *sources) holdsItem(l check.Lost) bool {
 	return rec != nil && inHistory(rec)
 }
 
-// shownIn is what an event shows of a message, as it stands there; "" if it is no such event.
+// shownIn is the text of a message that an event shows, as it is in the file; "" if it is not such an event.
 func shownIn(rec *session.Record) string {
 	if rec == nil || rec.Kind != session.Evidence {
 		return ""
@@ -231,14 +233,14 @@ func shownIn(rec *session.Record) string {
 	return string(codex.ShownText(rec))
 }
 
-// inTime puts what two sources tell into the order of its times.
+// inTime merges what two sources show, in the order of the times.
 func inTime(some, others []check.Lost) []check.Lost {
 	all := slices.Concat(some, others)
 	slices.SortStableFunc(all, func(a, b check.Lost) int { return a.At.Compare(b.At) })
 	return all
 }
 
-// Finding is what is said of lost records.
+// Finding is the rule, impact, fix and source of lost records.
 func (*sources) Finding() lint.Finding {
 	return lint.Finding{Rule: rules.LostRecords, Impact: lint.Loses, Fix: lint.Recovered, Source: rules.KeptSource}
 }
@@ -246,11 +248,11 @@ func (*sources) Finding() lint.Finding {
 // Time is when a record was written.
 func (*sources) Time(rec *session.Record) time.Time { return codex.Time(rec) }
 
-// view is what the client's database keeps of a session, nil if that is nothing, or in a form that is not known.
+// view is what the client's database keeps of a session; nil if that is nothing, or in an unknown form.
 func view(ctx context.Context, of *copies) *kept {
 	all, err := store.ReadKept(ctx, of.dir, of.name.RolloutID)
 	if !of.read(err) || len(all.Items)+len(all.Turns) == 0 {
-		return nil // what can't be read of the home is told when it is compared with the session
+		return nil // what can't be read of the home is reported when it is compared with the session
 	}
 	k := &kept{
 		of: of, Kept: all, items: make(map[[2]string]int, len(all.Items)), seen: make([]bool, len(all.Items)),
@@ -258,7 +260,7 @@ func view(ctx context.Context, of *copies) *kept {
 	}
 	for i, item := range all.Items {
 		k.items[[2]string{item.Turn, item.ID}] = i
-		k.taken[item.Ordinal], k.taken[item.Ordinal+1] = false, false // a search has the next one, too
+		k.taken[item.Ordinal], k.taken[item.Ordinal+1] = false, false // a search also has the next ordinal
 	}
 	for _, t := range all.Turns {
 		k.taken[t.Ordinal], k.taken[t.End] = false, false
@@ -271,7 +273,7 @@ func (k *kept) See(rec *session.Record) {
 	k.any = k.any || rec.Kind != session.Unreadable
 	if number := rec.Ordinal; number.State == session.GoodOrdinal && rec.Kind != session.Unreadable {
 		if _, known := k.taken[number.Value]; known {
-			k.taken[number.Value] = true // if it is the record itself, it is not missing
+			k.taken[number.Value] = true // if it is the record itself, the record is not missing
 		}
 	}
 	switch {
@@ -281,7 +283,7 @@ func (k *kept) See(rec *session.Record) {
 		k.ended[string(rec.TurnID)] = true
 	case rec.Type == "response_item/web_search_call":
 		k.searches[string(rec.ID)] = true
-	case rec.Type == "event_msg/item_completed" && !rec.Torn: // of one that was cut, the whole is looked for
+	case rec.Type == "event_msg/item_completed" && !rec.Torn: // for one that was cut off, the whole is looked for
 		i, ok := k.items[[2]string{string(rec.TurnID), string(rec.CallID)}]
 		if !ok || k.seen[i] {
 			return
@@ -294,8 +296,8 @@ func (k *kept) See(rec *session.Record) {
 	}
 }
 
-// Missing are the records that the file lacks, in their order. Where the file numbers otherwise than the database, none
-// has a place that is known.
+// Missing are the records that the file lacks, in their order. If the file's ordinals disagree with the database's, no place is
+// known for any of them.
 func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 	if k.misordered || !h.Paginated() || !k.any && h.BaseThread == "" && !k.begins() {
 		return nil
@@ -343,13 +345,13 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 	return out
 }
 
-// begins says whether the thread began with these turns. If not, and its file says nothing of that any more, it continued
-// another one, which nothing names.
+// begins says whether the thread began with these turns. If it did not, and its file no longer shows it, the thread continued
+// another one that nothing names.
 func (k *kept) begins() bool {
 	return slices.ContainsFunc(k.Turns, func(t store.KeptTurn) bool { return t.Ordinal > 0 && t.Ordinal <= codex.FirstTurn })
 }
 
-// after is a time that is kept in whole seconds, but not before that of the item in front of the record with a number.
+// after is a time that was kept in whole seconds, but not earlier than that of the item before the record with an ordinal.
 func (k *kept) after(ordinal int64, at time.Time) time.Time {
 	i, _ := slices.BinarySearchFunc(k.Items, ordinal, func(item store.KeptItem, n int64) int { return cmp.Compare(item.Ordinal, n) })
 	if i > 0 && k.Items[i-1].At.After(at) && k.Items[i-1].At.Sub(at) < time.Second {
@@ -358,13 +360,13 @@ func (k *kept) after(ordinal int64, at time.Time) time.Time {
 	return at
 }
 
-// Listed is what another file of a thread, or else a home's list of threads, or the torn header of a fork, says of it; nil if
-// nothing, or in a form that is not known.
+// Listed is what another file of a thread, or else a home's list of threads, or the torn header of a fork, says about it; nil
+// if nothing does, or in an unknown form.
 func Listed(_, dir, thread string) *check.Listed {
 	ctx := context.Background()
 	l, err := store.Row(ctx, dir, thread)
 	if err != nil {
-		l = nil // what can't be read of the home is told when it is compared with the session
+		l = nil // what can't be read of the home is reported when it is compared with the session
 	}
 	if other := twin(ctx, dir, thread); other != nil && (l == nil || l.Base == other.Base) {
 		return other
@@ -372,7 +374,7 @@ func Listed(_, dir, thread string) *check.Listed {
 	return tornFork(ctx, dir, thread, l)
 }
 
-// twin is what another file of the same session says of it in its header: its compressed twin, or its copy in the archive.
+// twin is what another file of the same session says in its header: its compressed twin, or its copy in the archive.
 func twin(ctx context.Context, dir, thread string) *check.Listed {
 	found, err := home.Find(ctx, dir, thread)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // asked is a request to the model, as the client's log has it.
 type asked struct {
 	turn    string
-	between [2]any // the same for all requests between two compactions
+	between [2]any // equal for all requests between two compactions
 	row     store.LogRow
 	items   []told
 }
@@ -25,22 +25,23 @@ type asked struct {
 type told struct {
 	raw   json.RawMessage
 	key   uint64
-	asks  bool // it was not said by the model, and is no output: a prompt, or what stands in front of one
+	asks  bool // it is neither the model's nor an output: a prompt, or what comes before one
 	said  bool // it was said by the model
 	at    time.Time
 	turn  string // that begins with it, "" if it is not known to be the first of one
-	older bool   // it was there before the oldest request: it may be what a compaction has made of others
+	older bool   // it was there before the oldest request: a compaction may have made it of other items
 }
 
-// maxAsked is how many bytes of the log are held at most.
+// maxAsked is how many bytes of the log are held in memory at most.
 const maxAsked = maxKeptText
 
-// epoch is the time of records that are only looked at.
+// epoch is the time given to records that are made only to be looked at.
 var epoch = time.Unix(0, 0)
 
-// logged are the items of the conversation that the session has lost and that its client's log still has: it holds whole
-// requests. The newest is laid over the items of the session. Those before the newest compaction may be all that the session
-// has; but where two disagree between which there was none, something was taken back, and only the newer one is right.
+// logged are the items of the conversation that the session has lost but its client's log still has: the log holds whole
+// requests. The newest request is compared with the session's items. If the session ends before the newest compaction, an older
+// one may be the last that fits. But if two requests disagree without a compaction between them, something was taken back, and
+// only the newer one is right.
 func (b *sources) logged(ctx context.Context) []check.Lost {
 	gaps := b.gaps
 	if b.open && !b.dead {
@@ -59,7 +60,7 @@ func (b *sources) logged(ctx context.Context) []check.Lost {
 	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(a.behind, b.behind) })
 	b.further = true
 	requests, answers := b.requests(ctx)
-	var newest []asked // that are behind a compaction of which the session knows nothing
+	var newest []asked // the requests after a compaction of which the session knows nothing
 	for said := answers; len(requests) > 0; said = nil {
 		end := 1
 		for end < len(requests) && requests[end].between == requests[0].between {
@@ -77,16 +78,16 @@ func (b *sources) logged(ctx context.Context) []check.Lost {
 	return nil
 }
 
-// compacted are the records of a compaction that a cut has taken out of the session's end, and of what followed: the oldest
-// of the newest requests held what it had left, and the newest one what came then. The prompt of that turn is part of what it
-// held, so that no record begins the turn.
+// compacted are the records of a compaction, and of what followed it, that were cut off from the session's end. The oldest of
+// the newest requests holds what the compaction left, and the newest one what came after it. The prompt of that turn is part of
+// what the compaction left, so no record begins the turn.
 func (b *sources) compacted(requests []asked, answers []told, gaps []gap) []check.Lost {
 	end, _ := time.Parse(time.RFC3339, string(b.stamp))
 	if len(requests) == 0 || len(gaps) == 0 || gaps[len(gaps)-1].behind != len(b.records) {
 		return nil
 	}
 	if oldest := requests[len(requests)-1]; oldest.row.At.Before(end) {
-		return nil // the session went on behind the compaction
+		return nil // the session went on after the compaction
 	}
 	first := date(requests)
 	newest := requests[0]
@@ -104,8 +105,8 @@ func raws(items []told) []json.RawMessage {
 	return list
 }
 
-// requests are those of the thread that the log still has, the newest first, and what the model answered to the newest.
-// There are none if one of them is in a form that is not known: it might be the one that counts.
+// requests are the thread's requests that the log still has, newest first, and what the model answered to the newest. There are
+// none if one is in an unknown form: it might be the one that matters.
 func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 	size, others, known, last := 0, 0, true, false
 	err := store.Sent(ctx, b.dir, b.name.ThreadID, func(row store.LogRow) bool {
@@ -136,7 +137,7 @@ func (b *sources) requests(ctx context.Context) (list []asked, answers []told) {
 	return list, answers
 }
 
-// answers are what the model said to a request, before the next one was sent; nil if that was the newest.
+// answers are what the model said to a request before the next one was sent; next is nil for the newest request.
 func (b *sources) answers(ctx context.Context, sent store.LogRow, next *store.LogRow) (list []told) {
 	size := 0
 	err := store.Got(ctx, b.dir, b.name.ThreadID, sent, func(row store.LogRow) bool {
@@ -155,7 +156,7 @@ func (b *sources) answers(ctx context.Context, sent store.LogRow, next *store.Lo
 	return list
 }
 
-// items are those of a request that are part of a session.
+// items are the items of a request that are part of a session's history.
 func (b *sources) items(raw []json.RawMessage, at time.Time) []told {
 	list := make([]told, 0, len(raw))
 	for _, item := range raw {
@@ -166,17 +167,17 @@ func (b *sources) items(raw []json.RawMessage, at time.Time) []told {
 	return list
 }
 
-// inHistory says whether a record holds an item that a request and a session both have: the client sends a word of its own
-// in the place of an output that it does not have.
+// inHistory says whether a record holds an item that both a request and a session have. In place of an output that it does not
+// have, the client sends a text of its own.
 func inHistory(rec *session.Record) bool { return rec.Model && !codex.IsFilledIn(rec) }
 
 func asks(rec *session.Record) bool {
 	return rec.Type == "response_item/message" && !rec.Answer
 }
 
-// earlier are the items that were lost in front of where another process went on with the damaged session: what that has sent lacks
-// them, but the requests before it have them. The newest of these is laid over what stands in front. What one and the same process
-// has sent and then sends no more was taken back.
+// earlier are items that were lost before the point where another process went on with the damaged session. That process's
+// requests lack them, but earlier requests hold them. The newest of these is compared with what comes before that point. What
+// one process has sent and then no longer sends was taken back.
 func (b *sources) earlier(ctx context.Context, requests []asked, have []sentItem, gaps []gap) (lost []check.Lost) {
 	tried := 0
 	for from := 1; from < len(requests) && tried < maxEarlier; from++ {
@@ -200,11 +201,11 @@ func (b *sources) earlier(ctx context.Context, requests []asked, have []sentItem
 	return lost
 }
 
-// maxEarlier is how many processes before the newest are asked.
+// maxEarlier is how many processes before the newest are looked at.
 const maxEarlier = 16
 
-// wentOn is how many records stand in front of where the process that sent next went on behind the one that sent last: those in front
-// of its turn or, if that does not tell, of the damaged place between the two.
+// wentOn is how many records come before the point where the process that sent next continued after the one that sent last:
+// those before its turn or, if that is not known, before the damaged place between the two.
 func (b *sources) wentOn(last, next asked, gaps []gap) (records int, ok bool) {
 	if at, ok := b.sent.begun[next.turn]; ok && next.turn != "" {
 		return at, true
@@ -217,8 +218,8 @@ func (b *sources) wentOn(last, next asked, gaps []gap) (records int, ok bool) {
 	return records, ok
 }
 
-// compared lays the newest of some requests over the session, or over its first records. They are those between two
-// compactions, the newest first.
+// compared compares the newest of some requests with the session, or with its first records. The requests are those between two
+// compactions, newest first.
 func (b *sources) compared(requests []asked, answers []told, have []sentItem, gaps []gap, records int) ([]check.Lost, bool) {
 	newest := requests[0]
 	date(requests)
@@ -251,8 +252,8 @@ func keysOf(items []told) []uint64 {
 	return keys
 }
 
-// holesIn says in front of which items, or of the end, something is damaged, and which gap that is; the first, if there are
-// more than one.
+// holesIn says in front of which items, or of the end, something is damaged, and which gap that is; the first if there are
+// several.
 func holesIn(have []sentItem, gaps []gap, records int) (keys []uint64, in []int, is []bool) {
 	in, is = make([]int, len(have)+1), make([]bool, len(have)+1)
 	next, last := 0, -1
@@ -271,8 +272,8 @@ func holesIn(have []sentItem, gaps []gap, records int) (keys []uint64, in []int,
 	return keys, in, is
 }
 
-// date notes when the items of the newest request were first sent, and which turns began with them: each older request that
-// it begins with tells that. It returns the oldest of those.
+// date sets when the items of the newest request were first sent, and which turns began with them: each older request that is a
+// beginning of it shows that. It returns the oldest such request.
 func date(requests []asked) (oldest asked) {
 	newest := requests[0].items
 	starts := []asked{requests[0]} // those requests, the newest first

@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// loggedCall is a call that the client's log tells of.
+// loggedCall is a call that the client's log shows.
 type loggedCall struct {
 	codex.LoggedCall
 	at   time.Time
@@ -21,8 +21,8 @@ type loggedCall struct {
 	row  int64
 }
 
-// loggedCalls are the calls that the session has lost and that the log tells of one by one, without their outputs: each in the one
-// gap that its time falls into, or in front of its output, which stands alone.
+// loggedCalls are calls that the session has lost and that the log shows one by one, without their outputs. Each goes into the
+// only gap into which its time falls, or in front of its output if that is in the session.
 func (b *sources) loggedCalls(ctx context.Context, had []check.Lost) (lost []check.Lost) {
 	if b.sent.unknown || len(b.gaps) == 0 && !b.sent.pairs {
 		return nil
@@ -41,7 +41,7 @@ func (b *sources) loggedCalls(ctx context.Context, had []check.Lost) (lost []che
 		if !ok || known[key] {
 			continue
 		}
-		if call.ID == "" && (behind < len(b.records) || b.sent.hasAsked(call.Input)) { // it may be the call that stands there
+		if call.ID == "" && (behind < len(b.records) || b.sent.hasAsked(call.Input)) { // it may be a call that is there
 			continue
 		}
 		id := cmp.Or(call.ID, fmt.Sprintf("call_hist_log_%d", call.row))
@@ -54,8 +54,8 @@ func (b *sources) loggedCalls(ctx context.Context, had []check.Lost) (lost []che
 	return lost
 }
 
-// sentCalls are the keys of the calls of the session, and of the records that were found for it. alone are the places of the outputs
-// without a call, by the key of the call.
+// sentCalls are the keys of the session's calls, and of those in the records that were found for it. alone are the places of
+// the outputs without a call, by the call's key.
 func (b *sources) sentCalls(had []check.Lost) (known map[uint64]bool, alone map[uint64]int) {
 	known, alone = map[uint64]bool{}, map[uint64]int{}
 	for _, item := range b.sent.items {
@@ -76,12 +76,12 @@ func (b *sources) sentCalls(had []check.Lost) (known map[uint64]bool, alone map[
 	return known, alone
 }
 
-// gapAt is the one gap behind the newest compaction into which a time falls.
+// gapAt is the only gap after the newest compaction into which a time falls.
 func (b *sources) gapAt(at time.Time) (behind int, ok bool) {
 	for _, g := range b.gaps {
 		if g.behind > b.sent.behind && !at.Before(g.from) && (g.to.IsZero() || at.Before(g.to)) {
 			if ok {
-				return 0, false // it may belong to either
+				return 0, false // it may belong to either gap
 			}
 			behind, ok = g.behind, true
 		}
@@ -89,7 +89,7 @@ func (b *sources) gapAt(at time.Time) (behind int, ok bool) {
 	return behind, ok
 }
 
-// callsInLog are the calls that the log tells of, in their order.
+// callsInLog are the calls that the log shows, in their order.
 func (b *sources) callsInLog(ctx context.Context) (calls []loggedCall) {
 	var done []loggedCall
 	kind, size := "", 0
@@ -118,11 +118,11 @@ func (b *sources) callsInLog(ctx context.Context) (calls []loggedCall) {
 	return calls
 }
 
-// startSlack is how much later than its row a call may seem to have begun: the time that it took is told in whole milliseconds.
+// startSlack is how much later than its row a call may seem to have begun, because its duration is given in whole milliseconds.
 const startSlack = 20 * time.Millisecond
 
-// named gives calls their ids, which stand in the rows that tell of their ends. Calls of one tool that had all begun when one of them
-// did get none: it can't be told which of the ids is whose.
+// named gives calls their ids, which are in the rows about their ends. If several calls of one tool were running when one of
+// them ended, none of them gets an id, because it can't be known whose it is.
 func named(calls, done []loggedCall) {
 	slices.SortStableFunc(done, func(a, b loggedCall) int { return a.at.Compare(b.at) })
 	waiting, unsure := map[[2]string][]int{}, map[int]bool{} // of each turn and tool: the calls that have no id yet

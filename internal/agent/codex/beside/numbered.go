@@ -14,21 +14,21 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// nearCalls are the calls of a paginated session that stand near damaged places, in the file or by an event that tells them: what the log
-// tells of there may be one of them. A long session has too many to keep all.
+// nearCalls are the calls of a paginated session near damaged places, from the file or from events: a call that the log shows
+// there may be one of them. A long session has too many calls to keep all.
 type nearCalls struct {
 	seed   maphash.Seed
 	newest [nearBy]uint64
 	count  int
 	known  map[uint64]bool
-	behind int // how many of those that follow a damaged place are still to come
-	place  int // the newest damaged place: so many readable records stand in front of it
+	behind int // how many calls after a damaged place are still to be kept
+	place  int // the newest damaged place: how many readable records come before it
 }
 
 // nearBy is how many calls count as near, on either side.
 const nearBy = 64
 
-// see notes a record. damaged is how many records stand in front of the newest damaged place, -1 if there is none.
+// see takes a record. damaged is how many records come before the newest damaged place, -1 if there is none.
 func (n *nearCalls) see(rec *session.Record, damaged int) {
 	if damaged >= 0 && damaged != n.place {
 		n.place = damaged
@@ -47,21 +47,21 @@ func (n *nearCalls) see(rec *session.Record, damaged int) {
 	}
 }
 
-// keep notes those in front of a damaged place.
+// keep keeps the calls in front of a damaged place.
 func (n *nearCalls) keep() {
 	for _, sum := range n.newest[:min(n.count, nearBy)] {
 		n.known[sum] = true
 	}
 }
 
-// tellsCall says whether a record is a call, or an event of which one can be made.
+// tellsCall says whether a record is a call, or an event from which one can be made.
 func tellsCall(rec *session.Record) bool {
 	return len(rec.CallID) > 0 && (rec.Kind == session.Call || rec.Kind == session.Evidence && !codex.Nested(rec))
 }
 
-// numberedCalls are the calls that a paginated session has lost and that the log tells of, in the damaged place that their time falls into.
-// Those of a turn that began before are not lost there: the clock was set back. Of had, which other sources tell, none is put back twice.
-// The log does not tell a server's tool from its name.
+// numberedCalls are the calls that a paginated session has lost and that the log shows, in the damaged place into which their
+// time falls. A call of a turn that began earlier is not lost there: the clock was set back. had are records from other
+// sources; none of these is restored twice. In the log, a server's tool looks like any other.
 func (b *sources) numberedCalls(ctx context.Context, had []check.Lost) (lost []check.Lost) {
 	near := &b.sent.near
 	near.keep()
@@ -85,7 +85,7 @@ func (b *sources) numberedCalls(ctx context.Context, had []check.Lost) (lost []c
 	return lost
 }
 
-// cutBefore notes that the session's end is lost if that is only told by records that are known from elsewhere.
+// cutBefore notes that the session's end is lost if only records from elsewhere show that.
 func (b *sources) cutBefore(told []check.Lost) {
 	n := len(b.gaps)
 	if n > 0 && b.gaps[n-1].behind == len(b.records) || b.last.State != session.GoodOrdinal {
@@ -97,7 +97,7 @@ func (b *sources) cutBefore(told []check.Lost) {
 	}
 }
 
-// gapBehind is the damaged place behind so many records, or the last one in front of that; nil if there is none.
+// gapBehind is the damaged place after so many records, or the last one before that; nil if there is none.
 func (b *sources) gapBehind(records int) *gap {
 	i, there := slices.BinarySearchFunc(b.gaps, records, func(g gap, at int) int { return cmp.Compare(g.behind, at) })
 	if there {
@@ -109,8 +109,9 @@ func (b *sources) gapBehind(records int) *gap {
 	return &b.gaps[i-1]
 }
 
-// numbered gives lost records of a paginated session, of which only the time is known, numbers that nothing has: between those of the
-// lost records whose numbers are known. Where there is no room, they stay lost, and what belongs to a turn that had begun elsewhere is none.
+// numbered gives free ordinals to lost records of a paginated session of which only the time is known: between those of the
+// lost records whose ordinals are known. If there is no room, they stay lost. Records of a turn that began elsewhere are left
+// out.
 func (b *sources) numbered(told, others []check.Lost) (out []check.Lost) {
 	told = slices.Clone(told)
 	slices.SortStableFunc(told, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
@@ -140,18 +141,18 @@ func (b *sources) numbered(told, others []check.Lost) (out []check.Lost) {
 	return s.out
 }
 
-// slots fills the room between numbers. The records come in the order of their places and times.
+// slots fills the free ordinals between two known ones. The records come in the order of their places and times.
 type slots struct {
 	told  []check.Lost
-	at    int // the first of told that does not come before the newest record
+	at    int // the first record with a known ordinal that does not come before the newest record
 	gap   *gap
-	prev  int64 // the numbers on both sides of the newest record
+	prev  int64 // the known ordinals on both sides of the newest record
 	next  int64
-	these []check.Lost // that come between them
+	these []check.Lost // the records that go between these
 	out   []check.Lost
 }
 
-// add puts a record into a damaged place, behind the record that begins its turn, if that is known by its number.
+// add adds a record at a damaged place, after the record that begins its turn if that one's ordinal is known.
 func (s *slots) add(g *gap, turn int64, l check.Lost) {
 	prev, next := g.last, g.next
 	if s.gap == g {
@@ -170,7 +171,7 @@ func (s *slots) add(g *gap, turn int64, l check.Lost) {
 		}
 		prev, next = one.Ordinal, g.next
 	}
-	if next <= prev { // the client went on under the same numbers
+	if next <= prev { // the client reused the ordinals
 		next = math.MaxInt64
 	}
 	if s.gap != g || s.prev != prev || s.next != next {
@@ -180,7 +181,7 @@ func (s *slots) add(g *gap, turn int64, l check.Lost) {
 	s.these = append(s.these, l)
 }
 
-// close numbers what has come between the same numbers.
+// close numbers the records that go between two known ordinals.
 func (s *slots) close() {
 	n := int64(len(s.these))
 	from := s.prev + 1

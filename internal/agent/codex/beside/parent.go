@@ -21,7 +21,7 @@ func forkedAt(header []byte, h session.Info) time.Time {
 	return t
 }
 
-// cut notes what is left of a cut record of a legacy fork.
+// cut keeps what is left of a cut record of a legacy fork.
 func (c *copies) cut(rec *session.Record) {
 	if c.timeless == nil {
 		return
@@ -37,8 +37,8 @@ func (c *copies) cut(rec *session.Record) {
 	}
 }
 
-// ofParent are the records that a legacy fork has lost of those with which it began, and in front of which record of the session what it
-// copied ends, -1 if that is not lost.
+// ofParent are the records that a legacy fork has lost of those it began with. end is the session's record in front of which
+// the copied part ends, -1 if that is not lost.
 func (c *copies) ofParent(ctx context.Context, h session.Info) (lost []check.Lost, end int) {
 	if c.timeless == nil {
 		return nil, -1

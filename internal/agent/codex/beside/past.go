@@ -16,8 +16,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// ownPast mends a fork whose lineage is broken: it gets the records of its ancestors that are sure to be its past, and
-// relies on no other file any more. Where some of them are gone, the model is told so.
+// ownPast mends a fork whose lineage is broken: the fork gets those records of its ancestors that are certain to be its past,
+// and relies on no other file any more. If some of them are gone, the model is told so.
 func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, find func(string) string) {
 	line := firstLine(ctx, src)
 	ordinal := gjson.GetBytes(line, "ordinal")
@@ -70,7 +70,7 @@ func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result
 	res.Summary.Header.BaseOrdinal = 0 // the copy's records are numbered from 0
 }
 
-// firstLine is a session's first line; nil if it can't be read, which lint has told.
+// firstLine is a session's first line; nil if it can't be read, which lint has reported.
 func firstLine(ctx context.Context, src *source.Source) []byte {
 	in, err := src.Reader(ctx)
 	if err != nil {

@@ -28,23 +28,23 @@ const (
 	maxPrompts     = 1 << 16
 )
 
-// prompts knows the prompts that a session holds, and which of those that were typed it lacks.
+// prompts knows which prompts a session holds, and which of the typed ones it lacks.
 type prompts struct {
 	seed  maphash.Seed
 	items map[uint64][]time.Time // when prompts were written as items, by their text
-	shown map[uint64][]time.Time // and as events
+	shown map[uint64][]time.Time // when prompts were shown by events, by their text
 	known map[uint64]bool        // all of them, by their text
 	count int
 
 	turn string         // the one in hand, if it has no prompt yet
-	bare map[string]gap // the turns in which the model answered no prompt, by their ids: where it began to
+	bare map[string]gap // by turn id: where the model began to answer although the turn has no prompt
 }
 
 func newPrompts() *prompts {
 	return &prompts{seed: maphash.MakeSeed(), items: map[uint64][]time.Time{}, shown: map[uint64][]time.Time{}, known: map[uint64]bool{}, bare: map[string]gap{}}
 }
 
-// follow notes the turns without a prompt. count readable records stand in front of the record.
+// follow notes turns without a prompt. count readable records come before the record.
 func (p *prompts) follow(rec *session.Record, count int) {
 	switch {
 	case rec.Kind == session.TurnStart && !rec.Torn:
@@ -64,7 +64,7 @@ func tellsUser(rec *session.Record) bool {
 	return tells&codex.TellsUser != 0
 }
 
-// See notes a prompt of the session's.
+// See takes a prompt of the session.
 func (p *prompts) See(rec *session.Record) {
 	if p.count >= maxPrompts || rec.Torn {
 		return
@@ -78,7 +78,7 @@ func (p *prompts) See(rec *session.Record) {
 	}
 }
 
-// seeLeft notes the prompts that a compaction has left, where its record comes back.
+// seeLeft takes the prompts that a compaction left, if its record is restored.
 func (p *prompts) seeLeft(rec *session.Record) {
 	for _, item := range gjson.GetBytes(rec.Raw, "payload.replacement_history").Array() {
 		if text := item.Get("content.0.text"); item.Get("role").Str == "user" && p.count < maxPrompts {
@@ -98,7 +98,8 @@ func (p *prompts) add(to map[uint64][]time.Time, quoted []byte, rec *session.Rec
 
 func (p *prompts) sum(text string) uint64 { return maphash.String(p.seed, strings.TrimSpace(text)) }
 
-// has says whether the session holds a prompt that was typed at a time, and takes it out of those that may be another one.
+// has says whether the session holds a prompt that was typed at a time. If so, that prompt is used up, and matches no other
+// typed one.
 func (p *prompts) has(text string, at time.Time) bool {
 	sum, found := p.sum(text), false
 	for _, of := range []map[uint64][]time.Time{p.items, p.shown} {
@@ -119,26 +120,27 @@ const promptSlack = 2 * time.Second
 // gap is a place where something is damaged, between two records.
 type gap struct {
 	behind   int       // so many records stand in front of it
-	from, to time.Time // of the record in front of it, and of the one behind it; zero at the end
-	turn     string    // that was going on
+	from, to time.Time // times of the records before and after it; zero at the end
+	turn     string    // id of the turn that was going on
 
-	numbered   bool  // the numbers of these records are known
-	last, next int64 // they are
+	numbered   bool  // the ordinals of these two records are known
+	last, next int64 // these ordinals
 }
 
-// typedPrompt is a prompt that somebody typed, as a file of the home tells it.
+// typedPrompt is a prompt that somebody typed, according to a file of the home.
 type typedPrompt struct {
 	at         time.Time
 	text, from string
 	turn       string // that it began, "" if the file does not say
 }
 
-// missing are the prompts that were typed in a thread and that the session lacks, each in the one gap that its time falls into.
+// missing are the prompts that were typed in a thread and that the session lacks, each in the only gap into which its time
+// falls.
 func (p *prompts) missing(ctx context.Context, c *copies, paginated bool) (lost []check.Lost) {
 	thread, gaps := c.name.ThreadID, c.gaps
 	all := readPrompts(filepath.Join(c.dir, home.PromptsFile), thread)
 	if len(all) == 0 {
-		all = c.loggedPrompts(ctx) // of a client without a terminal
+		all = c.loggedPrompts(ctx) // as for a client without a terminal
 	}
 	for _, typed := range all {
 		at, text := typed.at, typed.text
@@ -172,11 +174,11 @@ func (p *prompts) missing(ctx context.Context, c *copies, paginated bool) (lost 
 	return lost
 }
 
-// first is the first prompt of a session that lacks it, as the list of threads has it: in the first damaged place, if that
-// comes before the prompts that the session has, or in front of the first answer, if that comes before them.
+// first is the first prompt of a session that lacks it, as the list of threads has it. It goes into the first damaged place if
+// that comes before all prompts of the session, or else in front of the first answer if that does.
 func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.Lost {
 	if h.ForkedFrom != "" || h.BaseOrdinal > 0 || codex.OfSubagent(h) {
-		return nil // the first prompt is its parent's, or no user's
+		return nil // the first prompt is its parent's, or not a user's
 	}
 	at := gap{behind: c.answer, from: c.answered}
 	switch {
@@ -196,15 +198,15 @@ func (p *prompts) first(ctx context.Context, c *copies, h session.Info) []check.
 	}}
 }
 
-// answeredNone says whether the session begins with an answer to no prompt.
+// answeredNone says whether the session begins with an answer although there is no prompt before it.
 func (p *prompts) answeredNone(c *copies) bool {
 	return c.answer > 0 && (p.count == 0 || c.answer < c.prompt)
 }
 
-// holds says whether a prompt stands in the session, whether or not it was compared with one that was typed.
+// holds says whether a prompt is in the session, used up or not.
 func (p *prompts) holds(text string) bool { return p.known[p.sum(text)] }
 
-// readPrompts reads what was typed in a thread; nothing if the file is not there, or can't be read.
+// readPrompts reads what was typed in a thread; nothing if the file is missing or can't be read.
 func readPrompts(path, thread string) (typed []typedPrompt) {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > maxPromptsFile {
@@ -231,7 +233,7 @@ func readPrompts(path, thread string) (typed []typedPrompt) {
 	return typed
 }
 
-// loggedPrompts are the prompts of a thread that its client's log tells of; none if it can't be read.
+// loggedPrompts are the prompts of a thread that its client's log shows; none if it can't be read.
 func (c *copies) loggedPrompts(ctx context.Context) (typed []typedPrompt) {
 	size, thread := 0, c.name.ThreadID
 	err := store.Typed(ctx, c.dir, thread, func(row store.LogRow) bool {

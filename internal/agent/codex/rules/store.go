@@ -5,6 +5,7 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
+// The rules about what lies beside a session, which package beside reports: what each means is in texts/RULE.md.
 var (
 	ProjectionStale = texts.Rule(finding.Rule{Name: "projection-stale", Family: "store", Impact: finding.Shows, Fix: finding.Exact, Home: true})
 	DamagedDatabase = texts.Rule(finding.Rule{Name: "damaged-database", Family: "store", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
