@@ -27,7 +27,7 @@ var marks = [][]byte{
 	[]byte(`"session_meta"`), []byte(`"response_item"`), []byte(`"event_msg"`), []byte(`"turn_context"`), []byte(`"compacted"`),
 }
 
-// Claims takes a rollout by its name, by a record of the client's, or by the form that sessions had before 0.32.
+// Claims recognises a rollout by its name, by a record of the client's, or by the form that sessions had before 0.32.
 func (Agent) Claims(base string, head []byte) bool {
 	if _, ok := home.ParseName(base); ok {
 		return true
@@ -86,7 +86,7 @@ func (Agent) Reidentify(header []byte, old session.Info, thread string) []byte {
 	return Reidentify(header, old, thread)
 }
 
-// IsHeader says whether a line is read as a session_meta.
+// IsHeader says whether a line is a session_meta.
 func (Agent) IsHeader(line []byte) bool {
 	rec := session.Record{Raw: line, Spans: make([]jsonl.Span, fieldCount)}
 	shape.ScanOne(line, rec.Spans)
@@ -94,10 +94,10 @@ func (Agent) IsHeader(line []byte) bool {
 	return rec.Kind == session.Header
 }
 
-// Resume is `codex resume THREAD`; nil if the client takes no such id.
+// Resume is `codex resume THREAD`; nil if the client would not accept the id.
 func (Agent) Resume(thread string) []string { return onThread("resume", thread) }
 
-// Unarchive is `codex unarchive THREAD`; nil if the client takes no such id.
+// Unarchive is `codex unarchive THREAD`; nil if the client would not accept the id.
 func (Agent) Unarchive(thread string) (command []string, why string) {
 	return onThread("unarchive", thread), "it lies in the archive, from which clients from 0.145 on do not resume"
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// foreign are members of other agents' records, which a bare session's have not.
+// foreign are members of other agents' records, which the records of a bare session never have.
 var foreign = []string{"payload", "uuid", "parentUuid", "parentId", "sessionId"}
 
 func hasAny(line []byte, members []string) bool {
@@ -26,14 +26,14 @@ func BareHeader(line []byte) bool {
 		!gjson.GetBytes(line, "type").Exists() && !hasAny(line, foreign)
 }
 
-// BareItem says whether a line can be one of the naked items behind it, or a record of the client's state.
+// BareItem says whether a line can be one of the naked items after that line, or a record of the client's state.
 func BareItem(line []byte) bool {
 	known := itemKinds.find([]byte(gjson.GetBytes(line, "type").String())) != nil
 	return (known || gjson.GetBytes(line, "record_type").Exists()) && !hasAny(line, foreign)
 }
 
-// WrapBare writes a record of a session from before 0.32, which had no envelope, as today's client reads it:
-// nil for records of the client's state, which carry nothing.
+// WrapBare writes a record of a session from before 0.32, which had no envelope, in the form that today's client reads. It
+// returns nil for records of the client's state, which hold no history.
 func WrapBare(line []byte, timestamp string) []byte {
 	if gjson.GetBytes(line, "record_type").Exists() || !gjson.GetBytes(line, "type").Exists() {
 		return nil

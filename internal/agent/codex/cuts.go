@@ -14,8 +14,8 @@ func quote(s string) []byte { return jsonl.AppendQuote(nil, s) }
 
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
-// setOrdinal returns the line with its ordinal set to n. A line without one gets it behind the time stamp, where the
-// client writes it. Of two the last is set: the client reads that one.
+// setOrdinal returns the line with its ordinal set to n. If it has none, the ordinal is inserted after the time stamp, where
+// the client writes it. If it has two, the last is set, because that is the one the client reads.
 func setOrdinal(line []byte, n int64) []byte {
 	value := strconv.AppendInt(nil, n, 10)
 	if _, at := ordinalOf(line); at.End > at.Start {
@@ -29,7 +29,7 @@ func setOrdinal(line []byte, n int64) []byte {
 	return session.Splice(line, session.SetMember(line, "", "ordinal", value))
 }
 
-// ordinalOf is the ordinal that a line has for the decoder, and where it stands; an empty span if it has none.
+// ordinalOf is the ordinal of a line as the decoder reads it, and where it is; an empty span if there is none.
 func ordinalOf(line []byte) (session.Ordinal, jsonl.Span) {
 	var spans [fieldCount]jsonl.Span
 	shape.ScanOne(line, spans[:])
@@ -37,10 +37,10 @@ func ordinalOf(line []byte) (session.Ordinal, jsonl.Span) {
 	return readOrdinal(at.Of(line)), at
 }
 
-// BlankID is the cut that takes the id of the item at parent, and leaves as many spaces.
+// BlankID is the cut that replaces the id of the item at parent by as many spaces.
 func BlankID(line []byte, parent string) session.Cut { return session.BlankMember(line, parent, "id") }
 
-// WithoutID is a record whose item has no id any more.
+// WithoutID returns a record whose item has had its id removed.
 func WithoutID(record []byte) ([]byte, error) {
 	return session.Apply(record, []session.Cut{BlankID(record, "payload")})
 }

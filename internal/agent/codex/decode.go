@@ -11,7 +11,7 @@ import (
 // Decoder reads rollouts of every era: enveloped lines (0.32 and later), with or without ordinals.
 type Decoder struct{}
 
-// Shape is the fields that Decode wants.
+// Shape are the fields that Decode needs.
 func (Decoder) Shape() *jsonl.Shape { return shape }
 
 // Paths is the number of fields in Shape.
@@ -22,8 +22,8 @@ func (Decoder) Starts() [][]byte { return starts }
 
 var starts = [][]byte{[]byte(`{"timestamp"`), []byte(`{ "timestamp"`)}
 
-// Envelope says whether the object has a record's members: a type, a payload and a timestamp, in any order.
-// A bare record of 2025 (before 0.32) has none of them and is not meant here.
+// Envelope says whether the object has a record's members: a type, a payload and a timestamp, in any order. Bare records
+// (before 0.32) have none of these.
 func (Decoder) Envelope(rec *session.Record) bool {
 	return IsString(rec, FieldType) && len(Field(rec, FieldPayload)) > 0 && len(Field(rec, FieldTimestamp)) > 0
 }
@@ -102,11 +102,11 @@ type itemMeaning struct {
 	family session.Family
 	model  bool
 	answer bool
-	says   int // the field that says what other records repeat
+	says   int // the field that other records repeat
 }
 
-// itemKinds is what each payload type of a response_item means (source: the client's ResponseItem up to 0.169).
-// What is not listed the client reads as "other" and keeps out of the history.
+// itemKinds is what each payload type of a response_item means (source: the client's ResponseItem up to 0.169). The client
+// reads any other type as "other", and keeps it out of the history.
 var itemKinds = namesOf(map[string]itemMeaning{
 	"message":                 {"response_item/message", session.Message, session.NoFamily, true, false, FieldFirstText},
 	"agent_message":           {"response_item/agent_message", session.Message, session.NoFamily, true, false, nothingSaid},
@@ -155,7 +155,7 @@ func decodeItem(rec *session.Record) {
 			rec.Model = false
 		}
 	case session.Call, session.Output:
-		// Without a call_id, or run by the server, a call has no partner and an output needs none.
+		// A call without a call_id, or run by the server, has no separate output; such an output has no call.
 		if len(rec.CallID) == 0 || string(Text(rec, FieldExecution)) == "server" {
 			rec.Kind, rec.Family = session.Message, session.NoFamily
 		}
@@ -163,8 +163,8 @@ func decodeItem(rec *session.Record) {
 	}
 }
 
-// contextMarks open the messages with role user that the client itself wrote: they are no prompts.
-// (Source: the client's contextual user fragments; all but the first are closed by a mark of the same name.)
+// contextMarks are the beginnings of messages with role user that the client itself wrote: they are not prompts. (Source: the
+// client's contextual user fragments; all but the first end with a mark of the same name.)
 var contextMarks = [][]byte{
 	[]byte("# AGENTS.md instructions"), []byte("<environment_context>"), []byte("<skill>"), []byte("<user_shell_command>"),
 	[]byte("<turn_aborted>"), []byte("<subagent_notification>"), []byte("<recommended_plugins>"), []byte("<goal_context>"),

@@ -47,13 +47,13 @@ func NewOutput(tool Tool, timestamp string, output json.RawMessage) []byte {
 	}{kind, tool.CallID, output})
 }
 
-// StandIn writes the output of a call of which nothing is left. It tells the model what is known: that the outcome
-// is not, and how to find out.
+// StandIn writes a placeholder for the output of a call of which nothing is left. It tells the model that the outcome is not
+// known, and how to find out.
 func StandIn(tool Tool, timestamp string) []byte {
 	return NewOutput(tool, timestamp, quote(standInText(tool)))
 }
 
-// standInHead begins every stand-in, so that one can be told from a tool's own words.
+// standInHead is how every stand-in begins, so that it can be told from a tool's own words.
 const standInHead = "Outcome unknown: the session was cut before this call's output was recorded. "
 
 func standInText(tool Tool) string {
@@ -102,7 +102,7 @@ func OutputFrom(tool Tool, evidence []byte) ([]byte, error) {
 func commandText(tool Tool, ev gjson.Result) string {
 	text := ev.Get("aggregated_output").String()
 	if s := ev.Get("formatted_output").String(); s != "" && s != text {
-		return s // newer clients repeat the bare text there, without what stands in front of it
+		return s // newer clients repeat the bare text there, without the lines before it
 	}
 	if text == "" {
 		text = ev.Get("stdout").String() + ev.Get("stderr").String()

@@ -7,14 +7,14 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 )
 
-// hint is what an error means whose text has all of these words.
+// hint explains an error whose text has all of these words.
 type hint struct {
 	words   []string
 	meaning agent.Meaning
 }
 
-// hints are for the errors of clients and of the model's API. They go by the words of an error, because clients use one
-// code for different errors. The first hint that fits counts.
+// hints explain errors of clients and of the model's API. They go by the words of an error, because clients use one code for
+// different errors. The first match counts.
 var hints = []hint{
 	inUse("in-use", "another client is writing to this thread", "already has an active writer"),
 	corrupt("empty-file", "the session's file is empty", "rollout", "is empty"),

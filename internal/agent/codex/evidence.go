@@ -9,10 +9,10 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Tells is what a record of kind session.Evidence tells a second time.
+// Tells says what a record of kind session.Evidence repeats.
 type Tells uint8
 
-// What events tell.
+// What events repeat, as bits.
 const (
 	TellsOutput  Tells = 1 << iota // a call's output
 	TellsCall                      // a call's tool and arguments
@@ -21,14 +21,13 @@ const (
 	TellsThought                   // the summary of a thought
 )
 
-// Tokens is what a count of tokens says: the sum of the session so far, and what the newest answer took of it; 0 for what it
-// does not say.
+// Tokens reads a count of tokens: the sum of the session so far, and what the newest answer took of it; 0 if it does not say.
 func Tokens(count *session.Record) (total, took int64) {
 	info := gjson.GetBytes(count.Raw, "payload.info")
 	return info.Get("total_token_usage.total_tokens").Int(), info.Get("last_token_usage.total_tokens").Int()
 }
 
-// Evidence says what the record tells, and in which words its source is named in a report.
+// Evidence says what a record repeats, and how a report names it as a source.
 func Evidence(rec *session.Record) (Tells, string) {
 	if rec.Kind != session.Evidence {
 		return 0, ""
@@ -71,7 +70,7 @@ func itemTells(rec *session.Record) (Tells, string) {
 	return tells, item.name
 }
 
-// toldItem is what a kind of item tells that an event shows whole.
+// toldItem is what an event that shows an item of some kind repeats.
 type toldItem struct {
 	name  string
 	tells Tells
@@ -99,7 +98,7 @@ var toldItems = namesOf(map[string]toldItem{
 	"Reasoning":          {"item_completed Reasoning", TellsThought, nothingElse},
 })
 
-// finished is TellsOutput for an item that has one, unless it is still being worked on.
+// finished is TellsOutput if the item has an output and is complete.
 func finished(rec *session.Record, output bool) Tells {
 	if !output {
 		return 0
@@ -118,8 +117,8 @@ func withChanges(rec *session.Record, path string) Tells {
 	return 0
 }
 
-// Proof returns the text a tool's output must end with if the event tells the truth about it, as it stands between its
-// quotes, and its sum; empty if it tells none. The client writes both with the same escapes.
+// Proof returns the text with which a tool's output must end if the event is right about it, as it is between its quotes, and
+// its hash; an empty text if the event has none. The client writes both with the same escapes.
 func Proof(rec *session.Record) (text []byte, sum uint64) {
 	field := proofField(rec)
 	return Literal(rec, field), SumOf(rec, field)
@@ -132,7 +131,7 @@ func proofField(rec *session.Record) int {
 	return FieldAggregated
 }
 
-// toldField is the field in which an event says what another record says, too.
+// toldField is the field of an event that another record repeats.
 func toldField(rec *session.Record) int {
 	if shown := ShownField(rec); IsString(rec, shown) {
 		return shown
@@ -140,7 +139,7 @@ func toldField(rec *session.Record) int {
 	return proofField(rec)
 }
 
-// nameIn is the name in a record. Of the client's own tools, which most calls are of, no string is made for each call.
+// nameIn is the name in a record. For the client's own tools, which most calls are of, no string is allocated.
 func nameIn(rec *session.Record) string {
 	if own := ownTools.of(rec, FieldName); own != nil {
 		return *own
@@ -188,14 +187,14 @@ func Note(rec []byte) []byte {
 		[]part{{Type: "input_text", Text: "[hist: the tool call that this output answered was lost from the session]\n" + text}})
 }
 
-// ByUser says whether an event tells of a command that the user ran: the model never called for it.
+// ByUser says whether an event is about a command that the user ran, without a call of the model's.
 func ByUser(rec *session.Record) bool {
 	p := gjson.GetBytes(rec.Raw, "payload")
 	source := cmp.Or(p.Get("item.source").String(), p.Get("source").String())
 	return source == "user_shell" || source == "userShell"
 }
 
-// OutputTypeOf is the payload type of the output of a call that an event tells: of a patch, that of a custom tool.
+// OutputTypeOf is the payload type of the output of a call that an event repeats: for a patch, that of a custom tool.
 func OutputTypeOf(rec *session.Record) string {
 	if rec.Type == "event_msg/patch_apply_end" || string(Text(rec, FieldItemType)) == "FileChange" {
 		return "custom_tool_call_output"
@@ -211,8 +210,8 @@ func CallType(outputType string) string {
 	return "function_call"
 }
 
-// TellsCompaction says whether a record shows, as if the model had said it, that the client has compacted the history:
-// 0.63 writes such an event behind the compaction, and no item for it (measured; 0.95 writes none).
+// TellsCompaction says whether a record shows, as if the model had said it, that the client has compacted the history: 0.63
+// writes such an event after the compaction, without an item (measured; 0.95 writes none).
 func TellsCompaction(rec *session.Record) bool {
 	return rec.Type == "event_msg/agent_message" && string(ShownText(rec)) == `"Compact task completed"`
 }

@@ -16,7 +16,7 @@ var classes = map[string]session.Class{
 	"unauthorized": session.Auth, "bad_request": session.BadRequest, "cyber_policy": session.BadRequest,
 }
 
-// phrases tell the class of an error that has no name, or "other". The first that is found counts.
+// phrases show the class of an error that has no name, or whose name is "other". The first that is found counts.
 var phrases = []struct {
 	words string
 	class session.Class
@@ -32,7 +32,7 @@ var phrases = []struct {
 	{"invalid_request_error", session.BadRequest},
 }
 
-// Classify tells the class of an error by the client's name for it and by its words; each may be empty.
+// Classify returns the class of an error, by the client's name for it and by its words; each may be empty.
 func Classify(name, message string) session.Class {
 	if c, ok := classes[name]; ok {
 		return c
@@ -46,7 +46,7 @@ func Classify(name, message string) session.Class {
 	return session.Unknown
 }
 
-// ErrorMessage is what the client says of the error that ended a turn, "" if it names none.
+// ErrorMessage is the client's message about the error that ended a turn, "" if there is none.
 func ErrorMessage(rec *session.Record) string {
 	return gjson.GetBytes(Field(rec, FieldError), "message").String()
 }

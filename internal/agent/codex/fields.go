@@ -102,7 +102,7 @@ func Field(rec *session.Record, field int) []byte {
 	return rec.Spans[field].Of(rec.Raw)
 }
 
-// Text returns the bytes of a string field without its quotes and unescaped, nil if it is absent or no string.
+// Text returns the bytes of a string field without its quotes and unescaped; nil if it is absent or not a string.
 func Text(rec *session.Record, field int) []byte {
 	body := Literal(rec, field)
 	if !jsonl.HasEscape(body) {
@@ -112,7 +112,7 @@ func Text(rec *session.Record, field int) []byte {
 	return text
 }
 
-// Literal returns what stands between the quotes of a string field, escapes as they are, nil if it is absent or no string.
+// Literal returns what is between the quotes of a string field, escapes included; nil if it is absent or not a string.
 func Literal(rec *session.Record, field int) []byte {
 	if raw := Field(rec, field); len(raw) > 1 && raw[0] == '"' {
 		return raw[1 : len(raw)-1]
@@ -120,17 +120,17 @@ func Literal(rec *session.Record, field int) []byte {
 	return nil
 }
 
-// IsString says whether a field is there and a string.
+// IsString says whether a field is present and a string.
 func IsString(rec *session.Record, field int) bool {
 	raw := Field(rec, field)
 	return len(raw) > 0 && raw[0] == '"'
 }
 
-// FirstText returns the first text of a message's content as it stands in the file, quotes included, nil if there is
-// none: a part of the record, which may be very long.
+// FirstText returns the first text of a message's content as it is in the file, quotes included; nil if there is none. It is a
+// part of the record, and may be very long.
 func FirstText(rec *session.Record) []byte { return quoted(rec, FieldFirstText) }
 
-// quoted returns a string field as it stands in the file, nil if it is absent or no string.
+// quoted returns a string field as it is in the file, quotes included; nil if it is absent or not a string.
 func quoted(rec *session.Record, field int) []byte {
 	if !IsString(rec, field) {
 		return nil
@@ -138,10 +138,10 @@ func quoted(rec *session.Record, field int) []byte {
 	return Field(rec, field)
 }
 
-// ShownText returns the text of the message that an event shows, as it stands in the file, nil if there is none.
+// ShownText returns the text of the message that an event shows, as it is in the file; nil if there is none.
 func ShownText(rec *session.Record) []byte { return quoted(rec, ShownField(rec)) }
 
-// ShownField is the field of the message that an event shows.
+// ShownField is the field that holds the message which an event shows.
 func ShownField(rec *session.Record) int {
 	if rec.Type == "event_msg/item_completed" {
 		return FieldItemText

@@ -15,7 +15,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// ReadHeader reads a session_meta line, as far as its members have the right types.
+// ReadHeader reads a session_meta line. Members of the wrong type are left out.
 func ReadHeader(line []byte) session.Info {
 	p := gjson.GetBytes(line, "payload")
 	text := func(key string) string {
@@ -41,7 +41,7 @@ func ReadHeader(line []byte) session.Info {
 	return h
 }
 
-// Known is what the rest of a session tells about its header's members, for filling those that are missing.
+// Known is what the rest of a session shows of its header's members, for filling in those that are missing.
 type Known struct {
 	ID        string
 	Timestamp string // of the first record
@@ -49,17 +49,17 @@ type Known struct {
 	Version   string
 	Provider  string
 	Paginated bool
-	// Originator and Source are "" where nothing tells them. Source may be an object's JSON.
+	// Originator and Source are "" if nothing shows them. Source may be an object's JSON.
 	Originator, Source string
-	// Base is where a fork parted from its parent; nil if it is none, or that is not known.
+	// Base is where a fork was taken from its parent; nil if it is not a fork, or that is not known.
 	Base *Base
 }
 
-// FirstTurn is up to which number the first turn of a thread may begin. That of a fork, which goes on with its parent's numbers,
-// begins at 3 or more: its header and its settings come before it.
+// FirstTurn is the highest ordinal with which the first turn of a thread may begin. A fork, which goes on with its parent's
+// ordinals, begins at 3 or more, after its header and its settings.
 const FirstTurn = 2
 
-// FirstPrompt is the lowest number that a thread's first prompt has (measured with 0.145.0 to 0.169.0).
+// FirstPrompt is the lowest ordinal that a thread's first prompt has (measured with 0.145.0 to 0.169.0).
 const FirstPrompt = 6
 
 // Base is a header's history_base.
@@ -69,7 +69,7 @@ type Base struct {
 	Offset  int64  `json:"end_byte_offset"`
 }
 
-// defaults for members that nothing else tells.
+// Defaults for members that nothing else shows.
 const (
 	unknownVersion = "0.0.0"
 	originator     = "codex_cli_rs"
@@ -84,8 +84,8 @@ type HeaderFault struct {
 
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// HeaderFaults lists what the client's typed reader refuses in a session_meta (members required since 0.32:
-// id, timestamp, cwd, originator, cli_version; source: the client's SessionMeta up to 0.169).
+// HeaderFaults lists what the client's typed reader refuses in a session_meta. (Members required since 0.32: id, timestamp,
+// cwd, originator, cli_version; source: the client's SessionMeta up to 0.169.)
 func HeaderFaults(line []byte, known Known) []HeaderFault {
 	p := gjson.GetBytes(line, "payload")
 	var faults []HeaderFault
@@ -212,8 +212,8 @@ func record(timestamp string, ordinal *int64, kind string, payload any) []byte {
 	return plainSeparators([]byte(strings.TrimSuffix(b.String(), "\n")))
 }
 
-// plainSeparators writes the two line separators of Unicode as the client does, which Go's encoder escapes: a text that
-// stands in the file twice is known by its bytes.
+// plainSeparators writes Unicode's two line separators as the client does, without the escapes of Go's encoder: a text that is
+// in the file twice is recognised by its bytes.
 func plainSeparators(line []byte) []byte {
 	out := line[:0]
 	for {
@@ -236,8 +236,8 @@ func Stamp(rec *session.Record) string { return string(Text(rec, FieldTimestamp)
 
 var cwdTag = regexp.MustCompile(`<cwd>([^<]+)</cwd>`)
 
-// EnvironmentCWD returns the working directory that the client told the model in an environment message, "" if the
-// line is none.
+// EnvironmentCWD returns the working directory that the client named to the model in an environment message, "" if the line is
+// not one.
 func EnvironmentCWD(line []byte) string {
 	if m := cwdTag.FindSubmatch(line); m != nil {
 		return gjson.Parse(`"` + string(m[1]) + `"`).String()
@@ -245,7 +245,7 @@ func EnvironmentCWD(line []byte) string {
 	return ""
 }
 
-// Reidentify makes a header that of a new thread which was forked from the old one: the copy resumes beside it.
+// Reidentify turns a header into that of a new thread, forked from the old one, so that the copy resumes beside the original.
 func Reidentify(line []byte, old session.Info, id string) []byte {
 	cuts := []session.Cut{session.SetMember(line, "payload", "id", quote(id))}
 	if old.ID != "" {
@@ -261,7 +261,7 @@ func Reidentify(line []byte, old session.Info, id string) []byte {
 	return out
 }
 
-// OfSubagent says whether a session is one that another one began: what it is to do need not stand in it as a prompt.
+// OfSubagent says whether another session's agent began a session: then its task need not be in it as a prompt.
 func OfSubagent(h session.Info) bool {
 	return h.SubagentStart > 0 || strings.Contains(h.Source, "subagent")
 }

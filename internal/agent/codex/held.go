@@ -9,13 +9,13 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Held reads the items that a compaction holds as if each were a record of its own.
+// Held reads the items that a compaction holds, as if each were a record of its own.
 type Held struct {
 	scanner *jsonl.Scanner
 	spans   []jsonl.Span
 }
 
-// heldShape finds the fields of an item where no envelope is around it.
+// heldShape finds the fields of an item that has no envelope around it.
 var heldShape = mustCompile(withoutEnvelope(paths))
 
 const inPayload = "payload."
@@ -37,8 +37,8 @@ func NewHeld() *Held {
 	return &Held{scanner: jsonl.NewScanner(heldShape), spans: make([]jsonl.Span, fieldCount)}
 }
 
-// Each calls do with every item of a compaction's replacement history, and with the item's offset in compaction.Raw.
-// What is no object is Unreadable. The item is valid until do returns.
+// Each calls do with every item of a compaction's replacement history, and with the item's offset in compaction.Raw. Anything
+// that is not an object is Unreadable. The item is valid until do returns.
 func (h *Held) Each(compaction *session.Record, do func(item *session.Record, at int)) {
 	start := compaction.Spans[FieldReplacement].Start
 	raw := Field(compaction, FieldReplacement)

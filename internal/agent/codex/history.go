@@ -8,15 +8,15 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// History follows what the model will be sent: the items since the newest compaction that still stands, less the
-// turns that were rolled back. It keeps a few numbers a turn, no items.
+// History follows what the model will be sent: the items since the newest compaction that still counts, without the turns that
+// were rolled back. It keeps a few numbers per turn, and no items.
 type History struct {
 	live tally // what would be sent if the session ended here
 
 	turns       []turnMark // the newest
-	dropped     int        // how many older ones are not kept
+	dropped     int        // how many older turns are not kept
 	compactions []compactionMark
-	gone        []interval // rolled back; apart from each other, in the order of the file
+	gone        []interval // rolled-back parts, separate from each other, in the order of the file
 }
 
 // NewHistory begins a session's history.
@@ -28,14 +28,15 @@ func (h *History) End() {}
 // Items is how many items are sent: those that the client reads from the file as it is, and all once it is mended.
 func (h *History) Items() (seen, mended int64) { return h.live.seen, h.live.mended }
 
-// SetSeen says that the client reads that many items at this point.
+// SetSeen sets how many items the client reads at this point.
 func (h *History) SetSeen(n int64) { h.live.seen = n }
 
-// tally counts model items: those in the file once it is mended, and those the client reads from it as it is.
+// tally counts items of the model's history: those in the file once it is mended, and those that the client reads from it as it
+// is.
 type tally struct{ mended, seen int64 }
 
-// keptMarks is how many turns, at least, are kept for a rollback. One that goes back further is taken to go back to the
-// oldest that is kept.
+// keptMarks is how many turns, at least, are kept for a rollback. One that goes back further is taken to end at the oldest turn
+// that is kept.
 const keptMarks = 1 << 15
 
 type turnMark struct {
@@ -72,7 +73,7 @@ func (h *History) Add(rec *session.Record, seen bool) {
 	}
 }
 
-// compact replaces all history by what the compaction holds; before 0.59 it holds a summary only, and the client
+// compact replaces all history by what the compaction holds. Before 0.59 a compaction holds only a summary, and the client
 // keeps the user's prompts beside it.
 func (h *History) compact(rec *session.Record, seen bool) {
 	n := int64(h.dropped+len(h.turns)) + 1
@@ -103,7 +104,7 @@ func (h *History) rollBack(at session.Pos, n int) {
 	}
 }
 
-// ForgetSeen is what a stray header does to a paginated session: the client reads nothing above it.
+// ForgetSeen applies what a stray header does to a paginated session: the client reads nothing in front of it.
 func (h *History) ForgetSeen() {
 	h.live.seen = 0
 	for i := range h.turns {
@@ -111,7 +112,7 @@ func (h *History) ForgetSeen() {
 	}
 }
 
-// Base is the place of the newest compaction that still stands, zero if there is none.
+// Base is the place of the newest compaction that still counts, zero if there is none.
 func (h *History) Base() session.Pos {
 	if k := len(h.compactions); k > 0 {
 		return h.compactions[k-1].at
@@ -119,7 +120,7 @@ func (h *History) Base() session.Pos {
 	return session.Pos{}
 }
 
-// Counts says whether what stands at a place is still part of what the model is sent.
+// Counts says whether what is at a place is still part of what the model is sent.
 func (h *History) Counts(at session.Pos) bool {
 	return !at.Less(h.Base()) && !h.RolledBack(at)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// ShowsSearch names an event that shows a search of the provider's, "" if it is none. The item stands right behind it
-// (measured with 0.137.0 to 0.169.0: 54 searches without an exception).
+// ShowsSearch is the report's name for an event that shows one of the provider's searches, "" if it is not one. The item
+// follows directly (measured with 0.137.0 to 0.169.0: 54 searches without an exception).
 func ShowsSearch(rec *session.Record) string {
 	switch {
 	case rec.Type == "event_msg/item_completed" && string(Text(rec, FieldItemType)) == "WebSearch":
@@ -30,7 +30,7 @@ func SearchID(event []byte) string {
 	return cmp.Or(ev.Get("item.id").String(), ev.Get("call_id").String())
 }
 
-// Searched is what was searched, as an event or an item tells it: the same text for both.
+// Searched is what was searched, according to an event or an item: the same text for both.
 func Searched(raw []byte) string {
 	p := gjson.GetBytes(raw, "payload")
 	if item := p.Get("item"); item.Exists() {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// What the log says of a prompt, in the form in which Rust shows a value for debugging: the id is that of the turn that
-// begins with it. The text stands in a list of parts (0.120 to 0.145: items; from 0.148 on: content).
+// What the log says of a prompt, in the form in which Rust shows a value for debugging: the id is that of the turn that begins
+// with the prompt, and the text is in a list of parts (0.120 to 0.145: items; from 0.148 on: content).
 const (
 	logSubmitted = "}: Submission sub=Submission { id: \""
 	logText      = ": [Text { text: \""
 	logTextEnd   = "\", text_elements: [] }]"
 )
 
-// PromptFromLog reads a prompt that was typed in a thread, and the turn that began with it, out of a row of the client's log;
-// false if the row tells of something else, or of a prompt that is more than one text.
+// PromptFromLog reads a prompt that was typed in a thread, and the turn that began with it, from a row of the client's log; ok
+// is false if the row is about something else, or about a prompt of several parts.
 func PromptFromLog(thread, row string) (turn, text string, ok bool) {
 	rest, ok := strings.CutPrefix(row, logThread+thread+logSubmitted)
 	if !ok {
@@ -30,11 +30,11 @@ func PromptFromLog(thread, row string) (turn, text string, ok bool) {
 	return turn, text, ok && strings.HasPrefix(rest, logTextEnd)
 }
 
-// debugEscapes are the characters behind a backslash that stand for one other each.
+// debugEscapes are the characters that follow a backslash in Rust's debug form, and what each stands for.
 var debugEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', '0': 0, '\\': '\\', '"': '"', '\'': '\''}
 
 // unquoteDebug reads a text up to its closing quote, with which rest begins. Quotes and unprintable characters in it are
-// escaped as Rust does that.
+// escaped in Rust's debug form.
 func unquoteDebug(s string) (text, rest string, ok bool) {
 	var out strings.Builder
 	for {

@@ -6,16 +6,16 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Rules tell by hashes whether two records say the same. Those of what may be long are taken when the record is decoded:
-// once, whatever it is compared with, and in a long session on several processors.
+// Rules compare records by hashes. Those of texts that may be long are computed when the record is decoded: only once, however
+// often they are compared, and in a long session on several processors.
 
-// seed makes the hashes of each run of the program others, so that nobody can plan two texts with the same.
+// seed makes the hashes differ in each run of the program, so that nobody can construct two texts with the same hash.
 var seed = maphash.MakeSeed()
 
-// Sum stands for bytes where they are compared with others.
+// Sum is a hash of bytes, for comparing them with others.
 func Sum(b []byte) uint64 { return maphash.Bytes(seed, b) }
 
-// join makes the sum of a whole from those of its parts.
+// join combines the hashes of parts into that of the whole.
 func join(parts ...uint64) (sum uint64) {
 	for _, p := range parts {
 		sum = sum*0x9e3779b97f4a7c15 + p
@@ -23,15 +23,15 @@ func join(parts ...uint64) (sum uint64) {
 	return sum
 }
 
-// nothingSaid is a field that is never compared: Said of a record in which none is summed ahead.
+// nothingSaid is the Said of a record none of whose fields is hashed ahead: a field that is never compared.
 const nothingSaid = FieldTimestamp
 
-// say notes the field in which a record says what other records repeat.
+// say notes the field of a record that other records repeat.
 func say(rec *session.Record, field int) {
 	rec.SaidSum, rec.Said = SumOf(rec, field), field
 }
 
-// SumOf stands for what a field says. Two texts have the same if the same stands between their quotes.
+// SumOf is a hash of the text in a field. It is the same for two texts that are the same between their quotes.
 func SumOf(rec *session.Record, field int) uint64 {
 	switch {
 	case rec.Said == field:
@@ -42,7 +42,7 @@ func SumOf(rec *session.Record, field int) uint64 {
 	return ^Sum(Field(rec, field))
 }
 
-// PayloadSum stands for a record's payload.
+// PayloadSum is a hash of a record's payload.
 func PayloadSum(rec *session.Record) uint64 {
 	if rec.Sum != 0 {
 		return rec.Sum
@@ -56,7 +56,7 @@ func PayloadSum(rec *session.Record) uint64 {
 	return rec.Sum
 }
 
-// RecordSum stands for all bytes of a record.
+// RecordSum is a hash of all bytes of a record.
 func RecordSum(rec *session.Record) uint64 {
 	payload := rec.Spans[FieldPayload]
 	return join(Sum(rec.Raw[:payload.Start]), PayloadSum(rec), Sum(rec.Raw[payload.End:]))

@@ -10,12 +10,12 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// thoughtHead begins the message that keeps the summary of a lost thought. What was thought is encrypted, and can't be
-// had back: no reasoning item is made of a summary, for the API takes none without its encrypted content.
+// thoughtHead is the beginning of the message that keeps the summary of a lost thought. The thought itself was encrypted, and
+// can't be restored: no reasoning item is made of a summary, because the API accepts none without its encrypted content.
 const thoughtHead = "[hist: your reasoning at this point was lost from the session; this is the summary of it that was shown]\n"
 
-// ThoughtFrom writes a message to the model that keeps what events show of a thought: an item_completed of reasoning, or
-// one or several agent_reasoning.
+// ThoughtFrom writes a message to the model that keeps what events show of a thought: one item_completed of reasoning, or one
+// or several agent_reasoning.
 func ThoughtFrom(events [][]byte) ([]byte, error) {
 	var shown []string
 	for _, e := range events {

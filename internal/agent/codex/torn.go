@@ -41,8 +41,8 @@ func (Decoder) Complete(rec *session.Record) bool {
 	return false
 }
 
-// completeItem says whether an event that was cut behind its item's content still tells it: such events are the longest
-// records, and may be the only copy.
+// completeItem says whether an event that was cut off after its item's content still shows that content: such events are the
+// longest records, and may be the only copy.
 func completeItem(rec *session.Record) bool {
 	if !IsString(rec, FieldTurnID) || !IsString(rec, FieldItemID) {
 		return false
@@ -60,7 +60,7 @@ func completeItem(rec *session.Record) bool {
 	return false
 }
 
-// wholeParts says whether every part of an output that is a list has its content, and not only its type.
+// wholeParts says whether every part of an output that is a list has its content, not only its type.
 func wholeParts(output []byte) bool {
 	if output[0] != '[' {
 		return true
@@ -80,7 +80,7 @@ func wholeParts(output []byte) bool {
 	return whole
 }
 
-// textKey stands before the words of a part of a content.
+// textKey comes before the words of a part of a content.
 var textKey = []byte(`"text":`)
 
 // TextCut says whether offset at lies in an output's text or in a message's content.
@@ -128,19 +128,19 @@ func (Decoder) TextCut(rec *session.Record, at int) bool {
 	return true
 }
 
-// inStdout says whether a place lies in what a command wrote: the client puts it in front of the same text with what the
-// command complained of.
+// inStdout says whether an offset is in a command's standard output: the client writes that before the same text together with
+// standard error.
 func inStdout(rec *session.Record, at int) bool {
 	out := gjson.GetBytes(rec.Raw, "payload.item.stdout")
 	return out.Type == gjson.String && out.Index < at && at < out.Index+len(out.Raw)
 }
 
-// Shorten closes a compaction that was cut behind its message, without the history that it holds: the client then keeps
-// the prompts before it and sends the message behind them, as it does with those from before 0.59 (measured with 0.79.0 to
-// 0.169.0). What a remote compaction holds is nowhere else: it has no message, and is no compaction without its history.
+// Shorten closes a compaction that was cut off after its message, without the history that it holds: the client then keeps the
+// prompts before it and sends the message after them, as it does for compactions from before 0.59 (measured with 0.79.0 to
+// 0.169.0). A remote compaction can't be closed: it has no message, and its history is nowhere else.
 //
-// What clients from 0.160 on write behind an item's payload of where it came from may be missing, but not be a part: then
-// they drop the whole record (measured with 0.160.0). It goes.
+// Clients from 0.160 on write, after an item's payload, where it came from. That may be missing, but if only a part of it is
+// there, they drop the whole record (measured with 0.160.0); so it is removed.
 func (Decoder) Shorten(raw []byte, last bool) []byte {
 	if at := bytes.LastIndex(raw, retainedKey); at >= 0 {
 		return append(bytes.Clone(raw[:at]), '}')

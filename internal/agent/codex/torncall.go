@@ -21,10 +21,10 @@ type TornCall struct {
 	Input     string // arguments or input, as far as they go
 }
 
-// cutArguments ends the arguments of a call that were cut: they stay JSON, and say so.
+// cutArguments is appended to the arguments of a call that was cut off, so that they stay JSON and say what happened.
 const cutArguments = "[hist: the session file was cut here; the rest of the arguments is lost]"
 
-// ReadTornCall reads the start of a call's line. ok is false if it is none, or if its name can't be read.
+// ReadTornCall reads the start of a call's line; ok is false if it is not one, or if its name can't be read.
 func ReadTornCall(line []byte) (c TornCall, ok bool) {
 	for _, kind := range []string{"function_call", "custom_tool_call"} {
 		if i := bytes.Index(line, []byte(`"type":"`+kind+`"`)); i >= 0 {
@@ -47,7 +47,7 @@ func ReadTornCall(line []byte) (c TornCall, ok bool) {
 	return c, false
 }
 
-// member finds the text of a member in a cut line; whole is false if it was cut itself.
+// member finds the text of a member in a line that was cut off; whole is false if the text itself was.
 func member(line []byte, key string) (text string, whole bool) {
 	i := bytes.Index(line, []byte(`"`+key+`":"`))
 	if i < 0 {
@@ -75,10 +75,10 @@ func member(line []byte, key string) (text string, whole bool) {
 	return "", false
 }
 
-// Tool is what the call asks for.
+// Tool is the tool that the call asks for.
 func (c TornCall) Tool() Tool { return Tool{Type: c.Type, Name: c.Name, CallID: c.CallID} }
 
-// Line writes the call again with what is left of its input, under the id of the output that answers it.
+// Line writes the call anew with what is left of its input, under the id of the output that answers it.
 func (c TornCall) Line(callID string) []byte {
 	if c.Type == "custom_tool_call" {
 		return newCustomCall(c.Timestamp, callID, c.Name, c.Input+"\n"+cutArguments)

@@ -11,7 +11,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// want is what the client's typed reader asks of a member.
+// want is what the client's typed reader requires of a member.
 type want uint8
 
 const (
@@ -37,9 +37,9 @@ type typedMember struct {
 
 const notAField = -1
 
-// typedItems is what the client wants of each kind of item. Measured with 0.145.0 and 0.169.0, which read alike: a record
-// that lacks what is not optional, or has another type there, is skipped without a word. The most frequent kinds stand
-// first; of what they may have besides, only what is at hand is looked at.
+// typedItems is what the client requires of each kind of item. Measured with 0.145.0 and 0.169.0, which agree: a record that
+// lacks a required member, or has one of another type, is skipped silently. The most frequent kinds come first; of their
+// optional members, only those that are decoded anyway are checked.
 var typedItems = []struct {
 	kind    string
 	members []typedMember
@@ -61,7 +61,7 @@ var typedItems = []struct {
 	{"context_compaction", []typedMember{{"encrypted_content", FieldEncrypted, aText, true}}},
 }
 
-// ItemKind is the kind of an item, whether the client knows it or not.
+// ItemKind is the kind of an item, known to the client or not.
 func ItemKind(rec *session.Record) string {
 	const envelope = "response_item/"
 	if len(rec.Type) > len(envelope) && rec.Type[:len(envelope)] == envelope {
@@ -84,7 +84,7 @@ func Misfit(rec *session.Record) string {
 	return ""
 }
 
-// textOrNone says whether a member that may be missing is a text where it is there.
+// textOrNone says whether an optional member is absent, null or a text.
 func textOrNone(raw []byte) bool { return len(raw) == 0 || raw[0] == '"' || raw[0] == 'n' }
 
 func misfit(rec *session.Record, members []typedMember) string {
@@ -160,11 +160,11 @@ var plainParts = [...][][]byte{
 	thoughts: {[]byte(`{"type":"reasoning_text","text":`)},
 }
 
-// maxSearched is how long a list of another form may be, in bytes, to be searched for its parts.
+// maxSearched is up to how many bytes a list in another form than the client's is searched for its parts.
 const maxSearched = 1 << 20
 
-// readableParts says whether the client can read every part of a list. A long one that the client has not written
-// itself is taken to be readable.
+// readableParts says whether the client can read every part of a list. A longer one that the client did not write itself is
+// taken to be readable.
 func readableParts(raw []byte, of want) bool {
 	if string(raw) == "[]" || plain(raw, plainParts[of]) || len(raw) > maxSearched {
 		return true
@@ -177,8 +177,8 @@ func readableParts(raw []byte, of want) bool {
 	return readable
 }
 
-// OneText says whether the content of a message is one text in the client's own form and nothing else, as it nearly always
-// is: where that ends is known, so that it need not be searched again.
+// OneText says whether the content of a message is a single text in the client's own form, as it nearly always is: then it is
+// known where the text ends, and it need not be searched again.
 func OneText(rec *session.Record) bool {
 	list, text := rec.Spans[FieldContent], rec.Spans[FieldFirstText]
 	if text.End <= text.Start || rec.Raw[text.Start] != '"' || string(rec.Raw[text.End:list.End]) != "}]" {
@@ -188,7 +188,7 @@ func OneText(rec *session.Record) bool {
 	return bytes.Equal(head, plainParts[content][0]) || bytes.Equal(head, plainParts[content][1])
 }
 
-// plain says whether a list holds nothing but parts that begin so, with a text and nothing else.
+// plain says whether a list holds only parts that begin like this, each with a text and nothing else.
 func plain(raw []byte, starts [][]byte) bool {
 	rest := raw[1:]
 	for {

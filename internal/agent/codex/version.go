@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Before says whether a client's version "a.b.c" comes before major.minor. One that can't be read, or stands in for one that
-// is not known, comes neither before nor after any.
+// Before says whether a client's version "a.b.c" comes before major.minor. A version that can't be read, or that stands in for
+// an unknown one, comes neither before nor after any other.
 func Before(version string, major, minor int) bool {
 	a, b, ok := readVersion(version)
 	return ok && (a < major || a == major && b < minor)

@@ -71,7 +71,7 @@ func (Words) TurnsBack(rec *session.Record) int {
 // Script says whether a call runs a script, or waits for one.
 func (Words) Script(rec *session.Record) bool { return IsScript(CallOf(rec)) || Awaited(rec) != "" }
 
-// Within is a call that a script made.
+// Within is a call that a script made, as an event shows it.
 func (Words) Within(rec *session.Record) (tool, asked string, ok bool) {
 	if !Nested(rec) {
 		return "", "", false
@@ -79,7 +79,7 @@ func (Words) Within(rec *session.Record) (tool, asked string, ok bool) {
 	return NestedTool(rec), NestedAsked(rec), true
 }
 
-// Era says that before 0.100 nothing tells where a turn begins, and before 0.145 nothing that it failed.
+// Era says that before 0.100 no record marks where a turn begins, and before 0.145 none says that it failed.
 func (Words) Era(version string) agent.Era {
 	return agent.Era{Turns: Before(version, 0, 100), Errors: Before(version, 0, 145)}
 }
@@ -89,7 +89,7 @@ func (Words) TurnMark() []byte {
 	return []byte(`{"timestamp":"","type":"event_msg","payload":{"type":"task_started"}}`)
 }
 
-// About reads the first line, which is to be a session_meta; it names no rule.
+// About reads the first line, which should be a session_meta; it names no rule.
 func (Agent) About(head []byte) agent.About {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)

@@ -19,6 +19,9 @@ import (
 // session with a hole between them. A parent's records are recognised by what follows their time stamps. Between these, and
 // between those of a second file of the session, no hole is needed if something that is sent to the model is missing and
 // nothing was taken back.
+//
+// lost are those records in their order. short is the record of the session in front of which the copy itself ends, -1 if
+// nothing is taken there.
 func (c *copies) compare(ctx context.Context, path string, kind relation) (lost []check.Lost, short int) {
 	src, err := source.Open(path)
 	if err != nil {

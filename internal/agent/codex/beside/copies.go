@@ -17,12 +17,15 @@ import (
 )
 
 // copies finds records that a session has lost in other files that hold the same ones: its compressed twin, its copy in the
-// archive, the thread that it was forked from or that was forked from it, and what hist kept of it in an earlier run.  A record
-// is taken only if both its neighbours are in the session, byte for byte and next to each other, with damage between them; or
-// behind the session's last record if the session's end is damaged. So another course of events is never mixed in: where it
-// diverges, the neighbours differ.  A fork of a legacy session begins with a copy of its parent's records, to all of which the
-// client gives the time of the fork (measured with 0.145.0 and 0.150.0). There the neighbours need only agree in what follows
-// their time stamps, and what is missing between them was lost even if nothing looks damaged.
+// archive, the thread that it was forked from or that was forked from it, and what hist kept of it in an earlier run.
+//
+// A record is taken only if both its neighbours are in the session, byte for byte and next to each other, with damage between
+// them; or behind the session's last record if the session's end is damaged. So another course of events is never mixed in:
+// where it diverges, the neighbours differ.
+//
+// A fork of a legacy session begins with a copy of its parent's records, to all of which the client gives the time of the fork
+// (measured with 0.145.0 and 0.150.0). There the neighbours need only agree in what follows their time stamps, and what is
+// missing between them was lost even if nothing looks damaged.
 type copies struct {
 	dir   string
 	name  home.FileName

@@ -119,7 +119,7 @@ const promptSlack = 2 * time.Second
 
 // gap is a place where something is damaged, between two records.
 type gap struct {
-	behind   int       // so many records stand in front of it
+	behind   int       // how many records come before it
 	from, to time.Time // times of the records before and after it; zero at the end
 	turn     string    // id of the turn that was going on
 

@@ -50,7 +50,7 @@ type sentItem struct {
 
 // tornItem is an item that was cut and closed again.
 type tornItem struct {
-	behind           int // so many readable records stand in front of it
+	behind           int // how many readable records come before it
 	kind, call, role string
 	head             []byte // how its text begins
 }
