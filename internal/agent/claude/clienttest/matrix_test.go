@@ -285,7 +285,8 @@ const pageHead = `# What Claude Code does with each damage, before and after a r
 A recorded session is damaged in one way, put into a home of its own, and resumed by the real client on loopback, first as it is, then
 after the repair. The number is the share of the sound session's items (texts, calls, outputs) that the first request contains,
 word for word; a stand-in does not count. "400" names the rules of the Messages API that the request breaks. "Possible" is the share
-whose content the damaged file still holds, wherever that is: the only copy of a lost text can't be recovered, and a session that was cut short holds only what was written.
+whose content the damaged file still holds, wherever that is: the only copy of a lost text can't be recovered, and a session that was
+cut short holds only what was written.
 
 Times are realistic: each prompt comes a minute after what precedes it, each answer eight seconds later. Most kinds of damage are done to
 one ordinary session; those of thinking, images and compactions to one that has them. If a compaction is cut before its summary, the
@@ -296,7 +297,7 @@ The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run
 ` + "`-versions 2.1.330 -written VERSION`" + `. In CI, the tests drive two versions through a few kinds of damage, and fail if a repaired
 session is refused, breaks a rule or sends less.
 
-2.1.331 and 2.1.332 do what stands there in each of the 158 rows of 2.1.330.
+2.1.331 and 2.1.332 did the same as 2.1.330 in each of the 158 rows below.
 `
 
 const othersHead = `
