@@ -105,8 +105,8 @@ func (c *Checker) wrongTime() {
 	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg {
 		return
 	}
-	beside := !under(tip, latest)
-	if beside && c.laterBeside(tip, latest) || c.aheadOfTime(tip, latest) || beside || !saysMore(tip, latest) {
+	beside := !c.leadsOver(tip, latest)
+	if beside && c.laterBeside(tip, latest) || c.aheadOfTime(tip, latest) || beside || !c.saysMoreOver(tip, latest) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
@@ -122,6 +122,33 @@ func (c *Checker) wrongTime() {
 			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
 		}
 	}
+}
+
+// leadsOver says whether the way up from the tip leads to a record, to the call of that where it is an output off the path, or over
+// compactions to what was compacted.
+func (c *Checker) leadsOver(tip, n *node) bool {
+	if c.besideCall(n) {
+		n = n.up
+	}
+	for marks := 0; tip != nil && marks <= maxMarks; marks++ {
+		if under(tip, n) {
+			return true
+		}
+		mark := markOf(tip)
+		if mark == nil || mark.up != nil {
+			return false
+		}
+		tip = c.beforeCompaction(mark)
+	}
+	return false
+}
+
+// saysMoreOver is saysMore for records to which the way leads over compactions, too: what follows a mark says more in any case.
+func (c *Checker) saysMoreOver(tip, n *node) bool {
+	if c.besideCall(n) {
+		n = n.up
+	}
+	return saysMore(tip, n)
 }
 
 // aheadOfTime reports a message whose time is later than the times around it, which are in order, and than all behind it:
