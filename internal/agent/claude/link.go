@@ -193,22 +193,33 @@ func (c *Checker) ending() {
 	d.Pos, d.Offset, d.On = c.leafAt.Pos, c.leafAt.Offset, c.leafAt
 }
 
-// rewound says whether the client has noted a rewind between this prompt and the next.
+// rewound says whether the client has noted a rewind between this prompt and the next. It does so behind all that it writes of what the
+// user said first after the rewind, which may be several records: a command that is run by hand, and what that printed.
 func (c *Checker) rewound(n *node) bool {
 	if c.rewinders == nil {
 		c.rewinders = map[*node]bool{}
-		var last *node
+		var said []*node // since the last rewind: the newest prompt, and those that it hangs on
 		at := 0
+		note := func() {
+			for _, m := range said {
+				c.rewinders[m] = true
+			}
+			said = said[:0]
+		}
 		for _, m := range c.nodes {
 			for ; at < len(c.rewinds) && c.rewinds[at].Less(m.pos()); at++ {
-				c.rewinders[last] = true
+				note()
 			}
-			if m.isPrompt() && !m.side {
-				last = m
+			if !m.isPrompt() || m.side {
+				continue
 			}
+			if len(said) > 0 && said[len(said)-1].uuid != m.parent {
+				said = said[:0]
+			}
+			said = append(said, m)
 		}
 		if at < len(c.rewinds) {
-			c.rewinders[last] = true
+			note()
 		}
 	}
 	return c.rewinders[n]
