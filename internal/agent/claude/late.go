@@ -137,8 +137,22 @@ func (c *Checker) lateness(m, call *node) finding.Finding {
 // rightPlace says whether only the same answer and its outputs stand between an output and its call.
 func rightPlace(m, call *node) bool {
 	p := m.up.said
-	return p == nil || !call.speaks() || p == call || p.role == roleAssistant && p.msg == call.msg && p.msg != "" ||
+	return p == nil || !call.speaks() || p == call || sameAnswer(p, call) ||
 		!m.within(call) // it hangs on something else: the client finds it by the id of the call's record
+}
+
+// sameAnswer says whether a record below a call is a part of the same answer. Some proxies of the API give no ids to answers: clients
+// take what hangs together without anything between for one answer (1.0.17 and 1.0.128, measured).
+func sameAnswer(p, call *node) bool {
+	if p.role != roleAssistant || p.msg != call.msg {
+		return false
+	}
+	for steps := 0; p.msg == "" && p != call; steps++ {
+		if p = p.up; p == nil || p.role != roleAssistant || p.msg != "" || steps == maxSiblings {
+			return false
+		}
+	}
+	return true
 }
 
 // behindTools says whether only another output of the same answer, and what its tool added, stand between an output and its
