@@ -57,6 +57,7 @@ type edits struct {
 	cuts          []lint.Cut
 	removed       bool
 	moved         bool
+	numbered      bool // removed, and its ordinal goes with it
 	renumber      bool
 	by            []*lint.Finding // the findings that these edits mend
 	lost          map[int]*edits  // edits of lost records that are restored behind it, by their Pos.Lost
@@ -105,10 +106,19 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	e.after = slices.Insert(e.after, at, insertion{content: edit.New, by: by, behind: true, order: order, lost: lost})
 }
 
+// firstOnly leaves out what is found anew once the records have their order, if that is mended first.
+func firstOnly(findings []lint.Finding, choice Choice) []lint.Finding {
+	if !slices.ContainsFunc(findings, func(f lint.Finding) bool { return f.First && choice.Allows(&f) }) {
+		return findings
+	}
+	return slices.DeleteFunc(slices.Clone(findings), func(f lint.Finding) bool { return !f.First && (f.Framing || len(f.Edits) > 0) })
+}
+
 // choose makes the plan for the findings of one session. A finding whose edits need bytes that another finding's edits
 // change is left out: linting the copy shows whether it is still there.
 func choose(findings []lint.Finding, choice Choice) *plan {
 	p := &plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}, framing: map[int64][]*lint.Finding{}}
+	findings = firstOnly(findings, choice)
 	for i := range findings {
 		if choice.Allows(&findings[i]) {
 			p.Mend = append(p.Mend, findings[i])
@@ -227,6 +237,7 @@ func (p *plan) add(e lint.Edit, by *lint.Finding) {
 		at.cuts = append(at.cuts, e.Cuts...)
 	case lint.Remove:
 		at.moved = e.Moved && (at.moved || !at.removed)
+		at.numbered = e.New.Numbered
 		at.removed = true
 	case lint.Before:
 		if e.Lead {

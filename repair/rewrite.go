@@ -325,7 +325,9 @@ func (r *rewrite) remove(rec *session.Record, e *edits) error {
 	r.differ(rec.Offset)
 	c := r.change(rec, e.by)
 	c.Before.show(rec.Original)
-	r.links.Remove(rec.Raw)
+	if !e.numbered {
+		r.links.Remove(rec.Raw)
+	}
 	if !e.moved {
 		r.Totals.SetAside++
 	}

@@ -26,6 +26,8 @@ type Finding struct {
 	Reproject bool
 	// Beside is the file beside the sessions that it is about, where every session of the home has the same finding; else "".
 	Beside string
+	// First: this is mended by itself before anything else, because it changes what else there is to find.
+	First bool
 	// Option is the option of hist repair without which it is not mended, as it is typed; "" if it needs none, or nothing mends it.
 	Option string
 	// Lost is how many items of the model's history are missing or replaced because of this finding, and still are after

@@ -37,6 +37,7 @@ type ordinalChecker struct {
 	at      finding.Ref // here,
 	stamp   []byte      // written then
 	seenAny bool
+	order   order
 }
 
 func (c *ordinalChecker) Record(rec *session.Record) {
@@ -46,6 +47,10 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 			c.dead++
 		}
 		return
+	case rec.Ordinal.State == session.GoodOrdinal && c.run.header.Mode != "legacy":
+		c.order.add(rec)
+	}
+	switch {
 	case !c.run.paginated:
 		if rec.Ordinal.State == session.GoodOrdinal && c.run.header.Mode == "legacy" && !c.legacy {
 			c.legacy = true
@@ -190,6 +195,9 @@ func (c *ordinalChecker) flushMissing(tail bool) {
 func (c *ordinalChecker) End() {
 	if !c.run.paginated {
 		return
+	}
+	if f := c.order.finding(); f != nil && c.run.header.SubagentStart == 0 {
+		c.run.report(*f)
 	}
 	tail := c.missing == 0
 	c.flushMissing(true)
