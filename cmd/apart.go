@@ -33,11 +33,11 @@ func (l *lintRun) apart(outputs []outputTo) error {
 	return nil
 }
 
-// spared refuses to write a file that is read, or that is a session.
+// spared refuses to write to a file that is read, or that is a session.
 func (l *lintRun) spared(file string) error {
 	info, err := os.Stat(file)
 	if err != nil {
-		return nil // there is none yet
+		return nil // the file does not exist yet
 	}
 	same := func(other string) bool {
 		its, err := os.Stat(other)
@@ -63,7 +63,7 @@ func (l *lintRun) spared(file string) error {
 	return nil
 }
 
-// stdin is the file that standard input comes from, if it is one.
+// stdin is the file from which standard input comes, if it comes from one.
 func (e *env) stdin() (os.FileInfo, bool) {
 	in, ok := e.in.(*input)
 	if !ok {
@@ -77,7 +77,7 @@ func (e *env) stdin() (os.FileInfo, bool) {
 	return info, err == nil
 }
 
-// isSession says whether a file that is no device has the name of one, or begins like one.
+// isSession says whether a regular file has the name of a session, or begins like one.
 func isSession(path string, info os.FileInfo) bool {
 	if lint.NameOf(path, false).Canonical {
 		return true

@@ -44,12 +44,12 @@ type env struct {
 // Main runs the command line and returns the exit code. The first of args is the program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == front.RelayName {
-		return socket.Main(args[1:]) // one for streams has run before
+		return socket.Main(args[1:]) // a relay for streams has run earlier: see internal/shim/relay
 	}
 	gcpace.Set()
 	ctx, stop := untilSignalled(context.Background())
 	defer stop()
-	// With somebody who asks for the signal, a reader that has gone is an error of the write, and what is under way is tidied.
+	// If the signal is handled, a reader that has gone away is an error of the write, and unfinished work is cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	out := &checkedOutput{Writer: stdout}
 	e := &env{in: &input{ctx: ctx, in: stdin}, out: out, err: stderr}
@@ -58,7 +58,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = app.RunContext(ctx, ordered)
 	}
-	if err == nil && out.failed != nil { // most of what prints does not look
+	if err == nil && out.failed != nil { // most code that prints ignores the error
 		err = fmt.Errorf("writing to standard output: %w", out.failed)
 	}
 	return e.finish(ctx, err)
@@ -90,8 +90,8 @@ func (e *env) finish(ctx context.Context, err error) int {
 	return code
 }
 
-// complain prints an error. Each of its lines begins alike, so that none, whatever stands in a file's name, is taken for a
-// command of a CI server.
+// complain prints an error. Each of its lines begins with the same words, so that no file's name can make a CI server take one
+// for a command.
 func (e *env) complain(text string) {
 	fmt.Fprintln(e.err, "hist: "+strings.ReplaceAll(printable(text), "\n", "\nhist: "))
 }
@@ -122,7 +122,7 @@ func newApp(e *env) *cli.App {
 	return app
 }
 
-// operandsOnly takes the command "help", or "h", from the commands: a file may be called that. There is the flag.
+// operandsOnly removes the command "help", or "h", from the commands: a file may have that name, and there is the flag.
 func operandsOnly(commands []*cli.Command) {
 	for _, c := range commands {
 		c.HideHelpCommand = true
@@ -155,19 +155,19 @@ func onUsageError(c *cli.Context, err error, _ bool) error {
 	return usage("%w; see %s --help", err, name)
 }
 
-// invalidValue is how the library for the command line says that a number or a time is none.
+// invalidValue is how the command-line library reports a value that is not a number or a time.
 var invalidValue = regexp.MustCompile(`(?s)^invalid value (".*") for flag -([a-z-]+): `)
 
-// invalidBool is how it says so of a flag that takes no value.
+// invalidBool is how it reports a value of a flag that takes none.
 var invalidBool = regexp.MustCompile(`(?s)^invalid boolean value (".*") for -([a-z-]+): `)
 
-// clients are the versions of clients that sessions are judged by, by the names of their agents; "" where none is named.
+// clients are the versions of clients by which sessions are judged, by agent; "" if none was named.
 type clients map[string]string
 
 // agentTitles are the agents that have such a flag.
 var agentTitles = map[string]string{"codex": "Codex (default: the newest known)", "claude": "Claude Code (default: the one that wrote the session and the newest known)"}
 
-// clientFlag is the flag that names the version of one agent's client; verb is what the command does by it.
+// clientFlag is the flag that names the version of one agent's client; verb says what the command does with it.
 func clientFlag(agent, verb string) cli.Flag {
 	return &cli.StringFlag{Name: "for-" + agent, Usage: verb + " this `VERSION` of " + agentTitles[agent]}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// named is where operandsLast leaves, in the app's metadata, how many operands stood before "--".
+// named is the key in the app's metadata under which operandsLast leaves how many operands come before "--".
 const named = "operands before --"
 
-// operandsLast moves a command's operands behind its flags: the parser stops at the first operand, and users put
-// flags where they like. What follows "--" stays an operand, whatever it looks like. Short flags that stand together,
-// and a value that is written right behind one (-fjson), are parted.
+// operandsLast moves a command's operands behind its flags: the parser stops at the first operand, but users put flags
+// anywhere. What follows "--" stays an operand, whatever it looks like. Combined short flags, and a value attached to one
+// (-fjson), are split.
 func operandsLast(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
@@ -43,7 +43,7 @@ func operandsLast(app *cli.App, args []string) ([]string, error) {
 		case a == "-" || !strings.HasPrefix(a, "-"):
 			operands = append(operands, a)
 		case a == "--help" || a == "-h":
-			return []string{args[0], command.Name, a}, nil // whatever else stands there
+			return []string{args[0], command.Name, a}, nil // whatever else is given
 		default:
 			parted, wants := known.part(a)
 			flags = append(flags, parted...)
@@ -68,7 +68,7 @@ func operandsLast(app *cli.App, args []string) ([]string, error) {
 	return append(append(out, "--"), operands...), nil
 }
 
-// namedOperands are the operands before "--", and those behind it.
+// namedOperands are the operands before "--", and those after it.
 func namedOperands(c *cli.Context) (before, behind []string) {
 	all := c.Args().Slice()
 	n, ok := c.App.Metadata[named].(int)
@@ -78,7 +78,7 @@ func namedOperands(c *cli.Context) (before, behind []string) {
 	return all[:n], all[n:]
 }
 
-// knownFlags tells by a flag's name whether it takes a value.
+// knownFlags says, by a flag's name, whether it takes a value.
 type knownFlags map[string]bool
 
 func flagsOf(flags []cli.Flag) knownFlags {
@@ -92,8 +92,8 @@ func flagsOf(flags []cli.Flag) knownFlags {
 	return known
 }
 
-// empty finds a flag whose value is empty, as where a script's variable is not set: to go on without it would lint, list or
-// repair more than was meant. What is only for the log may be empty, since a program may not know it.
+// empty finds a flag with an empty value, as when a script's variable is not set: going on without the value would lint, list
+// or repair more than was meant. Values that only go to the log may be empty, because a program may not know them.
 func (known knownFlags) empty(flags []string) string {
 	for i := 0; i < len(flags); i++ {
 		flag, value, with := strings.Cut(flags[i], "=")
@@ -112,8 +112,8 @@ func (known knownFlags) empty(flags []string) string {
 	return ""
 }
 
-// part takes short flags apart, and says whether the next argument is the last one's value. What is not known stays as
-// it is, for the parser to complain of.
+// part splits combined short flags, and says whether the next argument is the last one's value. An unknown flag is left for the
+// parser to report.
 func (known knownFlags) part(arg string) (flags []string, wants bool) {
 	name := strings.TrimLeft(arg, "-")
 	takes, long := known[name]

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// asks says whether there is somebody to ask: both standard input and standard error are a terminal.
+// asks says whether a question can be asked: standard input and standard error are both terminals.
 func (e *env) asks() bool {
 	in, ok := e.in.(*input)
 	if !ok {
@@ -20,7 +20,7 @@ func (e *env) asks() bool {
 	return ok && term.IsTerminal(int(f.Fd())) && isTerminal(e.err)
 }
 
-// agreed asks a question that is answered with y or n, and counts everything else as no.
+// agreed asks a question that is answered with y or n. Anything else counts as no.
 func (e *env) agreed(question string) (bool, error) {
 	fmt.Fprintf(e.err, "%s [y/N] ", question)
 	line, err := bufio.NewReader(e.in).ReadString('\n')

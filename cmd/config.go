@@ -34,7 +34,7 @@ type config struct {
 	NoTitles bool `toml:"no_titles"`
 
 	path string // "" if there is none
-	dir  string // where the file lies; paths in it are meant from there
+	dir  string // the file's directory, to which paths in it are relative
 }
 
 type lintConfig struct {
@@ -48,7 +48,7 @@ type restartConfig struct {
 	SaveTool   string `toml:"save_tool"`
 }
 
-// apply takes over what a config file says of how to lint a session.
+// apply puts the config's settings into the options for a session.
 func (c *config) apply(opts *lint.Options) {
 	opts.WakePrefix, opts.SaveTool = c.Restart.WakePrefix, c.Restart.SaveTool
 }
@@ -59,9 +59,9 @@ func (c *config) off(rule string) bool {
 	return s != nil && s.off
 }
 
-// setting is what a config file makes of a rule: off, or another impact.
+// setting is what a config file says about a rule: off, or another impact.
 type setting struct {
-	given  bool // by a text, not by a table
+	given  bool // as a text, not as a table
 	off    bool
 	impact lint.Impact
 }
@@ -99,7 +99,7 @@ func loadConfig(c *cli.Context) (*config, error) {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "" // it is gone, and with it what lay above it
+		dir = "" // the working directory is gone, so nothing is above it
 	}
 	for _, path := range configPaths(dir) {
 		if _, err := os.Lstat(path); err == nil {
@@ -146,7 +146,7 @@ func readConfig(path string) (*config, error) {
 	return conf, conf.check(text)
 }
 
-// check finds what the decoder takes and nobody can mean.
+// check finds settings that the decoder accepts but that make no sense.
 func (c *config) check(text []byte) error {
 	for name, s := range c.Lint.Rules {
 		switch {
@@ -171,7 +171,7 @@ func wrongSetting(rule string) string {
 	return fmt.Sprintf("%s = takes a text: off, blocks, loses, rejects, shows or notes", rule)
 }
 
-// configError names the place of what is wrong in a config file, and what may have been meant.
+// configError names the place of an error in a config file, and what may have been meant.
 func configError(path string, err error) error {
 	var unknown *toml.StrictMissingError
 	var wrong *toml.DecodeError
@@ -197,12 +197,12 @@ func configError(path string, err error) error {
 
 var wrongType = regexp.MustCompile(`cannot decode TOML (\w+) into .*`)
 
-// inWords takes the decoder's own words out of an error.
+// inWords replaces the decoder's own words in an error.
 func inWords(message string) string {
 	return wrongType.ReplaceAllString(strings.TrimPrefix(message, "toml: "), "a value is of the wrong type, $1")
 }
 
-// lineOfKey finds the line of a key, or of a table, that the decoder took.
+// lineOfKey finds the line of a key, or of a table, that the decoder accepted.
 func lineOfKey(text []byte, key string) int {
 	at := regexp.MustCompile(`(?m)^[^#\n]*?` + regexp.QuoteMeta(key) + `["']?\s*[=\]]`).FindIndex(text)
 	if at == nil {
@@ -211,7 +211,7 @@ func lineOfKey(text []byte, key string) int {
 	return 1 + strings.Count(string(text[:at[1]]), "\n")
 }
 
-// keysBeside returns the keys that there are in the table of a key.
+// keysBeside returns the keys that are valid in the table of a key.
 func keysBeside(key toml.Key) []string {
 	t := reflect.TypeFor[config]()
 	for _, name := range key[:len(key)-1] {
@@ -244,14 +244,14 @@ func ruleNames() []string {
 	return names
 }
 
-// ignored says which findings are left out: those that all of its keys fit.
+// ignored says which findings are left out: those that match all of its keys.
 type ignored struct {
 	Rule   *ruleName `toml:"rule"`
 	Path   *pathGlob `toml:"path"`
 	Thread *threadID `toml:"thread"`
 }
 
-// These are structs, for the decoder asks no type that is a string to read itself.
+// These are structs because the decoder calls UnmarshalText only for types that are not strings.
 type (
 	ruleName struct{ name string }
 	pathGlob struct{ pattern string }

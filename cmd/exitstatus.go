@@ -49,7 +49,7 @@ type exitMeaning struct {
 	means string
 	one   string // empty: in general
 	words map[string]string
-	only  bool // no other command than those of words has the code
+	only  bool // only the commands in words use the code
 }
 
 var exitMeanings = []exitMeaning{
@@ -78,7 +78,7 @@ var exitMeanings = []exitMeaning{
 	{code: ExitInterrupted, means: "interrupted by Ctrl-C; 143 by SIGTERM, 129 by a hang-up"},
 }
 
-// exitStatus is what the exit codes of a command mean, as rows of a help; of "", those of all commands.
+// exitStatus lists what the exit codes of a command mean, as rows of a help page; with "", those of all commands.
 func exitStatus(command string) (rows [][2]string) {
 	for _, m := range exitMeanings {
 		words, own := m.words[command]

@@ -68,7 +68,7 @@ func explainCommand(e *env) *cli.Command {
 	}
 }
 
-// explainError says what the error of a failed resume means. What is not known is no success.
+// explainError explains the error of a failed resume. An unknown error is not a success.
 func explainError(w *bufio.Writer, st *styles, text string) error {
 	hint := preresume.Explain(text)
 	if hint == nil {
@@ -97,7 +97,7 @@ func explainError(w *bufio.Writer, st *styles, text string) error {
 func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles, width int) error {
 	text, name, err := exampleOf(r.Name)
 	if err != nil {
-		return nil //nolint:nilerr // no example is no error
+		return nil //nolint:nilerr // a rule without an example is fine
 	}
 	src, err := source.Stdin(bytes.NewReader(text), "")
 	if err != nil {

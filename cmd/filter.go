@@ -17,8 +17,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// filter says which findings count: those of the rules that were asked for, that the config does not ignore and that
-// the baseline does not know.
+// filter decides which findings count: those of the rules that were asked for, except what the config ignores and what the
+// baseline knows.
 type filter struct {
 	rules  []string // empty: all
 	config *config
@@ -72,7 +72,7 @@ func readBaseline(path string) (baseline.File, error) {
 	return baseline.Decode(text, path)
 }
 
-// knows says whether the baseline has a finding, and as bad as it is now.
+// knows says whether the baseline has a finding with an impact that is at least as bad.
 func (f *filter) knows(print string, found *lint.Finding) bool {
 	known, ok := f.known[print]
 	if !ok {
@@ -82,7 +82,7 @@ func (f *filter) knows(print string, found *lint.Finding) bool {
 	return err == nil && impact.AtLeast(found.Impact) && found.Count <= known.Count
 }
 
-// narrow leaves the findings that count, gives them the impact that the config wants, and names each for a baseline.
+// narrow removes the findings that do not count, sets the impact that the config wants, and adds each finding's fingerprint.
 func (f *filter) narrow(r *linted) {
 	thread := threadOf(r)
 	kept := r.result.Findings[:0]
@@ -123,7 +123,7 @@ func keyOf(thread string, f *lint.Finding) baseline.Key {
 	return k
 }
 
-// threadOf names what a file is about: the thread's id, or the file's name if none is known.
+// threadOf identifies what a file is about: the thread's id, or the file's name if the id is not known.
 func threadOf(r *linted) string {
 	if id := r.result.Summary.Header.ID; id != "" {
 		return strings.ToLower(id)
@@ -143,8 +143,8 @@ func (c *config) ignores(path, thread, rule string) bool {
 	})
 }
 
-// fits says whether a path is meant by the pattern: as seen from the config file's directory or, where the pattern
-// begins with "**/" or is absolute, as a whole.
+// fits says whether a path matches the pattern: relative to the config file's directory or, if the pattern begins with "**/" or
+// is absolute, as a whole.
 func (g pathGlob) fits(path, dir string) bool {
 	abs, err := filepath.Abs(path)
 	if err != nil || path == "-" {

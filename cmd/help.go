@@ -15,10 +15,10 @@ type helpPage struct {
 	width int
 }
 
-// proseWidth is how wide a paragraph is where no terminal says it.
+// proseWidth is how wide a paragraph is unless a terminal is narrower.
 const proseWidth = 100
 
-// proseIn is how wide a paragraph is on a terminal of this width; 0: where there is none.
+// proseIn is how wide a paragraph is on a terminal with this width; 0 means that there is no terminal.
 func proseIn(width int) int {
 	if width > 0 {
 		return min(proseWidth, width)
@@ -89,7 +89,7 @@ func (p *helpPage) flags(command string, flags []cli.Flag) {
 	p.line("")
 }
 
-// help is what a flag does, and what holds without it.
+// help is what a flag does, and its default.
 func (f completedFlag) help(flag cli.Flag) string {
 	if told, ok := flag.(cli.DocGenerationFlag); ok && f.Takes && told.GetDefaultText() != "" && told.GetDefaultText() != "0s" {
 		return f.Usage + " (default: " + strings.Trim(told.GetDefaultText(), `"`) + ")"
@@ -97,7 +97,7 @@ func (f completedFlag) help(flag cli.Flag) string {
 	return f.Usage
 }
 
-// table prints entries with what they mean; where a terminal has little room, that stands below.
+// table prints entries with their meanings. On a narrow terminal, each meaning goes below its entry.
 func (p *helpPage) table(rows [][2]string) {
 	wide := 0
 	for _, r := range rows {

@@ -11,7 +11,7 @@ type place struct {
 	dir  string
 	own  bool   // it is hist's own
 	home string // the home that its path names, "" if it names none
-	all  bool   // the whole home was asked for
+	all  bool   // all sessions of the home were asked for
 
 	lists []string // files in it that may be a client's lists, not sessions
 }
@@ -25,8 +25,8 @@ func isHome(dir, home string) bool {
 	return err == nil && (abs == home || abs == all.LiveSessions(home))
 }
 
-// homeOf returns the agent's home that a path is in, "" if it is in none. It goes by the directories that the agent makes
-// there: those named in the path, those that its symbolic links lead to, or those of the user's home if they are links
+// homeOf returns the agent's home that a path is in, "" if it is in none. It looks for the directories that the agent makes
+// there: in the path itself, in the path with its symbolic links resolved, or in the user's home if those directories are links
 // themselves.
 func homeOf(path string) string {
 	if dir := homeAbove(path); dir != "" {
@@ -63,7 +63,7 @@ func inside(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// homeAbove is homeOf, going by the names in the path only.
+// homeAbove is homeOf, judged by the names in the path only.
 func homeAbove(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {

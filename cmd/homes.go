@@ -16,24 +16,24 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// openHomes are the agents' homes that the linted sessions lie in.
+// openHomes are the agents' homes of the linted sessions.
 type openHomes struct {
 	mu     sync.Mutex
 	open   map[string]homes.Home
-	all    map[string]bool           // those that were asked for as a whole
-	lost   map[string][]lint.Finding // by the session's path: threads that were begun in its place, and what else the home tells
-	gone   []agent.Said              // what is said of sessions that are not there
+	all    map[string]bool           // the homes whose sessions were all asked for
+	lost   map[string][]lint.Finding // by the session's path: findings about threads that replaced it, and others from the home as a whole
+	gone   []agent.Said              // findings about sessions whose file does not exist
 	copies *copies.Copies
 	cache  *lintcache.Cache
-	told   map[string]bool // what could not be read of them, so that it is told once and not for every session
+	told   map[string]bool // errors that were reported already, so that they are not repeated for every session
 }
 
 func newOpenHomes() *openHomes {
 	return &openHomes{open: map[string]homes.Home{}, all: map[string]bool{}, copies: copies.New(), told: map[string]bool{}}
 }
 
-// compare looks at the heads and tails of all sessions of each home that was asked for as a whole, to tell of each what
-// the others say of it when its turn comes.
+// compare reads the heads and tails of all sessions of each home that was asked for as a whole, so that each session can be
+// compared with the others when its turn comes.
 func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache.Cache) {
 	in := map[string][]string{}
 	for _, t := range list {
@@ -47,13 +47,13 @@ func (h *openHomes) compare(ctx context.Context, list []target, cache *lintcache
 	h.cache, h.lost = cache, map[string][]lint.Finding{}
 	for dir, paths := range in {
 		h.all[dir] = true
-		maps.Copy(h.lost, cache.Lost(ctx, dir, paths)) // what can't be read is told when it is linted
+		maps.Copy(h.lost, cache.Lost(ctx, dir, paths)) // what can't be read is reported when it is linted
 		h.inspect(dir, paths)
 	}
 }
 
-// inspect takes what an agent says of the sessions of a home as a whole, of those at these paths with what else is said of
-// them.
+// inspect takes an agent's findings about the sessions of a home as a whole. Those about the sessions at these paths are kept
+// with the sessions' other findings.
 func (h *openHomes) inspect(dir string, paths []string) {
 	named := map[string]string{}
 	for _, p := range paths {
@@ -81,7 +81,7 @@ func (h *openHomes) of(ctx context.Context, t target) homes.Home {
 	return h.open[t.home]
 }
 
-// look adds to what was found in a session what is wrong between it and its neighbours. What keeps it from that is told
+// look adds to the findings of a session what is wrong between it and its neighbours. An error that prevents this is reported
 // once for all sessions.
 func (h *openHomes) look(ctx context.Context, r *linted) error {
 	if err := h.add(ctx, r); err != nil {
@@ -90,7 +90,7 @@ func (h *openHomes) look(ctx context.Context, r *linted) error {
 	return nil
 }
 
-// add is look that tells an error each time.
+// add is look, but returns an error each time.
 func (h *openHomes) add(ctx context.Context, r *linted) error {
 	if r.target.home == "" {
 		return nil
@@ -120,8 +120,8 @@ func (h *openHomes) once(err error) error {
 	return err
 }
 
-// whole yields what is wrong with the lists of threads of the homes that were asked for as a whole.
-// Each of them is one shard's.
+// whole yields the findings about the lists of threads of the homes that were asked for as a whole. Each list belongs to one
+// shard.
 func (h *openHomes) whole(ctx context.Context, part shard.Shard) []linted {
 	var list []linted
 	for _, dir := range slices.Sorted(maps.Keys(h.all)) {

@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// input is standard input that stops waiting when the context is done: a read of a terminal or a pipe may never return.
+// input is standard input whose reads end when the context is done: a read of a terminal or a pipe may never return.
 type input struct {
 	ctx context.Context
 	in  io.Reader
-	buf []byte // the reads' own: the caller's must not be written to once Read has returned
+	buf []byte // a buffer of its own, because the caller's must not be written to once Read has returned
 }
 
 func (i *input) Read(p []byte) (int, error) {
@@ -38,7 +38,7 @@ func (i *input) Read(p []byte) (int, error) {
 	}
 }
 
-// fileOrInput is the file at path, or standard input for "-". Its reads, the first of which opens it, end with the context.
+// fileOrInput is the file at path, or standard input for "-". The first read opens the file; all reads end with the context.
 func (e *env) fileOrInput(ctx context.Context, path string) io.Reader {
 	if path == "-" {
 		return &input{ctx: ctx, in: e.in}
@@ -46,7 +46,8 @@ func (e *env) fileOrInput(ctx context.Context, path string) io.Reader {
 	return &input{ctx: ctx, in: &lateFile{path: path}}
 }
 
-// lateFile is a file that the first read opens, for an input to wait in its place: opening a named pipe may never return.
+// lateFile is a file that is opened by the first read, so that opening it ends with the context, too: opening a named pipe may
+// never return.
 type lateFile struct {
 	path string
 	file *os.File

@@ -18,7 +18,7 @@ func lastFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id: the session that codex resume --last would pick here, or claude --continue with --agent claude", DisableDefaultText: true}
 }
 
-// agentFlag says whose sessions are meant, where no path does.
+// agentFlag selects the agent whose sessions are meant if no path is given.
 func agentFlag() cli.Flag {
 	return &cli.StringFlag{Name: "agent", Usage: "use the home of this `AGENT` only: " + strings.Join(all.Names(), " or ") + " (--last means " + all.Names()[0] + " without it)"}
 }
@@ -35,7 +35,7 @@ func lastAgent(c *cli.Context) (agentHome, error) {
 	return agentHome{}, usage("--agent is %q; it takes %s", c.String("agent"), strings.Join(all.Names(), " or "))
 }
 
-// last is the file of the session that the home's client takes for the last one of a directory, "" if there is none.
+// last is the file of the session that the home's client would take as the last one of a directory, "" if there is none.
 func (h agentHome) last(ctx context.Context, dir string, interactive bool) (string, error) {
 	if l, ok := h.agent.(agent.Continuer); ok {
 		return l.Last(ctx, h.dir, dir)
@@ -47,7 +47,7 @@ func (h agentHome) last(ctx context.Context, dir string, interactive bool) (stri
 	return s.Path, nil
 }
 
-// otherLast says which other agent has a last session in a directory.
+// otherLast names another agent that has a last session in a directory.
 func otherLast(ctx context.Context, not agentHome, dir string) string {
 	homes, err := defaultHomes("")
 	if err != nil {
@@ -64,12 +64,12 @@ func otherLast(ctx context.Context, not agentHome, dir string) string {
 	return ""
 }
 
-// noDirectory is the error of who asks for the last session of this directory where that is gone.
+// noDirectory is the error if the last session of the working directory is asked for, but that directory is gone.
 func noDirectory(err error) error {
 	return fmt.Errorf("looking for the last session of this directory: %w; go to one that is there", err)
 }
 
-// operandsOf are a command's operands; with --last the file of the last session of this directory.
+// operandsOf are a command's operands. With --last, it is the file of this directory's last session.
 func operandsOf(c *cli.Context) ([]string, error) {
 	operands := c.Args().Slice()
 	if !c.Bool("last") {

@@ -44,7 +44,7 @@ func lintCommand(e *env) *cli.Command {
 	}
 }
 
-// linted is what became of one target.
+// linted is the result for one target.
 type linted struct {
 	target target
 	result *lint.Result
@@ -53,19 +53,19 @@ type linted struct {
 	prints []string // the findings' fingerprints
 	// How many findings the config or the baseline left out, and how many the config gave a lower impact.
 	ignored, known, lowered int64
-	beside                  bool   // not a session but what its client keeps beside it
+	beside                  bool   // it is about something that a client keeps beside its sessions
 	repaired                string // the thread that is its repaired copy, "" if there is none
 }
 
-// lintRun is one call of the command.
+// lintRun is one run of the command.
 type lintRun struct {
 	env       *env
 	c         *cli.Context
 	threshold lint.Impact
 	by        clients
 	kept      lint.KeptBy
-	every     []target // what was asked for
-	targets   []target // those of this shard
+	every     []target // everything that was asked for
+	targets   []target // the targets of this shard
 	shard     shard.Shard
 	filter    *filter
 	printers  []lintPrinter
@@ -149,7 +149,7 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	return outputs, err
 }
 
-// set adds to the options what the config and the command line say.
+// set adds the settings of the config and the command line to the options.
 func (l *lintRun) set(opts *lint.Options) {
 	l.filter.config.apply(opts)
 	opts.Kept, opts.Provider = l.kept, l.c.String("provider")
@@ -190,7 +190,7 @@ func (l *lintRun) run() error {
 	return nil
 }
 
-// text says whether there is a summary for people.
+// text says whether a summary for people is printed.
 func (l *lintRun) text() bool {
 	return slices.ContainsFunc(l.printers, func(p lintPrinter) bool { _, ok := p.(*textPrinter); return ok })
 }
@@ -228,12 +228,12 @@ func knownRules(names []string) error {
 	return nil
 }
 
-// ahead is how many groups of targets for each processor may be done before they are shown. Without it the processors would
-// wait for each other, which takes longer than to lint a session that the cache knows.
+// ahead is how many groups of targets per processor may be finished before they are shown. Without it, processors would wait
+// for each other, which takes longer than linting a session that the cache knows.
 const ahead = 8
 
-// Targets go to the processors in groups, since to hand one over takes as long as to lint a session that the cache knows. A
-// group is so small that no processor has much left to do when the others are done.
+// Targets are handed to processors in groups, because handing over one takes as long as linting a session that the cache knows.
+// Groups are small enough that all processors finish at nearly the same time.
 const (
 	maxGroup  = 32
 	minGroups = 64 // for each processor
@@ -266,13 +266,13 @@ func (l *lintRun) all(in *openHomes, bar *progress) <-chan chan []linted {
 	return slots
 }
 
-// begunLint is a group of targets in hand, and where their results go.
+// begunLint is a group of targets being linted, and where the results go.
 type begunLint struct {
 	targets []target
 	slot    chan []linted
 }
 
-// one lints one session. With an error there may still be a result, of the part that could be read.
+// one lints one session. Even with an error there may be a result, for the part that could be read.
 func (l *lintRun) one(ctx context.Context, t target, in *openHomes, bar *progress) linted {
 	r := linted{target: t, err: t.err}
 	if t.err != nil {
@@ -292,8 +292,8 @@ func (l *lintRun) one(ctx context.Context, t target, in *openHomes, bar *progres
 	return r
 }
 
-// sound returns the result for a session that has not changed since it was last linted and found sound, without opening it;
-// nil for any other.
+// sound returns the result for a session that was found healthy when it was last linted and has not changed since, without
+// opening it. For any other session the result is nil.
 func (l *lintRun) sound(t target) (*source.Source, *lint.Result) {
 	if l.cache == nil || t.path == "-" {
 		return nil, nil

@@ -25,7 +25,7 @@ type outputTo struct {
 	file   string // "" is standard output
 }
 
-// namesIn takes the names out of a list in words.
+// namesIn extracts the names from a list in words.
 func namesIn(names string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(names, func(r rune) bool { return r == ' ' || r == ',' }), func(s string) bool { return s == "or" })
 }
@@ -39,7 +39,7 @@ func forPeople(format string) bool {
 // toBaseline is the output that --write-baseline asks for.
 const toBaseline = "baseline"
 
-// errUnread keeps a baseline from being replaced by one that lacks the findings of what could not be read.
+// errUnread prevents a baseline from being written without the findings of sessions that could not be read.
 var errUnread = errors.New("the baseline was not written: not all sessions could be read")
 
 // parseOutputs reads the value of --format: names separated by commas, each with or without "=FILE".
@@ -69,7 +69,7 @@ func parseOutputs(value string) ([]outputTo, error) {
 	return list, nil
 }
 
-// open makes the printers and runs: each file is written under another name and takes its own when all is done.
+// open makes the printers and runs lint. Each file is written under a temporary name, and renamed when everything is done.
 func (l *lintRun) open(outputs []outputTo) error {
 	if len(outputs) == 0 {
 		return l.run()
@@ -88,12 +88,12 @@ func (l *lintRun) open(outputs []outputTo) error {
 		return inner
 	}, publish.Checks{})
 	if inner != nil && errors.Is(err, inner) {
-		return inner // it is not about this file
+		return inner // the error is not about this file
 	}
 	return err
 }
 
-// writeBaseline does all else first.
+// writeBaseline runs everything else first, and then writes the baseline.
 func (l *lintRun) writeBaseline(w io.Writer, rest []outputTo) error {
 	if err := l.open(rest); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (l *lintRun) writeBaseline(w io.Writer, rest []outputTo) error {
 	return l.filter.save.Encode(w)
 }
 
-// mode is that of the file that is replaced; a new one is readable by all where no word of the conversation can stand.
+// mode is that of the file that is replaced. A new file is readable by everybody if it can't hold any word of a conversation.
 func (o outputTo) mode() fs.FileMode {
 	if info, err := os.Stat(o.file); err == nil {
 		return info.Mode().Perm()
@@ -115,7 +115,7 @@ func (o outputTo) mode() fs.FileMode {
 	return 0o644
 }
 
-// with adds a printer and goes on to the other outputs.
+// with adds a printer and continues with the other outputs.
 func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	buf := bufio.NewWriter(w)
 	if forPeople(name) && l.c.Bool("statistics") {
@@ -137,7 +137,7 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 		l.printers = append(l.printers, p)
 		return l.open(rest)
 	}
-	dir, _ := os.Getwd() // where it is gone, nothing lies below it
+	dir, _ := os.Getwd() // if it is gone, nothing is below it
 	about := format.About{Version: Version(), Dir: dir}
 	for _, r := range lint.Rules {
 		about.Rules = append(about.Rules, format.Rule{Name: r.Name, Impact: r.Impact.String(), Title: r.Title, Text: lint.Described(r), Family: r.Family})
@@ -146,7 +146,7 @@ func (l *lintRun) with(name string, w io.Writer, rest []outputTo) error {
 	return l.open(rest)
 }
 
-// machinePrinter hands sessions to one of the formats that programs read.
+// machinePrinter passes sessions to one of the formats for programs.
 type machinePrinter struct {
 	w         *bufio.Writer
 	to        format.Printer
@@ -155,7 +155,7 @@ type machinePrinter struct {
 
 func (p *machinePrinter) session(r linted) error {
 	if r.beside && r.err == nil && len(r.result.Findings) == 0 {
-		return nil // all that its home tells of it is left out
+		return nil // every finding about this file was left out
 	}
 	s := &format.Session{Path: r.target.path, Err: r.err}
 	if !r.beside {

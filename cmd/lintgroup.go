@@ -15,12 +15,13 @@ import (
 // grouping is how findings are shown session by session, on a terminal.
 type grouping struct {
 	ctx    context.Context
-	width  int // in columns; 0: as long as they are
+	width  int // in columns; 0: lines are not folded
 	titles *titles
 	began  bool
 }
 
-// head says whose findings follow: the session's id and title, then where and when it was; a session in no home by its file.
+// head prints whose findings follow: the session's id and title, then its directory and age; for a session in no home, its
+// file.
 func (g *grouping) head(p *textPrinter, r *linted) {
 	if g.began {
 		fmt.Fprintln(p.w)
@@ -44,7 +45,7 @@ func (g *grouping) head(p *textPrinter, r *linted) {
 	fmt.Fprintln(p.w, "  "+p.st.dim.Sprint(strings.TrimLeft(strings.Join(where, ", "), ", ")))
 }
 
-// ago tells a time ago in words.
+// ago is a time ago in words.
 func ago(d time.Duration) string {
 	for _, u := range []struct {
 		unit      time.Duration
@@ -57,7 +58,7 @@ func ago(d time.Duration) string {
 	return "just now"
 }
 
-// repairOfSame is how a repair is told to take the sessions of a lint, and to judge as it did.
+// repairOfSame is the repair command for the same sessions, judged in the same way, as a lint.
 func repairOfSame(c *cli.Context) []string {
 	var words []string
 	if c.Bool("last") {
@@ -78,7 +79,7 @@ func repairOfSame(c *cli.Context) []string {
 	return words
 }
 
-// operandOf is a path or an id as an operand to paste: a path that begins like a flag can't be taken for one.
+// operandOf is a path or an id to paste as an operand: a path that begins like a flag can't be taken for one.
 func operandOf(s string) string {
 	if strings.HasPrefix(s, "-") && s != "-" {
 		return "./" + s

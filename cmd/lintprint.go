@@ -24,22 +24,22 @@ type lintPrinter interface {
 type textPrinter struct {
 	w        *bufio.Writer
 	st       *styles
-	group    *grouping // nil: one line a finding
-	same     []string  // the flags and operands by which a repair takes the same sessions
-	listed   bool      // no command line names the same sessions: they are of a list, or a part
+	group    *grouping // nil: one line per finding
+	same     []string  // flags and operands with which a repair takes the same sessions
+	listed   bool      // no command line names the same sessions: they come from a list, or are a shard
 	notes    bool
 	content  bool
 	verbose  bool
 	sessions int64
 	damaged  int64 // sessions with more than notes
 	mendable int64 // findings that are more than notes and have a fix
-	optional int64 // those that have one only with an option
+	optional int64 // findings that have a fix only with an option
 	options  []string
 	counts   [5]int64
 	ignored  int64
 	lowered  int64
 	known    int64
-	rule     string // of a finding, to say how to ask what it means
+	rule     string // the rule of some finding, for the hint on how to have it explained
 	shared   shared
 }
 
@@ -82,7 +82,7 @@ func (p *textPrinter) session(r linted) error {
 	return p.w.Flush()
 }
 
-// canMend counts a finding of a session of which a copy can be made.
+// canMend counts a finding of a session that can be repaired at all.
 func (p *textPrinter) canMend(f *lint.Finding) {
 	switch {
 	case f.Fix != lint.NoFix:
@@ -106,7 +106,7 @@ func (p *textPrinter) finding(r linted, f *lint.Finding) {
 		if f.Pos.Line > 0 {
 			at = fmt.Sprintf("line %d: ", f.Pos.Line)
 		}
-		// Folded without colour, whose bytes take no room.
+		// Fold before adding colour, whose bytes take no room on the screen.
 		text := folded("  "+at+message+" ["+f.Rule.Name+"]", p.group.width, 4)
 		fmt.Fprintln(p.w, strings.TrimSuffix(text, "["+f.Rule.Name+"]")+rule)
 	} else {
@@ -126,7 +126,7 @@ func (p *textPrinter) finding(r linted, f *lint.Finding) {
 	}
 }
 
-// details are what --verbose prints of a finding.
+// details are what --verbose adds to a finding.
 func details(f *lint.Finding) string {
 	var parts []string
 	if f.Pos.Line > 0 {
@@ -146,7 +146,7 @@ func details(f *lint.Finding) string {
 	return text
 }
 
-// apartFromCommands is a path that no CI server takes for one of its commands, which begin a line with "::".
+// apartFromCommands changes a path that a CI server would take for a command, because it begins with "::".
 func apartFromCommands(path string) string {
 	if strings.HasPrefix(path, "::") {
 		return "./" + path
@@ -157,8 +157,8 @@ func apartFromCommands(path string) string {
 // windowBytes is how much is shown on each side of a finding.
 const windowBytes = 30
 
-// window quotes the bytes around an offset, so that nothing in them is obeyed by a terminal, and returns where in
-// the quoted text the offset is.
+// window quotes the bytes around an offset, with nothing in them that a terminal obeys, and returns where in the quoted text
+// the offset is.
 func window(src *source.Source, offset int64) (text string, mark int) {
 	if src == nil || src.Real == "" {
 		return "", 0
@@ -167,7 +167,7 @@ func window(src *source.Source, offset int64) (text string, mark int) {
 	for n := int64(2 * windowBytes); n > 0; n /= 2 {
 		raw, err := src.Extract(context.Background(), []source.Ref{{Offset: from, Length: offset - from + n}})
 		if err != nil {
-			continue // nearer to the end of the file than that
+			continue // the file ends before that
 		}
 		head := strconv.QuoteToASCII(string(raw[0][:offset-from]))
 		tail := strconv.QuoteToASCII(string(raw[0][offset-from:]))
@@ -215,7 +215,7 @@ func (p *textPrinter) end() error {
 func (p *textPrinter) damage(found int64) string {
 	line := "1 session is damaged"
 	switch {
-	case p.damaged == 0: // only what lies beside sessions
+	case p.damaged == 0: // only things beside sessions are damaged
 		line = count(p.sessions, "session", "sessions")
 	case p.sessions > 1:
 		are := "are"
@@ -249,7 +249,7 @@ func repairable(some, all int64) string {
 	return fmt.Sprintf("%d of %d findings can be repaired", some, all)
 }
 
-// next says what to type next.
+// next prints what to type next.
 func (p *textPrinter) next() {
 	var lines [][2]string
 	if p.mendable > 0 && p.damaged > 0 && !p.listed {

@@ -6,11 +6,11 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// shared are findings that many sessions have because of one file beside them, in the order in which they came. For people each
-// is told once: a home of a thousand sessions would tell it a thousand times.
+// shared are findings that many sessions have because of one file beside them, in the order in which they came. In text each is
+// printed once: a home of a thousand sessions would otherwise print it a thousand times.
 type shared []*lint.Finding
 
-// add counts a finding. The one that is told has the worst impact of them.
+// add counts a finding. The one that is printed gets the worst impact of all.
 func (s *shared) add(f *lint.Finding) {
 	for _, known := range *s {
 		if known.Beside == f.Beside && known.Rule == f.Rule {
@@ -24,7 +24,7 @@ func (s *shared) add(f *lint.Finding) {
 	*s = append(*s, &first)
 }
 
-// tellShared prints them at the files that they are about.
+// tellShared prints them with the files that they are about.
 func (p *textPrinter) tellShared() {
 	for _, f := range p.shared {
 		of := linted{target: target{path: f.Beside}, beside: true}

@@ -32,7 +32,7 @@ func newStats(ctx context.Context, w *bufio.Writer, notes bool) *statsPrinter {
 
 func (p *statsPrinter) session(r linted) error {
 	if r.result == nil {
-		return nil // why has been told
+		return nil // the reason has been printed
 	}
 	damaged := false
 	for i := range r.result.Findings {
@@ -59,7 +59,7 @@ func (p *statsPrinter) session(r linted) error {
 	return nil
 }
 
-// month is when a session was begun: as its name says, else its first record.
+// month is the month in which a session was begun, by its name or else its first record.
 func (p *statsPrinter) month(path string) string {
 	const form = "2006-01"
 	if name := lint.NameOf(path, false); len(name.Time) >= len(form) {

@@ -68,7 +68,7 @@ func (e *env) list(c *cli.Context) error {
 	}
 	table := newListTable(c, e, conf, homes)
 	var found []*glance.Session
-	looked := 0 // at how many sessions
+	looked := 0 // how many sessions were looked at
 	for _, r := range glance.Many(c.Context, paths, glance.Options{Content: !c.Bool("json") && !table.titles.off}) {
 		if r.Err != nil {
 			unread = true
@@ -92,7 +92,7 @@ func (e *env) list(c *cli.Context) error {
 	switch {
 	case c.Bool("json"):
 		err = listJSON(w, found, table)
-	case looked > 0 || !unread: // else the complaints have said all
+	case looked > 0 || !unread: // otherwise the errors have said everything
 		err = table.write(w, found, more, time.Now())
 	}
 	if err := errors.Join(err, w.Flush()); err != nil {
@@ -104,8 +104,8 @@ func (e *env) list(c *cli.Context) error {
 	return nil
 }
 
-// listed are the files of the sessions to be listed, without those that belong to another session, and the homes that they
-// lie in. unread says that some could not be looked at, which was complained of.
+// listed are the files of the sessions to be listed, without parts of other sessions, and the homes that they are in. unread
+// says that some could not be looked at, and that this was reported.
 func (e *env) listed(c *cli.Context) (paths []string, homes map[string]string, unread bool, err error) {
 	list, err := e.targets(c.Context, c.Args().Slice(), c.String("agent"))
 	if err != nil {
@@ -156,7 +156,7 @@ func wantedOf(c *cli.Context, now time.Time) (w wanted, err error) {
 	return w, nil
 }
 
-// since reads how long ago, or when.
+// since parses a time ago or a date.
 func since(flag, text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if d, err := time.ParseDuration(days + "h"); err == nil && d.Abs() <= math.MaxInt64/24 {
@@ -179,7 +179,7 @@ func (w wanted) session(s *glance.Session) bool {
 		(len(w.states) == 0 || slices.Contains(w.states, string(s.Turn.State)))
 }
 
-// age tells a time ago in one unit.
+// age is a time ago in one unit.
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -230,7 +230,7 @@ type listedSession struct {
 	CopyOf    string   `json:"copy_of,omitempty"`
 }
 
-// lastTurn is the documented form of how a session's last turn stands.
+// lastTurn is the documented form of a session's last turn.
 type lastTurn struct {
 	State      string `json:"state"`
 	Began      string `json:"began,omitempty"`

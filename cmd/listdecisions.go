@@ -17,7 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/format"
 )
 
-// onlyDecisions refuses what says nothing about decisions.
+// onlyDecisions returns an error for flags that don't apply to decisions.
 func onlyDecisions(c *cli.Context) error {
 	if c.Args().Present() {
 		return usage("--decisions takes no sessions; --cwd and --since narrow it")
@@ -59,7 +59,7 @@ func (e *env) listDecisions(c *cli.Context, want wanted) error {
 	return nil
 }
 
-// decisionTable prints decisions a line each.
+// decisionTable prints one decision per line.
 func decisionTable(w io.Writer, list []decisions.Decision) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	if len(list) > 0 {
@@ -73,7 +73,7 @@ func decisionTable(w io.Writer, list []decisions.Decision) error {
 	return t.Flush()
 }
 
-// threads tells which thread was there to be resumed, and which was used.
+// threads says which thread could be resumed, and which was used.
 func threads(d decisions.Decision) string {
 	available, used := "-", cmp.Or(d.Used, "?")
 	if d.Available != nil {
@@ -82,7 +82,7 @@ func threads(d decisions.Decision) string {
 	return oneLine(available + " → " + used)
 }
 
-// became tells what came of a decision.
+// became says what came of a decision.
 func became(d decisions.Decision) string {
 	text := ""
 	if d.Repaired {

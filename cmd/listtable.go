@@ -29,11 +29,11 @@ type listTable struct {
 	width  int // of the terminal; 0: it is none
 	limit  int // at most so many rows; 0: all
 	health bool
-	more   bool // size, branch and model, too
+	more   bool // also size, branch and model
 	titles *titles
 	copies *copies.Copies
 	homes  map[string]string // by path
-	open   *openHomes        // what the agents keep beside their sessions
+	open   *openHomes        // for comparing sessions with what their agents keep beside them
 	cache  *lintcache.Cache
 	filter *filter // which findings count
 }
@@ -63,8 +63,8 @@ func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string)
 // maxHealth is the largest session that is linted for a list, in bytes of the file.
 const maxHealth = 24 << 20
 
-// healthOf says in a word how a session is: ok, or the worst that is wrong with it; "?" if it is too large to look, "" if
-// nobody asks.
+// healthOf is a session's health in a word: ok, or the worst impact; "?" if the session is too large to lint, "" if health was
+// not asked for.
 func (t *listTable) healthOf(s *glance.Session) string {
 	if !t.health {
 		return ""
@@ -111,7 +111,7 @@ func (t *listTable) repaired(s *glance.Session) string {
 // row is a session as it is listed.
 type row struct{ id, age, agent, health, turn, title, dir, size, branch, model string }
 
-// healths says of each session how it is; they are looked at side by side.
+// healths is the health of each session; several are linted at once.
 func (t *listTable) healths(list []*glance.Session) []string {
 	defer t.cache.Close()
 	out := make([]string, len(list))
@@ -173,7 +173,7 @@ type column struct {
 	of   func(*row) *string
 }
 
-// columns are those that are shown for these rows; whose agent a session is goes without saying where all are one's.
+// columns are those to be shown for these rows. The agent is left out if it is the same for all.
 func (t *listTable) columns(rows []row) []column {
 	mixed := slices.ContainsFunc(rows, func(r row) bool { return r.agent != rows[0].agent })
 	wide := t.width == 0 || t.width >= minForAll
@@ -200,16 +200,14 @@ func (t *listTable) columns(rows []row) []column {
 	return shown
 }
 
-// How wide a terminal must be for whose agent a session is, for how its last turn stands, and for the directory beside the
-// title.
+// How wide a terminal must be to show the agent, the state of the last turn, and the directory beside the title.
 const (
 	minForAgent     = 92
 	minForAll       = 72
 	minForDirectory = 56
 )
 
-// How long a title or a directory, and the name of a branch or a model, may be in the table, in characters, where no
-// terminal says how wide it is.
+// How long, in characters, titles and directories, and branches and models, may be in a table that is not on a terminal.
 const (
 	maxCell = 60
 	maxName = 30
@@ -251,7 +249,7 @@ func (t *listTable) write(w io.Writer, list []*glance.Session, more int, now tim
 	return nil
 }
 
-// fit cuts titles and directories so that a row has room in one line of the terminal: of a directory the end is kept.
+// fit shortens titles and directories so that a row fits in one line of the terminal. Of a directory, the end is kept.
 func (t *listTable) fit(rows []row, columns []column) {
 	room := t.width - 2*(len(columns)-1)
 	titles := 0
@@ -276,7 +274,7 @@ func (t *listTable) fit(rows []row, columns []column) {
 	}
 }
 
-// widestOf is how many characters a column takes.
+// widestOf is the width of a column, in characters.
 func widestOf(rows []row, c column) int {
 	widest := len(c.head)
 	for i := range rows {
@@ -285,7 +283,7 @@ func widestOf(rows []row, c column) int {
 	return widest
 }
 
-// clipFront cuts a path to a number of characters, and keeps its end.
+// clipFront shortens a path to a number of characters, keeping its end.
 func clipFront(path string, n int) string {
 	if utf8.RuneCountInString(path) <= n {
 		return path

@@ -39,7 +39,7 @@ func manPage(app *cli.App) string {
 	return m.b.String()
 }
 
-// manSections are what no command's help says.
+// manSections are the sections that are not made from the commands' help.
 var manSections = []struct {
 	name    string
 	entries [][2]string
@@ -89,7 +89,7 @@ func (m *man) command(c *cli.Command) {
 	m.line("%s.", roff(strings.ToUpper(c.Usage[:1])+c.Usage[1:]))
 	m.line(".PP")
 	m.prose(c.Description)
-	flags := slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return f == cli.HelpFlag }) // the command that runs has it already
+	flags := slices.DeleteFunc(slices.Clone(c.Flags), func(f cli.Flag) bool { return f == cli.HelpFlag }) // the running command has it already
 	for _, flag := range append(flags, cli.HelpFlag) {
 		f := completedOf(c.Name, flag)
 		name := "--" + f.Name
@@ -106,7 +106,7 @@ func (m *man) command(c *cli.Command) {
 	}
 }
 
-// roff escapes what troff would take for its own.
+// roff escapes characters that mean something to troff.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

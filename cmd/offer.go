@@ -16,8 +16,8 @@ import (
 // maxAbout is how many characters a shell shows beside a word that it offers.
 const maxAbout = 48
 
-// offer prints what a shell may complete a word to: a line each, the word, a tab, and what a person knows it by. What
-// can't be read is not offered, and nothing is said of it: the user is typing.
+// offer prints what a shell may complete a word to: per line, the word, a tab, and a description. What can't be read is left
+// out silently, because the user is typing.
 func (e *env) offer(c *cli.Context, what, begin string) error {
 	w := bufio.NewWriter(e.out)
 	var err error

@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// freshFor is how long an empty file counts as one whose first record may still come.
+// freshFor is how long after its creation an empty file is expected to get its first record.
 const freshFor = 3 * time.Second
 
 // options gathers what is known of a session besides its bytes.
@@ -32,7 +32,7 @@ func live(src *source.Source, t target, opts lint.Options) bool {
 	return err == nil && busy != nil
 }
 
-// atRest is options without looking whether somebody is using the session.
+// atRest is options without checking whether somebody is using the session.
 func atRest(src *source.Source, t target, by clients) lint.Options {
 	opts := lint.Options{For: by}
 	if src.Real == "" {

@@ -20,7 +20,7 @@ import (
 // maxOffered is how many sessions are offered where one is to be picked or completed: the newest.
 const maxOffered = 50
 
-// newest looks at the sessions of the agents' homes that were changed last, the newest first. homes are by their paths.
+// newest looks at the most recently changed sessions of the agents' homes, newest first. homes is the home of each, by path.
 func newest(ctx context.Context, most int, wanted func(target) bool) (list []*glance.Session, homes map[string]string, err error) {
 	found, err := targets(ctx, nil, "")
 	if err != nil {
@@ -54,8 +54,8 @@ func newest(ctx context.Context, most int, wanted func(target) bool) (list []*gl
 	return list, homes, ctx.Err()
 }
 
-// pick asks on the terminal for one of the newest sessions and returns its file. Who breaks it off has interrupted the
-// command.
+// pick asks on the terminal for one of the newest sessions, and returns its file. If the user breaks off, the command counts as
+// interrupted.
 func (e *env) pick(c *cli.Context, question string) (string, error) {
 	conf, err := loadConfig(c)
 	if err != nil {
@@ -86,13 +86,13 @@ func (e *env) pick(c *cli.Context, question string) (string, error) {
 	return path, nil
 }
 
-// What the question takes of the terminal beside its options: columns for the frame and the cursor, and lines.
+// How much of the terminal the question takes beside its options: columns for the frame and the cursor, and lines.
 const (
 	cursorColumns = 4
 	questionLines = 2
 )
 
-// labels are the table's lines, the head first, each as wide as there is room beside the cursor.
+// labels are the table's lines, the head first, each as wide as the room beside the cursor.
 func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
 	rows := t.rows(list, now)
 	t.width -= cursorColumns
@@ -119,15 +119,14 @@ func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
 	return out
 }
 
-// spoken says whether the terminal can only add lines, or a screen reader is at work.
+// spoken says whether the terminal can't move its cursor, or a screen reader is used.
 func spoken() bool { return os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "" }
 
-// ask puts a question to who sits at the terminal, in at most so many lines of it. Where the terminal can do nothing, or
-// a screen reader is at work (ACCESSIBLE), it is a numbered list.
+// ask asks a question on the terminal, in at most so many lines. If spoken, it is a numbered list.
 func (e *env) ask(ctx context.Context, field *huh.Select[string], lines int) error {
 	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err)
 	if spoken() {
-		form.WithAccessible(true).WithTheme(huh.ThemeFunc(huh.ThemeBase)) // which has no colour: there it is noise
+		form.WithAccessible(true).WithTheme(huh.ThemeFunc(huh.ThemeBase)) // this theme has no colours, which would be noise there
 	} else {
 		form.WithTheme(huh.ThemeFunc(huh.ThemeBase16))
 	}

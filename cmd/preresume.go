@@ -47,7 +47,7 @@ func preResumeCommand(e *env) *cli.Command {
 	}
 }
 
-// preRun is one call of the command.
+// preRun is one run of the command.
 type preRun struct {
 	env     *env
 	c       *cli.Context
@@ -56,7 +56,7 @@ type preRun struct {
 	command []string // to be run
 	cwd     string
 	failure string          // the text of a resume that failed, "" if none was given
-	waited  time.Duration   // for that text
+	waited  time.Duration   // how long to wait for that text
 	lost    *preresume.Lost // what a new thread in the directory would replace
 	log     decisions.Decision
 	began   time.Time
@@ -91,7 +91,7 @@ func (e *env) preResume(c *cli.Context) error {
 		return p.exec(answer)
 	}
 	if p.c.Bool("card") && all.Asking(answer.Thread) {
-		return nil // the agent has its card: nothing was to be decided, and that its session is in use is no news to it
+		return nil // the agent asked for its own card: there is nothing to decide, and it knows that its session is in use
 	}
 	p.keep()
 	return exit(exitOf(answer.Verdict))
@@ -130,11 +130,11 @@ func (p *preRun) flags() error {
 	return p.readError(p.c.String("error-file"))
 }
 
-// operands settles which session is asked for, and which command is to be run.
+// operands decides which session is asked for, and which command is to be run.
 func (p *preRun) operands() error {
 	c := p.c
 	sessions, command := namedOperands(c)
-	if !c.Bool("exec") { // then there is no command, and -- only says that no flags follow
+	if !c.Bool("exec") { // without --exec there is no command, and -- only ends the flags
 		sessions, command = append(sessions, command...), nil
 	}
 	p.command = command
@@ -187,8 +187,8 @@ func compatible(c *cli.Context) error {
 // maxError is how much of an error's text is read, in bytes.
 const maxError = 1 << 20
 
-// readError reads the text of a failed resume. Who writes it may never end: half of the --timeout is waited for it, so that
-// the other half is left to look at the session.
+// readError reads the text of a failed resume. Its writer may never end, so half of --timeout is spent on waiting for it; the
+// other half is left for the session.
 func (p *preRun) readError(path string) error {
 	if path == "" {
 		return nil
@@ -225,7 +225,7 @@ func (p *preRun) find() (target, error) {
 		if err != nil {
 			return target{}, err
 		}
-		t := list[0] // of a reverted thread the newest file
+		t := list[0] // for a reverted thread, the newest file
 		if t.err != nil {
 			return t, p.instead(preresume.Missing(t.err.Error()), t.err)
 		}
@@ -263,7 +263,7 @@ func (p *preRun) find() (target, error) {
 	return target{path: path, home: h.dir}, nil
 }
 
-// instead gives the answer if there is no session that could be looked at.
+// instead gives the answer if no session could be looked at.
 func (p *preRun) instead(a *preresume.Answer, cause error) error {
 	if p.c.Context.Err() != nil {
 		return context.Canceled
@@ -307,7 +307,7 @@ func (p *preRun) print(t target, a *preresume.Answer) error {
 	return p.show(a)
 }
 
-// out is where the answer goes: standard output belongs to the command that is run.
+// out is where the answer goes: with --exec, standard output belongs to the command.
 func (p *preRun) out() io.Writer {
 	if p.c.Bool("exec") {
 		return p.env.err
@@ -315,7 +315,7 @@ func (p *preRun) out() io.Writer {
 	return p.env.out
 }
 
-// warn warns of clients that look for a name, or for a session, in one directory only.
+// warn warns if the client would look for a session by name, or in one directory only.
 func (p *preRun) warn(t target, a *preresume.Answer) {
 	if dir := p.log.CWD; t.name != "" && dir != "" && a.CWD != "" && dir != a.CWD {
 		a.Warning = fmt.Sprintf("%s finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", a.Agent, dir)

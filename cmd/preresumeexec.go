@@ -13,9 +13,9 @@ import (
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
-// exec runs the command with this process's streams, hands signals on to it, and exits with its code. hist stays in
-// between so that the exit code can be logged; a terminal's own signals reach the command from the terminal.
-// Without a command it is the answer's own: the one that resumes the session, in the directory in which that finds it.
+// exec runs the command with this process's streams, passes signals on to it, and exits with its code. hist stays running so
+// that the exit code can be logged; a terminal's own signals reach the command directly. The default command is the answer's:
+// the one that resumes the session, in the directory from which the client finds it.
 func (p *preRun) exec(a *preresume.Answer) error {
 	own := len(p.command) == 0
 	if own {
@@ -43,8 +43,8 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	for running := true; running; {
 		select {
 		case s := <-signals:
-			if s != os.Interrupt { // that one the terminal has sent to both
-				c.Process.Signal(s) //nolint:errcheck // it may have ended meanwhile
+			if s != os.Interrupt { // the terminal has sent this one to both
+				c.Process.Signal(s) //nolint:errcheck // the command may have ended meanwhile
 			}
 		case err = <-done:
 			running = false
@@ -63,8 +63,8 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	return exit(code)
 }
 
-// nameOnly is a command as the log may hold it: the program's name and subcommand. Any other argument may be somebody's
-// words, or a secret: of it the log has the length.
+// nameOnly is a command as it may be logged: the program's name and subcommand. Any other argument may hold somebody's words,
+// or a secret, so only its length is logged.
 func nameOnly(command []string) []string {
 	out := []string{filepath.Base(command[0])}
 	for _, a := range command[1:] {

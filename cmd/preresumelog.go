@@ -10,7 +10,7 @@ import (
 	"github.com/hist-cli/hist/internal/preresume"
 )
 
-// begin starts the line in the log of decisions.
+// begin begins the log entry of a decision.
 func (p *preRun) begin() {
 	var id [6]byte
 	rand.Read(id[:]) // never fails
@@ -20,11 +20,11 @@ func (p *preRun) begin() {
 	}
 	p.log.CWD = p.cwd
 	if p.log.CWD == "" {
-		p.log.CWD, _ = os.Getwd() // without one, the line has none
+		p.log.CWD, _ = os.Getwd() // if it is not known, the entry has none
 	}
 }
 
-// note takes the answer over into the log's line.
+// note copies the answer into the log entry.
 func (p *preRun) note(a *preresume.Answer) {
 	p.log.Verdict, p.log.Thread, p.log.Path = string(a.Verdict), a.Thread, a.Path
 	p.log.Why, p.log.Millis = a.Reason, time.Since(p.began).Milliseconds()
@@ -45,10 +45,10 @@ func (p *preRun) note(a *preresume.Answer) {
 	}
 }
 
-// viaStart is the method by which a new thread is begun: the question is then which one could have been taken up instead.
+// viaStart is the method that begins a new thread. The question is then which thread could have been resumed instead.
 const viaStart = "thread/start"
 
-// keep writes the log's line. An answer is worth more than its line in a log: that it can't be written is only said.
+// keep writes the log entry. If that fails, it is only reported: the answer matters more.
 func (p *preRun) keep() {
 	if err := decisions.Append(p.log); err != nil {
 		p.env.complain(err.Error())

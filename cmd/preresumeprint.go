@@ -32,7 +32,7 @@ func (p *preRun) show(a *preresume.Answer) error {
 	return nil
 }
 
-// brief says in one line what is worth an interruption: that the session was repaired, or that it can't be resumed.
+// brief prints one line if there is something worth an interruption: the session was repaired, or can't be resumed.
 func (e *env) brief(a *preresume.Answer) {
 	text := ""
 	switch {
@@ -50,7 +50,7 @@ func (e *env) brief(a *preresume.Answer) {
 	fmt.Fprintln(e.err, "hist: "+oneLine(text))
 }
 
-// words tells the answer to a person: a name and what is to be said of it a line.
+// words prints the answer for people: per line, a name and a value.
 func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintln(w, folded(fmt.Sprintf("  %-15s %s", name, oneLine(fmt.Sprintf(format, args...))), width, 18))
@@ -69,14 +69,14 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	}
 }
 
-// sessionWords tell whose session it is and how its last turn stands.
+// sessionWords describe the session and its last turn.
 func sessionWords(a *preresume.Answer, line func(name, format string, args ...any)) {
 	if a.Thread != "" {
 		line("thread", "%s", a.Thread)
 	}
 	if a.Path != "" {
 		line("file", "%s", a.Path)
-		if a.Turn != nil { // else nothing of it was read
+		if a.Turn != nil { // otherwise nothing was read of it
 			line("size", "%s", bytesOf(a.Size))
 		}
 	}
@@ -101,7 +101,7 @@ func sessionWords(a *preresume.Answer, line func(name, format string, args ...an
 	}
 }
 
-// troubleWords tell what stands in the way of the resume, what was done about it, and which other threads have to do with it.
+// troubleWords say what prevents the resume, what was done about it, and which other threads are involved.
 func troubleWords(a *preresume.Answer, line func(name, format string, args ...any)) {
 	if a.Warning != "" {
 		line("warning", "%s", a.Warning)
@@ -139,8 +139,7 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 	}
 }
 
-// repairOperand names a session for a command: by its id, or by its file if it has no proper one, or lies where no id is
-// looked up.
+// repairOperand names a session for a command: by its id, or by its file if the id is not enough to find it.
 func repairOperand(a *preresume.Answer) string {
 	if a.Path == "" || len(a.Thread) == 36 && uuid.Validate(a.Thread) == nil && looked(a.Path) {
 		return a.Thread
@@ -148,7 +147,7 @@ func repairOperand(a *preresume.Answer) string {
 	return operandOf(a.Path)
 }
 
-// looked says whether a file lies where ids are looked up.
+// looked says whether a file is where ids are looked up.
 func looked(path string) bool {
 	homes, err := defaultHomes("")
 	return err == nil && slices.ContainsFunc(homes, func(h agentHome) bool {
@@ -156,7 +155,7 @@ func looked(path string) bool {
 	})
 }
 
-// clientWords tells the client's version, how it keeps the history, and the model and whose it is: not every agent says these.
+// clientWords are the client's version, the form of its history, its model and its provider, as far as they are known.
 func clientWords(a *preresume.Answer) string {
 	text := a.Version
 	if a.Mode != "" {

@@ -45,7 +45,7 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	if err != nil {
 		return unseen(before, run, err)
 	}
-	if run == "" { // nothing was changed: nothing could be mended, or somebody else has done it
+	if run == "" { // nothing was changed: nothing could be repaired, or somebody else has done it
 		if after.Damaged() {
 			after.RepairError = "nothing in it can be repaired"
 		}
@@ -55,8 +55,8 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	return after, nil
 }
 
-// unseen is the answer for a session that was repaired and then could not be looked at again. It must say what was done,
-// because that can be undone. If nothing was done there is only the error.
+// unseen is the answer for a session that was repaired but then could not be looked at again. It must say what was done,
+// because that can be undone. If nothing was done, only the error remains.
 func unseen(before *preresume.Answer, run string, err error) (*preresume.Answer, error) {
 	if run == "" {
 		return nil, err

@@ -10,16 +10,16 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// When progress is shown: not for what is quickly done, and then not more often than an eye follows.
+// When progress is shown: not for quick work, and no more often than the eye can follow.
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
 )
 
-// clearLine goes to the beginning of a terminal's line and empties it.
+// clearLine moves to the beginning of a terminal's line and clears it.
 const clearLine = "\r\x1b[K"
 
-// progress is a line on a terminal that tells how far long work is. A nil one shows nothing.
+// progress is a line on a terminal that shows how far a long task has come. A nil progress shows nothing.
 type progress struct {
 	w      io.Writer
 	began  time.Time
@@ -36,8 +36,8 @@ type progress struct {
 	stop  chan struct{}
 }
 
-// newProgress begins to show how far the targets are, each of which is read so many times. It is nil if what would
-// show it is no terminal, or one that is read out: it would be told anew five times a second.
+// newProgress begins to show the progress of work that reads each target so many times. It returns nil if there is no terminal,
+// or if the terminal is read out: it would be read five times a second.
 func (e *env) newProgress(list []target, passes int64) *progress {
 	if !isTerminal(e.err) || spoken() {
 		return nil
@@ -67,7 +67,7 @@ func (p *progress) show() {
 	}
 }
 
-// draw writes the line anew.
+// draw draws the line anew.
 func (p *progress) draw(took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,8 +80,8 @@ func (p *progress) draw(took time.Duration) {
 	fmt.Fprint(p.w, clearLine+p.line(took, widthOf(p.w)))
 }
 
-// line fits a terminal of so many columns, for what wraps can't be taken off again: where there is little room it tells
-// less. With no width it tells all.
+// line is the progress in at most so many columns, because a line that wraps can't be cleared. On a narrow terminal it says
+// less; with width 0, everything.
 func (p *progress) line(took time.Duration, width int) string {
 	read := p.read
 	for src := range p.now {
@@ -104,7 +104,7 @@ func (p *progress) line(took time.Duration, width int) string {
 	return clip(files, width-1)
 }
 
-// begin counts a file that is going to be read; the function that it returns is called when that is done.
+// begin counts a file that is about to be read. The function that it returns must be called when the file is done.
 func (p *progress) begin(src *source.Source) (end func()) {
 	if p == nil {
 		return func() {}
@@ -121,7 +121,7 @@ func (p *progress) begin(src *source.Source) (end func()) {
 	}
 }
 
-// clear takes the line off the terminal, before something else is printed.
+// clear removes the line from the terminal, before something else is printed.
 func (p *progress) clear() {
 	if p == nil {
 		return
@@ -134,7 +134,7 @@ func (p *progress) clear() {
 	}
 }
 
-// end takes the line off for good; more than once does no harm.
+// end removes the line for good; it may be called more than once.
 func (p *progress) end() {
 	if p == nil {
 		return

@@ -54,12 +54,12 @@ func repairCommand(e *env) *cli.Command {
 	}
 }
 
-// repairRun is one call of the command.
+// repairRun is one run of the command.
 type repairRun struct {
 	env        *env
 	c          *cli.Context
 	mode       repair.Mode
-	instead    repair.Mode // what a dry run tries
+	instead    repair.Mode // the mode that a dry run tries
 	choice     repair.Choice
 	by         clients
 	kept       lint.KeptBy
@@ -71,12 +71,12 @@ type repairRun struct {
 	bar        *progress
 }
 
-// passesOfRepair is how often a repair reads a session: to find what is wrong, and to write the copy.
+// passesOfRepair is how often a repair reads a session: once to find what is wrong, once to write the copy.
 const passesOfRepair = 2
 
 func (e *env) repair(c *cli.Context) error {
 	r := &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, records: sync.OnceValue(func() []runs.Manifest {
-		list, _ := runs.List() // one that can't be read tells of no copy
+		list, _ := runs.List() // a run whose record can't be read names no copy
 		return list
 	})}
 	operands, err := operandsOf(c)
@@ -113,7 +113,7 @@ func (e *env) repair(c *cli.Context) error {
 	return nil
 }
 
-// fits refuses options that don't go with what was asked for.
+// fits returns an error for options that don't go together.
 func (r *repairRun) fits(list []target, operands []string) error {
 	if to := r.wanted(); (to == repair.ToFile && !isDir(r.c.String("output")) || to == repair.ToStream) && len(list) > 1 {
 		return usage("--output names one file but there are %d sessions; give a directory", len(list))
@@ -128,7 +128,7 @@ func (r *repairRun) fits(list []target, operands []string) error {
 func (r *repairRun) all(ctx context.Context, list []target) error {
 	for _, t := range list {
 		if err := r.one(ctx, t); err != nil {
-			// What was repaired before can be undone.
+			// What was repaired before an interruption can be undone.
 			if end := r.print.end(context.WithoutCancel(ctx), r.c, r.run); !errors.Is(err, end) {
 				return errors.Join(err, end)
 			}
@@ -163,7 +163,7 @@ func (r *repairRun) flags(operands []string) error {
 	return err
 }
 
-// chosen settles what is to be mended.
+// chosen decides what is to be repaired.
 func (r *repairRun) chosen() error {
 	c := r.c
 	r.choice = repair.Choice{Rules: c.StringSlice("rule"), Tidy: c.Bool("tidy")}
@@ -184,7 +184,7 @@ func (r *repairRun) chosen() error {
 	return nil
 }
 
-// into settles where the copy goes.
+// into decides where the copy goes.
 func (r *repairRun) into(operands []string) error {
 	c := r.c
 	output, inPlace, stdin := c.String("output"), c.Bool("in-place"), slices.Contains(operands, "-")
@@ -215,7 +215,7 @@ func (r *repairRun) into(operands []string) error {
 	return nil
 }
 
-// page looks before anything is repaired whether the page for a browser can be written.
+// page checks, before anything is repaired, whether the page for a browser can be written.
 func (r *repairRun) page() error {
 	page := r.c.String("html")
 	if page == "-" {
@@ -235,7 +235,7 @@ func (r *repairRun) page() error {
 	return err
 }
 
-// wanted is where the copy goes, or would go but for --dry-run.
+// wanted is where the copy goes, or would go without --dry-run.
 func (r *repairRun) wanted() repair.Mode {
 	if r.mode == repair.DryRun {
 		return r.instead
@@ -243,7 +243,7 @@ func (r *repairRun) wanted() repair.Mode {
 	return r.mode
 }
 
-// vacantPage looks before anything is repaired whether a page can be written.
+// vacantPage checks, before anything is repaired, that a page's file does not exist and can be written.
 func vacantPage(path string) error {
 	if path == "" {
 		return nil
@@ -264,7 +264,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// one repairs one session. What goes wrong with it is told and counted; only an interruption ends the whole run.
+// one repairs one session. An error is reported and counted; only an interruption ends the whole run.
 func (r *repairRun) one(ctx context.Context, t target) error {
 	rep, err := r.do(ctx, t)
 	r.bar.clear()
@@ -317,7 +317,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	opts.Kept = r.kept
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
 	if src.Real != "" && (r.mode != repair.DryRun || r.instead == repair.InPlace) {
-		// A copy of a session that is being written would be torn where the writer stands.
+		// A copy of a session that is being written would end in the middle of a record.
 		busy, err := all.InUse(src.Real, t.home, opts.Name.ThreadID)
 		if err != nil {
 			return nil, fmt.Errorf("%s: it is left alone, because hist can't tell whether somebody uses it: %w", t.path, err)
@@ -350,8 +350,8 @@ func (r *repairRun) output(src *source.Source) string {
 	return filepath.Join(out, src.Name)
 }
 
-// begin opens the record of the run, once for all sessions. A record that held nothing when a repair failed has been
-// thrown away by it; then the next session begins another.
+// begin opens the record of the run, once for all sessions. If a repair failed before the record held anything, it has removed
+// the record, and the next session begins another.
 func (r *repairRun) begin() (*runs.Run, error) {
 	if r.run != nil && isDir(r.run.Path()) {
 		return r.run, nil

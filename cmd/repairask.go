@@ -11,8 +11,8 @@ import (
 // maxPreviewed is how many sessions are listed before the question.
 const maxPreviewed = 20
 
-// agreed asks before a whole home is repaired: it says which sessions would be mended, and wants a yes. It returns the
-// sessions to repair; none if there is nothing to mend or if the answer is no.
+// agreed asks before a whole home is repaired, and shows which sessions would be. It returns the sessions to repair; none if
+// there is nothing to do or the answer is no.
 func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error) {
 	if r.c.Bool("yes") || r.mode == repair.DryRun || !slices.ContainsFunc(list, func(t target) bool { return t.err == nil }) {
 		return list, nil
@@ -30,7 +30,7 @@ func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Canceled
-		case err != nil: // the repair itself tells it
+		case err != nil: // the repair itself reports it
 			damaged = append(damaged, t)
 			continue
 		case len(rep.Edits) == 0 && !rep.Unrepaired():
@@ -45,13 +45,13 @@ func (r *repairRun) agreed(ctx context.Context, list []target) ([]target, error)
 		fmt.Fprintf(r.env.err, "  and %d more\n", more)
 	}
 	if len(damaged) == 0 {
-		return list, nil // says that there is nothing to repair
+		return list, nil // the repair says that there is nothing to do
 	}
 	what := "Write repaired copies of"
 	if mode == repair.InPlace {
 		what = "Replace"
 	}
-	r.bar.end() // it would write over the question
+	r.bar.end() // it would overwrite the question
 	yes, err := r.env.agreed(fmt.Sprintf("%s %s?", what, count(int64(len(damaged)), "session", "sessions")))
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func (p *reportPrinter) unified(rep *repair.Report) {
 	}
 }
 
-// hunk prints one side of a hunk; more lines of it than those are not kept.
+// hunk prints one side of a hunk; lines beyond those that are kept are only counted.
 func (p *reportPrinter) hunk(lines []repair.Excerpt, more int64, sign string, paint *color.Color) {
 	for _, x := range lines {
 		fmt.Fprintln(p.w, paint.Sprint(sign+p.shown(x)))
@@ -36,7 +36,7 @@ func (p *reportPrinter) hunk(lines []repair.Excerpt, more int64, sign string, pa
 	}
 }
 
-// hunkRange is a range of lines as unified diffs write it: an empty one names the line before.
+// hunkRange is a range of lines as unified diffs write it; an empty range names the line before it.
 func hunkRange(line, n int64) string {
 	if n == 0 {
 		return fmt.Sprintf("%d,0", line-1)

@@ -18,7 +18,7 @@ import (
 	"github.com/hist-cli/hist/repair"
 )
 
-// maxTimelines is how many sessions of a repair get a page of their timeline beside its report.
+// maxTimelines is for how many sessions of a repair a page with the timeline is written.
 const maxTimelines = 50
 
 // timelinesOf is the directory beside a report's page that holds the pages of the sessions' timelines.
@@ -26,12 +26,12 @@ func timelinesOf(page string) string {
 	return strings.TrimSuffix(page, filepath.Ext(page)) + "-timelines"
 }
 
-// pages writes the report as a page, and beside it the timelines of the sessions in which something was or is wrong, with
-// links there and back.
+// pages writes the report as a page and, in a directory beside it, the timelines of the sessions in which something was
+// repaired or left, with links in both directions.
 func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 	defer func() {
 		if p.timelines && err != nil && !errors.Is(err, publish.ErrPublished) {
-			os.RemoveAll(timelinesOf(p.page)) //nolint:errcheck // without the page nothing leads there
+			os.RemoveAll(timelinesOf(p.page)) //nolint:errcheck // without the page, nothing links to them
 		}
 	}()
 	about := make([]repair.Session, len(p.reports))
@@ -90,7 +90,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// changed tells where a session worked and when it was last changed; a page may be read long after it was made.
+// changed says where a session worked and when it was last changed, with the date: a page may be read long after it was made.
 func changed(dir string, at time.Time) string {
 	if at.IsZero() {
 		return dir

@@ -29,10 +29,10 @@ type reportPrinter struct {
 	content bool
 	verbose bool
 	width   int    // of the terminal, in columns; 0: it is none
-	whole   bool   // all sessions were asked for: those with nothing to repair are only counted
-	healthy int64  // how many they are
+	whole   bool   // all sessions were asked for, so those with nothing to repair are only counted
+	healthy int64  // how many these are
 	page    string // file for the HTML report, "" for none
-	// timelines says that the directory beside the page was made.
+	// timelines says that the directory beside the page was made
 	timelines bool
 	reports   []*repair.Report // for the page
 	env       *env
@@ -108,7 +108,7 @@ func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) 
 	return p.w.Flush()
 }
 
-// renumbered says how many records have only got another number: they count neither as untouched nor as edited.
+// renumbered is how many records only got another ordinal; they count neither as untouched nor as edited.
 func renumbered(rep *repair.Report) string {
 	for i := range rep.Edits {
 		if e := &rep.Edits[i]; e.Rule == repair.Renumber {
@@ -156,7 +156,7 @@ func (p *reportPrinter) text(rep *repair.Report) {
 		fmt.Fprintln(p.w, "  nothing was written: none of it can be repaired this way")
 	default:
 		switch {
-		case rep.Proof == "": // the file was right, and what stands beside it was mended
+		case rep.Proof == "": // the file was healthy, and something beside it was repaired
 		case rep.Mode == runs.NewThread:
 			fmt.Fprintf(p.w, "  copy: %s\n", oneLine(rep.Target))
 		default:
@@ -183,7 +183,7 @@ func (p *reportPrinter) resume(rep *repair.Report) {
 	fmt.Fprintln(p.w)
 }
 
-// found says whether the agent finds a session where it is: not outside of its home, nor in its archive.
+// found says whether the agent finds a session where it is: inside its home, but not in its archive.
 func found(path string) bool {
 	for _, a := range all.Homed() {
 		home := a.HomeAbove(path)
@@ -198,7 +198,7 @@ func found(path string) bool {
 	return false
 }
 
-// fixWords say what a repair promises, as a user would.
+// fixWords say, in a user's words, what each kind of fix promises.
 var fixWords = map[string]string{
 	lint.Exact.String(): "nothing of it is lost", lint.Recovered.String(): "recovered", lint.StandIn.String(): "a stand-in replaces what can't be known or read; the rest is kept",
 	lint.SetAside.String(): "taken out of the session, and kept in the run's record",
@@ -206,10 +206,10 @@ var fixWords = map[string]string{
 
 func (p *reportPrinter) edit(e *repair.Entry) {
 	if e.Rule == repair.Renumber && !p.verbose {
-		return // it follows from the others
+		return // it follows from the other edits
 	}
 	where := ""
-	if line := cmp.Or(e.FoundLine, e.Line); line > 0 && e.Rule != repair.Renumber { // renumbering tells its lines in words
+	if line := cmp.Or(e.FoundLine, e.Line); line > 0 && e.Rule != repair.Renumber { // renumbering names its lines in words
 		where = fmt.Sprintf("line %d: ", line)
 	}
 	reason := oneLine(e.Reason)
@@ -245,7 +245,7 @@ func (p *reportPrinter) side(sign string, lines []repair.Excerpt) {
 	}
 }
 
-// mend says how an edit mends the finding, and where, if not on the finding's own line.
+// mend says how an edit repairs the finding, and where, if not on the finding's own line.
 func (p *reportPrinter) mend(e *repair.Entry) string {
 	text := cmp.Or(fixWords[e.Fix], e.Fix)
 	switch {
@@ -273,7 +273,7 @@ func (p *reportPrinter) mend(e *repair.Entry) string {
 		text += fmt.Sprintf("; taken out of line %d", e.Line)
 	case len(e.Before) > 0:
 		text += fmt.Sprintf("; changed at line %d", e.Line)
-	case e.Line == e.FoundLine+1: // where one looks for it
+	case e.Line == e.FoundLine+1: // the place where one would look anyway
 	case e.Line > 1:
 		text += fmt.Sprintf("; added after line %d", e.Line-1)
 	default:
@@ -316,7 +316,7 @@ func (p *reportPrinter) paint(parts []repair.Part) string {
 	return b.String()
 }
 
-// where says where a copy must lie to be resumed, by the program that resumes it.
+// where says where a copy must be put to be resumed, for the program that resumes it.
 func where(resume []string) string {
 	for _, a := range all.Agents {
 		if h, ok := a.(agent.Homed); ok && slices.Equal(a.Resume(resume[len(resume)-1]), resume) {

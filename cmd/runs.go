@@ -60,7 +60,7 @@ func (e *env) runs(c *cli.Context) error {
 	return usage("runs takes list, show RUN or prune, not %q%s", what, meant(what, []string{"list", "show", "prune"}))
 }
 
-// unreadable is the state of a run whose record can't be read. It is listed, but nothing is done with it.
+// unreadable is the state of a run whose record can't be read. Such a run is listed, and nothing else is done with it.
 const unreadable = "can't be read"
 
 // listedRun is the documented form of a run in a list.
@@ -77,7 +77,7 @@ func aboutRun(m *runs.Manifest) listedRun {
 	return listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: string(m.State()), Bytes: sizeOfRun(m.Run), Files: m.Files}
 }
 
-// sizeOfRun is how many bytes a record takes, as far as it can be read.
+// sizeOfRun is how many bytes a record takes, as far as that can be found out.
 func sizeOfRun(id string) (size int64) {
 	root, err := runs.Dir()
 	if err != nil {
@@ -133,14 +133,14 @@ func notRead(bad []runs.Unread) error {
 	return &exitError{ExitIO, errors.Join(list...)}
 }
 
-// withoutRecord leaves of bad the runs that are not in the list.
+// withoutRecord returns those of bad that are not in the list.
 func withoutRecord(list []runs.Manifest, bad []runs.Unread) []runs.Unread {
 	return slices.DeleteFunc(slices.Clone(bad), func(u runs.Unread) bool {
 		return u.Run == "" || slices.ContainsFunc(list, func(m runs.Manifest) bool { return m.Run == u.Run })
 	})
 }
 
-// runTable prints a row for each run, those whose record can't be read last.
+// runTable prints a row for each run; those whose record can't be read come last.
 func runTable(w io.Writer, list []runs.Manifest, bad []runs.Unread, now time.Time) error {
 	if len(list)+len(bad) == 0 {
 		return nil
@@ -157,7 +157,7 @@ func runTable(w io.Writer, list []runs.Manifest, bad []runs.Unread, now time.Tim
 	return t.Flush()
 }
 
-// sessionsOf names the session that a run repaired, or how many they were; of a run that only moved databases, those.
+// sessionsOf names the session that a run repaired, or says how many; for a run that only moved databases, it names those.
 func sessionsOf(m *runs.Manifest) string {
 	files := slices.DeleteFunc(slices.Clone(m.Files), func(f runs.File) bool { return f.Mode == runs.Moved && len(m.Files) > 1 })
 	switch {
@@ -220,8 +220,8 @@ func (e *env) showRun(c *cli.Context, id string) error {
 	return nil
 }
 
-// pruneRuns removes old records. One of a repair that could be undone holds what undo needs, perhaps the only copy of
-// an original: that is said, and asked.
+// pruneRuns removes old records. If one is of a repair that could still be undone, it says so and asks first: the record holds
+// what undo needs, perhaps the only copy of an original.
 func (e *env) pruneRuns(c *cli.Context) error {
 	if c.String("older-than") == "" {
 		return usage("prune needs to know how old: --older-than 30d")
@@ -236,7 +236,8 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	}
 	list, bad := runs.ListSettled(c.Context)
 	old := slices.DeleteFunc(list, func(m runs.Manifest) bool { return !m.Started.Before(before) })
-	// A run that began later is not looked for here. What can't be read is never removed: it may hold the only copy of an original.
+	// Runs that began later are not considered. A record that can't be read is never removed: it may hold the only copy of an
+	// original.
 	left := notRead(slices.DeleteFunc(bad, func(u runs.Unread) bool { return !u.Started().Before(before) }))
 	if !c.Bool("dry-run") {
 		left = errors.Join(left, runs.RemoveRest())
@@ -271,7 +272,7 @@ func (e *env) pruneRuns(c *cli.Context) error {
 	return left
 }
 
-// agreedToPrune asks, unless that was answered on the command line.
+// agreedToPrune asks, unless the question was answered on the command line.
 func (e *env) agreedToPrune(c *cli.Context, old []runs.Manifest, many string) (bool, error) {
 	if c.Bool("yes") {
 		return true, nil

@@ -16,7 +16,7 @@ import (
 //go:embed completion.tmpl
 var completionText string
 
-// shells are those that a completion can be written for; each is a template of that name.
+// shells are those for which a completion can be written; each has a template of that name.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func completionCommand(e *env) *cli.Command {
@@ -49,7 +49,7 @@ func completionCommand(e *env) *cli.Command {
 // completedCommand is what a shell completes of a command.
 type completedCommand struct {
 	Name, Usage string
-	Values      []string // of its operands; none: files
+	Values      []string // of its operands; if there are none, they are files
 	Asks        string   // sessions or runs: its operands are asked of hist itself; "" if not
 	Flags       []completedFlag
 }
@@ -57,10 +57,10 @@ type completedCommand struct {
 // completedFlag is one of its flags.
 type completedFlag struct {
 	Name, Short, Usage string   // without dashes; Short is "" if there is none
-	Takes              bool     // a value
-	What               string   // in a word
-	Files              bool     // it is a path
-	Values             []string // or one of these
+	Takes              bool     // it takes a value
+	What               string   // what the value is, in a word
+	Files              bool     // the value is a path
+	Values             []string // the value is one of these
 	Listed             bool     // or several, separated by commas, each with a file behind "="
 }
 
@@ -122,7 +122,7 @@ func completedOf(command string, flag cli.Flag) completedFlag {
 	return f
 }
 
-// flagValues are the values that a flag takes, where they are few.
+// flagValues are the values of a flag, if they are few.
 func flagValues(command, flag string) []string {
 	switch command + " " + flag {
 	case "lint format":
@@ -151,7 +151,7 @@ func flagValues(command, flag string) []string {
 	return nil
 }
 
-// quoteShell is a text between single quotes, for fish.
+// quoteShell puts a text between single quotes, for fish.
 func quoteShell(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

@@ -67,7 +67,7 @@ func (e *env) shim(c *cli.Context) error {
 	return nil
 }
 
-// programNamed is the program of a name, in a list of its own; nil if there is none.
+// programNamed is the program with a name, as a list; nil if there is none.
 func programNamed(name string) []*front.Program {
 	for i := range front.Programs {
 		if front.Programs[i].Name == name {
@@ -118,7 +118,7 @@ func (e *env) shimInstall(dir string, program *front.Program) error {
 	return e.tell("PATH reaches %s first: put %s before %s there, e.g. %s\n", reached, dir, filepath.Dir(reached), first(dir))
 }
 
-// first is the shell's line that puts a directory in front of the others: PowerShell's on Windows.
+// first is the shell's command that puts a directory first in PATH; on Windows it is PowerShell's.
 func first(dir string) string {
 	if runtime.GOOS == "windows" {
 		return `$env:Path = "` + dir + `;$env:Path"`
@@ -126,7 +126,7 @@ func first(dir string) string {
 	return "export PATH=" + format.Command(dir) + ":$PATH"
 }
 
-// sameFile says whether two paths are one entry of one directory, whichever way they lead there.
+// sameFile says whether two paths name the same entry of the same directory.
 func sameFile(a, b string) bool {
 	one, err := os.Lstat(a)
 	if err != nil {
@@ -174,7 +174,7 @@ func (e *env) shimStatus(c *cli.Context) error {
 	return nil
 }
 
-// standing is how the shim of one program stands, in two lines.
+// standing describes the shim of one program, in two lines.
 func standing(s shim.Status) string {
 	reached := cmp.Or(s.Reached, "no "+s.Program.Name)
 	switch {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// idDigits is how much of an id is shown where there is little room; every command takes it. The first eight digits tell
-// when a thread was begun, to the minute: two of a day may share them.
+// idDigits is how much of an id is shown if there is little room; every command accepts it. The first eight digits encode the
+// time to about a minute, so two threads of a day may share them.
 const idDigits = 13
 
-// short is the beginning of an id that a person reads and types.
+// short is the beginning of an id, for people to read and type.
 func short(id string) string {
 	if len(id) > idDigits {
 		return id[:idDigits]
@@ -17,7 +17,7 @@ func short(id string) string {
 	return id
 }
 
-// shortOf names a session in a word: by its id, or by its file where that is not known.
+// shortOf names a session in a word: by its id, or by its file if the id is not known.
 func shortOf(id, path string) string {
 	if id == "" {
 		return oneLine(filepath.Base(path))

@@ -41,7 +41,7 @@ type showPrinter interface {
 	end() error
 }
 
-// shown is the session that is shown, and what lint says of it.
+// shown is the session that is shown, and lint's findings about it.
 type shown struct {
 	path     string
 	summary  lint.Summary
@@ -84,7 +84,7 @@ func (e *env) show(c *cli.Context) error {
 		}
 		return writePage(c.Context, path, func(w io.Writer) error { return e.showOne(c, list[0], newPage(w, "")) })
 	}
-	for _, t := range list { // a thread that was reverted has several files
+	for _, t := range list { // a reverted thread has several files
 		if err := e.showOne(c, t, print); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (e *env) showPrinter(c *cli.Context) (showPrinter, error) {
 	}
 }
 
-// showOne lints a session, reads it again and shows it. What can't be read to its end is shown up to there.
+// showOne lints a session, reads it again and shows it. If it can't be read to its end, it is shown up to there.
 func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	conf, err := loadConfig(c)
 	if err != nil {
@@ -145,7 +145,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	case partial != nil:
 		err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, s.summary.Bytes, partial)
 	case errors.Is(err, source.ErrCorrupt):
-		err = nil // a finding says so
+		err = nil // there is a finding about it
 	}
 	if ended := print.end(); ended != nil {
 		return fmt.Errorf("writing the timeline: %w", ended)
@@ -153,7 +153,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	return err
 }
 
-// look lints a session that is read again afterwards, together with what lies beside it. The caller closes its source.
+// look lints a session and what is beside it; the session will be read again afterwards. The caller closes its source.
 func (e *env) look(ctx context.Context, t target, conf *config, by clients) (*linted, lint.Options, error) {
 	if t.err != nil {
 		return nil, lint.Options{}, t.err
@@ -182,7 +182,7 @@ func (e *env) open(path string) (*source.Source, error) {
 	return source.Open(path)
 }
 
-// writePage writes a new file; a page of which something is missing is not written at all.
+// writePage writes a new file. If a part of the page fails, no file is left.
 func writePage(ctx context.Context, path string, fill func(io.Writer) error) error {
 	err := publish.Write(ctx, publish.Target{Path: path}, fill, publish.Checks{})
 	if errors.Is(err, publish.ErrExists) {

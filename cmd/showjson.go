@@ -9,7 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
-// jsonTimeline writes one object an entry.
+// jsonTimeline writes one object per entry.
 type jsonTimeline struct{ w *bufio.Writer }
 
 // jsonEntry is the documented form of an entry.

@@ -18,8 +18,8 @@ import (
 //go:embed showpage.html
 var pageText string
 
-// page writes a session as one page for a browser. It needs no network and no script; a script only adds keys. One
-// turn is held at a time: its first line says how it ended.
+// page writes a session as one page for a browser. It needs no network and works without scripts; a script only adds keys. One
+// turn is held in memory at a time, because its first line says how it ended.
 type page struct {
 	w            io.Writer
 	t            *template.Template
@@ -28,26 +28,26 @@ type page struct {
 	turn         *pageTurn
 	marks        map[*lint.Finding]string
 	turns, calls int64
-	spent        int // bytes, about, that have been written
+	spent        int // about how many bytes have been written
 	err          error
 }
 
-// pageTurn is what the page shows of a turn, or of what stands outside of turns.
+// pageTurn is what the page shows of a turn, or of entries outside turns.
 type pageTurn struct {
 	Number  int
 	When    string
 	How     string
-	Bad     bool // open it: something in it went wrong
+	Bad     bool // something in it went wrong, so it is shown open
 	Calls   string
 	Entries []pageEntry
-	LeftOut string // what of it the page does not have
+	LeftOut string // what the page leaves out of it
 	left    int
 }
 
 // pageEntry is one line of a turn.
 type pageEntry struct {
 	Mark, Class, Time, Stamp string
-	Kind                     string // what the page's filters know it as: words, call, failed or finding
+	Kind                     string // its class for the page's filters: words, call, failed or finding
 	Name, How                string
 	Line                     int64
 	Bad                      bool
@@ -60,7 +60,7 @@ type pageBlock struct{ Title, Text string }
 // pageFinding is one line in the list of findings.
 type pageFinding struct{ Mark, Impact, Message string }
 
-// maxListed is how many findings the list at the top has; all of them stand at their place.
+// maxListed is how many findings the list at the top has; all findings are shown in their places.
 const maxListed = 100
 
 func newPage(w io.Writer, report string) *page {
@@ -152,8 +152,8 @@ func (p *page) line(e *timeline.Entry) pageEntry {
 	return l
 }
 
-// A page of a very long session would open in no browser: behind maxPage bytes it has only prompts, answers and what went
-// wrong, behind twice that only findings, and of a turn at most maxEntries entries. What is left out is counted at its place.
+// No browser could open the page of a very long session. After maxPage bytes, it has only prompts, answers and what went wrong;
+// after twice that, only findings; and never more than maxEntries entries of a turn. What is left out is counted in its place.
 const (
 	maxPage    = 6 << 20
 	maxEntries = 5000
@@ -168,7 +168,7 @@ func (l *pageEntry) size() int {
 	return n
 }
 
-// callClass is how a call's outcome is coloured.
+// callClass is the CSS class of a call's outcome.
 func callClass(e *timeline.Entry) string {
 	switch {
 	case e.Outcome.State == session.Running:
@@ -187,7 +187,7 @@ func findingLine(f *lint.Finding) string {
 	return fmt.Sprintf("%s (line %d) [%s]", f.Message, f.Pos.Line, f.Rule.Name)
 }
 
-// flush writes the turn in hand; the last one is shown open.
+// flush writes the turn in hand; the last turn is shown open.
 func (p *page) flush(last bool) {
 	if p.turn == nil {
 		return

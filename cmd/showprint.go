@@ -30,7 +30,7 @@ func (p *timelinePrinter) begin(s *shown) error {
 	return p.w.Flush()
 }
 
-// facts is what is known of a session as a whole, name and value.
+// facts are what is known of a session as a whole, as names and values.
 func (s *shown) facts() [][2]string {
 	h := s.summary.Header
 	client := agentTitle(s.summary.Agent)
@@ -61,7 +61,7 @@ func agentTitle(name string) string {
 	return name
 }
 
-// longestFact is how many characters of a header's member are shown.
+// longestFact is how many characters of a value are shown.
 const longestFact = 200
 
 func shortened(s string, n int) string {
@@ -117,7 +117,7 @@ func (p *timelinePrinter) how(e *timeline.Entry) interface{ Sprint(...any) strin
 	return p.st.dim
 }
 
-// describeEntry says in plain words what an entry tells.
+// describeEntry describes an entry in plain words.
 func describeEntry(e *timeline.Entry) string {
 	switch e.Kind {
 	case timeline.Prompt, timeline.Answer:
@@ -140,7 +140,7 @@ func describeEntry(e *timeline.Entry) string {
 	return e.Kind.String()
 }
 
-// callName is a call's tool and its id, where it has one.
+// callName is a call's tool and, if it has one, its id.
 func callName(e *timeline.Entry) string {
 	if e.Within != "" {
 		return fmt.Sprintf("%s, run by the script of %s", e.Tool, e.Within)
@@ -194,7 +194,7 @@ func turnEnd(e *timeline.Entry) string {
 	return s + took(e.Took)
 }
 
-// took says how long something took, rounded to what a person can use.
+// took is a duration, rounded to what a person can use.
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -212,7 +212,7 @@ func took(d time.Duration) string {
 	return " after " + d.String()
 }
 
-// content shows an entry's words below it, if it has any.
+// content prints an entry's words below it, if it has any.
 func (p *timelinePrinter) content(e *timeline.Entry) {
 	for _, block := range []struct{ mark, text string }{{"", e.Text}, {"> ", e.Asked}, {"< ", e.Got}} {
 		if block.text == "" {
@@ -230,7 +230,7 @@ func (p *timelinePrinter) end() error {
 	return p.w.Flush()
 }
 
-// verdict counts the findings.
+// verdict is the summary of the findings.
 func (s *shown) verdict() string {
 	found := s.counts[lint.Blocks] + s.counts[lint.Loses] + s.counts[lint.Rejects] + s.counts[lint.Shows]
 	line := "nothing is damaged"
@@ -257,7 +257,7 @@ func clock(t time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// settings is the model and the directory of the turns that follow, as far as they are named.
+// settings are the model and the directory of the following turns, as far as they are known.
 func settings(e *timeline.Entry) string {
 	words := append([]string{"settings:"}, strings.Fields(e.Model)...)
 	if e.CWD != "" {

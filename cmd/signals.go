@@ -7,22 +7,22 @@ import (
 	"syscall"
 )
 
-// afterSignal is what a shell adds to the number of the signal that ended a command.
+// afterSignal is what a shell adds to a signal's number to make the exit code.
 const afterSignal = 128
 
-// signalled is why a context was cancelled: this signal came.
+// signalled is the cause of a context that was cancelled by a signal.
 type signalled struct{ number syscall.Signal }
 
 func (s signalled) Error() string { return "signal: " + s.number.String() }
 
-// exitCode is what a shell makes of it.
+// exitCode is the exit code that a shell gives for the signal.
 func (s signalled) exitCode() int { return afterSignal + int(s.number) }
 
-// untilSignalled returns a context that the first signal to end cancels; its cause is a signalled.
+// untilSignalled returns a context that the first signal cancels; its cause is a signalled.
 func untilSignalled(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	list := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		list = append(list, syscall.SIGHUP)
 	}
 	came := make(chan os.Signal, 1)
@@ -32,7 +32,7 @@ func untilSignalled(parent context.Context) (ctx context.Context, stop func()) {
 		case s := <-came:
 			number, _ := s.(syscall.Signal)
 			cancel(signalled{number})
-			signal.Stop(came) // a second one ends the program at once, wherever it is
+			signal.Stop(came) // a second signal ends the program at once, whatever it is doing
 		case <-ctx.Done():
 		}
 	}()

@@ -13,8 +13,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// targets is targets for a command that looks at all of them. What lies in an agent's home and is no session is passed over
-// there, and told in one line: only who names it has it looked at.
+// targets is the function targets, for a command that takes all sessions. Files in an agent's home that are not sessions are
+// skipped, which is said in one line; if a user names such a file, it is looked at.
 func (e *env) targets(ctx context.Context, operands []string, only string) ([]target, error) {
 	list, err := targets(ctx, operands, only)
 	if err != nil || len(operands) > 0 {
@@ -51,8 +51,8 @@ func (e *env) targets(ctx context.Context, operands []string, only string) ([]ta
 	return sessions, nil
 }
 
-// stray says why a file that was come upon in a home is none of its sessions, nil if it may be one. What is named as a
-// session is one, however damaged; so is what is a part of one. A directory that can't be read may hold some.
+// stray says why a file found in a home is not a session, nil if it may be one. A file that has a session's name is one,
+// however damaged; so is one that is a part of a session. A directory that can't be read may hold sessions.
 func stray(ctx context.Context, t target) error {
 	if lint.NameOf(t.path, true).Canonical || all.Part(t.path) {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// nearest returns the one of the names that was most likely meant, "" if none is near: the only one that begins with the
-// word, or the one with the fewest wrong letters, which may be a third of it.
+// nearest returns the name that was most likely meant, "" if none is near: the only one that begins with the word, or the one
+// with the fewest wrong letters, if these are at most a third.
 func nearest(word string, names []string) string {
 	begun := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, strings.ToLower(word)) })
 	if len(begun) == 1 && word != "" {
@@ -20,7 +20,7 @@ func nearest(word string, names []string) string {
 	for _, name := range names {
 		d := smetrics.WagnerFischer(strings.ToLower(word), name, 1, 1, 1)
 		if transposed(word, name) {
-			d = 1 // two letters the wrong way round are one slip
+			d = 1 // two swapped letters are one mistake
 		}
 		if d < distance || d == distance && best == "" {
 			best, distance = name, d
@@ -29,7 +29,7 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// transposed says whether two neighbouring letters make all the difference.
+// transposed says whether two words differ only in two neighbouring letters that are swapped.
 func transposed(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -42,7 +42,7 @@ func transposed(a, b string) bool {
 	return false
 }
 
-// meant is a question behind a word that is not known, with the nearest of the names that are; "" if none is near.
+// meant asks, after an unknown word, whether the nearest of the names was meant; "" if none is near.
 func meant(word string, names []string) string {
 	if best := nearest(word, names); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)
@@ -50,7 +50,7 @@ func meant(word string, names []string) string {
 	return ""
 }
 
-// meantOr is meant, or else another hint.
+// meantOr is meant or, if that is empty, another hint.
 func meantOr(word string, names []string, otherwise string) string {
 	if hint := meant(word, names); hint != "" {
 		return hint
@@ -58,7 +58,7 @@ func meantOr(word string, names []string, otherwise string) string {
 	return otherwise
 }
 
-// itTakes names all of a few words that are known.
+// itTakes lists the few words that are accepted.
 func itTakes(names []string) string { return "; it takes " + strings.Join(names, ", ") }
 
 func commandNames(app *cli.App) []string {
@@ -69,7 +69,7 @@ func commandNames(app *cli.App) []string {
 	return names
 }
 
-// longNames are the names of flags that are words.
+// longNames are the names of flags that are longer than a letter.
 func longNames(flags []cli.Flag) []string {
 	var names []string
 	for _, f := range flags {

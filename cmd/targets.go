@@ -23,15 +23,16 @@ import (
 // target is one session to look at.
 type target struct {
 	path string // "-" for standard input
-	name string // the name that users gave to the thread, if it was asked for by that
+	name string // the name by which the thread was asked for, if users gave it one
 	home string // the agent's home it lies in, "" if in none
 	all  bool   // the whole home was asked for
 	err  error  // why it can't be looked at
 }
 
-// targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it finds all in
-// the agents' homes, or in that of the agent named only. An operand that leads to nothing is a target with an error. What is named
-// twice, as a file and its directory do, is one target: standard input can be read but once, and no session counts for two.
+// targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it finds all in the
+// agents' homes, or in that of the agent that only names. An operand that leads to nothing is a target with an error. A session
+// that is named twice, as by a file and its directory, is one target: standard input can be read only once, and sessions must
+// not be counted twice.
 func targets(ctx context.Context, operands []string, only string) ([]target, error) {
 	homes, err := defaultHomes(only)
 	if _, wrong := errors.AsType[*exitError](err); err != nil && (wrong || len(operands) == 0) {
@@ -60,7 +61,7 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 	return once(list), ctx.Err()
 }
 
-// once leaves out a target whose path an earlier one has.
+// once removes targets whose path an earlier target has.
 func once(list []target) []target {
 	seen := make(map[string]bool, len(list))
 	return slices.DeleteFunc(list, func(t target) bool {
@@ -74,13 +75,13 @@ func once(list []target) []target {
 	})
 }
 
-// shut says whether the user may not even see whether a directory exists. Then it may hold sessions.
+// shut says whether the user is not even allowed to see whether a directory exists: then it may hold sessions.
 func shut(dir string) bool {
 	_, err := os.Stat(dir)
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// noSessions is the target if all sessions are asked for and there are none.
+// noSessions is the only target if all sessions are asked for and there are none.
 func noSessions(homes []agentHome) target {
 	dirs := make([]string, len(homes))
 	for i, h := range homes {
@@ -95,8 +96,8 @@ type agentHome struct {
 	dir   string
 }
 
-// defaultHomes are the agents' homes of this user, whether they exist or not; of one agent alone if only is not "". It is an
-// error if none is known, as where $HOME is not set.
+// defaultHomes are the homes of this user's agents, whether they exist or not; if only is not "", of that agent alone. If none
+// is known, as when $HOME is not set, that is an error.
 func defaultHomes(only string) ([]agentHome, error) {
 	if only != "" && all.Named(only) == nil {
 		return nil, usage("--agent is %q; it takes %s", only, strings.Join(all.Names(), " or "))
@@ -161,20 +162,20 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	return list
 }
 
-// errNotHere: a home has no session that an operand could name.
+// errNotHere says that a home has no session that an operand could name.
 var errNotHere = errors.New("no such session")
 
-// notHere is an errNotHere in the words of the search.
+// notHere is an errNotHere with the text of the search's error.
 type notHere struct{ error }
 
 // Is makes errors.Is(err, errNotHere) true.
 func (notHere) Is(target error) bool { return target == errNotHere }
 
-// Unwrap is the error of the search.
+// Unwrap returns the search's error.
 func (e notHere) Unwrap() error { return e.error }
 
-// find looks up a session's id or a thread's name in one home. There is at least one target, with an error if nothing
-// is found.
+// find looks up a session's id or a thread's name in one home. It returns at least one target, with an error if nothing is
+// found.
 func (h agentHome) find(ctx context.Context, operand string) []target {
 	paths, err := h.agent.Find(ctx, h.dir, operand)
 	name := ""
@@ -201,8 +202,7 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 	return list
 }
 
-// idOfName returns the id of the thread to which the user gave this name. If there is none, the error is that of the search
-// by id.
+// idOfName returns the id of the thread with this name. If there is none, the error is that of the search by id.
 func (h agentHome) idOfName(name string, byID error) (string, error) {
 	ids, err := h.agent.Named(h.dir, name)
 	switch {
@@ -221,7 +221,7 @@ func (h agentHome) idOfName(name string, byID error) (string, error) {
 // maxCandidates is how many sessions are offered for an id that fits several.
 const maxCandidates = 10
 
-// candidates is an error that lists the sessions that an id may mean, by what a person knows of them.
+// candidates is an error that lists the sessions that an id may mean, with what helps a person to tell them apart.
 func candidates(ctx context.Context, several *agent.AmbiguousError) error {
 	text := fmt.Sprintf("%s begins the ids of %d sessions; give more of it", several.ID, len(several.Paths))
 	paths := several.Paths
@@ -240,7 +240,7 @@ func candidates(ctx context.Context, several *agent.AmbiguousError) error {
 	return errors.New(text)
 }
 
-// segments says whether the files are one thread's, split by a revert: then each has a rollout id of its own.
+// segments says whether the files are of one thread, split by a revert: then each has a rollout id of its own.
 func segments(paths []string) bool {
 	seen := map[string]bool{}
 	for _, p := range paths {
@@ -253,8 +253,8 @@ func segments(paths []string) bool {
 	return true
 }
 
-// below finds the sessions below a directory. What can't be looked at is a target with an error. Files that hist keeps
-// itself, such as the originals of repaired sessions, are left out unless the user asks for their directory.
+// below finds the sessions below a directory. Whatever can't be looked at is a target with an error. Files that hist itself
+// keeps, such as the originals of repaired sessions, are left out unless the user asks for their directory.
 func below(ctx context.Context, dir string) []target {
 	var list []target
 	own, err := statedir.Path()
@@ -274,7 +274,7 @@ func below(ctx context.Context, dir string) []target {
 		case e.Hidden || slices.Contains(in.lists, e.Path) && all.List(e.Path):
 		case in.home != "":
 			list = append(list, target{path: e.Path, home: in.home, all: in.all})
-		default: // it may lie in one by a symbolic link of its own
+		default: // a symbolic link may put the file itself into a home
 			home := homeOf(e.Path)
 			list = append(list, target{path: e.Path, home: home, all: isHome(dir, home)})
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 )
 
-// titles names sessions as their client does: by the name that the user gave, else by the first words of the first prompt.
-// They are words of the conversation; who may not show those switches them off.
+// titles are the names of sessions as their client shows them: the name that the user gave, or else the first words of the
+// first prompt. They are words of the conversation, so they can be switched off.
 type titles struct {
 	off    bool
 	byHome map[string]map[string]string // by home and thread
@@ -29,7 +29,8 @@ func newTitles(c *cli.Context, conf *config) *titles {
 	return &titles{off: c.Bool("no-titles") || conf != nil && conf.NoTitles, byHome: map[string]map[string]string{}}
 }
 
-// of is a session's title in one line, "" if it has none or none is to be shown. The session was looked at with its content.
+// of is a session's title on one line, "" if it has none or titles are off. The session must have been looked at with its
+// content.
 func (t *titles) of(ctx context.Context, s *glance.Session, home string) string {
 	if t.off {
 		return ""
@@ -37,7 +38,7 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 	if home != "" && t.byHome[home] == nil {
 		t.byHome[home] = map[string]string{}
 		if list, ok := homes.Open(ctx, home).(agent.Lister); ok {
-			threads, _ := list.Threads(ctx) // without the client's list there is the first prompt
+			threads, _ := list.Threads(ctx) // without the client's list, the first prompt is used
 			for _, thread := range threads {
 				t.byHome[home][thread.ID] = thread.Title
 			}
@@ -53,7 +54,7 @@ func (t *titles) of(ctx context.Context, s *glance.Session, home string) string 
 // maxTitle is how long a title may be where nothing else limits it, in characters.
 const maxTitle = 100
 
-// clip cuts a text to a number of characters, and says so.
+// clip shortens a text to a number of characters, with an ellipsis if anything was cut.
 func clip(s string, n int) string {
 	if n < 1 || utf8.RuneCountInString(s) <= n {
 		return s
@@ -61,7 +62,7 @@ func clip(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
-// tilde is a path with the user's home directory cut short.
+// tilde is a path with the user's home directory written as ~.
 func tilde(path string) string {
 	dir, err := os.UserHomeDir()
 	if err == nil && dir != "" && dir != "/" {

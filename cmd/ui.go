@@ -16,16 +16,16 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// The rules of what is printed: results go to stdout, errors and progress to stderr. Nothing of a session reaches
-// the terminal but through printable. Words of the conversation are shown only where --show-content asks for it.
+// What is printed where: results go to stdout, errors and progress to stderr. Text from a session reaches the terminal only
+// through printable. Words of the conversation are shown only with --show-content.
 
-// printable takes out of a text what a terminal would obey; line breaks stay.
+// printable replaces characters that a terminal would obey; line breaks stay.
 func printable(s string) string { return format.Printable(s) }
 
 // oneLine is printable without line breaks.
 func oneLine(s string) string { return format.OneLine(s) }
 
-// styles are the colours in use; all of them are plain where colour is off.
+// styles are the colours in use; without colour, all of them are plain.
 type styles struct {
 	path, bold, dim *color.Color
 	impact          map[lint.Impact]*color.Color
@@ -53,8 +53,8 @@ func newStyles(on bool) *styles {
 	}
 }
 
-// styled decides about colour for one stream: --color, then NO_COLOR, CLICOLOR_FORCE, CLICOLOR, then whether the
-// stream is a terminal.
+// styled decides about colour for one stream, by --color, then NO_COLOR, CLICOLOR_FORCE and CLICOLOR, then whether the stream
+// is a terminal.
 func styled(c *cli.Context, w io.Writer) (*styles, error) {
 	switch mode := c.String("color"); mode {
 	case "always":
@@ -76,7 +76,7 @@ func styled(c *cli.Context, w io.Writer) (*styles, error) {
 	return newStyles(isTerminal(w)), nil
 }
 
-// checkedOutput is a stream that remembers the first error of what was written to it.
+// checkedOutput is a stream that remembers the first error of writing to it.
 type checkedOutput struct {
 	io.Writer
 	failed error
@@ -90,7 +90,7 @@ func (o *checkedOutput) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// streamOf is what is written to in the end, for those who must have a file.
+// streamOf is the stream below a checkedOutput, for code that needs a file.
 func streamOf(w io.Writer) io.Writer {
 	if o, ok := w.(*checkedOutput); ok {
 		return o.Writer
@@ -107,22 +107,22 @@ func colorFlag() cli.Flag {
 	return &cli.StringFlag{Name: "color", Value: "auto", Usage: "colour the output: `WHEN` is auto, always or never (NO_COLOR and CLICOLOR are respected)"}
 }
 
-// sizeOf is how many columns and lines a terminal has; 0 if it is none.
+// sizeOf is how many columns and lines a terminal has; 0 if the stream is not a terminal.
 func sizeOf(w io.Writer) (width, height int) {
 	if f, ok := streamOf(w).(*os.File); ok {
-		width, height, _ = term.GetSize(int(f.Fd())) // an error is for what is no terminal
+		width, height, _ = term.GetSize(int(f.Fd())) // an error means that it is not a terminal
 	}
 	return width, height
 }
 
-// widthOf is how many columns a terminal has; 0 if it is none.
+// widthOf is how many columns a terminal has; 0 if the stream is not a terminal.
 func widthOf(w io.Writer) int {
 	width, _ := sizeOf(w)
 	return width
 }
 
-// folded breaks a line between words where a terminal of this width would break it anywhere; what follows is indented.
-// A word that is longer than a line stays whole: a path can be copied. With no width the line stays as it is.
+// folded breaks a line between words so that it fits a terminal of this width; what follows the first break is indented. A word
+// that is longer than a line stays whole, so that a path can be copied. With width 0 the line stays as it is.
 func folded(line string, width, indent int) string {
 	if width < 2*indent+20 || utf8.RuneCountInString(line) <= width {
 		return line

@@ -25,7 +25,7 @@ func undoCommand(e *env) *cli.Command {
 			if c.NArg() > 1 {
 				return usage("undo takes one run at a time")
 			}
-			if slices.Contains(c.Args().Slice(), "") { // a script's variable that is not set, and not a wish for the newest
+			if slices.Contains(c.Args().Slice(), "") { // a script's variable is not set: that does not mean the newest run
 				return errNoRun
 			}
 			return e.undo(c)
@@ -33,7 +33,7 @@ func undoCommand(e *env) *cli.Command {
 	}
 }
 
-// errNoRun is the error of an empty operand where a run is to be named.
+// errNoRun is the error of an empty operand where a run must be named.
 var errNoRun = usage("the run's id is empty; hist runs lists them")
 
 func (e *env) undo(c *cli.Context) error {
@@ -68,7 +68,7 @@ func (e *env) undo(c *cli.Context) error {
 	return asInUse(err)
 }
 
-// asInUse gives the error of a file that is in use its exit code.
+// asInUse gives the error about a file in use its exit code.
 func asInUse(err error) error {
 	if errors.Is(err, inuse.ErrBusy) {
 		return &exitError{ExitInUse, err}

@@ -38,7 +38,7 @@ func watchCommand(e *env) *cli.Command {
 	}
 }
 
-// The states of a session that is watched. One that was never linted counts as sound.
+// The states of a watched session. One that was never linted counts as sound.
 const (
 	soundState      = "sound"
 	damagedState    = "damaged"
@@ -46,7 +46,7 @@ const (
 	goneState       = "gone"
 )
 
-// sessionState is what is said of a session when its state changes.
+// sessionState is what is printed when a session's state changes.
 type sessionState struct {
 	Time     string   `json:"time"`
 	Path     string   `json:"path"`
@@ -58,7 +58,7 @@ type sessionState struct {
 	Error    string   `json:"error,omitempty"`
 }
 
-// watchRun is one call of the command.
+// watchRun is one run of the command.
 type watchRun struct {
 	env       *env
 	c         *cli.Context
@@ -89,7 +89,7 @@ func (e *env) watch(c *cli.Context) error {
 	if w.follower, err = follow.New(paths, c.Duration("rest")); err != nil {
 		return err
 	}
-	defer w.follower.Close() //nolint:errcheck // nothing is written by it
+	defer w.follower.Close() //nolint:errcheck // it writes nothing
 	for _, err := range w.follower.Unwatched() {
 		e.complain(fmt.Sprintf("not watched: %v", err))
 	}
@@ -131,7 +131,7 @@ func watched(operands []string) ([]string, error) {
 	for _, h := range homes {
 		dirs := h.agent.Sessions(h.dir)
 		if h.agent.Live(h.dir) == "" {
-			dirs = append(dirs, h.agent.LiveAt(h.dir)) // it comes with the first session
+			dirs = append(dirs, h.agent.LiveAt(h.dir)) // the client makes it with the first session
 		}
 		for _, dir := range dirs {
 			if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -143,15 +143,15 @@ func watched(operands []string) ([]string, error) {
 	return paths, nil
 }
 
-// busyAgain and busyMost are how long hist waits, at first and at most, before it looks again at a session that is in use:
-// the file does not change when its writer ends.
+// busyAgain and busyMost are how long hist waits, at first and at most, before it looks again at a session in use: when its
+// client ends, the file does not change.
 const (
 	busyAgain = 5 * time.Second
 	busyMost  = 5 * time.Minute
 )
 
 // unsure is how long after its last change a session may still be in use by a client that leaves no sign of that. A tool may
-// run that long, and until it has ended the file looks as if the client had been killed.
+// run that long, and until it has ended, the file looks as if the client had been killed.
 const unsure = 10 * time.Minute
 
 // unnoticed says whether a session is of a client that leaves no sign that it has one open.
@@ -160,7 +160,7 @@ func unnoticed(res *lint.Result) bool {
 	return ok && a.Unnoticed(res.Summary.Header.Version)
 }
 
-// look lints a session, and tells if its state has changed.
+// look lints a session, and reports if its state has changed.
 func (w *watchRun) look(path string) error {
 	now, live, err := w.state(path)
 	if err != nil {
@@ -185,7 +185,7 @@ func (w *watchRun) look(path string) error {
 	if now.State == goneState {
 		delete(w.states, path)
 		if before == soundState {
-			return nil // nothing was wrong with it, so its user need not hear that it is gone
+			return nil // nothing was wrong with it, so nobody needs to know that it is gone
 		}
 	}
 	if err := w.tell(now); err != nil {
@@ -207,7 +207,7 @@ func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
 	case errors.Is(err, errGone):
 		now.State = goneState
 	case all.List(path) || !w.c.Args().Present() && stray(w.c.Context, target{path: path}) != nil:
-		// it is among the sessions, but is not one
+		// a file where sessions are, but not a session
 	default:
 		now.State, now.Error = unreadableState, strings.TrimPrefix(err.Error(), path+": ") // the line names it
 		return now, live, w.c.Context.Err()
@@ -215,10 +215,10 @@ func (w *watchRun) state(path string) (now sessionState, live bool, err error) {
 	return now, live, nil
 }
 
-// errGone: there is no such file any more.
+// errGone says that the file does not exist any more.
 var errGone = errors.New("the file is gone")
 
-// lint lints a session. live says that somebody is writing it, as far as that can be known, also if there is an error.
+// lint lints a session. live says, even with an error, whether somebody is writing it, as far as that can be known.
 func (w *watchRun) lint(path string) (res *lint.Result, live bool, err error) {
 	src, err := source.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -241,7 +241,7 @@ func (w *watchRun) lint(path string) (res *lint.Result, live bool, err error) {
 	return res, live, err
 }
 
-// judge takes over what was found in a session.
+// judge sets the state from the findings of a session.
 func (s *sessionState) judge(res *lint.Result, threshold lint.Impact) {
 	s.Thread = res.Summary.Header.ID
 	worst := lint.Notes
@@ -260,7 +260,7 @@ func (s *sessionState) judge(res *lint.Result, threshold lint.Impact) {
 	}
 }
 
-// tell prints one line.
+// tell prints one state.
 func (w *watchRun) tell(s sessionState) error {
 	if w.c.Bool("json") {
 		return format.Write(w.env.out, s)
@@ -276,7 +276,7 @@ func (w *watchRun) tell(s sessionState) error {
 	return err
 }
 
-// run runs the command of --exec. What becomes of it does not end the watching.
+// run runs the command of --exec. Its failure does not end the watching.
 func (w *watchRun) run(path string) {
 	shell := []string{"sh", "-c"}
 	if runtime.GOOS == "windows" {
