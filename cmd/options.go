@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// freshFor is how long after its creation an empty file is expected to get its first record.
+// freshFor is how long after its last change an empty file may still be about to get its first record.
 const freshFor = 3 * time.Second
 
 // options gathers what is known of a session besides its bytes.

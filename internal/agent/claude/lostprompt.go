@@ -118,12 +118,18 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	}
 	if last != nil {
 		source, words = last.source, last.words()
-		if c.proof.proves("user", object{"c": words}.json()[5:len(object{"c": words}.json())-1]) {
+		if quoted := quotedByClient(words); c.proof.proves("user", quoted) {
 			source += provedWords
 		}
 		return words, source
 	}
 	return c.typedBetween(p, n)
+}
+
+// quotedByClient is a text as a JSON string, with the escapes that the client writes.
+func quotedByClient(words string) []byte {
+	whole := object{"c": words}.json()
+	return whole[len(`{"c":`) : len(whole)-len("}")]
 }
 
 // longestTurn is how far back from a record, in milliseconds, a typed prompt is looked for if the record in front has no time.
