@@ -26,7 +26,7 @@ import (
 // in full is the JSON.
 type listTable struct {
 	ctx    context.Context
-	width  int // of the terminal; 0: it is none
+	width  int // of the terminal; 0 if it is not one
 	limit  int // at most so many rows; 0: all
 	health bool
 	more   bool // also size, branch and model

@@ -28,7 +28,7 @@ type reportPrinter struct {
 	diff    bool
 	content bool
 	verbose bool
-	width   int    // of the terminal, in columns; 0: it is none
+	width   int    // of the terminal, in columns; 0 if it is not one
 	whole   bool   // all sessions were asked for, so those with nothing to repair are only counted
 	healthy int64  // how many these are
 	page    string // file for the HTML report, "" for none

@@ -16,7 +16,7 @@ import (
 type timelinePrinter struct {
 	w            *bufio.Writer
 	st           *styles
-	width        int // of the terminal, in columns; 0: it is none
+	width        int // of the terminal, in columns; 0 if it is not one
 	shown        *shown
 	turns, calls int64
 }

@@ -6,12 +6,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The client keeps a second copy of what it writes into a rollout in a database, thread_history_1.sqlite (clients 0.145 to
-// 0.169). The content is the same, but members have other names. The functions of this file write a rollout's lines
-// again from that copy.
+// The client keeps a second copy of what it writes into a rollout in a database, thread_history_1.sqlite (0.145 to 0.169). The
+// content is the same, but members have other names. The functions of this file write a rollout's lines anew from that copy.
 
-// KeptPlace says to which thread and turn something belongs that the client keeps beside the rollout, and when and with
-// which ordinal it was written.
+// KeptPlace says to which thread and turn an item of that database belongs, and when and with which ordinal it was written.
 type KeptPlace struct {
 	Thread, Turn string
 	CWD          string // of the session
@@ -21,8 +19,7 @@ type KeptPlace struct {
 
 func (p KeptPlace) stamp() string { return p.At.UTC().Format(TimeForm) }
 
-// EventFromKept writes the event again from which the database's item was made; nil if there is no history in an item of
-// this kind.
+// EventFromKept writes the event from which the database's item was made; nil if items of this kind hold no history.
 func EventFromKept(p KeptPlace, item []byte) []byte {
 	completed := completedItem(gjson.ParseBytes(item), p.CWD)
 	if completed == nil {
@@ -39,7 +36,7 @@ func EventFromKept(p KeptPlace, item []byte) []byte {
 	}{"item_completed", p.Thread, p.Turn, completed, ms, ms})
 }
 
-// completedItem is the item as the rollout has it; nil for a kind without history.
+// completedItem is the item in the rollout's form; nil for a kind without history.
 func completedItem(v gjson.Result, cwd string) any {
 	switch v.Get("type").String() {
 	case "userMessage":
@@ -62,8 +59,8 @@ func completedItem(v gjson.Result, cwd string) any {
 	return nil
 }
 
-// SearchFromKept writes the item of a web search again, which the provider ran and which comes right behind its event
-// (clients 0.150 to 0.169); nil if the database's item is of another kind.
+// SearchFromKept writes the item of a web search that the provider ran, which follows its event directly (clients 0.150 to
+// 0.169); nil if the database's item is of another kind.
 func SearchFromKept(p KeptPlace, item []byte) []byte {
 	v := gjson.ParseBytes(item)
 	if v.Get("type").String() != "webSearch" || !v.Get("action").IsObject() {
@@ -74,5 +71,5 @@ func SearchFromKept(p KeptPlace, item []byte) []byte {
 		keptSearch{Type: "web_search_call", ID: v.Get("id").String(), Status: "completed", Action: searchAction(v.Get("action"))})
 }
 
-// KeptAnswer is the text of an answer that the client keeps, "" if the item is none.
+// KeptAnswer is the text of an answer in the database, "" if the item is not an answer.
 func KeptAnswer(item []byte) string { return gjson.GetBytes(item, "text").String() }

@@ -9,7 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The functions of this file turn the database's items into those of a rollout, one function for each kind.
+// The functions of this file turn the database's items into a rollout's, one function per kind.
 
 func keptPrompt(v gjson.Result) any {
 	return struct {
@@ -19,7 +19,7 @@ func keptPrompt(v gjson.Result) any {
 	}{"UserMessage", v.Get("id").String(), keptInput(v.Get("content"))}
 }
 
-// keptInput is the content of a prompt, in which the rollout names images differently.
+// keptInput is the content of a prompt; the rollout names images differently.
 func keptInput(content gjson.Result) []json.RawMessage {
 	parts := []json.RawMessage{}
 	for _, c := range content.Array() {
@@ -63,7 +63,7 @@ type keptSearch struct {
 	Action json.RawMessage `json:"action"`
 }
 
-// searchAction is what was searched for, without the members that are null.
+// searchAction is what was searched for, without null members.
 func searchAction(v gjson.Result) json.RawMessage {
 	kind := quote(snake(v.Get("type").String()))
 	out := append([]byte(`{"type":`), kind...)
@@ -170,8 +170,8 @@ func keptChange(v gjson.Result, cwd string) any {
 	}{"FileChange", v.Get("id").String(), changes, snake(v.Get("status").String()), keptPatchOutput(v, cwd)}
 }
 
-// keptPatchOutput is what apply_patch has said of the files that it changed, "" if that is not known. It names them as the patch does, which
-// is from the session's directory: the model is told that no other names are allowed. The database has their whole paths.
+// keptPatchOutput is what apply_patch said about the files that it changed, "" if that is not known. It names them as the patch
+// does, relative to the session's directory, because the model is told to use no other names. The database has the full paths.
 func keptPatchOutput(v gjson.Result, cwd string) string {
 	lines := map[string]string{}
 	for _, c := range v.Get("changes").Array() {
@@ -216,7 +216,7 @@ func durationOf(v gjson.Result) *keptDuration {
 	return &keptDuration{ms.Int() / 1000, ms.Int() % 1000 * 1e6}
 }
 
-// rawOr is a value as it is written, or missing if there is none.
+// rawOr is a value as it is written, or missing if it is absent.
 func rawOr(v gjson.Result, missing string) json.RawMessage {
 	return json.RawMessage(cmp.Or(v.Raw, missing))
 }

@@ -20,7 +20,7 @@ type Request struct {
 	History []json.RawMessage // the items of the conversation
 }
 
-// What the log says in front of a request. The spans are those of clients 0.117 to 0.145; those before write none.
+// What comes before a request in the log. The spans are those of clients 0.117 to 0.145; older ones write none.
 const (
 	logThread  = "session_loop{thread_id="
 	logRunTurn = ":run_turn:run_sampling_request{turn_id="
@@ -29,9 +29,9 @@ const (
 	logEvent   = "SSE event: "
 )
 
-// RequestFromLog reads a request that a client sent in a thread out of a row of its log; nil if the row tells of something
-// else, false if it tells of one in a form that is not known. Nothing else of the row is kept: it also holds addresses, and
-// the client's own instructions.
+// RequestFromLog reads a request that a client sent in a thread from a row of its log. It is nil if the row is about something
+// else; ok is false if the row holds a request in an unknown form. Nothing else of the row is kept: it also holds addresses,
+// and the client's own instructions.
 func RequestFromLog(thread, row string) (*Request, bool) {
 	rest, bare := strings.CutPrefix(row, logPost[len(": "):])
 	var spans string
@@ -67,8 +67,8 @@ func RequestFromLog(thread, row string) (*Request, bool) {
 	return r, true
 }
 
-// bareRequest is a request of a client that does not log in which turn it is sent (0.110 to 0.114). One that asks for a
-// summary offers no tools, or goes to another address; the thread stands in the key of the cache.
+// bareRequest is a request of a client that does not log the turn in which it is sent (0.110 to 0.114). A request for a summary
+// offers no tools, or goes to another address. The thread's id is the key of the cache.
 func bareRequest(thread, url string, v gjson.Result) (*Request, bool) {
 	if !v.Get("input").IsArray() || !v.Get("tools").IsArray() || v.Get("prompt_cache_key").Str != thread {
 		return nil, false
@@ -85,8 +85,8 @@ func itemsOf(request gjson.Result) (items []json.RawMessage) {
 	return items
 }
 
-// AnswerFromLog reads an item that the model has said out of a row of the client's log, and gives it the form in which
-// requests hold it; nil if the row tells of something else.
+// AnswerFromLog reads an item of the model's answer from a row of the client's log, and gives it the form that requests have;
+// nil if the row is about something else.
 func AnswerFromLog(row string) json.RawMessage {
 	event, ok := strings.CutPrefix(row, logEvent)
 	if !ok || !strings.Contains(event, `"response.output_item.done"`) || !soundObject(event) {
@@ -100,7 +100,7 @@ func AnswerFromLog(row string) json.RawMessage {
 	return said(item)
 }
 
-// saidMembers are the members of what a model says that a client keeps.
+// saidMembers are the members of a model's item that a client keeps.
 var saidMembers = map[string][]string{
 	"message":          {"type", "role", "content", "phase"},
 	"reasoning":        {"type", "summary", "content", "encrypted_content"},
@@ -126,12 +126,12 @@ func said(item gjson.Result) json.RawMessage {
 		out = append(append(append(out, quote(name)...), ':'), raw...)
 	}
 	if len(out) == 1 {
-		return nil // of a type that is not known
+		return nil // an unknown type
 	}
 	return append(out, '}')
 }
 
-// saidText is the content of an answer without what the client does not keep of it, such as annotations.
+// saidText is the content of an answer without members that the client does not keep, such as annotations.
 func saidText(content gjson.Result) string {
 	parts := []string{}
 	for _, c := range content.Array() {
@@ -153,8 +153,8 @@ func CompactedRecord(at time.Time, history []json.RawMessage) []byte {
 	}{"", history})
 }
 
-// ItemEvent writes the event by which the client shows a prompt or an answer that is one text; nil for any other item. Of
-// a prompt it stands behind the record, of an answer in front of it.
+// ItemEvent writes the event with which the client shows a prompt or an answer of a single text; nil for any other item. The
+// event comes after a prompt's record, and before an answer's.
 func ItemEvent(at time.Time, rec *session.Record) []byte {
 	content := gjson.ParseBytes(Field(rec, FieldContent)).Array()
 	if len(content) != 1 || content[0].Get("text").Type != gjson.String {
@@ -170,17 +170,17 @@ func ItemEvent(at time.Time, rec *session.Record) []byte {
 	return nil
 }
 
-// IsFilledIn says whether an output of a request is what clients write where they have none.
+// IsFilledIn says whether an output in a request is what clients write in place of one that they don't have.
 func IsFilledIn(rec *session.Record) bool {
 	return rec.Kind == session.Output && string(Field(rec, FieldOutput)) == `"aborted"`
 }
 
-// soundObject says whether a text is one JSON object that every reader takes for the same.
+// soundObject says whether a text is one JSON object that every reader understands alike.
 func soundObject(text string) bool {
 	var spans [fieldCount]jsonl.Span
 	v := shape.ScanOne([]byte(text), spans[:])
 	return v.Fault == jsonl.None && v.Object && v.Duplicate < 0 && v.Depth < maxLogDepth
 }
 
-// maxLogDepth is how deep a request may be nested.
+// maxLogDepth is how deep a request may be nested, in brackets.
 const maxLogDepth = 128

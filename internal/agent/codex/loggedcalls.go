@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// What clients from 0.148 on log of a call, in a terminal or as a server, each in a row of its own: that an item of some type came,
-// what the call asks (up to 0.155.1), and, when its tool is done, the call's id and how long it took (measured with 0.148.0 to 0.169.0).
+// What clients from 0.148 on log of a call, in a terminal or as a server, each in a row of its own: that an item of some type
+// came; what the call asks (up to 0.155.1); and, when its tool is done, the call's id and how long it took (measured with
+// 0.148.0 to 0.169.0).
 const (
 	logItem  = `: Output item item_type="`
 	logAsks  = ": ToolCall: "
@@ -15,17 +16,17 @@ const (
 	logInRun = ":run_sampling_request{turn_id="
 )
 
-// LoggedCall is what a row of a client's log tells of a call.
+// LoggedCall is what a row of a client's log shows of a call.
 type LoggedCall struct {
 	Turn  string        // id of the turn in which it was made
-	Type  string        // payload type of the call that comes next, in a row that tells only that
-	Tool  string        // its name, in the others
+	Type  string        // payload type of the next call, in a row that holds nothing else
+	Tool  string        // its name, in the other rows
 	Input string        // what it asks
-	ID    string        // its call_id, in a row that tells of its end
+	ID    string        // its call_id, in a row about its end
 	Took  time.Duration // with ID
 }
 
-// CallFromLog reads what a row of a thread tells of a call; false if the row tells of something else.
+// CallFromLog reads what a row of a thread shows of a call; ok is false if the row is about something else.
 func CallFromLog(thread, row string) (c LoggedCall, ok bool) {
 	for _, told := range []struct {
 		mark string
@@ -58,14 +59,14 @@ func CallFromLog(thread, row string) (c LoggedCall, ok bool) {
 	return c, false
 }
 
-// valueIn is the value of a member in a row of the log, "" if it has none.
+// valueIn is the value of a member in a row of the log, "" if it is absent.
 func valueIn(row, member string) string {
 	_, value, _ := strings.Cut(row, member)
 	value, _, _ = strings.Cut(value, " ")
 	return value
 }
 
-// CallRecord writes the record of a call that the log tells of; nil if it is of a type that a log does not tell whole.
+// CallRecord writes the record of a logged call; nil if the log never shows calls of this type whole.
 func CallRecord(at time.Time, kind, id, tool, input string) []byte {
 	switch stamp := at.UTC().Format(TimeForm); kind {
 	case "custom_tool_call":

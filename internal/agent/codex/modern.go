@@ -10,11 +10,11 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// Modernize gives an item of an old shape, which the client's typed reader refuses, the shape that it reads. Nothing is
-// lost. what tells the old shape in words, "" if the item has none.
+// Modernize gives an item of an old shape, which the client's typed reader refuses, the shape that it reads. Nothing is lost.
+// what names the old shape in words; it is "" if the item has none.
 func Modernize(rec *session.Record) (cut session.Cut, what string) {
 	if !textOrNone(Field(rec, FieldID)) || !textOrNone(Field(rec, FieldCallID)) {
-		return session.Cut{}, "" // it would not be read then, either
+		return session.Cut{}, "" // the client would not read the result, either
 	}
 	switch ItemKind(rec) {
 	case "function_call_output", "custom_tool_call_output":
@@ -27,8 +27,8 @@ func Modernize(rec *session.Record) (cut session.Cut, what string) {
 	return session.Cut{}, ""
 }
 
-// plainOutput is what an output object says: its list of items, of which its text is but another form, or its text
-// where it has none. What the client would not read as such is given as a text, all of it.
+// plainOutput is the content of an output object: its list of items, of which its text is only another form, or else its text.
+// Anything that the client would not read is written as a text, whole.
 func plainOutput(raw []byte) []byte {
 	object := gjson.ParseBytes(raw)
 	items, text := object.Get("content_items"), object.Get("content")
@@ -58,7 +58,7 @@ func wholeTimeout(rec *session.Record) (session.Cut, string) {
 	within := v.Index - action.Index
 	fixed := action.Raw[:within] + whole + action.Raw[within+len(v.Raw):]
 	if state := gjson.GetBytes(payload.Of(rec.Raw), "status"); !shellState.fits([]byte(state.Raw)) || !readableShellCall([]byte(fixed)) {
-		return session.Cut{}, "" // it would not be read then, either
+		return session.Cut{}, "" // the client would not read the result, either
 	}
 	at := payload.Start + v.Index
 	return session.Cut{Start: at, End: at + len(v.Raw), New: []byte(whole)}, "its timeout is not written as an integer"

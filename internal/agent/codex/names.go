@@ -5,8 +5,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// names is what a few dozen names mean, by their lengths: few share one, so that finding a name is comparing it with one
-// or two, which takes less than hashing it.
+// names maps a few dozen names to their meanings. They are grouped by length: few have the same, so a look-up compares one or
+// two names, which takes less time than hashing.
 type names[V any] [][]named[V]
 
 type named[V any] struct {
@@ -25,8 +25,8 @@ func namesOf[V any](meanings map[string]V) names[V] {
 	return n
 }
 
-// of returns what the name in a text field of a record means, nil if it is none of them. Nobody writes a name with escapes:
-// only where it is not found as it stands is it decoded.
+// of returns the meaning of the name in a text field of a record, nil if it is unknown. Nobody writes a name with escapes, so
+// it is decoded only if it is not found as it is.
 func (n names[V]) of(rec *session.Record, field int) *V {
 	if v := n.find(Literal(rec, field)); v != nil {
 		return v
@@ -37,7 +37,7 @@ func (n names[V]) of(rec *session.Record, field int) *V {
 	return nil
 }
 
-// find returns what a name means, nil if it is none of them.
+// find returns the meaning of a name, nil if it is unknown.
 func (n names[V]) find(name []byte) *V {
 	if len(name) >= len(n) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// ToolName is the tool that a call asks for. A tool of an MCP server is mcp__SERVER__TOOL, as 0.114.0 writes it in one
-// word and 0.169.0 in two (measured); a call without a name is called by its type.
+// ToolName is the tool that a call asks for. A tool of an MCP server is mcp__SERVER__TOOL, which 0.114.0 writes in one word and
+// 0.169.0 in two (measured). For a call without a name it is the call's type.
 func ToolName(rec *session.Record) string {
 	name := nameIn(rec)
 	if name == "" {
@@ -24,8 +24,8 @@ func ToolName(rec *session.Record) string {
 	return name
 }
 
-// OutputOutcome reads how a call came out from the record of its output. The forms are those that clients from 0.79.0
-// to 0.169.0 write (measured): lines in front of "Output:", or an object with metadata.
+// OutputOutcome reads how a call ended from the record of its output. It knows the forms that clients from 0.79.0 to 0.169.0
+// write (measured): lines before "Output:", or an object with metadata.
 func OutputOutcome(rec *session.Record) session.Outcome {
 	raw := Field(rec, FieldOutput)
 	if bytes.HasPrefix(raw, []byte(`"{`)) {
@@ -56,16 +56,16 @@ func OutputOutcome(rec *session.Record) session.Outcome {
 	return o
 }
 
-// maxOutputHead is how much of an output is searched for what the client writes in front of it, in bytes.
+// maxOutputHead is how many bytes of an output are searched for what the client writes before its text.
 const maxOutputHead = 1 << 10
 
-// outputHead returns the beginning of an output's first text; a long one is not decoded for it.
+// outputHead returns the beginning of an output's first text, without decoding all of a long one.
 func outputHead(raw []byte) string {
 	if len(raw) <= maxOutputHead || raw[0] != '"' {
 		return textOf(raw)
 	}
 	head := raw[:maxOutputHead]
-	if at := bytes.LastIndexByte(head, '\\'); at > len(head)-12 { // an escape, or a pair of them, may have been cut
+	if at := bytes.LastIndexByte(head, '\\'); at > len(head)-12 { // an escape, or a pair of them, may have been cut off
 		head = bytes.TrimRight(head[:at], "\\")
 	}
 	return gjson.Parse(string(head) + `"`).String()
@@ -85,7 +85,7 @@ func textOf(raw []byte) string {
 	return v.String()
 }
 
-// EvidenceOutcome reads how a call came out from an event that tells of it.
+// EvidenceOutcome reads how a call ended from an event about it.
 func EvidenceOutcome(rec *session.Record) session.Outcome {
 	p := gjson.GetBytes(rec.Raw, "payload")
 	if rec.Type == "event_msg/item_completed" {
@@ -175,7 +175,7 @@ func Place(rec *session.Record) (cwd, model string) {
 	return p.Get("cwd").String(), p.Get("model").String()
 }
 
-// Time is when the record was written, zero if its time stamp is none.
+// Time is when the record was written, zero if its time stamp is invalid.
 func Time(rec *session.Record) time.Time {
 	t, err := time.Parse(time.RFC3339, Stamp(rec))
 	if err != nil {
@@ -203,14 +203,14 @@ func Shell(tool string) bool {
 	return false
 }
 
-// Escalated says whether a call asks to be run outside of the sandbox.
+// Escalated says whether a call asks to run outside the sandbox.
 func Escalated(rec *session.Record) bool {
 	args := gjson.Parse(AskedText(rec))
 	return args.Get("sandbox_permissions").String() == "require_escalated" || args.Get("with_escalated_permissions").Bool()
 }
 
-// NoNetwork says whether the settings that a turn runs under keep commands from the network; known is false where they
-// do not say. (turn_context.sandbox_policy; measured with 0.114.0 and 0.169.0.)
+// NoNetwork says whether a turn's settings keep commands from the network; known is false if they do not say.
+// (turn_context.sandbox_policy; measured with 0.114.0 and 0.169.0.)
 func NoNetwork(rec *session.Record) (no, known bool) {
 	policy := gjson.ParseBytes(Field(rec, FieldSandbox))
 	switch policy.Get("type").String() {
@@ -222,5 +222,5 @@ func NoNetwork(rec *session.Record) (no, known bool) {
 	return false, false
 }
 
-// CutOff says whether a turn's end tells that it was cut off.
+// CutOff says whether the end of a turn says that the turn was cut off.
 func CutOff(rec *session.Record) bool { return rec.Type == "event_msg/turn_aborted" }

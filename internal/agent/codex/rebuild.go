@@ -12,7 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// eventOf is what an event tells, and its type: of an item_completed those of the item.
+// eventOf is the body of an event, and its type; for an item_completed, those of the item.
 func eventOf(event []byte) (ev gjson.Result, kind string) {
 	ev = gjson.GetBytes(event, "payload")
 	if ev.Get("type").String() == "item_completed" {
@@ -51,8 +51,8 @@ func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error)
 	return nil, fmt.Errorf("a %s does not tell the call", kind)
 }
 
-// LostCall writes a call of which only the output, in a record of that payload type, is left. It is of no tool that there is, unless
-// the output tells which one was called. Clients send it with the output, which they drop without one.
+// LostCall writes a call of which only the output is left, in a record of that payload type. Its tool does not exist, unless
+// the output shows which one was called. Clients send it together with the output, which they would drop without a call.
 func LostCall(callID, outputType string, output []byte) []byte {
 	stamp := StampOf(output)
 	if outputType == "custom_tool_call_output" {
@@ -64,10 +64,10 @@ func LostCall(callID, outputType string, output []byte) []byte {
 	return newFunctionCall(stamp, callID, lostTool, `{"hist_note":`+string(quote(lostCall))+`}`)
 }
 
-// patchedFiles are the lines in which apply_patch tells what it has changed, "" if the output is not its own.
+// patchedFiles are the lines in which apply_patch lists what it has changed, "" if the output is not its own.
 func patchedFiles(output []byte) (files string) {
 	text := gjson.GetBytes(output, "payload.output").String()
-	if inner := gjson.Get(text, "output"); strings.HasPrefix(text, "{") && inner.Type == gjson.String { // as clients before 0.120 write it
+	if inner := gjson.Get(text, "output"); strings.HasPrefix(text, "{") && inner.Type == gjson.String { // the form of clients before 0.120
 		text = inner.String()
 	}
 	_, list, _ := strings.Cut(text, patchDone)
@@ -80,7 +80,7 @@ func patchedFiles(output []byte) (files string) {
 	return files
 }
 
-// patchDone is what apply_patch says in front of the files that it has changed.
+// patchDone is what apply_patch writes before the files that it has changed.
 const patchDone = "Success. Updated the following files:\n"
 
 const (
@@ -108,7 +108,7 @@ func newCustomCall(stamp, callID, name, input string) []byte {
 	}{"custom_tool_call", "completed", callID, name, input})
 }
 
-// shellArguments words a command as the arguments of the named shell tool.
+// shellArguments writes a command as the arguments of the named shell tool.
 func shellArguments(name string, ev gjson.Result) string {
 	command := ev.Get("command").Array()
 	script := ""
@@ -191,7 +191,7 @@ func MessageFrom(evidence []byte) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("a %s shows no message", kind)
 	}
-	// The client can't read a part that has neither.
+	// The client can't read a part with neither.
 	parts = slices.DeleteFunc(parts, func(p part) bool { return p.Text == "" && p.Image == "" })
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("this %s shows neither words nor an image", kind)
@@ -224,7 +224,7 @@ func newMessage(stamp, role, phase string, parts []part) []byte {
 	}{"message", role, parts, phase})
 }
 
-// NewTokenCount writes a count of tokens that tells nothing: a record that every client can read, and none sends or shows.
+// NewTokenCount writes a count of tokens without numbers: a record that every client can read, and that none sends or shows.
 func NewTokenCount(timestamp string) []byte {
 	return record(timestamp, nil, "event_msg", struct {
 		Type       string `json:"type"`
@@ -242,10 +242,10 @@ func NewTurnAborted(turnID, timestamp string) []byte {
 	}{"turn_aborted", turnID, "interrupted"})
 }
 
-// lostAnswer is what the model is told in the place of an answer of which nothing is left.
+// lostAnswer is the text that tells the model that one of its answers is lost.
 const lostAnswer = "[hist: records are lost about here: at least one answer of yours, and what the tools said to it; check the state before you rely on it]"
 
-// LostAnswer writes a message that tells the model that at least one of its answers is lost here.
+// LostAnswer writes a message that tells the model that at least one of its answers is missing here.
 func LostAnswer(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: lostAnswer}})
 }
@@ -255,13 +255,13 @@ func IsLostAnswer(rec *session.Record) bool {
 	return string(rec.Role) == "developer" && bytes.Contains(FirstText(rec), []byte(lostAnswer))
 }
 
-// LostPrompt writes a message that tells the model that a prompt is lost here.
+// LostPrompt writes a message that tells the model that a prompt is missing here.
 func LostPrompt(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: "[hist: the user's prompt that stood here is lost]"}})
 }
 
-// LostPast writes a message that tells the model that what its thread inherited from another one is lost: all of it, or the
-// rest from here on.
+// LostPast writes a message that tells the model that what its thread inherited from another one is lost: all of it, or
+// everything after this place.
 func LostPast(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{
 		Type: "input_text", Text: "[hist: this thread was forked from another one; the rest of what it inherited is lost from here on, up to where it went on by itself]",

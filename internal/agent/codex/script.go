@@ -14,19 +14,19 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// In code mode a model has one custom tool, exec, whose input is a script that calls the other tools. What they did
-// stands in events with ids of their own, between the script's call and its output (measured with 0.155.1, 0.160.0 and
-// 0.169.0). A script that takes long is answered "running" and fetched later by a call of the function wait.
+// In code mode a model has one custom tool, exec, whose input is a script that calls the other tools. What these did is in
+// events with ids of their own, between the script's call and its output (measured with 0.155.1, 0.160.0 and 0.169.0). A script
+// that takes long is answered "running" and fetched later by a call of the function wait.
 const (
 	scriptTool = "exec"
 	waitTool   = "wait"
 )
 
-// nestedPrefix begins the id of what a script ran; the model's own calls have ids that the API made.
+// nestedPrefix is how the ids of a script's own calls begin; the ids of the model's calls come from the API.
 const nestedPrefix = "exec-"
 
-// isNote says whether an output of a custom tool was written by a script's notify(): it has the tool's name, which the
-// output itself never has.
+// isNote says whether a script's notify() wrote an output of a custom tool: then it names the tool, which a real output never
+// does.
 func isNote(rec *session.Record) bool {
 	return rec.Family == session.Custom && len(Literal(rec, FieldName)) > 0
 }
@@ -34,15 +34,15 @@ func isNote(rec *session.Record) bool {
 // IsScript says whether a call runs a script.
 func IsScript(tool Tool) bool { return tool.Type == "custom_tool_call" && tool.Name == scriptTool }
 
-// Nested says whether an event tells of what a script ran.
+// Nested says whether an event is about something that a script ran.
 func Nested(rec *session.Record) bool {
 	return rec.Kind == session.Evidence && bytes.HasPrefix(rec.CallID, []byte(nestedPrefix))
 }
 
-// Script is the text of a call that runs one.
+// Script is the text of the script that a call runs.
 func Script(rec *session.Record) string { return string(Text(rec, FieldInput)) }
 
-// Awaited is the id of the running script that a call of wait asks for, "" if it is none.
+// Awaited is the id of the running script that a call of wait asks for, "" if the record is no such call.
 func Awaited(rec *session.Record) string {
 	if rec.Type != "response_item/function_call" || string(Literal(rec, FieldName)) != waitTool {
 		return ""
@@ -52,7 +52,7 @@ func Awaited(rec *session.Record) string {
 
 var runningCell = regexp.MustCompile(`^Script running with cell ID (\S+)\n`)
 
-// StillRunning is the id under which an output says that its script goes on, "" if it does not.
+// StillRunning is the id of the script that is still running according to an output, "" if it does not say that.
 func StillRunning(rec *session.Record) string {
 	if m := runningCell.FindStringSubmatch(outputHead(Field(rec, FieldOutput))); m != nil {
 		return m[1]
@@ -60,20 +60,20 @@ func StillRunning(rec *session.Record) string {
 	return ""
 }
 
-// Likeness is how sure it is that a script made a call.
+// Likeness is how likely a script made a call.
 type Likeness uint8
 
-// How sure.
+// The likenesses.
 const (
-	Unlike Likeness = iota // nothing of the call stands in the script
-	Alike                  // the tool's name does, or so short a command that another script may hold it, too
-	Same                   // the command, the arguments or the files stand in it
+	Unlike Likeness = iota // the script contains nothing of the call
+	Alike                  // the script contains the tool's name, or a command so short that another script may contain it, too
+	Same                   // the script contains the command, the arguments or the files
 )
 
-// sureText is how long a text must be, in bytes, to be a script's own.
+// sureText is how many bytes of a text are enough to identify a script that contains it.
 const sureText = 8
 
-// Runs says how sure it is that a script made the call that an event tells.
+// Runs says how likely a script made the call that an event shows.
 func Runs(script string, rec *session.Record) Likeness {
 	item := gjson.GetBytes(rec.Raw, "payload.item")
 	if !item.Exists() {
@@ -116,7 +116,7 @@ func Runs(script string, rec *session.Record) Likeness {
 	return held
 }
 
-// likeness looks for a text in a script, or for its longer words where the script writes it in another way.
+// likeness looks for a text in a script or, if the script writes it differently, for its longer words.
 func likeness(script, text string) Likeness {
 	if holdsText(script, text) {
 		if len(text) < sureText {
@@ -139,23 +139,23 @@ func likeness(script, text string) Likeness {
 	return like
 }
 
-// notInWord parts words that no string literal writes in another way.
+// notInWord says whether a character separates words. Words consist of characters that every string literal writes alike.
 func notInWord(r rune) bool {
 	return r >= 0x80 || !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
-// holdsText says whether a text stands in a script, as it is or in a string literal.
+// holdsText says whether a script contains a text, as it is or in a string literal.
 func holdsText(script, text string) bool {
 	quoted := jsonl.AppendQuote(nil, text)
 	return strings.Contains(script, text) || strings.Contains(script, string(quoted[1:len(quoted)-1]))
 }
 
-// nestedHead begins an output that is made of what a script's tools returned.
+// nestedHead is the beginning of an output that hist makes of what a script's tools returned.
 const nestedHead = "Script outcome unknown: the session was cut before this call's output was recorded. " +
 	"What follows is what the tools that it ran returned, from their own records; what the script made of it, and whether it ran on, is not known. " +
 	"Check the state before running it again.\n"
 
-// severalHead begins one that may have been several.
+// severalHead is the beginning of one for what may have been several scripts.
 const severalHead = "Outcome unknown: the session was damaged here, and whether one script or several ran what follows is not known; their texts and outputs are lost. " +
 	"What follows is what the tools returned, from their own records, in their order. Check the state before running it again.\n"
 
@@ -180,8 +180,8 @@ func NestedOutput(tool Tool, stamp string, several bool, events [][]byte) ([]byt
 	return NewOutput(tool, stamp, append(output, ']')), nil
 }
 
-// CutOutput writes the output of a script that was cut: own is what is left of it, and behind it stands what the events of
-// what the script ran tell beyond that.
+// CutOutput writes the output of a script that was cut off: own is what is left of it, followed by what the events of the
+// script's calls show beyond that.
 func CutOutput(tool Tool, stamp string, own []byte, events [][]byte) ([]byte, error) {
 	had := gjson.ParseBytes(own)
 	words := had.String()
@@ -211,7 +211,7 @@ func appendText(list []byte, text string) []byte {
 	return append(jsonl.AppendQuote(append(list, `{"type":"input_text","text":`...), text), '}')
 }
 
-// nestedResult words what one tool of a script was asked, and returned.
+// nestedResult says what one tool of a script was asked, and what it returned.
 func nestedResult(event []byte) (string, error) {
 	text, err := nestedText(event)
 	if err != nil {
@@ -233,8 +233,8 @@ func nestedText(event []byte) (string, error) {
 	return out.String(), nil
 }
 
-// TellsResult says whether what a script's output says holds what a tool returned, as its event tells it: so long a text that it is hardly there by
-// chance.
+// TellsResult says whether a script's output contains what a tool returned according to its event. The text must be long enough
+// not to be there by chance.
 func TellsResult(output, event []byte) bool {
 	text, err := nestedText(event)
 	if _, printed, ok := strings.Cut(text, "Output:\n"); ok {
@@ -261,14 +261,14 @@ func ScriptOutput(rec *session.Record) bool {
 
 var scriptOutput = regexp.MustCompile(`^Script (completed|failed|terminated|running with cell ID \S+)\n`)
 
-// scriptHead begins a script that stands for one that was lost.
+// scriptHead is the beginning of a script that stands in for a lost one.
 const scriptHead = "// [hist: the session file was damaged here; this call's script is lost, its output is not]\n"
 
-// scriptsHead begins one that stands for what may have been several.
+// scriptsHead is the beginning of one that stands in for what may have been several.
 const scriptsHead = "// [hist: the session file was damaged here; the scripts that ran are lost, what their tools returned is not; it may have been one script or several]\n"
 
-// ScriptFrom writes the call of a script of which only the output, of that payload type, is left, and the events of what it
-// ran; they may be those of several.
+// ScriptFrom writes the call of a script of which only the output, of that payload type, and the events of what it ran are
+// left. The events may be those of several scripts.
 func ScriptFrom(callID, outputType, stamp string, several bool, events [][]byte) []byte {
 	if outputType != "custom_tool_call_output" {
 		return newFunctionCall(stamp, callID, waitTool, `{"hist_note":"[hist: the session file was damaged here; what this call asked is lost, its output is not]"}`)
@@ -288,10 +288,10 @@ func ScriptFrom(callID, outputType, stamp string, several bool, events [][]byte)
 	return newCustomCall(stamp, callID, scriptTool, text.String())
 }
 
-// NestedTool is the tool that an event of a script tells of, by the name that scripts call it.
+// NestedTool is the tool of an event about a script's call, by the name that scripts use.
 func NestedTool(rec *session.Record) string { return nestedName(rec.Raw) }
 
-// NestedAsked is what that tool was asked, as far as the event tells.
+// NestedAsked is what that tool was asked, as far as the event shows it.
 func NestedAsked(rec *session.Record) string { return strings.TrimPrefix(nestedAsked(rec.Raw), " ") }
 
 func nestedName(event []byte) string {
@@ -310,7 +310,7 @@ func nestedName(event []byte) string {
 	return cmp.Or(ev.Get("tool").String(), kind)
 }
 
-// nestedAsked is what the tool was asked, as far as its event tells.
+// nestedAsked is what the tool of an event was asked, after a space; "" if the event does not show it.
 func nestedAsked(event []byte) string {
 	ev := gjson.GetBytes(event, "payload")
 	if item := ev.Get("item"); item.Exists() {
@@ -331,8 +331,8 @@ func nestedAsked(event []byte) string {
 	return ""
 }
 
-// LostScript is the tool of a script of which nothing is left but what it ran: its id is lost as well, and is made of
-// where it stood.
+// LostScript is the tool of a script of which only the calls that it made are left. Its id is lost, too, and is made from its
+// place.
 func LostScript(line int64, nth int) Tool {
 	return Tool{Type: "custom_tool_call", Name: scriptTool, CallID: fmt.Sprintf("call_hist_%d_%d", line, nth)}
 }

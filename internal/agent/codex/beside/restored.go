@@ -8,19 +8,19 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 )
 
-// restorer writes the records of one gap again, which lies between two of the session's records.
+// restorer writes the lost records of one gap anew; the gap is between two of the session's records.
 type restorer struct {
 	*sources
 	gap
-	file        string // that tells of them
+	file        string // the file that shows them
 	first, last int
 	torn        []tornItem
 	at          time.Time
 	out         []check.Lost
 }
 
-// restored are the records of items that were lost in the gap, with the events that show them, and with the beginnings of
-// their turns. Of a record that was cut there the whole takes the place.
+// restored are the records of the items that were lost in the gap, with the events that show them and the beginnings of their
+// turns. A record that was cut off there is replaced by the whole one.
 func (r *restorer) restored(items []told) []check.Lost {
 	r.torn = slices.DeleteFunc(slices.Clone(r.sent.torn), func(t tornItem) bool { return t.behind != r.behind })
 	if r.at.IsZero() {
@@ -41,7 +41,7 @@ func (r *restorer) restored(items []told) []check.Lost {
 			shown := r.sent.shownBetween(r.first, r.last, rec)
 			if shown < 0 {
 				event = codex.ItemEvent(r.at, rec)
-			} else if !item.asks { // of what the model says, the event comes first
+			} else if !item.asks { // the event of something that the model says comes before its item
 				r.behind = max(r.behind, shown+1)
 			}
 		}

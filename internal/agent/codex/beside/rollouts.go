@@ -29,7 +29,7 @@ func listRollouts(ctx context.Context, dir string) (rollouts, error) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			name, ok := home.ParseName(filepath.Base(e.Path))
 			if e.Err != nil || !ok {
-				return nil // told when the file itself is linted
+				return nil // reported when the file itself is linted
 			}
 			of := r[name.RolloutID]
 			if of.read == "" && !e.Hidden {
@@ -53,7 +53,7 @@ func listRollouts(ctx context.Context, dir string) (rollouts, error) {
 // maxDuplicates is how many other files of a thread are named.
 const maxDuplicates = 3
 
-// duplicates tells that several files carry a session's thread: once for all of them, at the first.
+// duplicates reports that several files hold a session's thread: only once for all of them, at the first.
 func duplicates(src *source.Source, name home.FileName, files rollouts) []lint.Finding {
 	of := files[name.RolloutID]
 	if len(of.more) == 0 || of.read == "" || !samePath(of.read, src.Real) {

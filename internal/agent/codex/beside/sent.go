@@ -15,29 +15,30 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// sent follows which items a session would have the model be sent, so that they can be compared with a request.
+// sent follows which items the session would send to the model, for comparing them with a logged request.
 type sent struct {
 	seed      maphash.Seed
 	items     []sentItem
-	turns     []int           // of items: where turns begin
-	base      []byte          // what the newest compaction left, as its record has it
+	turns     []int           // the indexes of items with which turns begin
+	base      []byte          // what the newest compaction left, as it is in its record
 	behind    int             // the record of that compaction, -1 if there is none
-	unknown   bool            // it can't be told what is sent
+	unknown   bool            // it is not known what is sent
 	paginated bool            // no client that writes such sessions logs its requests
 	open      map[uint64]bool // calls that wait for their outputs, by their keys
-	pairs     bool            // a call or an output stands alone
+	pairs     bool            // some call or output has no partner
 	torn      []tornItem
-	shown     []sentItem        // events that show a text, with the keys of that
-	thoughts  []sentItem        // events that show what was thought
+	shown     []sentItem        // events that show a text, with the keys of the texts
+	thoughts  []sentItem        // events that show a thought
 	begun     map[string]int    // the turns that begin in the session, by their records
-	at        map[int]time.Time // when the items behind damaged places were written, by their records
+	at        map[int]time.Time // when the items after damaged places were written, by record
 	jumps     jumps
-	asked     [newestCalls][]byte // what the newest calls ask for, as it stands there; by the count of calls
+	asked     [newestCalls][]byte // what the newest calls ask for, as it is in the file: a ring, by the count of calls
 	calls     int
 	near      nearCalls // of a paginated session
 }
 
-// newestCalls is how many calls are compared with one of which the log tells no id: those that may still have run at the session's end.
+// newestCalls is how many calls are compared with a logged call without an id: those that may still have run at the session's
+// end.
 const newestCalls = 16
 
 // sentItem is an item and which of the session's readable records holds it.
@@ -48,14 +49,14 @@ type sentItem struct {
 	asks   bool
 }
 
-// tornItem is an item that was cut and closed again.
+// tornItem is an item that was cut off and closed again.
 type tornItem struct {
 	behind           int // how many readable records come before it
 	kind, call, role string
 	head             []byte // how its text begins
 }
 
-// maxHead is how much of that is compared, in bytes.
+// maxHead is how many bytes of that text are compared.
 const maxHead = 256
 
 // maxBegun is how many turns are remembered.
@@ -70,8 +71,8 @@ func newSent() *sent {
 	return &sent{seed: seed, near: near, behind: -1, begun: begun, open: map[uint64]bool{}, at: map[int]time.Time{}, jumps: jumps{begun: begun}}
 }
 
-// key stands for an item of the model's history: a call or an output by its id, any other by the beginning and the end of
-// what it says. It is the same in a session and in a request, which has no ids of items.
+// key is a hash of an item of the model's history: of the id for a call or an output, otherwise of the beginning and the end of
+// its text. It is the same in a session and in a request, in which items have no ids.
 func (s *sent) key(rec *session.Record) uint64 {
 	if len(rec.CallID) > 0 {
 		return maphash.Bytes(s.seed, rec.CallID) + uint64(rec.Kind)
@@ -92,8 +93,8 @@ func (s *sent) key(rec *session.Record) uint64 {
 // callKey is the key of a call with an id.
 func (s *sent) callKey(id string) uint64 { return maphash.String(s.seed, id) + uint64(session.Call) }
 
-// See notes a record of the session, in front of which count readable ones stand, and damaged of those in front of the last
-// place that is damaged, -1 if none is.
+// See takes a record of the session that count readable ones come before; damaged of these come before the last damaged place,
+// -1 if there is none.
 func (s *sent) See(rec *session.Record, count, damaged int) {
 	if !s.paginated {
 		s.jumps.See(rec, count)
@@ -188,12 +189,11 @@ func (s *sent) pair(item sentItem) {
 	}
 }
 
-// alone says whether a call or an output stands alone.
+// alone says whether some call or output has no partner.
 func (s *sent) alone() bool { return s.pairs || len(s.open) > 0 }
 
-// halves are the places where the other half of a call or of an output that stands alone may be missing, though nothing
-// else shows it: in front of the output and of the calls and outputs before it, or behind the call and the calls and outputs
-// that follow it.
+// halves are the places where the missing partner of a call or an output may have been, though nothing else shows it: in front
+// of the output and of the calls and outputs before it, or behind the call and the calls and outputs after it.
 func (s *sent) halves(have []sentItem) (gaps []gap) {
 	if !s.alone() {
 		return nil
@@ -221,7 +221,7 @@ func (s *sent) halves(have []sentItem) (gaps []gap) {
 			continue
 		}
 		behind := int(item.record)
-		if j > 0 && int(have[j-1].record) > s.behind { // in front of the events that belong to the item
+		if j > 0 && int(have[j-1].record) > s.behind { // before the events that belong to the item
 			behind = min(behind, s.next(have[j-1]))
 		}
 		gaps = append(gaps, gap{behind: behind})
@@ -229,7 +229,7 @@ func (s *sent) halves(have []sentItem) (gaps []gap) {
 	return gaps
 }
 
-// markBefore marks an output, and the outputs and then the calls in front of it, up to what is marked.
+// markBefore marks an output, then the outputs and the calls before it, up to a marked item.
 func markBefore(in []bool, have []sentItem, k int) {
 	for _, kind := range []session.Kind{session.Output, session.Call} {
 		for ; k >= 0 && have[k].kind == kind && !in[k]; k-- {
@@ -238,7 +238,7 @@ func markBefore(in []bool, have []sentItem, k int) {
 	}
 }
 
-// markBehind marks the calls and outputs behind a call and the item that follows them, up to what is marked.
+// markBehind marks the calls and outputs after a call, and the item that follows them, up to a marked item.
 func markBehind(in []bool, have []sentItem, call int) {
 	for k := call + 1; k < len(have) && !in[k]; k++ {
 		in[k] = true
@@ -258,8 +258,7 @@ func (s *sent) next(item sentItem) int {
 	return next
 }
 
-// rollBack takes the last n turns back. Where something is damaged in those that are left to be counted, it can't be told
-// which they are.
+// rollBack removes the last n turns. If something is damaged in the remaining ones, it is not known which turns those are.
 func (s *sent) rollBack(n, damaged int) {
 	keep := len(s.turns) - n
 	if n < 1 {
@@ -272,7 +271,7 @@ func (s *sent) rollBack(n, damaged int) {
 	s.items, s.turns = s.items[:s.turns[keep]], s.turns[:keep]
 }
 
-// wordsOf is the text of a message, or of one that an event shows, as it stands in the record.
+// wordsOf is the text of a message, or of one that an event shows, as it is in the record.
 func wordsOf(rec *session.Record) []byte {
 	if rec.Kind == session.Evidence {
 		return codex.ShownText(rec)
@@ -280,7 +279,7 @@ func wordsOf(rec *session.Record) []byte {
 	return codex.FirstText(rec)
 }
 
-// all are the items with those that the newest compaction left in front of them; these stand in its record.
+// all are the items that would be sent, beginning with those that the newest compaction left, which are in its record.
 func (s *sent) all(decode func([]byte) *session.Record) []sentItem {
 	if len(s.base) == 0 {
 		return s.items
@@ -301,8 +300,8 @@ func (s *sent) begins(turn string) bool {
 	return ok
 }
 
-// shownBetween is the event between two records that shows an item, by its number among the records; of a thought the last
-// one. It is -1 if there is none.
+// shownBetween is the index of the event between two records that shows an item; for a thought, of the last such event. It is
+// -1 if there is none.
 func (s *sent) shownBetween(from, to int, item *session.Record) int {
 	events, key := s.shown, mark(s.seed, codex.FirstText(item))
 	if item.Type == "response_item/reasoning" {
@@ -321,7 +320,7 @@ func (s *sent) shownBetween(from, to int, item *session.Record) int {
 	return -1
 }
 
-// fits says whether a whole item is what a cut one was.
+// fits says whether a cut item can be a part of a whole one.
 func (t *tornItem) fits(rec *session.Record) bool {
 	return t.kind == rec.Type && t.call == string(rec.CallID) && t.role == string(rec.Role) &&
 		bytes.HasPrefix(bytes.TrimPrefix(wordsOf(rec), []byte(`"`)), t.head)
