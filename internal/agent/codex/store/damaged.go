@@ -17,7 +17,7 @@ import (
 // ErrDamaged says that a database can't be read, because it is cut or overwritten. It is ErrSchema, too: it is left alone.
 var ErrDamaged = errors.New("damaged database")
 
-// damaged is SQLite's word that a database is none, or is malformed.
+// damaged is SQLite's error that a file is not a database, or that a database is malformed.
 type damaged struct{ told *sqlite.Error }
 
 func (d damaged) Error() string { return d.told.Error() }
@@ -25,7 +25,7 @@ func (d damaged) Error() string { return d.told.Error() }
 // Is makes it ErrDamaged and ErrSchema.
 func (damaged) Is(target error) bool { return target == ErrDamaged || target == ErrSchema }
 
-// named gives an error of the driver its meaning.
+// named translates an error of the driver into one of this package's.
 func named(err error) error {
 	const corrupt, notADatabase, primary = 11, 26, 0xff
 	var told *sqlite.Error
@@ -35,8 +35,8 @@ func named(err error) error {
 	return err
 }
 
-// Passing says whether an error may be gone the next time, though no file has changed: somebody has the database for himself, or
-// may be the only one to open it. That it has another form, or is damaged, is the same each time.
+// Passing says whether an error may disappear although no file changes: somebody has locked the database, or nobody else may
+// open it. An unknown form, or damage, stays.
 func Passing(err error) bool {
 	const statement, primary = 1, 0xff
 	var told *sqlite.Error
@@ -47,7 +47,7 @@ func Passing(err error) bool {
 type Damaged struct {
 	Name string
 	Why  string // SQLite's words
-	Part bool   // it can be read, but not what it tells of a session
+	Part bool   // it can be read, except for what it holds of some session
 }
 
 // DamagedDatabases lists those of a home's databases that no client can open.
@@ -68,12 +68,12 @@ func DamagedDatabases(ctx context.Context, home string) (found []Damaged) {
 	return found
 }
 
-// DamagedRow looks again at a list of threads that could not be read where it tells of one; nil if it can.
+// DamagedRow looks again at a list of threads whose row of a thread could not be read; nil if it can be read.
 func DamagedRow(ctx context.Context, home, thread string) []Damaged {
 	return damagedPart(home, codexhome.StateFile, func() error { return NewRows(home).Read(ctx, thread) })
 }
 
-// DamagedProjection looks again at a projection that could not be read; nil if it can.
+// DamagedProjection looks again at a projection that could not be read; nil if it can be read.
 func DamagedProjection(ctx context.Context, home, rolloutID string) []Damaged {
 	return damagedPart(home, historyFile, func() error {
 		_, _, err := Projected(ctx, home, rolloutID)
@@ -81,8 +81,8 @@ func DamagedProjection(ctx context.Context, home, rolloutID string) []Damaged {
 	})
 }
 
-// UnsoundProjection looks whether the tables of the projection are sound, and their indexes: a repair has to clear rows of them. It reads
-// all of them, which is a few milliseconds for each MiB.
+// UnsoundProjection checks the tables of the projection, and their indexes, because a repair has to clear rows of them. It
+// reads all of them, which takes a few milliseconds per MiB.
 func UnsoundProjection(ctx context.Context, home string) []Damaged {
 	if halfOpen(pathOf(home, historyFile)) || unsound(ctx, home) == "" {
 		return nil
@@ -129,13 +129,14 @@ func damagedPart(home, name string, look func() error) []Damaged {
 // secondLook is how long after the first look a database that seems damaged is looked at again.
 const secondLook = 50 * time.Millisecond
 
-// lookAgain is the second look: a client that began or ended at the first has changed the file while it was read.
+// lookAgain is the second look: at the first, a client that was just starting or ending may have changed the file while it was
+// read.
 func lookAgain(look func() error) (why string) {
 	time.Sleep(secondLook)
 	return whyDamaged(look())
 }
 
-// whyDamaged is what SQLite says of a database that it can't read, "" if something else is wrong.
+// whyDamaged is what SQLite says of a database that it can't read, "" if the error is another one.
 func whyDamaged(err error) string {
 	var why damaged
 	if !errors.As(err, &why) {
@@ -145,7 +146,8 @@ func whyDamaged(err error) string {
 	return text
 }
 
-// opening is what clients read of a database, if it has that, before they resume anything (measured with 0.150.0 and 0.155.1).
+// opening are the queries of a database, as far as it has these tables, that clients make before they resume anything (measured
+// with 0.150.0 and 0.155.1).
 var opening = []string{
 	"SELECT version, checksum FROM _sqlx_migrations ORDER BY version",
 	"SELECT status FROM backfill_state",
@@ -172,8 +174,8 @@ func opens(ctx context.Context, home, name string) error {
 	return nil
 }
 
-// halfOpen says whether a database is just being made, or what was written to it newly lies beside it in a form that could not
-// be read without a trace.
+// halfOpen says whether a database is just being made, or has recent changes beside it in a form that could not be read without
+// leaving a trace.
 func halfOpen(path string) bool {
 	if _, err := os.Stat(path + "-journal"); err == nil {
 		return true

@@ -30,7 +30,7 @@ const (
 	readWrite access = "rw"
 )
 
-// unlocked is SQLite's own name of file access without locks.
+// unlocked is SQLite's name for file access without locks.
 var unlocked = map[bool]string{false: "unix-none", true: "win32-none"}[runtime.GOOS == "windows"]
 
 // open opens one of a home's databases; nil if there is none. Reading leaves no trace: a database that nobody has
@@ -53,7 +53,7 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	}
 	q := url.Values{"mode": {string(want)}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", patience)}}
 	if want == readWrite {
-		q.Set("_txlock", "immediate") // who reads in order to write must not be overtaken
+		q.Set("_txlock", "immediate") // a read that leads to a write must not be overtaken
 	}
 	if want == readOnly {
 		alone(q, path)
@@ -70,7 +70,7 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	return db, path, nil
 }
 
-// alone says in a query how a database is read that nobody has open; if somebody has, it changes nothing.
+// alone sets, in a query, how to read a database that nobody has open; if somebody has, it changes nothing.
 func alone(q url.Values, path string) {
 	missing := func(suffix string) bool {
 		_, err := os.Stat(path + suffix)
@@ -79,26 +79,26 @@ func alone(q url.Values, path string) {
 	switch {
 	case missing("-wal"):
 		q.Set("immutable", "1")
-	case missing("-shm"): // who has it for himself shares nothing; the lock for that can't be had of a file that is only read
+	case missing("-shm"): // without shared memory, SQLite wants exclusive access, whose lock a file opened for reading can't have
 		q.Set("vfs", unlocked)
 		q.Add("_pragma", "locking_mode(exclusive)")
 	}
 }
 
-// pathOf is where a home's database lies, whether it is there or not.
+// pathOf is the path of a home's database, whether it exists or not.
 func pathOf(home, name string) string { return filepath.Join(codexhome.Databases(home), name) }
 
-// state is what tells, without opening it, that a database is no longer the one that was read.
+// state shows, without opening it, whether a database is still the one that was read.
 type state struct {
 	bytes   int64
 	changed time.Time
-	inUse   bool // a client has it open, and what it writes stands in the -wal file
+	inUse   bool // a client has it open, and writes to the -wal file
 }
 
 func stateOf(path string) (s state) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return s // it is not there, or can't be read
+		return s // it does not exist, or can't be read
 	}
 	s.bytes, s.changed = info.Size(), info.ModTime()
 	_, err = os.Stat(path + "-wal")

@@ -17,8 +17,8 @@ import (
 	"github.com/hist-cli/hist/internal/walk"
 )
 
-// Headers are those of a home's rollouts, each read once as long as its file stays as it is: every repair in place asks which
-// sessions rely on the one that it moves. Its methods may be called from several goroutines.
+// Headers are the headers of a home's rollouts. Each is read once, as long as its file does not change: every repair in place
+// asks which sessions rely on the one that it moves. The methods may be called from several goroutines.
 type Headers struct {
 	mu    sync.Mutex
 	known map[string]readHeader // by the file's path
@@ -31,11 +31,11 @@ type readHeader struct {
 	ok   bool // it could be read
 }
 
-// NewHeaders has read none yet.
+// NewHeaders returns Headers that have read nothing yet.
 func NewHeaders() *Headers { return &Headers{known: map[string]readHeader{}} }
 
-// Dependants lists the rollouts of a home, archived and compressed ones too, whose history_base names the rollout.
-// A rollout whose header can't be read is passed over: its client can't follow it either.
+// Dependants lists the rollouts of a home, including archived and compressed ones, whose history_base names the rollout. One
+// whose header can't be read is left out: its client can't follow it, either.
 func (hs *Headers) Dependants(ctx context.Context, home, rolloutID string) ([]agent.Dependant, error) {
 	var found []agent.Dependant
 	for _, root := range codexhome.Sessions(home) {

@@ -10,7 +10,7 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// IndexPath is where a home's list of threads lies, whether there is one or not.
+// IndexPath is the path of a home's list of threads, whether it exists or not.
 func IndexPath(home string) string {
 	return filepath.Join(codexhome.Databases(home), codexhome.StateFile)
 }

@@ -35,24 +35,24 @@ type Kept struct {
 	Turns []KeptTurn // by ordinal
 }
 
-// keptColumns are what is read of the projection; a database that lacks one is in a form that is not known.
+// keptColumns are the columns that are read of the projection. A database that lacks one is in an unknown form.
 var keptColumns = map[string][]string{
 	"thread_items": {"thread_id", "turn_id", "item_id", "rollout_ordinal", "created_at_ms", "item_json"},
 	"thread_turns": {"thread_id", "turn_id", "rollout_ordinal", "status", "error_json", "started_at", "completed_at", "duration_ms", "final_agent_item_id"},
 }
 
-// laterColumns came with later clients (0.150, 0.160), and what stands for each where it is missing.
+// laterColumns were added by later clients (0.150, 0.160), each with what replaces it if it is missing.
 var laterColumns = []struct{ table, name, without string }{
 	{"thread_items", "updated_at_ordinal", "0"},
 	{"thread_items", "completed_at_ms", "NULL"},
 	{"thread_turns", "rollout_end_ordinal", "NULL"},
 }
 
-// maxKept is how many items of a rollout are looked at: an index of them is held.
+// maxKept is how many items of a rollout are read: an index of them is held in memory.
 const maxKept = 1 << 18
 
-// ReadKept reads what the projection keeps of a rollout, without the items' text. It is empty if there is none, or more
-// than is looked at; the error may be ErrSchema. The order hangs on the rows alone, and not on where in the file they stand.
+// ReadKept reads what the projection keeps of a rollout, without the items' texts. It is empty if there is nothing, or more
+// than maxKept items; the error may be ErrSchema. The order depends only on the rows, not on where they are in the file.
 func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
@@ -109,7 +109,7 @@ func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 	return k, err
 }
 
-// KeptText fills in the text of items, as long as all of it is not longer than most bytes. It returns those that it could.
+// KeptText fills in the texts of items, up to most bytes in all. It returns the items that it has filled in.
 func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, most int) ([]KeptItem, error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {

@@ -6,30 +6,31 @@ import (
 	"time"
 )
 
-// lasting is a database of a home that is open to be read. Who asks it thousands of questions in a row does so over one
-// connection, which is made anew every moment, and as soon as a client begins to write: a database that nobody has open is
-// taken for one that never changes. Whether there is one is looked for once a moment, too. It may be asked by several goroutines.
+// lasting is a home's database that is open for reading. Code that asks thousands of questions in a row shares one connection.
+// The connection is renewed every moment, and as soon as a client begins to write, because a database that nobody else has open
+// is read as if it never changed. Whether the home has such a database is also checked only once a moment. It may be used from
+// several goroutines.
 type lasting[V interface {
 	comparable
 	close()
 }] struct {
 	home, file string
-	look       func(ctx context.Context, home string) (V, error) // opens it; the zero value if the home has no such database
+	look       func(ctx context.Context, home string) (V, error) // opens the database; the zero value if the home has none
 
 	mu     sync.Mutex
 	asked  int
 	open   bool
-	path   string // of the database, as the client's config said when it was opened
+	path   string // the database's path, as the client's config said when it was opened
 	opened state
 	view   V
 }
 
 const (
-	fewAsked = 8 // so many are asked one by one: nothing is left open behind them
+	fewAsked = 8 // up to so many questions use a connection each, and leave none open
 	moment   = time.Second
 )
 
-// ask calls do with the open database, and not at all if the home has none.
+// ask calls do with the open database; if the home has none, it does nothing.
 func (l *lasting[V]) ask(ctx context.Context, do func(V) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +43,7 @@ func (l *lasting[V]) ask(ctx context.Context, do func(V) error) error {
 		defer v.close()
 		return do(v)
 	}
-	if l.open && l.view != none && l.opened != stateOf(l.path) { // that there is none is known for the moment
+	if l.open && l.view != none && l.opened != stateOf(l.path) { // that there is no database also counts for the moment
 		l.shut()
 	}
 	if !l.open {

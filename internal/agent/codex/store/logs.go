@@ -10,7 +10,7 @@ import (
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 )
 
-// LogRow is a row of a client's log in which it tells what it sent to the model, or got from it.
+// LogRow is a row of a client's log about what it sent to the model, or received from it.
 type LogRow struct {
 	File    string // of the home's databases, that holds it
 	ID      int64  // rows of one process stand in the order in which it wrote them
@@ -19,35 +19,37 @@ type LogRow struct {
 	Text    string
 }
 
-// logColumns are what is read of the log, beside one of logTexts; a database that lacks one is in a form that is not known.
+// logColumns are the columns that are read of the log, besides one of logTexts. A database that lacks one is in an unknown
+// form.
 var logColumns = []string{"id", "ts", "ts_nanos", "level", "target", "thread_id", "process_uuid"}
 
-// logTexts are the columns that hold what a row tells: from 0.117 on, and before.
+// logTexts are the columns that hold the text of a row: from 0.117 on, and before.
 var logTexts = []string{"feedback_log_body", "message"}
 
-// Which rows tell what was sent (codex_client: 0.110 to 0.141; codex_http_client: 0.145), and what came.
+// Which rows hold what was sent (codex_client: 0.110 to 0.141; codex_http_client: 0.145), and which hold what was received.
 const (
 	sentRows = "level = 'TRACE' AND target IN ('codex_client::transport', 'codex_http_client::transport')"
 	gotRows  = "level = 'TRACE' AND target = 'codex_api::sse::responses'"
 )
 
-// typedRows are those that tell what a user has typed (codex_core::codex: 0.120; the other from 0.128 on; from 0.163 on, without its text).
+// typedRows are the rows with what a user has typed (codex_core::codex: 0.120; the other from 0.128 on; from 0.163 on, without
+// its text).
 const typedRows = "level = 'DEBUG' AND target IN ('codex_core::codex', 'codex_core::session::handlers')"
 
-// calledRows are those that tell of calls, one by one (from 0.148 on; up to 0.155.1, with what they ask).
+// calledRows are the rows about single calls (from 0.148 on; up to 0.155.1, with what they ask).
 const calledRows = "level IN ('INFO', 'DEBUG') AND target IN ('codex_core::stream_events_utils', 'codex_core::tools::parallel')"
 
-// Called shows what a thread's clients told their log of its calls, in its order, as Sent does.
+// Called passes the log's rows about a thread's calls to see, in their order, as Sent does.
 func Called(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	return inOrder(ctx, home, thread, calledRows, see)
 }
 
-// Typed shows what a thread's clients told their log of what they were asked to do, in its order, as Sent does.
+// Typed passes the log's rows about what a thread's clients were asked to see, in their order, as Sent does.
 func Typed(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	return inOrder(ctx, home, thread, typedRows, see)
 }
 
-// inOrder shows the rows of a thread to which a condition applies, in their order.
+// inOrder passes the rows of a thread that meet a condition to see, in their order.
 func inOrder(ctx context.Context, home, thread, condition string, see func(LogRow) bool) error {
 	more := true
 	for _, file := range codexhome.Logs() {
@@ -59,14 +61,14 @@ func inOrder(ctx context.Context, home, thread, condition string, see func(LogRo
 	return nil
 }
 
-// Of a log so much is read at most: a longer row is passed over. The client itself keeps no more than 10 MiB of a thread.
+// Limits of what is read of a log; a longer row is left out. The client itself keeps no more than 10 MiB per thread.
 const (
 	maxLogRow  = 32 << 20 // bytes
 	maxLogRows = 1 << 12
 )
 
-// Sent shows what a thread's clients told their logs of its requests, the newest first, until see returns false. It shows
-// nothing if there is no log; the error may be ErrSchema.
+// Sent passes the log's rows about a thread's requests to see, newest first, until see returns false. If there is no log it
+// does nothing; the error may be ErrSchema.
 func Sent(ctx context.Context, home, thread string, see func(LogRow) bool) error {
 	more := true
 	for _, file := range codexhome.Logs() {
@@ -78,8 +80,8 @@ func Sent(ctx context.Context, home, thread string, see func(LogRow) bool) error
 	return nil
 }
 
-// Got shows what a process told its log of the model's answers behind a row, in its order, as Sent does. They do not say
-// which thread they belong to: nothing is shown if the process told of the requests of another thread, too.
+// Got passes the rows about the model's answers that a process logged after a row to see, in their order, as Sent does. These
+// rows do not say to which thread they belong, so there are none if the process also logged requests of another thread.
 func Got(ctx context.Context, home, thread string, sent LogRow, see func(LogRow) bool) error {
 	alone := true
 	err := logged(ctx, home, sent.File, func(LogRow) bool { alone = false; return false },
@@ -90,7 +92,7 @@ func Got(ctx context.Context, home, thread string, sent LogRow, see func(LogRow)
 	return logged(ctx, home, sent.File, see, gotRows+" AND process_uuid = ? AND thread_id IS NULL AND id > ? ORDER BY id", sent.Process, sent.ID)
 }
 
-// logged shows the rows of a log to which a condition applies, and which end in an order.
+// logged passes the rows of a log that meet a condition to see; the condition ends with the order.
 func logged(ctx context.Context, home, file string, see func(LogRow) bool, condition string, args ...any) error {
 	db, path, err := open(ctx, home, file, readOnly)
 	if db == nil || err != nil {
@@ -99,7 +101,7 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 	defer db.Close()
 	has, err := columns(ctx, db, path, "logs")
 	if err != nil || len(has) == 0 && file == codexhome.StateFile {
-		return err // it keeps no log, as those of most clients
+		return err // there is no log, as with most clients
 	}
 	for _, c := range logColumns {
 		if !slices.Contains(has, c) {

@@ -18,18 +18,18 @@ import (
 	"github.com/hist-cli/hist/internal/source"
 )
 
-// maxPast is how many bytes of records a fork may take over from its ancestors; maxAncestors is how many of those it has.
+// maxPast is how many bytes of records a fork may take over from its ancestors; maxAncestors is how many ancestors it may have.
 const (
 	maxPast      = 64 << 20
 	maxAncestors = 64
 )
 
-// clocks is how far a clock may have been put back between a session and its fork.
+// clocks is by how much a clock may have been set back between a session and its fork.
 const clocks = time.Minute
 
-// Past are the records that a fork relies on, as far as it is sure that they are its own past, oldest first: those of its
-// ancestors below the ordinal at which it parted from each, written before it did. An ancestor that was put back from a copy and
-// went on has other records under the same ordinals: their times tell.
+// Past are the records on which a fork relies, oldest first, as far as they are certain to be its own past: those of its
+// ancestors below the ordinal at which it left each of them, if they were written before it left. An ancestor that was restored
+// from a copy and went on has other records under the same ordinals, which their times show.
 //
 // An ancestor is read as a repair reads it, and in the order of its ordinals: what broke its lines, or put them elsewhere, does not
 // cost the fork its past.
@@ -96,7 +96,7 @@ func (a *ancestor) spoil(rec *session.Record) {
 	a.records = append(a.records, numbered{PastRecord{bytes.Clone(rec.Original), true}, last, time.Time{}, rec.Pos.Line})
 }
 
-// of takes the past of a rollout with a header, that began at a time.
+// of takes the past of a rollout with this header that began at a time.
 func (p *past) of(h session.Info, began time.Time, depth int) Extent {
 	path := p.find(h.BaseThread)
 	if path == "" || depth == maxAncestors {
@@ -192,7 +192,7 @@ func (p *past) take(from ancestor, next, end int64, before time.Time) Extent {
 	return has
 }
 
-// damage is an error that is not the end of the file.
+// damage returns an error that is not the end of the file.
 func damage(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

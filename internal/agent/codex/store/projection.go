@@ -20,17 +20,17 @@ type Projection struct {
 	Turns   []Turn
 }
 
-// Turn is a turn of a projection: where its first record stands in the rollout.
+// Turn is a turn of a projection: the place of its first record in the rollout.
 type Turn struct {
 	ID      string
 	Offset  int64 // bytes, in the uncompressed rollout
 	Ordinal int64
 }
 
-// projected are the tables whose rows belong to one rollout by their column thread_id. The last one came later.
+// projected are the tables whose rows belong to one rollout, by their column thread_id. The last one was added later.
 var projected = []string{"thread_items", "thread_turns", "thread_history_projection_state", "thread_realtime_items"}
 
-// tables returns those of the projected tables that a database has, or ErrSchema if they are not as known.
+// tables returns those of the projected tables that a database has, or ErrSchema if they have an unknown form.
 func tables(ctx context.Context, db querier, path string) ([]string, error) {
 	var have []string
 	for i, t := range projected {
@@ -61,7 +61,7 @@ func Projected(ctx context.Context, home, rolloutID string) (p Projection, ok bo
 // Projections reads the projections of many rollouts of a home. Its methods may be called from several goroutines.
 type Projections struct{ asked *lasting[*view] }
 
-// NewProjections begins with a home.
+// NewProjections returns a reader for a home.
 func NewProjections(home string) *Projections {
 	return &Projections{&lasting[*view]{home: home, file: historyFile, look: look}}
 }
@@ -79,10 +79,10 @@ func (s *Projections) Of(ctx context.Context, rolloutID string) (p Projection, o
 type view struct {
 	db   *sql.DB
 	path string
-	rows *sql.Stmt // of a rollout
-	// turns is nil where they have no places: the first versions did not say.
+	rows *sql.Stmt // the query for a rollout's row
+	// turns is nil if the database has no places of turns: the first versions did not store them.
 	turns *sql.Stmt
-	// items is nil in a form that is not known.
+	// items is nil if the table has an unknown form.
 	items *sql.Stmt
 }
 
@@ -121,8 +121,8 @@ func look(ctx context.Context, home string) (v *view, err error) {
 
 func (v *view) failed(err error) error { return fmt.Errorf("reading %s: %w", v.path, named(err)) }
 
-// newestItems is what a client reads of a session's items when it resumes it. The last column makes SQLite look at each row,
-// not only at the index, and takes no text of it.
+// newestItems is the query for the items that a client reads when it resumes a session. The last column makes SQLite read each
+// row, not only the index, without loading its text.
 const newestItems = "SELECT rollout_ordinal, item_json IS NULL FROM thread_items WHERE thread_id = ? ORDER BY rollout_ordinal DESC LIMIT 64"
 
 // of reads the projection of a rollout.

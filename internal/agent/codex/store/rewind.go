@@ -49,11 +49,11 @@ func Rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (g
 	return gone, nil
 }
 
-// end is where a turn ends: behind its last byte and record.
+// end is where a turn ends: after its last byte and its last record.
 type end struct{ offset, ordinal int64 }
 
-// lastWhole returns the end of the last turn that ends at or before an offset; ok is false if it can't be told, or if what
-// stands before it depends on what stands behind it.
+// lastWhole returns the end of the last turn that ends at or before an offset; ok is false if that is not known, or if
+// something before it depends on something after it.
 func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, rolloutID string, offset int64) (at end, ok bool, err error) {
 	for table, wants := range map[string][]string{
 		"thread_turns": {"rollout_ordinal", "rollout_end_ordinal", "rollout_end_byte_offset"},
@@ -77,7 +77,7 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	case err != nil:
 		return at, false, fmt.Errorf("reading %s: %w", path, named(err))
 	}
-	// A turn or an item that lies on both sides of the end; and items of a live talk, whose order is another one.
+	// A turn or an item that is on both sides of the end, and items of a live talk, which are in another order.
 	across := []string{
 		"SELECT count(*) FROM thread_turns WHERE thread_id = ?1 AND rollout_ordinal < ?2 AND ifnull(rollout_end_ordinal, ?2) >= ?2",
 		"SELECT count(*) FROM thread_items WHERE thread_id = ?1 AND rollout_ordinal < ?2 AND updated_at_ordinal >= ?2",
@@ -98,7 +98,7 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	return at, true, nil
 }
 
-// clearBehind deletes the rows of records behind an end, and lets the client go on from there.
+// clearBehind deletes the rows of records after an end, and makes the client read on from there.
 func clearBehind(ctx context.Context, tx *sql.Tx, path, rolloutID string, at end) (gone int64, err error) {
 	for _, table := range []string{"thread_items", "thread_turns"} {
 		res, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE thread_id = ? AND rollout_ordinal >= ?", rolloutID, at.ordinal)

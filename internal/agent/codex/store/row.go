@@ -13,16 +13,16 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 )
 
-// rowColumns are what Row reads of a thread. The optional ones came with later clients (0.129 to 0.160).
+// rowColumns are the columns that Row reads of a thread. The optional ones were added by later clients (0.129 to 0.160).
 var (
 	rowColumns  = []string{"id", "rollout_path", "cwd", "source", "cli_version", "model_provider", "created_at"}
 	rowOptional = []string{"created_at_ms", "history_mode", "originator", "first_user_message", "tokens_used"}
 )
 
-// Rows finds out of many threads of a home whether its list of threads can be read where it tells of them.
+// Rows says, for many threads of a home, whether their rows in its list of threads can be read.
 type Rows struct{ asked *lasting[*list] }
 
-// NewRows begins with a home.
+// NewRows returns a reader for a home.
 func NewRows(home string) *Rows {
 	return &Rows{&lasting[*list]{home: home, file: codexhome.StateFile, look: openList}}
 }
@@ -36,13 +36,14 @@ func (r *Rows) Read(ctx context.Context, thread string) error {
 type list struct {
 	db   *sql.DB
 	path string
-	row  *sql.Stmt // nil in a form that is not known
+	row  *sql.Stmt // nil if the form is unknown
 
 	asked int
 	sound bool // all rows could be read
 }
 
-// manyThreads is how many threads are asked for one by one; then all rows are read at once, which costs a fifth of that each.
+// manyThreads is up to how many threads are looked up one by one. Beyond that all rows are read at once, which costs a fifth as
+// much per row.
 const manyThreads = 256
 
 func openList(ctx context.Context, home string) (*list, error) {
@@ -80,14 +81,14 @@ func (l *list) readAll(ctx context.Context) error {
 	return drain(ctx, all, l.path)
 }
 
-// drain reads all that a query gives, to find out whether that can be read.
+// drain reads all rows of a query, to find out whether they can be read.
 func drain(ctx context.Context, stmt *sql.Stmt, path string, args ...any) error {
 	rows, err := stmt.QueryContext(ctx, args...)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	defer rows.Close()
-	for rows.Next() { //nolint:revive // that they can be read is all that is asked
+	for rows.Next() { //nolint:revive // it only matters whether they can be read
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading %s: %w", path, named(err))
@@ -95,7 +96,7 @@ func drain(ctx context.Context, stmt *sql.Stmt, path string, args ...any) error 
 	return nil
 }
 
-// Row reads what a home's list of threads says of one; nil if it is not listed. The error may be ErrSchema.
+// Row reads a thread's row of a home's list of threads; nil if it is not listed. The error may be ErrSchema.
 func Row(ctx context.Context, dir, thread string) (found *check.Listed, err error) {
 	err = threadRows(ctx, dir, rowColumns, rowOptional, func(rows *sql.Rows) error {
 		l := check.Listed{From: codexhome.StateFile}

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrRows says that rows are not what they were when they were saved; nothing was changed.
+// ErrRows says that rows have changed since they were saved; nothing was changed.
 var ErrRows = errors.New("the client's rows have changed since they were saved")
 
 // rowsSchema is the version of the text that Save writes: JSON lines. The first one is a rowsHead; then, for each table,
@@ -35,15 +35,15 @@ type rowsTable struct {
 	Columns []string `json:"columns"`
 }
 
-// Save writes the rows of a rollout's projection, all of their columns, so that Restore makes the same of them. They may
-// be the only copy of what they hold. Where there are none it writes nothing.
+// Save writes the rows of a rollout's projection, with all their columns, so that Restore can make the same rows. They may be
+// the only copy of what they hold. If there are none it writes nothing.
 func Save(ctx context.Context, home, rolloutID string, w io.Writer) error {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
 		return err
 	}
 	defer db.Close()
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one state of all tables
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // so that all tables are read in one state
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
@@ -96,7 +96,7 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table, rolloutID string, do 
 	}
 	list := make([]string, len(names))
 	for i, n := range names {
-		list[i] = "+" + quoted(n) // without its declared type, of which the driver makes times and truths
+		list[i] = "+" + quoted(n) // without its declared type, which would make the driver return times and booleans
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+quoted(table)+" WHERE thread_id = ? ORDER BY "+strings.Join(list, ", "), rolloutID)
 	if err != nil {
@@ -123,7 +123,8 @@ func eachRow(ctx context.Context, tx *sql.Tx, path, table, rolloutID string, do 
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// toJSON keeps what SQLite tells apart: an integer is a number, a real one an object, as are bytes that are no text.
+// toJSON keeps the types that SQLite distinguishes: an integer is a number; a real number, and bytes that are not text, are
+// objects.
 func toJSON(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -165,7 +166,7 @@ func fromJSON(v any) (any, error) {
 	return nil, fmt.Errorf("%v is no value of a saved row", v)
 }
 
-// unchanged says whether a rollout's rows are still those that Save wrote; sum is the SHA-256 of its text.
+// unchanged says whether a rollout's rows are still those that Save wrote; sum is the SHA-256 of Save's text.
 func unchanged(ctx context.Context, tx *sql.Tx, path, rolloutID, sum string) error {
 	h := sha256.New()
 	if err := save(ctx, tx, path, rolloutID, h); err != nil {
@@ -177,10 +178,10 @@ func unchanged(ctx context.Context, tx *sql.Tx, path, rolloutID, sum string) err
 	return nil
 }
 
-// Restore makes the rows of a rollout what Save has written, or none if saved is nil, in one transaction. now is the
-// SHA-256 of what Save would write: if the rows are others, nothing is changed and the error is ErrRows; "" means that
-// they may be any. It returns false if the home has no such database any more; ErrSchema if a client has given it another
-// form, or the text is of another one.
+// Restore replaces the rows of a rollout by what Save has written, or by none if saved is nil, in one transaction. now is the
+// SHA-256 of what Save would write now: if the rows differ from it, nothing is changed and the error is ErrRows; with "" they
+// may be any. It returns false if the home no longer has such a database. The error is ErrSchema if a client has given the
+// database another form, or the text is of another version.
 func Restore(ctx context.Context, home, rolloutID, now string, saved io.Reader) (bool, error) {
 	db, path, err := open(ctx, home, historyFile, readWrite)
 	if db == nil || err != nil {
@@ -281,7 +282,8 @@ func values(raw []byte) ([]any, error) {
 	return row, nil
 }
 
-// into prepares to add rows to a table that still has the columns which they had; a newer client may have added others.
+// into prepares the insertion of rows into a table that still has the columns of the saved rows; a newer client may have added
+// others.
 func into(ctx context.Context, tx *sql.Tx, path string, have []string, t rowsTable) (*sql.Stmt, error) {
 	if !slices.Contains(have, t.Table) {
 		return nil, fmt.Errorf("%w: no table %q", ErrSchema, t.Table)

@@ -14,7 +14,8 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// wanted are the columns that Threads needs; optional those that came later (0.145 and after), and the first prompt.
+// wanted are the columns that Threads needs; optional are the first prompt, and columns that were added later (0.145 and
+// after).
 var (
 	wanted   = []string{"id", "rollout_path", "cwd", "title", "source", "cli_version", "updated_at", "archived"}
 	optional = []string{"updated_at_ms", "name", "first_user_message", "preview"}
@@ -48,8 +49,8 @@ func Threads(ctx context.Context, home string) (threads []agent.Thread, err erro
 	return threads, nil
 }
 
-// unasked says whether clients pass over a row. Those that have a preview go by that, the others by the first prompt
-// (measured with 0.110.0, 0.114.0 and 0.120.0, and with six from 0.148.0 to 0.169.0).
+// unasked says whether clients pass over a row because it has no prompt. Clients that store a preview go by that, the others by
+// the first prompt (measured with 0.110.0, 0.114.0 and 0.120.0, and with six from 0.148.0 to 0.169.0).
 func unasked(prompt, preview sql.NullString) bool {
 	if preview.Valid {
 		return preview.String == ""
@@ -57,8 +58,8 @@ func unasked(prompt, preview sql.NullString) bool {
 	return prompt.Valid && prompt.String == ""
 }
 
-// threadRows shows the rows of a home's list of threads to which a condition applies, "" for all; none if there is no list.
-// A wanted column that is missing makes ErrSchema, an optional one is NULL then.
+// threadRows calls do for each row of a home's list of threads that meets a condition, "" for all; if there is no list, for
+// none. If a wanted column is missing, the error is ErrSchema; a missing optional one is NULL.
 func threadRows(ctx context.Context, home string, wanted, optional []string, do func(*sql.Rows) error, condition string, args ...any) error {
 	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
@@ -84,9 +85,8 @@ func threadRows(ctx context.Context, home string, wanted, optional []string, do 
 	return query(ctx, db, path, do, "SELECT "+strings.Join(list, ", ")+" FROM threads "+condition, args...)
 }
 
-// LastIsListed says whether the newest client that has written to a list of threads takes the last one from it, rather
-// than the one whose file was changed last. The bounds lie between those of the measured versions: 0.114 and 0.153 do,
-// 0.130 and 0.145 do not.
+// LastIsListed says whether the newest client that has written to a list of threads takes the last one from it, rather than the
+// one whose file was changed last. The limits lie between the measured versions: 0.114 and 0.153 do, 0.130 and 0.145 do not.
 func LastIsListed(threads []agent.Thread) bool {
 	newest := ""
 	for _, t := range threads {
@@ -97,8 +97,8 @@ func LastIsListed(threads []agent.Thread) bool {
 	return newest != "" && (codex.Before(newest, 0, 130) || !codex.Before(newest, 0, 146))
 }
 
-// known are all columns of the list of threads in the clients that were measured (0.114 to 0.169). A row is added to no
-// other list: what another column means nobody here knows.
+// known are all columns of the list of threads in the clients that were measured (0.114 to 0.169). Rows are added only to a
+// list with these columns: the meaning of any other is not known.
 var known = strings.Fields(`id rollout_path created_at updated_at source model_provider cwd title sandbox_policy approval_mode tokens_used
 	has_user_event archived archived_at git_sha git_branch git_origin_url cli_version first_user_message agent_nickname agent_role memory_mode
 	model reasoning_effort agent_path created_at_ms updated_at_ms thread_source preview recency_at recency_at_ms history_mode name is_pinned
@@ -162,7 +162,7 @@ func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bo
 	return n == 1, err
 }
 
-// Delist takes the row of a copy whose file is gone out of a home's list of threads.
+// Delist removes the row of a copy whose file is gone from a home's list of threads.
 func Delist(ctx context.Context, home, copied, path string) error {
 	db, file, err := open(ctx, home, codexhome.StateFile, readWrite)
 	if db == nil || err != nil {
