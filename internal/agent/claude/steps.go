@@ -34,6 +34,7 @@ func (c *Checker) sortOut() {
 func (c *Checker) connect() {
 	c.adopt() // a record of the conversation that looks like a sub-agent's could not be a parent
 	c.link()
+	c.olderParents()    // where all records have a place
 	c.ending()          // link may have restored the recorded end of the session
 	c.unplaced()        // records that no other names go between those that are linked by now
 	c.lostPromptAtEnd() // link may have used the prompt in another place

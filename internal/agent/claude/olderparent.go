@@ -1,0 +1,85 @@
+package claude
+
+import "github.com/hist-cli/hist/internal/finding"
+
+// olderParents reports answers that name an older record as their parent than what they answer, and hangs each on that: it stands in
+// front of them in the file, belongs to the same conversation, and nobody has answered it. Who goes back says something first. Of a
+// file with very many it leaves all to what mends branches: each costs the length of the session, and the next pass would find more.
+func (c *Checker) olderParents() {
+	var answers []*node
+	for _, n := range c.nodes {
+		if n.up == n.front || !n.besideFront() {
+			continue
+		}
+		if answers = append(answers, n); len(answers) > maxLater {
+			return
+		}
+	}
+	for _, n := range answers {
+		on, asked := messageAbove(n.up), messageAbove(n.front)
+		if on == nil || asked == nil || on == asked || n.front.first != nil || !c.answersFront(n, on, asked) {
+			continue
+		}
+		d := c.add(&draft{about: n, also: []*node{asked}, Finding: finding.Finding{
+			Rule: ruleBrokenParent, Impact: c.worst(oldAndNewer(finding.Loses, collected(n, on, asked))), Fix: finding.Exact,
+			Message: "the record names an older one as its parent than what it follows: the client forgets what came between the two",
+		}})
+		c.hang(n, n.front, d)
+	}
+}
+
+// besideFront says whether a record is an answer that hangs elsewhere than on the record in front of it, on which nothing hangs.
+func (n *node) besideFront() bool {
+	f := n.front
+	return n.role == roleAssistant && n.msg != "" && !n.side && n.up != nil && n.sent() && !n.filler && len(n.moves) == 0 &&
+		f != nil && f.first == nil && (f.when == 0 || n.when == 0 || f.when <= n.when)
+}
+
+// messageAbove is the message that a record is, or that it follows with nothing in between but what the client adds.
+func messageAbove(n *node) *node {
+	for steps := 0; n != nil && n.role == roleLink && steps < maxOpening; steps++ {
+		n = n.up
+	}
+	if n == nil || !n.hasMessage() {
+		return nil
+	}
+	return n
+}
+
+// answersFront says whether an answer goes on from the message that stands in front of it, and not from the older one that it is said
+// to hang on.
+func (c *Checker) answersFront(n, on, asked *node) bool {
+	if on.msg == n.msg && on.role == roleAssistant {
+		return false // two parts of one answer, and something else has come between them
+	}
+	switch {
+	case asked.role == roleAssistant && asked.msg == n.msg:
+		return c.leadsPast(asked, on)
+	case asked.role == roleResult:
+		call := c.callOf(asked)
+		return call != nil && !(on.role == roleResult && c.sameCalls(on, asked)) && c.leadsPast(call, on)
+	case asked.isPrompt() && !asked.asksNothing && asked.sent():
+		return c.leadsPast(asked, on)
+	}
+	return false
+}
+
+// leadsPast says whether the way up from a record leads to another, or to the call of that: an output may be off the path.
+func (c *Checker) leadsPast(n, to *node) bool {
+	call := c.callOf(to)
+	return leads(n, to, nil) || call != nil && leads(n, call, nil)
+}
+
+// collected is what it does to clients that collect the parts of an answer and its outputs wherever they hang, if an answer hangs on an
+// older record than what it answers: nothing, where all between the two is of one answer.
+func collected(n, on, asked *node) finding.Impact {
+	if asked.isPrompt() {
+		return finding.Loses
+	}
+	for p, steps := asked, 0; p != nil && p != on && steps < maxSiblings; p, steps = p.up, steps+1 {
+		if p.role == roleUser || p.role == roleAssistant && p.msg != n.msg && p.msg != on.msg {
+			return finding.Loses
+		}
+	}
+	return finding.Notes
+}
