@@ -161,6 +161,12 @@ func TestStanding(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	versions := []string{"0.79.0", "0.150.0", "0.169.0"}
 	text := bytes.Repeat([]byte("{\"a line\":1}\n"), 2000)
+	var session []byte
+	for i := range 60 {
+		kind := []string{`"type":"reasoning"`, `"type":"x_output"`, `"type":"task_started"`, `"role":"user"`, `"role":"assistant"`}[i%5]
+		session = fmt.Appendf(session, `{"timestamp":"2026-11-25T15:49:%02d.000Z","type":"response_item","payload":{%s,"text":"a\nb %s"}}`+"\n", i, kind, strings.Repeat("ü", i*9))
+	}
+	same := map[string]int{} // how often a damage has left the session as it was, by its name
 	for seed := range uint64(50) {
 		if a, b := somePlan(seed, versions, true), somePlan(seed, versions, true); !reflect.DeepEqual(a, b) {
 			t.Fatalf("seed %d: %+v and %+v", seed, a, b)
@@ -171,6 +177,22 @@ func TestSeeds(t *testing.T) {
 			if !bytes.Equal(a, b) || bytes.Equal(a, text) {
 				t.Errorf("seed %d: %s", seed, what)
 			}
+		}
+		for i := range foreign {
+			b := bench{foreign: foreign}
+			first, what := b.spoil(rand.New(rand.NewPCG(seed, 3)), session, i)
+			second, _ := b.spoil(rand.New(rand.NewPCG(seed, 3)), session, i)
+			if !bytes.Equal(first, second) {
+				t.Errorf("seed %d: %s", seed, what)
+			}
+			if bytes.Equal(first, session) {
+				same[strings.Fields(what)[0]]++
+			}
+		}
+	}
+	for name, n := range same {
+		if n > 40 {
+			t.Errorf("%s leaves %d of 50 sessions as they were", name, n)
 		}
 	}
 }

@@ -17,7 +17,11 @@ func (b bench) damaged(ctx context.Context, h *clienttest.Home, whole outcome, s
 	if err := clone(healthy, h.Codex); err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(whole.Path)
+	damagedFile, of := whole.Path, ""
+	if b.foreign != nil && whole.Parent != "" && whole.Plan.Seed%3 > 0 {
+		damagedFile, of = whole.Parent, " in the file that it was forked from"
+	}
+	text, err := os.ReadFile(damagedFile)
 	if err != nil {
 		return nil, err
 	}
@@ -39,15 +43,17 @@ func (b bench) damaged(ctx context.Context, h *clienttest.Home, whole outcome, s
 		if err := clone(h.Codex, healthy); err != nil {
 			return outs, err
 		}
-		broken, what := spoil(rng, text, i)
-		if err := os.WriteFile(whole.Path, broken, 0o600); err != nil {
+		broken, what := b.spoil(rng, text, i)
+		if err := os.WriteFile(damagedFile, broken, 0o600); err != nil {
 			return outs, err
 		}
 		out := whole
 		out.Log = append([]string(nil), whole.Log...)
-		out.Damage = what
-		if err := further(ctx, rng, h, &out, text, i); err != nil {
-			return outs, err
+		out.Damage = what + of
+		if b.foreign == nil {
+			if err := further(ctx, rng, h, &out, text, i); err != nil {
+				return outs, err
+			}
 		}
 		if err := b.measure(ctx, h, &out, kept); err != nil {
 			return outs, err
@@ -57,57 +63,46 @@ func (b bench) damaged(ctx context.Context, h *clienttest.Home, whole outcome, s
 	return outs, nil
 }
 
+// spoil damages a file in the ways that are asked for, one after the other.
+func (b bench) spoil(rng *rand.Rand, text []byte, i int) (broken []byte, what string) {
+	if b.foreign == nil {
+		return spoil(rng, text, i)
+	}
+	return b.foreign[i%len(b.foreign)](newSpoiler(rng, text))
+}
+
 // damages are the ways in which spoil damages a file.
 const damages = 7
 
 // spoil damages a file in one of the ways that disks, programs and people have.
 func spoil(rng *rand.Rand, text []byte, i int) (broken []byte, what string) {
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	if len(lines[len(lines)-1]) == 0 {
-		lines = lines[:len(lines)-1]
-	}
-	below := func(n int) int { return rng.IntN(max(1, n)) }    // 0 of nothing
-	first := len(lines[0])                                     // the header is seldom what is hit
-	at := func() int { return first + below(len(text)-first) } // a byte
-	line := func() int { return 1 + below(len(lines)-1) }
-	join := func(parts ...[][]byte) []byte {
-		var all [][]byte
-		for _, p := range parts {
-			all = append(all, p...)
-		}
-		return bytes.Join(all, nil)
-	}
-	broken = bytes.Clone(text)
+	s := newSpoiler(rng, text)
 	switch i % damages {
 	case 0:
-		n := at()
-		return broken[:n], fmt.Sprintf("cut at %d of %d", n, len(text))
+		n := s.at()
+		return s.text[:n], fmt.Sprintf("cut at %d of %d", n, len(text))
 	case 1:
-		n := line()
-		torn := lines[n][:below(len(lines[n])-1)]
-		return join(lines[:n], [][]byte{torn}, lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes, the next behind it", n+1, len(torn))
+		n := s.line()
+		torn := s.lines[n][:s.below(len(s.lines[n])-1)]
+		return join(s.lines[:n], [][]byte{torn}, s.lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes, the next behind it", n+1, len(torn))
 	case 2:
-		n := line()
-		torn := append(bytes.Clone(lines[n][:below(len(lines[n])-1)]), '\n')
-		return join(lines[:n], [][]byte{torn}, lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes", n+1, len(torn)-1)
+		n := s.line()
+		torn := append(bytes.Clone(s.lines[n][:s.below(len(s.lines[n])-1)]), '\n')
+		return join(s.lines[:n], [][]byte{torn}, s.lines[n+1:]), fmt.Sprintf("torn line %d after %d bytes", n+1, len(torn)-1)
 	case 3:
 		size := []int{512, 4096}[rng.IntN(2)]
-		from := at() &^ (size - 1)
+		from := s.at() &^ (size - 1)
 		to := min(from+size, len(text))
-		for j := from; j < to; j++ {
-			broken[j] = 0
-		}
-		return broken, fmt.Sprintf("zeros from %d to %d", from, to)
+		clear(s.text[from:to])
+		return s.text, fmt.Sprintf("zeros from %d to %d", from, to)
 	case 4:
-		n := line()
-		k := min(n+1+rng.IntN(5), len(lines))
-		return join(lines[:n], lines[k:]), fmt.Sprintf("lost lines %d to %d", n+1, k)
+		n, k := s.run(5)
+		return join(s.lines[:n], s.lines[k:]), fmt.Sprintf("lost lines %d to %d", n+1, k)
 	case 5:
-		n := line()
-		k := min(n+1+rng.IntN(8), len(lines))
-		return join(lines[:k], lines[n:k], lines[k:]), fmt.Sprintf("doubled lines %d to %d", n+1, k)
+		n, k := s.run(8)
+		return join(s.lines[:k], s.lines[n:k], s.lines[k:]), fmt.Sprintf("doubled lines %d to %d", n+1, k)
 	}
-	from := at()
+	from := s.at()
 	to := min(from+4096, len(text))
 	return append(append(bytes.Clone(text[:to]), text[from:to]...), text[to:]...), fmt.Sprintf("doubled bytes %d to %d", from, to)
 }

@@ -154,6 +154,6 @@ func (p *player) fork(ctx context.Context, h *clienttest.Home) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
-	p.id, p.path = child, path
+	p.parent, p.id, p.path = p.path, child, path
 	return nil
 }

@@ -23,7 +23,7 @@ type options struct {
 	versions         string
 	hist, keep, base string
 	replay           string
-	strict           bool
+	strict, foreign  bool
 	most             time.Duration
 }
 
@@ -42,6 +42,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.Uint64Var(&o.seed, "seed", 1, "of the first session; the next has the next")
 	flags.IntVar(&o.sessions, "sessions", 20, "sessions to play")
 	flags.IntVar(&o.damage, "damage", 0, "play whole sessions, and damage each so many times")
+	flags.BoolVar(&o.foreign, "foreign", false, "with -damage: what failing disks, other programs and people do to a file")
 	flags.StringVar(&o.versions, "versions", "", "clients, with commas between them, oldest first (default: all that are installed)")
 	flags.IntVar(&o.jobs, "j", 3, "sessions at the same time")
 	flags.DurationVar(&o.most, "for", time.Hour, "begin no session after this time")
@@ -78,6 +79,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	b := bench{hist: o.hist, keep: o.keep}
+	if o.foreign {
+		b.foreign = foreign
+	}
 	if o.replay != "" {
 		out, err := b.replay(ctx, o.replay)
 		if err != nil {
@@ -175,7 +179,7 @@ func (b bench) session(ctx context.Context, o options, seed uint64, versions []s
 			pl.log = append(pl.log, "fork: "+err.Error())
 		}
 	}
-	out := outcome{Plan: p, Client: h.Bin.Version, Root: h.Root, Path: pl.path, ID: pl.id, Log: pl.log}
+	out := outcome{Plan: p, Client: h.Bin.Version, Root: h.Root, Path: pl.path, ID: pl.id, Parent: pl.parent, Log: pl.log}
 	if o.damage == 0 {
 		return []*outcome{&out}, b.measure(ctx, h, &out, said)
 	}

@@ -23,6 +23,7 @@ type outcome struct {
 	Root     string   `json:"root"`              // where the home was, and must be again to be played
 	Path     string   `json:"path"`
 	ID       string   `json:"id"`
+	Parent   string   `json:"parent,omitempty"` // the file of which it is a fork
 	Log      []string `json:"log"`
 	Findings []string `json:"findings"` // RULE impact
 	Exit     int      `json:"exit"`     // of the repair
@@ -90,6 +91,8 @@ func (o *outcome) worse() (out []string) {
 type bench struct {
 	hist string // the program
 	keep string // where cases are kept; empty: nowhere
+
+	foreign []func(*spoiler) ([]byte, string) // how files are damaged, if not by spoil
 }
 
 // measure resumes a session alone, and again after its repair, each time in the home as it was.

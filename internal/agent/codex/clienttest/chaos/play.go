@@ -26,13 +26,14 @@ type plan struct {
 // player plays a plan in a home.
 type player struct {
 	plan
-	h     *clienttest.Home
-	rng   *rand.Rand
-	truth *truth
-	path  string // of the session, as soon as there is one
-	id    string
-	log   []string // what happened, turn by turn
-	front front
+	h      *clienttest.Home
+	rng    *rand.Rand
+	truth  *truth
+	path   string // of the session, as soon as there is one
+	id     string
+	parent string   // the path of the session that it was forked from, if it was
+	log    []string // what happened, turn by turn
+	front  front
 
 	mu      sync.Mutex
 	replies [][]step
