@@ -79,6 +79,7 @@ type node struct {
 	wrongID     bool
 	sharesID    bool // a later, different record has the same id
 	branchDone  bool // the branch that begins here has been looked at
+	over        bool // the client says here how the turn ended
 }
 
 // block is one content block.
@@ -303,6 +304,7 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.continues = n.typ == "user" && continues(field(rec, fieldContent))
 	model := text(rec, fieldModel)
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))
+	n.over = n.saysOver(rec)
 	n.setRole(rec)
 	if n.hasMessage() {
 		n.readMessage(rec, with)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // ownWords are the beginnings of texts that a client writes in the user's name without a question, or only to compact. Few
@@ -41,17 +42,34 @@ func continues(content []byte) bool {
 	return bytes.HasPrefix(content, []byte(`"This session is being continued from a previous conversation`))
 }
 
+// stoppedByHook begins what a client says to the model of a prompt that a hook of the user's has stopped.
+const stoppedByHook = `"Operation stopped by hook`
+
+// saysOver says whether a client tells with a record how a turn ended: it prints what a command has given, notes how long the turn took,
+// or that the user's limit of turns or a hook has ended it (2.1.100 and 2.1.332, measured; up to 2.1.2 the last two leave no word).
+func (n *node) saysOver(rec *session.Record) bool {
+	switch n.typ {
+	case "attachment":
+		kind := string(text(rec, fieldAttachment))
+		return kind == "max_turns_reached" || kind == "hook_stopped_continuation"
+	case "system":
+		kind := string(text(rec, fieldSubtype))
+		return kind == "local_command" || kind == "turn_duration"
+	}
+	return n.synthetic || n.typ == "user" && bytes.HasPrefix(field(rec, fieldContent), []byte(stoppedByHook))
+}
+
 // lastTurn reports that the session ends in the middle of a turn.
 func (c *Checker) lastTurn() {
 	if c.opts.Live || c.opts.SubAgent {
 		return
 	}
 	last := c.tipOf(c.leaf)
-	for last != nil && (!last.sent() || last.filler || last.meta || last.dropped != nil) {
-		if last.synthetic {
-			return // the client itself says how the turn ended
-		}
+	for last != nil && !last.over && (!last.sent() || last.filler || last.meta || last.dropped != nil) {
 		last = last.up
+	}
+	if last != nil && last.over {
+		return // the client itself says how the turn ended
 	}
 	if last == nil || last.new != nil || slices.ContainsFunc(c.found, func(d *draft) bool { return d.Rule == ruleUnfinishedCall }) {
 		return // the finding about an unfinished call says as much
@@ -62,11 +80,19 @@ func (c *Checker) lastTurn() {
 	switch {
 	case last.isPrompt() && !last.asksNothing:
 		note(check.UnansweredPrompt, "the last prompt got no answer")
+	case last.role == roleResult && c.answersForm(last): // that was the answer
 	case last.role == roleResult && !last.denied && !before(last.version, "1.0.128"): // older ones do not record an error here either
 		note(ruleCutTurn, "the last turn stopped between a tool's output and the model's next answer")
 	case last.role == roleAssistant && last.stop == "" && len(last.ids(blockCall)) == 0 && last.version != "" && !before(last.version, "2.1.100") && before(last.version, "2.1.216"):
 		note(ruleCutTurn, "the last answer was cut off in the middle: the client took what had come for all of it")
 	}
+}
+
+// answersForm says whether a result is of the call by which the model gives an answer in the form that the user has asked for: with
+// --json-schema a turn ends so (2.1.332, measured).
+func (c *Checker) answersForm(result *node) bool {
+	call := c.callOf(result)
+	return call != nil && slices.ContainsFunc(call.blocks, func(b block) bool { return b.kind == blockCall && b.name == "StructuredOutput" })
 }
 
 // reachable reports how much of the session the client sends, if damage has made that less.
