@@ -14,10 +14,12 @@ import (
 
 // App is a client that runs as the server of an editor or a front end: one process, many turns and threads.
 type App struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	next  int
-	ended chan struct{} // closed when its output ends
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	next int
+
+	sending sync.Mutex    // one message at a time
+	ended   chan struct{} // closed when its output ends
 
 	mu      sync.Mutex
 	answers map[int]chan result
@@ -36,7 +38,12 @@ type event struct {
 }
 
 // App starts the client as a server on its stdin and stdout, and greets it.
-func (h *Home) App(ctx context.Context) (*App, error) {
+func (h *Home) App(ctx context.Context) (*App, error) { return h.app(ctx, false) }
+
+// FullApp is App, and may use the methods that the client calls experimental, as editors do.
+func (h *Home) FullApp(ctx context.Context) (*App, error) { return h.app(ctx, true) }
+
+func (h *Home) app(ctx context.Context, experimental bool) (*App, error) {
 	line := append(append([]string{}, h.Wrap...), h.Bin.Path, "app-server")
 	for _, c := range h.Config {
 		line = append(line, "-c", c)
@@ -55,7 +62,11 @@ func (h *Home) App(ctx context.Context) (*App, error) {
 		return nil, err
 	}
 	go a.read(out)
-	_, err = a.Call(ctx, "initialize", map[string]any{"clientInfo": map[string]any{"name": "clienttest", "title": "clienttest", "version": "1"}})
+	who := map[string]any{"clientInfo": map[string]any{"name": "clienttest", "title": "clienttest", "version": "1"}}
+	if experimental {
+		who["capabilities"] = map[string]any{"experimentalApi": true}
+	}
+	_, err = a.Call(ctx, "initialize", who)
 	if err == nil {
 		err = a.send(map[string]any{"jsonrpc": "2.0", "method": "initialized"})
 	}
@@ -66,7 +77,13 @@ func (h *Home) App(ctx context.Context) (*App, error) {
 	return a, nil
 }
 
-// read takes what the client says: answers to calls, and events.
+// granted is the answer to whatever the client asks of us: what it asks for is allowed, and a tool that we would run has run.
+var granted = map[string]any{
+	"decision": "accept", "answers": map[string]any{}, "action": "accept", "content": map[string]any{},
+	"success": true, "contentItems": []map[string]any{{"type": "inputText", "text": "the front end says yes"}},
+}
+
+// read takes what the client says: answers to calls, and events. What it asks is granted.
 func (a *App) read(out io.Reader) {
 	defer close(a.ended)
 	lines := bufio.NewReader(out)
@@ -79,7 +96,9 @@ func (a *App) read(out io.Reader) {
 		}
 		if json.Unmarshal(line, &m) == nil {
 			a.mu.Lock()
-			if m.Method != "" {
+			if m.Method != "" && m.ID != nil {
+				_ = a.send(map[string]any{"jsonrpc": "2.0", "id": *m.ID, "result": granted}) // it may be gone
+			} else if m.Method != "" {
 				a.events = append(a.events, m.event)
 				close(a.news)
 				a.news = make(chan struct{})
@@ -99,6 +118,8 @@ func (a *App) send(m map[string]any) error {
 	if err != nil {
 		return err
 	}
+	a.sending.Lock()
+	defer a.sending.Unlock()
 	_, err = a.in.Write(append(line, '\n'))
 	return err
 }
@@ -133,7 +154,11 @@ func (a *App) Call(ctx context.Context, method string, params map[string]any) (j
 
 // Thread starts, resumes or forks a thread, as method says, and returns its id and the path of its session.
 func (a *App) Thread(ctx context.Context, method, id string) (thread, path string, err error) {
-	params := map[string]any{}
+	return a.ThreadWith(ctx, method, id, map[string]any{})
+}
+
+// ThreadWith is Thread with more parameters.
+func (a *App) ThreadWith(ctx context.Context, method, id string, params map[string]any) (thread, path string, err error) {
 	if id != "" {
 		params["threadId"] = id
 	}
@@ -150,15 +175,33 @@ func (a *App) Thread(ctx context.Context, method, id string) (thread, path strin
 
 // Turn says a prompt in a thread and waits for the end of the turn.
 func (a *App) Turn(ctx context.Context, thread, prompt string) error {
+	return a.Ask(ctx, "turn/start", map[string]any{"threadId": thread, "input": []map[string]any{{"type": "text", "text": prompt}}}, nil)
+}
+
+// Ask calls a method that begins a turn, and waits for the turn's end; meanwhile, if it is not nil, is called with the turn's id as soon
+// as the method has answered.
+func (a *App) Ask(ctx context.Context, method string, params map[string]any, meanwhile func(turn string)) error {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	a.mu.Lock()
 	seen := len(a.events)
 	a.mu.Unlock()
-	input := []map[string]any{{"type": "text", "text": prompt}}
-	if _, err := a.Call(ctx, "turn/start", map[string]any{"threadId": thread, "input": input}); err != nil {
+	raw, err := a.Call(ctx, method, params)
+	if err != nil {
 		return err
 	}
+	if meanwhile != nil {
+		var v struct{ Turn struct{ ID string } }
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return err
+		}
+		meanwhile(v.Turn.ID)
+	}
+	return a.await(ctx, seen, params["threadId"])
+}
+
+// await waits for the end of a turn of a thread among the events behind the first so many.
+func (a *App) await(ctx context.Context, seen int, thread any) error {
 	for {
 		a.mu.Lock()
 		for ; seen < len(a.events); seen++ {
