@@ -24,6 +24,8 @@ type Home struct {
 	Root   string // holds all the rest
 	Work   string // the client's working directory
 	Server *Server
+	Input  []byte   // what the next runs read from stdin
+	Extra  []string // more of their environment
 }
 
 // NewHome makes one below dir.
@@ -91,7 +93,10 @@ func (h *Home) run(ctx context.Context, answers [][]Block, args ...string) (Resu
 	h.Server.Queue(answers...)
 	full := append(append([]string(nil), h.Bin.Command...), args...)
 	cmd := exec.CommandContext(ctx, full[0], full[1:]...)
-	cmd.Dir, cmd.Env = h.Work, h.env()
+	cmd.Dir, cmd.Env = h.Work, append(h.env(), h.Extra...)
+	if h.Input != nil {
+		cmd.Stdin = bytes.NewReader(h.Input)
+	}
 	setGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = 2 * time.Second

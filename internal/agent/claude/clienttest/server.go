@@ -35,6 +35,21 @@ type Server struct {
 	script   [][]Block
 	requests []Request
 	answers  int
+	manner   Manner
+}
+
+// Manner is how the API behaves apart from what it says. The zero value is the vendor's own.
+type Manner struct {
+	NoIDs  bool // its answers have an empty id, as a proxy's may
+	Tokens int  // of each request, as it tells the client; 0 for a few
+	Busy   int  // so many of the next requests are refused, as by an overloaded API
+}
+
+// Behave sets the manner of all answers from now on.
+func (s *Server) Behave(m Manner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.manner = m
 }
 
 // NewServer starts a stand-in that answers with one short text until a script is queued.
@@ -145,17 +160,31 @@ func (s *Server) message(w http.ResponseWriter, body []byte) {
 	s.requests = append(s.requests, Request{body, main})
 	s.answers++
 	id := fmt.Sprintf("msg_%024d", s.answers)
+	if s.manner.NoIDs {
+		id = ""
+	}
+	use := map[string]int{"input_tokens": max(10, s.manner.Tokens), "output_tokens": 5}
+	busy := main && s.manner.Busy > 0
+	if busy {
+		s.manner.Busy--
+	}
 	answer := []Block{{Type: "text", Text: "Noted."}}
-	if main && len(s.script) > 0 {
+	if main && !busy && len(s.script) > 0 {
 		answer, s.script = s.script[0], s.script[1:]
 	}
 	s.mu.Unlock()
-	if !ask.Stream {
+	switch {
+	case busy:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(whole(id, ask.Model, answer))
-		return
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(529)
+		fmt.Fprint(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
+	case ask.Stream:
+		stream(w, id, ask.Model, answer, use)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(whole(id, ask.Model, answer, use))
 	}
-	stream(w, id, ask.Model, answer)
 }
 
 func stopReason(answer []Block) string {
@@ -167,11 +196,9 @@ func stopReason(answer []Block) string {
 	return "end_turn"
 }
 
-var usage = map[string]int{"input_tokens": 10, "output_tokens": 5}
-
 type object = map[string]any
 
-func whole(id, model string, answer []Block) object {
+func whole(id, model string, answer []Block, usage map[string]int) object {
 	content := []object{}
 	for _, b := range answer {
 		content = append(content, b.whole())
@@ -193,7 +220,7 @@ func (b Block) whole() object {
 }
 
 // stream sends an answer as server-sent events.
-func stream(w http.ResponseWriter, id, model string, answer []Block) {
+func stream(w http.ResponseWriter, id, model string, answer []Block, usage map[string]int) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(event string, data object) {
 		data["type"] = event
@@ -204,7 +231,7 @@ func stream(w http.ResponseWriter, id, model string, answer []Block) {
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, raw)
 		w.(http.Flusher).Flush()
 	}
-	message := whole(id, model, nil)
+	message := whole(id, model, nil, usage)
 	message["stop_reason"] = nil
 	send("message_start", object{"message": message})
 	for i, b := range answer {
