@@ -184,7 +184,7 @@ func (l *life) turn(t *testing.T, id string) (args []string, answers [][]Block) 
 	switch l.r.IntN(12) {
 	case 4:
 		args = append(args, "--json-schema", `{"type":"object","properties":{"a":{"type":"string"}}}`)
-		answers[len(answers)-1] = []Block{{Type: "tool_use", ID: "toolu_" + l.word(), Name: "StructuredOutput", Input: object{"a": l.word()}}}
+		answers = [][]Block{{{Type: "tool_use", ID: "toolu_" + l.word(), Name: "StructuredOutput", Input: object{"a": l.word()}}}} // older clients ask until they get it
 	case 0:
 		args[1] = []string{"/cost", "/context", "/init", "/own " + l.word(), "/review", "/nothing-like-that", "/rename " + l.word()}[l.r.IntN(7)]
 	case 1:
