@@ -17,5 +17,6 @@
 //   - The mark of a compaction is its compact_boundary record. The summary follows it; a mark may also name messages from
 //     before the compaction that the client keeps, which are sent after the summary.
 //   - An echo is a prompt's text in a record other than the prompt's own: last-prompt, queue-operation or api-request-blob.
-//   - A line that is torn was cut off at its end, and hist has closed its record. Nothing could be read of a dead line.
+//   - A line that is torn was cut off at its end, and hist has closed its record. A dead line holds no readable record, though
+//     pieces of one may still be whole.
 package claude
