@@ -21,7 +21,7 @@ func (c *Checker) olderParents() {
 			continue
 		}
 		d := c.add(&draft{about: n, also: []*node{asked}, Finding: finding.Finding{
-			Rule: ruleBrokenParent, Impact: c.worst(oldAndNewer(finding.Loses, collected(n, on, asked))), Fix: finding.Exact,
+			Rule: ruleLostBranch, Impact: c.worst(oldAndNewer(finding.Loses, collected(n, on, asked))), Fix: finding.Exact,
 			Message: "the record names an older one as its parent than what it follows: the client forgets what came between the two",
 		}})
 		c.hang(n, n.front, d)
