@@ -106,19 +106,28 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	e.after = slices.Insert(e.after, at, insertion{content: edit.New, by: by, behind: true, order: order, lost: lost})
 }
 
-// firstOnly leaves out what is found anew once the records have their order, if that is mended first.
-func firstOnly(findings []lint.Finding, choice Choice) []lint.Finding {
-	if !slices.ContainsFunc(findings, func(f lint.Finding) bool { return f.First && choice.Allows(&f) }) {
-		return findings
+// choose makes the plan for the findings of one session. If some must be mended before all others, it is a plan for those alone: the
+// others are looked for again in the copy. A finding whose edits need bytes that another finding's edits change is left out, too:
+// linting the copy shows whether it is still there.
+func choose(findings []lint.Finding, choice Choice) *plan {
+	isFirst := func(f lint.Finding) bool { return f.First }
+	if slices.ContainsFunc(findings, func(f lint.Finding) bool { return f.First && choice.Allows(&f) }) {
+		waits := func(f lint.Finding) bool { return !f.First && (f.Framing || len(f.Edits) > 0) }
+		now := slices.DeleteFunc(slices.Clone(findings), waits)
+		later := slices.DeleteFunc(slices.Clone(findings), func(f lint.Finding) bool { return !waits(f) })
+		if p := planFor(now, later, choice); slices.ContainsFunc(p.Mend, isFirst) {
+			return p
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(findings), func(f lint.Finding) bool { return !f.First && (f.Framing || len(f.Edits) > 0) })
+	return planFor(findings, nil, choice)
 }
 
-// choose makes the plan for the findings of one session. A finding whose edits need bytes that another finding's edits
-// change is left out: linting the copy shows whether it is still there.
-func choose(findings []lint.Finding, choice Choice) *plan {
+// planFor makes the plan for some findings. The lines of those that are to be mended later stay as they are.
+func planFor(findings, later []lint.Finding, choice Choice) *plan {
 	p := &plan{choice: choice, edits: map[session.Pos]*edits{}, leave: map[int64]bool{}, framing: map[int64][]*lint.Finding{}}
-	findings = firstOnly(findings, choice)
+	for i := range later {
+		p.leaveFraming(&later[i])
+	}
 	for i := range findings {
 		if choice.Allows(&findings[i]) {
 			p.Mend = append(p.Mend, findings[i])

@@ -106,13 +106,7 @@ func (p *plan) leaveLines() {
 	beside := map[int64]bool{} // lines at holes; their records stay as they are
 	for i := range p.Rest {
 		f := &p.Rest[i]
-		switch {
-		case !f.Framing || f.Fix == lint.NoFix || f.Rule == normalize.NoFinalNewline:
-		case f.Through > 0:
-			p.leaveRow.add(f)
-		case f.Count == 0:
-			p.leave[f.Pos.Line] = true
-		}
+		p.leaveFraming(f)
 		if f.Hole {
 			p.numbered = true
 			for _, e := range f.Edits {
@@ -133,6 +127,17 @@ func (p *plan) leaveLines() {
 	}
 	p.Mend = kept
 	sortFindings(p.Rest)
+}
+
+// leaveFraming keeps a line as it is if a fault of its framing is not to be mended.
+func (p *plan) leaveFraming(f *lint.Finding) {
+	switch {
+	case !f.Framing || f.Fix == lint.NoFix || f.Rule == normalize.NoFinalNewline:
+	case f.Through > 0:
+		p.leaveRow.add(f)
+	case f.Count == 0:
+		p.leave[f.Pos.Line] = true
+	}
 }
 
 // leaves says whether a line is left because of another fault: a finding about that line, or a finding about a row of lines. A

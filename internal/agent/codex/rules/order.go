@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sort"
@@ -13,115 +14,144 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// order finds records that stand at another place than the client has written them: a disk, a sort or an editor has moved
-// lines. Ordinals say where they belong, if none is there twice. They alone are no proof, because clients have bugs that give out
-// wrong ones; so the times must agree.
+// order finds records that are not where the client wrote them: a disk, a sort or an editor has moved lines. Their ordinals say
+// where they belong, if none appears twice. Ordinals alone are no proof, because some clients give out wrong ones, so the times must
+// agree. Nearly every session is a single stretch; of its records only the sizes are kept, two or three bytes each.
 type order struct {
-	seen []placed
-	over bool // the session is too long
+	stretches []stretch
+	sizes     []byte // of the records of all stretches in the order of the file: for each, twice its size, and 1 more if the model is sent it
+	records   int
+	over      bool // the session is too long, or too much in disorder
 }
 
-// placed is where a record with an ordinal stands.
-type placed struct {
-	ordinal, offset, size, line int64
-	written                     [len(codex.TimeForm)]byte
-	sent                        bool // to the model
+// stretch is a row of records on consecutive lines with consecutive ordinals.
+type stretch struct {
+	ordinal, line, offset int64 // of the first
+	end                   int64 // the offset behind the last
+	records               int64
+	sizes                 int // where its sizes begin
+	back                  int // how often the time goes back inside it
+	first, last           [len(codex.TimeForm)]byte
 }
 
-// The most records that a session may have, and that may be moved.
 const (
-	maxPlaced = 1 << 15
-	maxMoved  = 1 << 13
+	maxOrdered   = 1 << 18 // records in the session
+	maxStretches = 1 << 13
+	maxMoved     = 1 << 13 // records
 )
 
+// add takes the next record with an ordinal into account. Records on damaged lines are not moved, nor are headers, which have rules
+// of their own.
 func (o *order) add(rec *session.Record) {
-	switch {
-	case o.over || rec.Kind == session.Header: // that of a header has a rule of its own
-	case rec.Pos.Part != 0 || rec.Pos.Lost > 0 || rec.Mended || rec.Torn:
-	case len(o.seen) == maxPlaced:
-		o.seen, o.over = nil, true
-	default:
-		p := placed{ordinal: rec.Ordinal.Value, offset: rec.Offset, size: rec.Size, line: rec.Pos.Line}
-		copy(p.written[:], codex.Text(rec, codex.FieldTimestamp))
-		p.sent = rec.Type == "compacted" || strings.HasPrefix(rec.Type, "response_item/")
-		o.seen = append(o.seen, p)
+	if o.over || rec.Kind == session.Header || rec.Pos.Part != 0 || rec.Pos.Lost > 0 || rec.Mended || rec.Torn {
+		return
+	}
+	written := codex.Text(rec, codex.FieldTimestamp)
+	n := len(o.stretches)
+	if n == 0 || !o.stretches[n-1].goesOn(rec) {
+		o.stretches = append(o.stretches, stretch{ordinal: rec.Ordinal.Value, line: rec.Pos.Line, offset: rec.Offset, sizes: len(o.sizes)})
+		n++
+		copy(o.stretches[n-1].first[:], written)
+	}
+	s := &o.stretches[n-1]
+	if bytes.Compare(written, s.last[:]) < 0 {
+		s.back++
+	}
+	copy(s.last[:], written)
+	s.records++
+	s.end = rec.Offset + rec.Size
+	size := 2 * uint64(rec.Size)
+	if rec.Type == "compacted" || strings.HasPrefix(rec.Type, "response_item/") {
+		size++
+	}
+	o.sizes = binary.AppendUvarint(o.sizes, size)
+	if o.records++; o.records > maxOrdered || n > maxStretches {
+		*o = order{over: true}
 	}
 }
 
+// goesOn says whether a record follows the last one of a stretch, in the file and by its ordinal.
+func (s *stretch) goesOn(rec *session.Record) bool {
+	return rec.Ordinal.Value == s.ordinal+s.records && rec.Pos.Line == s.line+s.records && rec.Offset == s.end
+}
+
+// finding moves what has to be moved; it is nil if nothing has.
+func (o *order) finding() *finding.Finding {
+	byOrdinal := func(a, b stretch) int { return cmp.Compare(a.ordinal, b.ordinal) }
+	if o.records < 3 || slices.IsSortedFunc(o.stretches, byOrdinal) {
+		return nil
+	}
+	right := slices.Clone(o.stretches)
+	slices.SortFunc(right, byOrdinal)
+	for i := range right[1:] {
+		if right[i].ordinal+right[i].records > right[i+1].ordinal {
+			return nil
+		}
+	}
+	stays, kept := ascending(o.stretches)
+	if int64(o.records)-kept > maxMoved || descents(right) >= descents(o.stretches) {
+		return nil
+	}
+	return o.inOrder(right, stays)
+}
+
 // descents counts how often the time goes back.
-func descents(list []placed) (n int) {
-	for i := range list[1:] {
-		if bytes.Compare(list[i+1].written[:], list[i].written[:]) < 0 {
+func descents(list []stretch) (n int) {
+	for i := range list {
+		n += list[i].back
+		if i > 0 && bytes.Compare(list[i].first[:], list[i-1].last[:]) < 0 {
 			n++
 		}
 	}
 	return n
 }
 
-// finding is what has to be moved, nil if nothing has.
-func (o *order) finding() *finding.Finding {
-	byOrdinal := func(a, b placed) int { return cmp.Compare(a.ordinal, b.ordinal) }
-	if len(o.seen) < 3 || slices.IsSortedFunc(o.seen, byOrdinal) {
-		return nil
+// ascending chooses the stretches that stay where they are, by their lines: those that hold the most records of which the ordinals go
+// up. The ordinals of no two stretches overlap. kept is how many records they hold.
+func ascending(list []stretch) (stays map[int64]bool, kept int64) {
+	type row struct { // a choice that ends with a stretch
+		ordinal, records int64
+		last             int
 	}
-	right := slices.Clone(o.seen)
-	slices.SortFunc(right, byOrdinal)
-	for i := range right[1:] {
-		if right[i].ordinal == right[i+1].ordinal {
-			return nil
-		}
-	}
-	stays := ascending(o.seen)
-	if moved := len(right) - len(stays); moved > maxMoved || descents(right) >= descents(o.seen) {
-		return nil
-	}
-	return inOrder(right, stays)
-}
-
-// ascending gives the lines of as many records as can stay where they are: the longest row in which ordinals go up.
-func ascending(list []placed) map[int64]bool {
-	var tails []int // of the rows of each length, the index of the last record
+	var rows []row // those that no other beats: with rising ordinals, each holds more records than the one before
 	before := make([]int, len(list))
 	for i := range list {
-		n := sort.Search(len(tails), func(k int) bool { return list[tails[k]].ordinal >= list[i].ordinal })
-		if before[i] = -1; n > 0 {
-			before[i] = tails[n-1]
+		s := &list[i]
+		at := sort.Search(len(rows), func(k int) bool { return rows[k].ordinal > s.ordinal })
+		r := row{s.ordinal, s.records, i}
+		if before[i] = -1; at > 0 {
+			before[i] = rows[at-1].last
+			r.records += rows[at-1].records
 		}
-		if n == len(tails) {
-			tails = append(tails, i)
-		} else {
-			tails[n] = i
+		beaten := at
+		for beaten < len(rows) && rows[beaten].records <= r.records {
+			beaten++
 		}
+		rows = slices.Replace(rows, at, beaten, r)
 	}
-	stays := map[int64]bool{}
-	for i := tails[len(tails)-1]; i >= 0; i = before[i] {
+	best := rows[len(rows)-1]
+	stays = map[int64]bool{}
+	for i := best.last; i >= 0; i = before[i] {
 		stays[list[i].line] = true
 	}
-	return stays
+	return stays, best.records
 }
 
-// inOrder makes the finding that moves records behind those with lower ordinals that stay.
-func inOrder(right []placed, stays map[int64]bool) *finding.Finding {
-	first := right[slices.IndexFunc(right, func(p placed) bool { return stays[p.line] })]
+// inOrder makes the finding that moves each record behind those with lower ordinals that stay.
+func (o *order) inOrder(right []stretch, stays map[int64]bool) *finding.Finding {
+	first := right[slices.IndexFunc(right, func(s stretch) bool { return stays[s.line] })]
 	f := finding.Finding{Rule: ruleOrdinalBackward, Impact: finding.Shows, Fix: finding.Exact, First: true}
-	at, op, moved := session.Pos{Line: first.line}, finding.Before, 0
-	for i := range right {
-		p := &right[i]
-		pos := session.Pos{Line: p.line}
-		if stays[p.line] {
-			at, op = pos, finding.After
+	at, op, moved := session.Pos{Line: first.line}, finding.Before, int64(0)
+	for _, s := range right {
+		if stays[s.line] {
+			at, op = session.Pos{Line: s.line + s.records - 1}, finding.After
 			continue
 		}
-		if moved++; moved == 1 || pos.Less(f.Pos) {
-			f.Pos, f.Offset = pos, p.offset
+		if pos := (session.Pos{Line: s.line}); moved == 0 || pos.Less(f.Pos) {
+			f.Pos, f.Offset = pos, s.offset
 		}
-		if p.sent {
-			f.Impact = finding.Loses
-		}
-		from := finding.Ref{Pos: pos, Offset: p.offset, Size: p.size}
-		f.Edits = append(f.Edits,
-			finding.Edit{At: pos, Op: finding.Remove, Moved: true, New: finding.Content{Numbered: true}},
-			finding.Edit{At: at, Op: op, New: finding.Content{From: &from, Numbered: true}})
+		moved += s.records
+		f.Impact = max(f.Impact, o.move(&f, s, at, op))
 	}
 	f.Message = fmt.Sprintf("%d records stand where neither their ordinals nor their times belong", moved)
 	if moved == 1 {
@@ -131,4 +161,22 @@ func inOrder(right []placed, stays map[int64]bool) *finding.Finding {
 		f.Message += ": the model is sent another order"
 	}
 	return &f
+}
+
+// move adds the edits that move the records of a stretch, and returns what it means that they are in the wrong place.
+func (o *order) move(f *finding.Finding, s stretch, at session.Pos, op finding.Op) finding.Impact {
+	impact, offset, sizes := finding.Shows, s.offset, o.sizes[s.sizes:]
+	for i := range s.records {
+		v, n := binary.Uvarint(sizes)
+		sizes = sizes[n:]
+		if v&1 != 0 {
+			impact = finding.Loses
+		}
+		from := finding.Ref{Pos: session.Pos{Line: s.line + i}, Offset: offset, Size: int64(v / 2)}
+		offset += from.Size
+		f.Edits = append(f.Edits,
+			finding.Edit{At: from.Pos, Op: finding.Remove, Moved: true, New: finding.Content{Numbered: true}},
+			finding.Edit{At: at, Op: op, New: finding.Content{From: &from, Numbered: true}})
+	}
+	return impact
 }
