@@ -14,8 +14,12 @@ func TestOlderParents(t *testing.T) {
 		version, scenario, reader string
 		every                     int // of how many such damages one is tried
 	}{
-		{"2.1.2", "tool_error", "2.1.2", 1}, {"2.1.2", "resumed", "2.1.2", 2}, {"2.0.29", "resumed", "2.1.330", 2}, {"2.1.100", "resumed", "2.1.330", 3},
-		{"2.1.330", "resumed", "2.1.330", 5}, {"1.0.17", "thinking", "2.1.330", 2},
+		{"2.1.2", "tool_error", "2.1.2", 1},
+		{"2.1.2", "resumed", "2.1.2", 2},
+		{"2.0.29", "resumed", "2.1.330", 2},
+		{"2.1.100", "resumed", "2.1.330", 3},
+		{"2.1.330", "resumed", "2.1.330", 5},
+		{"1.0.17", "thinking", "2.1.330", 2},
 	} {
 		s, id := recording(t, of.version, of.scenario)
 		resume := modelled(of.reader)

@@ -148,8 +148,10 @@ func sorted(s *spoiler) ([]byte, string) {
 
 // without takes out what a search for a word finds, or leaves that only.
 func without(s *spoiler) ([]byte, string) {
-	word := []string{`"type":"reasoning"`, `"type":"event_msg"`, `"type":"turn_context"`, `_output"`, `"role":"user"`, `"role":"assistant"`,
-		`"type":"custom_tool_call"`, `"type":"task_`, `"type":"world_state"`}[s.rng.IntN(9)]
+	word := []string{
+		`"type":"reasoning"`, `"type":"event_msg"`, `"type":"turn_context"`, `_output"`, `"role":"user"`, `"role":"assistant"`,
+		`"type":"custom_tool_call"`, `"type":"task_`, `"type":"world_state"`,
+	}[s.rng.IntN(9)]
 	lines := slices.DeleteFunc(slices.Clone(s.lines[1:]), func(line []byte) bool { return bytes.Contains(line, []byte(word)) })
 	return join(s.lines[:1], lines), "without lines with " + word
 }
