@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
@@ -183,7 +181,12 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 			return false
 		}
 		if kind := string(kind); !knownBlock(kind) && !newerThanKnown(n.version) {
-			return out(ruleBadBlock, fmt.Sprintf("a content block of the unknown type %q", clip(kind)), finding.Rejects, finding.Rejects)
+			what := fmt.Sprintf("a content block of the unknown type %q", clip(kind))
+			if shown := shownType(v); shown != "" && v.keys&^blockKeys[shown] == 0 {
+				n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+				return false
+			}
+			return out(ruleBadBlock, what, finding.Rejects, finding.Rejects)
 		}
 		n.serve(string(kind), v, jsonl.Span{Start: b.span.from(), End: b.span.to()})
 	}
@@ -239,26 +242,42 @@ func (n *node) thinkingProblem(v *value) string {
 }
 
 // typeless gives a block that has no type the one that its members show.
-func (n *node) typeless(b *block, cut *value, keep *keeper, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
-	kind, v := "", cut.parsed()
-	switch {
-	case v.Get("tool_use_id").Exists():
-		kind = "tool_result"
-	case v.Get("input").Exists() && v.Get("name").Exists():
-		kind = "tool_use"
-	case v.Get("thinking").Exists():
-		kind = "thinking"
-	case v.Get("text").Type == gjson.String && strings.TrimSpace(v.Get("text").String()) != "":
-		kind = "text"
-	default:
+func (n *node) typeless(b *block, v *value, keep *keeper, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
+	kind := shownType(v)
+	if kind == "" {
 		return out(ruleBadBlock, "a content block has no type", finding.Rejects, finding.Loses)
 	}
-	member := `"type":"` + kind + `",`
-	mend := finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: []byte(member)}
-	if t := v.Get("type"); t.Exists() {
+	n.retype(b, v, keep, kind, "a content block has no type; its members tell that it is "+kind, versionImpact{old: finding.Rejects, middle: finding.Loses, newest: finding.Loses})
+	return false
+}
+
+// shownType is the type that a block's members show, "" if they show none.
+func shownType(v *value) string {
+	has := func(all ...key) bool { return v.keys&setOf(all...) == setOf(all...) }
+	switch {
+	case has(keyResultID):
+		return "tool_result"
+	case has(keyInput, keyName):
+		return "tool_use"
+	case has(keyThinking):
+		return "thinking"
+	case has(keyText) && hasWords(v.raw(keyText)):
+		return "text"
+	}
+	return ""
+}
+
+// retype reports a block whose type is missing or wrong, and gives it another.
+func (n *node) retype(b *block, cut *value, keep *keeper, kind, message string, impact versionImpact) {
+	mend := finding.Cut{Start: b.span.from() + 1, End: b.span.from() + 1, New: []byte(`"type":"` + kind + `",`)}
+	if t := cut.parsed().Get("type"); t.Exists() {
 		mend = finding.Cut{Start: b.span.from() + t.Index, End: b.span.from() + t.Index + len(t.Raw), New: []byte(`"` + kind + `"`)}
 	}
 	switch kind {
+	case "text":
+		b.kind = blockText
+	case "thinking":
+		b.kind = blockThinking
 	case "tool_use":
 		b.kind, b.name = blockCall, keep.name(cut.word(keyName))
 		b.id, b.value = keep.id(cut, keyID, b.span.from())
@@ -269,11 +288,7 @@ func (n *node) typeless(b *block, cut *value, keep *keeper, out func(*finding.Ru
 			n.role = roleResult
 		}
 	}
-	n.fault(fault{
-		rule: ruleBadBlock, message: "a content block has no type; its members tell that it is " + kind, at: b.span.from(), fix: finding.Exact,
-		cuts: []finding.Cut{mend}, impact: versionImpact{old: finding.Rejects, middle: finding.Loses, newest: finding.Loses},
-	})
-	return false
+	n.fault(fault{rule: ruleBadBlock, message: message, at: b.span.from(), fix: finding.Exact, cuts: []finding.Cut{mend}, impact: impact})
 }
 
 // blockTypes are the content blocks that the API documents, those of its betas included (November 2026).
