@@ -305,6 +305,16 @@ func TestKeptBehindItsMark(t *testing.T) {
 	}
 }
 
+// TestCutBehindACompaction: the last line is of what was compacted, and was cut inside its time. The time that it gets is not later than
+// that of the message with which the conversation ends: clients up to 2.1.2 would begin there, and no pass settled it.
+func TestCutBehindACompaction(t *testing.T) {
+	text := bytes.TrimSpace(joined(linesOf(t, "../fixtures/claude/rules/wrong-leaf/bad-behind-a-compaction.jsonl")))
+	cut := bytes.LastIndex(text, []byte(`:01:09.000Z"}`))
+	if _, _, err := repairAs(text[:cut], lint.Options{Agent: "claude", Mend: Choice{}.Allows}, Choice{}); err != nil || cut < 0 {
+		t.Error(err)
+	}
+}
+
 // TestMarkOfAnotherRecord: what was written before a compaction is no other client's turn, though its mark names an older record.
 func TestMarkOfAnotherRecord(t *testing.T) {
 	lines := linesOf(t, "../fixtures/claude/healthy/compacted-in-a-terminal/session.jsonl")

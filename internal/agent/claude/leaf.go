@@ -98,6 +98,10 @@ func (c *Checker) wrongTime() {
 	}
 	latest := tip
 	for _, n := range c.nodes {
+		if n != tip && n.torn && n.clock.in != nil && n.when > tip.when { // hist gave it this time, and no client is to begin there
+			c.setTime(n, tip.when, n.clock.in)
+			n.when = tip.when
+		}
 		if n.sent() && !n.side && n.dropped == nil && (n.when > latest.when || n.when == latest.when && n.index < latest.index) {
 			latest = n
 		}
