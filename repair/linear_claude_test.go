@@ -119,6 +119,7 @@ var worstTrees = map[string]func(n int) string{
 	}),
 	"calls without parents":   changed(works, func(i int, r *treeRecord) { r.parent = "" }),
 	"parents that are gone":   changed(says, func(i int, r *treeRecord) { r.parent = gone(i) }),
+	"jumps of the clock":      changed(says, jumps),
 	"one parent that is gone": changed(says, func(i int, r *treeRecord) { r.parent = gone(0) }),
 	"calls that hang on what is gone": changed(works, func(i int, r *treeRecord) {
 		r.parent = gone(i)
@@ -492,6 +493,13 @@ func oneAnswer(call, output string) func(n int) string {
 			}
 			return true
 		})
+	}
+}
+
+// jumps gives each second answer of a session of 2.1.2 a time that is ahead of all that follow.
+func jumps(i int, r *treeRecord) {
+	if r.version = "2.1.2"; i%4 == 1 {
+		r.second += 10_000
 	}
 }
 

@@ -315,6 +315,16 @@ func TestCutBehindACompaction(t *testing.T) {
 	}
 }
 
+// TestManyJumpsOfTheClock: each second answer has a time that is hours ahead, as of a machine whose clock jumps. Clients up to 2.1.2
+// begin at one of these; one repair puts all of them right.
+func TestManyJumpsOfTheClock(t *testing.T) {
+	text := changed(says, jumps)(120)
+	out, _, err := repairAs([]byte(text), lint.Options{Agent: "claude", Mend: Choice{}.Allows}, Choice{})
+	if err != nil || bytes.Equal(out, []byte(text)) {
+		t.Error(err, len(out))
+	}
+}
+
 // TestMarkOfAnotherRecord: what was written before a compaction is no other client's turn, though its mark names an older record.
 func TestMarkOfAnotherRecord(t *testing.T) {
 	lines := linesOf(t, "../fixtures/claude/healthy/compacted-in-a-terminal/session.jsonl")

@@ -86,6 +86,9 @@ func (c *Checker) pointAt(d *draft, n *node, chosen bool) {
 	d.Edits = append(d.Edits, finding.Edit{At: c.last.Pos, Op: finding.After, New: finding.Content{Literal: line}})
 }
 
+// maxJumps is how many times that are ahead of all that follow are put right at once; a repair looks for more in its next pass.
+const maxJumps = 256
+
 // wrongTime reports that clients up to 2.1.2 begin at a record in the middle: they take the message with the latest time, of
 // equals the first, and the conversation's last message has no time or an earlier one.
 func (c *Checker) wrongTime() {
@@ -96,21 +99,18 @@ func (c *Checker) wrongTime() {
 	if tip == nil || tip.new != nil || !c.oldTarget() {
 		return
 	}
-	latest := tip
-	for _, n := range c.nodes {
-		if n != tip && n.torn && n.clock.in != nil && n.when > tip.when { // hist gave it this time, and no client is to begin there
-			c.setTime(n, tip.when, n.clock.in)
-			n.when = tip.when
+	c.notAfter(tip)
+	latest := c.latest(tip)
+	for range maxJumps {
+		if latest == nil || !c.leadsOver(tip, latest) && c.laterBeside(tip, latest) || !c.aheadOfTime(tip, latest) {
+			break
 		}
-		if n.sent() && !n.side && n.dropped == nil && (n.when > latest.when || n.when == latest.when && n.index < latest.index) {
-			latest = n
+		was := latest
+		if latest = c.latest(tip); latest == was { // its time is not to be changed
+			return
 		}
 	}
-	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg {
-		return
-	}
-	beside := !c.leadsOver(tip, latest)
-	if beside && c.laterBeside(tip, latest) || c.aheadOfTime(tip, latest) || beside || !c.saysMoreOver(tip, latest) {
+	if latest == nil || !c.leadsOver(tip, latest) || !c.saysMoreOver(tip, latest) {
 		return
 	}
 	d := c.add(&draft{about: tip, always: true, Finding: finding.Finding{
@@ -126,6 +126,30 @@ func (c *Checker) wrongTime() {
 			d.Edits = append(d.Edits, n.timed(noTime+int64(n.index)))
 		}
 	}
+}
+
+// notAfter makes the times that hist gives to records it closes no later than that of the tip: no client is to begin there.
+func (c *Checker) notAfter(tip *node) {
+	for n := range c.cut {
+		if n != tip && n.clock.in != nil && n.when > tip.when {
+			c.setTime(n, tip.when, n.clock.in)
+			n.when = tip.when
+		}
+	}
+}
+
+// latest is the message at which clients up to 2.1.2 begin; nil if they do not stop short of the tip there.
+func (c *Checker) latest(tip *node) *node {
+	latest := tip
+	for _, n := range c.nodes {
+		if n.sent() && !n.side && n.dropped == nil && (n.when > latest.when || n.when == latest.when && n.index < latest.index) {
+			latest = n
+		}
+	}
+	if latest == tip || latest.when == tip.when && latest.when != 0 && tip.msg == latest.msg {
+		return nil
+	}
+	return latest
 }
 
 // leadsOver says whether the way up from the tip leads to a record, to the call of that where it is an output off the path, or over
@@ -174,6 +198,9 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 		Message: "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it",
 	}})
 	c.setTime(latest, behind.when, d)
+	if c.chosen(d) {
+		latest.when = behind.when
+	}
 	return true
 }
 
