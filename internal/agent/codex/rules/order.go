@@ -153,12 +153,12 @@ func (o *order) inOrder(right []stretch, stays map[int64]bool) *finding.Finding 
 		moved += s.records
 		f.Impact = max(f.Impact, o.move(&f, s, at, op))
 	}
-	f.Message = fmt.Sprintf("%d records stand where neither their ordinals nor their times belong", moved)
+	f.Message = fmt.Sprintf("%d records are out of place: their ordinals and times belong elsewhere in the file", moved)
 	if moved == 1 {
-		f.Message = "this record stands where neither its ordinal nor its time belongs"
+		f.Message = "this record is out of place: its ordinal and its time belong elsewhere in the file"
 	}
 	if f.Impact == finding.Loses {
-		f.Message += ": the model is sent another order"
+		f.Message += "; the model is sent another order"
 	}
 	return &f
 }
