@@ -188,7 +188,7 @@ func (w *writer) codeCall() step {
 		s.then, answeredIn, slow = w.wait, "", call // here, or where it is waited for
 	}
 	for i := range w.rng.IntN(3) + 1 {
-		part := fmt.Sprintf("%s%dz", id, i)
+		part := fmt.Sprintf("%sx%dz", strings.TrimSuffix(id, "z"), i) // the script's own token is not in it
 		switch n := w.rng.IntN(100); {
 		case n < 60:
 			fmt.Fprintf(&js, "const r%d = await tools.exec_command({cmd: %s, yield_time_ms: 30000});\ntext(r%d.output);\n", i, quoted(w.command(part)), i)
