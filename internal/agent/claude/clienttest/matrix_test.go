@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -22,6 +23,14 @@ var (
 	written  = flag.String("written", "", "the version whose recordings are damaged; by default each client's own")
 	keep     = flag.String("keep", "", "a folder for the sessions that are recorded on the way")
 )
+
+// keepFile writes a file to the folder of -keep, which need not be there yet.
+func keepFile(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(*keep, 0o700), os.WriteFile(filepath.Join(*keep, name), data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // few are the damages that the real client is always driven through: one a family.
 var few = []string{
@@ -135,9 +144,7 @@ func recordedBy(t *testing.T, h *Home, writer string) (Session, string) {
 		t.Fatal(err)
 	}
 	if *keep != "" {
-		if err := os.WriteFile(filepath.Join(*keep, h.Bin.Version+".jsonl"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		keepFile(t, h.Bin.Version+".jsonl", data)
 	}
 	return Retime(Lines(data)), id
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -336,11 +335,9 @@ func (v victimAtRandom) missing(before, after, whole []string, found []lint.Find
 // keepFor writes a session that went wrong beside what was found out about it.
 func (v victimAtRandom) keepFor(t *testing.T, version string, fixed []byte, notes []string) {
 	t.Helper()
-	base := filepath.Join(*keep, fmt.Sprintf("%s-%d", version, v.seed))
+	base := fmt.Sprintf("%s-%d", version, v.seed)
 	for ext, data := range map[string][]byte{".jsonl": v.data, ".fixed": fixed, ".sound": v.sound.Bytes(), ".txt": []byte(clip(notes))} {
-		if err := os.WriteFile(base+ext, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		keepFile(t, base+ext, data)
 	}
 }
 

@@ -117,9 +117,12 @@ func lostBytes(s *spoiler) ([]byte, string) {
 	return slices.Concat(s.text[:at], s.text[to:]), fmt.Sprintf("fewer bytes: %d to %d are gone", at, to)
 }
 
+// typed is what people and programs leave in a file that they did not mean to change.
+var typed = []string{"\"", "}", ",", "\n", "\\", "<<<", "what?", "\x1b[0m", "\x00", "é", "\r\n"}
+
 func addedBytes(s *spoiler) ([]byte, string) {
 	at := s.at()
-	word := []string{"\"", "}", ",", "\n", "\\", "<<<", "TODO", "\x1b[0m", "\x00", "é", "\r\n"}[s.rng.IntN(11)]
+	word := typed[s.rng.IntN(len(typed))]
 	return slices.Concat(s.text[:at], []byte(word), s.text[at:]), fmt.Sprintf("more bytes: %q at %d", word, at)
 }
 
