@@ -97,10 +97,7 @@ func (p *textPrinter) canMend(f *lint.Finding) {
 
 func (p *textPrinter) finding(r linted, f *lint.Finding) {
 	rule := "[" + p.st.impact[f.Impact].Sprint(f.Rule.Name) + "]"
-	message := oneLine(f.Message)
-	if f.Count > 1 {
-		message += fmt.Sprintf(" (%d times, this is the first)", f.Count)
-	}
+	message := oneLine(format.Words(f.Message, f.Count))
 	if p.group != nil {
 		at := ""
 		if f.Pos.Line > 0 {

@@ -184,7 +184,11 @@ func callClass(e *timeline.Entry) string {
 }
 
 func findingLine(f *lint.Finding) string {
-	return fmt.Sprintf("%s (line %d) [%s]", f.Message, f.Pos.Line, f.Rule.Name)
+	text := format.Words(f.Message, f.Count)
+	if f.Pos.Line > 0 { // otherwise it is about the file as a whole
+		text += fmt.Sprintf(" (line %d)", f.Pos.Line)
+	}
+	return text + " [" + f.Rule.Name + "]"
 }
 
 // flush writes the turn in hand; the last turn is shown open.

@@ -95,6 +95,14 @@ func OneLine(s string) string {
 	}, Printable(s))
 }
 
+// Words are a finding's message and, if the same fault is on many lines, on how many.
+func Words(message string, count int64) string {
+	if count > 1 {
+		return fmt.Sprintf("%s (%d times, this is the first)", message, count)
+	}
+	return message
+}
+
 // place says in words where a finding is.
 func place(f *Finding) string {
 	if f.Line == 0 {

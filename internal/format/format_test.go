@@ -123,6 +123,9 @@ func TestSARIFPlaces(t *testing.T) {
 	if got := run.Results[0].Prints; got["histFinding/v2"] != "00ff" {
 		t.Errorf("fingerprints %v", got)
 	}
+	if got := run.Results[1].Message.Text; got != "blank line (3 times, this is the first)" {
+		t.Errorf("message %q", got)
+	}
 	if l := []string{run.Results[0].Level, run.Results[1].Level}; !slices.Equal(l, []string{"error", "note"}) {
 		t.Errorf("levels %v", l)
 	}
@@ -151,6 +154,9 @@ func TestJUnit(t *testing.T) {
 	if want := [][4]int{{3, 1, 0, 2}, {1, 0, 0, 0}, {1, 0, 1, 0}}; !reflect.DeepEqual(counts, want) {
 		t.Errorf("tests, failures, errors, skipped: %v, want %v", counts, want)
 	}
+	if want := "blank line (3 times, this is the first)"; got.Suites[0].Cases[1].Skipped.Message != want {
+		t.Errorf("message %q, want %q", got.Suites[0].Cases[1].Skipped.Message, want)
+	}
 	if strings.ContainsAny(text, "\x00\x1b") {
 		t.Error("a control character of a file's stands in the XML")
 	}
@@ -165,7 +171,7 @@ func TestGitHub(t *testing.T) {
 	text := written(t, "github", sessions())
 	want := []string{
 		"::error file=s #1.jsonl,line=7,title=hist%3A torn-tail::a,b:c%25d%0A::error::·[2J·\"<&>·'%0Aloses; fix: set-aside",
-		"::notice file=s #1.jsonl,line=1,title=hist%3A blank-line::blank line%0Anotes; fix: exact",
+		"::notice file=s #1.jsonl,line=1,title=hist%3A blank-line::blank line (3 times, this is the first)%0Anotes; fix: exact",
 		"::warning file=s #1.jsonl,title=hist%3A blank-line::of the file%0Aloses; fix: none",
 		"::error file=/elsewhere/a%2Cb%3Ac%25d·%3A%3Aerror%3A%3A·[2J·\"<&>·',title=hist::gone: a,b:c%25d%0A::error::·[2J·\"<&>·'",
 	}

@@ -39,7 +39,7 @@ func (p *github) Session(s *Session) error {
 		if f.Line > 0 {
 			line = fmt.Sprintf(",line=%d", f.Line)
 		}
-		text := f.Message + "\n" + f.Impact + "; fix: " + f.Fix
+		text := Words(f.Message, f.Count) + "\n" + f.Impact + "; fix: " + f.Fix
 		_, err := fmt.Fprintf(p.w, "::%s file=%s%s,title=%s::%s\n", level, property(p.about.relative(f.Path)), line, property("hist: "+f.Rule), data(text))
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func (p *junit) Session(s *Session) error {
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		c := testCase{Name: place(f) + ": " + f.Rule, Class: s.Path, File: s.Path, Line: f.Line}
-		what := &outcome{Message: f.Message, Type: f.Rule, Text: f.Impact + "; fix: " + f.Fix}
+		what := &outcome{Message: Words(f.Message, f.Count), Type: f.Rule, Text: f.Impact + "; fix: " + f.Fix}
 		if f.Fails {
 			c.Failure = what
 			out.Failures++

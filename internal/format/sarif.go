@@ -117,7 +117,7 @@ func (p *sarif) result(f *Finding) sarifResult {
 		}
 	}
 	return sarifResult{
-		RuleID: f.Rule, RuleIndex: p.rules[f.Rule], Level: level(f.Impact), Message: sarifMessage{f.Message}, Locations: []sarifLocation{{place}},
+		RuleID: f.Rule, RuleIndex: p.rules[f.Rule], Level: level(f.Impact), Message: sarifMessage{Words(f.Message, f.Count)}, Locations: []sarifLocation{{place}},
 		Prints: map[string]string{"histFinding/v2": f.Fingerprint}, Props: props,
 	}
 }
