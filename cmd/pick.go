@@ -66,7 +66,7 @@ func (e *env) pick(c *cli.Context, question string) (string, error) {
 		return "", err
 	}
 	if len(list) == 0 {
-		return "", errors.New("there is no session to pick; name a file, a directory or a session's id, or set CODEX_HOME")
+		return "", errors.New("there is no session to pick; name a file, a directory or a session's id, or set CODEX_HOME or CLAUDE_CONFIG_DIR")
 	}
 	table := newListTable(c, e, conf, homes)
 	table.width, table.health, table.more = max(widthOf(e.err), 40), true, false
