@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -40,7 +41,7 @@ func preResumeCommand(e *env) *cli.Command {
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 			&cli.StringFlag{Name: "via", Usage: "for the log: `WHAT` led to the question, e.g. argv or thread/resume; the session found then counts as used"},
 			&cli.StringFlag{Name: "caller", Usage: "for the log: the `PROGRAM` that asks, e.g. my-wrapper/1.2"},
-			&cli.BoolFlag{Name: "quiet", Usage: "print one line on standard error, and only if the session was repaired or can't be resumed", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "quiet", Usage: "print one line on standard error, and only if the session was repaired, can't be resumed, or is resumed with a warning", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "show-content", Usage: "include the words of the last prompt", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError, Action: e.preResume,
@@ -315,13 +316,16 @@ func (p *preRun) out() io.Writer {
 	return p.env.out
 }
 
-// warn warns if the client would look for a session by name, or in one directory only.
+// warn warns if the client would look for a session by name, or in one directory only. What the answer warns of already stays.
 func (p *preRun) warn(t target, a *preresume.Answer) {
+	add := func(format string, args ...any) {
+		a.Warning = strings.TrimPrefix(a.Warning+"; "+fmt.Sprintf(format, args...), "; ")
+	}
 	if dir := p.log.CWD; t.name != "" && dir != "" && a.CWD != "" && dir != a.CWD {
-		a.Warning = fmt.Sprintf("%s finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", a.Agent, dir)
+		add("%s finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", a.Agent, dir)
 	}
 	if elsewhere(a, p.log.CWD) {
-		a.Warning = fmt.Sprintf("this version of the client finds the session only in the directory that it was begun in: run the resume in %s", a.Dir())
+		add("this version of the client finds the session only in the directory that it was begun in: run the resume in %s", a.Dir())
 	}
 }
 
