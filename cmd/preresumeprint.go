@@ -32,7 +32,8 @@ func (p *preRun) show(a *preresume.Answer) error {
 	return nil
 }
 
-// brief prints one line if there is something worth an interruption: the session was repaired, or can't be resumed.
+// brief prints one line if there is something worth an interruption: the session was repaired, can't be resumed, or there is a
+// warning.
 func (e *env) brief(a *preresume.Answer) {
 	text := ""
 	switch {
