@@ -77,7 +77,7 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 	return &Checker{
 		opts: opts, report: report, proof: newProof(),
 		verdict:     verdict{sentSet: &nodeSet{}}, // a file without a conversation sends nothing
-		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}},
+		recordTree:  recordTree{copies: map[session.Pos][]session.Pos{}, saidBefore: map[*node]*node{}},
 		sideRecords: sideRecords{snapshots: map[string]bool{}},
 		brokenLines: brokenLines{trifles: map[int64]string{}, other: map[int64]bool{}, half: map[int64]bool{}, cut: map[*node]int{}, begunIDs: map[*node]string{}},
 	}

@@ -1,13 +1,15 @@
 package claude
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 )
 
 // cycles cuts every circle of parents: at a record that was written before its parent, judged by both place and time, or else
-// at the circle's first record in the file.
+// at the circle's first record in the file. If the circle leads through the later copy of a record whose earlier one had another
+// parent, it is cut there, and that parent is the right one.
 func (c *Checker) cycles() {
 	cut := firstOfCircles(c.nodes, c.numbers, func(n *node) *node { return n.up })
 	for i, first := range cut {
@@ -16,22 +18,43 @@ func (c *Checker) cycles() {
 				cut[i] = n
 			}
 		}
+		for n := first.up; len(c.saidBefore) > 0 && c.saidBefore[cut[i]] == nil; n = n.up {
+			if c.saidBefore[n] != nil {
+				cut[i] = n
+			}
+			if n == first {
+				break
+			}
+		}
 	}
 	for _, first := range cut {
 		first.up, first.above = nil, nil // with all circles cut, every way up has an end
 	}
 	for _, first := range cut {
+		to := cmp.Or(c.parentBefore(first), c.before(first), c.healed(first)) // the last if the session's first records have changed places
 		message := "the record is its own ancestor"
 		if first.parent == first.uuid {
 			message = "the record is its own parent"
 		}
 		d := c.add(&draft{about: first, Finding: finding.Finding{Rule: ruleParentCycle, Impact: c.worst(oldAndNewer(finding.Blocks, finding.Loses)), Fix: finding.Exact, Message: message}})
-		if c.healed(first) == c.before(first) && !slices.ContainsFunc(c.readers(), cutsElsewhere) {
+		if c.healed(first) == to && !slices.ContainsFunc(c.readers(), cutsElsewhere) {
 			d.Impact = c.worst(oldAndNewer(finding.Blocks, finding.Notes))
 		}
-		c.hang(first, c.before(first), d)
+		c.hang(first, to, d)
 		first.callParent("") // the id that it named is wrong and must not be used again
 	}
+}
+
+// parentBefore is the parent that the earlier copy of a record has; nil if there is none, or if it hangs on the record itself.
+func (c *Checker) parentBefore(n *node) *node {
+	earlier := c.saidBefore[n]
+	if earlier == nil {
+		return nil
+	}
+	if p := c.ids.get(earlier.parent); p != nil && !rooted(p, n) {
+		return p
+	}
+	return nil
 }
 
 // firstOfCircles finds the circles of parents, and returns the record of each that comes first. The work is linear: each record

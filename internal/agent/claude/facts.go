@@ -22,6 +22,7 @@ type recordTree struct {
 	byTime        []*node                       // those of the main conversation
 	copies        map[session.Pos][]session.Pos // the places of a record's copies, byte for byte the same
 	repeated      *draft                        // the finding about all copies
+	saidBefore    map[*node]*node               // earlier copies with the same message and another parent, by the copy that is used
 	saidFirst     map[uint64]*node              // the first record with a message, by the sum of its bytes
 	namers        map[string][]*node            // records by the ids that they name as parent or source
 	rewinders     map[*node]bool                // prompts with which the user went back to an older record

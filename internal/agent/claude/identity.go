@@ -21,6 +21,7 @@ func (c *Checker) duplicates() {
 	}
 	kept := make([]*node, 0, len(c.nodes))
 	c.ids.byID = make(map[string]*node, len(c.nodes))
+	reversed := reversedInFront(c.nodes)
 	for _, n := range c.nodes {
 		other := c.ids.get(n.uuid)
 		switch {
@@ -28,6 +29,11 @@ func (c *Checker) duplicates() {
 			c.ids.put(n)
 			kept = append(kept, n)
 		case other.sum == n.sum:
+			if reversed {
+				other.replaced = true
+				c.ids.put(n)
+				kept, n, other = append(kept, n), other, n
+			}
 			if c.repeated == nil {
 				c.repeated = c.add(&draft{about: n, always: true, Finding: finding.Finding{
 					Rule: ruleDuplicateRecord, Impact: finding.Notes, Fix: finding.SetAside,
@@ -46,6 +52,9 @@ func (c *Checker) duplicates() {
 				}})
 			}
 			other.replaced = true
+			if other.parent != n.parent {
+				c.saidBefore[n] = other
+			}
 			c.ids.put(n)
 			kept = append(kept, n)
 		default:
@@ -59,6 +68,32 @@ func (c *Checker) duplicates() {
 	for i, n := range c.nodes {
 		n.index = i
 	}
+}
+
+// reversedInFront says whether the first copies of records come before their parents, but not the last ones: a program has put the
+// session's lines, the last one first, in front of the session.
+func reversedInFront(nodes []*node) bool {
+	first, last := make(map[string]int, len(nodes)), make(map[string]int, len(nodes))
+	for i, n := range nodes {
+		if _, ok := first[n.uuid]; !ok {
+			first[n.uuid] = i
+		}
+		last[n.uuid] = i
+	}
+	early, late, all := 0, 0, 0
+	for id, i := range first {
+		n := nodes[i]
+		if of, ok := first[n.parent]; ok && last[id] > i && id != "" {
+			all++
+			if of > i {
+				early++
+			}
+			if last[n.parent] > last[id] {
+				late++
+			}
+		}
+	}
+	return early > all/2 && late < early/2
 }
 
 // alone also removes the copies of a record that an edit changes or removes: they would become other records with its id.

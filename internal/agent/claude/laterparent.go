@@ -23,7 +23,7 @@ func (c *Checker) cutLater() (cut []*node) {
 			continue
 		}
 		if !past[n] {
-			if n.isPrompt() || opening(n.up) && !behindMarkAfter(n.up, n) || addedLate(n) {
+			if n.isPrompt() || opening(n.up) && !behindMarkAfter(n.up, n, maxOpening) || addedLate(n) {
 				continue
 			}
 			if tried++; tried > maxLater {
@@ -39,10 +39,10 @@ func (c *Checker) cutLater() (cut []*node) {
 	return cut
 }
 
-// behindMarkAfter says whether a record hangs, with nothing answered in between, on the mark of a compaction that stands behind another
-// record: that one was compacted.
-func behindMarkAfter(n, other *node) bool {
-	for steps := 0; n != nil && n.role != roleBoundary && steps < maxOpening; steps++ {
+// behindMarkAfter says whether a record hangs, with no more than so many records in between, on the mark of a compaction that stands
+// behind another record: that one was compacted.
+func behindMarkAfter(n, other *node, within int) bool {
+	for steps := 0; n != nil && n.role != roleBoundary && steps < within; steps++ {
 		n = n.up
 	}
 	return n != nil && n.role == roleBoundary && n.index > other.index

@@ -222,8 +222,8 @@ func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
 		}
 		of := slices.IndexFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil })
 		inFront := e.at.Line < answer.pos().Line
-		if inFront && (of >= 0 || c.putBackLately(e.words())) {
-			continue
+		if inFront && of >= 0 || (inFront || len(c.queued) > 0) && c.putBackLately(e.words()) {
+			continue // a prompt that was announced is told twice: in front of it, and behind its turn
 		}
 		if of >= 0 && !c.toldBetween(earlier[promptForms(e.words())[of]], answer, e.words()) {
 			continue // it is the first echo of an earlier prompt

@@ -16,7 +16,7 @@ func (c *Checker) before(n *node) *node {
 		}
 		return p
 	}
-	last := c.notLater(n, n.ahead())
+	last := c.notCompactedLater(n, c.notLater(n, n.ahead()))
 	if n.msg == "" {
 		return last
 	}
@@ -56,6 +56,20 @@ func (c *Checker) notLater(n, last *node) *node {
 		}
 	}
 	return before
+}
+
+// notCompactedLater corrects last, the last record in front of n, if it hangs behind a compaction that stands behind n: another client's
+// turn was moved there. Then it is the nearest record in front that does not, if there is one near.
+func (c *Checker) notCompactedLater(n, last *node) *node {
+	if !c.some.marks {
+		return last
+	}
+	for m, steps := last, 0; m != nil && steps < maxOpening; m, steps = m.front, steps+1 {
+		if !rooted(m, n) && !behindMarkAfter(m, n, maxSiblings) {
+			return m
+		}
+	}
+	return last
 }
 
 // answeredByAnother says whether a prompt has an answer other than the given one. If the given one were hung on the prompt, it

@@ -1,0 +1,73 @@
+package clienttest
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hist-cli/hist/lint"
+)
+
+// several is a session with more than one damage, and what a client is sent of it once it is mended.
+type several struct {
+	name, version, scenario, reader string
+	of                              float64 // how much of the sound session's history is sent after the repair
+	do                              func(s Session) Session
+}
+
+// severals are damages that only together once made a repair send less than it was sent without it, or something twice.
+func severals() []several {
+	ownParent := func(s Session, i int) Session { return s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[i], "uuid")+`"`)) }
+	return []several{
+		{"a record of the first turn is its own parent, and stands in front of the prompt", "2.1.215", "image", "2.1.330", 1, func(s Session) Session {
+			i := s.first()
+			s = ownParent(s, i+1)
+			return s.with(i, s[i+1]).with(i+1, s[i])
+		}},
+		{"two clients in turns, one compacts, and one's prompt is lost", "2.1.2", "compact", "2.1.2", 1, func(s Session) Session {
+			end, next := s.endOfTurn(), s.second()
+			p, a := branch(s[end], 0, "9")
+			out := slices.Insert(s.with(next, s[next][len(s[next])/2:]), next+1, p)
+			return slices.Insert(out, next+5, a)
+		}},
+		{"two clients in turns, and both prompts are lost", "2.1.100", "thinking", "2.1.330", 0.87, func(s Session) Session {
+			next := s.second()
+			_, a := branch(s[s.endOfTurn()], 20*time.Second, "9")
+			return slices.Insert(s.without(next, next+1), next, a)
+		}},
+		{"the session, the last line first, in front of the session", "2.1.330", "compact", "2.1.330", 1, func(s Session) Session {
+			out := slices.Clone(s)
+			slices.Reverse(out)
+			return append(out, s...)
+		}},
+		{"a later copy of a record hangs on what hangs on the record", "2.0.29", "stream_json", "2.1.330", 1, func(s Session) Session {
+			i := s.find(1, isCall)
+			return slices.Insert(slices.Clone(s), i+1, Set(s[i-2], "", "parentUuid", `"`+get(s[i], "uuid")+`"`))
+		}},
+	}
+}
+
+// TestSeveral: after the repair of such sessions, as much is sent as can be, and nothing twice.
+func TestSeveral(t *testing.T) {
+	for _, d := range severals() {
+		t.Run(d.name, func(t *testing.T) {
+			s, id := recording(t, d.version, d.scenario)
+			damaged := d.do(s)
+			if bytes.Equal(damaged.Bytes(), s.Bytes()) {
+				t.Fatal("nothing is damaged")
+			}
+			resume := modelled(d.reader)
+			whole, _, _ := resume(t, id, s.Bytes())
+			before, _, _ := resume(t, id, damaged.Bytes())
+			fixed, _ := mend(t, damaged.Bytes(), lint.Options{})
+			after, _, _ := resume(t, id, fixed)
+			if had, has := Share(before, whole), Share(after, whole); has < d.of || has < had {
+				t.Errorf("%.2f is sent before, %.2f after the repair", had, has)
+			}
+			if sentTwice(after, whole, before) {
+				t.Errorf("something is sent twice: %v", after)
+			}
+		})
+	}
+}
