@@ -229,9 +229,14 @@ func (c *Checker) danglers() map[string]int {
 }
 
 // wanted is the missing id that fits the record at index i: the first record that names it as its parent follows at once, or is
-// the output of its call.
+// the output of its call; or it stands between this record and the one that this one hangs on, so that the two have changed places.
 func (c *Checker) wanted(i int, missing map[string]int) string {
 	n := c.nodes[i]
+	if i > 1 && n.parent != "" && c.nodes[i-2].uuid == n.parent {
+		if first, ok := missing[c.nodes[i-1].parent]; ok && first == i-1 {
+			return c.nodes[i-1].parent
+		}
+	}
 	calls := n.ids(blockCall)
 	for j := i + 1; j < len(c.nodes) && j < i+maxSiblings; j++ {
 		m := c.nodes[j]

@@ -11,7 +11,7 @@ const maxLater = 100
 // answer what did not exist yet. It leaves out records that have merely changed places: moved lines keep their times, a wrong
 // clock leaves the places, and where two clients' turns were put one after the other, what stands in front of the record is
 // above its parent, too. A prompt may have been moved behind a compaction that another client made meanwhile, but nothing that
-// was compacted may.
+// was compacted may; nor may the prompt with which the session begins hang on its own answer.
 func (c *Checker) cutLater() (cut []*node) {
 	if !c.parentsBehind {
 		return nil
@@ -23,13 +23,13 @@ func (c *Checker) cutLater() (cut []*node) {
 			continue
 		}
 		if !past[n] {
-			if n.isPrompt() || opening(n.up) && !behindMarkAfter(n.up, n, maxOpening) || addedLate(n) {
+			if n.isPrompt() && !c.beginsAnswered(n) || opening(n.up) && !behindMarkAfter(n.up, n, maxOpening) || addedLate(n) {
 				continue
 			}
 			if tried++; tried > maxLater {
 				return cut
 			}
-			if !inFrontOf(n, n.up) {
+			if !inFrontOf(n, n.up) && !n.isPrompt() {
 				continue
 			}
 		}
@@ -37,6 +37,19 @@ func (c *Checker) cutLater() (cut []*node) {
 		cut = append(cut, n)
 	}
 	return cut
+}
+
+// beginsAnswered says whether a prompt is the first record of the conversation, and hangs below an answer, or what the client
+// added to a prompt, that hangs on nothing.
+func (c *Checker) beginsAnswered(n *node) bool {
+	if n.index != c.firstIndex() || c.some.marks {
+		return false
+	}
+	root := n.up
+	for steps := 0; root.up != nil && root.up != n && steps < maxSiblings; steps++ {
+		root = root.up
+	}
+	return root.up == nil && root.parent == "" && (root.role == roleAssistant || root.role == roleLink)
 }
 
 // behindMarkAfter says whether a record hangs, with no more than so many records in between, on the mark of a compaction that stands

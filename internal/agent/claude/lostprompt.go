@@ -108,6 +108,9 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 	if p != nil {
 		from = p.pos().Line
 	}
+	if c.earlierAnswer(n) {
+		return "", ""
+	}
 	until := c.nextPrompt(n)
 	last := c.echoBefore(min(until, n.pos().Line), from)
 	if last == nil {
@@ -124,6 +127,21 @@ func (c *Checker) promptBetween(p, n *node) (words, source string) {
 		return words, source
 	}
 	return c.typedBetween(p, n)
+}
+
+// earlierAnswer says whether another answer without its prompt stands behind one, before the next prompt, though it is older: two clients
+// have written in turns, and what tells of a prompt there tells of that one's.
+func (c *Checker) earlierAnswer(n *node) bool {
+	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
+		switch {
+		case m.side:
+		case m.isPrompt():
+			return false
+		case m.up == nil && m.role == roleAssistant && m.sent() && m.parent != "" && m.msg != n.msg && m.when != 0 && m.when < n.when:
+			return true
+		}
+	}
+	return false
 }
 
 // quotedByClient is a text as a JSON string, with the escapes that the client writes.

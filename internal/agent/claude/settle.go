@@ -32,8 +32,8 @@ func (c *Checker) counts(at session.Pos) bool {
 			}
 		}
 		for _, d := range c.found {
-			if (d.Rule == ruleReusedUUID || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
-				c.sentLines[d.Pos.Line] = true // the client reads it instead of another record that is sent, or loses such a record because of it
+			if (d.Rule == ruleReusedUUID || d.Rule == ruleLostPrompt || d.about.sharesID || len(d.also) > 0) && d.Impact != finding.Notes {
+				c.sentLines[d.Pos.Line] = true // the client reads it instead of another record that is sent, or loses such a record because of it; or it tells of a lost one
 			}
 		}
 		c.leftLines = map[int64]bool{}

@@ -33,12 +33,26 @@ func (c *Checker) untimed() {
 		case earlier == 0:
 			when = noTime + int64(n.index)
 		}
+		when = c.beforeItsOwn(n, when)
 		n.own().clock = placed{d, len(d.Edits)}
 		d.Edits = append(d.Edits, n.timed(when))
 		if c.chosen(d) {
 			n.when = when
 		}
 	}
+}
+
+// beforeItsOwn is a time, but earlier than that of a record that hangs on this one: the lines of the two may have changed places.
+func (c *Checker) beforeItsOwn(n *node, when int64) int64 {
+	for _, k := range c.naming(n.uuid) {
+		if k.parent == n.uuid && k.when != 0 && k.when <= when && k.index < n.index {
+			when = k.when - 1
+		}
+	}
+	if p := c.ids.get(n.parent); p != nil {
+		when = max(when, p.when)
+	}
+	return when
 }
 
 // setTime gives a record a time, replacing the one that it was given when it was closed.

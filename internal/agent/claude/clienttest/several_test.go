@@ -18,7 +18,9 @@ type several struct {
 
 // severals are damages that only together once made a repair send less than it was sent without it, or something twice.
 func severals() []several {
-	ownParent := func(s Session, i int) Session { return s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[i], "uuid")+`"`)) }
+	ownParent := func(s Session, i int) Session {
+		return s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[i], "uuid")+`"`))
+	}
 	return []several{
 		{"a record of the first turn is its own parent, and stands in front of the prompt", "2.1.215", "image", "2.1.330", 1, func(s Session) Session {
 			i := s.first()
@@ -40,6 +42,26 @@ func severals() []several {
 			out := slices.Clone(s)
 			slices.Reverse(out)
 			return append(out, s...)
+		}},
+		{"a prompt is cut off behind its answer", "2.1.2", "continued", "2.1.2", 1, func(s Session) Session {
+			i := s.second()
+			cut := s[i][:bytes.Index(s[i], []byte(`"timestamp"`))]
+			return s.with(i, s[i+1]).with(i+1, cut)
+		}},
+		{"the end of a turn is cut off behind the next prompt", "1.0.17", "image", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			cut := s[i-1][:bytes.Index(s[i-1], []byte(`"uuid"`))]
+			return s.with(i-1, s[i]).with(i, cut)
+		}},
+		{"the first prompt hangs on an output of its turn, the answer on nothing", "2.1.100", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.first()
+			s = s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[s.firstOut()], "uuid")+`"`))
+			return s.with(i+1, Set(s[i+1], "", "parentUuid", "null"))
+		}},
+		{"the last line is cut off and glued to what announces the next prompt", "2.1.100", "image", "2.1.330", 0.8, func(s Session) Session {
+			i := s.second()
+			out := slices.Clone(s[:i-1])
+			return out.with(i-3, slices.Concat(s[i-3][:30], s[i-2])).without(i - 2)
 		}},
 		{"a later copy of a record hangs on what hangs on the record", "2.0.29", "stream_json", "2.1.330", 1, func(s Session) Session {
 			i := s.find(1, isCall)
@@ -65,8 +87,8 @@ func TestSeveral(t *testing.T) {
 			if had, has := Share(before, whole), Share(after, whole); has < d.of || has < had {
 				t.Errorf("%.2f is sent before, %.2f after the repair", had, has)
 			}
-			if sentTwice(after, whole, before) {
-				t.Errorf("something is sent twice: %v", after)
+			if sentTwice(after, whole, before) || outOfOrder(after, whole) {
+				t.Errorf("something is sent twice or out of order: %v", after)
 			}
 		})
 	}
