@@ -25,12 +25,14 @@ func Newer(version, than string) bool {
 	return ok && (!known || a > x || a == x && b > y)
 }
 
+// readVersion does without strings.Split, because it is called for every message of a session.
 func readVersion(version string) (major, minor int, ok bool) {
-	parts := strings.SplitN(version, ".", 3)
-	if len(parts) < 2 || version == unknownVersion {
+	a, rest, two := strings.Cut(version, ".")
+	if !two || version == unknownVersion {
 		return 0, 0, false
 	}
-	major, err1 := strconv.Atoi(parts[0])
-	minor, err2 := strconv.Atoi(parts[1])
+	b, _, _ := strings.Cut(rest, ".")
+	major, err1 := strconv.Atoi(a)
+	minor, err2 := strconv.Atoi(b)
 	return major, minor, err1 == nil && err2 == nil
 }
