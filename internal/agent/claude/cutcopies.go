@@ -7,9 +7,10 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// cutKey identifies a part of an answer, or the output of a call, by members that stand in front of a record's id.
+// cutKey identifies a part of an answer, the output of a call, or a prompt, by members that stand in front of a record's id.
 type cutKey struct {
 	parent, msg, call string
+	words             uint64 // of a prompt: the hash of its message
 	role              role
 }
 
@@ -68,7 +69,12 @@ func (c *Checker) cutCopies() {
 func (n *node) cutKey() (cutKey, bool) {
 	key := cutKey{parent: n.parent, role: n.role}
 	switch {
-	case n.parent == "" || len(n.blocks) == 0:
+	case len(n.blocks) == 0:
+		return key, false
+	case n.role == roleUser:
+		key.words = n.message
+		return key, true
+	case n.parent == "":
 		return key, false
 	case n.role == roleAssistant:
 		key.msg = n.msg

@@ -232,6 +232,9 @@ func (c *Checker) danglers() map[string]int {
 // the output of its call; or it stands between this record and the one that this one hangs on, so that the two have changed places.
 func (c *Checker) wanted(i int, missing map[string]int) string {
 	n := c.nodes[i]
+	if n.role == roleOther && n.typ == "" {
+		return "" // so little is left of it that what follows does better without
+	}
 	if i > 1 && n.parent != "" && c.nodes[i-2].uuid == n.parent {
 		if first, ok := missing[c.nodes[i-1].parent]; ok && first == i-1 {
 			return c.nodes[i-1].parent

@@ -29,6 +29,9 @@ func (c *Checker) lostPromptAtEnd() {
 		return
 	}
 	i := c.echoFrom(where.Pos.Line+1) - 1
+	for i > 0 && c.echoes[i].late { // the prompt is told once more at the end of its turn
+		i--
+	}
 	if i >= 0 && !c.echoes[i].late && !c.echoes[i].taken {
 		c.askedAgain(&c.echoes[i], where, finding.After)
 	}

@@ -16,6 +16,9 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	if n.role == roleUser || n.role == roleResult || n.filler || n.synthetic || n.summary {
 		return false
 	}
+	for p != nil && p.role == roleOther && c.unread(p) { // what is left of the prompt itself
+		p = p.up
+	}
 	before := p
 	for before != nil && before.role == roleLink { // what the client adds by itself does not end a turn
 		before = before.up

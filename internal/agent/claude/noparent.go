@@ -18,7 +18,7 @@ func (c *Checker) parentless(n *node) {
 	if n.isPrompt() && c.answeredBehind(p, n) {
 		p = turnEnd(p)
 	}
-	if !n.summary && !saysAnything(p, hung) && !c.followsMessage(p) {
+	if !n.summary && !saysAnything(p, hung) && !c.followsMessage(p) && !followsLost(p) {
 		return // nothing in front of it belongs to the conversation, or all of that hangs on this record: it is the first one after all
 	}
 	summary := c.summaryFrom(n)
@@ -39,6 +39,12 @@ func (c *Checker) parentless(n *node) {
 
 // followsMessage says whether a record that says nothing comes behind a message, whatever its parent is.
 func (c *Checker) followsMessage(link *node) bool { return saysAnything(looseAbove(link), hung) }
+
+// followsLost says whether a record that says nothing hangs on one that is missing: the client added it to a message.
+func followsLost(link *node) bool {
+	top := looseAbove(link)
+	return link != nil && top == nil && link.attachment != "" && link.up == nil && link.parent != ""
+}
 
 // looseAbove is the record above one that says nothing, or, where that hangs on nothing, in front of it: records that say nothing get
 // their parents last.

@@ -63,6 +63,23 @@ func severals() []several {
 			out := slices.Clone(s[:i-1])
 			return out.with(i-3, slices.Concat(s[i-3][:30], s[i-2])).without(i - 2)
 		}},
+		{"the first prompt is lost, and what the client added to it hangs on nothing", "2.1.330", "redacted", "2.1.330", 1, func(s Session) Session {
+			i := s.first()
+			s = s.with(i+2, Set(s[i+2], "", "parentUuid", "null"))
+			return s.without(i)
+		}},
+		{"of the first prompt little is left but its parent", "2.1.215", "image", "2.1.330", 1, func(s Session) Session {
+			i := s.first()
+			return s.with(i, []byte(`{"parentUuid":null,"isSidechain":false,"promptId":"p","cwd":"/home/dev/demo","sessionId":"`+get(s[i], "sessionId")+`","version":"2.1.215"}`))
+		}},
+		{"the first prompt again behind the end, cut off", "2.1.2", "tool_error", "2.1.2", 1, func(s Session) Session {
+			l := s[s.first()]
+			return append(slices.Clone(s), l[:bytes.Index(l, []byte(`"uuid"`))])
+		}},
+		{"the last turn is lost, and its prompt is told twice and taken twice", "2.1.100", "thinking", "2.1.330", 0.84, func(s Session) Session {
+			i := s.second()
+			return append(slices.Clone(s[:i]), s[s.lastPrompt()], s[i-1])
+		}},
 		{"a later copy of a record hangs on what hangs on the record", "2.0.29", "stream_json", "2.1.330", 1, func(s Session) Session {
 			i := s.find(1, isCall)
 			return slices.Insert(slices.Clone(s), i+1, Set(s[i-2], "", "parentUuid", `"`+get(s[i], "uuid")+`"`))
