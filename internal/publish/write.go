@@ -50,6 +50,9 @@ type Checks struct {
 // bufferSize is how many bytes are collected before they are written.
 const bufferSize = 256 << 10
 
+// writebackSize is how many bytes are collected before the disk is told to begin with them.
+const writebackSize = 8 << 20
+
 // Write creates the file t.Path with what fill writes. fill writes to a temporary file in the same directory, whose
 // name no agent takes for a session. Only when that is synced and both checks have succeeded is it renamed to t.Path, in
 // one step, with the mode, owner and modification time of t.
@@ -108,7 +111,7 @@ func (d *draft) drop() {
 
 // fill writes the content, and sets the file's owner and mode.
 func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
-	g := &guarded{ctx: ctx, w: d.f}
+	g := &guarded{ctx: ctx, f: d.f}
 	w := bufio.NewWriterSize(g, bufferSize)
 	if err := fill(w); err != nil {
 		if g.err != nil {
@@ -215,11 +218,14 @@ func setOwnerAndMode(f *os.File, t Target) error {
 	return nil
 }
 
-// guarded stops writing when the context is done, and keeps the first error, because fill may return another one.
+// guarded stops writing when the context is done, and keeps the first error, because fill may return another one. It has the disk
+// begin early, so that little is left for the sync.
 type guarded struct {
-	ctx context.Context
-	w   io.Writer
-	err error
+	ctx     context.Context
+	f       *os.File
+	err     error
+	written int64
+	begun   int64 // up to here, the disk has been told
 }
 
 func (g *guarded) Write(b []byte) (n int, err error) {
@@ -227,7 +233,12 @@ func (g *guarded) Write(b []byte) (n int, err error) {
 		return 0, g.err
 	}
 	if g.err = g.ctx.Err(); g.err == nil {
-		n, g.err = g.w.Write(b)
+		n, g.err = g.f.Write(b)
+		g.written += int64(n)
+	}
+	if fresh := g.written - g.begun; fresh >= writebackSize {
+		beginWriteback(g.f, g.begun, fresh)
+		g.begun = g.written
 	}
 	return n, g.err
 }

@@ -72,6 +72,18 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWriteLong: a file of which the disk begins to write parts before the rest is there holds every byte.
+func TestWriteLong(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	long := strings.Repeat("0123456789abcde\n", (2*writebackSize+bufferSize)/16) + "the end"
+	if err := Write(ctx, Target{Path: path}, text(long), Checks{}); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != long {
+		t.Errorf("%d bytes, want %d, %v", len(data), len(long), err)
+	}
+}
+
 func TestWriteFails(t *testing.T) {
 	boom := errors.New("boom")
 	nested := fmt.Errorf("%w: %w", boom, &fs.PathError{Op: "read", Path: "/src", Err: fs.ErrPermission})
