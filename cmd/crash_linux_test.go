@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -29,9 +30,9 @@ func watchSteps() {
 	if err != nil {
 		return
 	}
-	n := 0
+	var steps atomic.Int64 // some are made side by side
 	failpoint.Observe(func(string) {
-		n++
+		n := int(steps.Add(1))
 		if n == at {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL) //nolint:errcheck // nothing is left to tell
 			select {}

@@ -308,7 +308,9 @@ func (r *Report) keep(run *runs.Run, name string) error {
 	if err := HTML(&page, []*Report{r}, PageOptions{}); err != nil {
 		return err
 	}
-	return errors.Join(run.WriteReport(name, ".report.json", data), run.WriteReport(name, ".report.html", page.Bytes()))
+	kept := make(chan error, 1) // side by side, because each waits for the disk twice
+	go func() { kept <- run.WriteReport(name, ".report.html", page.Bytes()) }()
+	return errors.Join(run.WriteReport(name, ".report.json", data), <-kept)
 }
 
 // JSON is the report in its documented form, without words of the conversation.

@@ -18,7 +18,7 @@ import (
 // ErrKept says that a run is not discarded, because it has published something, or may have.
 var ErrKept = errors.New("the run holds what is needed to undo a repair")
 
-// Run is one run's directory and manifest. It is not safe for use by several goroutines.
+// Run is one run's directory and manifest. It is not safe for use by several goroutines, except where a method says so.
 type Run struct {
 	Manifest Manifest
 	dir      string
@@ -131,7 +131,7 @@ func (r *Run) Beside(f File, change func() error) error {
 }
 
 // WriteReport writes a report on a session into the run, completely or not at all. The file's name is made of the session's
-// name and kind.
+// name and kind. Other methods may be called meanwhile, and this one for other kinds.
 func (r *Run) WriteReport(session, kind string, data []byte) error {
 	name := safeName(session) + kind
 	for n := 2; r.has(name); n++ {
