@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -259,6 +260,7 @@ type copying struct {
 	file       *runs.File // its entry in the run's record
 	compressed bool       // the copy is
 	aside      io.WriteCloser
+	asideDone  func() error // syncs it, once
 	guard      *inuse.Guard // while nobody else can open what is replaced
 }
 
@@ -273,7 +275,8 @@ func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
 		if c.aside, err = c.setAside(c.run, c.file); err != nil {
 			return err
 		}
-		defer c.aside.Close()
+		c.asideDone = sync.OnceValue(c.aside.Close)
+		defer c.asideDone() //nolint:errcheck // if it matters, last has seen it
 		return c.run.Publish(ctx, c.file, t, func(to io.Writer) error { return c.fill(ctx, to) }, publish.Checks{
 			Content: func(tmp string) error { return c.check(ctx, tmp) },
 			Last:    func() error { return c.last(ctx) },
@@ -297,22 +300,24 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 }
 
 // check reads the copy back while the disk writes it. What left the session is synced after that, because one would wait for
-// the other.
+// the other, and together with the record of what is about to happen.
 func (c *copying) check(ctx context.Context, tmp string) error {
 	if err := c.verify(ctx, tmp, c.compressed); err != nil {
 		return err
 	}
-	if err := c.aside.Close(); err != nil {
-		return err
-	}
+	go c.asideDone() //nolint:errcheck // last returns the error
 	if c.Mode != InPlace {
 		return nil
 	}
 	return c.checkDependants(ctx)
 }
 
-// last checks, immediately before the rename, that the session is still what was read and may be replaced.
+// last checks, immediately before the rename, that what left the session is on the disk, and that the session is still what was
+// read and may be replaced.
 func (c *copying) last(ctx context.Context) (err error) {
+	if err := c.asideDone(); err != nil {
+		return err
+	}
 	if c.Mode != InPlace {
 		return c.Source.Changed()
 	}
