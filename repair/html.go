@@ -94,9 +94,16 @@ func (h History) Gained() int64 { return max(0, h.After-h.Before) }
 // Words say in a sentence how much of a session's history the model will have.
 func (h History) Words() string {
 	lost := h.Items - h.After
-	text := fmt.Sprintf("the model will have all %d items of the history", h.Items)
-	if lost > 0 {
+	var text string
+	switch {
+	case h.Items == 0:
+		return "the session holds no history for the model"
+	case lost > 0:
 		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
+	case h.Items == 1:
+		text = "the model will have the only item of the history"
+	default:
+		text = fmt.Sprintf("the model will have all %d items of the history", h.Items)
 	}
 	if h.Before < h.After {
 		text += fmt.Sprintf("; without the repair it has %d", h.Before)

@@ -7,6 +7,9 @@ import "testing"
 func TestHistoryWords(t *testing.T) {
 	const will = "the model will have "
 	for want, h := range map[string]History{
+		"the session holds no history for the model":                                                         {},
+		will + "the only item of the history":                                                                {Items: 1, Before: 1, After: 1},
+		will + "the only item of the history; without the repair it has 0":                                   {Items: 1, After: 1},
 		will + "all 5 items of the history":                                                                  {Items: 5, Before: 5, After: 5},
 		will + "all 5 items of the history; without the repair it has 4":                                     {Items: 5, Before: 4, After: 5},
 		will + "4 of 5 items of the history; 1 is lost":                                                      {Items: 5, Before: 4, After: 4},
