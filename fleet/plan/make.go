@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hist-cli/hist/fleet/sink"
 	"github.com/hist-cli/hist/fleet/store"
@@ -63,6 +64,9 @@ func (req Request) list(ctx context.Context, p *Plan, before *earlier, spool *sp
 	err := req.Source.List(ctx, "", func(o store.Object) error {
 		if !work.IsSession(o.Key) || inside != "" && strings.HasPrefix(o.Key, inside) {
 			return nil
+		}
+		if !utf8.ValidString(o.Key) { // only in a directory; the plan would name another file, which is not there
+			return fmt.Errorf("%s: the name %q is not UTF-8, so that no plan can hold it; rename the file, or lint the directory with hist", req.Source.URL(), o.Key)
 		}
 		if req.Now.Sub(o.Modified) < req.MinAge {
 			p.Young++

@@ -57,7 +57,8 @@ type Condition struct {
 type Store interface {
 	// URL returns the store's address in the form that Open reads.
 	URL() string
-	// List calls each for all objects whose keys begin with prefix, in the order of the keys, and stops at its error.
+	// List calls each for all objects whose keys begin with prefix, and stops at its error. Their order is the store's: a bucket's
+	// is that of the keys, a directory's goes folder by folder.
 	List(ctx context.Context, prefix string, each func(Object) error) error
 	// Get reads an object from its start. If etag is not "" and the object has another, the error is ErrChanged, also in the
 	// middle of the object.

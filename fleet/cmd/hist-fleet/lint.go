@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/fleet/sink"
 	"github.com/hist-cli/hist/fleet/store"
 	"github.com/hist-cli/hist/fleet/work"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/shard"
 	"github.com/hist-cli/hist/lint"
 )
@@ -229,7 +230,7 @@ func (e *env) printFindings(res *work.Result, threshold lint.Impact) bool {
 			continue
 		}
 		reached = true
-		fmt.Fprintf(e.out, "%s:%d: %s [%s]\n", oneLine(f.Key), f.Line, oneLine(f.Message), f.Rule)
+		fmt.Fprintf(e.out, "%s:%d: %s [%s]\n", oneLine(f.Key), f.Line, oneLine(format.Words(f.Message, f.Count)), f.Rule)
 	}
 	return reached
 }

@@ -307,6 +307,29 @@ func TestKeyWithALineBreak(t *testing.T) {
 	}
 }
 
+// TestCountIsPrinted: a finding that stands for many lines says so.
+func TestCountIsPrinted(t *testing.T) {
+	a := call(t, "lint", filepath.Join(fixtures, "codex/rules/crlf"), "--min-age", "0s", "--fail-on", "notes").want(t, exitFindings)
+	if !strings.Contains(a.out, "(11 times, this is the first) [crlf]\n") {
+		t.Errorf("printed %s", a.out)
+	}
+}
+
+// TestNameThatNoPlanHolds: a session whose name is not UTF-8 can't be read, and is never passed over as changed.
+func TestNameThatNoPlanHolds(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a\xff.jsonl"), fleettest.Damaged(1), 0o600); err != nil {
+		t.Skip(err)
+	}
+	call(t, "lint", dir, "--min-age", "0s").want(t, exitIO)
+	for _, command := range []string{"plan", "lint"} {
+		a := call(t, command, dir, "--min-age", "0s", "-o", t.TempDir()).want(t, exitIO)
+		if !strings.Contains(a.err, `"a\xff.jsonl" is not UTF-8`) || a.out != "" {
+			t.Errorf("%s: %q, %q", command, a.out, a.err)
+		}
+	}
+}
+
 // aSecondLater lets a run have a name of its own.
 func aSecondLater(t testing.TB) {
 	t.Helper()
