@@ -92,7 +92,7 @@ func (p *plan) mendedIfWorse(f lint.Finding) bool {
 // changes says whether an edit changes the line itself. If the line is left as it is, that is impossible: the line is then one
 // unreadable record.
 func changes(e lint.Edit) bool {
-	return e.Op == lint.Splice || e.Op == lint.Remove || e.At.Part > 0
+	return e.Op == lint.Splice && !e.Line || e.Op == lint.Remove || e.At.Part > 0
 }
 
 func sortFindings(list []lint.Finding) {
@@ -152,7 +152,7 @@ func (p *plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leaves(f)
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
-		return (p.leave[e.At.Line] || beside[e.At.Line]) && changes(e) || p.numbered && e.Op == lint.Renumber
+		return e.Line && !p.leave[e.At.Line] || (p.leave[e.At.Line] || beside[e.At.Line]) && changes(e) || p.numbered && e.Op == lint.Renumber
 	})
 }
 

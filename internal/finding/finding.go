@@ -71,6 +71,7 @@ type Edit struct {
 	Moved bool    // Remove: another edit inserts the same bytes elsewhere
 	Lead  bool    // Before: in front of everything else that is inserted there
 	Tail  bool    // After: behind everything else that is inserted there
+	Line  bool    // Splice: of a damaged line as it is, which stays damaged
 }
 
 // Cut replaces a range of a record's bytes.

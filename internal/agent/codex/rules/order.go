@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"sort"
@@ -14,14 +13,17 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// order finds records that are not where the client wrote them: a disk, a sort or an editor has moved lines. Their ordinals say
-// where they belong, if none appears twice. Ordinals alone are no proof, because some clients give out wrong ones, so the times must
-// agree. Nearly every session is a single stretch; of its records only the sizes are kept, two or three bytes each.
+// order finds records that are not where the client wrote them: a disk, a sort or an editor has moved lines, or has left copies of
+// some elsewhere. Their ordinals say where they belong. Ordinals alone are no proof, because some clients give out wrong ones, so
+// the times must agree. Nearly every session is a single stretch; of each of its records only eight bytes are kept.
 type order struct {
 	stretches []stretch
-	sizes     []byte // of the records of all stretches in the order of the file: for each, twice its size, and 1 more if the model is sent it
+	marks     []orderMark // of the records of all stretches in the order of the file
 	records   int
-	over      bool // the session is too long, or too much in disorder
+	next      int64     // the ordinal that is due
+	copies    []stretch // of records that are elsewhere, too, in the order of the file; apart finds them
+	copied    []stretch // of these records
+	over      bool      // the session is too long, or too much in disorder
 }
 
 // stretch is a row of records on consecutive lines with consecutive ordinals.
@@ -29,10 +31,16 @@ type stretch struct {
 	ordinal, line, offset int64 // of the first
 	end                   int64 // the offset behind the last
 	records               int64
-	sizes                 int // where its sizes begin
+	marks                 int // where those of its records begin
 	back                  int // how often the time goes back inside it
 	first, last           [len(codex.TimeForm)]byte
+	part                  int         // of the line, if that is damaged
+	damaged               bool        // a single record, on a damaged line
+	cut                   finding.Cut // where that line holds its bytes
 }
+
+// pos is the place of one of its records.
+func (s *stretch) pos(i int64) session.Pos { return session.Pos{Line: s.line + i, Part: s.part} }
 
 const (
 	maxOrdered   = 1 << 18 // records in the session
@@ -40,16 +48,30 @@ const (
 	maxMoved     = 1 << 13 // records
 )
 
-// add takes the next record with an ordinal into account. Records on damaged lines are not moved, nor are headers, which have rules
-// of their own.
+// add takes the next record with an ordinal into account. Headers have rules of their own. Records on damaged lines are not moved, but
+// may be copies if their ordinal is not the one that is due.
 func (o *order) add(rec *session.Record) {
-	if o.over || rec.Kind == session.Header || rec.Pos.Part != 0 || rec.Pos.Lost > 0 || rec.Mended || rec.Torn {
+	if o.over || rec.Kind == session.Header || rec.Pos.Lost > 0 {
 		return
+	}
+	due := rec.Ordinal.Value == o.next
+	o.next = rec.Ordinal.Value + 1
+	damaged := rec.Pos.Part != 0 || rec.Mended
+	if rec.Torn || damaged && due {
+		return
+	}
+	cut, ok := finding.Cut{}, true
+	if damaged {
+		if cut, ok = o.inLine(rec); !ok {
+			return
+		}
 	}
 	written := codex.Text(rec, codex.FieldTimestamp)
 	n := len(o.stretches)
-	if n == 0 || !o.stretches[n-1].goesOn(rec) {
-		o.stretches = append(o.stretches, stretch{ordinal: rec.Ordinal.Value, line: rec.Pos.Line, offset: rec.Offset, sizes: len(o.sizes)})
+	if n == 0 || damaged || !o.stretches[n-1].goesOn(rec) {
+		o.stretches = append(o.stretches, stretch{
+			ordinal: rec.Ordinal.Value, line: rec.Pos.Line, part: rec.Pos.Part, offset: rec.Offset, marks: len(o.marks), damaged: damaged, cut: cut,
+		})
 		n++
 		copy(o.stretches[n-1].first[:], written)
 	}
@@ -60,39 +82,89 @@ func (o *order) add(rec *session.Record) {
 	copy(s.last[:], written)
 	s.records++
 	s.end = rec.Offset + rec.Size
-	size := 2 * uint64(rec.Size)
-	if rec.Type == "compacted" || strings.HasPrefix(rec.Type, "response_item/") {
-		size++
-	}
-	o.sizes = binary.AppendUvarint(o.sizes, size)
+	o.marks = append(o.marks, markOf(rec, damaged))
 	if o.records++; o.records > maxOrdered || n > maxStretches {
 		*o = order{over: true}
 	}
 }
 
-// goesOn says whether a record follows the last one of a stretch, in the file and by its ordinal.
-func (s *stretch) goesOn(rec *session.Record) bool {
-	return rec.Ordinal.Value == s.ordinal+s.records && rec.Pos.Line == s.line+s.records && rec.Offset == s.end
+// inLine is where a damaged line holds a record as it is, behind the record of the same line that came before.
+func (o *order) inLine(rec *session.Record) (cut finding.Cut, ok bool) {
+	from := 0
+	if n := len(o.stretches); n > 0 && o.stretches[n-1].damaged && o.stretches[n-1].line == rec.Pos.Line {
+		from = o.stretches[n-1].cut.End
+	}
+	at := bytes.Index(rec.Original[min(from, len(rec.Original)):], rec.Raw)
+	if at < 0 || bytes.IndexByte(rec.Original, '\n') >= 0 {
+		return cut, false
+	}
+	return finding.Cut{Start: from + at, End: from + at + len(rec.Raw)}, true
 }
 
-// finding moves what has to be moved; it is nil if nothing has.
-func (o *order) finding() *finding.Finding {
+// behind is the ordinal after the last of them.
+func (s *stretch) behind() int64 { return s.ordinal + s.records }
+
+// orderMark is what it takes to move a record and to know a copy of it.
+type orderMark struct {
+	size uint32 // twice its size, and 1 more if the model is sent it
+	sum  uint32 // a hash of its time and its last bytes
+}
+
+func (m orderMark) bytes() int64 { return int64(m.size / 2) }
+
+func (m orderMark) sent() bool { return m.size&1 != 0 }
+
+func markOf(rec *session.Record, damaged bool) orderMark {
+	size := 2 * uint32(rec.Size)
+	if damaged {
+		size = 2 * uint32(len(rec.Raw)+1) // as it would be on a line of its own
+	}
+	if rec.Type == "compacted" || strings.HasPrefix(rec.Type, "response_item/") {
+		size++
+	}
+	sum := codex.Sum(codex.Text(rec, codex.FieldTimestamp)) ^ codex.Sum(rec.Raw[max(0, len(rec.Raw)-tailSize):])
+	return orderMark{size, uint32(sum)}
+}
+
+// tailSize is how many of a record's last bytes are compared.
+const tailSize = 64
+
+// marksOf are the marks of the records of a stretch.
+func (o *order) marksOf(s *stretch) []orderMark { return o.marks[s.marks : s.marks+int(s.records)] }
+
+// goesOn says whether a record follows the last one of a stretch, in the file and by its ordinal.
+func (s *stretch) goesOn(rec *session.Record) bool {
+	return !s.damaged && rec.Ordinal.Value == s.ordinal+s.records && rec.Pos.Line == s.line+s.records && rec.Offset == s.end
+}
+
+// findings take out what is there twice, and move what has to be moved.
+func (o *order) findings() (list []finding.Finding) {
 	byOrdinal := func(a, b stretch) int { return cmp.Compare(a.ordinal, b.ordinal) }
-	if o.records < 3 || slices.IsSortedFunc(o.stretches, byOrdinal) {
+	if o.records < 3 || slices.IsSortedFunc(o.stretches, byOrdinal) && !o.overlap() {
 		return nil
 	}
-	right := slices.Clone(o.stretches)
+	rest, ok := o.apart()
+	if len(o.copies) > 0 {
+		list = append(list, o.spare())
+	}
+	if !ok {
+		return list
+	}
+	rest = slices.DeleteFunc(rest, func(s stretch) bool { return s.damaged })
+	if slices.IsSortedFunc(rest, byOrdinal) {
+		return list
+	}
+	right := slices.Clone(rest)
 	slices.SortFunc(right, byOrdinal)
-	for i := range right[1:] {
-		if right[i].ordinal+right[i].records > right[i+1].ordinal {
-			return nil
-		}
+	stays, kept := ascending(rest)
+	all := int64(0)
+	for i := range rest {
+		all += rest[i].records
 	}
-	stays, kept := ascending(o.stretches)
-	if int64(o.records)-kept > maxMoved || descents(right) >= descents(o.stretches) {
-		return nil
+	if all-kept <= maxMoved && descents(right) < descents(rest) {
+		list = append(list, *o.inOrder(right, stays))
 	}
-	return o.inOrder(right, stays)
+	return list
 }
 
 // descents counts how often the time goes back.
@@ -165,14 +237,12 @@ func (o *order) inOrder(right []stretch, stays map[int64]bool) *finding.Finding 
 
 // move adds the edits that move the records of a stretch, and returns what it means that they are in the wrong place.
 func (o *order) move(f *finding.Finding, s stretch, at session.Pos, op finding.Op) finding.Impact {
-	impact, offset, sizes := finding.Shows, s.offset, o.sizes[s.sizes:]
-	for i := range s.records {
-		v, n := binary.Uvarint(sizes)
-		sizes = sizes[n:]
-		if v&1 != 0 {
+	impact, offset := finding.Shows, s.offset
+	for i, m := range o.marksOf(&s) {
+		if m.sent() {
 			impact = finding.Loses
 		}
-		from := finding.Ref{Pos: session.Pos{Line: s.line + i}, Offset: offset, Size: int64(v / 2)}
+		from := finding.Ref{Pos: s.pos(int64(i)), Offset: offset, Size: m.bytes()}
 		offset += from.Size
 		f.Edits = append(f.Edits,
 			finding.Edit{At: from.Pos, Op: finding.Remove, Moved: true, New: finding.Content{Numbered: true}},

@@ -196,8 +196,13 @@ func (c *ordinalChecker) End() {
 	if !c.run.paginated {
 		return
 	}
-	if f := c.order.finding(); f != nil && c.run.header.SubagentStart == 0 {
-		c.run.report(*f)
+	if c.run.header.SubagentStart == 0 {
+		for _, f := range c.order.findings() {
+			if f.Rule == ruleDoubledItem {
+				c.run.Withdraw(c.order.explains)
+			}
+			c.run.report(f)
+		}
 	}
 	tail := c.missing == 0
 	c.flushMissing(true)
