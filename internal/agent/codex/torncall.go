@@ -60,7 +60,7 @@ func member(line []byte, key string) (text string, whole bool) {
 			n++
 		case '"':
 			text, whole = jsonl.Unquote(raw[:n+1])
-			return text, whole
+			return text, whole && (n+1 == len(raw) || bytes.IndexByte([]byte(",} \t\r"), raw[n+1]) >= 0) // else the quote is none of the text's
 		}
 	}
 	for drop := 0; drop < 12 && len(raw)-drop > 0; drop++ { // an escape or a character may be cut, too

@@ -8,12 +8,15 @@ import (
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 // openCall is a call that has no output yet.
 type openCall struct {
 	ref      finding.Ref
+	idAt     jsonl.Span // of its call_id
+	torn     bool       // its line was cut, maybe in its call_id
 	family   session.Family
 	tool     codex.Tool
 	stamp    string
@@ -34,6 +37,7 @@ type earlyOutput struct {
 	kind   string
 	family session.Family
 	callID string
+	idAt   jsonl.Span
 	sum    uint64
 	group  *callGroup  // the calls that were being answered when it came, nil if none were
 	before session.Pos // the first of them that had no output then
@@ -193,7 +197,7 @@ func (c *callChecker) call(rec *session.Record) {
 	c.group.calls = append(c.group.calls, rec.Pos)
 	c.group.outputs = append(c.group.outputs, session.Pos{})
 	open := &openCall{
-		ref: finding.RefOf(rec), family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, item: item, turn: c.turn,
+		ref: finding.RefOf(rec), idAt: rec.Spans[codex.FieldCallID], torn: rec.Torn, family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, item: item, turn: c.turn,
 		group: c.group, place: len(c.group.outputs) - 1,
 	}
 	open.script = c.runs.begin(rec, open)
@@ -262,7 +266,7 @@ func (c *callChecker) output(rec *session.Record) {
 		c.duplicateOutput(key, answered{output: c.early[key].sum, at: c.early[key].ref.Pos}, rec, sum)
 		return
 	}
-	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), sum: sum}
+	early := &earlyOutput{ref: finding.RefOf(rec), stamp: codex.Stamp(rec), kind: string(codex.Text(rec, codex.FieldPayloadType)), family: rec.Family, callID: string(rec.CallID), idAt: rec.Spans[codex.FieldCallID], sum: sum}
 	if early.script = codex.ScriptOutput(rec); early.script {
 		early.ran, early.several = c.runs.claim(rec)
 		c.lostScript(rec.Pos)
@@ -357,6 +361,7 @@ func (c *callChecker) End() {
 
 // finish reports what is still unpaired, in the order of the file.
 func (c *callChecker) finish() {
+	c.damagedIDs()
 	for _, open := range check.InOrder(c.open, func(o *openCall) session.Pos { return o.ref.Pos }) {
 		if c.run.opts.Live && open.turn == c.turn && !c.ended {
 			continue

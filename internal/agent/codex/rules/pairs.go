@@ -19,7 +19,7 @@ var (
 	ruleReplayedCall      = texts.Rule(finding.Rule{Name: "replayed-call", Family: "calls", Impact: finding.Notes, Fix: finding.NoFix})
 	callRules             = []*finding.Rule{
 		ruleCallWithoutOutput, ruleOutputWithoutCall, ruleKindMismatch, ruleOutputBeforeCall, ruleDuplicateOutput, ruleDuplicateCall, ruleReplayedCall,
-		ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair, ruleTokenGap, ruleLostEvent,
+		ruleWrongCallID, ruleOversizeCall, ruleBadArguments, ruleBadToolName, ruleLostMessage, ruleLostPair, ruleTokenGap, ruleLostEvent,
 	}
 )
 

@@ -1,0 +1,127 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var ruleWrongCallID = texts.Rule(finding.Rule{Name: "wrong-call-id", Family: "calls", Impact: finding.Loses, Fix: finding.Exact})
+
+// maxCompared is how many outputs without a call, of those for the calls of one answer, are compared with each of these calls.
+const maxCompared = 8
+
+// damagedIDs pairs calls without an output and outputs without a call that stand together and whose ids show that they were one.
+func (c *callChecker) damagedIDs() {
+	if len(c.open) == 0 || len(c.early) == 0 {
+		return
+	}
+	outputs := map[*callGroup][]*earlyOutput{}
+	for _, out := range check.InOrder(c.early, func(o *earlyOutput) session.Pos { return o.ref.Pos }) {
+		if out.group != nil && !out.note && len(outputs[out.group]) < maxCompared {
+			outputs[out.group] = append(outputs[out.group], out)
+		}
+	}
+	for _, open := range check.InOrder(c.open, func(o *openCall) session.Pos { return o.ref.Pos }) {
+		for _, out := range outputs[open.group] {
+			key := c.key(out.family, []byte(out.callID))
+			if c.early[key] != out || codex.OutputType(open.tool.Type) != out.kind || out.ref.Pos.Less(open.ref.Pos) {
+				continue
+			}
+			id, ok := c.oneID(open, out)
+			if !ok {
+				continue
+			}
+			c.wrongCallID(open, out, id)
+			delete(c.early, key)
+			delete(c.open, c.key(open.family, []byte(open.tool.CallID)))
+			break
+		}
+	}
+}
+
+// oneID is the id that a call and an output have had in common, if one of theirs was damaged.
+func (c *callChecker) oneID(open *openCall, out *earlyOutput) (id string, ok bool) {
+	ofCall, ofOutput := open.tool.CallID, out.callID
+	callForeign, outputForeign := !inCallID.All([]byte(ofCall)), !inCallID.All([]byte(ofOutput))
+	shownCall, shownOutput := open.evidence != nil, c.loose[c.key(session.NoFamily, []byte(ofOutput))] != nil
+	switch {
+	case open.torn && strings.HasPrefix(ofOutput, ofCall):
+		return ofOutput, true
+	case callForeign == outputForeign && shownCall && shownOutput:
+		return "", false // events know both
+	case outputForeign && !callForeign:
+		return ofCall, bare(ofOutput) == ofCall || alike(ofCall, ofOutput, foreignID)
+	case callForeign && !outputForeign:
+		return ofOutput, bare(ofCall) == ofOutput || alike(ofCall, ofOutput, foreignID)
+	case shownOutput:
+		return ofOutput, alike(ofCall, ofOutput, shortID)
+	case shownCall:
+		return ofCall, alike(ofCall, ofOutput, shortID)
+	}
+	return ofCall, alike(ofCall, ofOutput, longID)
+}
+
+// inCallID is what call_ids consist of.
+var inCallID = codex.SetOf("_.:/|+=-")
+
+// bare is an id without the bytes that no id has.
+func bare(id string) string {
+	kept := make([]byte, 0, len(id))
+	for i := range len(id) {
+		if inCallID[id[i]] {
+			kept = append(kept, id[i])
+		}
+	}
+	return string(kept)
+}
+
+// Ids of the API are random. Programs count theirs, so two short ones may differ in a single byte: then an event must know one of them,
+// and none the other.
+const (
+	longID    = 20
+	shortID   = 8
+	foreignID = 4 // with bytes that no id has
+)
+
+// alike says whether two ids, of which none is shorter than least, differ only in one place: some bytes came in, or are gone, or one is
+// another.
+func alike(a, b string, least int) bool {
+	short, long := a, b
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	front := 0
+	for front < len(short) && short[front] == long[front] {
+		front++
+	}
+	back := 0
+	for back < len(short)-front && short[len(short)-1-back] == long[len(long)-1-back] {
+		back++
+	}
+	changed := 0
+	if len(short) == len(long) {
+		changed = 1
+	}
+	return len(short) >= least && front+back+changed >= len(short)
+}
+
+// wrongCallID reports a call and an output whose ids differ, and gives both the one that was the id of both.
+func (c *callChecker) wrongCallID(open *openCall, out *earlyOutput, id string) {
+	ref, at, whose := out.ref, out.idAt, out.callID
+	f := finding.Finding{
+		Rule: ruleWrongCallID, Impact: finding.Loses, Fix: finding.Exact, Unseen: 1,
+		Message: fmt.Sprintf("the id of this output, %s, is not that of its call, %s, on line %d: the client drops the output", check.Clip([]byte(whose), 40), check.Clip([]byte(id), 40), open.ref.Pos.Line),
+	}
+	if id == out.callID {
+		ref, at, whose = open.ref, open.idAt, open.tool.CallID
+		f.Message = fmt.Sprintf("the id of this call, %s, is not that of its output, %s, on line %d: the client drops the output", check.Clip([]byte(whose), 40), check.Clip([]byte(id), 40), out.ref.Pos.Line)
+	}
+	f.Pos, f.Offset, f.On, f.IDs = ref.Pos, ref.Offset, ref, whose
+	f.Edits = []finding.Edit{{At: ref.Pos, Op: finding.Splice, Cuts: []finding.Cut{{Start: at.Start, End: at.End, New: quoted(id)}}}}
+	c.report(f)
+}
