@@ -55,10 +55,16 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	if want == readWrite {
 		q.Set("_txlock", "immediate") // a read that leads to a write must not be overtaken
 	}
+	if want == readOnly && hot(ctx, path) {
+		db, err := takenBack(ctx, path)
+		if !errors.Is(err, errSettled) {
+			return db, path, err
+		}
+	}
 	if want == readOnly {
 		alone(q, path)
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	db, err := sql.Open("sqlite", dsn(path, q))
 	if err != nil {
 		return nil, path, fmt.Errorf("opening %s: %w", path, err)
 	}
@@ -68,6 +74,11 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 		return nil, path, fmt.Errorf("opening %s: %w", path, named(err))
 	}
 	return db, path, nil
+}
+
+// dsn names a database for the driver.
+func dsn(path string, q url.Values) string {
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
 }
 
 // alone sets, in a query, how to read a database that nobody has open; if somebody has, it changes nothing.
