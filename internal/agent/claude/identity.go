@@ -215,6 +215,34 @@ func (c *Checker) missingType(n *node) {
 	}
 }
 
+// sideTexts reports records that say with the text "false" that they are no sub-agent's: a client takes any text for yes. It matters
+// where the client would begin: from 2.1.215 on, it does not resume the session, and older versions leave the record out (measured).
+func (c *Checker) sideTexts() {
+	if !c.some.sideTexts || c.opts.SubAgent {
+		return
+	}
+	tip, all := c.tipOf(c.leaf), true
+	for _, n := range c.nodes {
+		all = all && n.sideAt.End > 0
+	}
+	for _, n := range c.nodes {
+		if n.sideAt.End == 0 {
+			continue
+		}
+		d := c.add(&draft{about: n, Finding: finding.Finding{
+			Rule: ruleMissingType, Impact: finding.Notes, Fix: finding.Exact,
+			Message: "isSidechain is the text \"false\": the client takes the record for a sub-agent's",
+			Edits:   []finding.Edit{{At: n.pos(), Op: finding.Splice, Cuts: []finding.Cut{{Start: n.sideAt.Start, End: n.sideAt.End, New: []byte("false")}}}},
+		}})
+		switch {
+		case all:
+			d.Impact = c.worst(versionImpact{finding.Loses, finding.Blocks, finding.Blocks})
+		case tip != nil && (n == tip || n.index >= tip.index):
+			d.Impact = c.worst(versionImpact{finding.Loses, finding.Loses, finding.Blocks})
+		}
+	}
+}
+
 // danglers are the ids that are named as parents but that no record has, each with the index of the first record that names it.
 func (c *Checker) danglers() map[string]int {
 	missing := map[string]int{}

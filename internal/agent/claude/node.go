@@ -295,6 +295,9 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.parentSpan, n.uuidSpan = spanOf(rec.Spans[fieldParent]), spanOf(rec.Spans[fieldUUID])
 	n.typeSpan, n.timeSpan = spanOf(rec.Spans[fieldType]), spanOf(rec.Spans[fieldTimestamp])
 	n.side, n.synthetic, n.meta = isTrue(rec, fieldSidechain), isTrue(rec, fieldAPIError), isTrue(rec, fieldMeta)
+	if at := rec.Spans[fieldSidechain]; string(field(rec, fieldSidechain)) == `"false"` {
+		n.own().sideAt = at
+	}
 	n.summary, n.toolResult = isTrue(rec, fieldSummary), len(field(rec, fieldToolResult)) > 0
 	n.start = int32(max(bytes.IndexByte(rec.Raw, '{'), 0))
 	n.when = with.clock.millis(text(rec, fieldTimestamp))

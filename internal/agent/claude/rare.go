@@ -79,6 +79,7 @@ type rare struct {
 	named     *draft              // the finding that gives it another id
 	dropped   *draft              // the finding that removes it
 	byID      map[string][]*block // the blocks by id, if there are very many
+	sideAt    jsonl.Span          // of the text "false" where the record should say that it is no sub-agent's
 	emptySpan jsonl.Span          // the content of a message with no words in it
 	contentAt int                 // where content would have to be inserted if the message has none; otherwise 0
 	new       *made               // set if hist wrote the record

@@ -11,6 +11,7 @@ type some struct {
 	untimed   bool // messages without a time
 	faults    bool // in a record's content
 	pictures  bool
+	sideTexts bool // records that say with a text that they are no sub-agent's
 	served    bool // calls that the API's own servers ran
 	marks     bool // of compactions
 	anew      bool // records that a compaction begins with
@@ -31,6 +32,7 @@ func (s *some) note(n *node) {
 	s.bareMarks = s.bareMarks || n.bare
 	if n.rare != nothing {
 		s.faults = s.faults || len(n.faults) > 0
+		s.sideTexts = s.sideTexts || n.sideAt.End > 0
 		s.pictures = s.pictures || n.pictures > 0
 		s.served = s.served || len(n.served) > 0
 		s.keeps = s.keeps || len(n.keeps) > 0
