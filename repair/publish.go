@@ -257,20 +257,20 @@ func (w *job) into(ctx context.Context, run *runs.Run, t publish.Target) (*Repor
 type copying struct {
 	*job
 	run        *runs.Run
-	file       *runs.File // its entry in the run's record
-	compressed bool       // the copy is
+	file       *runs.File   // its entry in the run's record
+	compressed bool         // the copy is
+	original   func() error // waits until the original is kept, in place
 	aside      io.WriteCloser
 	asideDone  func() error // syncs it, once
 	guard      *inuse.Guard // while nobody else can open what is replaced
 }
 
-// write keeps the original if it is replaced, and publishes the copy.
+// write publishes the copy. If it replaces the original, that is kept meanwhile.
 func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
-	if c.Mode == InPlace {
-		if c.file.Backup, c.file.SHA256Before, err = c.run.Backup(ctx, c.Source.Real); err != nil {
-			return err
-		}
-	}
+	ctx, stop := context.WithCancel(ctx)
+	c.original = c.keepOriginal(ctx)
+	defer c.original() //nolint:errcheck // if it matters, check has seen it
+	defer stop()
 	return c.attempt(ctx, filepath.Dir(t.Path), func() error {
 		if c.aside, err = c.setAside(c.run, c.file); err != nil {
 			return err
@@ -282,6 +282,20 @@ func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
 			Last:    func() error { return c.last(ctx) },
 		})
 	})
+}
+
+// keepOriginal begins to keep the original, if it is to be replaced, and returns a function that waits for that.
+func (c *copying) keepOriginal(ctx context.Context) (wait func() error) {
+	if c.Mode != InPlace {
+		return func() error { return nil }
+	}
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		c.file.Backup, c.file.SHA256Before, err = c.run.Backup(ctx, c.Source.Real)
+		done <- err
+	}()
+	return sync.OnceValue(func() error { return <-done })
 }
 
 // fill writes the copy, and keeps what the client's database holds of the session if that is replaced.
@@ -303,6 +317,9 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 // the other, and together with the record of what is about to happen.
 func (c *copying) check(ctx context.Context, tmp string) error {
 	if err := c.verify(ctx, tmp, c.compressed); err != nil {
+		return err
+	}
+	if err := c.original(); err != nil {
 		return err
 	}
 	go c.asideDone() //nolint:errcheck // last returns the error

@@ -32,7 +32,8 @@ type Run struct {
 func (r *Run) Path() string { return r.dir }
 
 // Backup copies the bytes of the file src, as they are stored, into the run and syncs the copy. It returns the copy's name
-// in the run, for File.Backup, and the SHA-256 of the bytes. If the file changes meanwhile the error is source.ErrChanged.
+// in the run, for File.Backup, and the SHA-256 of the bytes. If the file changes meanwhile the error is source.ErrChanged. Publish
+// may be called meanwhile, if its check of the content waits for it.
 func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err error) {
 	s, err := source.Open(src)
 	if err != nil {
@@ -170,8 +171,8 @@ func (r *Run) Discard() error {
 }
 
 // Publish writes f.Target through publish.Write and records it, in an order that makes a crash harmless. The caller
-// sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target.
-// Unless it is in place, SHA256Before may also be set by fill, whose writer is a sum.Tee.
+// sets Source, Target, Mode, SizeBefore, SHA256Before, ModTimeBefore and, in place, Backup; t.Path must be Target. SHA256Before and
+// Backup may also be set by fill, whose writer is a sum.Tee, or by the check of the content.
 // Size and hash of what is written are filled in here. The checks are publish.Write's. On any error other than
 // publish.ErrPublished nothing was published and the run does not list the file.
 func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(io.Writer) error, checks publish.Checks) error {
@@ -212,9 +213,6 @@ func (f *File) goesWith(t publish.Target) error {
 	if t.Path != f.Target || !filepath.IsAbs(f.Target) || !filepath.IsAbs(f.Source) {
 		return fmt.Errorf("recording %s: its paths must be absolute and the same in both places", f.Target)
 	}
-	if f.Mode == InPlace && (f.Backup == "" || f.SHA256Before == "") {
-		return fmt.Errorf("replacing %s: there is no backup of it", f.Target)
-	}
 	if t.Replace && f.Mode != InPlace {
 		return fmt.Errorf("writing %s: only an in-place repair may replace a file", f.Target)
 	}
@@ -224,14 +222,14 @@ func (f *File) goesWith(t publish.Target) error {
 // announce records that a file is about to be published, once its content has passed the caller's check, if there is one. It is
 // not done earlier: most file systems, when they sync the record, would first sync the whole file.
 func (r *Run) announce(f *File, tmp string, check func(tmp string) error) error {
-	f.Published = false
-	if err := f.check(); err != nil {
-		return fmt.Errorf("recording %s: %w", f.Target, err)
-	}
 	if check != nil {
 		if err := check(tmp); err != nil {
 			return err
 		}
+	}
+	f.Published = false
+	if err := f.check(); err != nil {
+		return fmt.Errorf("recording %s: %w", f.Target, err)
 	}
 	at := len(r.Manifest.Files)
 	r.Manifest.Files = append(r.Manifest.Files, *f)
