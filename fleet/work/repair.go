@@ -40,10 +40,6 @@ const (
 	Refused  = "refused"  // hist would not repair it; the error says why
 )
 
-// madeFrom is the metadata key under which a repaired object holds the ETag of the object that it was made from. By it a
-// repair recognises the result of an earlier try that was killed after the write.
-const madeFrom = "Hist-Repaired-From"
-
 // Repairer writes repaired sessions, in place of the damaged ones or as copies to another store.
 type Repairer struct {
 	Linter *Linter
@@ -103,20 +99,15 @@ func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) e
 
 // madeBefore says whether an earlier try has already published this repair.
 func (r *Repairer) madeBefore(ctx context.Context, o store.Object) (bool, error) {
-	_, meta, err := r.target().Head(ctx, o.Key)
+	now, meta, err := r.target().Head(ctx, o.Key)
 	if errors.Is(err, store.ErrGone) && r.To != nil {
 		return false, nil
 	}
-	return err == nil && metaOf(meta, madeFrom) == o.ETag, err
-}
-
-func metaOf(meta map[string]string, name string) string {
-	for k, v := range meta {
-		if strings.EqualFold(k, name) {
-			return v
-		}
+	if err != nil {
+		return false, err
 	}
-	return ""
+	from, err := madeOf(ctx, r.target(), now, meta)
+	return from == o.ETag, err
 }
 
 // originalKey is the key under which the original of a replaced object is kept.
@@ -202,16 +193,21 @@ func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, 
 		row.Original = r.Linter.Store.URL() + "/" + original
 	} else {
 		cond = store.Condition{Absent: true}
-		if older, meta, err := r.To.Head(ctx, o.Key); err == nil && metaOf(meta, madeFrom) != "" {
-			cond = store.Condition{Match: older.ETag} // a repair of what the object was before
+		if older, meta, err := r.To.Head(ctx, o.Key); err == nil {
+			if from, err := madeOf(ctx, r.To, older, meta); err == nil && from != "" {
+				cond = store.Condition{Match: older.ETag} // a repair of what the object was before
+			}
 		}
 	}
-	err := putFile(ctx, r.target(), o.Key, mended, cond, map[string]string{madeFrom: o.ETag})
+	meta, err := marks(o.ETag, mended)
 	if err != nil {
+		return err
+	}
+	if err := putFile(ctx, r.target(), o.Key, mended, cond, meta); err != nil {
 		// The write may have succeeded although its answer was lost.
 		if made, _ := r.madeBefore(ctx, o); !made {
 			if r.To != nil && errors.Is(err, store.ErrChanged) {
-				return fmt.Errorf("%w: %s exists and was not written by hist-fleet", errRefused, r.address(o.Key))
+				return fmt.Errorf("%w: %s exists and was not written by hist-fleet, or has been written to since", errRefused, r.address(o.Key))
 			}
 			return err
 		}

@@ -65,7 +65,12 @@ func (u *Undoer) undo(ctx context.Context, o store.Object) (outcome string, err 
 		return Undone, nil
 	case now.ETag == o.ETag:
 		return Unrepaired, nil
-	case metaOf(meta, madeFrom) != o.ETag:
+	}
+	from, err := madeOf(ctx, u.Store, now, meta)
+	if err != nil {
+		return "", err
+	}
+	if from != o.ETag {
 		return "", fmt.Errorf("%w: it is not what the repair made of it", store.ErrChanged)
 	}
 	dir, err := os.MkdirTemp("", undoDir)

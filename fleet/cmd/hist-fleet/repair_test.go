@@ -74,6 +74,49 @@ func TestCopies(t *testing.T) {
 	})
 }
 
+// goOn appends to an object and keeps its metadata, as programs do that mount a bucket as a disk.
+func goOn(t testing.TB, s store.Store, key string) (text string) {
+	t.Helper()
+	_, meta, err := s.Head(context.Background(), key)
+	if err != nil || len(meta) == 0 {
+		t.Fatalf("%s: metadata %v, %v", key, meta, err)
+	}
+	text = fleettest.Read(t, s, key) + "{\"more\":1}\n"
+	if err := s.Put(context.Background(), key, strings.NewReader(text), int64(len(text)), store.Condition{}, meta); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestCopyWrittenTo: a copy that somebody has written to since is not taken for what the repair wrote, although its metadata say so:
+// it is neither told as repaired nor replaced when the session has changed.
+func TestCopyWrittenTo(t *testing.T) {
+	fleettest.Both(t, func(t *testing.T, address string) {
+		r := linted(t, address, 2)
+		call(t, "repair", r.String(), "--to", address+"/mended").want(t, exitOK)
+		in, to := fleettest.Open(t, address+"/in"), fleettest.Open(t, address+"/mended")
+		text := goOn(t, to, key(0))
+		refused := func(r plan.Run) {
+			t.Helper()
+			a := call(t, "repair", r.String(), "--to", address+"/mended").want(t, exitFindings)
+			if fleettest.Read(t, to, key(0)) != text || !strings.Contains(a.err, "1 repaired") || !strings.Contains(a.err, "has been written to since") {
+				t.Errorf("run %s: %s", r.ID, a.err)
+			}
+		}
+		refused(r)
+		old := fleettest.Read(t, to, key(1))
+		for i := range 2 {
+			fleettest.Put(t, in, key(i), fleettest.Damaged(7+i))
+		}
+		r = planned(t, address+"/in", "-o", address+"/again")
+		call(t, "lint", r.String()).want(t, exitOK)
+		refused(r)
+		if now := fleettest.Read(t, to, key(1)); now == old || !mended(t, now) {
+			t.Error("what the repair wrote was not replaced when the session had changed")
+		}
+	})
+}
+
 // TestInPlace: the damaged object is kept and replaced; again it changes nothing; what changed meanwhile is left alone.
 func TestInPlace(t *testing.T) {
 	server := fleettest.NewServer(t)

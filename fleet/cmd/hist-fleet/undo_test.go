@@ -49,6 +49,20 @@ func TestUndo(t *testing.T) {
 	whole(t, in, 3)
 }
 
+// TestUndoWrittenTo: an undo leaves a session alone that somebody has continued since the repair, although its metadata say that it is
+// the repair's.
+func TestUndoWrittenTo(t *testing.T) {
+	server := fleettest.NewServer(t)
+	r := linted(t, server.Bucket, 2)
+	call(t, "repair", r.String(), "--in-place").want(t, exitOK)
+	in := fleettest.Open(t, server.Bucket+"/in")
+	text := goOn(t, in, key(0))
+	a := call(t, "undo", r.String()).want(t, exitFindings)
+	if fleettest.Read(t, in, key(0)) != text || fleettest.Read(t, in, key(1)) != string(fleettest.Damaged(1)) || !strings.Contains(a.err, "1 changed since") {
+		t.Errorf("told as %s", a.err)
+	}
+}
+
 // TestUndoLost: the answer of a write is lost, and what the repair kept is gone.
 func TestUndoLost(t *testing.T) {
 	server := fleettest.NewServer(t)
