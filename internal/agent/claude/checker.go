@@ -130,7 +130,7 @@ func (c *Checker) Record(rec *session.Record) {
 			c.pieces.takeTold(rec.Raw, rec.Pos.Line)
 		}
 		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
-		c.nodes = append(c.nodes, n)
+		c.nodes = append(doubled(c.nodes), n)
 		c.proof.compaction(n)
 		if n.torn {
 			c.cut[n] = len(rec.Raw)
@@ -182,13 +182,13 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		leaf := c.reader.keeper.as(c.prior().uuid, rec, fieldLeaf)
 		if leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
-			c.ends = append(c.ends, namedEnd{leaf, rec.Pos})
+			c.ends = append(doubled(c.ends), namedEnd{leaf, rec.Pos})
 		}
 		if string(text(rec, fieldHist)) == chosenMark {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
 		}
 		if len(text(rec, fieldLastPrompt)) > 0 && !shortened(field(rec, fieldLastPrompt)) {
-			c.echoes = append(c.echoes, echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf})
+			c.echoes = append(doubled(c.echoes), echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf})
 		}
 	case "summary":
 		c.copied++
@@ -200,7 +200,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		switch op := string(text(rec, fieldOperation)); {
 		case op == "enqueue":
 			if t := decoded(rec, fieldPlainContent); t != "" {
-				c.echoes = append(c.echoes, echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: millisOf(text(rec, fieldTimestamp))})
+				c.echoes = append(doubled(c.echoes), echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: millisOf(text(rec, fieldTimestamp))})
 				if len(c.nodes) == 0 {
 					c.beside.session.take(rec, fieldSession)
 				}

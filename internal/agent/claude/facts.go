@@ -140,14 +140,14 @@ func (s *sideRecords) endedAt(leaf string) (session.Pos, bool) {
 // echo is a prompt's text in a record other than the prompt's own.
 type echo struct {
 	told   string // the text; to be read with words
-	quoted bool   // told is still a quoted JSON string: few are ever asked for
 	source string
-	at     session.Pos
-	late   bool // it is written after the prompt itself, not before
-	last   bool
 	leaf   string // the end of the session, as the echo's last-prompt record names it; "" if it names none
-	when   int64  // the record's time, in milliseconds since 1970; 0 if it has none
-	taken  bool   // the prompt waited for the end of a turn, and the user took it back
+	at     session.Pos
+	when   int64 // the record's time, in milliseconds since 1970; 0 if it has none
+	quoted bool  // told is still a quoted JSON string: few are ever asked for
+	late   bool  // it is written after the prompt itself, not before
+	last   bool
+	taken  bool // the prompt waited for the end of a turn, and the user took it back
 }
 
 // words are what the prompt says.
