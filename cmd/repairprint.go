@@ -320,7 +320,7 @@ func (p *reportPrinter) paint(parts []repair.Part) string {
 func where(resume []string) string {
 	for _, a := range all.Agents {
 		if h, ok := a.(agent.Homed); ok && slices.Equal(a.Resume(resume[len(resume)-1]), resume) {
-			return fmt.Sprintf(" (once the file lies in %s of %s's home)", h.Folder(), a.Title())
+			return fmt.Sprintf(" (once the file is in %s of %s's home)", h.Folder(), a.Title())
 		}
 	}
 	return ""

@@ -42,7 +42,7 @@ func (e *env) runs(c *cli.Context) error {
 	case what == "" || what == "list" && c.NArg() == 1:
 		return e.listRuns(c)
 	case what == "list":
-		return usage("list takes no runs; hist runs show RUN tells of one")
+		return usage("list takes no runs; hist runs show RUN shows one")
 	case what == "show" && c.NArg() == 2 && c.Args().Get(1) == "":
 		return errNoRun
 	case what == "show" && c.NArg() == 2:
@@ -232,7 +232,7 @@ func (e *env) pruneRuns(c *cli.Context) error {
 		return err
 	}
 	if before.After(now) {
-		return usage("--older-than is %q, which lies in the future: that would be every record", c.String("older-than"))
+		return usage("--older-than is %q, which is in the future: that would be every record", c.String("older-than"))
 	}
 	list, bad := runs.ListSettled(c.Context)
 	old := slices.DeleteFunc(list, func(m runs.Manifest) bool { return !m.Started.Before(before) })

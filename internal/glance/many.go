@@ -59,7 +59,7 @@ func (s *Session) Obstacle() string {
 	case s.Fault != "":
 		return s.Fault
 	case s.Archived:
-		return "it lies in the archive"
+		return "it is in the archive"
 	case !s.Named:
 		return "a client can't find a file of this name"
 	}

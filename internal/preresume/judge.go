@@ -107,7 +107,7 @@ func (a *Answer) damage() string {
 		{a.Counts.Blocks, "that keeps the client from resuming", "that keep the client from resuming"},
 		{a.Counts.Loses, "that loses history", "that lose history"},
 		{a.Counts.Rejects, "that the model API refuses", "that the model API refuses"},
-		{a.Counts.Shows, "that only the display shows", "that only the display shows"},
+		{a.Counts.Shows, "that affects only the display", "that affect only the display"},
 	} {
 		switch {
 		case c.n == 1:
@@ -140,7 +140,7 @@ func (a *Answer) fine() string {
 
 // unarchive answers that the session must be taken out of the archive first.
 func (a *Answer) unarchive() {
-	why := "it lies in the archive"
+	why := "it is in the archive"
 	if in, ok := a.session.Agent.(agent.Archiver); ok {
 		a.Before, why = in.Unarchive(a.Thread)
 	}

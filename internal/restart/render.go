@@ -3,7 +3,7 @@ package restart
 import "strings"
 
 // cutShort is the last line of a card that would be too long.
-const cutShort = "(cut here; hist show tells all)"
+const cutShort = "(cut here; hist show has all)"
 
 // Text returns the card for a terminal or a prompt, at most MaxLines lines and MaxBytes bytes.
 func (c *Card) Text() string {
