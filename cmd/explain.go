@@ -106,7 +106,7 @@ func example(ctx context.Context, w *bufio.Writer, r *lint.Rule, st *styles, wid
 	defer src.Close()
 	src.Path = "example.jsonl"
 	rep, err := repair.Do(ctx, repair.Job{
-		Source: src, Lint: lint.Options{Name: name}, Mode: repair.DryRun, Choice: repair.Choice{Rules: []string{r.Name}},
+		Source: src, Lint: lint.Options{Name: name}, Mode: repair.DryRun, Instead: repair.ToFile, Output: name.Base, Choice: repair.Choice{Rules: []string{r.Name}},
 	})
 	if err != nil {
 		return fmt.Errorf("the example of %s: %w", r.Name, err)

@@ -100,7 +100,7 @@ func example(t *testing.T, root string, r *lint.Rule) string {
 		t.Errorf("the example of %s does not show it:\n%s", r.Name, found)
 	}
 	page := fmt.Sprintf("\n```console\n$ hist lint %s\n%s```\n", strings.Join(args, " "), cut(found))
-	args = append(client, "--dry-run", "--diff", "--show-content", "--rule", r.Name, name)
+	args = append(client, "--dry-run", "--output", "repaired.jsonl", "--diff", "--show-content", "--rule", r.Name, name) // the thread keeps its id
 	diff, _ := run(append([]string{"repair"}, args...)...)
 	diff, _, _ = strings.Cut(diff, "\n  records: ")
 	_, diff, _ = strings.Cut(diff, "+++ "+name+"\n")

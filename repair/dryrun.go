@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/lint"
@@ -15,6 +19,10 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 		if rep, err := w.earlierCopy(ctx); rep != nil || err != nil {
 			return rep, err
 		}
+	}
+	if w.effectiveMode() == NewThread { // it has an id that is not that of any thread, and as long as all are
+		w.standIn = uuid.Max.String()
+		w.target = filepath.Join(filepath.Dir(w.Source.Real), w.agent.NewName(time.Now(), w.standIn))
 	}
 	if err := w.attempt(ctx, "", func() error { return w.try(ctx) }); err != nil {
 		return nil, w.named(err)

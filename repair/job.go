@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +84,7 @@ type job struct {
 	sourceSum func() (sha256 string, err error) // hash of the source's bytes; nil until hashSource
 	run       *runs.Run                         // its record; nil until begin
 	thread    string                            // id of the copy's thread
+	standIn   string                            // DryRun: the id that stands for it in the copy
 	target    string
 
 	cleared bool // rows of the client's view
@@ -255,7 +257,7 @@ func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, err
 // newRewrite prepares one pass of the plan.
 func (w *job) newRewrite(aside io.Writer) *rewrite {
 	w.rw = pass{w.Source, w.found, w.plan}.rewrite(w.agent, aside)
-	if w.Mode == NewThread {
+	if w.effectiveMode() == NewThread {
 		w.reidentify(w.rw, w.found)
 	}
 	return w.rw
@@ -264,8 +266,8 @@ func (w *job) newRewrite(aside io.Writer) *rewrite {
 // reidentify makes a rewrite give the copy's header the id of the copy's thread.
 func (w *job) reidentify(rw *rewrite, found *lint.Result) {
 	if re, ok := w.agent.(agent.Reidentifier); ok {
-		old := found.Summary.Header
-		rw.Header = func(line []byte) []byte { return re.Reidentify(line, old, w.thread) }
+		old, id := found.Summary.Header, cmp.Or(w.standIn, w.thread)
+		rw.Header = func(line []byte) []byte { return re.Reidentify(line, old, id) }
 		rw.IsHeader = re.IsHeader
 	}
 }
@@ -275,7 +277,7 @@ func (w *job) reidentify(rw *rewrite, found *lint.Result) {
 func (w *job) copyOptions() lint.Options {
 	opts := w.Lint
 	opts.Agent, opts.Path, opts.Text = w.agent.Name(), w.Source.Real, strings.NewReader("")
-	switch w.Mode {
+	switch w.effectiveMode() {
 	case NewThread:
 		if w.target != "" {
 			opts.Name = lint.NameOf(w.target, opts.Name.InHome)

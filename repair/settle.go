@@ -104,7 +104,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 			}
 		}
 	}
-	if w.Mode == NewThread {
+	if w.effectiveMode() == NewThread {
 		rw := pass{p.src, p.found, choose(nil, w.Choice)}.rewrite(w.agent, nil)
 		w.reidentify(rw, p.found)
 		if err := s.add(ctx, rw, spoolDir); err != nil {
