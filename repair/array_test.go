@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// TestArray: a recording whose lines were made one JSON array gets back the very bytes that its client wrote, of each agent, on
-// one line or laid out, and lint says one thing of it.
+// TestArray: a recording whose lines were made one JSON array, or put into an object as one, gets back the very bytes that its client
+// wrote, of each agent, on one line or laid out, and lint says one thing of it.
 func TestArray(t *testing.T) {
 	paths, err := filepath.Glob("../fixtures/*/*/clean/*.jsonl")
 	if err != nil || len(paths) < 8 {
@@ -31,7 +32,12 @@ func TestArray(t *testing.T) {
 		if err := json.Indent(&laid, compact, "", "  "); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		for _, text := range [][]byte{compact, laid.Bytes()} {
+		wrapped := slices.Concat([]byte(`{"messages":`), bytes.TrimSpace(compact), []byte("}\n"))
+		var wrappedLaid bytes.Buffer
+		if err := json.Indent(&wrappedLaid, wrapped, "", "\t"); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, text := range [][]byte{compact, laid.Bytes(), wrapped, wrappedLaid.Bytes()} {
 			if f := getsBack(t, path, sound, text, "not-object"); f.Impact != lint.Blocks {
 				t.Errorf("%s: %s", path, f.Impact)
 			}
@@ -50,13 +56,15 @@ func TestArrayNot(t *testing.T) {
 	const record = `{"parentUuid":null,"type":"user","message":{"role":"user","content":"one"},"uuid":"u1"}` + "\n"
 	for _, text := range []string{
 		`[{"type":"text","text":"yes"}]},"uuid":"a0"}` + "\n" + record, "[\n" + record + record + "]\n", "[]\n" + record, "[1,2]\n" + record, "[" + record,
+		`{"content":[{"type":"text","id":"1","text":"yes"}]}` + "\n" + record, `{"messages":[{"role":"user","content":"one"}]}` + "\n",
+		`{"messages":[` + strings.TrimSpace(record) + `],"more":1}` + "\n", `{"messages":[` + strings.TrimSpace(record) + "]}\n" + record,
 	} {
 		res, err := lint.Session(t.Context(), strings.NewReader(text), lint.Options{Agent: "claude"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range res.Findings {
-			if strings.Contains(f.Message, "array") {
+			if strings.Contains(f.Message, "array") || strings.Contains(f.Message, "list of the records") {
 				t.Errorf("%q: %s", text, f.Message)
 			}
 		}

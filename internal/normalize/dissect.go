@@ -30,6 +30,12 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 	case v.Fault == jsonl.Blank:
 		f.report(BlankLine, 0, finding.Exact, "blank line")
 		return []piece{{raw: raw, dead: true}}
+	case raw[0] == '"' && v.Surrogate < 0:
+		if p, ok := f.quoted(raw); ok {
+			return []piece{p}
+		}
+	}
+	switch {
 	case v.Fault == jsonl.None && !v.Object:
 		f.report(NotObject, 0, finding.SetAside, "the line is JSON but not a record: the client skips it")
 		return []piece{{raw: raw, dead: true, rule: NotObject}}

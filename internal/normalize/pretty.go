@@ -72,9 +72,12 @@ func (f *Normalizer) reportLaidOut(p piece, lines int) {
 	}
 }
 
-// tighten returns the head of a session with each record that is laid out for people on a line of its own, without blanks:
-// agents recognize their sessions by the bytes that they write.
+// tighten returns the head of a session with each record that is laid out for people on a line of its own, without blanks, and
+// records in quotes without them: agents recognize their sessions by the bytes that they write.
 func tighten(head []byte) []byte {
+	if bytes.HasPrefix(head, []byte(`"{\"`)) {
+		return bytes.ReplaceAll(head, []byte(`\"`), []byte(`"`))
+	}
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
 	if !laidOut(bytes.TrimPrefix(first, utf8BOM)) {
 		return head

@@ -24,7 +24,8 @@ const (
 	UTF8 Encoding = iota
 	UTF16LE
 	UTF16BE
-	Array // one JSON array, in UTF-8
+	Array   // one JSON array, in UTF-8
+	Wrapped // one JSON object with nothing but such an array
 )
 
 var utf8BOM = []byte("\ufeff")
@@ -32,14 +33,14 @@ var utf8BOM = []byte("\ufeff")
 // Text looks at the first bytes of r and returns a reader that gives lines of UTF-8. A file of such lines is handed on as it is,
 // because the reader of lines looks ahead in files.
 func Text(r io.Reader) (Encoding, io.Reader) {
-	head, r := peekAt(r, 4)
-	if len(head) > 0 && head[0] == '[' {
+	head, r := peekAt(r, startSize)
+	if len(head) > 0 && head[0] == '[' || wrapStart.Match(head) {
 		head, r = peekAt(r, headSize)
 	}
 	enc := sniff(head)
 	switch enc {
-	case Array:
-		return enc, &members{r: r}
+	case Array, Wrapped:
+		return enc, &members{r: r, wrapped: enc == Wrapped}
 	case UTF16LE:
 		return enc, utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM).NewDecoder().Reader(r)
 	case UTF16BE:
@@ -47,6 +48,9 @@ func Text(r io.Reader) (Encoding, io.Reader) {
 	}
 	return enc, r
 }
+
+// startSize is how many bytes of a text show whether more of it must be seen.
+const startSize = 64
 
 // headSize is how many bytes of a session its agent is recognized by.
 const headSize = 64 << 10
@@ -57,7 +61,7 @@ func Head(r io.Reader) ([]byte, io.Reader) {
 	if sniff(head) != UTF8 {
 		_, text := Text(bytes.NewReader(head))
 		head, _ = io.ReadAll(text)
-		head = bytes.TrimPrefix(head, arrayStart)
+		head = bytes.TrimPrefix(head, arrayStart) // of an object with an array, nothing in front of the first record looks like one
 	}
 	return tighten(head), r
 }
@@ -83,6 +87,8 @@ func sniff(head []byte) Encoding {
 		return UTF16BE
 	case isArray(head):
 		return Array
+	case isWrapped(head):
+		return Wrapped
 	}
 	return UTF8
 }
@@ -90,8 +96,13 @@ func sniff(head []byte) Encoding {
 // TrimStart returns the first line of a text without what its encoding puts in front of the first record: a byte order mark, or the
 // bracket of an array.
 func TrimStart(line []byte, enc Encoding) []byte {
-	if enc == Array {
+	switch enc {
+	case Array:
 		return bytes.TrimPrefix(line, arrayStart)
+	case Wrapped:
+		if _, rest, found := bytes.Cut(line, arrayStart); found {
+			return rest
+		}
 	}
 	return bytes.TrimPrefix(line, utf8BOM)
 }
@@ -100,6 +111,8 @@ func TrimStart(line []byte, enc Encoding) []byte {
 func (f *Normalizer) stripStart(raw []byte) []byte {
 	rest := TrimStart(raw, f.encoding)
 	switch {
+	case f.encoding == Wrapped:
+		f.report(NotObject, 0, finding.Exact, "the whole file is one JSON object around a list of the records, as a program exports it: the client reads none of it").Impact = finding.Blocks
 	case f.encoding == Array:
 		f.report(NotObject, 0, finding.Exact, "the whole file is one JSON array, as jq -s prints it: the client reads none of it").Impact = finding.Blocks
 	case f.encoding != UTF8:
