@@ -265,7 +265,11 @@ func (form readForm) show(text string, c FileRead) (string, bool) {
 	if text == "" || first > int64(len(lines)) || c.Limit <= 0 && int64(len(lines)) > wholeRead {
 		return "", false
 	}
-	lines = lines[first-1 : min(int64(len(lines)), first-1+limit)]
+	return form.numbered(lines[first-1:min(int64(len(lines)), first-1+limit)], first)
+}
+
+// numbered are lines as a client shows them, the first with a given number; false if the client may have cut any.
+func (form readForm) numbered(lines []string, first int64) (string, bool) {
 	var b strings.Builder
 	for i, l := range lines {
 		if len(l) > longLine {

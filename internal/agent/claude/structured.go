@@ -21,16 +21,24 @@ type toldResult struct {
 	UUID   string `json:"uuid"`
 	Source string `json:"sourceToolAssistantUUID"`
 	Result struct {
-		Type        string  `json:"type"`
-		Stdout      string  `json:"stdout"`
-		Stderr      *string `json:"stderr"`
-		Interrupted bool    `json:"interrupted"`
-		Image       bool    `json:"isImage"`
-		Background  string  `json:"backgroundTaskId"`
-		Persisted   string  `json:"persistedOutputPath"`
-		File        struct {
-			Data string `json:"base64"`
+		Type        string          `json:"type"`
+		Stdout      string          `json:"stdout"`
+		Stderr      *string         `json:"stderr"`
+		Interrupted bool            `json:"interrupted"`
+		Image       bool            `json:"isImage"`
+		Background  string          `json:"backgroundTaskId"`
+		Persisted   string          `json:"persistedOutputPath"`
+		Status      string          `json:"status"`
+		Todos       json.RawMessage `json:"newTodos"`
+		Content     []struct {
 			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		File struct {
+			Data  string `json:"base64"`
+			Type  string `json:"type"`
+			Text  string `json:"content"`
+			First int64  `json:"startLine"`
 		} `json:"file"`
 	} `json:"toolUseResult"`
 }
@@ -98,14 +106,42 @@ func (p *pieces) toldBetween(call, until *node, id string) (left piece, ok bool)
 	return left, ok
 }
 
-// toldContent is what the client sends for a tool's own result, as JSON; nil if that can't be said for sure.
-func toldContent(result []byte) json.RawMessage {
+// toldContent is what the client sends for a tool's own result, as JSON; nil if that can't be said. Of a file or a sub-agent's answer it
+// may lack what some versions add to that.
+func toldContent(result []byte, version string) json.RawMessage {
 	var r toldResult
-	if len(result) == 0 || result[0] != '{' || json.Unmarshal(result, &r.Result) != nil || strings.TrimSpace(r.Result.Stdout) == "" && r.Result.Type != "image" {
+	if len(result) == 0 || result[0] != '{' || json.Unmarshal(result, &r.Result) != nil {
+		return nil
+	}
+	switch told := r.Result; {
+	case told.Type == "text" && told.File.Text != "" && len(told.File.Text) <= maxTold:
+		form := readForm{line: readForms[0]}
+		if before(version, "2.1.100") {
+			form.line = readForms[1]
+		}
+		if words, whole := form.numbered(strings.Split(told.File.Text, "\n"), max(told.File.First, 1)); whole {
+			return jsonl.AppendQuote(nil, words)
+		}
+		return nil
+	case len(told.Todos) > 0 && told.Todos[0] == '[':
+		return jsonl.AppendQuote(nil, todosWritten)
+	case len(told.Content) > 0 && (told.Status == "completed" || told.Status == ""):
+		var blocks [][]byte
+		for _, b := range told.Content {
+			if b.Type != "text" || strings.TrimSpace(b.Text) == "" {
+				return nil
+			}
+			blocks = append(blocks, append(jsonl.AppendQuote([]byte(`{"type":"text","text":`), b.Text), '}'))
+		}
+		return slices.Concat([]byte("["), bytes.Join(blocks, []byte(",")), []byte("]"))
+	case strings.TrimSpace(told.Stdout) == "" && told.Type != "image":
 		return nil
 	}
 	return r.content()
 }
+
+// todosWritten is what clients with a list of todos send for a change of it (0.2.126 to 2.1.2, measured).
+const todosWritten = "Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress. Please proceed with the current tasks if applicable"
 
 // content is what the client sends for a tool's own result, if that can be said for sure: the image that was read, or what a
 // finished command printed (0.2.126 to 2.1.330, measured). Otherwise it is nil.

@@ -96,16 +96,23 @@ func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 	})
 }
 
-// emptied reports an output without words whose tool's own result tells what they were.
+// emptied reports an output without words whose tool's own result tells what they were, and one that is null.
 func (n *node) emptied(rec *session.Record, b *block, v *value) {
-	words := toldContent(field(rec, fieldToolResult))
-	if words == nil {
+	words := toldContent(field(rec, fieldToolResult), n.version)
+	f := fault{
+		rule: ruleBadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.from(), fix: finding.Recovered,
+		source: "the tool's structured result", impact: onAll(finding.Loses),
+	}
+	switch {
+	case words != nil:
+		f.cuts = []finding.Cut{setRaw(b.span.in(), v.text, "content", words)}
+	case len(v.raw(keyContent)) > 0 && string(v.raw(keyContent)) == "null":
+		f.message, f.fix, f.source, f.lost = "the output is null: clients send that, and the API wants a text or a list", finding.StandIn, "", 1
+		f.impact, f.cuts = onAll(finding.Rejects), []finding.Cut{setMember(b.span.in(), v.text, "content", lostResult)}
+	default:
 		return
 	}
-	n.fault(fault{
-		rule: ruleBadResult, message: "the output is empty, though the tool's own result tells what it said", at: b.span.from(), fix: finding.Recovered,
-		source: "the tool's structured result", cuts: []finding.Cut{setRaw(b.span.in(), v.text, "content", words)}, impact: onAll(finding.Loses),
-	})
+	n.fault(f)
 }
 
 // noText says whether a list of blocks holds no text: of an error, the newest client sends only the texts (measured).

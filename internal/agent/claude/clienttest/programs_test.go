@@ -25,7 +25,7 @@ var fallsShort = []string{
 	"2.0.29/resumed block_of_another", "2.0.29/resumed head_zero", // pieces of records without their ids
 	"2.1.330/compact grep_v_assistant", "2.1.330/compact uuids_dropped", "2.1.330/compact uuids_rewritten", // what a compaction has kept has no names
 	"2.1.330/compact grep_v_prompts", "2.1.330/compact grep_v_meta", "2.1.330/compact prompts_blanked", // the client's own words about a command
-	"2.1.100/thinking second_half_by_lines", // only a last-prompt record has the first prompt
+	"2.1.100/thinking second_half_by_lines",                      // only a last-prompt record has the first prompt
 	"2.1.330/compact reversed", "2.1.330/compact reversed_twice", // clients go by the order of the lines where a compaction has kept records
 	"objects_around_lines", "array_of_strings", // named, but not taken apart
 }
