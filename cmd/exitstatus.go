@@ -49,11 +49,12 @@ type exitMeaning struct {
 	means string
 	one   string // empty: in general
 	words map[string]string
-	only  bool // only the commands in words use the code
+	only  bool   // only the commands in words use the code
+	never string // the command that never ends with the code
 }
 
 var exitMeanings = []exitMeaning{
-	{code: ExitOK, means: "nothing at or above the threshold, or done", one: "done", words: map[string]string{
+	{code: ExitOK, means: "nothing at or above the threshold, or done", one: "done", never: "watch", words: map[string]string{
 		"lint":       "nothing at or above the threshold",
 		"repair":     "nothing is left unrepaired",
 		"pre-resume": "the session can be resumed",
@@ -85,7 +86,7 @@ func exitStatus(command string) (rows [][2]string) {
 		switch {
 		case command == "":
 			rows = append(rows, [2]string{fmt.Sprint(m.code), m.means})
-		case own || !m.only:
+		case m.never != command && (own || !m.only):
 			rows = append(rows, [2]string{fmt.Sprint(m.code), cmp.Or(words, m.one, m.means)})
 		}
 	}

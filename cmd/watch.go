@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +29,7 @@ func watchCommand(e *env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "fail-on", Value: "loses", Usage: "a session is damaged if it has findings of this `IMPACT` or a worse one: blocks, loses, rejects, shows or notes"},
 			&cli.StringFlag{Name: "exec", Usage: "run this shell `COMMAND` for each session found damaged, with its path in $HIST_SESSION"},
+			&cli.DurationFlag{Name: "exec-timeout", Usage: "end the command of --exec, and what it has started, after this `TIME`; 0 lets it run", DefaultText: "0"},
 			&cli.DurationFlag{Name: "rest", Value: 2 * time.Second, Usage: "lint a file once it has not changed for this `TIME`"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object per line", DisableDefaultText: true},
 		},
@@ -75,8 +74,13 @@ func (e *env) watch(c *cli.Context) error {
 	if w.threshold, err = lint.ParseImpact(c.String("fail-on")); err != nil {
 		return usage("--fail-on: %w", err)
 	}
-	if c.Duration("rest") < 0 {
-		return usage("--rest is %s; it takes a time from 0 on", c.Duration("rest"))
+	for _, name := range []string{"rest", "exec-timeout"} {
+		if c.Duration(name) < 0 {
+			return usage("--%s is %s; it takes a time from 0 on", name, c.Duration(name))
+		}
+	}
+	if c.IsSet("exec-timeout") && !c.IsSet("exec") {
+		return usage("--exec-timeout goes with --exec")
 	}
 	operands, err := operandsOf(c)
 	if err != nil {
@@ -274,18 +278,4 @@ func (w *watchRun) tell(s sessionState) error {
 	}
 	_, err := fmt.Fprintln(w.env.out, oneLine(text))
 	return err
-}
-
-// run runs the command of --exec. Its failure does not end the watching.
-func (w *watchRun) run(path string) {
-	shell := []string{"sh", "-c"}
-	if runtime.GOOS == "windows" {
-		shell = []string{"cmd", "/c"}
-	}
-	c := exec.CommandContext(w.c.Context, shell[0], shell[1], w.c.String("exec"))
-	c.Env = append(os.Environ(), "HIST_SESSION="+path)
-	c.Stdout, c.Stderr = w.env.err, w.env.err
-	if err := c.Run(); err != nil {
-		w.env.complain(fmt.Sprintf("--exec for %s: %v", path, err))
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -202,7 +203,7 @@ func TestWatchUnnoticed(t *testing.T) {
 }
 
 func TestWatchRefuses(t *testing.T) {
-	for _, args := range [][]string{{"--rest", "-1s", "."}, {"--fail-on", "all", "."}} {
+	for _, args := range [][]string{{"--rest", "-1s", "."}, {"--exec", "true", "--exec-timeout", "-1s", "."}, {"--exec-timeout", "1s", "."}, {"--fail-on", "all", "."}} {
 		if code := Main(append([]string{"hist", "watch"}, args...), strings.NewReader(""), io.Discard, io.Discard); code != ExitUsage {
 			t.Errorf("%v: exit %d", args, code)
 		}
@@ -210,6 +211,15 @@ func TestWatchRefuses(t *testing.T) {
 	var errs bytes.Buffer
 	if code := Main([]string{"hist", "watch", filepath.Join(t.TempDir(), "none")}, strings.NewReader(""), io.Discard, &errs); code != ExitIO || !strings.Contains(errs.String(), "none: no such file") {
 		t.Errorf("exit %d, %s", code, errs.String())
+	}
+}
+
+// TestWatchStatus: the help page lists no exit code that hist watch does not end with.
+func TestWatchStatus(t *testing.T) {
+	for _, row := range exitStatus("watch") {
+		if row[0] == strconv.Itoa(ExitOK) {
+			t.Errorf("exit code %s: %s", row[0], row[1])
+		}
 	}
 }
 
