@@ -66,7 +66,7 @@ func (o *order) add(rec *session.Record) {
 			return
 		}
 	}
-	written := codex.Text(rec, codex.FieldTimestamp)
+	written := codex.Literal(rec, codex.FieldTimestamp)
 	n := len(o.stretches)
 	if n == 0 || damaged || !o.stretches[n-1].goesOn(rec) {
 		o.stretches = append(o.stretches, stretch{

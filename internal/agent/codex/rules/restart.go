@@ -179,7 +179,8 @@ func (c *saveChecker) tool() string {
 
 // saves says whether a tool is the one that saves, directly or as the tool of an MCP server.
 func (c *saveChecker) saves(name []byte) bool {
-	return string(name) == c.tool() || strings.HasSuffix(string(name), "__"+c.tool())
+	server, ok := strings.CutSuffix(string(name), c.tool())
+	return ok && (server == "" || strings.HasSuffix(server, "__"))
 }
 
 func (c *saveChecker) End() {

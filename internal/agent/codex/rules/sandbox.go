@@ -16,7 +16,8 @@ var ruleSandboxOnlyFailure = texts.Rule(finding.Rule{Name: "sandbox-only-failure
 // sandboxChecker follows the commands and MCP calls of a turn.
 type sandboxChecker struct {
 	run    *run
-	closed bool // commands run without network
+	policy string // of the newest turn's settings, as it stands there: most turns have the same
+	closed bool   // commands run without network
 	turn   sandboxTurn
 }
 
@@ -45,9 +46,7 @@ func (c *sandboxChecker) Record(rec *session.Record) {
 	}
 	switch rec.Kind {
 	case session.Context:
-		if no, known := codex.NoNetwork(rec); known {
-			c.closed = no
-		}
+		c.settings(rec)
 	case session.Call:
 		c.call(rec)
 	case session.Evidence:
@@ -56,6 +55,17 @@ func (c *sandboxChecker) Record(rec *session.Record) {
 		}
 	case session.Output:
 		c.output(rec)
+	}
+}
+
+func (c *sandboxChecker) settings(rec *session.Record) {
+	policy := codex.Field(rec, codex.FieldSandbox)
+	if string(policy) == c.policy {
+		return
+	}
+	c.policy = string(policy)
+	if no, known := codex.NoNetwork(rec); known {
+		c.closed = no
 	}
 }
 

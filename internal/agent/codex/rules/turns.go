@@ -162,7 +162,7 @@ func (c *turnChecker) end(rec *session.Record) {
 		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
 	case id == c.last && id != "" && !t.open:
 		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
-	case t.open && older(id, t.id):
+	case t.open && id != t.id && older(id, t.id):
 		// a review: its turn has another one in it, and only of that is the beginning written
 	case !known && !c.run.damaged():
 		c.note(ruleTurnMismatch, rec, "the end of a turn that did not begin here")
