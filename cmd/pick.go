@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -81,10 +82,13 @@ func (e *env) pick(c *cli.Context, question string) (string, error) {
 		return "", err
 	}
 	if path == "" {
-		return "", &exitError{ExitInterrupted, errors.New("no session was picked")}
+		return "", errNotPicked
 	}
 	return path, nil
 }
+
+// errNotPicked is the error if the question was left without an answer.
+var errNotPicked = &exitError{ExitInterrupted, errors.New("no session was picked")}
 
 // How much of the terminal the question takes beside its options: columns for the frame and the cursor, and lines.
 const (
@@ -122,19 +126,35 @@ func (t *listTable) labels(list []*glance.Session, now time.Time) []string {
 // spoken says whether the terminal can't move its cursor, or a screen reader is used.
 func spoken() bool { return os.Getenv("TERM") == "dumb" || os.Getenv("ACCESSIBLE") != "" }
 
+// lineInput is where the answers to a numbered list are read from. It notes when there are no more, which the library takes for
+// the choice of the first entry.
+type lineInput struct {
+	io.Reader
+	ended bool
+}
+
+func (l *lineInput) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	l.ended = l.ended || err != nil
+	return n, err
+}
+
 // ask asks a question on the terminal, in at most so many lines. If spoken, it is a numbered list.
-func (e *env) ask(ctx context.Context, field *huh.Select[string], lines int) error {
+func (e *env) ask(ctx context.Context, field *huh.Select[string], rows int) error {
 	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err)
+	lines := &lineInput{Reader: e.in}
 	if spoken() {
-		form.WithAccessible(true).WithTheme(huh.ThemeFunc(huh.ThemeBase)) // this theme has no colours, which would be noise there
+		form.WithInput(lines).WithAccessible(true).WithTheme(huh.ThemeFunc(huh.ThemeBase)) // this theme has no colours, which would be noise there
 	} else {
 		form.WithTheme(huh.ThemeFunc(huh.ThemeBase16))
 	}
 	width, height := sizeOf(e.err)
-	form.WithWidth(width).WithHeight(min(lines+2, max(height-1, 6)))
+	form.WithWidth(width).WithHeight(min(rows+2, max(height-1, 6)))
 	switch err := form.RunWithContext(ctx); {
 	case ctx.Err() != nil:
 		return context.Canceled
+	case lines.ended:
+		return errNotPicked
 	case errors.Is(err, huh.ErrUserAborted):
 		return &exitError{ExitInterrupted, errors.New("interrupted; nothing was done")}
 	case err != nil:

@@ -229,6 +229,20 @@ func TestPickByNumber(t *testing.T) {
 	}
 }
 
+// A numbered list can be left, too: neither Ctrl-C nor the end of the input is taken for the newest session.
+func TestPickNoNumber(t *testing.T) {
+	for keys, want := range map[string]string{"\x03": "interrupted; nothing", "\x04": "no session was picked"} {
+		c := atTerminal(t, 80, []string{"ACCESSIBLE=1"}, nil, "pre-resume")
+		c.shows(t, "Enter a number between 1 and 2:")
+		c.types(t, keys)
+		c.exits(t, ExitInterrupted)
+		c.shows(t, want)
+		if strings.Contains(c.screen(), "codex resume") {
+			t.Errorf("a session was picked:\n%s", c.screen())
+		}
+	}
+}
+
 // What a rule means is read in a narrow terminal, too: no line is broken by the terminal itself.
 func TestExplainFitsTheTerminal(t *testing.T) {
 	c := atTerminal(t, 60, nil, nil, "explain", "call-without-output")
