@@ -47,6 +47,9 @@ func Decode(text []byte, path string) (File, error) {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return nil, fmt.Errorf("%s is not a baseline: %w", path, err)
 	}
+	if doc.Schema == 0 {
+		return nil, fmt.Errorf("%s is not a baseline: no version is named in it", path)
+	}
 	if doc.Schema != schema {
 		return nil, fmt.Errorf("%s is a baseline of version %d and this hist reads version %d; write a new one with --write-baseline", path, doc.Schema, schema)
 	}

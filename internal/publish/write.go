@@ -284,8 +284,15 @@ func explain(doing, path string, err error) error {
 		hint = " (the file is larger than the file system or ulimit -f allows)"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		hint = " (its directory must be writable; write to another one)"
+	case errors.Is(err, fs.ErrNotExist) && gone(filepath.Dir(path)):
+		hint = " (make its directory first)"
 	case errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("%s %s: %w; remove it or name another place", doing, path, ErrExists)
 	}
 	return fmt.Errorf("%s %s: %w%s", doing, path, cause.Of(err), hint)
+}
+
+func gone(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -354,7 +354,7 @@ func regular(path string, info fs.FileInfo) error {
 	}
 	hint := ""
 	if info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) != 0 {
-		hint = "; to read it, give - instead and redirect it to standard input"
+		hint = "; hist lint, repair and show can read it from standard input (-)"
 	}
 	return fmt.Errorf("%s: %w: it is %s%s", path, ErrNotRegular, kind(info.Mode()), hint)
 }
