@@ -89,7 +89,7 @@ func timeout(value string) (limit time.Duration, known bool) {
 func Warnings() (lines []string) {
 	value := os.Getenv(ModeVar)
 	if m, known := mode(value); !known {
-		lines = append(lines, ModeVar+"="+value+" is not one of off, check and repair: "+string(m)+" holds")
+		lines = append(lines, ModeVar+"="+value+" is not one of off, check and repair; using "+string(m))
 	}
 	value = os.Getenv(TimeoutVar)
 	if limit, known := timeout(value); !known {
