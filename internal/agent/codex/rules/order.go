@@ -82,7 +82,7 @@ func (o *order) add(rec *session.Record) {
 	copy(s.last[:], written)
 	s.records++
 	s.end = rec.Offset + rec.Size
-	o.marks = append(o.marks, markOf(rec, damaged))
+	o.marks = append(o.marks, markOf(rec, written, damaged))
 	if o.records++; o.records > maxOrdered || n > maxStretches {
 		*o = order{over: true}
 	}
@@ -114,7 +114,7 @@ func (m orderMark) bytes() int64 { return int64(m.size / 2) }
 
 func (m orderMark) sent() bool { return m.size&1 != 0 }
 
-func markOf(rec *session.Record, damaged bool) orderMark {
+func markOf(rec *session.Record, written []byte, damaged bool) orderMark {
 	size := 2 * uint32(rec.Size)
 	if damaged {
 		size = 2 * uint32(len(rec.Raw)+1) // as it would be on a line of its own
@@ -122,7 +122,7 @@ func markOf(rec *session.Record, damaged bool) orderMark {
 	if rec.Type == "compacted" || strings.HasPrefix(rec.Type, "response_item/") {
 		size++
 	}
-	sum := codex.Sum(codex.Text(rec, codex.FieldTimestamp)) ^ codex.Sum(rec.Raw[max(0, len(rec.Raw)-tailSize):])
+	sum := codex.Sum(written) ^ codex.Sum(rec.Raw[max(0, len(rec.Raw)-tailSize):])
 	return orderMark{size, uint32(sum)}
 }
 
