@@ -107,6 +107,7 @@ func (c *itemChecker) own(it item) *finding.Finding {
 }
 
 func (c *itemChecker) End() {
+	c.doubled.end()
 	c.sealed.report()
 	c.refused.End()
 }
