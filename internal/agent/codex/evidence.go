@@ -158,12 +158,16 @@ func CallOf(rec *session.Record) Tool {
 }
 
 // KeptOutput returns the output item for a call inside a compaction's replacement history, as a record of its own.
-func KeptOutput(compacted []byte, callID string) []byte {
+func KeptOutput(compacted []byte, tool Tool) []byte {
 	var found []byte
 	stamp := gjson.GetBytes(compacted, "timestamp").String()
 	gjson.GetBytes(compacted, "payload.replacement_history").ForEach(func(_, item gjson.Result) bool {
-		if item.Get("call_id").String() == callID && HoldsOutput(item) {
+		if item.Get("call_id").String() == tool.CallID && HoldsOutput(item) {
 			found = record(stamp, nil, "response_item", rawJSON(item.Raw))
+			if kind, want := item.Get("type").Str, OutputType(tool.Type); kind != want { // it may be damaged there
+				cut := session.SetMember(found, "payload", "type", []byte(`"`+want+`"`))
+				found, _ = session.Apply(found, []session.Cut{cut}) //nolint:errcheck // one cut collides with no other
+			}
 			return false
 		}
 		return true
