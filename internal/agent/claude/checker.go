@@ -123,6 +123,7 @@ func (c *Checker) Record(rec *session.Record) {
 		n.index, n.number = len(c.nodes), c.numbers
 		c.numbers++
 		c.some.note(n)
+		c.cwds.note(n, rec)
 		c.opening(n, rec)
 		c.noteCalls(rec, n)
 		c.noteGarbled(rec, n)
@@ -182,7 +183,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		leaf := c.reader.keeper.as(c.prior().uuid, rec, fieldLeaf)
 		if leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
-			c.ends = append(doubled(c.ends), namedEnd{leaf, rec.Pos})
+			c.ends = append(doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt})
 		}
 		if string(text(rec, fieldHist)) == chosenMark {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}

@@ -20,6 +20,7 @@ type recordTree struct {
 	some          some    // which rare things there are among the records
 	ids           recordIDs
 	byTime        []*node                       // those of the main conversation
+	cwds          cwds
 	copies        map[session.Pos][]session.Pos // the places of a record's copies, byte for byte the same
 	repeated      *draft                        // the finding about all copies
 	saidBefore    map[*node]*node               // earlier copies with the same message and another parent, by the copy that is used
@@ -123,6 +124,7 @@ type Summary struct {
 type namedEnd struct {
 	leaf string
 	at   session.Pos
+	ref  finding.Ref
 }
 
 // endedAt is where a last-prompt record named a leaf first.

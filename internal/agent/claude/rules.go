@@ -8,7 +8,7 @@ import (
 // Rules is what Claude Code's sessions can suffer from; what the bytes of any file can suffer from is told by the normalizer.
 var Rules = []*finding.Rule{
 	ruleBrokenParent, ruleNullParent, ruleParentCycle, ruleMissingUUID, ruleReusedUUID, ruleUnknownLink, ruleMissingType, ruleMissingTime,
-	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord, ruleReachable,
+	ruleLostBranch, ruleWrongLeaf, ruleRecordOrder, ruleLostEnd, ruleDuplicateRecord, ruleOtherSession, ruleReachable,
 	ruleLostPrompt, ruleLostCall, ruleLostResult, ruleUnfinishedCall, ruleWrongResultID, ruleDuplicateResult, ruleDuplicateCallID, ruleLateResult,
 	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleBadDocument, ruleManyPictures, ruleBadThinking,
 	ruleLostBoundary, ruleLostSummary, ruleLostKept,
@@ -31,6 +31,7 @@ var (
 	ruleRecordOrder     = texts.Rule(finding.Rule{Name: "record-order", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleLostEnd         = texts.Rule(finding.Rule{Name: "lost-end", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix, Always: true})
 	ruleDuplicateRecord = texts.Rule(finding.Rule{Name: "duplicate-record", Family: "chain", Impact: finding.Notes, Fix: finding.SetAside})
+	ruleOtherSession    = texts.Rule(finding.Rule{Name: "other-session", Family: "chain", Impact: finding.Loses, Fix: finding.SetAside})
 	ruleReachable       = texts.Rule(finding.Rule{Name: "reachable", Family: "chain", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleLostKept        = texts.Rule(finding.Rule{Name: "lost-kept", Family: "compaction", Impact: finding.Loses, Fix: finding.Recovered})
 	ruleCutTurn         = texts.Rule(finding.Rule{Name: "cut-turn", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})

@@ -1,0 +1,136 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// cwds are the directories in which the records of each session were written, as they stand there.
+type cwds struct {
+	of            map[string][]string
+	session, last string // of the newest record
+}
+
+// maxCwds is how many directories of one session, and how many sessions, are kept.
+const maxCwds = 64
+
+func (w *cwds) note(n *node, rec *session.Record) {
+	cwd := field(rec, fieldCwd)
+	if n.session == w.session && string(cwd) == w.last || n.session == "" || len(cwd) == 0 {
+		return
+	}
+	w.session, w.last = n.session, string(cwd)
+	if w.of == nil {
+		w.of = map[string][]string{}
+	}
+	if list := w.of[n.session]; !slices.Contains(list, w.last) && len(list) < maxCwds && (len(list) > 0 || len(w.of) < maxCwds) {
+		w.of[n.session] = append(list, w.last)
+	}
+}
+
+// apart says whether two sessions have no directory in common.
+func (w *cwds) apart(a, b string) bool {
+	return len(w.of[a]) > 0 && !slices.ContainsFunc(w.of[a], func(cwd string) bool { return slices.Contains(w.of[b], cwd) })
+}
+
+// strangers removes records of another session, as a file has them into which lines of that were sorted or copied. They stand behind
+// records of the file's own session; in front of those, they are what a fork has copied. A session that shares a record with this one
+// is a fork of it, and so is one that goes on from a record of this one, unless that was in another directory.
+func (c *Checker) strangers() {
+	if len(c.cwds.of) < 2 || c.opts.SubAgent {
+		return
+	}
+	own, sure := c.ownSession()
+	kin, byID := map[string]bool{own: true, "": true}, make(map[string]*node, len(c.nodes))
+	begun := false
+	for _, n := range c.nodes {
+		if begun = begun || n.session == own; !begun {
+			kin[n.session] = true
+		}
+		if other := byID[n.uuid]; other != nil && other.session != n.session {
+			kin[n.session] = true
+		}
+		byID[n.uuid] = n
+	}
+	for _, n := range c.nodes {
+		if kin[n.session] {
+			continue
+		}
+		p := byID[n.parent]
+		hangs, near := p != nil && kin[p.session], !c.cwds.apart(n.session, own)
+		kin[n.session] = hangs && near || !sure && (hangs || near)
+	}
+	var d *draft
+	var block string // the session of the records that were removed last
+	gone := map[string]*node{}
+	kept := make([]*node, 0, len(c.nodes))
+	for _, n := range c.nodes {
+		if kin[n.session] {
+			block, kept = "", append(kept, n)
+			continue
+		}
+		if block != n.session {
+			d, block = c.stranger(n), n.session
+		}
+		if !c.chosen(d) {
+			kept = append(kept, n)
+			continue
+		}
+		d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
+		if n.uuid != "" {
+			gone[n.uuid] = n
+		}
+	}
+	if len(kept) < len(c.nodes) {
+		c.nodes = kept
+		c.withoutStrangers(gone, d)
+	}
+}
+
+// ownSession is the session that a file is of: the one in its name, or else that of its first record. It is not sure if the last record
+// names another: the file may be a copy of a fork.
+func (c *Checker) ownSession() (own string, sure bool) {
+	if len(c.cwds.of[c.opts.Session]) > 0 {
+		return c.opts.Session, true
+	}
+	own = c.nodes[0].session
+	return own, own == c.nodes[len(c.nodes)-1].session
+}
+
+func (c *Checker) stranger(n *node) *draft {
+	return c.add(&draft{about: n, always: true, Finding: finding.Finding{
+		Rule: ruleOtherSession, Impact: finding.Loses, Fix: finding.SetAside,
+		Message: "records of another session are in the file: the client takes them for a part of this conversation, or begins at them",
+	}})
+}
+
+// withoutStrangers makes the records that were removed unknown: what hung on them hangs on what they hung on, and the end of the session
+// is not one of them.
+func (c *Checker) withoutStrangers(gone map[string]*node, d *draft) {
+	for i, n := range c.nodes {
+		n.index = i
+		id := n.parent
+		for steps := 0; gone[id] != nil && steps <= len(gone); steps++ {
+			id = gone[id].parent
+		}
+		if id != n.parent && id != "" {
+			n.rename(n.parent, id, d)
+		}
+	}
+	c.ends = slices.DeleteFunc(c.ends, func(e namedEnd) bool {
+		if gone[e.leaf] == nil {
+			return false
+		}
+		d.Edits = append(d.Edits, finding.Edit{At: e.at, Op: finding.Remove})
+		return true
+	})
+	if gone[c.leaf] == nil {
+		return
+	}
+	c.leaf = ""
+	if last := len(c.ends) - 1; last >= 0 {
+		c.leaf, c.leafAt = c.ends[last].leaf, c.ends[last].ref
+	}
+}
