@@ -41,7 +41,7 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 	if slices.Contains(operands, "") {
 		return nil, usage("an argument is empty; it takes a file, a directory or a session's id")
 	}
-	var list []target
+	list := make([]target, 0, len(operands))
 	if len(operands) == 0 {
 		for _, h := range homes {
 			for _, dir := range h.agent.Sessions(h.dir) {
@@ -137,7 +137,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	case err == nil:
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
-		return []target{{path: operand, err: fmt.Errorf("%s: %w", operand, cause.At(operand, err))}}
+		return []target{{path: operand, err: &unreachable{operand, cause.At(operand, err)}}}
 	}
 	if len(homes) == 0 {
 		return []target{{path: operand, err: fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand)}}
@@ -161,6 +161,17 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	}
 	return list
 }
+
+// unreachable says why a path can't be looked at. A list may name a million of them, so the text is made when it is shown.
+type unreachable struct {
+	path  string
+	cause error
+}
+
+func (u *unreachable) Error() string { return u.path + ": " + u.cause.Error() }
+
+// Unwrap returns the cause.
+func (u *unreachable) Unwrap() error { return u.cause }
 
 // errNotHere says that a home has no session that an operand could name.
 var errNotHere = errors.New("no such session")

@@ -1,8 +1,13 @@
 package cmd
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -43,4 +48,33 @@ func TestHomeOf(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
+}
+
+// TestManyUnreachable: a path that leads to nothing takes little memory until it is told of, because a list may hold a million of them.
+func TestManyUnreachable(t *testing.T) {
+	const most = 128 // bytes for each
+	operands := make([]string, 50_000)
+	for i := range operands {
+		operands[i] = fmt.Sprintf("/nowhere/sessions/2026/11/18/rollout-2026-11-18T09-30-00-%08d.jsonl", i)
+	}
+	before := heap()
+	list, err := targets(t.Context(), operands, "")
+	if err != nil || len(list) != len(operands) {
+		t.Fatalf("%d targets, %v", len(list), err)
+	}
+	if got := (heap() - before) / int64(len(list)); got > most {
+		t.Errorf("%d bytes for each path, at most %d are expected", got, most)
+	}
+	if first := list[0].err.Error(); !strings.HasPrefix(first, operands[0]+": ") || !errors.Is(list[0].err, fs.ErrNotExist) {
+		t.Errorf("told as %s", first)
+	}
+	runtime.KeepAlive(operands)
+}
+
+// heap returns how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
