@@ -57,13 +57,17 @@ func (p *plan) nextTouched(behind int64) (until int64) {
 	return p.touched[i]
 }
 
-// mendNotedLines plans to mend lines whose faults are only notes, if they can't be left: those in which the plan changes
-// something else and, if it renumbers records, all of them, because every record that lint can read gets a number.
+// mendNotedLines plans to mend faults of lines that are only notes, if the lines can't be left: those in which the plan changes
+// or mends something else and, if it renumbers records, all of them, because every record that lint can read gets a number.
 func (p *plan) mendNotedLines() {
 	changed := map[int64]bool{}
 	numbers := false
 	for i := range p.Mend {
-		for _, e := range p.Mend[i].Edits {
+		f := &p.Mend[i]
+		if f.Framing && f.Count == 0 && f.Rule != normalize.NoFinalNewline {
+			changed[f.Pos.Line] = true
+		}
+		for _, e := range f.Edits {
 			changed[e.At.Line] = changed[e.At.Line] || changes(e)
 			numbers = numbers || e.Op == lint.Renumber
 		}
