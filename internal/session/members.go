@@ -42,20 +42,14 @@ func emptyObject(inside []byte) bool {
 	return true
 }
 
-// DropMember is the cut that takes the member key out of the object at parent; the zero Cut if there is no such member.
+// DropMember is the cut that takes the member key out of the object at parent; the zero Cut if there is no such member. Both are
+// paths as gjson reads them, so that what means something in a path must be escaped in a key.
 func DropMember(line []byte, parent, key string) Cut {
 	v := gjson.GetBytes(line, join(parent, key))
 	if !v.Exists() || v.Index == 0 {
 		return Cut{}
 	}
-	start, end := v.Index, v.Index+len(v.Raw)
-	for start > 0 && line[start] != ':' {
-		start--
-	}
-	start -= len(quote(key))
-	for start > 0 && line[start] != '"' {
-		start--
-	}
+	start, end := keyBefore(line, v.Index), v.Index+len(v.Raw)
 	// Its comma goes along: the one behind it or else the one in front.
 	if i := skipSpace(line, end, 1); i < len(line) && line[i] == ',' {
 		return Cut{Start: start, End: i + 1}
@@ -64,6 +58,18 @@ func DropMember(line []byte, parent, key string) Cut {
 		return Cut{Start: i, End: end}
 	}
 	return Cut{Start: start, End: end}
+}
+
+// keyBefore is where the key of the value at an offset begins.
+func keyBefore(line []byte, value int) int {
+	start := bytes.LastIndexByte(line[:value], ':')
+	start = bytes.LastIndexByte(line[:start], '"') // the key ends here
+	for {
+		start = bytes.LastIndexByte(line[:start], '"')
+		if start < 1 || line[start-1] != '\\' { // a quote within the key is escaped
+			return start
+		}
+	}
 }
 
 // BlankMember is the cut that replaces the member key of the object at parent by as many spaces.
