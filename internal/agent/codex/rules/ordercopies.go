@@ -173,16 +173,31 @@ func (s *stretch) takeOut(i int64) finding.Edit {
 	return finding.Edit{At: s.pos(i), Op: finding.Remove, New: finding.Content{Numbered: true}}
 }
 
-// explains says whether a finding is only about copies: it is on one, or puts in what one says, or is about what the model is sent twice.
-// Once the copies are gone, nothing of that is true.
+// explains says whether a finding is only about copies: it is on one, or puts in what one says, or is about a message that is sent twice.
+// Once the copies are gone, nothing of that is true. What the API refuses because of them stays named.
 func (o *order) explains(f *finding.Finding) bool {
 	switch {
-	case f.Framing:
+	case f.Framing || refusedTwice(f):
 		return false
 	case within(o.copies, f.Pos), slices.ContainsFunc(f.Edits, func(e finding.Edit) bool { return e.New.From != nil && within(o.copies, e.New.From.Pos) }):
 		return true
 	}
-	return (f.Rule == ruleDoubledItem || f.Rule == ruleDuplicateCall || f.Rule == ruleDuplicateOutput) && within(o.copied, f.Pos)
+	return f.Rule == ruleDoubledItem && within(o.copied, f.Pos)
+}
+
+// refusedTwice says whether a finding is about a call or an output that the API may refuse because it is sent twice.
+func refusedTwice(f *finding.Finding) bool {
+	return f.Rule == ruleDuplicateCall || f.Rule == ruleDuplicateOutput
+}
+
+// counted is how many of the items that are there twice other findings count.
+func (o *order) counted(findings []finding.Finding) (n int64) {
+	for i := range findings {
+		if f := &findings[i]; refusedTwice(f) && (within(o.copies, f.Pos) || within(o.copied, f.Pos)) {
+			n += f.Unseen
+		}
+	}
+	return n
 }
 
 // within says whether a record is one of some stretches, which are in the order of the file.

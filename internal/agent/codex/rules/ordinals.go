@@ -200,6 +200,7 @@ func (c *ordinalChecker) End() {
 		for _, f := range c.order.findings() {
 			if f.Rule == ruleDoubledItem {
 				c.run.Withdraw(c.order.explains)
+				f.Unseen -= c.order.counted(c.run.Findings())
 			}
 			c.run.report(f)
 		}
