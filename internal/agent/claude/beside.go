@@ -86,6 +86,14 @@ func (n noted) Typed() []Typed {
 	return n.of.Typed()
 }
 
+// OutputFault is Beside's. No repair depends on it, so there is nothing to note.
+func (n noted) OutputFault(path string, size int64, starts string) string {
+	return n.of.OutputFault(path, size, starts)
+}
+
+// AgentFault is Beside's. No repair depends on it, so there is nothing to note.
+func (n noted) AgentFault(id string) string { return n.of.AgentFault(id) }
+
 // Line is Beside's. It reads only the session itself, so there is nothing to note.
 func (n noted) Line(offset int64) []byte { return n.of.Line(offset) }
 
@@ -307,20 +315,33 @@ func (f *folder) Output(callID string) (text, source string) {
 	return "", ""
 }
 
-// lastAnswer is the last text that the model said in a sub-agent's file.
+// lastAnswer is the last text that the model said in a sub-agent's file; "" if the file does not end with that, or has lines that are no
+// records: a file that was cut off ends with something that the sub-agent said on its way.
 func lastAnswer(path string) string {
-	last := ""
+	last, whole := "", true
 	eachLine(path, func(l jsonl.Line, record func() bool) bool {
-		if record() && gjson.GetBytes(l.Raw, "type").String() == "assistant" {
-			gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
-				if b.Get("type").String() == "text" {
-					last = b.Get("text").String()
-				}
-				return true
-			})
+		if whole = record(); !whole {
+			return false
+		}
+		switch gjson.GetBytes(l.Raw, "type").String() {
+		case "user":
+			last = ""
+		case "assistant":
+			last = ""
+			if stop := gjson.GetBytes(l.Raw, "message.stop_reason").String(); stop == "end_turn" || stop == "" || stop == "stop_sequence" {
+				gjson.GetBytes(l.Raw, "message.content").ForEach(func(_, b gjson.Result) bool {
+					if b.Get("type").String() == "text" {
+						last = b.Get("text").String()
+					}
+					return true
+				})
+			}
 		}
 		return true
 	})
+	if !whole {
+		return ""
+	}
 	if len(last) > maxOutput {
 		last = strings.ToValidUTF8(last[:maxOutput], "") + "\n[hist: cut here]"
 	}

@@ -42,6 +42,11 @@ type Beside interface {
 	// Part says whether the session is a sub-agent's, and the file of the same sub-agent in another session's folder holds a
 	// record with this uuid or the output of a call with this id.
 	Part(id string) bool
+	// OutputFault says what is wrong with the file of an output, given its path as the session names it, its length in bytes if that
+	// is known, and how it begins; "" if nothing is, or if that can't be told.
+	OutputFault(path string, size int64, starts string) string
+	// AgentFault says what is wrong with the file of a sub-agent; "" if nothing is, or if that can't be told.
+	AgentFault(id string) string
 	// Stray says whether the session, if it is empty, is only what a resume of another session left behind.
 	Stray() bool
 }
@@ -124,6 +129,7 @@ func (c *Checker) Record(rec *session.Record) {
 		c.numbers++
 		c.some.note(n)
 		c.cwds.note(n, rec)
+		c.noteFiled(rec, n)
 		c.opening(n, rec)
 		c.noteCalls(rec, n)
 		c.noteGarbled(rec, n)

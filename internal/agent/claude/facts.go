@@ -19,7 +19,7 @@ type recordTree struct {
 	climbed       int     // steps that wouldCircle has taken so far
 	some          some    // which rare things there are among the records
 	ids           recordIDs
-	byTime        []*node                       // those of the main conversation
+	byTime        []*node // those of the main conversation
 	cwds          cwds
 	copies        map[session.Pos][]session.Pos // the places of a record's copies, byte for byte the same
 	repeated      *draft                        // the finding about all copies
@@ -94,6 +94,7 @@ type fileFacts struct {
 	copied      int    // how many records are of types that a resume copies into a file of its own
 	written     string // the newest version that wrote a record
 	newest      int64  // the latest time of a message, milliseconds since 1970, once it is asked for
+	filed       []filed
 }
 
 // verdict is what was found, and what is sent once that is mended.

@@ -13,7 +13,7 @@ var Rules = []*finding.Rule{
 	ruleBadMessage, ruleEmptyText, ruleBadBlock, ruleBadInput, ruleBadToolName, ruleBadCallID, ruleBadResult, ruleBadPicture, ruleBadDocument, ruleManyPictures, ruleBadThinking,
 	ruleLostBoundary, ruleLostSummary, ruleLostKept,
 	ruleCutTurn, check.UnansweredPrompt,
-	ruleNoConversation, ruleNeverWritten, ruleRetention,
+	ruleNoConversation, ruleNeverWritten, ruleDamagedFile, ruleRetention,
 	check.ContextLost, check.Repaired,
 }
 
@@ -57,6 +57,7 @@ var (
 	ruleLostBoundary    = texts.Rule(finding.Rule{Name: "lost-boundary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})
 	ruleLostSummary     = texts.Rule(finding.Rule{Name: "lost-summary", Family: "compaction", Impact: finding.Loses, Fix: finding.Exact})
 	ruleNeverWritten    = texts.Rule(finding.Rule{Name: "never-written", Family: "identity", Impact: finding.Blocks, Fix: finding.NoFix, Home: true})
+	ruleDamagedFile     = texts.Rule(finding.Rule{Name: "damaged-file", Family: "identity", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 	ruleRetention       = texts.Rule(finding.Rule{Name: "retention", Family: "identity", Impact: finding.Notes, Fix: finding.NoFix, Home: true})
 	ruleNoConversation  = texts.Rule(finding.Rule{Name: "no-conversation", Family: "identity", Empty: true, Impact: finding.Blocks, Fix: finding.NoFix})
 )

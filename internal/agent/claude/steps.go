@@ -80,5 +80,6 @@ func (c *Checker) sumUp() {
 	c.lastTurn()
 	c.reachable()
 	c.stillWordless()
+	c.damagedFiles()
 	c.settle()
 }

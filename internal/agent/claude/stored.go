@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
@@ -83,10 +84,13 @@ func cutOutput(path string) (text, source string) {
 	}
 	defer file.Close()
 	raw, err := io.ReadAll(io.LimitReader(file, maxOutput+1))
-	if err != nil || len(raw) == 0 {
+	text = string(raw[:min(len(raw), maxOutput)])
+	for cut := 0; len(raw) > maxOutput && cut < utf8.UTFMax && !utf8.ValidString(text); cut++ { // a character may be cut
+		text = text[:len(text)-1]
+	}
+	if err != nil || len(raw) == 0 || !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 { // the client writes no such text
 		return "", ""
 	}
-	text = strings.ToValidUTF8(string(raw[:min(len(raw), maxOutput)]), "")
 	if len(raw) > maxOutput {
 		text += "\n[hist: cut here; all of it stands in " + path + "]"
 	}
