@@ -218,6 +218,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 	case "api-request-blob":
 		t, ok := promptOfBlob(field(rec, fieldMessage))
 		c.proof.blob(rec, t)
+		c.pieces.takeSent(field(rec, fieldMessage))
 		if ok {
 			c.echoes = append(c.echoes, echo{told: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
 		}

@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -9,10 +11,11 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-// garbled is a prompt with bytes that are not UTF-8, which clients read as U+FFFD.
+// garbled is a prompt with bytes that are not UTF-8 or half a character, which clients read as U+FFFD, or with a control character that
+// stands there as it is.
 type garbled struct {
 	n     *node
-	words string
+	words string // with U+FFFD for each of these
 }
 
 const unreadable = "\ufffd"
@@ -23,9 +26,17 @@ func (c *Checker) noteGarbled(rec *session.Record, n *node) {
 	if !rec.Mended || c.Amend == nil || !n.isPrompt() || n.side || len(raw) < 2 || raw[0] != '"' || len(n.blocks) != 1 || len(raw) > maxOutput {
 		return
 	}
-	if words, ok := jsonl.Unquote(raw); ok && strings.Contains(words, unreadable) {
+	words, ok := jsonl.Unquote(raw)
+	if words = strings.Map(controlToUnreadable, words); ok && strings.Contains(words, unreadable) {
 		c.garbled = append(c.garbled, garbled{n, words})
 	}
+}
+
+func controlToUnreadable(r rune) rune {
+	if r < ' ' && r != '\n' {
+		return utf8.RuneError
+	}
+	return r
 }
 
 // wordsAgain restores the words of garbled prompts from another record of the file that has them.
@@ -35,11 +46,11 @@ func (c *Checker) wordsAgain() {
 		for i := max(0, at-earlierPrompts); i < min(len(c.echoes), at+earlierPrompts); i++ {
 			e := &c.echoes[i]
 			words := e.words()
-			if !isGarbled(g.words, words) {
+			if !isGarbled(g.words, words) || slices.Contains(promptForms(words), g.n.message) {
 				continue
 			}
 			c.Amend(g.n.pos().Line, func(f *finding.Finding) {
-				if f.Rule != normalize.InvalidUTF8 {
+				if f.Rule != normalize.InvalidUTF8 && f.Rule != normalize.LoneSurrogate && f.Rule != normalize.RawControl {
 					return
 				}
 				f.Fix, f.Source, f.Lost = finding.Recovered, e.source, 0

@@ -97,12 +97,12 @@ func (c *Checker) rebuildCall(d *draft, result *node, id string, p, beside *node
 	if known {
 		d.Fix, d.Source, d.Lost = finding.Recovered, "the structured result beside the output", 0
 	}
-	left, ok := c.pieces.calls[result.ids(blockResult)[0]]
+	left, from := c.pieces.call(result.ids(blockResult)[0])
 	callID := c.validID(d, result)
 	block := object{"type": "tool_use", "id": callID, "name": name, "input": input}
-	if ok {
+	if from != "" {
 		known, block["name"], block["input"] = true, left.Name, left.Input
-		d.Fix, d.Source, d.Lost = finding.Recovered, pieceSource, 0
+		d.Fix, d.Source, d.Lost = finding.Recovered, from, 0
 	} else if left, ok := c.pieces.callsAt[id]; ok && (left.Name != "" || name != lostToolName) {
 		known, block["name"], block["input"] = true, cmp.Or(left.Name, name), left.Input
 		d.Fix, d.Source, d.Lost = finding.Recovered, pieceSource, 0

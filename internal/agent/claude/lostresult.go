@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"cmp"
+
 	"github.com/hist-cli/hist/internal/finding"
 )
 
@@ -89,8 +91,9 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		words, source = c.fileOutput(call, callID)
 	}
 	block := object{"type": "tool_result", "tool_use_id": callID, "content": words}
-	left, ok := c.pieces.outputs[callID]
-	if alone, from := c.pieces.outputsFrom[call.uuid]; from && !ok && len(call.ids(blockCall)) == 1 {
+	left, from := c.pieces.output(callID)
+	ok := from != ""
+	if alone, is := c.pieces.outputsFrom[call.uuid]; is && !ok && len(call.ids(blockCall)) == 1 {
 		left, ok = alone, true
 	}
 	if told, at := c.pieces.outputsAt[id]; at && !ok && call.callsOnce() {
@@ -100,7 +103,7 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 		left, ok = c.pieces.toldBetween(call, beside, callID)
 	}
 	if ok {
-		block["content"], source = left.Content, pieceSource
+		block["content"], source = left.Content, cmp.Or(from, pieceSource)
 		if left.IsError != nil {
 			block["is_error"] = *left.IsError
 		}

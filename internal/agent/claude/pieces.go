@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -24,6 +26,7 @@ type pieces struct {
 	messages       map[string]made
 	lines          map[string]int64 // the lines of the messages
 	calls, outputs map[string]piece
+	sent           map[string]piece // calls and outputs that the client has recorded as it sent them, by their kinds and the calls' ids
 	callsAt        map[string]piece // calls whose own ids are lost, by the ids of their records
 	outputsFrom    map[string]piece // outputs that name no call, by the ids of the records with the calls
 	outputsAt      map[string]piece // outputs taken from the tool's own result, by the ids of their records
@@ -110,6 +113,50 @@ func (p *pieces) take(raw []byte) int {
 	}
 	p.size += size
 	return size
+}
+
+// sentSource is where such blocks are.
+const sentSource = "the api-request-blob record of this file"
+
+// takeSent keeps the calls and outputs in a message that the client has recorded whole, as it does for what a compaction has kept.
+func (p *pieces) takeSent(message []byte) {
+	if !bytes.Contains(message, []byte(`"tool_use`)) && !bytes.Contains(message, []byte(`"tool_result"`)) {
+		return
+	}
+	gjson.GetBytes(message, "content").ForEach(func(_, v gjson.Result) bool {
+		var b piece
+		if p.size >= maxPieces || json.Unmarshal([]byte(v.Raw), &b) != nil || b.Type != "tool_use" && b.Type != "tool_result" {
+			return p.size < maxPieces
+		}
+		if p.sent == nil {
+			p.sent = map[string]piece{}
+		}
+		p.sent[b.Type+" "+b.ID+b.Call] = b
+		p.size += len(v.Raw)
+		return true
+	})
+}
+
+// call is what is known of a lost call, and where it is; the source is "" if nothing is.
+func (p *pieces) call(id string) (piece, string) {
+	if left, ok := p.calls[id]; ok {
+		return left, pieceSource
+	}
+	if left, ok := p.sent["tool_use "+id]; ok && left.Name != "" && bytes.HasPrefix(left.Input, []byte("{")) {
+		return left, sentSource
+	}
+	return piece{}, ""
+}
+
+// output is what is known of a lost output, and where it is; the source is "" if nothing is.
+func (p *pieces) output(callID string) (piece, string) {
+	if left, ok := p.outputs[callID]; ok {
+		return left, pieceSource
+	}
+	if left, ok := p.sent["tool_result "+callID]; ok && len(left.Content) > 0 && (left.Content[0] == '"' || left.Content[0] == '[') {
+		return left, sentSource
+	}
+	return piece{}, ""
 }
 
 // sound says whether a client can read a value as it stands, because a piece is restored unchanged.

@@ -80,6 +80,20 @@ func severals() []several {
 			i := s.second()
 			return append(slices.Clone(s[:i]), s[s.lastPrompt()], s[i-1])
 		}},
+		{"a blank of a prompt has become a raw tab", "2.1.330", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			return s.with(i, bytes.Replace(s[i], []byte("and now"), []byte("and\tnow"), 1))
+		}},
+		{"a blank of a prompt has become half a character", "2.1.100", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			return s.with(i, bytes.Replace(s[i], []byte("and now"), []byte(`and\ud83dnow`), 1))
+		}},
+		{"a call that a compaction has kept is lost", "2.1.330", "compact_auto", "2.1.330", 1, func(s Session) Session {
+			return s.without(s.find(-1, func(l []byte) bool { return inTree(l) && isCall(l) }))
+		}},
+		{"an output that a compaction has kept is lost", "2.1.330", "compact_auto", "2.1.330", 1, func(s Session) Session {
+			return s.without(s.find(-1, func(l []byte) bool { return inTree(l) && isResult(l) }))
+		}},
 		{"a later copy of a record hangs on what hangs on the record", "2.0.29", "stream_json", "2.1.330", 1, func(s Session) Session {
 			i := s.find(1, isCall)
 			return slices.Insert(slices.Clone(s), i+1, Set(s[i-2], "", "parentUuid", `"`+get(s[i], "uuid")+`"`))
