@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,6 @@ func repairKept(t testing.TB, text []byte, opts lint.Options, choice Choice) (k 
 		return k, err
 	}
 	var aside bytes.Buffer
-	path := filepath.Join(t.TempDir(), "copy")
 	err = w.attempt(t.Context(), "", func() error {
 		var out bytes.Buffer
 		aside.Reset()
@@ -48,10 +46,7 @@ func repairKept(t testing.TB, text []byte, opts lint.Options, choice Choice) (k 
 			return err
 		}
 		k.out = out.Bytes()
-		if err := os.WriteFile(path, k.out, 0o600); err != nil {
-			return err
-		}
-		return w.verify(t.Context(), path, false)
+		return w.verify(t.Context(), bytes.NewReader(k.out), false)
 	})
 	if err != nil {
 		return k, err
