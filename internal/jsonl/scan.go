@@ -64,8 +64,10 @@ type Scanner struct {
 
 	verdict Verdict
 	spans   []Span
-	control int    // first control character in a string, -1
-	high    uint64 // all words of strings or-ed: is a byte >= 0x80 among them?
+	control int                    // first control character in a string, -1
+	high    uint64                 // all words of strings or-ed: is a byte >= 0x80 among them?
+	marks   [maxMarked / 64]uint64 // for each byte of the line, whether a text stops there: see mark
+	marked  int                    // for how many bytes they are; 0: for none
 
 	frames []frame // the watched containers by depth; 0 is outside the value
 	keys   keySet
@@ -121,11 +123,13 @@ func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
 	s.spans = spans[:s.paths]
 	start := space(line, 0)
 	s.begin()
+	s.mark(line)
 	if end := s.retrace(line, start); end >= 0 {
 		s.verdict.Object = line[start] == '{'
 		s.finish(line, end)
 	} else {
 		s.begin()
+		s.mark(line)
 		s.whole(line, start)
 		s.learn(line, start)
 	}
@@ -199,6 +203,7 @@ func (s *Scanner) failAt(line []byte, i int) int {
 func (s *Scanner) release() {
 	s.kinds.release()
 	s.keys.release()
+	s.marked = 0 // text may be called for another line
 }
 
 // space returns the first position from i on that is not JSON white space.

@@ -12,6 +12,25 @@ const shortText = 40
 // text checks the rest of a string from i on and returns the position behind
 // its closing quote, or -1.
 func (s *Scanner) text(line []byte, i int) int {
+	for i < s.marked {
+		m := s.marks[i>>6] >> (i & 63)
+		if m == 0 {
+			i = (i | 63) + 1
+			continue
+		}
+		i += bits.TrailingZeros64(m)
+		if line[i] == '"' {
+			return i + 1
+		}
+		if i = s.odd(line, i); i < 0 {
+			return -1
+		}
+	}
+	return s.unmarked(line, i)
+}
+
+// unmarked is text where the line is not marked.
+func (s *Scanner) unmarked(line []byte, i int) int {
 	var high uint64
 	for long := i + shortText; i+8 <= len(line); {
 		w := load(line, i)

@@ -12,6 +12,12 @@ var wide = cpu.X86.HasAVX2
 //go:noescape
 func passText(p *byte, blocks int) (at int, high bool)
 
+// markStops marks where passText would stop in n bytes, at least 64: each byte is a bit of a word of marks, the first the lowest. high
+// is that of passText.
+//
+//go:noescape
+func markStops(p *byte, n int, marks *uint64) (high bool)
+
 // passUTF8 passes blocks of 32 bytes of UTF-8. Whatever is wrong in front of at is a last character that at cuts off.
 //
 //go:noescape

@@ -143,6 +143,119 @@ out:
 	VZEROUPPER
 	RET
 
+// func markStops(p *byte, n int, marks *uint64) (high bool)
+//
+// The registers are those of passText, but for CX: how many bytes of a block are in the one before it.
+TEXT ·markStops(SB), NOSPLIT, $0-25
+	MOVQ p+0(FP), SI
+	MOVQ n+8(FP), AX
+	MOVQ marks+16(FP), DI
+	XORQ CX, CX
+	XORQ DX, DX
+	MOVQ $0xaaaaaaaaaaaaaaaa, BX
+	VPBROADCASTQ quotes<>(SB), Y8
+	VPBROADCASTQ backslashes<>(SB), Y9
+	VPBROADCASTQ controls<>(SB), Y10
+	VBROADCASTI128 simpleLow<>(SB), Y11
+	VBROADCASTI128 simpleHigh<>(SB), Y12
+	VPBROADCASTQ lowerHalf<>(SB), Y13
+	VPXOR Y14, Y14, Y14
+	VPXOR Y15, Y15, Y15 // all bytes or-ed
+
+block:
+	VMOVDQU (SI), Y0
+	VMOVDQU 32(SI), Y1
+	VPOR Y0, Y15, Y15
+	VPOR Y1, Y15, Y15
+	VPCMPEQB Y0, Y8, Y2
+	VPCMPEQB Y1, Y8, Y3
+	VPMINUB Y0, Y10, Y4
+	VPMINUB Y1, Y10, Y5
+	VPCMPEQB Y0, Y4, Y4
+	VPCMPEQB Y1, Y5, Y5
+	VPOR Y4, Y2, Y2 // quotes and control characters
+	VPOR Y5, Y3, Y3
+	VPCMPEQB Y0, Y9, Y4 // backslashes
+	VPCMPEQB Y1, Y9, Y5
+	VPMOVMSKB Y2, R8
+	VPMOVMSKB Y3, R9
+	SHLQ $32, R9
+	ORQ R9, R8
+	SHRQ CX, R8
+	VPMOVMSKB Y4, R10
+	VPMOVMSKB Y5, R11
+	SHLQ $32, R11
+	ORQ R11, R10
+	SHRQ CX, R10
+	MOVQ R10, R11
+	ORQ DX, R11
+	JNZ escapes
+
+store:
+	MOVQ R8, (DI)
+	ADDQ $64, SI
+	ADDQ $8, DI
+	SUBQ $64, AX
+	JZ out
+	CMPQ AX, $64
+	JGE block
+	TESTQ AX, AX
+	JL out
+	MOVQ $64, CX // the last block is not whole: it is taken together with the end of the one before
+	SUBQ AX, CX
+	SUBQ CX, SI
+	JMP block
+
+out:
+	VPMOVMSKB Y15, R8
+	TESTL R8, R8
+	SETNE high+24(FP)
+	VZEROUPPER
+	RET
+
+escapes:
+	MOVQ DX, R12
+	NOTQ R12
+	ANDQ R10, R12
+	LEAQ (R12)(R12*1), R13
+	ORQ BX, R13
+	SUBQ R12, R13
+	XORQ BX, R13
+	MOVQ R13, DX
+	ANDQ R10, DX // those that escape
+	XORQ R11, R13 // what is escaped
+	SHRQ $63, DX
+	VPAND Y0, Y13, Y4
+	VPAND Y1, Y13, Y5
+	VPSRLW $4, Y0, Y6
+	VPSRLW $4, Y1, Y7
+	VPAND Y6, Y13, Y6
+	VPAND Y7, Y13, Y7
+	VPSHUFB Y4, Y11, Y4
+	VPSHUFB Y5, Y11, Y5
+	VPSHUFB Y6, Y12, Y6
+	VPSHUFB Y7, Y12, Y7
+	VPAND Y6, Y4, Y4
+	VPAND Y7, Y5, Y5
+	VPCMPEQB Y14, Y4, Y4
+	VPCMPEQB Y14, Y5, Y5
+	VPMOVMSKB Y4, R9
+	VPMOVMSKB Y5, R10
+	SHLQ $32, R10
+	ORQ R10, R9
+	SHRQ CX, R9
+	ANDQ R13, R9 // escaped, and not to be
+	NOTQ R13
+	ANDQ R13, R8
+	BTQ $0, R9
+	JCC inside
+	BTSQ $63, -8(DI) // its backslash is in the block before
+
+inside:
+	SHRQ $1, R9
+	ORQ R9, R8
+	JMP store
+
 // What two bytes behind each other can't be, by the halves of the first and the upper half of the second: a bit that all three
 // entries have is a fault. 1: a first byte without the next; 2: a continuation behind ASCII; 4, 32 and 64: more bytes than
 // the character needs; 8 and 64: beyond U+10FFFF; 16: a surrogate; 128: two continuations, which is no fault where a character

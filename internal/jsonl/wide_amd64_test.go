@@ -33,7 +33,8 @@ func pieceOf(r *rand.Rand, pieces []string, n int) string {
 	return b.String()
 }
 
-// TestWideText: texts end in the same place, with the same faults, whether they are looked at by words or by blocks.
+// TestWideText: texts end in the same place, with the same faults, whether they are looked at by words, by blocks, or with the
+// marks of the whole line.
 func TestWideText(t *testing.T) {
 	if !wide {
 		t.Skip("this processor has no AVX2")
@@ -46,7 +47,7 @@ func TestWideText(t *testing.T) {
 	odd := []string{`\n`, `\\`, `\`, `\\\`, `\u0041`, `\ud83d\ude00`, `\ud83d`, `\u00`, `\x`, `"`, "\x1f", "\x00", "\x7f", "日", "\x80", "\xff", `\"`, `\/`, `\b\f\r\t`}
 	plain := []string{"a", "words ", strings.Repeat("-", 31), strings.Repeat("plain text ", 6), " ", "/"}
 	r := rand.New(rand.NewPCG(8, 8))
-	ends, escaped := 0, 0
+	ends, escaped, shut := 0, 0, 0 // texts that are long, have a wrong escape, or are not marked
 	texts := manyTexts()
 	for i := range texts {
 		line := []byte{'"'}
@@ -64,11 +65,23 @@ func TestWideText(t *testing.T) {
 			end := s.text(line, 1)
 			return seen{end, s.control, s.verdict, s.high&highs != 0}
 		})
-		if end := max(blocks.end, 0); bytes.ContainsFunc(line[:end], func(c rune) bool { return c > 0x7f }) && !blocks.high {
+		marked := func() seen {
+			s := NewScanner(nil)
+			s.begin()
+			s.mark(line)
+			if len(line) < 64 || len(line) > maxMarked {
+				shut++
+			} else if s.marked != len(line) {
+				t.Fatalf("%q: marked up to %d", line, s.marked)
+			}
+			return seen{s.text(line, 1), s.control, s.verdict, s.high&highs != 0}
+		}()
+		if end := max(blocks.end, 0); bytes.ContainsFunc(line[:end], func(c rune) bool { return c > 0x7f }) && !(blocks.high && marked.high) {
 			t.Fatalf("%q: bytes above 0x7f went unseen", line)
 		}
-		if words.high = blocks.high; words != blocks { // each looks some way beyond the end
-			t.Fatalf("%q: %+v by blocks, %+v by words", line, blocks, words)
+		blocks.high, marked.high = words.high, words.high // each looks some way beyond the end
+		if words != blocks || words != marked {
+			t.Fatalf("%q: %+v by blocks, %+v with marks, %+v by words", line, blocks, marked, words)
 		}
 		if words.end > 64 {
 			ends++
@@ -77,8 +90,8 @@ func TestWideText(t *testing.T) {
 			escaped++
 		}
 	}
-	if ends < texts/20 || escaped < texts/200 {
-		t.Errorf("only %d texts were long, %d had a wrong escape", ends, escaped)
+	if ends < texts/20 || escaped < texts/200 || shut > texts/2 {
+		t.Errorf("only %d texts were long, %d had a wrong escape, %d were not marked", ends, escaped, shut)
 	}
 }
 

@@ -36,5 +36,7 @@ func TestWideKeepsInside(t *testing.T) {
 		s := NewScanner(nil)
 		s.begin()
 		s.text(at, 0)
+		s.mark(at)
+		s.text(at, 0)
 	}
 }
