@@ -73,7 +73,7 @@ func (b *breaker) pair(i int, name func(string) string) {
 	if !output {
 		lost := b.lostWith(i)
 		b.add(name("dropped"), "output-without-call", lost, b.with(i, i+1)...)
-		b.add(name("twice"), "duplicate-call", 0, b.with(i, i+1, l.raw, l.raw)...)
+		b.add(name("twice"), b.twice("duplicate-call"), 0, b.with(i, i+1, l.raw, l.raw)...)
 		if b.paginated() {
 			b.add(name("dropped-renumbered"), "output-without-call", lost, renumbered(b.with(i, i+1))...)
 			b.cases[len(b.cases)-1].Beside = b.besideCall(i)
@@ -84,7 +84,7 @@ func (b *breaker) pair(i int, name func(string) string) {
 		return
 	}
 	b.add(name("dropped"), "call-without-output", 0, b.with(i, i+1)...)
-	b.add(name("twice"), "duplicate-output", 0, b.with(i, i+1, l.raw, l.raw)...)
+	b.add(name("twice"), b.twice("duplicate-output"), 0, b.with(i, i+1, l.raw, l.raw)...)
 	if b.paginated() {
 		b.add(name("dropped-renumbered"), "call-without-output", 0, renumbered(b.with(i, i+1))...)
 	}
@@ -102,6 +102,15 @@ func (b *breaker) pair(i int, name func(string) string) {
 		swapped = append(swapped, b.lines[k].raw)
 	}
 	b.add(name("swapped"), "output-before-call", 0, swapped...)
+}
+
+// twice is the rule that names a second copy of a call or an output: in a session with ordinals, the copy's own ordinal shows that
+// it is one, whatever record it is.
+func (b *breaker) twice(otherwise string) string {
+	if b.paginated() {
+		return "doubled-item"
+	}
+	return otherwise
 }
 
 // besideCall says whether the item before or after the one at i belongs to a call, since several calls may have run in
