@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,18 @@ var worst = map[string]func(n int) string{
 	"ordinals that go back": func(n int) string {
 		return each(n, `{"timestamp":"2026-11-18T09:30:01.000Z","ordinal":1,"type":"event_msg","payload":{"type":"warning","message":"%d"}}`+"\n")
 	},
+	"records twice": func(n int) string { return each(n, probeNumbered) + each(n, probeNumbered) },
+	"records twice, backward": func(n int) string {
+		lines := strings.SplitAfter(strings.TrimSuffix(each(n, probeNumbered), "\n"), "\n")
+		slices.Reverse(lines)
+		return each(n, probeNumbered) + strings.Join(lines, "") + "\n"
+	},
+	"records twice on one line": func(n int) string {
+		return each(n, probeNumbered) + strings.ReplaceAll(each(n, probeNumbered), "\n", "") + "\n"
+	},
+	"changed records twice on one line": func(n int) string {
+		return each(n, probeNumbered) + strings.ReplaceAll(strings.ReplaceAll(each(n, probeNumbered), "x", "x\x01"), "\n", "") + "\n"
+	},
 	"a member twice": func(n int) string {
 		return each(n, `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"warning","type":"warning","message":"%d"}}`+"\n")
 	},
@@ -50,13 +63,14 @@ var worst = map[string]func(n int) string{
 }
 
 const (
-	probeHeader  = `{"timestamp":"2026-11-18T09:30:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"01a1edfd-e191-74b0-9003-79b97f4a7c15","timestamp":"2026-11-18T09:30:00.000Z","cwd":"/home/dev","originator":"codex_exec","cli_version":"0.169.0","source":"exec","model_provider":"openai"%s}}` + "\n"
-	probeCall    = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"c%d"}}` + "\n"
-	probeOutput  = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c%d","output":"ok"}}` + "\n"
-	probeEvent   = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"exec_command_end","call_id":"c%d","command":["ls"],"aggregated_output":"ok","exit_code":0}}` + "\n"
-	probeMessage = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"response_item","payload":{"type":"message","role":"assistant","id":"msg_%d","content":[{"type":"output_text","text":"x"}]}}` + "\n"
-	probeTurn    = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t%d"}}` + "\n"
-	probeTurnEnd = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t%d"}}` + "\n"
+	probeHeader   = `{"timestamp":"2026-11-18T09:30:00.000Z","ordinal":0,"type":"session_meta","payload":{"id":"01a1edfd-e191-74b0-9003-79b97f4a7c15","timestamp":"2026-11-18T09:30:00.000Z","cwd":"/home/dev","originator":"codex_exec","cli_version":"0.169.0","source":"exec","model_provider":"openai"%s}}` + "\n"
+	probeCall     = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"c%d"}}` + "\n"
+	probeOutput   = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c%d","output":"ok"}}` + "\n"
+	probeEvent    = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"exec_command_end","call_id":"c%d","command":["ls"],"aggregated_output":"ok","exit_code":0}}` + "\n"
+	probeNumbered = `{"timestamp":"2026-11-18T09:30:01.000Z","ordinal":%d,"type":"event_msg","payload":{"type":"warning","message":"x"}}` + "\n"
+	probeMessage  = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"response_item","payload":{"type":"message","role":"assistant","id":"msg_%d","content":[{"type":"output_text","text":"x"}]}}` + "\n"
+	probeTurn     = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t%d"}}` + "\n"
+	probeTurnEnd  = `{"timestamp":"2026-11-18T09:30:01.000Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t%d"}}` + "\n"
 )
 
 func each(n int, record string) string {

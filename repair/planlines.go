@@ -123,6 +123,7 @@ func (p *plan) leaveLines() {
 	}
 	kept := p.Mend[:0]
 	for _, f := range p.Mend {
+		f.Edits = p.ofLeft(f.Edits)
 		if p.touchesLeft(&f, beside) {
 			p.Rest = append(p.Rest, f)
 		} else {
@@ -150,13 +151,28 @@ func (p *plan) leaves(f *lint.Finding) bool {
 	return p.leave[f.Pos.Line] || f.Fix != lint.SetAside && p.leaveRow.cover(f.Pos.Line)
 }
 
+// isLeft says whether a line is left as it is.
+func (p *plan) isLeft(line int64) bool { return p.leave[line] || p.leaveRow.cover(line) }
+
+// ofLeft are the edits without those of damaged lines as they are, where these lines are mended, as long as any is left.
+func (p *plan) ofLeft(edits []lint.Edit) []lint.Edit {
+	mended := func(e lint.Edit) bool { return e.Line && !p.isLeft(e.At.Line) }
+	if !slices.ContainsFunc(edits, mended) {
+		return edits
+	}
+	if rest := slices.DeleteFunc(slices.Clone(edits), mended); len(rest) > 0 {
+		return rest
+	}
+	return edits
+}
+
 // touchesLeft says whether mending a finding would change a line that is left as it is.
 func (p *plan) touchesLeft(f *lint.Finding, beside map[int64]bool) bool {
 	if f.Framing {
 		return f.Count == 0 && f.Rule != normalize.NoFinalNewline && p.leaves(f)
 	}
 	return slices.ContainsFunc(f.Edits, func(e lint.Edit) bool {
-		return e.Line && !p.leave[e.At.Line] || (p.leave[e.At.Line] || beside[e.At.Line]) && changes(e) || p.numbered && e.Op == lint.Renumber
+		return e.Line && !p.isLeft(e.At.Line) || (p.leave[e.At.Line] || beside[e.At.Line]) && changes(e) || p.numbered && e.Op == lint.Renumber
 	})
 }
 

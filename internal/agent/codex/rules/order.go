@@ -21,6 +21,8 @@ type order struct {
 	marks     []orderMark // of the records of all stretches in the order of the file
 	records   int
 	next      int64     // the ordinal that is due
+	astray    bool      // the newest record is on a damaged line, and it or one of those before it is not the one that was due
+	changed   int64     // the newest damaged line that does not hold its records as they are
 	copies    []stretch // of records that are elsewhere, too, in the order of the file; apart finds them
 	copied    []stretch // of these records
 	over      bool      // the session is too long, or too much in disorder
@@ -49,15 +51,13 @@ const (
 )
 
 // add takes the next record with an ordinal into account. Headers have rules of their own. Records on damaged lines are not moved, but
-// may be copies if their ordinal is not the one that is due.
+// may be copies from the first on whose ordinal is not the one that is due.
 func (o *order) add(rec *session.Record) {
-	if o.over || rec.Kind == session.Header || rec.Pos.Lost > 0 {
-		return
-	}
 	due := rec.Ordinal.Value == o.next
 	o.next = rec.Ordinal.Value + 1
 	damaged := rec.Pos.Part != 0 || rec.Mended
-	if rec.Torn || damaged && due {
+	o.astray = damaged && (o.astray || !due)
+	if o.over || rec.Kind == session.Header || rec.Pos.Lost > 0 || rec.Torn || damaged && !o.astray {
 		return
 	}
 	cut, ok := finding.Cut{}, true
@@ -88,14 +88,19 @@ func (o *order) add(rec *session.Record) {
 	}
 }
 
-// inLine is where a damaged line holds a record as it is, behind the record of the same line that came before.
+// inLine is where a damaged line holds a record as it is, behind the record of the same line that came before. It must hold more than that
+// record: otherwise the line is only ended or begun in another way.
 func (o *order) inLine(rec *session.Record) (cut finding.Cut, ok bool) {
+	if o.changed == rec.Pos.Line || len(bytes.Trim(rec.Original, "\ufeff\x00 \t\r\n")) == len(rec.Raw) {
+		return cut, false
+	}
 	from := 0
 	if n := len(o.stretches); n > 0 && o.stretches[n-1].damaged && o.stretches[n-1].line == rec.Pos.Line {
 		from = o.stretches[n-1].cut.End
 	}
 	at := bytes.Index(rec.Original[min(from, len(rec.Original)):], rec.Raw)
 	if at < 0 || bytes.IndexByte(rec.Original, '\n') >= 0 {
+		o.changed = rec.Pos.Line // not looked through again for each of its records
 		return cut, false
 	}
 	return finding.Cut{Start: from + at, End: from + at + len(rec.Raw)}, true
