@@ -40,7 +40,7 @@ func (c *Checker) cutLater() (cut []*node) {
 }
 
 // beginsAnswered says whether a prompt is the first record of the conversation, and hangs below an answer, or what the client
-// added to a prompt, that hangs on nothing.
+// added to a prompt, that hangs on nothing in the file.
 func (c *Checker) beginsAnswered(n *node) bool {
 	if n.index != c.firstIndex() || c.some.marks {
 		return false
@@ -49,7 +49,7 @@ func (c *Checker) beginsAnswered(n *node) bool {
 	for steps := 0; root.up != nil && root.up != n && steps < maxSiblings; steps++ {
 		root = root.up
 	}
-	return root.up == nil && root.parent == "" && (root.role == roleAssistant || root.role == roleLink)
+	return root.up == nil && (root.role == roleAssistant || root.role == roleLink)
 }
 
 // behindMarkAfter says whether a record hangs, with no more than so many records in between, on the mark of a compaction that stands

@@ -238,6 +238,9 @@ func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
 		if !e.late {
 			continue
 		}
+		if end := c.ids.get(e.leaf); e.leaf != "" && end != nil && end.index < answer.index {
+			continue // it tells how an earlier turn began
+		}
 		if earlier == nil {
 			earlier = c.promptsInFront(answer)
 		}

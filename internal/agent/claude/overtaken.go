@@ -7,8 +7,22 @@ import (
 )
 
 // overtaken mends turns that a second client added to what the first one was compacting meanwhile. They hang in front of the
-// compaction's mark, and neither the summary nor what follows it knows of them.
+// compaction's mark, and neither the summary nor what follows it knows of them. What wrongly hangs on such a turn in the file is mended
+// with it, although it is not sent: it would be brought behind the compaction, too.
 func (c *Checker) overtaken() {
+	c.overtakenTurns()
+	if len(c.brought) == 0 {
+		return
+	}
+	for _, n := range c.nodes {
+		if moved := c.ids.get(n.parentWas()); len(n.moves) > 0 && !c.brought[n] && c.brought[moved] {
+			by := n.moves[len(n.moves)-1].by
+			by.also = append(by.also, moved)
+		}
+	}
+}
+
+func (c *Checker) overtakenTurns() {
 	tip := c.tipOf(c.leaf)
 	mark := markOf(tip)
 	if mark == nil {

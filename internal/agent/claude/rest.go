@@ -219,7 +219,7 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 		Message: "only a part of the record after this one can be read: the client drops it",
 	}}
 	n, line, source := c.elsewhere(id)
-	if n == nil || source != pieceSource || !c.chosen(d) || !c.unsaid(n) {
+	if n == nil || source != pieceSource || !c.chosen(d) || !c.unsaid(n) || c.putBackUnder(id) {
 		return nil, nil
 	}
 	beside, op := front, finding.After
@@ -234,6 +234,12 @@ func (c *Checker) place(id string, front, behind *node) (*node, *draft) {
 		c.hang(next, n, d)
 	}
 	return n, d
+}
+
+// putBackUnder says whether the words of a prompt in an unreadable line have been restored already, under the id that what follows names.
+func (c *Checker) putBackUnder(id string) bool {
+	words, isText := c.pieces.messages[id].message["content"].(string)
+	return isText && c.pieces.messages[id].typ == "user" && c.putBackLately(words)
 }
 
 // unsaid says whether the file holds none of a message's calls and outputs, but all calls that it answers.

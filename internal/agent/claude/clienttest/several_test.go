@@ -94,6 +94,21 @@ func severals() []several {
 		{"an output that a compaction has kept is lost", "2.1.330", "compact_auto", "2.1.330", 1, func(s Session) Session {
 			return s.without(s.find(-1, func(l []byte) bool { return inTree(l) && isResult(l) }))
 		}},
+		{"an answer hangs on another client's turn, which a compaction has overtaken", "2.0.29", "compact", "2.1.330", 1, func(s Session) Session {
+			i := s.find(1, isText)
+			p, a := branch(s[i], 40*time.Second, "9")
+			mark := s.find(0, isMark)
+			out := slices.Insert(s.with(i, Set(s[i], "", "parentUuid", `"`+get(p, "uuid")+`"`)), mark+8, a)
+			return slices.Insert(out, s.endOfTurn()+3, p)
+		}},
+		{"a prompt is restored from what is left of its line, under the id that follows", "1.0.17", "thinking", "2.1.330", 0.87, func(s Session) Session {
+			i := s.second()
+			return s.with(i, append([]byte(`":"external",`), s[i][bytes.Index(s[i], []byte(`"cwd"`)):]...)).with(i+1, s[i+1][len(s[i+1])*2/3:])
+		}},
+		{"a prompt is lost, and an older echo stands behind its answer", "2.1.215", "image", "2.1.330", 0.8, func(s Session) Session {
+			_, a := branch(s[s.lastText()], 20*time.Second, "9")
+			return append(slices.Clone(s), a, s[s.second()-3])
+		}},
 		{"a later copy of a record hangs on what hangs on the record", "2.0.29", "stream_json", "2.1.330", 1, func(s Session) Session {
 			i := s.find(1, isCall)
 			return slices.Insert(slices.Clone(s), i+1, Set(s[i-2], "", "parentUuid", `"`+get(s[i], "uuid")+`"`))
