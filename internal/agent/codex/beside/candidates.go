@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
@@ -28,7 +29,9 @@ func (c *copies) candidates(ctx context.Context, h session.Info) (list []candida
 	}
 	add := func(kind relation, paths []string) {
 		for _, path := range paths {
-			list = append(list, candidate{path, kind})
+			if !slices.ContainsFunc(list, func(c candidate) bool { return c.path == path }) {
+				list = append(list, candidate{path, kind})
+			}
 		}
 	}
 	add(kind, c.files())

@@ -94,6 +94,10 @@ func (b *comparison) line(text []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
+	if i, here := b.at[b.mark(text)]; here && b.kind != aParent { // nearly always, so it is not decoded for nothing
+		b.common(i, text)
+		return true
+	}
 	rec := b.decode(text)
 	switch {
 	case rec == nil:
@@ -105,26 +109,30 @@ func (b *comparison) line(text []byte) bool {
 		b.later = true
 		return true
 	}
-	i, here, known := b.find(rec)
+	i, here, known := 0, false, true
+	if b.kind == aParent {
+		i, here, known = b.inherited(rec, b.next)
+	}
 	switch {
 	case !known:
 		b.sure = false
-	case here && i < b.next, repeats(b.again, maphash.Bytes(b.seed, rec.Raw)):
-		// The copy has a doubled block.
 	case here:
-		b.fill(i)
-	default:
+		b.common(i, rec.Raw)
+	case !b.repeats(rec.Raw):
 		return b.hold(rec)
 	}
 	return true
 }
 
-func (b *comparison) find(rec *session.Record) (i int, here, known bool) {
-	if b.kind == aParent {
-		return b.inherited(rec, b.next)
+// common takes a line that is record i of the session.
+func (b *comparison) common(i int, text []byte) {
+	if i >= b.next && !b.repeats(text) {
+		b.fill(i)
 	}
-	return b.same(rec)
 }
+
+// repeats says whether the copy has had this line before, because it has a doubled block, and remembers the line.
+func (b *comparison) repeats(text []byte) bool { return repeats(b.again, maphash.Bytes(b.seed, text)) }
 
 // hold keeps a record that the session does not have until the next common record comes.
 func (b *comparison) hold(rec *session.Record) bool {

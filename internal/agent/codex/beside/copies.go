@@ -227,13 +227,6 @@ func merged(lost, others []check.Lost) []check.Lost {
 	return lost
 }
 
-// same finds a record of a copy in the session: here says whether it is there, and i where. known is false if that can't be
-// decided.
-func (c *copies) same(rec *session.Record) (i int, here, known bool) {
-	i, here = c.at[c.mark(rec.Raw)]
-	return i, here, true
-}
-
 // inherited finds a record of the parent in its fork: at the next place, or at the only one that fits.
 func (c *copies) inherited(rec *session.Record, next int) (i int, here, known bool) {
 	switch places := c.timeless[c.behindTime(rec)]; {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/testhome"
 	"github.com/hist-cli/hist/lint"
@@ -209,5 +210,33 @@ func TestTwinOfRepaired(t *testing.T) {
 		if found := lostRecords(res.Findings); (found == nil) != repaired {
 			t.Errorf("repaired %v: found %+v", repaired, found)
 		}
+	}
+}
+
+// TestComparedOnce: a file that is near the session in two ways, as the one with its name and as one with its thread, is read once.
+func TestComparedOnce(t *testing.T) {
+	dir := t.TempDir()
+	if err := testhome.Unpack(filepath.Join(fixtures, "codex/rules/lost-records/bad-archived.txtar"), dir); err != nil {
+		t.Fatal(err)
+	}
+	path := onlyFile(t, dir, "sessions/2026/11/18/*.jsonl")
+	name, ok := home.ParseName(filepath.Base(path))
+	if !ok {
+		t.Fatal(path)
+	}
+	c := newCopies(dir, filepath.Base(path), name, nil, NewForks())
+	c.any = true
+	of, ok := headerOf(t.Context(), path)
+	if !ok || len(c.forks.copies(t.Context(), dir, name)) == 0 {
+		t.Fatal("the file is not one with the session's thread")
+	}
+	times := map[string]int{}
+	for _, one := range c.candidates(t.Context(), of) {
+		if times[one.path]++; times[one.path] > 1 {
+			t.Errorf("%s is compared again", one.path)
+		}
+	}
+	if times[path] != 1 {
+		t.Errorf("compared: %v", times)
 	}
 }
