@@ -103,7 +103,7 @@ func (w *job) left() []lint.Finding {
 			known[f.Rule]++
 		}
 	}
-	list := slices.Clip(w.plan.Rest)
+	list := slices.DeleteFunc(slices.Clone(w.plan.Rest), w.vanished)
 	for _, f := range w.copied.Findings {
 		if f.Impact == lint.Notes || f.Rename != "" {
 			continue
@@ -115,6 +115,13 @@ func (w *job) left() []lint.Finding {
 	}
 	sortFindings(list)
 	return list
+}
+
+// vanished says whether damage for which there is no repair is gone because other damage was repaired: lint of the copy finds nothing
+// by that rule. What a home tells of a session is not looked for in its copy.
+func (w *job) vanished(f lint.Finding) bool {
+	return f.Fix == lint.NoFix && f.Option == "" && f.Impact != lint.Notes && !f.Rule.Home &&
+		!slices.ContainsFunc(w.copied.Findings, func(left lint.Finding) bool { return left.Rule == f.Rule })
 }
 
 // report puts together what was done. run is nil if nothing was recorded.
