@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/agent/codex/home"
@@ -27,9 +26,11 @@ func (c *copies) candidates(ctx context.Context, h session.Info) (list []candida
 	if c.unrepaired() && (c.jumped || len(c.files()) > 1) {
 		kind = aTwin
 	}
+	listed := map[string]bool{} // there may be thousands
 	add := func(kind relation, paths []string) {
 		for _, path := range paths {
-			if !slices.ContainsFunc(list, func(c candidate) bool { return c.path == path }) {
+			if !listed[path] {
+				listed[path] = true
 				list = append(list, candidate{path, kind})
 			}
 		}
