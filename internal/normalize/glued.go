@@ -3,6 +3,7 @@ package normalize
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -114,7 +115,11 @@ func (f *Normalizer) parts(raw []byte) (pieces []piece, junk bool) {
 			return append(pieces, p), junk || !jsonl.LooksTorn(rest)
 		}
 		if tries++; tries <= maxInterleaved {
-			if outer := f.interleaved(rest, next-at); outer != nil {
+			outer := f.interleaved(rest, next-at)
+			if outer == nil {
+				outer = f.overtaken(rest, next-at)
+			}
+			if outer != nil {
 				return append(pieces, outer...), junk
 			}
 		}
@@ -173,6 +178,35 @@ func (f *Normalizer) interleaved(raw []byte, at int) []piece {
 	}
 	return nil
 }
+
+// overtaken reads two records of which another writer has written one, with its newline, into the middle of the other: the rest of that
+// is the next line, which is taken.
+func (f *Normalizer) overtaken(raw []byte, at int) []piece {
+	if !f.line.Terminated || f.line.Passed > 0 || !jsonl.LooksTorn(raw[:at]) {
+		return nil
+	}
+	next := f.peekHeld()
+	if next == nil || next.Passed > 0 || len(raw)+len(next.Raw) > maxJoinBytes || f.startsRecord(next.Raw) >= 0 {
+		return nil
+	}
+	inner, ok := f.wholeRecord(bytes.TrimRight(raw[at:], " \t\r"))
+	if !ok {
+		return nil
+	}
+	outer, ok := f.wholeRecord(append(bytes.Clone(raw[:at]), next.Raw...))
+	if !ok {
+		return nil
+	}
+	outer.mended = true
+	f.line.size += next.size
+	f.rec.Size = f.line.size
+	f.line.Raw = slices.Concat(f.line.Raw, newline, next.Raw)
+	f.line.Terminated = next.Terminated
+	f.ahead = f.ahead[1:]
+	return []piece{outer, inner}
+}
+
+var newline = []byte{'\n'}
 
 // fragment makes a piece of a record's torn start: closed, if nothing false is said by that, else dead bytes. rest is what
 // follows on the same line, nil if nothing does. If the same record was written again there, or on the next line, nothing
