@@ -65,8 +65,12 @@ func (c *Checker) wordsAgain() {
 }
 
 // isGarbled says whether words may be a garbled form of whole: what can be read of them is found there in the same order, and
-// is most of it.
+// is most of it. A blank on both sides of what can't be read may be one.
 func isGarbled(words, whole string) bool {
+	return readsAs(words, whole) || readsAs(strings.ReplaceAll(words, " "+unreadable+" ", " "+unreadable), whole)
+}
+
+func readsAs(words, whole string) bool {
 	parts := strings.Split(words, unreadable)
 	if strings.Contains(whole, unreadable) || 2*len(strings.Join(parts, "")) < len(whole) || len(whole) > len(words)+len(parts) {
 		return false

@@ -88,6 +88,10 @@ func severals() []several {
 			i := s.second()
 			return s.with(i, bytes.Replace(s[i], []byte("and now"), []byte(`and\ud83dnow`), 1))
 		}},
+		{"half a character came into a prompt", "2.1.100", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			return s.with(i, replaceText(" ", ` \ud83d `)(s[i]))
+		}},
 		{"a call that a compaction has kept is lost", "2.1.330", "compact_auto", "2.1.330", 1, func(s Session) Session {
 			return s.without(s.find(-1, func(l []byte) bool { return inTree(l) && isCall(l) }))
 		}},
