@@ -83,7 +83,7 @@ type Said struct {
 
 // Archiver is an agent with an archive, from which its client does not resume.
 type Archiver interface {
-	// Archived says whether a directory, by its real path, lies in the archive of a home; "" stands for any home that the
+	// Archived says whether a directory, by its real path, is in the archive of a home; "" stands for any home that the
 	// path itself shows.
 	Archived(home, dir string) bool
 	// NewDir is the directory of a home for a session that begins now.

@@ -99,7 +99,7 @@ func (Agent) Resume(thread string) []string { return onThread("resume", thread) 
 
 // Unarchive is `codex unarchive THREAD`; nil if the client would not accept the id.
 func (Agent) Unarchive(thread string) (command []string, why string) {
-	return onThread("unarchive", thread), "it lies in the archive, from which clients from 0.145 on do not resume"
+	return onThread("unarchive", thread), "it is in the archive, from which clients from 0.145 on do not resume"
 }
 
 // onThread is a command of the client for a thread. Users paste it into a shell, so it is nil if the thread is not an id.
