@@ -43,6 +43,9 @@ func (c *Checker) strangers() {
 		return
 	}
 	own, sure := c.ownSession()
+	if own == "" {
+		return
+	}
 	kin, byID := map[string]bool{own: true, "": true}, make(map[string]*node, len(c.nodes))
 	begun := false
 	for _, n := range c.nodes {
@@ -89,14 +92,19 @@ func (c *Checker) strangers() {
 	}
 }
 
-// ownSession is the session that a file is of: the one in its name, or else that of its first record. It is not sure if the last record
-// names another: the file may be a copy of a fork.
+// ownSession is the session that a file is of: the one in its name, or else that of most of its records; "" if there is none. It is not
+// sure if the first or the last record names another: the file may be a copy of a fork.
 func (c *Checker) ownSession() (own string, sure bool) {
-	if len(c.cwds.of[c.opts.Session]) > 0 {
+	count := map[string]int{}
+	for _, n := range c.nodes {
+		if count[n.session]++; n.session != "" && 2*count[n.session] > len(c.nodes) {
+			own = n.session
+		}
+	}
+	if named := count[c.opts.Session]; c.opts.Session != "" && 2*named > len(c.nodes) {
 		return c.opts.Session, true
 	}
-	own = c.nodes[0].session
-	return own, own == c.nodes[len(c.nodes)-1].session
+	return own, own == c.nodes[0].session && own == c.nodes[len(c.nodes)-1].session
 }
 
 func (c *Checker) stranger(n *node) *draft {

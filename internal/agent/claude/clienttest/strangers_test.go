@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -27,8 +28,19 @@ func TestStrangers(t *testing.T) {
 			"in the chain":          slices.Insert(s.with(next, Set(s[next], "", "parentUuid", `"`+get(answer, "uuid")+`"`)), next, hung(end), answer),
 			"with its own leaf":     slices.Insert(slices.Clone(s), len(s)-1, prompt, answer, []byte(`{"type":"last-prompt","leafUuid":"`+get(answer, "uuid")+`","sessionId":"`+get(answer, "sessionId")+`"}`)),
 			"one half before a mid": slices.Insert(slices.Insert(slices.Clone(s), next, answer), s.endOfTurn(), prompt),
+			"in front of all":       slices.Insert(slices.Clone(s), 0, prompt, answer),
+			"one half in front":     slices.Insert(slices.Insert(slices.Clone(s), next, answer), 0, prompt),
 		} {
 			data := damaged.Bytes()
+			if strings.Contains(name, "in front") {
+				fixed, _ := mend(t, data, lint.Options{}) // a fork's older session stands there: it stays, and so does the session
+				for _, l := range s {
+					if !bytes.Contains(fixed, []byte(get(l, "uuid"))) {
+						t.Errorf("%s, %s: a record of the session is gone", of, name)
+					}
+				}
+				continue
+			}
 			if !slices.ContainsFunc(lintText(t, data, lint.Options{}), func(f lint.Finding) bool { return f.Rule.Name == "other-session" }) {
 				t.Errorf("%s, %s: not named", of, name)
 			}
