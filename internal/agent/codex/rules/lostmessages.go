@@ -97,6 +97,24 @@ func (c *messageChecker) restoreTorn(at session.Pos, from *witness) {
 	})
 }
 
+// strayAnswer is an answer's item, by the hash of its id.
+type strayAnswer struct {
+	id   uint64
+	text textSum
+}
+
+// strays notes an answer's item that comes without its event. The client writes the event first, but a disk that exchanges blocks
+// may leave the item in front of it, on a damaged line, which can't be moved: the answer is not lost, and must not be sent twice.
+func (c *messageChecker) strays(rec *session.Record, text textSum) {
+	if len(rec.ID) == 0 || text.size == 0 || len(c.stray) >= maxRestored {
+		return
+	}
+	if c.stray == nil {
+		c.stray = map[strayAnswer]bool{}
+	}
+	c.stray[strayAnswer{codex.SumOf(rec, codex.FieldID), text}] = true
+}
+
 // tornPrompt is the item of a prompt that was cut off inside its text.
 type tornPrompt struct {
 	at   session.Pos

@@ -40,6 +40,7 @@ type messageChecker struct {
 
 	// What is needed to take a finding back when its message comes after all.
 	copies   recent[struct{}]        // events that show messages, by their bytes
+	stray    map[strayAnswer]bool    // answers whose events have not come in front of them
 	early    map[textSum]session.Pos // findings about answers whose items did not follow their events, by their texts
 	restored map[uint64]lostText     // messages reported as lost, by eventSum
 	echo     *lostText               // a message of restored whose event has come a second time
@@ -233,6 +234,8 @@ func (c *messageChecker) answerShown(rec *session.Record, t *witness, again bool
 	if one, reported := c.restored[t.sum]; reported {
 		one.text = text // the first event may have lost a part of it at the seam
 		c.echo, c.echoOf = &one, t.sum
+	} else if c.stray[strayAnswer{codex.SumOf(rec, codex.FieldItemID), text}] {
+		c.lastItem, c.lastText = rec.Pos, text
 	} else if !again && (text.size > len(`""`) || rec.Type != "event_msg/agent_message" && shows(rec)) {
 		c.answerEvent, c.answerText = t, text
 	}
@@ -300,6 +303,7 @@ func (c *messageChecker) message(rec *session.Record) {
 		}
 		if c.answerEvent == nil || text != c.answerText {
 			c.cameLate(text)
+			c.strays(rec, text)
 		}
 		c.lastItem, c.lastText, c.textInFront = rec.Pos, text, text
 		if rec.Mended && bytes.Contains(codex.FirstText(rec), cutMark) {
