@@ -62,7 +62,7 @@ func newComparison(ctx context.Context, s *settled, who agent.Agent, src *source
 		return nil, err
 	}
 	enc, text := normalize.Text(was)
-	rw := &rewrite{Aside: aside, out: newCounter(to)}
+	rw := &rewrite{Aside: aside, out: &counter{w: to}}
 	rw.tee, _ = to.(*sum.Tee)
 	rw.Proof = newProof(rw.tee)
 	rw.Totals.Read = s.read
@@ -97,7 +97,7 @@ func (c *comparison) same(ctx context.Context, n int64) error {
 		was, is := c.was.line, c.is.line
 		if bytes.Equal(was.Raw, is.Raw) {
 			c.rw.Totals.Untouched++
-			c.rw.Proof.line(is.Raw)
+			c.rw.Proof.line(is.Offset, is.Raw, is.Terminated)
 			if was.Terminated != is.Terminated {
 				c.rw.differ(c.was.end())
 			}

@@ -100,13 +100,7 @@ func (w *job) stream(ctx context.Context) (*Report, error) {
 		} else if err != nil {
 			return err
 		}
-		if _, err := spool.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		if err := w.verify(ctx, spool, false); err != nil {
-			return err
-		}
-		return w.Source.Changed()
+		return w.verify(ctx, spool.Name(), false)
 	})
 	if err != nil {
 		return nil, w.named(err)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,7 @@ func repairKept(t testing.TB, text []byte, opts lint.Options, choice Choice) (k 
 		return k, err
 	}
 	var aside bytes.Buffer
+	path := filepath.Join(t.TempDir(), "copy")
 	err = w.attempt(t.Context(), "", func() error {
 		var out bytes.Buffer
 		aside.Reset()
@@ -46,7 +48,10 @@ func repairKept(t testing.TB, text []byte, opts lint.Options, choice Choice) (k 
 			return err
 		}
 		k.out = out.Bytes()
-		return w.verify(t.Context(), bytes.NewReader(k.out), false)
+		if err := os.WriteFile(path, k.out, 0o600); err != nil {
+			return err
+		}
+		return w.verify(t.Context(), path, false)
 	})
 	if err != nil {
 		return k, err

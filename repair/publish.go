@@ -71,24 +71,33 @@ func (w *job) fillAs(ctx context.Context, to io.Writer, aside io.Writer, compres
 	return enc.Close()
 }
 
-// verify looks at the copy, which is read back from its file. It may still be being written.
-func (w *job) verify(ctx context.Context, back io.Reader, compressed bool) (err error) {
+// verify reads the copy back.
+func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 	if w.plan.Empty() {
 		w.copied = w.found
-		return nil
+		return w.Source.Changed()
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
 	if compressed {
-		d, err := zstd.NewReader(back)
+		d, err := zstd.NewReader(f)
 		if err != nil {
 			return err
 		}
 		defer d.Close()
-		back = d
+		r = d
 	}
-	if w.copied, err = verify(ctx, back, func() uint64 { return w.rw.out.hash.Sum64() }, w.Choice, w.copyOptions()); err != nil {
+	if w.copied, err = verify(ctx, r, w.rw.Proof, w.Choice, w.copyOptions()); err != nil {
 		return err
 	}
-	return w.compared()
+	if err := w.compared(); err != nil {
+		return err
+	}
+	return w.Source.Changed()
 }
 
 // lock makes sure that nobody else uses the session, and takes the agent's lock to keep its writers out.
@@ -143,7 +152,7 @@ func (w *job) publish(ctx context.Context) (*Report, error) {
 	}
 	if w.Source.Real == "" { // a stream has no original to go back to
 		err := w.attempt(ctx, filepath.Dir(t.Path), func() error {
-			return publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, publish.Checks{Read: func(back io.Reader) error { return w.verify(ctx, back, false) }})
+			return publish.Write(ctx, t, func(to io.Writer) error { return w.fill(ctx, to, nil) }, publish.Checks{Content: func(tmp string) error { return w.verify(ctx, tmp, false) }})
 		})
 		if err != nil && !errors.Is(err, publish.ErrPublished) {
 			return nil, err
@@ -269,8 +278,7 @@ func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
 		c.asideDone = sync.OnceValue(c.aside.Close)
 		defer c.asideDone() //nolint:errcheck // if it matters, last has seen it
 		return c.run.Publish(ctx, c.file, t, func(to io.Writer) error { return c.fill(ctx, to) }, publish.Checks{
-			Read:    func(back io.Reader) error { return c.verify(ctx, back, c.compressed) },
-			Content: func(string) error { return c.check(ctx) },
+			Content: func(tmp string) error { return c.check(ctx, tmp) },
 			Last:    func() error { return c.last(ctx) },
 		})
 	})
@@ -305,11 +313,10 @@ func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
 	return c.keepRows(ctx, c.run, c.file)
 }
 
-// check makes sure that the session is still what was read and is kept, and looks at what lies beside it, while the disk writes the
-// copy. What left the session is not synced before the copy is verified, because one would wait for the other, but together with the
-// record of what is about to happen.
-func (c *copying) check(ctx context.Context) error {
-	if err := c.Source.Changed(); err != nil {
+// check reads the copy back while the disk writes it. What left the session is synced after that, because one would wait for
+// the other, and together with the record of what is about to happen.
+func (c *copying) check(ctx context.Context, tmp string) error {
+	if err := c.verify(ctx, tmp, c.compressed); err != nil {
 		return err
 	}
 	if err := c.original(); err != nil {

@@ -72,7 +72,7 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	}
 	defer in.Close()
 	defer r.evidence.close()
-	r.out = newCounter(w)
+	r.out = &counter{w: w}
 	r.tee, _ = w.(*sum.Tee)
 	r.Proof = newProof(r.tee)
 	r.links = r.Agent.NewLinks(r.Session)
@@ -138,7 +138,7 @@ func (r *rewrite) skip(framer *normalize.Normalizer, behind int64) error {
 	return framer.Skip(until, func(block []byte, lines int64) error {
 		r.Totals.Read += lines
 		r.Totals.Untouched += lines
-		r.Proof.lines(block)
+		r.Proof.lines(r.out.bytes, block)
 		r.skipped += int64(len(block))
 		r.lines.add(r.out.lines+1, behind+1, lines)
 		behind += lines
@@ -263,7 +263,11 @@ func (r *rewrite) untouched(rec *session.Record) error {
 		r.out.lines += more
 	}
 	r.lines.add(from, rec.Pos.Line, 1+more)
-	r.Proof.line(rec.Raw)
+	at := r.out.bytes
+	if r.out.open {
+		at += int64(len(newline))
+	}
+	r.Proof.line(at, rec.Raw, !rec.Open)
 	return r.write(rec.Raw, !rec.Open)
 }
 

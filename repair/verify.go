@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
 
 	"github.com/hist-cli/hist/lint"
@@ -16,27 +15,22 @@ var ErrVerify = errors.New("the repaired copy failed its check")
 // errNothing is the ErrVerify of a copy without a record.
 var errNothing = fmt.Errorf("%w: nothing would be left of the session", ErrVerify)
 
-// errDiffers is the ErrVerify of a copy that is not, byte for byte, what was written.
-var errDiffers = fmt.Errorf("%w: what is read back is not what was written", ErrVerify)
-
-// verify lints a copy, and compares its text with the one that was written, whose hash is asked for when the copy has been read
-// to its end. It returns what lint found in the copy, and an ErrVerify if a finding is left that the plan's choice would mend,
-// or if a byte is not what was written.
-func verify(ctx context.Context, copied io.Reader, written func() uint64, choice Choice, opts lint.Options) (*lint.Result, error) {
-	var h maphash.Hash
-	h.SetSeed(seed)
+// verify lints a copy and compares its untouched lines with the session's. It returns what lint found in the copy,
+// and an ErrVerify if a finding is left that the plan's choice would mend, or if a line is not what it was.
+func verify(ctx context.Context, copied io.Reader, proof proof, choice Choice, opts lint.Options) (*lint.Result, error) {
+	h := proof.checker()
 	if at, ok := copied.(io.ReaderAt); ok {
 		opts.Text = at
 	}
-	res, err := lint.Session(ctx, io.TeeReader(copied, &h), opts)
+	res, err := lint.Session(ctx, io.TeeReader(copied, h), opts)
 	if err != nil {
 		return nil, err
 	}
 	if res.Summary.Partial != nil {
 		return nil, fmt.Errorf("%w: reading it back: %w", ErrVerify, res.Summary.Partial)
 	}
-	if h.Sum64() != written() {
-		return nil, errDiffers
+	if h.hash.Sum64() != proof.check {
+		return nil, fmt.Errorf("%w: a line that no edit touched has changed", ErrVerify)
 	}
 	if err := nothingLeft(res, choice); err != nil {
 		return nil, err

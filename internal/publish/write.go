@@ -41,11 +41,7 @@ type Target struct {
 // Checks are called before a file is renamed into place; each may be nil. Their errors are returned unchanged, and must name
 // the file themselves.
 type Checks struct {
-	// Read is called on another goroutine while fill writes, and reads back from the file what was written, up to its end: is it
-	// what was meant? back is also an io.ReaderAt, for what was read before. If fill fails, reading ends with an error, and
-	// fill's is returned.
-	Read func(back io.Reader) error
-	// Content is called with the path of what was written, while it is being synced, once Read has succeeded.
+	// Content is called with the path of what was written, while it is being synced: is it what was meant?
 	Content func(tmp string) error
 	// Last is called immediately before the rename: may the file still be replaced?
 	Last func() error
@@ -79,9 +75,6 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 	d := &draft{Target: t, f: f}
 	defer d.drop()
 	failpoint.At("created")
-	if err := d.startReading(checks.Read); err != nil {
-		return err
-	}
 	if err := d.fill(ctx, fill); err != nil {
 		return err
 	}
@@ -104,14 +97,12 @@ func Write(ctx context.Context, t Target, fill func(w io.Writer) error, checks C
 // draft is a file that is not yet under its final name.
 type draft struct {
 	Target
-	f         *os.File  // under a temporary name
-	back      *readBack // nil if nobody reads it back
+	f         *os.File // under a temporary name
 	published bool
 }
 
-// drop ends what is done with the temporary file, and removes it, unless it has become the target.
+// drop removes the temporary file, unless it has become the target.
 func (d *draft) drop() {
-	d.back.stop()
 	if !d.published {
 		d.f.Close() // a second close is harmless
 		os.Remove(d.f.Name())
@@ -120,7 +111,7 @@ func (d *draft) drop() {
 
 // fill writes the content, and sets the file's owner and mode.
 func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
-	g := &guarded{ctx: ctx, f: d.f, back: d.back}
+	g := &guarded{ctx: ctx, f: d.f}
 	w := bufio.NewWriterSize(g, bufferSize)
 	if err := fill(w); err != nil {
 		if g.err != nil {
@@ -144,7 +135,7 @@ func (d *draft) fill(ctx context.Context, fill func(w io.Writer) error) error {
 func (d *draft) settle(check func(tmp string) error) (err error) {
 	synced := make(chan error, 1)
 	go func() { synced <- d.f.Sync() }()
-	if err = d.back.finish(); err == nil && check != nil {
+	if check != nil {
 		err = check(d.f.Name())
 	}
 	if serr := <-synced; serr != nil {
@@ -232,7 +223,6 @@ func setOwnerAndMode(f *os.File, t Target) error {
 type guarded struct {
 	ctx     context.Context
 	f       *os.File
-	back    *readBack
 	err     error
 	written int64
 	begun   int64 // up to here, the disk has been told
@@ -245,7 +235,6 @@ func (g *guarded) Write(b []byte) (n int, err error) {
 	if g.err = g.ctx.Err(); g.err == nil {
 		n, g.err = g.f.Write(b)
 		g.written += int64(n)
-		g.back.wrote(n)
 	}
 	if fresh := g.written - g.begun; fresh >= writebackSize {
 		beginWriteback(g.f, g.begun, fresh)

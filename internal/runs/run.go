@@ -191,7 +191,7 @@ func (r *Run) Publish(ctx context.Context, f *File, t publish.Target, fill func(
 		}
 		f.SizeAfter, f.SHA256After = written.Size, written.Sum.Hex()
 		return nil
-	}, publish.Checks{Read: checks.Read, Content: func(tmp string) error { return r.announce(f, tmp, checks.Content) }, Last: func() (err error) {
+	}, publish.Checks{Content: func(tmp string) error { return r.announce(f, tmp, checks.Content) }, Last: func() (err error) {
 		if checks.Last != nil {
 			err = checks.Last()
 		}
