@@ -132,24 +132,26 @@ func (c *Cache) home(a agent.Agent, dir string) *homeState {
 	return h
 }
 
-// isWAL says whether a file is what SQLite has written to a database and not yet moved into it.
-func isWAL(path string) bool { return strings.HasSuffix(path, "-wal") }
+// isPending says whether a file is one that SQLite keeps beside a database while a write is pending: its -wal file or its journal.
+func isPending(path string) bool {
+	return strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-journal")
+}
 
-// maxWAL is how large such a file may be, in bytes.
-const maxWAL = 64 << 20
+// maxPending is how large such a file may be, in bytes.
+const maxPending = 64 << 20
 
 // examine returns the stamp of a file of a home; false if it is not known, or the file has just changed. Where root only reads a
-// database, SQLite gives the file of its -wal to its owner anew, which changes its change time: in place of that, the stamp has a
-// sum of its content.
+// database, SQLite gives what is pending to its owner anew, which changes that file's change time: in place of it, the stamp has a sum of
+// the content.
 func examine(path string, info fs.FileInfo) (stamp, bool) {
 	s, ok := stampOf(info)
-	if !ok || !isWAL(path) {
+	if !ok || !isPending(path) {
 		return s, ok && atRest(info, s)
 	}
 	if time.Since(info.ModTime()) <= minRest {
 		return s, false
 	}
-	text, err := source.Small(path, maxWAL)
+	text, err := source.Small(path, maxPending)
 	h := sha256.Sum256(text)
 	s.ChangeTime = int64(binary.LittleEndian.Uint64(h[:]))
 	return s, err == nil
@@ -166,7 +168,7 @@ func unchanged(paths []string, stamps []stamp) bool {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
-		if isWAL(path) && now != (stamp{}) {
+		if isPending(path) && now != (stamp{}) {
 			now.ChangeTime = stamps[i].ChangeTime
 		}
 		if now != stamps[i] {
@@ -250,7 +252,7 @@ func (h *homeState) see(path string, e fs.DirEntry) (stamp, error) {
 		return stamp{}, errUnknown
 	}
 	times := []int64{s.ModTime, s.ChangeTime}
-	if isWAL(path) {
+	if isPending(path) {
 		times = times[:1]
 	}
 	for _, at := range times {
