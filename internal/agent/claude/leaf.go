@@ -180,11 +180,10 @@ func (c *Checker) saysMoreOver(tip, n *node) bool {
 }
 
 // aheadOfTime reports a message whose time is later than the times around it, which are in order, and than all behind it:
-// clients up to 2.1.2 begin there. It says whether that is so. If only the tip is behind it, the tip's own time may be the wrong one,
-// unless no time can be later than the message's.
+// clients up to 2.1.2 begin there. It says whether that is so.
 func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	front, behind := c.timedNear(latest, -1), c.timedNear(latest, 1)
-	if latest.timeSpan.to() == 0 || front == nil || behind == nil || behind == tip && latest.when < endOfTime || latest.index > tip.index || front.when > behind.when || behind.when >= latest.when {
+	if latest.timeSpan.to() == 0 || front == nil || behind == nil || behind == tip || latest.index > tip.index || front.when > behind.when || behind.when >= latest.when {
 		return false
 	}
 	at := latest
@@ -198,19 +197,12 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 		Rule: ruleWrongLeaf, Impact: c.worst(oldAndNewer(finding.Loses, finding.Notes)), Fix: finding.StandIn,
 		Message: "the record's time is later than those of all that follow: versions up to 2.1.2 begin at the message with the latest time, and do not send what comes after it",
 	}})
-	to := behind.when
-	if behind == tip {
-		to = front.when // of two equal times, the client begins at the first
-	}
-	c.setTime(latest, to, d)
+	c.setTime(latest, behind.when, d)
 	if c.chosen(d) {
-		latest.when = to
+		latest.when = behind.when
 	}
 	return true
 }
-
-// endOfTime is the last millisecond that a time in a record can name, since 1970.
-const endOfTime = 253402300799999
 
 // timedNear is the nearest message that has a time, before (step -1) or after (step 1) a record; nil if there is none near.
 func (c *Checker) timedNear(n *node, step int) *node {
