@@ -72,9 +72,15 @@ type grafts struct {
 
 // root is the top of the tree that a record stands in.
 func (n *node) root() *node {
-	top := n
-	for top.above != nil {
+	top, slow := n, n
+	for steps := 1; top.above != nil; steps++ {
 		top = top.above
+		if steps%2 == 0 {
+			slow = slow.above
+		}
+		if top == slow {
+			top.above = nil // repairs have made a circle, which is cut so that the walk ends
+		}
 	}
 	for n != top {
 		n, n.above = n.above, top
