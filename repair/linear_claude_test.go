@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ type treeRecord struct {
 	source       string // the record with the call that an output answers
 	version      string // "" is 2.1.330
 	more         string // members, a comma behind each
+	session, cwd string // "" are those of the session
 	second       int    // of the session
 }
 
@@ -47,8 +49,8 @@ func (r treeRecord) line() string {
 		message = `"message":{"id":"` + msg + `","type":"message","role":"assistant","model":"claude-opus-5-5","content":` + r.content +
 			`,"stop_reason":"` + stop + `","usage":{"input_tokens":9,"output_tokens":9}},`
 	}
-	return fmt.Sprintf(`{"parentUuid":%s,%s%s"cwd":"/home/dev/demo","sessionId":"7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11","version":"%s","type":"%s"%s%s,"timestamp":"2026-11-20T%02d:%02d:%02d.%03dZ"}`+"\n",
-		parent, r.more, message, version, r.role, uuid, source, r.second/36_000%24, r.second/600%60, r.second/10%60, r.second%10*100)
+	return fmt.Sprintf(`{"parentUuid":%s,%s%s"cwd":"%s","sessionId":"%s","version":"%s","type":"%s"%s%s,"timestamp":"2026-11-20T%02d:%02d:%02d.%03dZ"}`+"\n",
+		parent, r.more, message, cmp.Or(r.cwd, "/home/dev/demo"), cmp.Or(r.session, "7c1f0b1e-5a0e-4d53-9a6b-0f5d3f6f2a11"), version, r.role, uuid, source, r.second/36_000%24, r.second/600%60, r.second/10%60, r.second%10*100)
 }
 
 // id is the id of the record at a place.
@@ -91,6 +93,19 @@ func works(i int) treeRecord {
 	return r
 }
 
+// strangers is a session in which two of five records are another one's, a single chain on which all the others hang.
+func strangers(n int) string {
+	last := ""
+	return changed(says, func(i int, r *treeRecord) {
+		r.parent = last
+		if i%5 > 2 {
+			last, r.session, r.cwd = r.uuid, otherSession, "/home/dev/other"
+		}
+	})(n)
+}
+
+const otherSession = "c0ffee00-aaaa-4aaa-baaa-bbbbbbbbbbbb"
+
 // tree writes n records; change returns a record otherwise than it would be, or nothing to leave it out.
 func tree(n int, record func(i int) treeRecord, change func(i int, r *treeRecord) bool) string {
 	var b strings.Builder
@@ -117,10 +132,11 @@ var worstTrees = map[string]func(n int) string{
 			r.parent = ""
 		}
 	}),
-	"calls without parents":   changed(works, func(i int, r *treeRecord) { r.parent = "" }),
-	"parents that are gone":   changed(says, func(i int, r *treeRecord) { r.parent = gone(i) }),
-	"jumps of the clock":      changed(says, jumps),
-	"one parent that is gone": changed(says, func(i int, r *treeRecord) { r.parent = gone(0) }),
+	"calls without parents":      changed(works, func(i int, r *treeRecord) { r.parent = "" }),
+	"records of another session": strangers,
+	"parents that are gone":      changed(says, func(i int, r *treeRecord) { r.parent = gone(i) }),
+	"jumps of the clock":         changed(says, jumps),
+	"one parent that is gone":    changed(says, func(i int, r *treeRecord) { r.parent = gone(0) }),
 	"calls that hang on what is gone": changed(works, func(i int, r *treeRecord) {
 		r.parent = gone(i)
 		r.source = ""

@@ -63,7 +63,8 @@ func under(m, n *node) bool {
 }
 
 // grafts finds the root of a record while roots are hung on other trees. Nothing is cut off meanwhile, so trees only grow
-// together, and a shortcut once found stays valid (a union-find).
+// together, and a shortcut once found stays valid (a union-find). Later, outputs are moved with what hangs on them: then a shortcut
+// may lead to a root that the record has left, which is only a worse guess, as long as no way up is a circle (hang).
 type grafts struct {
 	above  *node // the farthest known ancestor; nil at a root
 	front  *node // the record before this one in the file that is of the same conversation
@@ -72,20 +73,21 @@ type grafts struct {
 
 // root is the top of the tree that a record stands in.
 func (n *node) root() *node {
-	top, slow := n, n
-	for steps := 1; top.above != nil; steps++ {
+	top := n
+	for top.above != nil {
 		top = top.above
-		if steps%2 == 0 {
-			slow = slow.above
-		}
-		if top == slow {
-			top.above = nil // repairs have made a circle, which is cut so that the walk ends
-		}
 	}
 	for n != top {
 		n, n.above = n.above, top
 	}
 	return top
+}
+
+// renew drops all shortcuts on the way up from a record.
+func (n *node) renew() {
+	for ; n != nil; n = n.up {
+		n.above = n.up
+	}
 }
 
 // rooted says whether n is the root of m's tree: then n can't hang on m.

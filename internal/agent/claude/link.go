@@ -230,6 +230,9 @@ func (c *Checker) hang(n, p *node, d *draft) {
 	if c.wouldCircle(n, p) {
 		return
 	}
+	if rooted(p, n) { // only by a shortcut from before a record between the two was moved: with it, the way to the root would be a circle
+		p.renew()
+	}
 	if c.linked {
 		n.leave()
 	}

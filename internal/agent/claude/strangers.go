@@ -3,6 +3,8 @@ package claude
 import (
 	"slices"
 
+	"github.com/google/uuid"
+
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -46,10 +48,10 @@ func (c *Checker) strangers() {
 	if own == "" {
 		return
 	}
-	kin, byID := map[string]bool{own: true, "": true}, make(map[string]*node, len(c.nodes))
+	kin, byID := map[string]bool{}, make(map[string]*node, len(c.nodes))
 	begun := false
 	for _, n := range c.nodes {
-		if begun = begun || n.session == own; !begun {
+		if begun = begun || n.session == own; !begun || !another(n.session, own) {
 			kin[n.session] = true
 		}
 		if other := byID[n.uuid]; other != nil && other.session != n.session {
@@ -92,6 +94,24 @@ func (c *Checker) strangers() {
 	}
 }
 
+// another says whether an id is that of another session, and neither this one's nor what damage has made of that. No two have more
+// than a few characters in common by chance.
+func another(id, own string) bool {
+	if uuid.Validate(id) != nil || len(id) != len(own) {
+		return false
+	}
+	differ := 0
+	for i := range id {
+		if id[i] != own[i] {
+			differ++
+		}
+	}
+	return differ > maxDamagedID
+}
+
+// maxDamagedID is how many characters of a session's id may differ for it still to be that session's.
+const maxDamagedID = 8
+
 // ownSession is the session that a file is of: the one in its name, or else that of most of its records; "" if there is none. It is not
 // sure if the first or the last record names another: the file may be a copy of a fork.
 func (c *Checker) ownSession() (own string, sure bool) {
@@ -117,13 +137,13 @@ func (c *Checker) stranger(n *node) *draft {
 // withoutStrangers makes the records that were removed unknown: what hung on them hangs on what they hung on, and the end of the session
 // is not one of them.
 func (c *Checker) withoutStrangers(gone map[string]*node, d *draft) {
+	above := make(map[string]string, len(gone)) // the id of the nearest record known above each, by ids
+	for id, n := range gone {
+		above[id] = n.parent
+	}
 	for i, n := range c.nodes {
 		n.index = i
-		id := n.parent
-		for steps := 0; gone[id] != nil && steps <= len(gone); steps++ {
-			id = gone[id].parent
-		}
-		if id != n.parent && id != "" {
+		if id := top(above, n.parent); id != n.parent && id != "" {
 			n.rename(n.parent, id, d)
 		}
 	}
@@ -141,4 +161,20 @@ func (c *Checker) withoutStrangers(gone map[string]*node, d *draft) {
 	if last := len(c.ends) - 1; last >= 0 {
 		c.leaf, c.leafAt = c.ends[last].leaf, c.ends[last].ref
 	}
+}
+
+// top is the first id on the way up that has nothing above it; "" if the way is a circle. What was passed gets a shortcut, so that all
+// walks together take as many steps as there are records.
+func top(above map[string]string, id string) string {
+	last, steps := id, 0
+	for up, ok := above[last]; ok; up, ok = above[last] {
+		if steps++; steps > len(above) {
+			above[last], up = "", ""
+		}
+		last = up
+	}
+	for id != last {
+		above[id], id = last, above[id]
+	}
+	return last
 }

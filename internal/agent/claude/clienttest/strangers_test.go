@@ -55,3 +55,38 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedSession: a record in whose session's id and directory some bytes are wrong is still the session's own.
+func TestDamagedSession(t *testing.T) {
+	for _, of := range []string{"1.0.17/resumed", "2.1.2/resumed", "2.1.330/resumed"} {
+		version, scenario, _ := strings.Cut(of, "/")
+		s, _ := recording(t, version, scenario)
+		tried := 0
+		for i, line := range s {
+			own := get(line, "sessionId")
+			if own == "" || get(line, "uuid") == "" {
+				continue
+			}
+			for _, damaged := range []string{"0@0" + own[3:], flippedHex(own[:4]) + own[4:], own[:20]} {
+				tried++
+				data := s.with(i, Set(Set(line, "", "sessionId", `"`+damaged+`"`), "", "cwd", `"/h@me"`)).Bytes()
+				if slices.ContainsFunc(lintText(t, data, lint.Options{}), func(f lint.Finding) bool { return f.Rule.Name == "other-session" }) {
+					t.Errorf("%s, line %d, %s: taken for another session's", of, i+1, damaged)
+				}
+			}
+		}
+		if tried < 9 {
+			t.Errorf("%s: only %d tried", of, tried)
+		}
+	}
+}
+
+// flippedHex changes the lowest bit of each digit.
+func flippedHex(digits string) string {
+	const hex = "0123456789abcdef"
+	out := []byte(digits)
+	for i, c := range out {
+		out[i] = hex[strings.IndexByte(hex, c)^1]
+	}
+	return string(out)
+}
