@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/gcpace"
+	"github.com/hist-cli/hist/internal/scratch"
 	"github.com/hist-cli/hist/internal/shim/front"
 	"github.com/hist-cli/hist/internal/shim/socket"
 	"github.com/hist-cli/hist/lint"
@@ -56,7 +57,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
 	if err == nil {
-		err = app.RunContext(ctx, ordered)
+		shared, remove := scratch.With(ctx)
+		err = app.RunContext(shared, ordered)
+		remove()
 	}
 	if err == nil && out.failed != nil { // most code that prints ignores the error
 		err = fmt.Errorf("writing to standard output: %w", out.failed)

@@ -55,13 +55,10 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	if want == readWrite {
 		q.Set("_txlock", "immediate") // a read that leads to a write must not be overtaken
 	}
-	if want == readOnly && hot(ctx, path) {
-		db, err := takenBack(ctx, path)
-		if !errors.Is(err, errSettled) {
+	if want == readOnly {
+		if db, err := takenBack(ctx, path); !errors.Is(err, errNotHot) {
 			return db, path, err
 		}
-	}
-	if want == readOnly {
 		alone(q, path)
 	}
 	db, err := sql.Open("sqlite", dsn(path, q))

@@ -15,6 +15,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/scratch"
 )
 
 // A program that is killed while it writes to a database without a -wal file leaves what it has written so far, and a journal with what
@@ -25,56 +26,78 @@ import (
 // hot says whether a database has to be taken back before it can be read.
 func hot(ctx context.Context, path string) bool {
 	const rollback = 776 // SQLITE_READONLY_ROLLBACK
-	if _, err := os.Stat(path + "-journal"); err != nil {
-		return false
-	}
 	db, err := sql.Open("sqlite", dsn(path, url.Values{"mode": {string(readOnly)}}))
 	if err != nil {
 		return false
 	}
 	defer db.Close()
-	var version int
 	var told *sqlite.Error
-	err = db.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&version)
-	return errors.As(err, &told) && told.Code() == rollback
+	return errors.As(schemaVersion(ctx, db), &told) && told.Code() == rollback
 }
 
-// takenBack opens a copy of a hot database, which goes when the database is closed.
-func takenBack(ctx context.Context, path string) (db *sql.DB, err error) {
-	dir, err := os.MkdirTemp("", "hist-database-")
-	if err != nil {
-		return nil, fmt.Errorf("copying a database whose program was killed: %w (set TMPDIR to another folder)", err)
+// schemaVersion asks for the least that makes SQLite look at a database and its journal.
+func schemaVersion(ctx context.Context, db *sql.DB) error {
+	var version int
+	return db.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&version)
+}
+
+// takenBack opens a copy of a hot database in which the write is taken back. A command makes one for each state of the database,
+// however many sessions it looks up there. The error is errNotHot if the database can be read as it is.
+func takenBack(ctx context.Context, path string) (*sql.DB, error) {
+	if _, err := os.Stat(path + "-journal"); err != nil {
+		return nil, errNotHot
 	}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(dir)
-		}
-	}()
+	state := fmt.Sprint(stateOf(path), stateOf(path+"-journal"))
+	dir, release, err := scratch.Dir(ctx, path, state, func(dir string) error { return takeBack(ctx, dir, path) })
+	if errors.Is(err, errNotHot) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("copying %s, whose program was killed: %w; set TMPDIR to a larger disk", path, err)
+	}
+	return sql.OpenDB(&copied{name: dsn(filepath.Join(dir, filepath.Base(path)), url.Values{"mode": {string(readOnly)}}), release: release}), nil
+}
+
+// takeBack copies a hot database to a directory, and has SQLite take the write back there.
+func takeBack(ctx context.Context, dir, path string) error {
+	if !hot(ctx, path) {
+		return errNotHot
+	}
 	held := filepath.Join(dir, filepath.Base(path))
 	for _, suffix := range []string{"", "-journal"} {
 		if err := duplicate(held+suffix, path+suffix); errors.Is(err, fs.ErrNotExist) {
-			return nil, errSettled
+			return errNotHot
 		} else if err != nil {
-			return nil, fmt.Errorf("copying a database whose program was killed: %w (set TMPDIR to a larger disk)", err)
+			return err
 		}
 	}
-	if !hot(ctx, path) {
-		return nil, errSettled
+	if !hot(ctx, path) { // somebody has taken it back meanwhile
+		return errNotHot
 	}
-	return sql.OpenDB(&copied{name: dsn(held, url.Values{"mode": {string(readWrite)}}), dir: dir}), nil
+	db, err := sql.Open("sqlite", dsn(held, url.Values{"mode": {string(readWrite)}}))
+	if err != nil {
+		return err
+	}
+	return errors.Join(schemaVersion(ctx, db), db.Close())
 }
 
-// errSettled says that somebody has taken a hot database back while it was copied.
-var errSettled = errors.New("the database was taken back")
+// errNotHot says that no write has to be taken back.
+var errNotHot = errors.New("the database is not hot")
 
-// copied connects to a database in a folder of its own, which it removes.
-type copied struct{ name, dir string }
+// copied connects to a copy, and lets go of it in the end.
+type copied struct {
+	name    string
+	release func()
+}
 
 func (c *copied) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(c.name) }
 
 func (*copied) Driver() driver.Driver { return &sqlite.Driver{} }
 
-func (c *copied) Close() error { return os.RemoveAll(c.dir) }
+func (c *copied) Close() error {
+	c.release()
+	return nil
+}
 
 func duplicate(to, from string) (err error) {
 	in, err := regular.Open(from)

@@ -3,10 +3,13 @@ package store
 import (
 	"bytes"
 	"database/sql"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/scratch"
 )
 
 // TestHotJournal: of a database whose program was killed in the middle of a write, hist reads what was committed, and leaves no trace; a
@@ -24,6 +27,16 @@ func TestHotJournal(t *testing.T) {
 	if left, _ := os.ReadDir(tmp); len(left) > 0 {
 		t.Errorf("%s is left", left[0].Name())
 	}
+	ctx, remove := scratch.With(t.Context())
+	for range 3 { // as for three sessions
+		if err := Save(ctx, home, parentID, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if copies, _ := os.ReadDir(tmp); len(copies) != 1 {
+		t.Errorf("%d copies for one command", len(copies))
+	}
+	remove()
 	for name, text := range was {
 		if now, err := os.ReadFile(filepath.Join(home, name)); err != nil || !bytes.Equal(now, text) {
 			t.Errorf("%s has changed, or is gone: %v", name, err)
