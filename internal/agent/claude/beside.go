@@ -87,12 +87,14 @@ func (n noted) Typed() []Typed {
 }
 
 // OutputFault is Beside's. No repair depends on it, so there is nothing to note.
-func (n noted) OutputFault(path string, size int64, starts string) string {
-	return n.of.OutputFault(path, size, starts)
+func (n noted) OutputFault(path string, size int64, starts string, written time.Time) string {
+	return n.of.OutputFault(path, size, starts, written)
 }
 
 // AgentFault is Beside's. No repair depends on it, so there is nothing to note.
-func (n noted) AgentFault(id string) string { return n.of.AgentFault(id) }
+func (n noted) AgentFault(id, answer string, written time.Time) string {
+	return n.of.AgentFault(id, answer, written)
+}
 
 // Line is Beside's. It reads only the session itself, so there is nothing to note.
 func (n noted) Line(offset int64) []byte { return n.of.Line(offset) }

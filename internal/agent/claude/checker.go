@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -42,11 +43,12 @@ type Beside interface {
 	// Part says whether the session is a sub-agent's, and the file of the same sub-agent in another session's folder holds a
 	// record with this uuid or the output of a call with this id.
 	Part(id string) bool
-	// OutputFault says what is wrong with the file of an output, given its path as the session names it, its length in bytes if that
-	// is known, and how it begins; "" if nothing is, or if that can't be told.
-	OutputFault(path string, size int64, starts string) string
-	// AgentFault says what is wrong with the file of a sub-agent; "" if nothing is, or if that can't be told.
-	AgentFault(id string) string
+	// OutputFault says what is wrong with the file of an output, given its path as the session names it, its length if that is known,
+	// how it begins, and when it was written; "" if nothing is, or if that can't be told.
+	OutputFault(path string, size int64, starts string, written time.Time) string
+	// AgentFault says what is wrong with the file of a sub-agent, given what it answered and when; "" if nothing is, or if that can't be
+	// told.
+	AgentFault(id, answer string, written time.Time) string
 	// Stray says whether the session, if it is empty, is only what a resume of another session left behind.
 	Stray() bool
 }

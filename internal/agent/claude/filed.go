@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
+	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -28,7 +30,7 @@ type filed struct {
 	output string // the path of an output's file, as the record names it; "" for a sub-agent's
 	agent  string // the sub-agent's id
 	size   int64  // of the output in bytes; 0 if the record does not say
-	starts string // how it begins
+	starts string // how it begins; of a sub-agent: its answer
 }
 
 // Limits of what is checked beside a session.
@@ -58,7 +60,10 @@ func (c *Checker) noteFiled(rec *session.Record, n *node) {
 		return
 	}
 	if len(result) < maxTold && bytes.Contains(result, []byte(`"agentId":"`)) && gjson.GetBytes(result, "status").String() == "completed" {
-		c.filed = append(c.filed, filed{of: n, agent: gjson.GetBytes(result, "agentId").String()})
+		said := gjson.GetBytes(result, "content.#.text").Array()
+		if len(said) > 0 { // the client may tell of the tools in front of the answer
+			c.filed = append(c.filed, filed{of: n, agent: gjson.GetBytes(result, "agentId").String(), starts: said[len(said)-1].String()})
+		}
 	}
 }
 
@@ -82,9 +87,9 @@ func (c *Checker) damagedFiles() {
 	for _, f := range c.filed {
 		fault := ""
 		if f.output != "" {
-			fault = c.opts.Beside.OutputFault(f.output, f.size, f.starts)
+			fault = c.opts.Beside.OutputFault(f.output, f.size, f.starts, time.UnixMilli(f.of.when))
 		} else {
-			fault = c.opts.Beside.AgentFault(f.agent)
+			fault = c.opts.Beside.AgentFault(f.agent, f.starts, time.UnixMilli(f.of.when))
 		}
 		if fault != "" {
 			c.add(&draft{about: f.of, always: true, Finding: finding.Finding{Rule: ruleDamagedFile, Impact: finding.Notes, Message: fault}})
@@ -92,8 +97,13 @@ func (c *Checker) damagedFiles() {
 	}
 }
 
+// mayBeDeleted says whether the client deletes files that it wrote at a given time.
+func (f *folder) mayBeDeleted(written time.Time) bool {
+	return tooOld(written, retention(filepath.Dir(filepath.Dir(filepath.Dir(f.path)))))
+}
+
 // OutputFault compares an output's file with what the session tells of it.
-func (f *folder) OutputFault(path string, size int64, starts string) string {
+func (f *folder) OutputFault(path string, size int64, starts string, written time.Time) string {
 	path = strings.ReplaceAll(path, `\`, "/")
 	base := path[strings.LastIndexByte(path, '/')+1:]
 	within := strings.Split(path, "/")
@@ -107,6 +117,9 @@ func (f *folder) OutputFault(path string, size int64, starts string) string {
 	name := "the output's own file, tool-results/" + base + ", "
 	file, err := regular.Open(filepath.Join(dir, base))
 	if err != nil {
+		if f.mayBeDeleted(written) {
+			return ""
+		}
 		return name + "is not there: no more of the output is left than the session shows"
 	}
 	defer file.Close()
@@ -114,13 +127,12 @@ func (f *folder) OutputFault(path string, size int64, starts string) string {
 	if err != nil {
 		return ""
 	}
-	if size > 0 && info.Size() != size {
-		return name + fmt.Sprintf("is damaged: it has %s bytes, of %s", strconv.FormatInt(info.Size(), 10), strconv.FormatInt(size, 10))
-	}
 	text, err := io.ReadAll(io.LimitReader(file, maxAgent))
 	switch {
 	case err != nil:
 		return ""
+	case size > 0 && info.Size() != size && !isLength(text, info.Size(), size):
+		return name + fmt.Sprintf("is damaged: it has %d bytes, of %d", info.Size(), size)
 	case bytes.IndexByte(text, 0) >= 0 && strings.IndexByte(starts, 0) < 0:
 		return name + "is damaged: it holds NUL bytes"
 	case !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(strings.TrimLeft(starts, " \t\r\n"))):
@@ -129,8 +141,24 @@ func (f *folder) OutputFault(path string, size int64, starts string) string {
 	return ""
 }
 
-// AgentFault looks for the file of a sub-agent, and for lines in it that are no records.
-func (f *folder) AgentFault(id string) string {
+// isLength says whether a length that the session tells may be that of a file, of which text is the beginning: a length may count
+// characters as JavaScript does, not bytes.
+func isLength(text []byte, bytes, told int64) bool {
+	if int64(len(text)) < bytes {
+		return told < bytes && len(text) > utf16Length(text)
+	}
+	return utf8.Valid(text) && int64(utf16Length(text)) == told
+}
+
+func utf16Length(text []byte) (units int) {
+	for _, r := range string(text) {
+		units += utf16.RuneLen(r)
+	}
+	return units
+}
+
+// AgentFault looks for the file of a sub-agent, for lines in it that are no records, and for the sub-agent's answer.
+func (f *folder) AgentFault(id, answer string, written time.Time) string {
 	name := "agent-" + id + extension
 	if filepath.Base(name) != name {
 		return ""
@@ -138,20 +166,23 @@ func (f *folder) AgentFault(id string) string {
 	own := filepath.Join(strings.TrimSuffix(f.path, extension), "subagents")
 	path := filepath.Join(own, name)
 	if !exists(path) {
-		if !isDir(own) || f.agentElsewhere(name) {
+		if !isDir(own) || f.agentElsewhere(name) || f.mayBeDeleted(written) {
 			return ""
 		}
 		return "the sub-agent's own file, subagents/" + name + ", is not there: nothing but its answer is left"
 	}
-	bad := int64(0)
+	bad, said := int64(0), false
 	eachLine(path, func(l jsonl.Line, record func() bool) bool {
-		if !record() && len(bytes.TrimSpace(l.Raw)) > 0 {
+		switch {
+		case record():
+			said = said || slices.ContainsFunc(gjson.GetBytes(l.Raw, "message.content.#.text").Array(), func(t gjson.Result) bool { return t.String() == answer })
+		case len(bytes.TrimSpace(l.Raw)) > 0:
 			bad = l.Number
 		}
 		return bad == 0 && l.Offset < maxAgent
 	})
 	switch {
-	case bad == 0 && lastAnswer(path) == "":
+	case bad == 0 && !said && lastAnswer(path) == "": // a sub-agent may go on after its answer
 		return "the sub-agent's own file, subagents/" + name + ", is damaged: it does not end with the sub-agent's answer"
 	case bad == 0:
 		return ""

@@ -21,15 +21,14 @@ type toldResult struct {
 	UUID   string `json:"uuid"`
 	Source string `json:"sourceToolAssistantUUID"`
 	Result struct {
-		Type        string          `json:"type"`
-		Stdout      string          `json:"stdout"`
-		Stderr      *string         `json:"stderr"`
-		Interrupted bool            `json:"interrupted"`
-		Image       bool            `json:"isImage"`
-		Background  string          `json:"backgroundTaskId"`
-		Persisted   string          `json:"persistedOutputPath"`
-		Status      string          `json:"status"`
-		Todos       json.RawMessage `json:"newTodos"`
+		Type        string  `json:"type"`
+		Stdout      string  `json:"stdout"`
+		Stderr      *string `json:"stderr"`
+		Interrupted bool    `json:"interrupted"`
+		Image       bool    `json:"isImage"`
+		Background  string  `json:"backgroundTaskId"`
+		Persisted   string  `json:"persistedOutputPath"`
+		Status      string  `json:"status"`
 		Content     []struct {
 			Type string `json:"type"`
 			Text string `json:"text"`
@@ -123,8 +122,6 @@ func toldContent(result []byte, version string) json.RawMessage {
 			return jsonl.AppendQuote(nil, words)
 		}
 		return nil
-	case len(told.Todos) > 0 && told.Todos[0] == '[':
-		return jsonl.AppendQuote(nil, todosWritten)
 	case len(told.Content) > 0 && (told.Status == "completed" || told.Status == ""):
 		var blocks [][]byte
 		for _, b := range told.Content {
@@ -139,9 +136,6 @@ func toldContent(result []byte, version string) json.RawMessage {
 	}
 	return r.content()
 }
-
-// todosWritten is what clients with a list of todos send for a change of it (0.2.126 to 2.1.2, measured).
-const todosWritten = "Todos have been modified successfully. Ensure that you continue to use the todo list to track your progress. Please proceed with the current tasks if applicable"
 
 // content is what the client sends for a tool's own result, if that can be said for sure: the image that was read, or what a
 // finished command printed (0.2.126 to 2.1.330, measured). Otherwise it is nil.

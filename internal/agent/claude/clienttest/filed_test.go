@@ -83,10 +83,45 @@ func (f filedSession) lay(t *testing.T, data, beside []byte) (path, home string)
 			t.Fatal(err)
 		}
 	}
+	f.write(t, path, data)
+	f.write(t, filepath.Join(home, "settings.json"), []byte(`{"cleanupPeriodDays":36500}`))
+	return path, home
+}
+
+func (filedSession) write(t *testing.T, path string, data []byte) {
+	t.Helper()
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path, home
+}
+
+// TestFilesAsTheyAre: files are not damaged that a client may have deleted for their age, whose length is told in characters, or of
+// a sub-agent that was asked to go on after its answer.
+func TestFilesAsTheyAre(t *testing.T) {
+	for _, f := range filedSessions(t) {
+		data := f.data.Bytes()
+		none := func(what, path, home string) {
+			t.Helper()
+			for _, found := range lintIn(t, path, home) {
+				t.Errorf("%s, %s: %s", f.scenario, what, found.Message)
+			}
+		}
+		path, home := f.lay(t, data, nil)
+		f.write(t, filepath.Join(home, "settings.json"), []byte(`{"cleanupPeriodDays":1}`))
+		none("deleted", path, home)
+		if f.scenario == "subagent" {
+			lines := Lines(f.text)
+			path, home = f.lay(t, data, append(bytes.Clone(f.text), append(bytes.Clone(lines[3]), '\n')...))
+			none("asked to go on", path, home)
+			continue
+		}
+		wide := bytes.Clone(f.text)
+		copy(wide[len(wide)-4:], "é\n\n")
+		at := f.data.resultOf(f.call)
+		told := f.data.with(at, Set(f.data[at], "toolUseResult", "persistedOutputSize", fmt.Sprint(len(wide)-1))).Bytes()
+		path, home = f.lay(t, told, wide)
+		none("a length in characters", path, home)
+	}
 }
 
 // fileWays damage a file beside a session; nil: it is gone.

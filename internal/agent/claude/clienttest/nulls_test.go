@@ -17,7 +17,7 @@ func TestNullOutputs(t *testing.T) {
 		{"2.1.330", "resumed", "Read", "1\talpha\n2\tbeta\n3\t"},
 		{"2.1.215", "resumed", "Read", "1\talpha\n2\tbeta\n3\t"},
 		{"2.1.2", "resumed", "Read", "     1→alpha\n     2→beta\n     3→"},
-		{"2.1.2", "todo", "TodoWrite", "Todos have been modified successfully."},
+		{"2.1.2", "todo", "TodoWrite", "lost"}, // the client's words are nowhere else
 		{"1.0.128", "subagent", "Task", `[{"type":"text","text":"sub done"}]`},
 		{"2.1.2", "subagent", "Task", `[{"type":"text","text":"sub done"}]`},
 		{"2.1.330", "resumed", "Bash", "one"},
