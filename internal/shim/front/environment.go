@@ -65,8 +65,23 @@ func mode(value string) (m Mode, known bool) {
 	return Check, false
 }
 
-// Rejoins says whether a lost thread may be resumed where the caller would begin a new one.
-func Rejoins() bool { return os.Getenv(RejoinVar) == "1" }
+// Rejoins says whether a lost thread may be resumed where the caller would begin a new one: false if the value is unknown.
+func Rejoins() bool {
+	on, _ := rejoins(os.Getenv(RejoinVar))
+	return on
+}
+
+func rejoins(value string) (on, known bool) {
+	for _, w := range [...]struct {
+		word string
+		on   bool
+	}{{"", false}, {"1", true}, {"yes", true}, {"true", true}, {"on", true}, {"0", false}, {"no", false}, {"false", false}, {"off", false}} {
+		if text.EqualFold(value, w.word) {
+			return w.on, true
+		}
+	}
+	return false, false
+}
 
 // defaultTimeout is how long one check of a session may take if the environment does not say.
 const defaultTimeout = 2 * time.Second
@@ -90,6 +105,10 @@ func Warnings() (lines []string) {
 	value := os.Getenv(ModeVar)
 	if m, known := mode(value); !known {
 		lines = append(lines, ModeVar+"="+value+" is not one of off, check and repair; using "+string(m))
+	}
+	value = os.Getenv(RejoinVar)
+	if _, known := rejoins(value); !known {
+		lines = append(lines, RejoinVar+"="+value+" is neither on nor off; using off")
 	}
 	value = os.Getenv(TimeoutVar)
 	if limit, known := timeout(value); !known {

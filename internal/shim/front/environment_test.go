@@ -41,3 +41,17 @@ func TestTimeouts(t *testing.T) {
 		}
 	}
 }
+
+// A lost thread is resumed only by a word that says so.
+func TestRejoins(t *testing.T) {
+	for value, want := range map[string]bool{
+		"": false, "0": false, "no": false, "False": false, "off": false, "1": true, "yes": true, "TRUE": true, "on": true,
+		"2": false, "ja": false, "1 ": false,
+	} {
+		t.Setenv(RejoinVar, value)
+		known := !slices.Contains([]string{"2", "ja", "1 "}, value)
+		if warnings := Warnings(); Rejoins() != want || (len(warnings) == 0) != known || !known && !strings.Contains(warnings[0], value+" is neither") {
+			t.Errorf("%q: %v, %q", value, Rejoins(), warnings)
+		}
+	}
+}
