@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/corpus"
 )
 
 // long repeats the turn of a clean recording, each time an hour later, under ids and ordinals of its own.
@@ -45,22 +47,28 @@ func long(b testing.TB, version string, size int) []byte {
 	return out
 }
 
-// BenchmarkSession lints ten megabytes of a session as real clients write it.
+// BenchmarkSession lints ten megabytes of a session: turns as real clients of Codex wrote them, and generated ones of Claude Code.
 func BenchmarkSession(b *testing.B) {
-	for _, version := range []string{"0.114.0", "0.169.0"} {
-		b.Run(version, func(b *testing.B) {
-			text := long(b, version, 10<<20)
-			res, err := Session(context.Background(), bytes.NewReader(text), Options{})
+	var claude bytes.Buffer
+	if err := corpus.WriteClaude(&claude, corpus.Options{Size: 10 << 20, Seed: 1, Text: 400}); err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range []struct {
+		name string
+		text []byte
+	}{{"0.114.0", long(b, "0.114.0", 10<<20)}, {"0.169.0", long(b, "0.169.0", 10<<20)}, {"Claude Code", claude.Bytes()}} {
+		b.Run(s.name, func(b *testing.B) {
+			res, err := Session(context.Background(), bytes.NewReader(s.text), Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			if n := len(res.Findings); n > 0 {
 				b.Fatalf("%d findings in a sound session, the first: %s", n, res.Findings[0].Message)
 			}
-			b.SetBytes(int64(len(text)))
+			b.SetBytes(int64(len(s.text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Session(context.Background(), bytes.NewReader(text), Options{}); err != nil {
+				if _, err := Session(context.Background(), bytes.NewReader(s.text), Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
