@@ -36,7 +36,45 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var o options
+	o, ok := optionsOf(args, stderr)
+	if !ok {
+		return 2
+	}
+	fail := func(err error) int {
+		fmt.Fprintln(stderr, "chaos:", err)
+		return 2
+	}
+	cleanUp, err := o.prepare(ctx)
+	defer cleanUp()
+	if err != nil {
+		return fail(err)
+	}
+	b := bench{hist: o.hist, keep: o.keep}
+	if o.foreign {
+		b.foreign = foreign
+	}
+	if o.replay != "" {
+		out, err := b.replay(ctx, o.replay)
+		if err != nil {
+			return fail(err)
+		}
+		out.print(stdout)
+		return 0
+	}
+	versions, err := o.clients()
+	if err != nil {
+		return fail(err)
+	}
+	sum := b.all(ctx, o, versions, stderr)
+	sum.print(stdout)
+	if !sum.good() || o.strict && !sum.strict() {
+		return 1
+	}
+	return 0
+}
+
+// optionsOf reads the command line. What is wrong with it is told on stderr.
+func optionsOf(args []string, stderr io.Writer) (o options, ok bool) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Uint64Var(&o.seed, "seed", 1, "of the first session; the next has the next")
@@ -51,64 +89,59 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.base, "homes", "", "directory for the homes (default: in the user's cache directory)")
 	flags.BoolVar(&o.strict, "strict", false, "exit 1 also if one session is worse than before, not named or not measured")
 	flags.StringVar(&o.replay, "replay", "", "measure one kept case again")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 || o.jobs < 1 {
-		return 2
+	if flags.Parse(args) != nil {
+		return o, false
 	}
-	fail := func(err error) int {
-		fmt.Fprintln(stderr, "chaos:", err)
-		return 2
+	switch {
+	case flags.NArg() > 0:
+		fmt.Fprintln(stderr, "chaos: takes flags only, not", flags.Arg(0))
+	case o.jobs < 1:
+		fmt.Fprintln(stderr, "chaos: -j must be at least 1")
+	default:
+		return o, true
 	}
+	return o, false
+}
+
+// prepare builds hist if none is given, and makes the directory for what is kept.
+func (o *options) prepare(ctx context.Context) (cleanUp func(), err error) {
+	cleanUp = func() {}
 	if o.hist == "" {
 		dir, err := os.MkdirTemp("", "chaos-")
 		if err != nil {
-			return fail(err)
+			return cleanUp, err
 		}
-		defer os.RemoveAll(dir)
+		cleanUp = func() { os.RemoveAll(dir) }
 		o.hist = filepath.Join(dir, "hist")
 		if out, err := exec.CommandContext(ctx, "go", "build", "-o", o.hist, "github.com/hist-cli/hist").CombinedOutput(); err != nil {
-			return fail(fmt.Errorf("%w: %s", err, out))
+			return cleanUp, fmt.Errorf("%w: %s", err, out)
 		}
 	}
-	var err error
 	if o.hist, err = filepath.Abs(o.hist); err != nil { // it is run in other directories
-		return fail(err)
+		return cleanUp, err
 	}
 	if o.keep != "" {
-		if err := os.MkdirAll(o.keep, 0o700); err != nil {
-			return fail(err)
-		}
+		err = os.MkdirAll(o.keep, 0o700)
 	}
-	b := bench{hist: o.hist, keep: o.keep}
-	if o.foreign {
-		b.foreign = foreign
-	}
-	if o.replay != "" {
-		out, err := b.replay(ctx, o.replay)
-		if err != nil {
-			return fail(err)
-		}
-		out.print(stdout)
-		return 0
-	}
+	return cleanUp, err
+}
+
+// clients are the versions that play.
+func (o *options) clients() ([]string, error) {
 	versions := clienttest.Versions()
 	if o.versions != "" {
 		versions = strings.Split(o.versions, ",")
 	}
 	for _, v := range versions {
 		if _, err := clienttest.Find(v); err != nil {
-			return fail(err)
+			return nil, err
 		}
 	}
 	if len(versions) == 0 {
 		_, err := clienttest.Find("")
-		return fail(err)
+		return nil, err
 	}
-	sum := b.all(ctx, o, versions, stderr)
-	sum.print(stdout)
-	if !sum.good() || o.strict && !sum.strict() {
-		return 1
-	}
-	return 0
+	return versions, nil
 }
 
 // all plays and measures all sessions.

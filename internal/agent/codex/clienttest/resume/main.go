@@ -190,13 +190,7 @@ func measure(ctx context.Context, bin clienttest.Binary, file string, o options)
 	}
 	r.Exit, r.Requests, r.Millis = res.ExitCode, len(res.Requests), res.Elapsed.Milliseconds()
 	r.Blocked = h.Server.Blocked()
-	for _, path := range res.Changed {
-		if strings.TrimSuffix(filepath.Base(path), ".zst") == filepath.Base(h.Stored(id)) {
-			r.Session = "same"
-		} else if r.Session == "none" {
-			r.Session = "other"
-		}
-	}
+	r.Session = written(res.Changed, filepath.Base(h.Stored(id)))
 	r.Log = logLines(res.Stderr)
 	if len(res.Requests) > 0 {
 		// Every home has another name: one for all makes inputs comparable.
@@ -205,17 +199,35 @@ func measure(ctx context.Context, bin clienttest.Binary, file string, o options)
 		r.ItemsSent = len(r.input)
 	}
 	r.Resumed = res.ExitCode == 0 && len(res.Requests) > 0 && r.Session == "same"
+	r.Error = r.failure(&res)
+	return r
+}
+
+// written says into which session the client wrote: the same, another, or none.
+func written(changed []string, base string) string {
+	which := "none"
+	for _, path := range changed {
+		if strings.TrimSuffix(filepath.Base(path), ".zst") == base {
+			return "same"
+		}
+		which = "other"
+	}
+	return which
+}
+
+// failure says what went wrong, "" if nothing did.
+func (r *report) failure(res *clienttest.Result) string {
 	switch {
 	case res.Err != nil:
-		r.Error = res.Err.Error()
+		return res.Err.Error()
 	case res.TimedOut:
-		r.Error = "no end after " + clienttest.Deadline.String()
+		return "no end after " + clienttest.Deadline.String()
 	case res.ExitCode != 0:
-		r.Error = errorLine(res.Stderr)
+		return errorLine(res.Stderr)
 	case r.Session == "other":
-		r.Error = "the records went into another session"
+		return "the records went into another session"
 	}
-	return r
+	return ""
 }
 
 func (r *report) compare(clean *report) {
