@@ -12,23 +12,28 @@ import (
 )
 
 // Metadata keys by which a repair recognises what it wrote: madeFrom holds the ETag of the object that the repaired one was made
-// from, and madeSum the MD5 of the repaired one. Without the sum, an object that somebody has written to since would pass for ours:
-// programs that mount a bucket as a disk keep an object's metadata when they change it.
+// from, madeBy the version and options of the hist that made it, and madeSum the MD5 of the repaired one. Without the sum, an object
+// that somebody has written to since would pass for ours: programs that mount a bucket as a disk keep an object's metadata when they
+// change it.
 const (
 	madeFrom = "Hist-Repaired-From"
+	madeBy   = "Hist-Repaired-By"
 	madeSum  = "Hist-Repaired-Md5"
 )
 
 // marks returns the metadata of a repaired object that is in a file.
-func marks(from, path string) (map[string]string, error) {
+func (l *Linter) marks(from, path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	sum, err := md5Of(f)
-	return map[string]string{madeFrom: from, madeSum: sum}, err
+	return map[string]string{madeFrom: from, madeBy: l.by(), madeSum: sum}, err
 }
+
+// by is what a repair notes of the hist that made it: another version or other options may repair more.
+func (l *Linter) by() string { return l.Version + " " + l.options.Hash() }
 
 // madeOf returns the ETag from which a repair made an object, given its metadata; "" if it is not, or no longer, what a repair
 // wrote.

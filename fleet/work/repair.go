@@ -97,7 +97,8 @@ func (r *Repairer) repair(ctx context.Context, o store.Object, row *RepairRow) e
 	return r.publish(ctx, o, row, damaged, mended)
 }
 
-// madeBefore says whether an earlier try has already published this repair.
+// madeBefore says whether an earlier try has already published this repair. A copy by another hist is none; an object that was
+// replaced in place is the same to all of them, because the damaged one is gone from there.
 func (r *Repairer) madeBefore(ctx context.Context, o store.Object) (bool, error) {
 	now, meta, err := r.target().Head(ctx, o.Key)
 	if errors.Is(err, store.ErrGone) && r.To != nil {
@@ -105,6 +106,9 @@ func (r *Repairer) madeBefore(ctx context.Context, o store.Object) (bool, error)
 	}
 	if err != nil {
 		return false, err
+	}
+	if r.To != nil && metaOf(meta, madeBy) != r.Linter.by() {
+		return false, nil
 	}
 	from, err := madeOf(ctx, r.target(), now, meta)
 	return from == o.ETag, err
@@ -195,11 +199,11 @@ func (r *Repairer) publish(ctx context.Context, o store.Object, row *RepairRow, 
 		cond = store.Condition{Absent: true}
 		if older, meta, err := r.To.Head(ctx, o.Key); err == nil {
 			if from, err := madeOf(ctx, r.To, older, meta); err == nil && from != "" {
-				cond = store.Condition{Match: older.ETag} // a repair of what the object was before
+				cond = store.Condition{Match: older.ETag} // a repair of what the object was before, or by another hist
 			}
 		}
 	}
-	meta, err := marks(o.ETag, mended)
+	meta, err := r.Linter.marks(o.ETag, mended)
 	if err != nil {
 		return err
 	}
