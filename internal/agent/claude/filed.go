@@ -40,7 +40,12 @@ const (
 	maxAgent  = 4 << 20  // bytes of a sub-agent's file that are read
 )
 
-var persistedStart = []byte(`"<persisted-output>`)
+// How an output begins that has a file, and what the client writes of a sub-agent that has answered (2.0.29 to 2.1.332, measured). Looking
+// for their marks anywhere took 4 % of lint's time.
+var (
+	persistedStart = []byte(`"<persisted-output>`)
+	agentStart     = []byte(`{"status":"completed"`)
+)
 
 // persisted is how the client tells the model where an output is.
 var persisted = regexp.MustCompile(`^<persisted-output>\nOutput too large \([^)]*\)\. Full output saved to: ([^\n]+)\n`)
@@ -59,7 +64,7 @@ func (c *Checker) noteFiled(rec *session.Record, n *node) {
 		}
 		return
 	}
-	if len(result) < maxTold && bytes.Contains(result, []byte(`"agentId":"`)) && gjson.GetBytes(result, "status").String() == "completed" {
+	if len(result) < maxTold && bytes.HasPrefix(result, agentStart) {
 		said := gjson.GetBytes(result, "content.#.text").Array()
 		if len(said) > 0 { // the client may tell of the tools in front of the answer
 			c.filed = append(c.filed, filed{of: n, agent: gjson.GetBytes(result, "agentId").String(), starts: said[len(said)-1].String()})
