@@ -304,7 +304,8 @@ The tables are measured by ` + "`go test ./internal/agent/claude/clienttest -run
 ` + "`-versions 2.1.330 -written VERSION`" + `. In CI, the tests drive two versions through a few kinds of damage, and fail if a repaired
 session is refused, breaks a rule or sends less.
 
-2.1.331 and 2.1.332 did the same as 2.1.330 in each of the 158 rows below.
+2.1.331 and 2.1.332 did the same as 2.1.330 in each of the 158 rows below. Where no message of the conversation is left, 2.1.2 refuses in
+some runs, and in others sends a request with nothing of it.
 `
 
 const othersHead = `
