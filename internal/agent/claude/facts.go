@@ -29,6 +29,7 @@ type recordTree struct {
 	rewinders     map[*node]bool                // prompts with which the user went back to an older record
 	openings      map[*node]string              // how prompts without a parent begin
 	marks         []*node                       // of compactions, once they are asked for
+	keepers       map[string]*node              // see keeperOf; once it is asked for
 	brought       map[*node]bool                // turns that hist moved from above a compaction to below it
 	firstPrompt   *node                         // of the file
 	foreignPrompt *node                         // see foreign; once it is asked for

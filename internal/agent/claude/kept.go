@@ -65,11 +65,7 @@ func (c *Checker) brokenKept() {
 		if whole || n.side {
 			continue
 		}
-		missing := len(n.keeps) - len(list)
-		d := c.add(&draft{about: n, Finding: finding.Finding{
-			Rule: ruleLostKept, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
-			Message: fmt.Sprintf("the file lacks %d of the %d records that the compaction has kept: the client sends none of them", missing, len(n.keeps)),
-		}})
+		d := c.add(c.lacks(n, len(n.keeps)-len(list)))
 		if !c.chosen(d) {
 			continue
 		}
@@ -90,4 +86,25 @@ func (c *Checker) brokenKept() {
 			d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: cuts})
 		}
 	}
+}
+
+// lacks is a finding about records that a mark names as kept and that are not in the file.
+func (c *Checker) lacks(mark *node, missing int) *draft {
+	return &draft{about: mark, Finding: finding.Finding{
+		Rule: ruleLostKept, Impact: c.worst(oldAndNewer(finding.Notes, finding.Loses)), Fix: finding.Exact,
+		Message: fmt.Sprintf("the file lacks %d of the %d records that the compaction has kept: the client sends none of them", missing, len(mark.keeps)),
+	}}
+}
+
+// keeperOf is the mark of the last compaction that has kept the record with an id; nil if none has.
+func (c *Checker) keeperOf(id string) *node {
+	if c.keepers == nil && c.some.keeps {
+		c.keepers = map[string]*node{}
+		for _, n := range c.nodes {
+			for _, k := range n.keeps {
+				c.keepers[k.uuid] = n
+			}
+		}
+	}
+	return c.keepers[id]
 }

@@ -24,7 +24,7 @@ const (
 // pieces are the messages found in unreadable lines, by the ids of their records, and the blocks, by the ids of their calls.
 type pieces struct {
 	messages       map[string]made
-	lines          map[string]int64 // the lines of the messages
+	lines          map[string]int64 // the lines of the messages; the others are in the client's record of a request
 	calls, outputs map[string]piece
 	sent           map[string]piece // calls and outputs that the client has recorded as it sent them, by their kinds and the calls' ids
 	callsAt        map[string]piece // calls whose own ids are lost, by the ids of their records
@@ -34,12 +34,17 @@ type pieces struct {
 	size           int
 }
 
-func (p *pieces) keep(m made, line int64, size int) {
+func (p *pieces) keep(m made, size int) {
 	if p.messages == nil {
 		p.messages, p.lines = map[string]made{}, map[string]int64{}
 	}
-	p.messages[m.uuid], p.lines[m.uuid] = m, line
+	p.messages[m.uuid] = m
 	p.size += size
+}
+
+func (p *pieces) keepOf(m made, line int64, size int) {
+	p.keep(m, size)
+	p.lines[m.uuid] = line
 }
 
 // piece is a block of a call, or of its output.
@@ -60,7 +65,7 @@ func (c *Checker) salvage(rec *session.Record) {
 		return
 	}
 	if m, ok := messageIn(raw); ok && c.pieces.size < maxPieces {
-		c.pieces.keep(m, rec.Pos.Line, len(raw))
+		c.pieces.keepOf(m, rec.Pos.Line, len(raw))
 	} else if r, ok := restOf(raw); ok && c.pieces.size < maxPieces {
 		c.pieces.takeRest(r, rec.Pos.Line, len(raw))
 	}

@@ -202,8 +202,10 @@ func (c *Checker) partLost(a *answer) bool {
 // blob takes a message that the client has recorded whole. words are those of a prompt in it, "" if there is none.
 func (p *proof) blob(rec *session.Record, words string) {
 	p.note(text(rec, fieldHash))
-	if p.open != nil && words != "" {
-		p.open.words[string(text(rec, fieldHash))] = words
+	if p.open != nil {
+		if p.open.say(field(rec, fieldMessage)); words != "" {
+			p.open.words[string(text(rec, fieldHash))] = words
+		}
 	}
 	p.tellThinking(field(rec, fieldMessage))
 }

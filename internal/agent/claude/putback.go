@@ -19,13 +19,16 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	return true
 }
 
-// elsewhere finds a lost record in an unreadable line, or in a fork or a copy of the session. It returns the record's line, and
+// elsewhere finds a lost record in an unreadable line, in a request that the session records, or in a fork or a copy of the session. It returns the record's line, and
 // words that say where it was. n is nil if there is none, or if it is empty there, too: then it would be removed again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	if m, ok := c.pieces.messages[id]; ok {
 		line = m.json(c.beside)
 		if n = nodeOf(line); n.uuid == id && !n.empty {
-			return n, line, pieceSource
+			if source = pieceSource; c.pieces.lines[id] == 0 {
+				source = sentSource
+			}
+			return n, line, source
 		}
 	}
 	if c.opts.Beside == nil {
@@ -157,6 +160,10 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
 		Message: "the record's parent is not in the file: the client forgets everything above it",
 	}}
+	keeper := c.keeperOf(id)
+	if keeper != nil {
+		d = c.lacks(keeper, 1)
+	}
 	if p == nil || !c.chosen(d) {
 		return false
 	}
@@ -164,7 +171,7 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 	if lost == nil || lost.side || !lost.hasMessage() && lost.role != roleLink {
 		return false
 	}
-	if c.impactOf(n, p) == finding.Notes {
+	if keeper == nil && c.impactOf(n, p) == finding.Notes {
 		d.Message = "the record's parent is not in the file: the client goes on without it"
 	}
 	c.putBack(c.add(d), lost, line, source, p, n, finding.Before)

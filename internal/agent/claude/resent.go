@@ -14,6 +14,10 @@ import (
 type resent struct {
 	hashes []string          // the hashes of its messages
 	words  map[string]string // the words of the prompts among them, by the hash of the whole message
+
+	said     []spoken // what they say
+	messages int
+	size     int // of the texts, in bytes
 }
 
 // compaction begins to wait for the first request after a summary.

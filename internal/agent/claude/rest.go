@@ -88,14 +88,24 @@ func (p *pieces) takeRest(r rest, line int64, size int) {
 		m.more["toolUseResult"] = r.Result
 	}
 	if r.Type == "assistant" {
-		m.message["type"], m.message["model"], m.message["stop_reason"], m.message["stop_sequence"] = "message", "claude", r.Message.Stop, nil
-		m.message["usage"] = object{"input_tokens": 0, "output_tokens": 0}
+		m.message = answerOf(content, r.Message.Stop)
 		if len(r.Message.Usage) > 0 {
 			m.message["usage"] = r.Message.Usage
 		}
 	}
-	p.keep(m, line, size)
+	p.keepOf(m, line, size)
 }
+
+// answerOf is a message of the model's. Its id is missing.
+func answerOf(content, stop any) object {
+	return object{
+		"type": "message", "role": "assistant", "model": "claude", "content": content, "stop_reason": stop, "stop_sequence": nil,
+		"usage": object{"input_tokens": 0, "output_tokens": 0},
+	}
+}
+
+// answerID is an id for an answer that has lost its own, by a record of it.
+func answerID(uuid string) string { return "msg_" + newID("message", uuid)[:8] + "hist" }
 
 // completed is the content of a message, with the beginning of its first block restored. A call or an output without its id is
 // kept apart, to be placed by the ids of other records.
@@ -286,7 +296,7 @@ func (c *Checker) nameAnswers() {
 				msg = front.msg
 			}
 		}
-		message["id"] = cmp.Or(msg, "msg_"+newID("message", id)[:8]+"hist")
+		message["id"] = cmp.Or(msg, answerID(id))
 	}
 }
 

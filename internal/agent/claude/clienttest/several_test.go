@@ -98,6 +98,13 @@ func severals() []several {
 		{"an output that a compaction has kept is lost", "2.1.330", "compact_auto", "2.1.330", 1, func(s Session) Session {
 			return s.without(s.find(-1, func(l []byte) bool { return inTree(l) && isResult(l) }))
 		}},
+		{"the text of an answer that a compaction has kept is lost", "2.1.330", "compact_auto", "2.1.330", 1, func(s Session) Session {
+			return s.without(s.find(-1, func(l []byte) bool { return isText(l) && get(l, "message.content.0.text") == "That was three." }))
+		}},
+		{"a text in front of a call that a compaction has kept, and the prompt before it, are lost", "2.1.330", "compact_auto", "2.1.330", 1, func(s Session) Session {
+			i := s.find(-1, func(l []byte) bool { return isText(l) && get(l, "message.content.0.text") == "Third now." })
+			return s.without(i, s.second())
+		}},
 		{"an answer hangs on another client's turn, which a compaction has overtaken", "2.0.29", "compact", "2.1.330", 1, func(s Session) Session {
 			i := s.find(1, isText)
 			p, a := branch(s[i], 40*time.Second, "9")

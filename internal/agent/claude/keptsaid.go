@@ -1,0 +1,142 @@
+package claude
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// spoken is a block of the first request after a compaction. Thinking and the client's own reminders are left out.
+type spoken struct {
+	message int // the number of its message in the request
+	byModel bool
+	kind    blockKind
+	id      string // of the call
+	text    string
+}
+
+// say takes the next message of the request.
+func (r *resent) say(message []byte) {
+	m := gjson.ParseBytes(message)
+	byModel := m.Get("role").String() == "assistant"
+	if r.messages++; !byModel && m.Get("role").String() != "user" {
+		return
+	}
+	m.Get("content").ForEach(func(_, b gjson.Result) bool {
+		s := spoken{message: r.messages, byModel: byModel}
+		switch b.Get("type").String() {
+		case "tool_use":
+			s.kind, s.id = blockCall, b.Get("id").String()
+		case "tool_result":
+			s.kind, s.id = blockResult, b.Get("tool_use_id").String()
+		case "text":
+			text := b.Get("text").String()
+			if !byModel && strings.HasPrefix(strings.TrimSpace(text), "<system-reminder>") {
+				return true
+			}
+			if s.kind = blockText; r.size < maxPieces {
+				s.text = strings.Clone(text)
+				r.size += len(text)
+			}
+		case "thinking", "redacted_thinking":
+			return true
+		default:
+			s.kind = blockOther
+		}
+		r.said = append(r.said, s)
+		return true
+	})
+}
+
+// is says whether a block of a record may be this one.
+func (s *spoken) is(n *node, b *block) bool {
+	return s.kind == b.kind && s.id == b.id && s.byModel == (n.role == roleAssistant)
+}
+
+// keptTexts finds the texts that compactions have kept and that are lost: the first request after a compaction, which some clients
+// record in full, holds them again.
+func (c *Checker) keptTexts() {
+	if !c.some.keeps {
+		return
+	}
+	var mark *node
+	for _, n := range c.nodes {
+		switch {
+		case n.side:
+		case n.role == roleBoundary:
+			mark = n
+		case n.summary && mark != nil:
+			if r := c.proof.resent[n]; r != nil && len(r.said) > 0 {
+				c.textsOf(mark.keeps, r.said[1:]) // the first is the summary
+			}
+			mark = nil
+		}
+	}
+}
+
+// textsOf finds the texts of the lost ones among the records that a mark names.
+func (c *Checker) textsOf(keeps []keptRecord, said []spoken) {
+	lost, of := c.lostAmong(keeps, said)
+	answers, calls := map[int]string{}, map[int]bool{} // by the message: the id of the answer that it is, and whether it holds calls
+	for i, s := range said {
+		calls[s.message] = calls[s.message] || s.kind == blockCall
+		if of[i] != nil {
+			answers[s.message] = of[i].msg
+		}
+	}
+	for i, m := range lost {
+		s := &said[i]
+		if _, left := c.pieces.messages[m.uuid]; m.uuid == "" || s.text == "" || left {
+			continue
+		}
+		m.typ, m.message = "user", object{"role": "user", "content": s.text}
+		if s.byModel {
+			stop := "end_turn"
+			if calls[s.message] {
+				stop = "tool_use"
+			}
+			m.typ, m.message = "assistant", answerOf([]object{{"type": "text", "text": s.text}}, stop)
+			m.message["id"] = cmp.Or(answers[s.message], answerID(m.uuid))
+		}
+		c.pieces.keep(m, len(s.text))
+	}
+}
+
+// lostAmong compares the records that a mark names with a request, block by block. It returns the record of each block: with no more
+// than its id and its time if it is lost, or else as it is in the file. lost is nil if they do not agree: if a record holds something
+// else than the request has there, or more than prompts comes behind them all.
+func (c *Checker) lostAmong(keeps []keptRecord, said []spoken) (lost []made, of []*node) {
+	lost, of = make([]made, len(said)), make([]*node, len(said))
+	at, when := 0, int64(0)
+	for _, k := range keeps {
+		n := c.ids.get(k.uuid)
+		if n == nil {
+			if at == len(said) {
+				return nil, of
+			}
+			if when != 0 {
+				when++
+			}
+			lost[at] = made{uuid: k.uuid, when: when}
+			at++
+			continue
+		}
+		when = n.when
+		for i := range n.blocks {
+			switch {
+			case n.blocks[i].kind == blockThinking:
+				continue
+			case at == len(said) || !said[at].is(n, &n.blocks[i]):
+				return nil, of
+			}
+			of[at] = n
+			at++
+		}
+	}
+	if slices.ContainsFunc(said[at:], func(s spoken) bool { return s.byModel || s.kind == blockResult }) {
+		return nil, of
+	}
+	return lost, of
+}
