@@ -178,8 +178,7 @@ func (c *Checker) unplaced() {
 	at := int64(0)
 	for _, id := range ids {
 		line := c.pieces.lines[id]
-		i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.pos().Line, line) })
-		front, behind := c.mainNear(i-1, -1), c.mainNear(i, 1)
+		front, behind := c.around(line, c.pieces.messages[id].when)
 		if front != nil && placed != nil && front.pos().Line < at {
 			front = placed
 		}
@@ -200,6 +199,21 @@ func (c *Checker) unplaced() {
 	if told != nil {
 		c.pointAt(told, end, false)
 	}
+}
+
+// around are the records of the main conversation in front of a line and behind it, nil if there is none. What stands behind the line
+// but is older than what the line was goes in front of it: lines have changed places.
+func (c *Checker) around(line, when int64) (front, behind *node) {
+	i, _ := slices.BinarySearchFunc(c.nodes, line, func(n *node, line int64) int { return cmp.Compare(n.pos().Line, line) })
+	front, behind = c.mainNear(i-1, -1), c.mainNear(i, 1)
+	f, b := front, behind
+	for steps := 0; f != nil && b != nil && f.when <= b.when && b.when != 0 && b.when < when; steps++ {
+		if steps == maxSiblings {
+			return front, behind
+		}
+		f, b = b, c.mainNear(b.index+1, 1)
+	}
+	return f, b
 }
 
 // mainNear is the nearest record of the main conversation from an index on, in steps; nil if there is none.

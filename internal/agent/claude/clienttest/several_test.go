@@ -124,6 +124,10 @@ func severals() []several {
 			i := s.find(1, isCall)
 			return slices.Insert(slices.Clone(s), i+1, Set(s[i-2], "", "parentUuid", `"`+get(s[i], "uuid")+`"`))
 		}},
+		{"the last answer and its prompt have changed places, and the answer's line has lost its beginning", "2.0.29", "image", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			return s.with(i, s[i+1][bytes.Index(s[i+1], []byte(`"text":"`)):]).with(i+1, s[i])
+		}},
 	}
 }
 
