@@ -155,7 +155,7 @@ func (c *Checker) grow(n *node) {
 // words of an answer, or what the client adds to a prompt. It says whether one was found.
 func (c *Checker) lostBeside(id string, children []*node) bool {
 	n := children[0]
-	p := c.before(n)
+	p, beside, op := c.placeOfLost(id, n)
 	d := &draft{about: n, Finding: finding.Finding{
 		Rule: ruleBrokenParent, Impact: finding.Loses, Fix: finding.Recovered,
 		Message: "the record's parent is not in the file: the client forgets everything above it",
@@ -174,8 +174,19 @@ func (c *Checker) lostBeside(id string, children []*node) bool {
 	if keeper == nil && c.impactOf(n, p) == finding.Notes {
 		d.Message = "the record's parent is not in the file: the client goes on without it"
 	}
-	c.putBack(c.add(d), lost, line, source, p, n, finding.Before)
+	c.putBack(c.add(d), lost, line, source, p, beside, op)
 	return true
+}
+
+// placeOfLost is where a lost record goes on which another hangs: behind what stands in front of that, or of its own line if that comes
+// later, so that the other was moved. p is the parent that it gets if its own is missing, too; nil if there is none.
+func (c *Checker) placeOfLost(id string, n *node) (p, beside *node, op finding.Op) {
+	if line := c.pieces.lines[id]; line > n.pos().Line {
+		if p, _ = c.around(line, c.pieces.messages[id].when); p != nil && !rooted(p, n) {
+			return p, p, finding.After
+		}
+	}
+	return c.before(n), n, finding.Before
 }
 
 // filledBeside replaces an empty message by what a fork or a copy of the session has under its id; false if none has it.

@@ -42,14 +42,17 @@ func (c *Checker) untimed() {
 	}
 }
 
-// beforeItsOwn is a time, but earlier than that of a record that hangs on this one: the lines of the two may have changed places.
+// beforeItsOwn is a time, but just before that of a record that hangs on this one, if the two stand elsewhere than they should: the
+// lines may have changed places, or this one hangs on nothing in the file.
 func (c *Checker) beforeItsOwn(n *node, when int64) int64 {
+	p := c.ids.get(n.parent)
 	for _, k := range c.naming(n.uuid) {
-		if k.parent == n.uuid && k.when != 0 && k.when <= when && k.index < n.index {
+		swapped, loose := k.when <= when && k.index < n.index, n.parent != "" && p == nil && k.when > when
+		if k.parent == n.uuid && k.when != 0 && (swapped || loose) {
 			when = k.when - 1
 		}
 	}
-	if p := c.ids.get(n.parent); p != nil {
+	if p != nil {
 		when = max(when, p.when)
 	}
 	return when

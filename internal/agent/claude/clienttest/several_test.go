@@ -128,6 +128,12 @@ func severals() []several {
 			i := s.second()
 			return s.with(i, s[i+1][bytes.Index(s[i+1], []byte(`"text":"`)):]).with(i+1, s[i])
 		}},
+		{"a prompt is moved to the front and cut off, and the answer that it hangs on has lost its beginning", "2.1.2", "subagent", "2.1.2", 1, func(s Session) Session {
+			i, end := s.second(), s.endOfTurn()
+			cut := s[i][:bytes.Index(s[i], []byte(`"timestamp"`))]
+			s = s.with(end, s[end][bytes.Index(s[end], []byte(`"content":[`)):]).without(i)
+			return slices.Insert(s, s.first(), cut)
+		}},
 	}
 }
 
