@@ -138,7 +138,7 @@ func byTime(nodes []*node, counts func(*node) bool) []*node {
 }
 
 // firstOfTree is the record with which the conversation begins: the first of the file if its parent is not there, else the
-// oldest that names no parent.
+// oldest that names no parent. It is the older prompt behind an answer that comes first: the two have changed places.
 func (c *Checker) firstOfTree() *node {
 	var root *node
 	for i, n := range c.nodes {
@@ -146,13 +146,27 @@ func (c *Checker) firstOfTree() *node {
 			continue
 		}
 		if root == nil && (n.parent == "" || c.ids.get(n.parent) == nil) && i == c.firstIndex() {
-			return n
+			return cmp.Or(c.askedBehind(n), n)
 		}
 		if n.parent == "" && n.role != roleBoundary && (root == nil || n.when < root.when) {
 			root = n
 		}
 	}
 	return root
+}
+
+// askedBehind is the prompt behind an answer that is the first record of the file, if it is older, hangs on nothing, and nobody has
+// answered it. nil if there is none near.
+func (c *Checker) askedBehind(n *node) *node {
+	if n.role != roleAssistant || n.index != c.firstIndex() || !c.linked {
+		return nil
+	}
+	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
+		if m.isPrompt() && !m.side && m.parent == "" && m.when != 0 && m.when < n.when && m.first == nil {
+			return m
+		}
+	}
+	return nil
 }
 
 func (c *Checker) firstIndex() int {

@@ -8,7 +8,8 @@ import (
 )
 
 // before is the most likely parent of a record that has none: an earlier record of the same answer, the call whose output it
-// is, or else the last record of the conversation in front of it; nil if they all hang on the record itself.
+// is, or else the last record of the conversation in front of it, or, where there is none, the first prompt behind it; nil if they all
+// hang on the record itself.
 func (c *Checker) before(n *node) *node {
 	if p := c.callOf(n); p != nil && !rooted(p, n) {
 		if end, whole := c.chainEnd(p, n.index); n.chains() && n.source == "" && whole && !rooted(end, n) {
@@ -17,6 +18,9 @@ func (c *Checker) before(n *node) *node {
 		return p
 	}
 	last := c.notCompactedLater(n, c.notLater(n, n.ahead()))
+	if last == nil {
+		return c.askedBehind(n)
+	}
 	if n.msg == "" {
 		return last
 	}

@@ -134,6 +134,13 @@ func severals() []several {
 			s = s.with(end, s[end][bytes.Index(s[end], []byte(`"content":[`)):]).without(i)
 			return slices.Insert(s, s.first(), cut)
 		}},
+		{"the first prompt and its answer have changed places, and the answer hangs on nothing", "1.0.17", "image", "2.1.330", 1, func(s Session) Session {
+			i := s.first()
+			return s.with(i, Set(s[i+1], "", "parentUuid", "null")).with(i+1, s[i])
+		}},
+		{"only the first prompt is left, behind the end of its answer", "2.1.2", "redacted", "2.1.2", 0.28, func(s Session) Session {
+			return append(slices.Clone(s[:s.first()]), s[s.lastText()], s[s.first()])
+		}},
 	}
 }
 
