@@ -46,8 +46,8 @@ func (f *Normalizer) join(raw []byte) []byte {
 				f.line.size, f.rec.Size = size, size
 				f.line.Terminated, f.line.Raw = next.Terminated, text
 				f.ahead = f.ahead[i+1:]
-				// The newlines that are left are between the tokens.
-				return bytes.ReplaceAll(p.raw, []byte{'\n'}, []byte{' '})
+				// The newlines that are left are between the tokens, where clients write nothing.
+				return bytes.ReplaceAll(p.raw, []byte{'\n'}, nil)
 			}
 		}
 		if !next.Terminated {

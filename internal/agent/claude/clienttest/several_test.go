@@ -141,6 +141,12 @@ func severals() []several {
 		{"only the first prompt is left, behind the end of its answer", "2.1.2", "redacted", "2.1.2", 0.28, func(s Session) Session {
 			return append(slices.Clone(s[:s.first()]), s[s.lastText()], s[s.first()])
 		}},
+		{"a record is broken between two members, and stands once more behind the end", "2.1.100", "thinking", "2.1.330", 1, func(s Session) Session {
+			i := s.endOfTurn()
+			at := bytes.Index(s[i], []byte(`,"stop_reason"`)) + 1
+			s = append(slices.Clone(s), s[i])
+			return slices.Insert(s.with(i, s[i][:at]), i+1, s[i][at:])
+		}},
 	}
 }
 
