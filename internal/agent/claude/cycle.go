@@ -31,7 +31,7 @@ func (c *Checker) cycles() {
 		first.up, first.above = nil, nil // with all circles cut, every way up has an end
 	}
 	for _, first := range cut {
-		to := cmp.Or(c.parentBefore(first), c.before(first), c.healed(first)) // the last if the session's first records have changed places
+		to := cmp.Or(c.before(first), c.healed(first)) // the last if the session's first records have changed places
 		message := "the record is its own ancestor"
 		if first.parent == first.uuid {
 			message = "the record is its own parent"

@@ -147,6 +147,10 @@ func severals() []several {
 			s = append(slices.Clone(s), s[i])
 			return slices.Insert(s.with(i, s[i][:at]), i+1, s[i][at:])
 		}},
+		{"the first answer once more behind a compaction, where it hangs on nothing", "2.1.215", "compact", "2.1.330", 0.37, func(s Session) Session {
+			i, end := s.find(0, isText), mark(s)+9
+			return append(append(slices.Clone(s[:end]), Set(s[i], "", "parentUuid", "null")), s[i+1:i+6]...)
+		}},
 	}
 }
 
