@@ -20,7 +20,7 @@ func (c *Checker) before(n *node) *node {
 		}
 		return p
 	}
-	last := c.notCompactedLater(n, c.notLater(n, n.ahead()))
+	last := c.notCompactedLater(n, cmp.Or(c.movedFrom(n), c.notLater(n, n.ahead())))
 	if last == nil {
 		return c.askedBehind(n)
 	}
@@ -63,6 +63,26 @@ func (c *Checker) notLater(n, last *node) *node {
 		}
 	}
 	return before
+}
+
+// movedFrom is the record behind which another one stood that was moved to between two which hang on each other, though it is younger
+// than both; nil if that is not so.
+func (c *Checker) movedFrom(n *node) *node {
+	next := c.mainNear(n.index+1, 1)
+	if next == nil || n.front == nil || next.up != n.front || next.when == 0 || next.when+writeTime >= n.when {
+		return nil
+	}
+	behind := next
+	for steps := 0; behind != nil && behind.when <= n.when; steps++ {
+		if steps == maxSiblings {
+			return nil
+		}
+		next, behind = behind, c.mainNear(behind.index+1, 1)
+	}
+	if rooted(next, n) {
+		return nil
+	}
+	return next
 }
 
 // notCompactedLater corrects last, the last record in front of n, if it hangs behind a compaction that stands behind n: another client's

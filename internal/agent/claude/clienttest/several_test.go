@@ -151,6 +151,10 @@ func severals() []several {
 			i, end := s.find(0, isText), mark(s)+9
 			return append(append(slices.Clone(s[:end]), Set(s[i], "", "parentUuid", "null")), s[i+1:i+6]...)
 		}},
+		{"the last answer is moved to behind the first prompt, and its own prompt is lost", "1.0.17", "image", "2.1.330", 0.83, func(s Session) Session {
+			i, end := s.first(), s.lastText()
+			return slices.Insert(s.without(s.second(), end), i+1, s[end])
+		}},
 	}
 }
 
