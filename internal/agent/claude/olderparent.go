@@ -6,6 +6,7 @@ import "github.com/hist-cli/hist/internal/finding"
 // front of them in the file, belongs to the same conversation, and nobody has answered it. Who goes back says something first. Of a
 // file with very many it leaves all to what mends branches: each costs the length of the session, and the next pass would find more.
 func (c *Checker) olderParents() {
+	c.overMarks()
 	var answers []*node
 	for _, n := range c.nodes {
 		if n.up == n.front || !n.besideFront() {
@@ -28,11 +29,48 @@ func (c *Checker) olderParents() {
 	}
 }
 
+// overMarks reports records whose parent is in front of the compaction behind which they stand, and hangs each on what stands in front of
+// it, on which nothing else hangs. Only an output belongs on the other side of a compaction, or what somebody says who goes back.
+func (c *Checker) overMarks() {
+	if !c.some.marks {
+		return
+	}
+	var mark *node
+	looked := 0
+	for _, n := range c.nodes {
+		switch {
+		case n.side:
+			continue
+		case n.role == roleBoundary:
+			mark = n
+			continue
+		case mark == nil || n.up == nil || n.up.index >= mark.index || n.role == roleResult || n.isPrompt() && !n.asksNothing || !n.mayFollowFront():
+			continue
+		}
+		if looked++; looked > maxLater {
+			return
+		}
+		last := c.beforeCompaction(mark)
+		if last == nil || !leads(n.front, mark, n) || !leads(last, answerHead(n.up, hung), mark) {
+			continue
+		}
+		d := c.add(&draft{about: n, also: []*node{n.front}, Finding: finding.Finding{
+			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "the record names one as its parent that was compacted before: the client sends nothing of the compaction and of what followed it",
+		}})
+		c.hang(n, n.front, d)
+	}
+}
+
+// mayFollowFront says whether a record may belong behind the one in front of it, on which nothing hangs.
+func (n *node) mayFollowFront() bool {
+	f := n.front
+	return f != nil && f.first == nil && len(n.moves) == 0 && (f.when == 0 || n.when == 0 || f.when <= n.when)
+}
+
 // besideFront says whether a record is an answer that hangs elsewhere than on the record in front of it, on which nothing hangs.
 func (n *node) besideFront() bool {
-	f := n.front
-	return n.role == roleAssistant && n.msg != "" && !n.side && n.up != nil && n.sent() && !n.filler && len(n.moves) == 0 &&
-		f != nil && f.first == nil && (f.when == 0 || n.when == 0 || f.when <= n.when)
+	return n.role == roleAssistant && n.msg != "" && !n.side && n.up != nil && n.sent() && !n.filler && n.mayFollowFront()
 }
 
 // messageAbove is the message that a record is, or that it follows with nothing in between but what the client adds.

@@ -62,3 +62,49 @@ func (s Session) answerOf(output []byte) string {
 	}
 	return ""
 }
+
+// TestOverMarks: whatever follows a compaction, except for prompts and outputs, names whichever record in front of it as its parent: that
+// is named, and all is sent after the repair.
+func TestOverMarks(t *testing.T) {
+	for _, of := range []struct {
+		version, scenario, reader string
+		every                     int
+	}{
+		{"2.1.2", "compact", "2.1.2", 3},
+		{"2.0.29", "compact", "2.1.330", 3},
+		{"2.1.100", "compact", "2.1.330", 5},
+		{"2.1.215", "compact", "2.1.330", 7},
+		{"2.1.330", "compact_auto", "2.1.330", 11},
+	} {
+		s, id := recording(t, of.version, of.scenario)
+		resume := modelled(of.reader)
+		whole, _, _ := resume(t, id, s.Bytes())
+		at := mark(s)
+		tried, losing, unnamed, short := 0, 0, 0, 0
+		for i, l := range s[at+1:] {
+			if !inTree(l) || isResult(l) || isPrompt(l) {
+				continue
+			}
+			for _, older := range s[:at] {
+				if tried++; !inTree(older) || tried%of.every != 0 {
+					continue
+				}
+				data := s.with(at+1+i, Set(l, "", "parentUuid", `"`+get(older, "uuid")+`"`)).Bytes()
+				if sent, _, _ := resume(t, id, data); Share(sent, whole) == 1 {
+					continue
+				}
+				losing++
+				if !named(t, data) {
+					unnamed++
+				}
+				fixed, _ := mend(t, data, lint.Options{})
+				if sent, _, _ := resume(t, id, fixed); Share(sent, whole) < 1 {
+					short++
+				}
+			}
+		}
+		if losing < 10 || unnamed > 0 || short > 0 {
+			t.Errorf("%s/%s: %d damages make the client leave anything out: %d are not named, %d not mended", of.version, of.scenario, losing, unnamed, short)
+		}
+	}
+}
