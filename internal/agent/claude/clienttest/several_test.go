@@ -155,6 +155,11 @@ func severals() []several {
 			i, end := s.first(), s.lastText()
 			return slices.Insert(s.without(s.second(), end), i+1, s[end])
 		}},
+		{"the last prompt and its answer have changed places, and a bit is wrong in what names the end", "2.1.215", "image", "2.1.330", 1, func(s Session) Session {
+			i, end, named := s.second(), s.lastText(), s.lastPrompt()
+			s = s.with(named, bytes.Replace(s[named], []byte(`","sessionId"`), []byte(` ,"sessionId"`), 1))
+			return s.with(i, s[end]).with(end, s[i])
+		}},
 	}
 }
 
