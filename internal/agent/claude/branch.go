@@ -126,7 +126,8 @@ func (c *Checker) behind(d *draft, head, end *node, t *trunk) *node {
 	case late != winner && passesOutput(late, end):
 		c.hang(late, end, d)
 		return tip
-	case fork.inAnswer() && c.complete(end), end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant): // one side after the other
+	case fork.inAnswer() && c.complete(end), end.index < winner.index && (c.complete(end) || end.role == roleResult && winner.role == roleAssistant), // one side after the other
+		winner.isPrompt() && winner.index < fork.at.index && end.when != 0 && end.when < winner.when && c.complete(end): // the prompt was moved
 		c.hang(fork.movable(), end, d)
 		return tip
 	case next != nil:

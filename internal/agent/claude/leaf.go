@@ -128,10 +128,11 @@ func (c *Checker) wrongTime() {
 	}
 }
 
-// notAfter makes the times that hist gives to records it closes no later than that of the tip: no client is to begin there.
+// notAfter makes the times that hist gives to records it closes no later than that of the tip, unless their parents are later: no client
+// is to begin there.
 func (c *Checker) notAfter(tip *node) {
 	for n := range c.cut {
-		if n != tip && n.clock.in != nil && n.when > tip.when {
+		if n != tip && n.clock.in != nil && n.when > tip.when && (n.up == nil || n.up.when <= tip.when) {
 			c.setTime(n, tip.when, n.clock.in)
 			n.when = tip.when
 		}

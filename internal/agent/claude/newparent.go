@@ -36,10 +36,21 @@ func (c *Checker) before(n *node) *node {
 		case m.msg == n.msg:
 			return m
 		case m.sent():
-			return last
+			return cmp.Or(c.partBehind(n, last), last)
 		}
 	}
 	return last
+}
+
+// partBehind is an earlier part of the same answer that was moved to behind this one: it hangs on the record that this one would hang
+// on. nil if there is none.
+func (c *Checker) partBehind(n, up *node) *node {
+	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
+		if m.role == roleAssistant && m.msg == n.msg && !m.side && m.up == up && m.first == nil && m.when != 0 && m.when <= n.when {
+			return m
+		}
+	}
+	return nil
 }
 
 // notLater corrects last, the last record in front of n, if it is younger than n because two clients wrote in turns: then it is

@@ -160,6 +160,21 @@ func severals() []several {
 			s = s.with(named, bytes.Replace(s[named], []byte(`","sessionId"`), []byte(` ,"sessionId"`), 1))
 			return s.with(i, s[end]).with(end, s[i])
 		}},
+		{"an end is cut off and glued to another client's older prompt, and a call is lost", "2.0.29", "resumed", "2.1.330", 1, func(s Session) Session {
+			i, end := s.midText(), s.lastText()
+			p, a := branch(s[i], 0, "9")
+			cut := s[end][:bytes.Index(s[end], []byte(`"uuid"`))]
+			return append(s[:end].without(i+1), append(cut, p...), a)
+		}},
+		{"the first part of an answer is moved to the end under another id", "1.0.17", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.midText()
+			return append(s.without(i), Set(s[i], "", "uuid", `"`+otherID+`"`))
+		}},
+		{"a prompt is moved to the front, and hangs on an output", "2.0.29", "thinking", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			moved := Set(s[i], "", "parentUuid", `"`+get(s[s.firstOut()], "uuid")+`"`)
+			return slices.Insert(s.without(i), s.first(), moved)
+		}},
 	}
 }
 
