@@ -208,7 +208,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.queued, c.queuedLast = append(c.queued, rec.Pos), finding.RefOf(rec)
 		switch op := string(text(rec, fieldOperation)); {
 		case op == "enqueue":
-			if t := decoded(rec, fieldPlainContent); t != "" {
+			if t := decoded(rec, fieldPlainContent); t != "" && !aboutTask(t) {
 				c.echoes = append(doubled(c.echoes), echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: millisOf(text(rec, fieldTimestamp))})
 				if len(c.nodes) == 0 {
 					c.beside.session.take(rec, fieldSession)

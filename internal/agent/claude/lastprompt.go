@@ -47,11 +47,15 @@ func enqueuedIn(raw []byte) string {
 	var words string
 	told := raw[at+len(start)-1:]
 	dec := json.NewDecoder(bytes.NewReader(told))
-	if dec.Decode(&words) != nil || !sound(told[:dec.InputOffset()]) {
+	if dec.Decode(&words) != nil || !sound(told[:dec.InputOffset()]) || aboutTask(words) {
 		return ""
 	}
 	return words
 }
+
+// aboutTask says whether the client has put words into its queue only to show how a task in the background goes on: nobody is asked
+// anything with them (seen in 2.1.19 and 2.1.45).
+func aboutTask(words string) bool { return strings.HasPrefix(words, `{"task_id":"`) }
 
 // askedAgain restores a prompt beside its echo, and reports that at a given place. It does so only if no record of the tree
 // follows the echo, and none of the last prompts has the same words.
