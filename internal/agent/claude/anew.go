@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -36,18 +37,32 @@ func (c *Checker) opening(n *node, rec *session.Record) {
 
 // begunAnew says whether a prompt without a parent is what a client that notes no rewinds leaves when the user goes back to the
 // first prompt (1.0.128, 2.0.76, 2.1.2, 2.1.100, measured): it is the first prompt with something added, or was typed in a
-// terminal, where the client keeps files for each prompt. In the middle of a session, a prompt that lost its parent looks the
-// same. It did lose it if what stands in front of it is written again behind the end, since a client never rewrites what the
-// user has left, or if the record does not say that it has no parent.
+// terminal, where newer clients keep files for each prompt, and older ones let the user interrupt a turn and run commands. In the middle
+// of a session, a prompt that lost its parent looks the same. It did lose it if what stands in front of it is written again behind the
+// end, since a client never rewrites what the user has left, or if the record does not say that it has no parent.
 func (c *Checker) begunAnew(n *node) bool {
 	if !n.isPrompt() || n.parentSpan == (span{}) || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) || c.writtenAgain(n) {
 		return false
 	}
-	if c.snapshots[n.uuid] {
+	if c.snapshots[n.uuid] || before(n.version, firstSnapshots) && c.byHandBefore(n) && turnIsOver(n.front) {
 		return true
 	}
 	a, b := c.openings[c.firstPrompt], c.openings[n]
-	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) // the cursor is in front of the old words
+}
+
+// firstSnapshots is the first version known to note the files that it keeps for a prompt: 2.0.1 does not.
+const firstSnapshots = "2.0.29"
+
+// byHandBefore says whether something in front of a record shows that its session is one of a terminal.
+func (c *Checker) byHandBefore(n *node) bool {
+	if c.firstByHand == nil {
+		c.firstByHand = &node{index: len(c.nodes)}
+		if i := slices.IndexFunc(c.nodes, func(m *node) bool { return m.byHand && !m.side }); i >= 0 {
+			c.firstByHand = c.nodes[i]
+		}
+	}
+	return c.firstByHand.index < n.index
 }
 
 // writtenAgain says whether the last copy in the file copies a record that stands in front of this one.

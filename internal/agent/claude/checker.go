@@ -201,6 +201,7 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		}
 	case "summary":
 		c.copied++
+		c.title(decoded(rec, fieldLeaf))
 	case "file-history-snapshot":
 		c.copied++
 		c.snapshots[decoded(rec, fieldMessageRef)] = true

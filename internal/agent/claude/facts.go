@@ -32,6 +32,7 @@ type recordTree struct {
 	keepers       map[string]*node              // see keeperOf; once it is asked for
 	brought       map[*node]bool                // turns that hist moved from above a compaction to below it
 	firstPrompt   *node                         // of the file
+	firstByHand   *node                         // see byHandBefore; once it is asked for
 	foreignPrompt *node                         // see foreign; once it is asked for
 	foreignKnown  bool
 	againLast     *node // see lastCopied; once it is asked for
@@ -49,6 +50,7 @@ type sideRecords struct {
 	echoes     []echo          // in the order of the file
 	told       map[*node]*echo // see promptAbove; once it is asked for
 	typedUsed  map[int]bool    // which of Beside.Typed were put back
+	titled     []string        // the ends of older sessions, as the records in front of the conversation name them
 	leaf       string          // the end of the session, as the last last-prompt record names it
 	leafAt     finding.Ref
 	ends       []namedEnd             // the ends that last-prompt records have named, in the order of the file

@@ -107,8 +107,14 @@ func byPlace(c *Checker, b *sideBranch) fate {
 	ownPrompt := b.head.isPrompt()
 	middleOfTurn := b.rival.isPrompt() && !ownPrompt && b.fork.inTurn
 	middleOfAnswer := !ownPrompt && b.fork.inAnswer() && !c.unfinishedAnswer(b.head, b.end)
-	besideSummary := b.fork.at.role == roleBoundary && b.head.summary && !b.rival.summary
+	besideSummary := b.fork.at.role == roleBoundary && b.head.summary && !b.rival.summary && !c.rewritten(b.rival)
 	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.head, b.end) || passesOutput(b.trunk.behindOutputs(b.rival), b.end))
+}
+
+// rewritten says whether the user went back to the summary of a compaction, which a terminal lists among the prompts, and changed it
+// (2.1.45, measured).
+func (c *Checker) rewritten(n *node) bool {
+	return n.isPrompt() && (n.continues || c.snapshots[n.uuid] || c.rewound(n))
 }
 
 // byClientsOwnPrompt decides if what is sent begins with the client's own prompt: the client leaves out only an interrupted
@@ -164,9 +170,10 @@ func byCircle(c *Checker, b *sideBranch) fate {
 func byTornEnd(_ *Checker, b *sideBranch) fate { return lostIf(b.rival.torn && b.rival.first == nil) }
 
 // bySession keeps a branch that was written in another session than what is sent instead: somebody has joined a session and a fork of
-// it, and wants both.
-func bySession(_ *Checker, b *sideBranch) fate {
-	return lostIf(b.head.session != "" && b.prompt.session != "" && b.head.session != b.prompt.session)
+// it, and wants both. That does not hold if the branch, too, goes on in the session of what is sent, or if the titles of older sessions
+// stand in front: 1.0.72 writes a conversation of 1.0.17 that it resumes into its own file, with the old session's id.
+func bySession(c *Checker, b *sideBranch) fate {
+	return lostIf(b.head.session != "" && b.prompt.session != "" && b.head.session != b.prompt.session && b.end.session != b.prompt.session && len(c.titled) == 0)
 }
 
 // byConflict keeps a branch if it and what is sent instead are on two sides of a conflict that a tool like git has marked in the file.

@@ -62,6 +62,7 @@ type node struct {
 	denied      bool // the user did not let the tool run, or stopped it
 	asksNothing bool // text that the client wrote in the user's name although the user asked nothing
 	clears      bool // the user's command to forget the conversation
+	byHand      bool // something that only a user in a terminal does
 	continues   bool // a summary by its first words: see the function of this name
 	bare        bool // a compaction's mark without metadata about it
 	filler      bool // "No response requested."
@@ -313,6 +314,7 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.denied = len(text(rec, fieldDenial)) > 0
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
 	n.clears = n.asksNothing && clears(field(rec, fieldContent))
+	n.byHand = n.asksNothing && byHand(field(rec, fieldContent))
 	n.continues = n.typ == "user" && continues(field(rec, fieldContent))
 	model := text(rec, fieldModel)
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))

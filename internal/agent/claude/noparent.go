@@ -113,7 +113,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 		c.broken(calls)
 		children = others
 	}
-	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp()) {
+	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp()) || c.inOlderFile(children) {
 		return
 	}
 	found := len(c.found)

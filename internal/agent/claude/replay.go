@@ -44,11 +44,12 @@ func (c *Checker) replays(n *node) bool {
 	return false
 }
 
-// answeredBefore says whether the model has answered anything in front of a record.
+// answeredBefore says whether the model has answered anything in front of a record. An answer that was interrupted behind its first
+// thoughts is none.
 func (c *Checker) answeredBefore(n *node) bool {
 	if c.firstAnswer == nil {
 		for _, m := range c.nodes {
-			if m.role == roleAssistant && m.sent() && !m.filler && !m.side {
+			if m.role == roleAssistant && m.sent() && !m.filler && !m.side && m.saysMore() {
 				c.firstAnswer = m
 				break
 			}

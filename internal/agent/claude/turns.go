@@ -15,6 +15,7 @@ import (
 // other texts begin with the first characters of these.
 var ownWords = [][]byte{
 	[]byte(`"[Request interrupted by user`), []byte(`"<command-name>`), []byte(`"<command-message>`), []byte(`"<local-command-`), []byte(`"<bash-`), []byte(`"/compact`),
+	[]byte(`"<session-start-hook>`), // 1.0.72
 }
 
 // asksNothing says whether a message's content begins with such a text.
@@ -35,6 +36,14 @@ func asksNothing(content []byte) bool {
 // clears says whether a text of the client's is the command to forget the conversation. 1.0.17 names it without a slash.
 func clears(content []byte) bool {
 	return bytes.Contains(content, []byte("<command-name>clear</command-name>")) || bytes.Contains(content, []byte("<command-name>/clear</command-name>"))
+}
+
+// byHand says whether a text of the client's is about something that users do in a terminal only: interrupt a turn, or run a command of the
+// shell's or the client's by hand.
+func byHand(content []byte) bool {
+	const compacting = "<command-name>compact" // a program can ask for that, too
+	return bytes.Contains(content, []byte("[Request interrupted by user")) || bytes.Contains(content, []byte("<bash-input>")) ||
+		bytes.Contains(content, []byte("<command-name>")) && !bytes.Contains(content, []byte(compacting)) && !bytes.Contains(content, []byte("<command-name>/compact"))
 }
 
 // continues says whether a message is a summary, by its first words: 1.0.17 does not mark summaries in any other way.
