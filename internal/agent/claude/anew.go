@@ -48,8 +48,12 @@ func (c *Checker) begunAnew(n *node) bool {
 		return true
 	}
 	a, b := c.openings[c.firstPrompt], c.openings[n]
-	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) // the cursor is in front of the old words
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || strings.HasSuffix(b, lastLine(a)))
 }
+
+// lastLine is the last line of a prompt, with the newline in front of it: that often stays if the user changes the prompt, whose cursor is
+// in front of the old words.
+func lastLine(words string) string { return words[max(0, strings.LastIndexByte(words, '\n')):] }
 
 // firstSnapshots is the first version known to note the files that it keeps for a prompt: 2.0.1 does not.
 const firstSnapshots = "2.0.29"

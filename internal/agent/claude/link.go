@@ -85,20 +85,15 @@ func (c *Checker) mayBeRoot(n *node) bool {
 		return true
 	case n.isPrompt() && !c.answeredBefore(n): // the prompt before it was taken back
 		return true
-	case n.role == roleLink && !c.answeredBefore(n) && saysNothingBelow(n): // a hook stopped every prompt, also the first after a rewind
+	case n.role == roleLink && c.nothingAskedBefore(n): // a hook stopped every prompt, also the first after a rewind
 		return true
 	}
 	return c.replays(n) || c.begunAnew(n)
 }
 
-// saysNothingBelow says whether only records that say nothing hang on a record, one on the other.
-func saysNothingBelow(n *node) bool {
-	for steps := 0; n != nil && steps < maxSiblings; n, steps = n.first, steps+1 {
-		if n.speaks() || n.first != nil && n.first.latter != nil {
-			return false
-		}
-	}
-	return n == nil
+// nothingAskedBefore says whether nobody has said anything in front of a record.
+func (c *Checker) nothingAskedBefore(n *node) bool {
+	return n.index < maxSiblings && !slices.ContainsFunc(c.nodes[:n.index], func(m *node) bool { return !m.side && m.hasMessage() && !m.asksNothing })
 }
 
 // parentOf is the record that the i-th one names as its parent, which mostly is the one before it in the file.

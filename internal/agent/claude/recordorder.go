@@ -12,7 +12,7 @@ func (c *Checker) order() {
 		return
 	}
 	for _, n := range c.nodes {
-		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) && !n.up.retold {
+		if n.up != nil && n.new == nil && n.up.new == nil && !n.side && n.up.index > n.index && len(n.moves) == 0 && n.hasMessage() && !opening(n.up) && !addedLate(n) && !n.up.retold && !c.overtakesCall(n) {
 			c.add(&draft{about: n, always: true, Finding: finding.Finding{Rule: ruleRecordOrder, Impact: finding.Notes, Message: "the record comes before its parent"}})
 			return
 		}
@@ -106,6 +106,16 @@ func addedLate(n *node) bool {
 		p = p.up
 	}
 	return p != nil && p != n.up && p.isPrompt() && p.index < n.index
+}
+
+// overtakesCall says whether an output was written in front of its call. A client that runs the calls of an answer while that comes in may
+// write both at once (seen in 2.1.270), and put the first outputs of a sub-agent in front of its conversation (2.1.45). A single call of
+// the session's own is always written first.
+func (c *Checker) overtakesCall(n *node) bool {
+	const atOnce = 100 // milliseconds
+	call := n.up
+	return n.role == roleResult && call.up != nil && call.up.msg == call.msg && call.msg != "" && call.index-n.index <= maxOpening &&
+		n.when >= call.when && (n.when-call.when < atOnce || c.opts.SubAgent)
 }
 
 // maxOpening is the most records that the client adds to a first prompt.
