@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -44,7 +43,7 @@ func (c *Checker) begunAnew(n *node) bool {
 	if !n.isPrompt() || n.parentSpan == (span{}) || n == c.firstPrompt || n.version == "" || !before(n.version, firstNoted) || c.writtenAgain(n) {
 		return false
 	}
-	if c.snapshots[n.uuid] || before(n.version, firstSnapshots) && c.byHandBefore(n) && turnIsOver(n.front) {
+	if c.snapshots[n.uuid] || before(n.version, firstSnapshots) && c.some.byHand && turnIsOver(n.front) {
 		return true
 	}
 	a, b := c.openings[c.firstPrompt], c.openings[n]
@@ -57,17 +56,6 @@ func lastLine(words string) string { return words[max(0, strings.LastIndexByte(w
 
 // firstSnapshots is the first version known to note the files that it keeps for a prompt: 2.0.1 does not.
 const firstSnapshots = "2.0.29"
-
-// byHandBefore says whether something in front of a record shows that its session is one of a terminal.
-func (c *Checker) byHandBefore(n *node) bool {
-	if c.firstByHand == nil {
-		c.firstByHand = &node{index: len(c.nodes)}
-		if i := slices.IndexFunc(c.nodes, func(m *node) bool { return m.byHand && !m.side }); i >= 0 {
-			c.firstByHand = c.nodes[i]
-		}
-	}
-	return c.firstByHand.index < n.index
-}
 
 // writtenAgain says whether the last copy in the file copies a record that stands in front of this one.
 func (c *Checker) writtenAgain(n *node) bool {

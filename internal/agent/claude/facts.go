@@ -32,7 +32,6 @@ type recordTree struct {
 	keepers       map[string]*node              // see keeperOf; once it is asked for
 	brought       map[*node]bool                // turns that hist moved from above a compaction to below it
 	firstPrompt   *node                         // of the file
-	firstByHand   *node                         // see byHandBefore; once it is asked for
 	foreignPrompt *node                         // see foreign; once it is asked for
 	foreignKnown  bool
 	againLast     *node // see lastCopied; once it is asked for

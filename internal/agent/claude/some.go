@@ -16,6 +16,7 @@ type some struct {
 	marks     bool // of compactions
 	anew      bool // records that a compaction begins with
 	bareMarks bool // marks without metadata
+	byHand    bool // something that only a user in a terminal does
 	keeps     bool // marks that name records which were kept
 }
 
@@ -30,6 +31,7 @@ func (s *some) note(n *node) {
 	s.marks = s.marks || n.role == roleBoundary
 	s.anew = s.anew || n.beginsAnew()
 	s.bareMarks = s.bareMarks || n.bare
+	s.byHand = s.byHand || n.byHand && !n.side
 	if n.rare != nothing {
 		s.faults = s.faults || len(n.faults) > 0
 		s.sideTexts = s.sideTexts || n.sideAt.End > 0
