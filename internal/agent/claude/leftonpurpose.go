@@ -32,6 +32,7 @@ type sideBranch struct {
 // then noted rewinds, and times last. A branch about which no test is certain is lost.
 var fateTests = []func(*Checker, *sideBranch) fate{
 	byEnd,
+	byWords,
 	byChoice,
 	byLaterOutput,
 	byPlace,
@@ -88,6 +89,20 @@ func byEnd(c *Checker, b *sideBranch) fate {
 		return leftBehind
 	}
 	return lostToOther
+}
+
+// byWords is certain that a branch was left if the model has said nothing on it: a client that resumes such a session goes on from the
+// record in front of the answer (2.1.100, measured).
+func byWords(_ *Checker, b *sideBranch) fate {
+	for n := b.end; n != nil; n = n.up {
+		if n.hasMessage() && (n.role != roleAssistant || n.saysMore()) {
+			return undecided
+		}
+		if n == b.head {
+			break
+		}
+	}
+	return leftBehind
 }
 
 // byChoice is certain that a branch was left if a user of the client, or of hist, named another record to go on from.

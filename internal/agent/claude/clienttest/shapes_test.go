@@ -145,6 +145,22 @@ func TestLegalShapes(t *testing.T) {
 	}
 }
 
+// TestAnswerWithoutWords: a client that resumes a session in which the model has said nothing goes on in front of that; nothing is lost.
+func TestAnswerWithoutWords(t *testing.T) {
+	at := func(s string) string { return `,"timestamp":"2026-11-20T10:` + s + `.000Z","version":"2.1.100"` }
+	lines := []string{
+		line("user", "u1", "", asked("one"), at("05:00")), line("assistant", "a1", "u1", said("m1", ""), at("05:01")),
+		line("user", "k1", "u1", asked("Continue from where you left off."), `,"isMeta":true`+at("06:00")),
+		line("assistant", "k2", "k1", strings.Replace(said("m2", "No response requested."), "claude-opus-5-5", "<synthetic>", 1), at("06:00")),
+		line("user", "u2", "k2", asked("two"), at("06:00")), line("assistant", "a2", "u2", said("m3", "yes"), at("06:01")),
+	}
+	for _, f := range lintText(t, []byte(strings.Join(lines, "\n")+"\n"), lint.Options{}) {
+		if f.Impact != lint.Notes {
+			t.Errorf("%s %s on %v: %s", f.Rule.Name, f.Impact, f.Pos, f.Message)
+		}
+	}
+}
+
 // TestLostBranches: what nobody leaves who goes back is named, and all of it is sent once it is mended.
 func TestLostBranches(t *testing.T) {
 	at := func(version, s string) string {
