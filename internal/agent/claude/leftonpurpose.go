@@ -33,6 +33,7 @@ type sideBranch struct {
 var fateTests = []func(*Checker, *sideBranch) fate{
 	byEnd,
 	byWords,
+	byCopy,
 	byChoice,
 	byLaterOutput,
 	byPlace,
@@ -101,6 +102,28 @@ func byWords(_ *Checker, b *sideBranch) fate {
 		if n == b.head {
 			break
 		}
+	}
+	return leftBehind
+}
+
+// byCopy is certain that nothing is lost with a branch if all its messages are sent in its place, byte for byte: a program that keeps the
+// files of two machines the same has left a turn in the session twice, under other ids.
+func byCopy(_ *Checker, b *sideBranch) fate {
+	if firstSaid(b.head).message != b.rival.message {
+		return undecided
+	}
+	var said []*node
+	for n := b.end; n != nil && n != b.fork.at; n = n.up {
+		if n.hasMessage() {
+			said = append(said, n)
+		}
+	}
+	sent := b.rival
+	for _, n := range slices.Backward(said) {
+		if sent == nil || n.message != sent.message {
+			return undecided
+		}
+		sent = b.trunk.forks[sent].winner
 	}
 	return leftBehind
 }

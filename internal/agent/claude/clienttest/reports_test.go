@@ -50,7 +50,36 @@ func reports() map[string]report {
 		return line("user", "r1", "c1", answered("toolu_1", shown), `,"toolUseResult":{"type":"image","file":{"base64":"`+data+`","type":"image/png"}}`)
 	}
 	const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg=="
+	const (
+		advice   = `{"type":"server_tool_use","id":"srvtoolu_1","name":"advisor","input":{}}`
+		search   = `{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{"query":"go"}}`
+		searched = `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}`
+		advised  = `{"type":"advisor_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"advisor_result","text":"do it"}}`
+	)
+	part := func(id, on, block string) string {
+		return line("assistant", id, on, partly("m1", block, "end_turn"), "")
+	}
+	text := `{"type":"text","text":"so"}`
+	shortened := compacted("a1", "")
+	summary := line("user", "s1", "b1", asked("summary"), `,"isCompactSummary":true`)
+	next := line("user", "u2", "s1", asked("go on"), "")
+	hook := `{"parentUuid":"a1","type":"system","subtype":"stop_hook_summary","content":"x","uuid":"h1"}`
+	again := strings.NewReplacer(`"b1"`, `"b2"`, `"s1"`, `"s2"`, `"u2"`, `"u3"`, `"a2"`, `"a3"`, `"m2"`, `"m3"`, `"a1"`, `"h1"`)
+	blank := func(l string) string {
+		return strings.NewReplacer(`"hi"`, `""`, `"go on"`, `""`, `"yes"`, `""`, `"ok"`, `""`).Replace(l)
+	}
 	return map[string]report{
+		"unexpected tool_use_id found in advisor_tool_result blocks: the call is gone":      {[]string{"bad-block"}, []string{u1, part("t1", "u1", text), part("a1", "t1", advised), u2, a2}, []string{u1, part("t1", "u1", advice), part("a1", "t1", advised), u2, a2}},
+		"the output of a search is gone":                                                    {[]string{"lost-result"}, []string{u1, part("t1", "u1", search), part("a1", "t1", text), u2, a2}, []string{u1, part("t1", "u1", search), part("t2", "t1", searched), part("a1", "t2", text), u2, a2}},
+		"a compaction that failed has emptied all that was said":                            {[]string{"empty-text"}, []string{blank(u1), blank(a1), blank(u2), blank(a2)}, []string{u1, a1, u2, a2}},
+		"the summary of a compaction was never written":                                     {[]string{"lost-summary"}, []string{u1, a1, shortened, next, a2}, []string{u1, a1, shortened, summary, next, a2}},
+		"the first prompt after a compaction and a resume names a record that never was":    {[]string{"broken-parent"}, []string{u1, a1, shortened, summary, next, a2, line("user", "u3", "gone", asked("on"), ""), line("assistant", "a3", "u3", said("m3", "fine"), "")}, []string{u1, a1, shortened, summary, next, a2, line("user", "u3", "a2", asked("on"), ""), line("assistant", "a3", "u3", said("m3", "fine"), "")}},
+		"a second compaction in one process writes the history anew, and a hook's word":     {nil, []string{u1, a1, shortened, summary, next, a2, u1, a1, hook, again.Replace(shortened), again.Replace(summary), again.Replace(next), again.Replace(a2)}, []string{u1, a1, shortened, summary, next, a2, again.Replace(shortened), again.Replace(summary), again.Replace(next), again.Replace(a2)}},
+		"zeros behind a record, and as the last line, after a power loss":                   {[]string{"nul-bytes"}, []string{u1, a1 + strings.Repeat("\x00", 9000), u2, a2, strings.Repeat("\x00", 140_000)}, []string{u1, a1, u2, a2}},
+		"Expected ':' before value: a torn record of bookkeeping, and the next glued to it": {[]string{"glued-records"}, []string{u1, a1, `{"type":"pr-link","sessionId":"s","prNu` + u2, a2}, []string{u1, a1, `{"type":"pr-link","sessionId":"s","prNumber":1}`, u2, a2}},
+		"a torn snapshot": {[]string{"bad-json"}, []string{u1, a1, snapshot("u2")[:60], u2, a2}, []string{u1, a1, snapshot("u2"), u2, a2}},
+		"a torn attachment, on which the answer hung":                                              {[]string{"bad-json", "broken-parent"}, []string{u1, a1, u2, `{"parentUuid":"u2","isSidechain":false,"attachment":{"type":"queued_command","prompt":"x`, line("assistant", "a2", "x9", said("m2", "ok"), "")}, []string{u1, a1, u2, `{"parentUuid":"u2","isSidechain":false,"attachment":{"type":"queued_command","prompt":"x"},"type":"attachment","uuid":"x9"}`, line("assistant", "a2", "x9", said("m2", "ok"), "")}},
+		"two machines' files of a session were merged, and a turn is there under other ids":        {nil, nil, []string{u1, a1, u2, a2, strings.Replace(u2, `"u2"`, `"v2"`, 1), strings.NewReplacer(`"u2"`, `"v2"`, `"uuid":"a2"`, `"uuid":"b2"`).Replace(a2)}},
 		"each thinking block must contain thinking, or its signature is invalid":                   {[]string{"bad-thinking"}, think("hm", `,"signature":""`), think("", `,"signature":"Ev8="`)},
 		"ids were found without tool_result blocks: the second of two outputs is missing":          {[]string{"lost-result"}, []string{u1, c1, c2, r1, end("r1")}, []string{u1, c1, c2, r2, r1, end("r1")}},
 		"ids were found without tool_result blocks: the user spoke first":                          {[]string{"lost-result"}, []string{u1, c1, line("user", "u2", "c1", asked("continue"), ""), a2}, []string{u1, c1, r1, end("r1"), line("user", "u2", "e1", asked("continue"), ""), a2}},
