@@ -44,33 +44,39 @@ func (c *Checker) overMarks() {
 		case n.role == roleBoundary:
 			mark = n
 			continue
-		case mark == nil || n.up == nil || n.up.index >= mark.index || n.role == roleResult || n.isPrompt() && !n.asksNothing || !n.mayFollowFront():
+		case mark == nil || n.up == nil || !c.lastPlace(n.up).Less(mark.pos()) || n.role == roleResult || n.isPrompt() && !n.asksNothing:
+			continue
+		}
+		front := n.front
+		if front != nil && front.up == n { // they have changed places
+			front = front.front
+		}
+		if !n.mayFollow(front) {
 			continue
 		}
 		if looked++; looked > maxLater {
 			return
 		}
 		last := c.beforeCompaction(mark)
-		if last == nil || !leads(n.front, mark, n) || !leads(last, answerHead(n.up, hung), mark) {
+		if last == nil || !leads(front, mark, n) || !leads(last, answerHead(n.up, hung), mark) {
 			continue
 		}
-		d := c.add(&draft{about: n, also: []*node{n.front}, Finding: finding.Finding{
+		d := c.add(&draft{about: n, also: []*node{front}, Finding: finding.Finding{
 			Rule: ruleLostBranch, Impact: finding.Loses, Fix: finding.Exact,
 			Message: "the record names one as its parent that was compacted before: the client sends nothing of the compaction and of what followed it",
 		}})
-		c.hang(n, n.front, d)
+		c.hang(n, front, d)
 	}
 }
 
-// mayFollowFront says whether a record may belong behind the one in front of it, on which nothing hangs.
-func (n *node) mayFollowFront() bool {
-	f := n.front
+// mayFollow says whether a record may belong behind one in front of it, on which nothing else hangs.
+func (n *node) mayFollow(f *node) bool {
 	return f != nil && f.first == nil && len(n.moves) == 0 && (f.when == 0 || n.when == 0 || f.when <= n.when)
 }
 
 // besideFront says whether a record is an answer that hangs elsewhere than on the record in front of it, on which nothing hangs.
 func (n *node) besideFront() bool {
-	return n.role == roleAssistant && n.msg != "" && !n.side && n.up != nil && n.sent() && !n.filler && n.mayFollowFront()
+	return n.role == roleAssistant && n.msg != "" && !n.side && n.up != nil && n.sent() && !n.filler && n.mayFollow(n.front)
 }
 
 // messageAbove is the message that a record is, or that it follows with nothing in between but what the client adds.
