@@ -146,7 +146,7 @@ func byPlace(c *Checker, b *sideBranch) fate {
 	middleOfTurn := b.rival.isPrompt() && !ownPrompt && b.fork.inTurn
 	middleOfAnswer := !ownPrompt && b.fork.inAnswer() && !c.unfinishedAnswer(b.head, b.end)
 	besideSummary := b.fork.at.role == roleBoundary && b.head.summary && !b.rival.summary && !c.rewritten(b.rival)
-	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.head, b.end) || passesOutput(b.trunk.behindOutputs(b.rival), b.end))
+	return lostIf(besideSummary || middleOfTurn || middleOfAnswer || b.fork.toldLate(b.end) || b.fork.skipsAnswer(b.trunk, b.head, b.end) || b.fork.goesOn(b.head) || passesOutput(b.trunk.behindOutputs(b.rival), b.end))
 }
 
 // rewritten says whether the user went back to the summary of a compaction, which a terminal lists among the prompts, and changed it

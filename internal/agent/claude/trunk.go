@@ -113,11 +113,27 @@ func (f *fork) inAnswer() bool {
 
 // skipsAnswer says whether a prompt hangs on a tool's output, or on another prompt, although the model has answered that to its
 // end. A user who goes back picks a prompt, and goes on from that prompt's parent.
-func (f *fork) skipsAnswer(head, end *node) bool {
+func (f *fork) skipsAnswer(t *trunk, head, end *node) bool {
 	for end != head && !end.hasMessage() {
 		end = end.up
 	}
-	return f.at != nil && (f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing) && f.winner.isPrompt() && firstSaid(head).role == roleAssistant && end.endsTurn()
+	if f.at == nil || firstSaid(head).role != roleAssistant || !end.endsTurn() {
+		return false
+	}
+	next := t.behindOutputs(f.winner) // the answer to parallel calls may hang on any of their outputs
+	return next.isPrompt() && (next != f.winner || f.at.role == roleResult || f.at.isPrompt() && !f.at.asksNothing)
+}
+
+// goesOn says whether a prompt hangs in the middle of an answer that the trunk goes on with: on a call whose output is there, or on a part
+// that another part follows. A user who goes back hangs nothing there, but another client may, or the prompt's parent is wrong.
+func (f *fork) goesOn(prompt *node) bool {
+	if !prompt.isPrompt() || f.at == nil || f.at.role != roleAssistant {
+		return false
+	}
+	if f.winner.role == roleAssistant {
+		return f.at.msg != "" && f.winner.msg == f.at.msg
+	}
+	return slices.ContainsFunc(f.winner.ids(blockResult), func(id string) bool { return f.at.says(blockCall, id) })
 }
 
 // firstSaid is the first message of a branch, past what the client added where it begins; the branch's head if there is none.

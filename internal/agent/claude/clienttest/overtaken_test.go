@@ -57,6 +57,22 @@ func TestOvertakenInPlace(t *testing.T) {
 	}
 }
 
+// TestOvertakenWithParent: a turn that a compaction has overtaken is mended even if the mark has got a parent.
+func TestOvertakenWithParent(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(fixtures, "rules", "lost-branch", "bad-compacted.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Lines(text)
+	i := s.find(0, isMark)
+	for _, f := range lintText(t, s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[s.first()], "uuid")+`"`)).Bytes(), lint.Options{}) {
+		if f.Rule.Name == "lost-branch" && f.Impact == lint.Loses {
+			return
+		}
+	}
+	t.Error("the turn is not named")
+}
+
 func isMark(line []byte) bool { return get(line, "subtype") == "compact_boundary" }
 
 // TestOvertakenByMany: of a file with more such turns than anybody plays, not all are mended: each costs the length of the session.

@@ -175,6 +175,31 @@ func severals() []several {
 			moved := Set(s[i], "", "parentUuid", `"`+get(s[s.firstOut()], "uuid")+`"`)
 			return slices.Insert(s.without(i), s.first(), moved)
 		}},
+		{"the last answer once more, with a wrong character beside its words", "1.0.17", "image", "2.1.330", 1, func(s Session) Session {
+			last := s[s.lastText()]
+			return append(slices.Clone(s), bytes.Replace(last, []byte(`"input_tokens":1`), []byte(`"input_tokens":9`), 1))
+		}},
+		{"a prompt hangs on the first of two outputs, far above the end of the turn", "2.1.100", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			return s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[s.firstOut()], "uuid")+`"`))
+		}},
+		{"a prompt hangs on a call, and another client's turn on the end", "2.1.2", "checkpoint", "2.1.2", 1, func(s Session) Session {
+			i := s.second()
+			p, a := branch(s[s.endOfTurn()], 40*time.Second, "9")
+			s = s.with(i, Set(s[i], "", "parentUuid", `"`+get(s[s.editCall()], "uuid")+`"`))
+			return append(slices.Insert(s, i, p), a)
+		}},
+		{"the mark of a compaction has a parent, and another client goes on in front of it", "2.1.2", "compact", "2.1.2", 1, func(s Session) Session {
+			p, a := branch(s[s.midText()], 0, "9")
+			at := mark(s)
+			s = s.with(at, Set(s[at], "", "parentUuid", `"`+get(s[s.firstOut()], "uuid")+`"`))
+			return append(slices.Insert(s, s.second()+1, p), a)
+		}},
+		{"what follows a summary hangs in front of the compaction, and has changed places with the next record", "2.1.2", "compact", "2.1.2", 1, func(s Session) Session {
+			i := mark(s) + 2
+			wrong := Set(s[i], "", "parentUuid", `"`+get(s[s.firstOut()], "uuid")+`"`)
+			return s.with(i, s[i+1]).with(i+1, wrong)
+		}},
 	}
 }
 
