@@ -71,9 +71,9 @@ func (c *Checker) duplicates() {
 }
 
 // writtenAgain says whether a record is a later copy of another one, but for some detail of its message: its place in the tree and its
-// time are the same, and it holds the same blocks.
+// time are the same, and it holds the same blocks. If the client can't read it, it uses the other one.
 func (n *node) writtenAgain(other *node) bool {
-	return n.hasMessage() && n.role == other.role && n.parent == other.parent && n.when == other.when && n.when != 0 && len(n.faults) == 0 &&
+	return n.hasMessage() && !n.mended && n.role == other.role && n.parent == other.parent && n.when == other.when && n.when != 0 && len(n.faults) == 0 &&
 		len(n.blocks) == len(other.blocks) && n.beginsLike(other)
 }
 

@@ -200,6 +200,9 @@ func severals() []several {
 			wrong := Set(s[i], "", "parentUuid", `"`+get(s[s.firstOut()], "uuid")+`"`)
 			return s.with(i, s[i+1]).with(i+1, wrong)
 		}},
+		{"an output once more behind the end, with NULs in its words", "2.1.215", "resumed", "2.1.330", 1, func(s Session) Session {
+			return append(slices.Clone(s), bytes.Replace(s[s.editOut()], []byte("has been updated"), []byte("has\x00\x00\x00\x00\x00updated"), 1))
+		}},
 	}
 }
 
