@@ -30,7 +30,8 @@ func (c *Checker) olderParents() {
 }
 
 // overMarks reports records whose parent is in front of the compaction behind which they stand, and hangs each on what stands in front of
-// it, on which nothing else hangs. Only an output belongs on the other side of a compaction, or what somebody says who goes back.
+// it, on which nothing else hangs. Only an output belongs on the other side of a compaction, or what somebody says, or runs by hand, who
+// goes back to where a prompt was.
 func (c *Checker) overMarks() {
 	if !c.some.marks {
 		return
@@ -51,7 +52,7 @@ func (c *Checker) overMarks() {
 		if front != nil && front.up == n { // they have changed places
 			front = front.front
 		}
-		if !n.mayFollow(front) {
+		if !n.mayFollow(front) || n.role != roleAssistant && n.besidePrompt() {
 			continue
 		}
 		if looked++; looked > maxLater {
@@ -67,6 +68,16 @@ func (c *Checker) overMarks() {
 		}})
 		c.hang(n, front, d)
 	}
+}
+
+// besidePrompt says whether something that the user said hangs on the same record as this one.
+func (n *node) besidePrompt() bool {
+	for k, steps := n.up.first, 0; k != nil && steps < maxSiblings; k, steps = k.latter, steps+1 {
+		if k != n && k.isPrompt() {
+			return true
+		}
+	}
+	return false
 }
 
 // mayFollow says whether a record may belong behind one in front of it, on which nothing else hangs.

@@ -28,3 +28,27 @@ func TestRewoundInFrontOfCompaction(t *testing.T) {
 		}
 	}
 }
+
+// TestRewoundToRunACommand: nor does who goes back there, or to any earlier prompt, and first runs a command by hand.
+func TestRewoundToRunACommand(t *testing.T) {
+	for _, version := range []string{"2.1.2", "2.1.100", "2.1.215"} {
+		s, _ := recording(t, version, "compact")
+		at := mark(s)
+		for i, l := range s[:at] {
+			if !isText(l) || s.find(0, func(p []byte) bool { return isPrompt(p) && get(p, "parentUuid") == get(l, "uuid") }) < 0 {
+				continue
+			}
+			out, parent := slices.Clone(s), get(l, "uuid")
+			for n, said := range s[at+2 : at+5] { // the caveat, the command and what it printed
+				id := fmt.Sprintf("cccccccc-0000-4000-8000-%012d", n)
+				said = Set(Set(said, "", "parentUuid", `"`+parent+`"`), "", "uuid", `"`+id+`"`)
+				out, parent = append(out, Set(said, "", "timestamp", `"2026-11-01T12:00:00.000Z"`)), id
+			}
+			for _, f := range lintText(t, out.Bytes(), lint.Options{}) {
+				if f.Impact != lint.Notes {
+					t.Errorf("%s, back to line %d: %s %s on %v: %s", version, i+1, f.Rule.Name, f.Impact, f.Pos, f.Message)
+				}
+			}
+		}
+	}
+}
