@@ -184,7 +184,7 @@ func (c *Checker) saysMoreOver(tip, n *node) bool {
 // clients up to 2.1.2 begin there. It says whether that is so.
 func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	front, behind := c.timedNear(latest, -1), c.timedNear(latest, 1)
-	if latest.timeSpan.to() == 0 || front == nil || behind == nil || behind == tip || latest.index > tip.index || front.when > behind.when || behind.when >= latest.when {
+	if latest.timeSpan.to() == 0 || behind == nil || behind == tip || latest.index > tip.index || front != nil && front.when > behind.when || behind.when >= latest.when {
 		return false
 	}
 	at := latest

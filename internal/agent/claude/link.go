@@ -162,10 +162,10 @@ func (c *Checker) firstOfTree() *node {
 	return root
 }
 
-// askedBehind is the prompt behind an answer that is the first record of the file, if it is older, hangs on nothing, and nobody has
-// answered it. nil if there is none near.
+// askedBehind is the prompt behind an answer, or behind what the client adds to a prompt, that is the first record of the file, if it is
+// older, hangs on nothing, and nobody has answered it. nil if there is none near.
 func (c *Checker) askedBehind(n *node) *node {
-	if n.role != roleAssistant || n.index != c.firstIndex() || !c.linked {
+	if n.role != roleAssistant && n.attachment == "" || n.index != c.firstIndex() || !c.linked {
 		return nil
 	}
 	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {

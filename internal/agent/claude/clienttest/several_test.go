@@ -203,6 +203,14 @@ func severals() []several {
 		{"an output once more behind the end, with NULs in its words", "2.1.215", "resumed", "2.1.330", 1, func(s Session) Session {
 			return append(slices.Clone(s), bytes.Replace(s[s.editOut()], []byte("has been updated"), []byte("has\x00\x00\x00\x00\x00updated"), 1))
 		}},
+		{"what the client adds to the first prompt stands in front of it, and hangs on nothing", "2.1.100", "image", "2.1.330", 1, func(s Session) Session {
+			i := s.first()
+			return s.with(i, Set(s[i+1], "", "parentUuid", `"`+otherID+`"`)).with(i+1, s[i])
+		}},
+		{"the first prompt has a time far ahead", "1.0.17", "thinking", "2.1.330", 1, func(s Session) Session {
+			i := s.first()
+			return s.with(i, bytes.Replace(s[i], []byte(`"timestamp":"20`), []byte(`"timestamp":"21`), 1))
+		}},
 	}
 }
 
