@@ -85,7 +85,7 @@ func (c *Checker) mayBeRoot(n *node) bool {
 		return true
 	case n.isPrompt() && !c.answeredBefore(n): // the prompt before it was taken back
 		return true
-	case n.role == roleLink && c.nothingAskedBefore(n): // a hook stopped every prompt, also the first after a rewind
+	case n.typ == "system" && c.nothingAskedBefore(n): // a hook stopped every prompt, also the first after a rewind
 		return true
 	}
 	return c.replays(n) || c.begunAnew(n)

@@ -112,7 +112,7 @@ func addedLate(n *node) bool {
 // write both at once (seen in 2.1.270), and put the first outputs of a sub-agent in front of its conversation (2.1.45). A single call of
 // the session's own is always written first.
 func (c *Checker) overtakesCall(n *node) bool {
-	const atOnce = 1000 // milliseconds
+	const atOnce = 100 // milliseconds
 	call := n.up
 	return n.role == roleResult && call.up != nil && call.up.msg == call.msg && call.msg != "" && call.index-n.index <= maxOpening &&
 		n.when >= call.when && (n.when-call.when < atOnce || c.opts.SubAgent)
