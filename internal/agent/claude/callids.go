@@ -162,10 +162,11 @@ func (c *Checker) sameCallID() {
 			switch other := seen[b.id]; {
 			case other == nil || other == n:
 				seen[b.id] = n
-			case blockAgain(other, n):
+			case blockAgain(other, n) || writtenAnew(other, n):
 				n.again = true
-				for _, m := range c.results()[b.id] {
-					m.again = m.again || pairOf(n, m)
+				list := c.results()[b.id]
+				for _, m := range list {
+					m.again = m.again || pairOf(n, m) || writtenAnew(list[0], m)
 				}
 			case other.message == n.message && n.dropped == nil && len(n.blocks) == 1:
 				c.writtenTwice(n)
@@ -183,6 +184,15 @@ func (c *Checker) sameCallID() {
 // that did not come as a stream in one record, and once more block by block when it resumes the session.
 func blockAgain(whole, n *node) bool {
 	return n.msg != "" && n.msg == whole.msg && len(whole.blocks) > 1 && len(n.blocks) == 1 && !under(n, whole)
+}
+
+// writtenAnew says whether a record repeats another one, with its time, on another branch: behind an answer that did not come as a stream,
+// a client that resumes the session writes all the rest once more, under new ids (2.0.76, 2.1.2 and 2.1.19, measured).
+func writtenAnew(other, n *node) bool { return n != other && sameMoment(other, n) && !under(n, other) }
+
+// sameMoment says whether two records were written for the same part of the conversation, judged by their times.
+func sameMoment(a, b *node) bool {
+	return a.msg == b.msg && a.role == b.role && a.when == b.when && a.when != 0
 }
 
 // outputs are the outputs that name one id, by the records with calls of that id that they hang on.

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -34,6 +35,7 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 	byEnd,
 	byWords,
 	byCopy,
+	byTimesAnew,
 	byChoice,
 	byLaterOutput,
 	byPlace,
@@ -124,6 +126,25 @@ func byCopy(_ *Checker, b *sideBranch) fate {
 			return undecided
 		}
 		sent = b.trunk.forks[sent].winner
+	}
+	return leftBehind
+}
+
+// byTimesAnew is certain that nothing is lost with a branch if each of its messages was written anew on the way to the tip.
+func byTimesAnew(c *Checker, b *sideBranch) fate {
+	anew := func(n *node) bool {
+		all := c.times()
+		at := sort.Search(len(all), func(i int) bool { return all[i].when >= n.when })
+		near := all[at:min(len(all), at+maxSiblings)]
+		return slices.ContainsFunc(near, func(m *node) bool { return sameMoment(n, m) && b.trunk.holds(m) })
+	}
+	for n := b.end; n != nil; n = n.up {
+		if n.hasMessage() && !anew(n) {
+			return undecided
+		}
+		if n == b.head {
+			break
+		}
 	}
 	return leftBehind
 }
