@@ -190,9 +190,20 @@ func blockAgain(whole, n *node) bool {
 // a client that resumes the session writes all the rest once more, under new ids (2.0.76, 2.1.2 and 2.1.19, measured).
 func writtenAnew(other, n *node) bool { return n != other && sameMoment(other, n) && !under(n, other) }
 
-// sameMoment says whether two records were written for the same part of the conversation, judged by their times.
+// sameMoment says whether two records were written for the same part of the conversation, judged by their times and ids: a part of an answer,
+// an output, or a prompt that the same answer follows.
 func sameMoment(a, b *node) bool {
-	return a.msg == b.msg && a.role == b.role && a.when == b.when && a.when != 0
+	if a.role != b.role || a.when != b.when || a.when == 0 {
+		return false
+	}
+	switch a.role {
+	case roleAssistant:
+		return a.msg == b.msg && a.msg != ""
+	case roleResult:
+		return len(a.blocks) > 0 && len(b.blocks) > 0 && a.blocks[0].id == b.blocks[0].id
+	}
+	x, y := a.first, b.first
+	return x != nil && y != nil && x.msg == y.msg && x.msg != ""
 }
 
 // outputs are the outputs that name one id, by the records with calls of that id that they hang on.
