@@ -188,7 +188,9 @@ func blockAgain(whole, n *node) bool {
 
 // writtenAnew says whether a record repeats another one, with its time, on another branch: behind an answer that did not come as a stream,
 // a client that resumes the session writes all the rest once more, under new ids (2.0.76, 2.1.2 and 2.1.19, measured).
-func writtenAnew(other, n *node) bool { return n != other && sameMoment(other, n) && !under(n, other) }
+func writtenAnew(other, n *node) bool {
+	return n != other && !other.sharesID && sameMoment(other, n) && !under(n, other)
+}
 
 // sameMoment says whether two records were written for the same part of the conversation, judged by their times and ids: a part of an answer,
 // an output, or a prompt that the same answer follows.

@@ -173,7 +173,11 @@ func byPlace(c *Checker, b *sideBranch) fate {
 // rewritten says whether the user went back to the summary of a compaction, which a terminal lists among the prompts, and changed it
 // (1.0.128 and 2.1.45, measured).
 func (c *Checker) rewritten(n *node) bool {
-	return n.isPrompt() && len(n.moves) == 0 && (n.version != "" && before(n.version, firstNoted) || c.rewound(n))
+	if !n.isPrompt() || len(n.moves) > 0 {
+		return false
+	}
+	typed := n.continues || c.snapshots[n.uuid] || before(n.version, firstSnapshots) && c.some.byHand
+	return c.rewound(n) || n.version != "" && before(n.version, firstNoted) && typed
 }
 
 // byClientsOwnPrompt decides if what is sent begins with the client's own prompt: the client leaves out only an interrupted
