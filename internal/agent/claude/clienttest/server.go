@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Request is one request for a message that the client sent.
@@ -25,6 +27,7 @@ type Block struct {
 	ID    string // of a call
 	Name  string
 	Input any
+	Raw   object // of any other type: the block as it is
 }
 
 // Server stands in for the Messages API. It listens on 127.0.0.1 only, and refuses to be a proxy for anything else.
@@ -40,9 +43,11 @@ type Server struct {
 
 // Manner is how the API behaves apart from what it says. The zero value is the vendor's own.
 type Manner struct {
-	NoIDs  bool // its answers have an empty id, as a proxy's may
-	Tokens int  // of each request, as it tells the client; 0 for a few
-	Busy   int  // so many of the next requests are refused, as by an overloaded API
+	NoIDs  bool          // its answers have an empty id, as a proxy's may
+	Tokens int           // of each request, as it tells the client; 0 for a few
+	Busy   int           // so many of the next requests are refused, as by an overloaded API
+	Pause  time.Duration // before each block
+	Stop   string        // why answers without a call end, "" as usual
 }
 
 // Behave sets the manner of all answers from now on.
@@ -172,6 +177,10 @@ func (s *Server) message(w http.ResponseWriter, body []byte) {
 	if main && !busy && len(s.script) > 0 {
 		answer, s.script = s.script[0], s.script[1:]
 	}
+	manner := s.manner
+	if !main {
+		manner = Manner{}
+	}
 	s.mu.Unlock()
 	switch {
 	case busy:
@@ -180,36 +189,42 @@ func (s *Server) message(w http.ResponseWriter, body []byte) {
 		w.WriteHeader(529)
 		fmt.Fprint(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
 	case ask.Stream:
-		stream(w, id, ask.Model, answer, use)
+		stream(w, id, ask.Model, answer, use, manner)
 	default:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(whole(id, ask.Model, answer, use))
+		_ = json.NewEncoder(w).Encode(whole(id, ask.Model, answer, use, manner.Stop))
 	}
 }
 
-func stopReason(answer []Block) string {
+func stopReason(answer []Block, stop string) string {
 	for _, b := range answer {
 		if b.Type == "tool_use" {
 			return "tool_use"
 		}
+	}
+	if stop != "" {
+		return stop
 	}
 	return "end_turn"
 }
 
 type object = map[string]any
 
-func whole(id, model string, answer []Block, usage map[string]int) object {
+func whole(id, model string, answer []Block, usage map[string]int, stop string) object {
 	content := []object{}
 	for _, b := range answer {
 		content = append(content, b.whole())
 	}
 	return object{
 		"id": id, "type": "message", "role": "assistant", "model": model, "content": content,
-		"stop_reason": stopReason(answer), "stop_sequence": nil, "usage": usage,
+		"stop_reason": stopReason(answer, stop), "stop_sequence": nil, "usage": usage,
 	}
 }
 
 func (b Block) whole() object {
+	if b.Raw != nil {
+		return maps.Clone(b.Raw)
+	}
 	switch b.Type {
 	case "tool_use":
 		return object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": b.Input}
@@ -220,7 +235,7 @@ func (b Block) whole() object {
 }
 
 // stream sends an answer as server-sent events.
-func stream(w http.ResponseWriter, id, model string, answer []Block, usage map[string]int) {
+func stream(w http.ResponseWriter, id, model string, answer []Block, usage map[string]int, manner Manner) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(event string, data object) {
 		data["type"] = event
@@ -231,10 +246,11 @@ func stream(w http.ResponseWriter, id, model string, answer []Block, usage map[s
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, raw)
 		w.(http.Flusher).Flush()
 	}
-	message := whole(id, model, nil, usage)
+	message := whole(id, model, nil, usage, "")
 	message["stop_reason"] = nil
 	send("message_start", object{"message": message})
 	for i, b := range answer {
+		time.Sleep(manner.Pause)
 		start, deltas := b.events()
 		send("content_block_start", object{"index": i, "content_block": start})
 		for _, d := range deltas {
@@ -242,12 +258,15 @@ func stream(w http.ResponseWriter, id, model string, answer []Block, usage map[s
 		}
 		send("content_block_stop", object{"index": i})
 	}
-	send("message_delta", object{"delta": object{"stop_reason": stopReason(answer), "stop_sequence": nil}, "usage": usage})
+	send("message_delta", object{"delta": object{"stop_reason": stopReason(answer, manner.Stop), "stop_sequence": nil}, "usage": usage})
 	send("message_stop", object{})
 }
 
 func (b Block) events() (start object, deltas []object) {
 	start = b.whole()
+	if b.Raw != nil {
+		return start, nil
+	}
 	switch b.Type {
 	case "tool_use":
 		raw, err := json.Marshal(b.Input)
