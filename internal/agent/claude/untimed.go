@@ -52,10 +52,13 @@ func (c *Checker) beforeItsOwn(n *node, when int64) int64 {
 			when = k.when - 1
 		}
 	}
-	if p != nil {
-		when = max(when, p.when)
+	switch {
+	case p == nil:
+		return when
+	case p.index > n.index: // of two with one time, clients send the one that stands in front first
+		return max(when, p.when+1)
 	}
-	return when
+	return max(when, p.when)
 }
 
 // setTime gives a record a time, replacing the one that it was given when it was closed.

@@ -211,6 +211,11 @@ func severals() []several {
 			i := s.first()
 			return s.with(i, bytes.Replace(s[i], []byte(`"timestamp":"20`), []byte(`"timestamp":"21`), 1))
 		}},
+		{"a prompt and a part of its answer have changed places, and the part is cut off", "2.0.29", "resumed", "2.1.330", 1, func(s Session) Session {
+			i := s.second()
+			cut := s[i+1][:bytes.Index(s[i+1], []byte(`"uuid"`))]
+			return s.with(i, cut).with(i+1, s[i])
+		}},
 	}
 }
 
