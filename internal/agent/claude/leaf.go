@@ -187,6 +187,9 @@ func (c *Checker) aheadOfTime(tip, latest *node) bool {
 	if latest.timeSpan.to() == 0 || behind == nil || behind == tip || latest.index > tip.index || front != nil && front.when > behind.when || behind.when >= latest.when {
 		return false
 	}
+	if front == nil && !latest.isPrompt() { // it was moved there
+		return false
+	}
 	at := latest
 	for at != nil && !under(tip, at) {
 		at = at.up

@@ -216,6 +216,10 @@ func severals() []several {
 			cut := s[i+1][:bytes.Index(s[i+1], []byte(`"uuid"`))]
 			return s.with(i, cut).with(i+1, s[i])
 		}},
+		{"the last answer stands in front of all, and its prompt and the end of the turn before are lost", "2.1.2", "subagent", "2.1.330", 0.7, func(s Session) Session {
+			i, end := s.second(), s.lastText()
+			return slices.Insert(s.without(s.endOfTurn(), i, end), s.first(), s[end])
+		}},
 	}
 }
 
