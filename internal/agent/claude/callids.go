@@ -143,6 +143,7 @@ func (c *Checker) sameCallID() {
 		return
 	}
 	c.calls() // as they are before any is renamed
+	c.markAnew()
 	seen := map[string]*node{}
 	shared := map[string]*outputs{}
 	defer func() {
@@ -186,16 +187,16 @@ func blockAgain(whole, n *node) bool {
 	return n.msg != "" && n.msg == whole.msg && len(whole.blocks) > 1 && len(n.blocks) == 1 && !under(n, whole)
 }
 
-// writtenAnew says whether a record repeats another one, with its time, on another branch: behind an answer that did not come as a stream,
-// a client that resumes the session writes all the rest once more, under new ids (2.0.76, 2.1.2 and 2.1.19, measured).
+// writtenAnew says whether a record repeats another one on another branch: behind an answer that did not come as a stream, a client that
+// resumes the session writes all the rest once more, under new ids (1.0.128 to 2.1.19, measured).
 func writtenAnew(other, n *node) bool {
-	return n != other && !other.sharesID && sameMoment(other, n) && !under(n, other)
+	return n != other && !other.sharesID && samePart(other, n) && !under(n, other)
 }
 
-// sameMoment says whether two records were written for the same part of the conversation, judged by their times and ids: a part of an answer,
-// an output, or a prompt that the same answer follows.
-func sameMoment(a, b *node) bool {
-	if a.role != b.role || a.when != b.when || a.when == 0 {
+// samePart says whether two records were written for the same part of the conversation, judged by their times and ids: a part of an answer,
+// an output, or a prompt that the same answer follows. What is written anew keeps its times, or gets one time in all (up to 2.0.29).
+func samePart(a, b *node) bool {
+	if a.role != b.role || (a.when != b.when || a.when == 0) && !b.anew {
 		return false
 	}
 	switch a.role {
@@ -206,6 +207,25 @@ func sameMoment(a, b *node) bool {
 	}
 	x, y := a.first, b.first
 	return x != nil && y != nil && x.msg == y.msg && x.msg != ""
+}
+
+// markAnew marks the records that a client has written once more at one moment, one hanging on the other, from the first block of an answer
+// on that the file holds in one piece beside it.
+func (c *Checker) markAnew() {
+	whole := map[string]*node{} // answers in one piece, by their ids
+	for i, n := range c.nodes {
+		if n.side || n.role != roleAssistant || n.msg == "" || n.anew {
+			continue
+		}
+		switch first := whole[n.msg]; {
+		case first == nil && len(n.blocks) > 1:
+			whole[n.msg] = n
+		case first != nil && len(n.blocks) == 1 && n.up == first.up && n.when != 0:
+			for j := i; j < len(c.nodes) && c.nodes[j].when == n.when && (j == i || c.nodes[j].up == c.nodes[j-1]); j++ {
+				c.nodes[j].anew = true
+			}
+		}
+	}
 }
 
 // outputs are the outputs that name one id, by the records with calls of that id that they hang on.

@@ -35,7 +35,7 @@ var fateTests = []func(*Checker, *sideBranch) fate{
 	byEnd,
 	byWords,
 	byCopy,
-	byTimesAnew,
+	byPartsAnew,
 	byChoice,
 	byLaterOutput,
 	byPlace,
@@ -130,16 +130,10 @@ func byCopy(_ *Checker, b *sideBranch) fate {
 	return leftBehind
 }
 
-// byTimesAnew is certain that nothing is lost with a branch if each of its messages was written anew on the way to the tip.
-func byTimesAnew(c *Checker, b *sideBranch) fate {
-	anew := func(n *node) bool {
-		all := c.times()
-		at := sort.Search(len(all), func(i int) bool { return all[i].when >= n.when })
-		near := all[at:min(len(all), at+maxSiblings)]
-		return slices.ContainsFunc(near, func(m *node) bool { return sameMoment(n, m) && b.trunk.holds(m) })
-	}
+// byPartsAnew is certain that nothing is lost with a branch if each of its messages was written anew on the way to the tip.
+func byPartsAnew(c *Checker, b *sideBranch) fate {
 	for n := b.end; n != nil; n = n.up {
-		if n.hasMessage() && !anew(n) {
+		if n.hasMessage() && !b.trunk.hasAnew(c, n) {
 			return undecided
 		}
 		if n == b.head {
@@ -147,6 +141,39 @@ func byTimesAnew(c *Checker, b *sideBranch) fate {
 		}
 	}
 	return leftBehind
+}
+
+// hasAnew says whether a record was written anew on the trunk, with its time, or with others at one moment.
+func (t *trunk) hasAnew(c *Checker, n *node) bool {
+	all := c.times()
+	at := sort.Search(len(all), func(i int) bool { return all[i].when >= n.when })
+	same := func(m *node) bool { return samePart(n, m) && t.holds(m) }
+	if slices.ContainsFunc(all[at:min(len(all), at+maxSiblings)], same) {
+		return true
+	}
+	if t.anew == nil {
+		t.anew = map[string]*node{}
+		for p := t.tip; p != nil; p = p.up {
+			if p.anew {
+				t.anew[p.part()] = p
+			}
+		}
+	}
+	m := t.anew[n.part()]
+	return m != nil && samePart(n, m)
+}
+
+// part names the part of the conversation that a record holds: see samePart.
+func (n *node) part() string {
+	switch {
+	case n.role == roleAssistant:
+		return "answer " + n.msg
+	case n.role == roleResult && len(n.blocks) > 0:
+		return "output " + n.blocks[0].id
+	case n.first != nil:
+		return "prompt " + n.first.msg
+	}
+	return ""
 }
 
 // byChoice is certain that a branch was left if a user of the client, or of hist, named another record to go on from.

@@ -73,6 +73,7 @@ type node struct {
 	empty       bool // nothing in it is sent
 	toolResult  bool // it has a toolUseResult
 	again       bool // a copy of an earlier record under another id, in a conversation that was written anew
+	anew        bool // one of the records that a client has written once more at one moment, behind an answer that had come in one piece
 	retold      bool // the client wrote it before with the same id and time: 1.0.17 repeats what it says about commands
 	replaced    bool // a later copy is read in its place
 	mended      bool // the client can't read the line as it is
