@@ -94,9 +94,12 @@ func byEnd(c *Checker, b *sideBranch) fate {
 	return lostToOther
 }
 
-// byWords is certain that a branch was left if the model has said nothing on it: a client that resumes such a session goes on from the
-// record in front of the answer (2.1.100, measured).
+// byWords is certain that a branch was left if the model has said nothing on it, and the client goes on by itself in its place: so it
+// resumes such a session, from the record in front of the answer (2.1.100, measured).
 func byWords(_ *Checker, b *sideBranch) fate {
+	if b.rival.role != roleUser || !b.rival.meta {
+		return undecided
+	}
 	for n := b.end; n != nil; n = n.up {
 		if n.hasMessage() && (n.role != roleAssistant || n.saysMore()) {
 			return undecided
