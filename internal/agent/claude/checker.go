@@ -93,25 +93,7 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 // Record takes the next logical record.
 func (c *Checker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
-		c.zeros = c.zeros || rec.Zeros
-		if !rec.Blank {
-			c.dead = append(c.dead, rec.Pos)
-			if string(bytes.TrimRight(rec.Raw, "\r\n")) == conflict && len(c.sides) < maxBranches {
-				c.sides = append(c.sides, rec.Pos)
-			}
-			if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients would append their next record to an open line
-				c.trifles[rec.Pos.Line] = typ
-				if words := enqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
-					c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})
-					c.begun = finding.RefOf(rec)
-				}
-			}
-			c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
-			if begunOnly(rec.Raw) {
-				c.begun = finding.RefOf(rec)
-			}
-			c.salvage(rec)
-		}
+		c.unreadable(rec)
 		return
 	}
 	delete(c.trifles, rec.Pos.Line) // the line held more than one record
@@ -121,38 +103,67 @@ func (c *Checker) Record(rec *session.Record) {
 		c.first = c.last
 	}
 	if inTree(rec) {
-		c.beside.take(rec)
-		if v := c.beside.version.words; v != c.written && (c.written == "" || before(c.written, v)) {
-			c.written = v
-		}
-		n := c.nodeOf(rec)
-		n.side = n.side && !c.opts.SubAgent
-		n.index, n.number = len(c.nodes), c.numbers
-		c.numbers++
-		c.some.note(n)
-		c.cwds.note(n, rec)
-		c.noteFiled(rec, n)
-		c.opening(n, rec)
-		c.noteCalls(rec, n)
-		c.noteGarbled(rec, n)
-		if n.typ == "user" && len(n.blocks) == 0 && len(field(rec, fieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
-			c.pieces.takeTold(rec.Raw, rec.Pos.Line)
-		}
-		c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
-		c.nodes = append(doubled(c.nodes), n)
-		c.proof.compaction(n)
-		if n.torn {
-			c.cut[n] = len(rec.Raw)
-			if begun := begunID(rec); begun != "" && n.uuid == "" {
-				c.begunIDs[n] = begun
-			}
-		}
+		c.treeRecord(rec)
 		return
 	}
 	if rec.Mended {
 		c.other[rec.Pos.Line] = true
 	}
 	c.bookkeeping(rec)
+}
+
+// unreadable takes a line that holds no record, and keeps what is left of it.
+func (c *Checker) unreadable(rec *session.Record) {
+	c.zeros = c.zeros || rec.Zeros
+	if rec.Blank {
+		return
+	}
+	c.dead = append(c.dead, rec.Pos)
+	if string(bytes.TrimRight(rec.Raw, "\r\n")) == conflict && len(c.sides) < maxBranches {
+		c.sides = append(c.sides, rec.Pos)
+	}
+	if typ := trifle(rec); typ != "" && !(rec.Open && c.middleTarget()) { // older clients would append their next record to an open line
+		c.trifles[rec.Pos.Line] = typ
+		if words := enqueuedIn(rec.Raw); typ == "queue-operation" && words != "" {
+			c.echoes = append(c.echoes, echo{told: words, source: pieceSource, at: rec.Pos})
+			c.begun = finding.RefOf(rec)
+		}
+	}
+	c.half[rec.Pos.Line] = c.half[rec.Pos.Line] || halfMessage(rec.Raw)
+	if begunOnly(rec.Raw) {
+		c.begun = finding.RefOf(rec)
+	}
+	c.salvage(rec)
+}
+
+// treeRecord takes a record that may have its place in the tree.
+func (c *Checker) treeRecord(rec *session.Record) {
+	c.beside.take(rec)
+	if v := c.beside.version.words; v != c.written && (c.written == "" || before(c.written, v)) {
+		c.written = v
+	}
+	n := c.nodeOf(rec)
+	n.side = n.side && !c.opts.SubAgent
+	n.index, n.number = len(c.nodes), c.numbers
+	c.numbers++
+	c.some.note(n)
+	c.cwds.note(n, rec)
+	c.noteFiled(rec, n)
+	c.opening(n, rec)
+	c.noteCalls(rec, n)
+	c.noteGarbled(rec, n)
+	if n.typ == "user" && len(n.blocks) == 0 && len(field(rec, fieldToolResult)) > 0 && c.pieces.size < maxPieces { // an output was taken out of it
+		c.pieces.takeTold(rec.Raw, rec.Pos.Line)
+	}
+	c.proof.answer(n, field(rec, fieldContent), text(rec, fieldModel))
+	c.nodes = append(doubled(c.nodes), n)
+	c.proof.compaction(n)
+	if n.torn {
+		c.cut[n] = len(rec.Raw)
+		if begun := begunID(rec); begun != "" && n.uuid == "" {
+			c.begunIDs[n] = begun
+		}
+	}
 }
 
 // conflict is the line between the two sides of a conflict that a tool like git has marked.

@@ -154,14 +154,7 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 	switch b.kind {
 	case blockText:
 		if !hasWords(v.raw(keyText)) {
-			newest := finding.Notes // the newest client drops such a text; of a prompt that leaves nothing
-			if n.isPrompt() && len(n.blocks) == 1 {
-				newest = finding.Loses
-			}
-			out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
-			f := &n.faults[len(n.faults)-1]
-			f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.raw(keyText)) > len(`""`)
-			return true
+			return n.textlessBlock(v, out)
 		}
 	case blockThinking:
 		if problem := n.thinkingProblem(v); problem != "" {
@@ -181,17 +174,37 @@ func (n *node) checkBlock(rec *session.Record, b *block, v *value, keep *keeper)
 			return false
 		}
 		if kind := string(kind); !knownBlock(kind) && !newerThanKnown(n.version) {
-			what := fmt.Sprintf("a content block of the unknown type %q", clip(kind))
-			if shown := shownType(v); shown != "" && v.keys&^blockKeys[shown] == 0 {
-				n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
-				return false
-			}
-			return out(ruleBadBlock, what, finding.Rejects, finding.Rejects)
+			return n.unknownBlock(b, v, keep, kind, out)
 		}
 		n.serve(string(kind), v, jsonl.Span{Start: b.span.from(), End: b.span.to()})
 	}
 	n.extraKeys(b, v, kind)
 	return false
+}
+
+// takeOut notes that a block has to go, given the rule, what is wrong, and what that means to old clients and to the newest.
+type takeOut func(rule *finding.Rule, message string, old, newest finding.Impact) bool
+
+// textlessBlock notes a text block without words. The newest client drops such a text; of a prompt that leaves nothing.
+func (n *node) textlessBlock(v *value, out takeOut) bool {
+	newest := finding.Notes
+	if n.isPrompt() && len(n.blocks) == 1 {
+		newest = finding.Loses
+	}
+	out(ruleEmptyText, "a text block is empty", finding.Rejects, newest)
+	f := &n.faults[len(n.faults)-1]
+	f.fix, f.dropped, f.blank = finding.Exact, n.role == roleAssistant, len(v.raw(keyText)) > len(`""`)
+	return true
+}
+
+// unknownBlock notes a block of a type that no client writes. It says whether the block goes: it stays if its members show what it is.
+func (n *node) unknownBlock(b *block, v *value, keep *keeper, kind string, out takeOut) bool {
+	what := fmt.Sprintf("a content block of the unknown type %q", clip(kind))
+	if shown := shownType(v); shown != "" && v.keys&^blockKeys[shown] == 0 {
+		n.retype(b, v, keep, shown, what+"; its members tell that it is "+shown, versionImpact{old: finding.Rejects, middle: finding.Rejects, newest: finding.Rejects})
+		return false
+	}
+	return out(ruleBadBlock, what, finding.Rejects, finding.Rejects)
 }
 
 // isSignature says whether a text is base64.
@@ -242,7 +255,7 @@ func (n *node) thinkingProblem(v *value) string {
 }
 
 // typeless gives a block that has no type the one that its members show.
-func (n *node) typeless(b *block, v *value, keep *keeper, out func(*finding.Rule, string, finding.Impact, finding.Impact) bool) bool {
+func (n *node) typeless(b *block, v *value, keep *keeper, out takeOut) bool {
 	kind := shownType(v)
 	if kind == "" {
 		return out(ruleBadBlock, "a content block has no type", finding.Rejects, finding.Loses)
