@@ -44,6 +44,9 @@ func (c *Checker) addBoundary(first *node, id string, d *draft) {
 	}
 	n := c.insert(d, made{uuid: id, when: first.when, typ: "system", more: more}, first, finding.Before)
 	n.own().keeps = keeps
+	if p != nil {
+		n.own().ref2 = p.uuid // the session may be found to begin in front of it
+	}
 	c.hang(first, n, d)
 }
 

@@ -49,7 +49,7 @@ func (c *Checker) behindMarks(n *node) *node {
 		return n
 	}
 	marks := map[string]*node{} // by the id of the last record before the compaction
-	for _, m := range c.nodes {
+	for _, m := range c.all() {
 		if m.role == roleBoundary && !m.side && m.dropped == nil && m.up == nil && m.ref2 != "" {
 			marks[m.ref2] = m
 		}

@@ -220,6 +220,14 @@ func severals() []several {
 			i, end := s.second(), s.lastText()
 			return slices.Insert(s.without(s.endOfTurn(), i, end), s.first(), s[end])
 		}},
+		{"the mark of a compaction is lost, and the end of the last turn in front of it is there once more behind all", "2.1.215", "compact", "2.1.330", 1, func(s Session) Session {
+			at := mark(s)
+			i := at
+			for !bytes.Contains(s[i], []byte(`"tool_result"`)) {
+				i--
+			}
+			return append(s.without(at), s[i:i+3]...) // the output, the answer, and that this is the end
+		}},
 	}
 }
 
