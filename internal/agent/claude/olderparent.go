@@ -43,7 +43,9 @@ func (c *Checker) overMarks() {
 		case n.side:
 			continue
 		case n.role == roleBoundary:
-			mark = n
+			if mark = n; !c.summarized(n) { // what stands behind it goes on with what was compacted (lostSummaryBefore)
+				mark = nil
+			}
 			continue
 		case mark == nil || n.up == nil || !c.lastPlace(n.up).Less(mark.pos()) || n.role == roleResult || n.isPrompt() && !n.asksNothing:
 			continue

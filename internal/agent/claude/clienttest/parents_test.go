@@ -109,3 +109,17 @@ func TestOverMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestLostSummary: if the summary of a compaction is lost, the client is sent what was compacted again.
+func TestLostSummary(t *testing.T) {
+	for _, version := range []string{"2.0.29", "2.1.100"} {
+		s, id := recording(t, version, "compact")
+		resume := modelled("2.1.330")
+		at := mark(s)
+		compacted, _, _ := resume(t, id, s[:at].Bytes())
+		fixed, _ := mend(t, s.without(at+1).Bytes(), lint.Options{})
+		if sent, _, _ := resume(t, id, fixed); len(compacted) < 4 || Share(sent, compacted) < 1 {
+			t.Errorf("%s: %.2f of what was compacted is sent", version, Share(sent, compacted))
+		}
+	}
+}
