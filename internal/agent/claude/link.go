@@ -110,7 +110,9 @@ func (c *Checker) parentOf(i int) *node {
 func (c *Checker) tie() {
 	var last [2]*node
 	for i, n := range c.nodes {
-		n.up = c.parentOf(i)
+		if n.role != roleBoundary { // what is sent begins there, whatever damage makes it name
+			n.up = c.parentOf(i)
+		}
 		n.above = n.up
 		c.parentsBehind = c.parentsBehind || n.up != nil && n.up.index >= n.index
 		for i := range n.moves { // moves that were planned when the parent had another name

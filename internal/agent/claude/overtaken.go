@@ -179,7 +179,7 @@ func (c *Checker) bring(head, end *node) {
 // markOf is the mark of the compaction with which what is sent begins; nil if it does not begin with one.
 func markOf(tip *node) *node {
 	root := tip
-	for root != nil && root.up != nil && root.role != roleBoundary { // which has no parent, unless it was damaged
+	for root != nil && root.up != nil {
 		root = root.up
 	}
 	if root == nil || !root.beginsAnew() {
