@@ -65,9 +65,9 @@ func (c *Checker) noteFiled(rec *session.Record, n *node) {
 		return
 	}
 	if len(result) < maxTold && bytes.HasPrefix(result, agentStart) {
-		said := gjson.GetBytes(result, "content.#.text").Array()
-		if len(said) > 0 { // the client may tell of the tools in front of the answer
-			c.filed = append(c.filed, filed{of: n, agent: gjson.GetBytes(result, "agentId").String(), starts: said[len(said)-1].String()})
+		id, said := gjson.GetBytes(result, "agentId").String(), gjson.GetBytes(result, "content.#.text").Array()
+		if id != "" && len(said) > 0 { // the client may tell of the tools in front of the answer
+			c.filed = append(c.filed, filed{of: n, agent: id, starts: said[len(said)-1].String()})
 		}
 	}
 }
@@ -148,9 +148,9 @@ func (f *folder) OutputFault(path string, size int64, starts string, written tim
 
 // isLength says whether a length that the session tells may be that of a file, of which text is the beginning: a length may count
 // characters as JavaScript does, not bytes.
-func isLength(text []byte, bytes, told int64) bool {
-	if int64(len(text)) < bytes {
-		return told < bytes && len(text) > utf16Length(text)
+func isLength(text []byte, size, told int64) bool {
+	if int64(len(text)) < size {
+		return told < size && len(text) > utf16Length(text)
 	}
 	return utf8.Valid(text) && int64(utf16Length(text)) == told
 }

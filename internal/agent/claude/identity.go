@@ -43,7 +43,7 @@ func (c *Checker) duplicates() {
 			c.repeated.Count++
 			c.repeated.Edits = append(c.repeated.Edits, finding.Edit{At: n.pos(), Op: finding.Remove})
 			c.copies[other.pos()] = append(c.copies[other.pos()], n.pos())
-		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage() || n.writtenAgain(other):
+		case other.message == n.message && n.hasMessage() || !n.hasMessage() && !other.hasMessage() || n.laterCopyOf(other):
 			// A replay: the client uses the last copy, in the earlier one's place in the tree.
 			if n.retold = n.meta && other.meta && n.when == other.when && n.when != 0; !n.retold {
 				c.add(&draft{about: n, always: true, Finding: finding.Finding{
@@ -70,9 +70,9 @@ func (c *Checker) duplicates() {
 	}
 }
 
-// writtenAgain says whether a record is a later copy of another one, but for some detail of its message: its place in the tree and its
+// laterCopyOf says whether a record is a later copy of another one, but for some detail of its message: its place in the tree and its
 // time are the same, and it holds the same blocks. If the client can't read it, it uses the other one.
-func (n *node) writtenAgain(other *node) bool {
+func (n *node) laterCopyOf(other *node) bool {
 	return n.hasMessage() && !n.mended && n.role == other.role && n.parent == other.parent && n.when == other.when && n.when != 0 && len(n.faults) == 0 &&
 		len(n.blocks) == len(other.blocks) && n.beginsLike(other)
 }

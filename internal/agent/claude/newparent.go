@@ -7,9 +7,9 @@ import (
 	"github.com/hist-cli/hist/internal/finding"
 )
 
-// before is the most likely parent of a record that has none: that of an earlier copy, an earlier record of the same answer, the call whose output it
-// is, or else the last record of the conversation in front of it, or, where there is none, the first prompt behind it; nil if they all
-// hang on the record itself.
+// before is the most likely parent of a record that has none: that of an earlier copy, an earlier record of the same answer, the call
+// whose output it is, or else the last record of the conversation in front of it, or, where there is none, the first prompt behind it;
+// nil if they all hang on the record itself.
 func (c *Checker) before(n *node) *node {
 	if p := c.parentBefore(n); p != nil {
 		return p

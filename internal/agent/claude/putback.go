@@ -19,8 +19,9 @@ func (c *Checker) restored(d *draft, id string, parent, beside *node) bool {
 	return true
 }
 
-// elsewhere finds a lost record in an unreadable line, in a request that the session records, or in a fork or a copy of the session. It returns the record's line, and
-// words that say where it was. n is nil if there is none, or if it is empty there, too: then it would be removed again.
+// elsewhere finds a lost record in an unreadable line, in a request that the session records, or in a fork or a copy of the session. It
+// returns the record's line, and words that say where it was. n is nil if there is none, or if it is empty there, too: then it would be
+// removed again.
 func (c *Checker) elsewhere(id string) (n *node, line []byte, source string) {
 	if m, ok := c.pieces.messages[id]; ok {
 		line = m.json(c.beside)

@@ -96,7 +96,7 @@ func (filedSession) write(t *testing.T, path string, data []byte) {
 }
 
 // TestFilesAsTheyAre: files are not damaged that a client may have deleted for their age, whose length is told in characters, or of
-// a sub-agent that was asked to go on after its answer.
+// a sub-agent that was asked to go on after its answer; and nothing is missed that the session does not name.
 func TestFilesAsTheyAre(t *testing.T) {
 	for _, f := range filedSessions(t) {
 		data := f.data.Bytes()
@@ -113,6 +113,10 @@ func TestFilesAsTheyAre(t *testing.T) {
 			lines := Lines(f.text)
 			path, home = f.lay(t, data, append(bytes.Clone(f.text), append(bytes.Clone(lines[3]), '\n')...))
 			none("asked to go on", path, home)
+			at := f.data.resultOf(f.call)
+			unnamed := bytes.Replace(f.data[at], []byte(`"agentId":`), []byte(`"else":`), 1)
+			path, home = f.lay(t, f.data.with(at, unnamed).Bytes(), f.text)
+			none("no agent is named", path, home)
 			continue
 		}
 		wide := bytes.Clone(f.text)

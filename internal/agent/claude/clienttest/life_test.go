@@ -32,6 +32,11 @@ func TestHealthyLife(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs real clients; left out by -short")
 	}
+	eachLife(t, live)
+}
+
+// eachLife has the clients of -versions write sessions, from -seed on.
+func eachLife(t *testing.T, live func(t *testing.T, seed uint64, bins []Binary)) {
 	var bins []Binary
 	for _, version := range strings.Split(*versions, ",") {
 		bin, err := Find(version)

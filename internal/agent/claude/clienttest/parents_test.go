@@ -6,6 +6,50 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
+// wrongParents gives records of a session wrong parents, one at a time.
+type wrongParents struct {
+	t                      *testing.T
+	session                Session
+	resume                 func(data []byte) []string
+	whole                  []string // what is sent of the sound session
+	losing, unnamed, short int      // damages for which something is left out, and those of them that are not named, and not mended
+}
+
+func newWrongParents(t *testing.T, s Session, id, reader string) *wrongParents {
+	t.Helper()
+	client := modelled(reader)
+	resume := func(data []byte) []string {
+		sent, _, _ := client(t, id, data)
+		return sent
+	}
+	return &wrongParents{t: t, session: s, resume: resume, whole: resume(s.Bytes())}
+}
+
+// try makes the record on a line hang on another one. That counts if the client then leaves anything out.
+func (w *wrongParents) try(i int, on []byte) {
+	w.t.Helper()
+	data := w.session.with(i, Set(w.session[i], "", "parentUuid", `"`+get(on, "uuid")+`"`)).Bytes()
+	if Share(w.resume(data), w.whole) == 1 {
+		return
+	}
+	w.losing++
+	if !named(w.t, data) {
+		w.unnamed++
+	}
+	fixed, _ := mend(w.t, data, lint.Options{})
+	if Share(w.resume(fixed), w.whole) < 1 {
+		w.short++
+	}
+}
+
+// check fails if anything that counts was not named or not mended, or if hardly anything counts.
+func (w *wrongParents) check(of string) {
+	w.t.Helper()
+	if w.losing < 10 || w.unnamed > 0 || w.short > 0 {
+		w.t.Errorf("%s: %d damages make the client leave anything out: %d are not named, %d not mended", of, w.losing, w.unnamed, w.short)
+	}
+}
+
 // TestOlderParents: whichever answer or output of a session names whichever older record as its parent: if the client leaves anything
 // out for that, it is named, and all is sent after the repair. A prompt that does so is a rewind, and the answer to two outputs hangs on
 // either.
@@ -22,9 +66,8 @@ func TestOlderParents(t *testing.T) {
 		{"1.0.17", "thinking", "2.1.330", 2},
 	} {
 		s, id := recording(t, of.version, of.scenario)
-		resume := modelled(of.reader)
-		whole, _, _ := resume(t, id, s.Bytes())
-		tried, losing, unnamed, short := 0, 0, 0, 0
+		w := newWrongParents(t, s, id, of.reader)
+		tried := 0
 		for i, l := range s {
 			if !inTree(l) || get(l, "type") != "assistant" && !isResult(l) {
 				continue
@@ -34,23 +77,10 @@ func TestOlderParents(t *testing.T) {
 				if tried++; !inTree(older) || beside || get(older, "uuid") == get(l, "parentUuid") || tried%of.every != 0 {
 					continue
 				}
-				data := s.with(i, Set(l, "", "parentUuid", `"`+get(older, "uuid")+`"`)).Bytes()
-				if sent, _, _ := resume(t, id, data); Share(sent, whole) == 1 {
-					continue
-				}
-				losing++
-				if !named(t, data) {
-					unnamed++
-				}
-				fixed, _ := mend(t, data, lint.Options{})
-				if sent, _, _ := resume(t, id, fixed); Share(sent, whole) < 1 {
-					short++
-				}
+				w.try(i, older)
 			}
 		}
-		if losing < 10 || unnamed > 0 || short > 0 {
-			t.Errorf("%s/%s: %d damages make the client leave anything out: %d are not named, %d not mended", of.version, of.scenario, losing, unnamed, short)
-		}
+		w.check(of.version + "/" + of.scenario)
 	}
 }
 
@@ -77,10 +107,8 @@ func TestOverMarks(t *testing.T) {
 		{"2.1.330", "compact_auto", "2.1.330", 11},
 	} {
 		s, id := recording(t, of.version, of.scenario)
-		resume := modelled(of.reader)
-		whole, _, _ := resume(t, id, s.Bytes())
-		at := mark(s)
-		tried, losing, unnamed, short := 0, 0, 0, 0
+		w := newWrongParents(t, s, id, of.reader)
+		at, tried := mark(s), 0
 		for i, l := range s[at+1:] {
 			if !inTree(l) || isResult(l) || isPrompt(l) {
 				continue
@@ -90,23 +118,10 @@ func TestOverMarks(t *testing.T) {
 				if tried++; !inTree(older) || goesBack || tried%of.every != 0 {
 					continue
 				}
-				data := s.with(at+1+i, Set(l, "", "parentUuid", `"`+get(older, "uuid")+`"`)).Bytes()
-				if sent, _, _ := resume(t, id, data); Share(sent, whole) == 1 {
-					continue
-				}
-				losing++
-				if !named(t, data) {
-					unnamed++
-				}
-				fixed, _ := mend(t, data, lint.Options{})
-				if sent, _, _ := resume(t, id, fixed); Share(sent, whole) < 1 {
-					short++
-				}
+				w.try(at+1+i, older)
 			}
 		}
-		if losing < 10 || unnamed > 0 || short > 0 {
-			t.Errorf("%s/%s: %d damages make the client leave anything out: %d are not named, %d not mended", of.version, of.scenario, losing, unnamed, short)
-		}
+		w.check(of.version + "/" + of.scenario)
 	}
 }
 

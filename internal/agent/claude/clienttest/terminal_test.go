@@ -26,17 +26,7 @@ func TestTerminalLife(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip(err)
 	}
-	var bins []Binary
-	for _, version := range strings.Split(*versions, ",") {
-		bin, err := Find(version)
-		if err != nil {
-			t.Skip(err)
-		}
-		bins = append(bins, bin)
-	}
-	for n := range uint64(*lives) {
-		t.Run(fmt.Sprint(*seed+n), func(t *testing.T) { inTerminal(t, *seed+n, bins) })
-	}
+	eachLife(t, inTerminal)
 }
 
 // terminal is a client in a terminal of its own.
