@@ -24,17 +24,16 @@ const (
 
 // Tokens reads a count of tokens: the sum of the session so far, and what the newest answer took of it; 0 if it does not say.
 func Tokens(count *session.Record) (total, took int64) {
-	return usage(count.Raw, `"total_token_usage":`), usage(count.Raw, `"last_token_usage":`)
+	return usage(count.Raw, "total_token_usage"), usage(count.Raw, "last_token_usage")
 }
 
-// usage is the sum of tokens in the object behind a key, written as clients write it; 0 if it is not there. Sessions that have no
-// ordinals hold a count for each answer, so the search does not go through the whole record.
+// usage is the sum of tokens in the object with a key; 0 if it is not there. Sessions that have no ordinals hold a count for each answer,
+// so it is looked for as clients write it; only if other programs have rewritten the session, the whole record is read.
 func usage(raw []byte, key string) int64 {
-	at := bytes.Index(raw, []byte(key))
-	if at < 0 {
-		return 0
+	if at := bytes.Index(raw, []byte(key+`":{`)); at >= 0 {
+		return gjson.GetBytes(raw[at+len(key)+len(`":`):], "total_tokens").Int()
 	}
-	return gjson.GetBytes(raw[at+len(key):], "total_tokens").Int()
+	return gjson.GetBytes(raw, "payload.info."+key+".total_tokens").Int()
 }
 
 // Evidence says what a record repeats, and how a report names it as a source.
