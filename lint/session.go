@@ -240,7 +240,7 @@ func sent(history check.History, f *Finding) bool {
 		return true
 	}
 	for line := f.Pos.Line; f.Framing && line <= max(f.Pos.Line, f.Through); line++ {
-		if history.Counts(session.Pos{Line: line, Part: math.MaxInt}) {
+		if history.Counts(session.Pos{Line: line, Part: math.MaxInt32}) {
 			return true
 		}
 	}

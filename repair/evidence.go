@@ -41,7 +41,7 @@ func (w *evidenceReader) record(ctx context.Context, ref lint.Ref) ([]byte, erro
 			return nil, err
 		}
 	}
-	if ref.Pos.Part >= len(w.records) {
+	if int(ref.Pos.Part) >= len(w.records) {
 		return nil, fmt.Errorf("the record at %s is not there any more", ref.Pos)
 	}
 	return bytes.Clone(w.records[ref.Pos.Part]), nil

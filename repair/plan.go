@@ -59,22 +59,22 @@ type edits struct {
 	moved         bool
 	numbered      bool // removed, and its ordinal goes with it
 	renumber      bool
-	by            []*lint.Finding // the findings that these edits mend
-	lost          map[int]*edits  // edits of lost records that are restored behind it, by their Pos.Lost
+	by            []*lint.Finding  // the findings that these edits mend
+	lost          map[int32]*edits // edits of lost records that are restored behind it, by their Pos.Lost
 }
 
 type insertion struct {
 	content lint.Content
 	by      *lint.Finding
-	behind  bool // behind the record, not in front of it
-	order   int  // its order among the insertions behind one record
-	lost    int  // the Pos.Lost if a lost record is restored, else 0
+	behind  bool  // behind the record, not in front of it
+	order   int   // its order among the insertions behind one record
+	lost    int32 // the Pos.Lost if a lost record is restored, else 0
 }
 
 // of are the edits of a lost record that is restored behind this one.
-func (e *edits) of(lost int) *edits {
+func (e *edits) of(lost int32) *edits {
 	if e.lost == nil {
-		e.lost = map[int]*edits{}
+		e.lost = map[int32]*edits{}
 	}
 	if e.lost[lost] == nil {
 		e.lost[lost] = &edits{}
@@ -88,7 +88,7 @@ func (e *edits) behind(edit lint.Edit, by *lint.Finding) {
 	if !slices.Contains(e.by, by) {
 		e.by = append(e.by, by)
 	}
-	order, lost := 4*edit.At.Lost, 0
+	order, lost := 4*int(edit.At.Lost), int32(0)
 	switch {
 	case edit.Op == lint.Restore:
 		lost = edit.At.Lost

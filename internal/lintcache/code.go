@@ -77,10 +77,18 @@ func byteOf[T ~uint8](c *coder, v *T) {
 	*v = T(n)
 }
 
+func (c *coder) place(n *int32) {
+	v := int64(*n)
+	c.num(&v)
+	if *n = int32(v); int64(*n) != v {
+		c.bad = true
+	}
+}
+
 func (c *coder) pos(p *session.Pos) {
 	c.num(&p.Line)
-	c.integer(&p.Part)
-	c.integer(&p.Lost)
+	c.place(&p.Part)
+	c.place(&p.Lost)
 }
 
 // result codes a result, except for its edits, which a lint does not show.

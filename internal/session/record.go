@@ -48,10 +48,10 @@ const (
 // because damage may have glued several records into one line.
 type Pos struct {
 	Line int64 // 1-based
-	Part int   // 0-based
+	Part int32 // 0-based
 	// Lost numbers the records that the file has lost behind this one and that are known from elsewhere, in their order;
 	// it is 0 for the record itself.
-	Lost int
+	Lost int32
 }
 
 // Less says whether p comes before q in the file.

@@ -26,10 +26,10 @@ type place struct {
 	part               int32
 }
 
-func placeOf(r finding.Ref) place { return place{r.Pos.Line, r.Offset, r.Size, int32(r.Pos.Part)} }
+func placeOf(r finding.Ref) place { return place{r.Pos.Line, r.Offset, r.Size, r.Pos.Part} }
 
 // pos is the record's line, and which of its records it is.
-func (p *place) pos() session.Pos { return session.Pos{Line: p.line, Part: int(p.part)} }
+func (p *place) pos() session.Pos { return session.Pos{Line: p.line, Part: p.part} }
 
 // ref is the place as findings name it.
 func (p *place) ref() finding.Ref { return finding.Ref{Pos: p.pos(), Offset: p.offset, Size: p.size} }

@@ -333,7 +333,7 @@ func nestedAsked(event []byte) string {
 
 // LostScript is the tool of a script of which only the calls that it made are left. Its id is lost, too, and is made from its
 // place.
-func LostScript(line int64, nth int) Tool {
+func LostScript(line int64, nth int32) Tool {
 	return Tool{Type: "custom_tool_call", Name: scriptTool, CallID: fmt.Sprintf("call_hist_%d_%d", line, nth)}
 }
 

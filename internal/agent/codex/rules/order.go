@@ -36,7 +36,7 @@ type stretch struct {
 	marks                 int // where those of its records begin
 	back                  int // how often the time goes back inside it
 	first, last           [len(codex.TimeForm)]byte
-	part                  int         // of the line, if that is damaged
+	part                  int32       // of the line, if that is damaged
 	damaged               bool        // a single record, on a damaged line
 	cut                   finding.Cut // where that line holds its bytes
 }

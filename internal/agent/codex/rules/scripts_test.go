@@ -11,7 +11,7 @@ import (
 // TestTogether: results of scripts that only the client's database holds are told in one call where nobody knows what parted
 // them, and in two where something is known to stand between them, or one output would be longer than clients send.
 func TestTogether(t *testing.T) {
-	lost := func(nth int, ordinal int64, size int) *session.Record {
+	lost := func(nth int32, ordinal int64, size int) *session.Record {
 		rec := &session.Record{Pos: session.Pos{Line: 7, Lost: nth}, Raw: []byte(strings.Repeat("x", size))}
 		rec.Ordinal.Value = ordinal
 		return rec
