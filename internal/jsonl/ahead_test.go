@@ -50,7 +50,8 @@ func TestAhead(t *testing.T) {
 		})
 		for {
 			want, wantErr := one.Next()
-			got, scanned, gotErr := a.Next()
+			var got Line
+			scanned, gotErr := a.Next(&got)
 			if wantErr != gotErr || !reflect.DeepEqual(want, got) && !(len(want.Raw) == 0 && len(got.Raw) == 0 && want.Number == got.Number && want.Offset == got.Offset) {
 				t.Fatalf("%q: %+v %v, want %+v %v", text.String(), got, gotErr, want, wantErr)
 			}
@@ -62,7 +63,7 @@ func TestAhead(t *testing.T) {
 				t.Fatalf("%q: %+v, want %+v %+v", want.Raw, scanned, verdict, spans)
 			}
 		}
-		if _, _, err := a.Next(); err == nil {
+		if _, err := a.Next(new(Line)); err == nil {
 			t.Error("there is more behind the end")
 		}
 		a.Close()
@@ -81,7 +82,7 @@ func TestAheadClosed(t *testing.T) {
 			return func([]byte, *Scanned[struct{}]) {}
 		})
 		for range stop {
-			if _, _, err := a.Next(); err != nil {
+			if _, err := a.Next(new(Line)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -62,7 +62,8 @@ type Scanner struct {
 	root  *node
 	paths int
 
-	verdict Verdict
+	verdict *Verdict // on the line in hand
+	own     Verdict  // if nobody else holds it
 	spans   []Span
 	control int                    // first control character in a string, -1
 	high    uint64                 // all words of strings or-ed: is a byte >= 0x80 among them?
@@ -90,13 +91,15 @@ func NewScanner(shape *Shape) *Scanner {
 	if shape == nil {
 		shape = &Shape{root: &node{path: -1}}
 	}
-	return &Scanner{
+	s := &Scanner{
 		shape:     shape,
 		root:      shape.root,
 		paths:     shape.paths,
 		frames:    make([]frame, max(duplicateDepth, shape.depth)+1),
 		templates: shape.learned(),
 	}
+	s.verdict = &s.own
+	return s
 }
 
 // Done hands what the scanner has learned of its lines to the next one of its
@@ -120,7 +123,13 @@ func (s *Shape) ScanOne(line []byte, spans []Span) Verdict {
 // element per path of the shape. After a fault the spans found so far stay. A
 // path that is hit twice has the last value.
 func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
-	s.spans = spans[:s.paths]
+	s.scan(line, spans, &s.own)
+	return s.own
+}
+
+// scan is Scan with a place for the verdict. Passing on so large a value by value takes longer than a short line's keys.
+func (s *Scanner) scan(line []byte, spans []Span, verdict *Verdict) {
+	s.verdict, s.spans = verdict, spans[:s.paths]
 	start := space(line, 0)
 	s.begin()
 	s.mark(line)
@@ -134,7 +143,6 @@ func (s *Scanner) Scan(line []byte, spans []Span) Verdict {
 		s.learn(line, start)
 	}
 	s.release()
-	return s.verdict
 }
 
 // learn remembers the way of the line that has just been scanned, if it is sound.
@@ -150,7 +158,7 @@ func (s *Scanner) learn(line []byte, start int) {
 // begin forgets the line before.
 func (s *Scanner) begin() {
 	clear(s.spans)
-	s.verdict = Verdict{Surrogate: -1, Duplicate: -1}
+	*s.verdict = Verdict{Surrogate: -1, Duplicate: -1}
 	s.control = -1
 	s.high = 0
 }

@@ -63,7 +63,7 @@ func TestWideText(t *testing.T) {
 			s := NewScanner(nil)
 			s.begin()
 			end := s.text(line, 1)
-			return seen{end, s.control, s.verdict, s.high&highs != 0}
+			return seen{end, s.control, *s.verdict, s.high&highs != 0}
 		})
 		marked := func() seen {
 			s := NewScanner(nil)
@@ -74,7 +74,7 @@ func TestWideText(t *testing.T) {
 			} else if s.marked != len(line) {
 				t.Fatalf("%q: marked up to %d", line, s.marked)
 			}
-			return seen{s.text(line, 1), s.control, s.verdict, s.high&highs != 0}
+			return seen{s.text(line, 1), s.control, *s.verdict, s.high&highs != 0}
 		}()
 		if end := max(blocks.end, 0); bytes.ContainsFunc(line[:end], func(c rune) bool { return c > 0x7f }) && !(blocks.high && marked.high) {
 			t.Fatalf("%q: bytes above 0x7f went unseen", line)

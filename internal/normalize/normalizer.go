@@ -40,13 +40,14 @@ type Normalizer struct {
 	ahead   []heldLine // physical lines read in advance, oldest first
 	readErr error      // what ended the lines, io.EOF included
 
-	queue  []piece // the logical records of the line in hand that have not been returned yet
-	pieces []piece // memory for a queue of one
-	line   heldLine
-	rec    *session.Record // the one in hand: own, or that of a line that was read ahead
-	own    session.Record
-	spans  []jsonl.Span
-	faults []finding.Finding
+	queue   []piece // the logical records of the line in hand that have not been returned yet
+	pieces  []piece // memory for a queue of one
+	line    heldLine
+	rec     *session.Record // the one in hand: own, or that of a line that was read ahead
+	own     session.Record
+	spans   []jsonl.Span
+	verdict jsonl.Verdict // on the one in hand, if that is own
+	faults  []finding.Finding
 
 	turns    session.Turns
 	started  bool
@@ -155,9 +156,9 @@ func (f *Normalizer) pop() *session.Record {
 		f.unreadable()
 		return rec
 	}
-	v := f.scanner.Scan(p.raw, f.spans)
+	f.verdict = f.scanner.Scan(p.raw, f.spans)
 	f.dec.Decode(rec)
-	f.finish(v)
+	f.finish(&f.verdict)
 	return rec
 }
 
@@ -173,7 +174,7 @@ func (f *Normalizer) unreadable() {
 }
 
 // finish is done with each record that has just been decoded; v is the verdict on it.
-func (f *Normalizer) finish(v jsonl.Verdict) {
+func (f *Normalizer) finish(v *jsonl.Verdict) {
 	f.rec.Blank, f.rec.Zeros, f.rec.Refused = false, false, false
 	f.turns.See(f.rec)
 	if v.Depth > f.maxDepth && f.maxDepth > 0 {
@@ -230,22 +231,22 @@ func (f *Normalizer) begin() (done bool) {
 
 // read scans the line in hand, whose text is raw. If it is one whole record, that becomes the record in hand. A line that was
 // read ahead, and has not changed since, is not read again.
-func (f *Normalizer) read(raw []byte) jsonl.Verdict {
+func (f *Normalizer) read(raw []byte) *jsonl.Verdict {
 	if s := f.line.scanned; s != nil && len(raw) == len(f.line.Raw) {
-		if whole(s.Verdict) {
+		if whole(&s.Verdict) {
 			f.take(&s.Made)
 		} else {
 			f.take(&f.own) // the other is gone when lines behind this one are looked at
 		}
-		return s.Verdict
+		return &s.Verdict
 	}
 	f.take(&f.own)
 	f.rec.Raw, f.rec.Spans, f.rec.Mended = raw, f.spans, len(raw) != len(f.line.Raw)
-	v := f.scanner.Scan(raw, f.spans)
-	if whole(v) {
+	f.verdict = f.scanner.Scan(raw, f.spans)
+	if whole(&f.verdict) {
 		f.dec.Decode(f.rec)
 	}
-	return v
+	return &f.verdict
 }
 
 // take makes a record the one in hand: the line's as it stands, or the first of its pieces.

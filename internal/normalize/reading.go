@@ -19,7 +19,7 @@ type heldLine struct {
 type scanned = jsonl.Scanned[session.Record]
 
 // whole says whether a line is one record as it stands.
-func whole(v jsonl.Verdict) bool { return v.Fault == jsonl.None && v.Object && v.Surrogate < 0 }
+func whole(v *jsonl.Verdict) bool { return v.Fault == jsonl.None && v.Object && v.Surrogate < 0 }
 
 // decodeAhead returns what a goroutine that scans ahead does with each line.
 func (f *Normalizer) decodeAhead() jsonl.Maker[session.Record] {
@@ -28,7 +28,7 @@ func (f *Normalizer) decodeAhead() jsonl.Maker[session.Record] {
 		prepare = p.Prepare()
 	}
 	return func(line []byte, s *scanned) {
-		if whole(s.Verdict) {
+		if whole(&s.Verdict) {
 			s.Made.Raw, s.Made.Spans = line, s.Spans
 			f.dec.Decode(&s.Made)
 			prepare(&s.Made)
@@ -57,7 +57,7 @@ func (f *Normalizer) readLine(l *heldLine) (err error) {
 		f.others = jsonl.NewAhead(f.lines, f.scanner, f.opts.Scanners, f.decodeAhead)
 	}
 	if f.others != nil {
-		l.Line, l.scanned, err = f.others.Next()
+		l.scanned, err = f.others.Next(&l.Line)
 	} else {
 		l.Line, err = f.lines.Next()
 		l.scanned = nil
@@ -78,9 +78,6 @@ func (f *Normalizer) readLine(l *heldLine) (err error) {
 func Scanners(processors int) int {
 	if processors == 0 {
 		processors = runtime.GOMAXPROCS(0)
-	}
-	if processors == 1 {
-		return 0 // nothing is won by it
 	}
 	return min(processors, maxScanners)
 }

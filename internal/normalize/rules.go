@@ -41,7 +41,7 @@ var (
 	}
 )
 
-func (f *Normalizer) tooDeep(v jsonl.Verdict) {
+func (f *Normalizer) tooDeep(v *jsonl.Verdict) {
 	fault := f.report(TooDeep, 0, finding.NoFix, fmt.Sprintf("nested %d brackets deep: the client stops at %d and drops the record", v.Depth, f.maxDepth))
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
 	if !f.rec.Model && f.rec.Kind != session.Header {
@@ -52,7 +52,7 @@ func (f *Normalizer) tooDeep(v jsonl.Verdict) {
 
 // respell turns the bit back that has flipped in a key of the record in hand, or in the name of a type, and returns the verdict on the
 // line as it is then.
-func (f *Normalizer) respell(v jsonl.Verdict) jsonl.Verdict {
+func (f *Normalizer) respell(v *jsonl.Verdict) *jsonl.Verdict {
 	at, was, ok := f.speller.Misspelled(f.rec)
 	if !ok {
 		return v
@@ -64,13 +64,13 @@ func (f *Normalizer) respell(v jsonl.Verdict) jsonl.Verdict {
 	raw := bytes.Clone(f.rec.Raw)
 	raw[at] = was
 	f.rec.Raw, f.rec.Spans, f.rec.Mended = raw, f.spans, true
-	v = f.scanner.Scan(raw, f.spans)
+	f.verdict = f.scanner.Scan(raw, f.spans)
 	f.dec.Decode(f.rec)
-	return v
+	return &f.verdict
 }
 
 // duplicateKey reports a key that appears twice in one object.
-func (f *Normalizer) duplicateKey(v jsonl.Verdict) {
+func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
 	fault := f.report(DuplicateKey, v.Duplicate, finding.NoFix, "a key appears twice in one object; the client takes the last value")
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
 	if cut, same, ok := session.FirstOfTwo(f.rec.Raw, v.Duplicate); ok {
