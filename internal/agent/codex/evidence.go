@@ -162,8 +162,11 @@ var ownTools = namesOf(map[string]string{
 })
 
 // CallOf reads the tool of a call record.
-func CallOf(rec *session.Record) Tool {
-	return Tool{Type: ItemKind(rec), Name: nameIn(rec), CallID: string(rec.CallID)}
+func CallOf(rec *session.Record) Tool { return CallWithID(rec, string(rec.CallID)) }
+
+// CallWithID is CallOf for a record whose call_id the caller has as a string.
+func CallWithID(rec *session.Record, id string) Tool {
+	return Tool{Type: ItemKind(rec), Name: nameIn(rec), CallID: id}
 }
 
 // KeptOutput returns the output item for a call inside a compaction's replacement history, as a record of its own.

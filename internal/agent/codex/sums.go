@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -14,6 +16,22 @@ var seed = maphash.MakeSeed()
 
 // Sum is a hash of bytes, for comparing them with others.
 func Sum(b []byte) uint64 { return maphash.Bytes(seed, b) }
+
+// SumTime is a hash of a time of a record, with or without its quotes, that costs less than Sum if it is as the client writes it.
+func SumTime(written []byte) uint64 {
+	if len(written) == len(TimeForm)+2 {
+		written = written[1 : len(written)-1]
+	}
+	if len(written) != len(TimeForm) {
+		return Sum(written)
+	}
+	high, low := bits.Mul64(binary.LittleEndian.Uint64(written)^timeSeeds[0], binary.LittleEndian.Uint64(written[8:])^timeSeeds[1])
+	high, low = bits.Mul64(high^low, binary.LittleEndian.Uint64(written[16:])^timeSeeds[2])
+	return high ^ low
+}
+
+// timeSeeds are to SumTime what seed is to Sum.
+var timeSeeds = [...]uint64{maphash.Bytes(seed, []byte{0}), maphash.Bytes(seed, []byte{1}), maphash.Bytes(seed, []byte{2})}
 
 // join combines the hashes of parts into that of the whole.
 func join(parts ...uint64) (sum uint64) {

@@ -23,9 +23,8 @@ type callGroup struct {
 	one [2]session.Pos // room for a call and its output, because most answers make only one call
 }
 
-// newCallGroup begins a group without a call.
-func newCallGroup() *callGroup {
-	g := &callGroup{}
+// begin makes a new group ready for its first call.
+func (g *callGroup) begin() *callGroup {
 	g.calls, g.outputs = g.one[:0:1], g.one[1:1:2]
 	return g
 }

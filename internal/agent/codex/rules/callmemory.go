@@ -43,9 +43,11 @@ const (
 
 // keep notes an answered call.
 func (c *callChecker) keep(key callKey, a answered) {
-	if old, full := c.done.put(uint64(key), a); full {
-		c.old.put(old.key, old.value.call<<32|old.value.output)
+	kept, gone := c.done.add(uint64(key))
+	if gone != 0 {
+		c.old.put(gone, kept.call<<32|kept.output)
 	}
+	*kept = a
 }
 
 // answered returns what is known of a call that has been answered.

@@ -72,6 +72,15 @@ type callChecker struct {
 	long background
 	torn []*tornCall
 	lost []lostCall
+	made madeForCalls
+}
+
+// madeForCalls makes what is kept of each call until its output has come.
+type madeForCalls struct {
+	calls    batch[openCall]
+	groups   batch[callGroup]
+	evidence batch[evidence]
+	texts    textBatch
 }
 
 // openCalls are the calls without an output so far.
@@ -173,11 +182,12 @@ func (c *callChecker) call(rec *session.Record) {
 	c.args.check(rec)
 	key := c.key(rec.Family, rec.CallID)
 	sum := says(rec, codex.FieldName, codex.FieldArguments, codex.FieldInput)
-	if first := c.open[key]; first != nil && first.sum != sum && first.stamp != "" && first.stamp == codex.Stamp(rec) {
+	stamp := codex.Text(rec, codex.FieldTimestamp)
+	if first := c.open[key]; first != nil && first.sum != sum && first.stamp != "" && first.stamp == string(stamp) {
 		c.callAtSeam(first, rec)
 	}
 	item := itemSum(rec)
-	if first := c.asked[sum]; first != nil && first.item == item && item != 0 && first.stamp == codex.Stamp(rec) {
+	if first := c.asked[sum]; first != nil && first.item == item && item != 0 && first.stamp == string(stamp) {
 		c.callAtSeam(first, rec) // that is, through its call_id
 	}
 	if earlier, ok := c.twin(key); ok {
@@ -192,14 +202,15 @@ func (c *callChecker) call(rec *session.Record) {
 	}
 	if c.group == nil || c.group.sampled || c.group.answered() {
 		c.closeGroup(rec.Pos)
-		c.group = newCallGroup()
+		c.group = c.made.groups.one().begin()
 	}
 	c.group.calls = append(c.group.calls, rec.Pos)
 	c.group.outputs = append(c.group.outputs, session.Pos{})
-	open := &openCall{
-		ref: finding.RefOf(rec), idAt: rec.Spans[codex.FieldCallID], torn: rec.Torn, family: rec.Family, tool: codex.CallOf(rec), stamp: codex.Stamp(rec), sum: sum, item: item, turn: c.turn,
-		group: c.group, place: len(c.group.outputs) - 1,
-	}
+	open := c.made.calls.one()
+	open.ref.Set(rec)
+	open.idAt, open.torn, open.family, open.tool = rec.Spans[codex.FieldCallID], rec.Torn, rec.Family, codex.CallWithID(rec, c.made.texts.of(rec.CallID))
+	open.stamp, open.sum, open.item, open.turn = c.made.texts.of(stamp), sum, item, c.turn
+	open.group, open.place = c.group, len(c.group.outputs)-1
 	open.script = c.runs.begin(rec, open)
 	c.long.begin(rec, open)
 	if rec.Family == session.Function && shellTools[open.tool.Name] {

@@ -126,7 +126,7 @@ func (d *doubledItems) markOf(rec *session.Record) recordMark {
 	if order < 0 && d.back == (session.Pos{}) && bytes.Compare(at, d.earlier) <= 0 {
 		d.back = rec.Pos
 	}
-	return recordMark{stamp: codex.Sum(at), size: len(rec.Raw), old: order < 0}
+	return recordMark{stamp: codex.SumTime(at), size: len(rec.Raw), old: order < 0}
 }
 
 // copied returns a finding if the current item is a copy that has to go, else nil; base is the newest compaction.
@@ -142,7 +142,9 @@ func (d *doubledItems) copied(it item, base session.Pos) *finding.Finding {
 		return nil
 	}
 	if !known || !d.outOfPlace(it, first.at) {
-		d.known.put(key, firstCopy{at: it.Pos, before: d.before, shown: d.inFront.size > 0 && d.inFront == d.text})
+		kept, _ := d.known.add(key)
+		*kept = firstCopy{}
+		kept.at, kept.before, kept.shown = it.Pos, d.before, d.inFront.size > 0 && d.inFront == d.text
 		d.newest = key
 		return nil
 	}

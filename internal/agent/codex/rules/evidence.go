@@ -46,7 +46,9 @@ func (c *callChecker) evidence(rec *session.Record) {
 		}
 		return
 	}
-	ev := &evidence{witness: witness{ref: finding.RefOf(rec), name: name, torn: rec.Torn, from: rec.From}, tells: tells, build: codex.OutputFrom}
+	ev := c.made.evidence.one()
+	ev.ref.Set(rec)
+	ev.name, ev.torn, ev.from, ev.tells, ev.build = name, rec.Torn, rec.From, tells, codex.OutputFrom
 	if text, sum := codex.Proof(rec); len(text) > 0 {
 		ev.proof, ev.length = sum, len(text)
 	}

@@ -95,7 +95,7 @@ func (c *itemChecker) id(it item) *finding.Finding {
 		return nil
 	}
 	newest := c.seen.get(id)
-	earlier := c.sent(newest)
+	earlier := c.sent(id, newest)
 	seen := seenID{content: content, at: it.owner.Pos, torn: it.Torn}
 	if it.Mended {
 		seen.mended = timeSum(it)
@@ -128,9 +128,9 @@ func lastBytes(id []byte) (last uint64) {
 type seenID struct {
 	content uint64 // of a message, hashed, or the end of the call_id of a call or its output
 	at      session.Pos
-	torn    bool    // it was cut
-	mended  uint32  // if its line was mended, it may have run into another record: the hash of its time, by which the whole one is recognised
-	older   *seenID // an earlier item that a compaction has replaced: a rollback brings it back
+	torn    bool   // it was cut
+	again   bool   // older has earlier items with this id
+	mended  uint32 // if its line was mended, it may have run into another record: the hash of its time, by which the whole one is recognised
 }
 
 // timeSum is a hash of the time of an item's record; never 0.
@@ -144,18 +144,33 @@ const keptIDs = 1 << 15
 // keep notes an item. newest is the one with this id that was noted last, nil if none was.
 func (c *itemChecker) keep(id uint64, it seenID, newest *seenID) {
 	if newest != nil && !c.run.history.RolledBack(newest.at) {
-		older := *newest
-		it.older = &older
+		c.older[id] = append(c.older[id], *newest)
+		it.again = true
+	} else if len(c.older) > 0 {
+		delete(c.older, id)
 	}
-	c.seen.put(id, it)
+	kept, gone := c.seen.add(id)
+	if gone != 0 && kept.again {
+		delete(c.older, gone)
+	}
+	*kept = it
 }
 
-// sent is the newest item with an id that is still sent, nil if there is none.
-func (c *itemChecker) sent(it *seenID) *seenID {
-	for it != nil && (it.at.Less(c.base) || c.run.history.RolledBack(it.at)) {
-		it = it.older
+// sent is the newest item with an id that is still sent, nil if there is none. newest is the one that was noted last.
+func (c *itemChecker) sent(id uint64, newest *seenID) *seenID {
+	gone := func(it *seenID) bool { return it.at.Less(c.base) || c.run.history.RolledBack(it.at) }
+	if newest == nil || !gone(newest) {
+		return newest
 	}
-	return it
+	if newest.again {
+		older := c.older[id]
+		for i := len(older) - 1; i >= 0; i-- {
+			if !gone(&older[i]) {
+				return &older[i]
+			}
+		}
+	}
+	return nil
 }
 
 // badID reports an id that is removed from its item, or together with it.

@@ -50,10 +50,11 @@ func (it item) ignore() {
 // itemChecker checks single items of the model's history. It comes before the checkers that pair items, because an item that
 // the client can't read does not exist for them.
 type itemChecker struct {
-	run  *run
-	held *codex.Held
-	seen recent[seenID] // items by their hashed ids
-	last uint64         // id of the newest item, hashed
+	run   *run
+	held  *codex.Held
+	seen  recent[seenID]      // items by their hashed ids
+	older map[uint64][]seenID // earlier items with an id of seen that a compaction has replaced, oldest first: a rollback brings them back
+	last  uint64              // id of the newest item, hashed
 
 	base       session.Pos // the newest compaction: what comes before it is not sent
 	rolledBack bool        // the record before rolled turns back
@@ -65,7 +66,7 @@ type itemChecker struct {
 
 func newItemChecker(s *run) *itemChecker {
 	return &itemChecker{
-		run: s, held: codex.NewHeld(), seen: recent[seenID]{limit: keptIDs}, doubled: newDoubledItems(s),
+		run: s, held: codex.NewHeld(), seen: recent[seenID]{limit: keptIDs}, older: map[uint64][]seenID{}, doubled: newDoubledItems(s),
 		sealed: sealedItems{run: s}, refused: refusals{run: s},
 	}
 }

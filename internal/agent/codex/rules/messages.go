@@ -45,6 +45,8 @@ type messageChecker struct {
 	restored map[uint64]lostText     // messages reported as lost, by eventSum
 	echo     *lostText               // a message of restored whose event has come a second time
 	echoOf   uint64                  // its eventSum
+
+	made batch[witness]
 }
 
 // theEnd is the line behind the last one.
@@ -199,7 +201,9 @@ func (c *messageChecker) event(rec *session.Record) {
 			}
 		})
 	}
-	t := &witness{ref: finding.RefOf(rec), name: name, torn: rec.Torn, sum: eventSum(rec), from: rec.From}
+	t := c.made.one()
+	t.ref.Set(rec)
+	t.name, t.torn, t.sum, t.from = name, rec.Torn, eventSum(rec), rec.From
 	again := c.copied(codex.RecordSum(rec))
 	c.echo = nil
 	switch {
@@ -314,7 +318,7 @@ func (c *messageChecker) message(rec *session.Record) {
 		}
 		c.answerEvent = nil
 		return
-	case c.eventsFirst() && rec.Type == "response_item/reasoning":
+	case rec.Type == "response_item/reasoning" && c.eventsFirst():
 		return // its answer's item is still to come
 	}
 	c.resolveAgent(rec.Pos)

@@ -27,6 +27,7 @@ const (
 	placeBits  = 19
 	placeMask  = 1<<placeBits - 1
 	firstTable = 64
+	many       = 1 << 12
 )
 
 // get returns the value of a key, nil if there is none. It is valid until the next put.
@@ -37,9 +38,15 @@ func (r *recent[V]) get(key uint64) *V {
 	return nil
 }
 
-// put remembers a value as the newest. If another key had to be forgotten for it, full is true, and gone is what was kept of
-// it.
-func (r *recent[V]) put(key uint64, value V) (gone remembered[V], full bool) {
+// put remembers a value as the newest.
+func (r *recent[V]) put(key uint64, value V) {
+	v, _ := r.add(key)
+	*v = value
+}
+
+// add is put for who writes the value to its place, which is faster, as with finding.Ref.Set. If another key has been forgotten for
+// it, that is gone, and its value is still at the place; otherwise gone is 0.
+func (r *recent[V]) add(key uint64) (value *V, gone uint64) {
 	if 2*r.used >= len(r.table) {
 		r.fill()
 	}
@@ -52,25 +59,33 @@ func (r *recent[V]) put(key uint64, value V) (gone remembered[V], full bool) {
 	at := len(r.ring)
 	if at < r.limit {
 		r.room()
-		r.ring = append(r.ring, remembered[V]{key, value})
+		r.ring = r.ring[:at+1]
 	} else {
 		at = r.oldest
 		if r.oldest++; r.oldest == r.limit {
 			r.oldest = 0
 		}
-		gone = r.ring[at]
-		full = gone.key != 0
-		r.ring[at] = remembered[V]{key, value}
+		gone = r.ring[at].key
 	}
+	r.ring[at].key = key
 	r.table[slot] = part(key) | uint32(at+1)
-	return gone, full
+	return &r.ring[at].value, gone
 }
 
 // room makes room in the ring for one more.
 func (r *recent[V]) room() {
 	if n := cap(r.ring); len(r.ring) == n {
-		r.ring = append(make([]remembered[V], 0, min(max(2*n, firstTable/2), r.limit)), r.ring...)
+		r.ring = append(make([]remembered[V], 0, roomFor(n, max(2*n, firstTable/2), r.limit)), r.ring...)
 	}
+}
+
+// roomFor is for how many values room is made once there are n, instead of the usual next: where there are many, at once for as many as
+// there may be. Memory that nobody has written to yet costs nothing, and taking the values along to a larger place does.
+func roomFor(n, next, limit int) int {
+	if n >= many {
+		return limit
+	}
+	return min(next, limit)
 }
 
 // fill rebuilds the table from the ring, so that at most a quarter of it is used.

@@ -19,19 +19,21 @@ func TestRecent(t *testing.T) {
 				if got := r.get(key); got == nil != (last[key] == 0) || got != nil && *got != values[key] {
 					t.Fatalf("limit %d: %v for %d, which is %d", limit, got, key, values[key])
 				}
-				gone, full := r.put(key, i)
+				value, gone := r.add(key)
+			left := *value
+			*value = i
 				values[key], last[key] = i, i+1
 				order = append(order, key)
 				if len(order) <= limit {
 					continue
 				}
 				if old := order[len(order)-limit-1]; last[old] == len(order)-limit {
-					if !full || gone.key != old || gone.value != values[old] {
-						t.Fatalf("limit %d: %v, %t had to go where it is %d", limit, gone, full, old)
+					if gone != old || left != values[old] {
+						t.Fatalf("limit %d: %d with %d had to go where it is %d", limit, gone, left, old)
 					}
 					delete(last, old)
-				} else if full {
-					t.Fatalf("limit %d: %v went, which has come again", limit, gone)
+				} else if gone != 0 {
+					t.Fatalf("limit %d: %d went, which has come again", limit, gone)
 				}
 			}
 			r.clear()

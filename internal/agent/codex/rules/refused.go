@@ -75,12 +75,14 @@ func (r *refusals) add(it item, dropped bool) {
 	if len(r.items) >= 2*keptItems {
 		r.items = append(r.items[:0], r.items[keptItems:]...)
 	}
-	kept := keptItem{finding.RefOf(it.owner), it.owner.Type, r.hash(it.ID), it.Type == "response_item/reasoning", it.Answer, nil}
+	r.items = append(r.items, keptItem{})
+	kept := &r.items[len(r.items)-1]
+	kept.ref.Set(it.owner)
+	kept.record, kept.id, kept.reasoning, kept.answer = it.owner.Type, r.hash(it.ID), it.Type == "response_item/reasoning", it.Answer
 	if it.held() && len(it.ID) > 0 {
 		blank := it.blankID()
 		kept.blank = &blank
 	}
-	r.items = append(r.items, kept)
 	if field, kind := emptiness(it.Record); kind != "" {
 		if len(r.empty) >= 2*keptEmpty {
 			r.empty = append(r.empty[:0], r.empty[keptEmpty:]...)

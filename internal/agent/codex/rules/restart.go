@@ -30,6 +30,7 @@ type restartChecker struct {
 	turns   *turnChecker
 	begins  []byte                      // how the text of a wake message begins in the file, quote included
 	calls   session.OpenCalls[openTool] // of the turn in hand
+	ids     textBatch
 	seed    maphash.Seed
 	wakes   map[uint64]int64 // line of the first copy of each wake message from before the newest restart
 	newer   map[uint64]int64 // the same for those since
@@ -59,7 +60,7 @@ func (c *restartChecker) Record(rec *session.Record) {
 		c.calls.Clear()
 	case rec.Kind == session.Call:
 		if c.calls.Len() < maxOpenTools {
-			c.calls.Open(rec, openTool{string(rec.CallID), codex.ToolName(rec)})
+			c.calls.Open(rec, openTool{c.ids.of(rec.CallID), codex.ToolName(rec)})
 		}
 	case rec.Kind == session.Output:
 		c.calls.Answer(rec)

@@ -41,7 +41,8 @@ func (s *sealedItems) add(it item) {
 		s.items = s.items[:copy(s.items, s.items[keptSealed:])]
 		s.older += keptSealed
 	}
-	s.items = append(s.items, sealedItem{finding.RefOf(it.owner), it.owner.Type})
+	s.items = append(s.items, sealedItem{record: it.owner.Type})
+	s.items[len(s.items)-1].ref.Set(it.owner)
 }
 
 // compact begins a compaction. What was before it is not sent any more.

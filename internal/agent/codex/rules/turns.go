@@ -48,8 +48,7 @@ func (t *turn) when() string { return gjson.ParseBytes(t.stamp).String() }
 type turnChecker struct {
 	run   *run
 	turn  turn
-	known map[string]bool // the newest turns that began, and whether they have ended; ends come soon after
-	order []string
+	known recent[bool] // the newest turns that began, by their hashed ids, and whether they have ended; ends come soon after
 	last  string
 	error bool // the last turn ended with an error, or was aborted: that is reported already
 }
@@ -58,7 +57,7 @@ type turnChecker struct {
 const keptTurns = 4096
 
 func newTurnChecker(s *run) *turnChecker {
-	return &turnChecker{run: s, known: map[string]bool{}}
+	return &turnChecker{run: s, known: recent[bool]{limit: keptTurns}}
 }
 
 func (c *turnChecker) Record(rec *session.Record) {
@@ -132,14 +131,8 @@ func (c *turnChecker) start(rec *session.Record) {
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
 	c.turn = turn{id: id, sum: codex.RecordSum(rec), start: finding.RefOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec) || c.run.beganInParent(id)}
 	c.error = false
-	if _, known := c.known[id]; id == "" || known {
-		return
-	}
-	c.known[id] = false
-	c.order = append(c.order, id)
-	if len(c.order) > keptTurns {
-		delete(c.known, c.order[0])
-		c.order = c.order[1:]
+	if key := codex.Sum(rec.TurnID); id != "" && c.known.get(key) == nil {
+		c.known.put(key, false)
 	}
 }
 
@@ -148,14 +141,18 @@ func (c *turnChecker) end(rec *session.Record) {
 		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) { f.Impact = min(f.Impact, finding.Shows) })
 	}
 	t := &c.turn
-	id := string(rec.TurnID)
-	ended, known := c.known[id]
-	if ended && t.open && id != t.id {
+	id := t.id
+	if id != string(rec.TurnID) {
+		id = string(rec.TurnID)
+	}
+	ended := c.known.get(codex.Sum(rec.TurnID))
+	known := ended != nil
+	if known && *ended && t.open && id != t.id {
 		c.note(ruleTurnMismatch, rec, "a second end of the same turn")
 		return // in a doubled block, it ends no other turn
 	}
 	if known {
-		c.known[id] = true
+		*ended = true
 	}
 	switch {
 	case !c.run.TurnsWritten(), id == "" && t.open:
