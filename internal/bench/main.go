@@ -1,6 +1,10 @@
 // Command bench compares hist with the programs that one would use instead, in one run, and writes docs/benchmarks.md.
 //
 //	go run ./internal/bench -runs 7 -write docs/benchmarks.md
+//
+// It also makes the profile by which releases are compiled:
+//
+//	go run -trimpath ./internal/bench -profile internal/bench/lint.pgo
 package main
 
 import (
@@ -13,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/hist-cli/hist/internal/corpus"
 )
@@ -22,7 +27,15 @@ func main() {
 	stream := flag.Int64("stream", 10_000_000_000, "length in bytes of the session that comes through a pipe")
 	runs := flag.Int("runs", 7, "how often each program is run")
 	page := flag.String("write", "", "write the page to this file; without it, to standard output")
+	pgo := flag.String("profile", "", "only profile lint, and write that to this file")
 	flag.Parse()
+	if *pgo != "" {
+		if err := profile(*pgo, 100_000_000, 10*time.Second); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*size, *stream, *runs, *page); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -77,8 +90,12 @@ func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 // prepare builds the programs and makes the sessions.
 func (b *bench) prepare() error {
 	b.times, b.peaks = map[string]*series{}, map[string]int64{}
-	for name, pkg := range map[string]string{"hist": "github.com/hist-cli/hist", "gjsonpipe": "github.com/hist-cli/hist/internal/bench/gjsonpipe"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", b.path(name), pkg)
+	pgo, err := pgoFlag()
+	if err != nil {
+		return err
+	}
+	for name, args := range map[string][]string{"hist": {pgo, "github.com/hist-cli/hist"}, "gjsonpipe": {"github.com/hist-cli/hist/internal/bench/gjsonpipe"}} {
+		build := exec.Command("go", append([]string{"build", "-trimpath", "-o", b.path(name)}, args...)...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in a release
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("building %s: %w: %s", name, err, out)
