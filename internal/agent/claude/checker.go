@@ -98,7 +98,7 @@ func (c *Checker) Record(rec *session.Record) {
 	}
 	delete(c.trifles, rec.Pos.Line) // the line held more than one record
 	c.records++
-	c.last = finding.RefOf(rec)
+	c.last.Set(rec)
 	if c.first.Pos.Line == 0 {
 		c.first = c.last
 	}

@@ -48,7 +48,7 @@ func (t *keeper) as(kept string, rec *session.Record, f int) string {
 // id is the id of a call, and where in the record it stands.
 func (t *keeper) id(v *value, name key, block int) (string, span) {
 	m := v.member(name)
-	if m.end == 0 {
+	if m == nil {
 		return "", span{}
 	}
 	return t.keep(v.word(name)), spanOf(jsonl.Span{Start: block + m.at, End: block + m.end})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -244,7 +243,8 @@ func (Decoder) Prepare() func(*session.Record) {
 
 // stands sets what is known only when a record's place is: the place itself, and how its line was repaired.
 func (n *node) stands(rec *session.Record) {
-	n.place, n.mended, n.torn = placeOf(finding.RefOf(rec)), rec.Mended, rec.Torn
+	n.place.line, n.place.offset, n.place.size, n.place.part = rec.Pos.Line, rec.Offset, rec.Size, rec.Pos.Part
+	n.mended, n.torn = rec.Mended, rec.Torn
 }
 
 // tools hold the buffers and caches with which records are read, one after the other.

@@ -78,7 +78,10 @@ func (c *cutter) room() {
 // cut cuts the block with which a text begins. It is valid until done.
 func (c *cutter) cut(text []byte) *value {
 	c.room()
-	return c.add(cutInto(c.entries, text))
+	v := c.next()
+	*v = cutInto(c.entries, text)
+	c.add(v)
+	return v
 }
 
 // only is cut for a message with a single block: the scanner has already found that block's members. It is nil unless these are
@@ -89,7 +92,8 @@ func (c *cutter) only(rec *session.Record) *value {
 		return nil
 	}
 	c.room()
-	v := value{text: at.Of(rec.Raw), members: c.entries[len(c.entries):]}
+	v := c.next()
+	v.text, v.members = at.Of(rec.Raw), c.entries[len(c.entries):]
 	rest := len(v.text) - len("{")
 	for _, f := range fieldsOf(text(rec, fieldBlockType)) {
 		s, name := rec.Spans[f.field], len(keys[f.key])
@@ -102,18 +106,24 @@ func (c *cutter) only(rec *session.Record) *value {
 		v.keys |= 1 << f.key
 	}
 	if rest != 0 {
+		c.values = c.values[:len(c.values)-1]
 		return nil
 	}
-	return c.add(v)
+	c.add(v)
+	return v
 }
 
-// add adds a block that is cut.
-func (c *cutter) add(v value) *value {
+// next is the value of the next block.
+func (c *cutter) next() *value {
+	c.values = append(c.values, value{})
+	return &c.values[len(c.values)-1]
+}
+
+// add adds the members of a block that is cut.
+func (c *cutter) add(v *value) {
 	if end := len(c.entries) + len(v.members); end <= cap(c.entries) {
 		c.entries = c.entries[:end]
 	}
-	c.values = append(c.values, v)
-	return &c.values[len(c.values)-1]
 }
 
 // done forgets the blocks, so that nothing keeps their text alive.
@@ -130,26 +140,31 @@ func (v *value) parsed() gjson.Result { return gjson.ParseBytes(v.text) }
 // name is the name of a member.
 func (v *value) name(m *entry) []byte { return wordOf(v.text[m.keyAt:m.keyEnd]) }
 
-// member is the first member with a name, a zero one if there is none.
-func (v *value) member(name key) entry {
+// member is the first member with a name, nil if there is none.
+func (v *value) member(name key) *entry {
 	for i := range v.members {
 		if m := &v.members[i]; m.key == name {
-			return *m
+			return m
 		}
 	}
-	return entry{}
+	return nil
 }
 
 // raw is the bytes of a member's value, nil if there is none.
 func (v *value) raw(name key) []byte {
-	if m := v.member(name); m.end > 0 {
+	if m := v.member(name); m != nil {
 		return v.text[m.at:m.end]
 	}
 	return nil
 }
 
 // at is where a member's value begins.
-func (v *value) at(name key) int { return v.member(name).at }
+func (v *value) at(name key) int {
+	if m := v.member(name); m != nil {
+		return m.at
+	}
+	return 0
+}
 
 // word is a member's value, decoded.
 func (v *value) word(name key) []byte { return wordOf(v.raw(name)) }
