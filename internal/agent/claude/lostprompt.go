@@ -1,12 +1,12 @@
 package claude
 
 import (
-	"hash/maphash"
 	"slices"
 	"sort"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/quick"
 )
 
 // lostPromptBefore restores a lost prompt, if it is the missing parent of some records: an answer, or what the client adds to a
@@ -293,9 +293,9 @@ func (c *Checker) promptsInFront(n *node) map[uint64]*node {
 func promptForms(words string) []uint64 {
 	quoted := string(jsonl.AppendQuote(nil, words))
 	return []uint64{
-		maphash.String(nodeSeed, `{"role":"user","content":`+quoted+`}`),
-		maphash.String(nodeSeed, `{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`),
-		maphash.Bytes(nodeSeed, object{"role": "user", "content": words}.json()),
+		quick.Sum(nodeSeed, []byte(`{"role":"user","content":`+quoted+`}`)),
+		quick.Sum(nodeSeed, []byte(`{"role":"user","content":[{"type":"text","text":`+quoted+`}]}`)),
+		quick.Sum(nodeSeed, object{"role": "user", "content": words}.json()),
 	}
 }
 

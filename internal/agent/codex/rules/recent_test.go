@@ -20,8 +20,8 @@ func TestRecent(t *testing.T) {
 					t.Fatalf("limit %d: %v for %d, which is %d", limit, got, key, values[key])
 				}
 				value, gone := r.add(key)
-			left := *value
-			*value = i
+				left := *value
+				*value = i
 				values[key], last[key] = i, i+1
 				order = append(order, key)
 				if len(order) <= limit {
