@@ -13,15 +13,14 @@ type proof struct {
 	tee   *sum.Tee // hashes the whole copy; nil if nothing does
 	sum   *sum.Sum // nil as long as the copy holds only untouched lines: then tee's sum is the same
 	at    []extent // where the untouched lines are in the copy
-	quick maphash.Hash
-	check uint64 // hash of the bytes at these places, valid in this process only
+	quick quick    // hash of the bytes at these places
 }
 
 // extent is the bytes of a file from one offset up to another.
 type extent struct{ from, to int64 }
 
 func newProof(tee *sum.Tee) proof {
-	p := proof{tee: tee}
+	p := proof{tee: tee, quick: quick{seed: maphash.MakeSeed()}}
 	if tee == nil {
 		p.sum = sum.New()
 	}
@@ -73,21 +72,23 @@ func (p *proof) touched(open bool) {
 // finish ends the proof; open is as for touched.
 func (p *proof) finish(open bool) {
 	p.touched(open)
-	p.Hash, p.check = p.sum.Hex(), p.quick.Sum64()
+	p.Hash = p.sum.Hex()
 }
 
 // checker hashes the same places of a copy that is read.
 func (p *proof) checker() *checker {
-	c := &checker{at: p.at}
-	c.hash.SetSeed(p.quick.Seed())
-	return c
+	return &checker{at: p.at, hash: quick{seed: p.quick.seed}, want: p.quick.Sum64()}
 }
 
 type checker struct {
 	at   []extent // the places that have not been reached yet
 	pos  int64
-	hash maphash.Hash
+	hash quick
+	want uint64
 }
+
+// same says whether what was read at these places is what was written there.
+func (c *checker) same() bool { return c.hash.Sum64() == c.want }
 
 func (c *checker) Write(b []byte) (int, error) {
 	n := len(b)

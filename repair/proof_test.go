@@ -7,10 +7,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/failpoint"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/sum"
@@ -130,13 +132,102 @@ func TestProof(t *testing.T) {
 			c.Write(changed[:at/2])
 			c.Write(changed[at/2:])
 			new := at >= 13 && at < 28
-			if same := c.hash.Sum64() == p.check; same != new {
+			if same := c.same(); same != new {
 				t.Errorf("%s: byte %d changed, accepted: %v", name, at, same)
 			}
 		}
 		changed := bytes.Replace(copied.Bytes(), []byte(`"b"`), []byte(`"B"`), 1)
 		if _, err := verify(context.Background(), bytes.NewReader(changed), p, Choice{}, lint.Options{Agent: "codex"}); !errors.Is(err, ErrVerify) {
 			t.Errorf("%s: verified although a line is another: %v", name, err)
+		}
+	}
+}
+
+// TestProofInPieces: in a long copy, too, a change of any untouched byte is found, whatever parts it is written and read in, and no
+// change of another byte is.
+func TestProofInPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var copied []byte
+	untouched := map[int]bool{} // the first and last bytes of both kinds of lines
+	mark := func(from int, is bool) {
+		for _, at := range []int{from, from + 1, (from + len(copied)) / 2, len(copied) - 2, len(copied) - 1} {
+			untouched[at] = is
+		}
+	}
+	p := newProof(nil)
+	for range 40 {
+		from := len(copied)
+		line := append(bytes.Repeat([]byte{byte('a' + rng.IntN(26))}, 4+rng.IntN([]int{50, pieceSize, 3 * pieceSize}[rng.IntN(3)])), '\n')
+		copied = append(copied, line...)
+		switch rng.IntN(3) {
+		case 0:
+			p.touched(false)
+			mark(from, false)
+		case 1:
+			p.line(int64(from), line[:len(line)-1], true)
+			mark(from, true)
+		default:
+			p.lines(int64(from), line)
+			mark(from, true)
+		}
+	}
+	p.finish(false)
+	same := func(copied []byte) bool {
+		c := p.checker()
+		for len(copied) > 0 {
+			n := min(len(copied), 1+rng.IntN(2*pieceSize))
+			c.Write(copied[:n])
+			copied = copied[n:]
+		}
+		return c.same()
+	}
+	if !same(copied) {
+		t.Fatal("not accepted")
+	}
+	for at, is := range untouched {
+		copied[at] ^= 1
+		if same(copied) == is {
+			t.Errorf("byte %d of %d, untouched: %v, is changed", at, len(copied), is)
+		}
+		copied[at] ^= 1
+	}
+}
+
+// TestCopyChanged: a copy in which a letter of an untouched line becomes another one before it is read back is not published.
+func TestCopyChanged(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	text := damagedCorpus(t, 1)
+	for _, part := range []float64{0.1, 0.5, 0.99} {
+		dir := t.TempDir()
+		path, output := filepath.Join(dir, "session.jsonl"), filepath.Join(dir, "out.jsonl")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		failpoint.Observe(func(step string) {
+			made, err := filepath.Glob(filepath.Join(dir, ".hist-*.tmp"))
+			if step != "flushed" || err != nil || len(made) != 1 {
+				return
+			}
+			copied, err := os.ReadFile(made[0])
+			if err != nil {
+				t.Error(err)
+			}
+			from := int(part * float64(len(copied)))
+			at := bytes.Index(copied[from:], []byte(`"text":"`)) + from + len(`"text":"`)
+			copied[at] ^= 'a' ^ 'b'
+			if err := os.WriteFile(made[0], copied, 0o600); err != nil {
+				t.Error(err)
+			}
+			changed++
+		})
+		t.Cleanup(func() { failpoint.Observe(nil) })
+		_, err := Do(t.Context(), Job{Path: path, Mode: ToFile, Output: output})
+		if changed != 1 || !errors.Is(err, ErrVerify) {
+			t.Errorf("%d changes: %v", changed, err)
+		}
+		if _, err := os.Stat(output); err == nil {
+			t.Error("there is a copy")
 		}
 	}
 }

@@ -29,7 +29,7 @@ func verify(ctx context.Context, copied io.Reader, proof proof, choice Choice, o
 	if res.Summary.Partial != nil {
 		return nil, fmt.Errorf("%w: reading it back: %w", ErrVerify, res.Summary.Partial)
 	}
-	if h.hash.Sum64() != proof.check {
+	if !h.same() {
 		return nil, fmt.Errorf("%w: a line that no edit touched has changed", ErrVerify)
 	}
 	if err := nothingLeft(res, choice); err != nil {
