@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/hist-cli/hist/internal/escape"
@@ -39,18 +40,19 @@ type part struct {
 	Index int // index among all reports; the part's anchor is #session-INDEX
 }
 
-// HTML writes reports as one page that needs no other file. Its script only adds buttons that copy a command.
-func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
-	page, err := template.New("report").Funcs(template.FuncMap{
+// page is parsed once, because a report is written for each session of a home.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("report").Funcs(template.FuncMap{
 		"title":   ruleTitle,
 		"visible": visible,
 		"command": func(words []string) string { return format.Command(words...) },
-		"lines":   func(e Entry) changedLines { return e.lines(opts.Content) },
+		"lines":   Entry.lines,
 		"percent": func(part, whole int64) int64 { return part * 100 / max(whole, 1) },
-	}).Parse(pageText)
-	if err != nil {
-		return err
-	}
+	}).Parse(pageText))
+})
+
+// HTML writes reports as one page that needs no other file. Its script only adds buttons that copy a command.
+func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 	var told, healthy []part
 	for i, r := range reports {
 		one := part{Report: r, Index: i}
@@ -63,7 +65,7 @@ func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 			told = append(told, one)
 		}
 	}
-	return page.Execute(escape.HTML(w), struct {
+	return page().Execute(escape.HTML(w), struct {
 		Run, Summary  string
 		Content       bool
 		Told, Healthy []part
