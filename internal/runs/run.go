@@ -60,7 +60,7 @@ func (r *Run) Backup(ctx context.Context, src string) (rel, sha string, err erro
 		}
 	}()
 	kept := sum.NewTee(f)
-	if _, err = copyTo(kept, in); err != nil {
+	if _, err = copyTo(kept, in, s.Size()); err != nil {
 		return "", "", fmt.Errorf("keeping the original of %s in %s: %w", src, r.dir, room(err))
 	}
 	if err = finish(f); err != nil {
@@ -281,7 +281,8 @@ func HashRest(ctx context.Context, path string, begun *sum.Sum, from int64) (sha
 		return "", err
 	}
 	defer in.Close()
-	_, err = copyTo(begun, io.NewSectionReader(in.(io.ReaderAt), from, max(0, s.Info.Size()-from)))
+	rest := max(0, s.Size()-from)
+	_, err = copyTo(begun, io.NewSectionReader(in.(io.ReaderAt), from, rest), rest)
 	return begun.Hex(), err
 }
 
@@ -301,7 +302,7 @@ func hashOf(ctx context.Context, s *source.Source) (string, int64, error) {
 	}
 	defer in.Close()
 	all := sum.New()
-	n, err := copyTo(all, in)
+	n, err := copyTo(all, in, s.Size())
 	return all.Hex(), n, err
 }
 
@@ -320,9 +321,9 @@ func (r *Run) write(name string, data []byte) error {
 	}, publish.Checks{})
 }
 
-// copyTo copies with a buffer large enough for a fast disk.
-func copyTo(w io.Writer, r io.Reader) (int64, error) {
-	return io.CopyBuffer(w, struct{ io.Reader }{r}, make([]byte, 1<<20))
+// copyTo copies about so many bytes, with a buffer that is large enough for a fast disk, and no larger than they are.
+func copyTo(w io.Writer, r io.Reader, size int64) (int64, error) {
+	return io.CopyBuffer(w, struct{ io.Reader }{r}, make([]byte, max(512, min(size, 1<<20))))
 }
 
 // finish syncs a file and its directory entry to the disk, and closes it.

@@ -252,7 +252,7 @@ func writeKept(ctx context.Context, t publish.Target, from *source.Source, sha s
 		}
 		defer in.Close()
 		back = sum.NewTee(w)
-		_, err = copyTo(back, in)
+		_, err = copyTo(back, in, from.Size())
 		return err
 	}, publish.Checks{Content: func(string) error {
 		if back.Sum.Hex() != sha {
