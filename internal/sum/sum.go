@@ -12,6 +12,7 @@ import (
 
 const (
 	chunk = 256 << 10 // bytes that are collected before another goroutine hashes them
+	first = 16 << 10  // the same for the first ones, because most files are short
 	ahead = 4         // the most chunks that wait to be hashed; with several, neither side has to wait for the other to wake up
 )
 
@@ -19,6 +20,7 @@ const (
 type Sum struct {
 	hash  hash.Cloner
 	fill  []byte      // the chunk that is being filled
+	room  int         // for how much the newest chunk has room
 	spare [][]byte    // chunks that were hashed and can be used again
 	back  chan []byte // returns chunks when they are hashed
 	out   int         // how many chunks have not been returned yet
@@ -38,7 +40,8 @@ func (s *Sum) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if s.fill == nil {
-			s.fill = make([]byte, 0, chunk)
+			s.room = min(chunk, max(first, 4*s.room))
+			s.fill = make([]byte, 0, s.room)
 		}
 		k := copy(s.fill[len(s.fill):cap(s.fill)], p)
 		s.fill, p = s.fill[:len(s.fill)+k], p[k:]
@@ -85,9 +88,11 @@ func (s *Sum) work() {
 	}
 }
 
-// takeBack waits for a chunk to be returned.
+// takeBack waits for a chunk to be returned. Short ones are not used again.
 func (s *Sum) takeBack() {
-	s.spare = append(s.spare, <-s.back)
+	if b := <-s.back; cap(b) == chunk {
+		s.spare = append(s.spare, b)
+	}
 	s.out--
 }
 
