@@ -1,4 +1,4 @@
-package repair
+package quick
 
 import (
 	"bytes"
@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// TestQuick: the hash is that of the bytes, in whatever parts they come, and is another when any of them is changed, is missing, or has
+// TestStream: the hash is that of the bytes, in whatever parts they come, and is another when any of them is changed, is missing, or has
 // another place.
-func TestQuick(t *testing.T) {
+func TestStream(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	seed := maphash.MakeSeed()
 	sum := func(text []byte) uint64 {
-		q := quick{seed: seed}
+		q := Stream{Seed: seed}
 		for len(text) > 0 {
 			n := min(len(text), 1+rng.IntN([]int{3, 200, pieceSize + 2, 5 * pieceSize}[rng.IntN(4)]))
 			part := bytes.Clone(text[:n])

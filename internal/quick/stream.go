@@ -1,0 +1,38 @@
+package quick
+
+import "hash/maphash"
+
+// pieceSize is how many bytes of a stream are hashed in one call.
+const pieceSize = 16 << 10
+
+// Stream is a hash of a stream that is written in parts of any length. The zero value lacks its Seed.
+type Stream struct {
+	Seed maphash.Seed
+
+	sum  uint64 // of the pieces so far
+	rest []byte // what follows them, less than a piece
+}
+
+// Write adds b, which may change afterwards.
+func (s *Stream) Write(b []byte) {
+	if n := len(s.rest); n > 0 {
+		k := min(len(b), pieceSize-n)
+		s.rest, b = append(s.rest, b[:k]...), b[k:]
+		if len(s.rest) < pieceSize {
+			return
+		}
+		s.sum, s.rest = s.with(s.rest), s.rest[:0]
+	}
+	for ; len(b) >= pieceSize; b = b[pieceSize:] {
+		s.sum = s.with(b[:pieceSize])
+	}
+	s.rest = append(s.rest, b...)
+}
+
+// Sum64 is the hash of everything that was written.
+func (s *Stream) Sum64() uint64 { return s.with(s.rest) }
+
+// with is the sum if one more piece follows.
+func (s *Stream) with(piece []byte) uint64 {
+	return maphash.Comparable(s.Seed, [2]uint64{s.sum, Sum(s.Seed, piece)})
+}
