@@ -16,7 +16,7 @@ type Line struct {
 
 // Sizes in bytes.
 const (
-	bufferSize = 1 << 17
+	bufferSize = 1 << 18
 	keptSpill  = 4 << 20 // a larger spill buffer is dropped when ordinary lines follow
 	keptHead   = 1 << 16 // what is kept of a line longer than MaxLine
 )
