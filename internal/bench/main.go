@@ -90,11 +90,11 @@ func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 // prepare builds the programs and makes the sessions.
 func (b *bench) prepare() error {
 	b.times, b.peaks = map[string]*series{}, map[string]int64{}
-	pgo, err := pgoFlag()
+	flags, err := releaseFlags()
 	if err != nil {
 		return err
 	}
-	for name, args := range map[string][]string{"hist": {pgo, "github.com/hist-cli/hist"}, "gjsonpipe": {"github.com/hist-cli/hist/internal/bench/gjsonpipe"}} {
+	for name, args := range map[string][]string{"hist": append(flags, "github.com/hist-cli/hist"), "gjsonpipe": {"github.com/hist-cli/hist/internal/bench/gjsonpipe"}} {
 		build := exec.Command("go", append([]string{"build", "-trimpath", "-o", b.path(name)}, args...)...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in a release
 		if out, err := build.CombinedOutput(); err != nil {
