@@ -143,10 +143,10 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// TestProofInPieces: in a long copy, too, a change of any untouched byte is found, whatever parts it is written and read in, and no
 // pieceSize is how many bytes a quick.Stream takes at a time.
 const pieceSize = 16 << 10
 
+// TestProofInPieces: in a long copy, too, a change of any untouched byte is found, whatever parts it is written and read in, and no
 // change of another byte is.
 func TestProofInPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
