@@ -32,6 +32,53 @@ func TestContentIsNotKept(t *testing.T) {
 			}
 		}
 	}
+	res, live := inUseAfter(t, session)
+	if res.Summary.Agent != "claude" || res.Summary.Bytes < outputs*long {
+		t.Fatalf("%+v", res)
+	}
+	if live > most {
+		t.Errorf("%d MiB are in use after %d MiB of outputs", live>>20, outputs*long>>20)
+	}
+}
+
+// TestAnsweredScriptsAreNotKept lints turns of scripts that are long and answered, but for one in each: that one keeps none of the others.
+func TestAnsweredScriptsAreNotKept(t *testing.T) {
+	const turns, answered, long, most = 150, 7, 60 << 10, 16 << 20
+	text := strings.Repeat("x = 1; ", long/len("x = 1; "))
+	session := func(yield func(string) bool) {
+		n := 0
+		record := func(typ, payload string) bool {
+			line := fmt.Sprintf(`{"timestamp":"2026-11-21T22:%02d:%02d.%03dZ","ordinal":%d,"type":%q,"payload":%s}`+"\n", n/60000%60, n/1000%60, n%1000, n, typ, payload)
+			n++
+			return yield(line)
+		}
+		if !record("session_meta", `{"id":"019a9d3c-5c4b-7a00-8000-000000000001","timestamp":"2026-11-21T22:00:00.000Z","cwd":"/home/dev/demo","originator":"codex_cli_rs","cli_version":"0.169.0","source":"cli","model_provider":"openai","history_mode":"paginated"}`) {
+			return
+		}
+		for turn := range turns {
+			for i := range answered + 1 {
+				id := fmt.Sprintf("call_%d_%d", turn, i)
+				if !record("response_item", fmt.Sprintf(`{"type":"custom_tool_call","status":"completed","call_id":%q,"name":"exec","input":%q}`, id, text)) {
+					return
+				}
+				if i < answered && !record("response_item", fmt.Sprintf(`{"type":"custom_tool_call_output","call_id":%q,"output":"done"}`, id)) {
+					return
+				}
+			}
+		}
+	}
+	res, live := inUseAfter(t, session)
+	if res.Summary.Agent != "codex" || res.Summary.Bytes < turns*answered*long || len(res.Findings) < turns {
+		t.Fatalf("%+v, %d findings", res.Summary, len(res.Findings))
+	}
+	if live > most {
+		t.Errorf("%d MiB are in use after %d MiB of scripts, of which one in %d has no output", live>>20, res.Summary.Bytes>>20, answered+1)
+	}
+}
+
+// inUseAfter lints a session, and says how much more memory is in use when all of it has been read than before.
+func inUseAfter(t *testing.T, session func(yield func(string) bool)) (res *Result, live int64) {
+	t.Helper()
 	from, to := io.Pipe()
 	inUse := func() int64 {
 		var m runtime.MemStats
@@ -40,7 +87,7 @@ func TestContentIsNotKept(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	live := -inUse() // what other tests have left
+	live = -inUse() // what other tests have left
 	go func() {
 		defer to.Close()
 		for line := range session {
@@ -51,10 +98,8 @@ func TestContentIsNotKept(t *testing.T) {
 		live += inUse()
 	}()
 	res, err := Session(context.Background(), from, Options{Processors: 1})
-	if err != nil || res.Summary.Agent != "claude" || res.Summary.Bytes < outputs*long {
-		t.Fatalf("%v, %+v", err, res)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if live > most {
-		t.Errorf("%d MiB are in use after %d MiB of outputs", live>>20, outputs*long>>20)
-	}
+	return res, live
 }

@@ -76,7 +76,11 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	r.tee, _ = w.(*sum.Tee)
 	r.Proof = newProof(r.tee)
 	r.links = r.Agent.NewLinks(r.Session)
-	framer := normalize.New(in, normalize.Options{Decoder: r.Agent.Decoder(), Mend: r.Plan.mend, Scanners: normalize.Scanners(0)})
+	scanners := normalize.Scanners(0)
+	if scanners == 1 {
+		scanners = 0 // what was read ahead can't be skipped
+	}
+	framer := normalize.New(in, normalize.Options{Decoder: r.Agent.Decoder(), Mend: r.Plan.mend, Scanners: scanners})
 	defer framer.Close()
 	if framer.Encoding() != normalize.UTF8 {
 		r.differ(0)

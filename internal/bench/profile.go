@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -58,13 +59,9 @@ func profile(path string, size int64, each time.Duration) error {
 			return err
 		}
 	}
-	out, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	runtime.GOMAXPROCS(1)
-	if err := pprof.StartCPUProfile(out); err != nil {
+	var out bytes.Buffer
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if err := pprof.StartCPUProfile(&out); err != nil {
 		return err
 	}
 	for _, kind := range profiled {
@@ -73,7 +70,10 @@ func profile(path string, size int64, each time.Duration) error {
 		}
 	}
 	pprof.StopCPUProfile()
-	return err
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, out.Bytes(), 0o644)
 }
 
 // lintFile lints a session, and returns an error if it has findings.

@@ -29,7 +29,7 @@ const maxMendText = 64 << 20
 type Normalizer struct {
 	opts    Options
 	lines   *jsonl.Reader
-	others  *jsonl.Ahead[session.Record] // goroutines that read, scan and decode ahead; nil at the beginning of a file
+	others  *jsonl.Ahead[session.Record] // reads, scans and decodes ahead, with other goroutines if there are several processors; nil at the beginning of a file
 	scanner *jsonl.Scanner
 	dec     session.Decoder
 	speller session.Speller // dec, nil if it knows no keys

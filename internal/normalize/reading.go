@@ -21,7 +21,7 @@ type scanned = jsonl.Scanned[session.Record]
 // whole says whether a line is one record as it stands.
 func whole(v *jsonl.Verdict) bool { return v.Fault == jsonl.None && v.Object && v.Surrogate < 0 }
 
-// decodeAhead returns what a goroutine that scans ahead does with each line.
+// decodeAhead returns what whoever scans ahead does with each line.
 func (f *Normalizer) decodeAhead() jsonl.Maker[session.Record] {
 	prepare := func(*session.Record) {}
 	if p, ok := f.dec.(session.Preparer); ok && f.opts.Prepare {

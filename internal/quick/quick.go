@@ -1,5 +1,5 @@
 // Package quick hashes bytes that are only compared with others in the same process. In: bytes and a seed. Out: 64 bits, as good as
-// those of hash/maphash, and another hash than its Bytes gives.
+// those of hash/maphash. They must not be compared with hashes of maphash, whose Bytes gives the same for short texts only.
 package quick
 
 import (
@@ -7,7 +7,8 @@ import (
 	"unsafe"
 )
 
-// maxShort is up to how many bytes maphash.Bytes takes in one call; it takes as many at a time of what is longer.
+// maxShort is up to how many bytes maphash.Bytes takes in one call; it takes as many at a time of what is longer. Only the time depends on
+// it.
 const maxShort = 128
 
 // Sum is a hash of b. The hash of a string, which maphash.Comparable takes, is that of all its bytes in one call: of some KiB, it takes a

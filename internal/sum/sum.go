@@ -20,7 +20,7 @@ const (
 type Sum struct {
 	hash  hash.Cloner
 	fill  []byte      // the chunk that is being filled
-	room  int         // for how much the newest chunk has room
+	size  int         // for how many bytes the newest chunk has room
 	spare [][]byte    // chunks that were hashed and can be used again
 	back  chan []byte // returns chunks when they are hashed
 	out   int         // how many chunks have not been returned yet
@@ -40,8 +40,8 @@ func (s *Sum) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if s.fill == nil {
-			s.room = min(chunk, max(first, 4*s.room))
-			s.fill = make([]byte, 0, s.room)
+			s.size = min(chunk, max(first, 4*s.size))
+			s.fill = make([]byte, 0, s.size)
 		}
 		k := copy(s.fill[len(s.fill):cap(s.fill)], p)
 		s.fill, p = s.fill[:len(s.fill)+k], p[k:]
@@ -88,7 +88,7 @@ func (s *Sum) work() {
 	}
 }
 
-// takeBack waits for a chunk to be returned. Short ones are not used again.
+// takeBack waits for a chunk to be returned. Short ones are not used again: larger ones take their place.
 func (s *Sum) takeBack() {
 	if b := <-s.back; cap(b) == chunk {
 		s.spare = append(s.spare, b)

@@ -20,7 +20,7 @@ func Sum(b []byte) uint64 { return quick.Sum(seed, b) }
 
 // SumTime is a hash of a time of a record, with or without its quotes, that costs less than Sum if it is as the client writes it.
 func SumTime(written []byte) uint64 {
-	if len(written) == len(TimeForm)+2 {
+	if len(written) == len(TimeForm)+2 && written[0] == '"' {
 		written = written[1 : len(written)-1]
 	}
 	if len(written) != len(TimeForm) {

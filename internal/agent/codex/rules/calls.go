@@ -313,7 +313,11 @@ func (c *callChecker) answer(key callKey, open *openCall, rec *session.Record, s
 		}
 	}
 	c.keep(key, a)
+	open.leave()
 }
+
+// leave lets go of what a call that is not open any more leads to, because another one of its batch may keep it.
+func (o *openCall) leave() { o.script, o.evidence, o.group = nil, nil, nil }
 
 // compaction forgets all calls from before it, except for those that its replacement history keeps: they may yet be answered.
 func (c *callChecker) compaction(rec *session.Record) {

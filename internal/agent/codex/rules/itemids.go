@@ -164,7 +164,7 @@ func (c *itemChecker) sent(id uint64, newest *seenID) *seenID {
 	}
 	if newest.again {
 		older := c.older[id]
-		for i := len(older) - 1; i >= 0; i-- {
+		for i := len(older) - 1; i >= 0 && !older[i].at.Less(c.base); i-- {
 			if !gone(&older[i]) {
 				return &older[i]
 			}

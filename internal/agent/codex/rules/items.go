@@ -53,7 +53,7 @@ type itemChecker struct {
 	run   *run
 	held  *codex.Held
 	seen  recent[seenID]      // items by their hashed ids
-	older map[uint64][]seenID // earlier items with an id of seen that a compaction has replaced, oldest first: a rollback brings them back
+	older map[uint64][]seenID // earlier items with an id of seen, oldest first: if a compaction has replaced them, a rollback brings them back
 	last  uint64              // id of the newest item, hashed
 
 	base       session.Pos // the newest compaction: what comes before it is not sent

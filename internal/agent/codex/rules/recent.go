@@ -27,10 +27,10 @@ const (
 	placeBits  = 19
 	placeMask  = 1<<placeBits - 1
 	firstTable = 64
-	many       = 1 << 12
+	manyKept   = 1 << 12 // from then on, room is made for all that there may be
 )
 
-// get returns the value of a key, nil if there is none. It is valid until the next put.
+// get returns the value of a key, nil if there is none. It is valid until a value is put or added.
 func (r *recent[V]) get(key uint64) *V {
 	if slot, ok := r.find(key); ok {
 		return &r.ring[place(r.table[slot])].value
@@ -80,9 +80,9 @@ func (r *recent[V]) room() {
 }
 
 // roomFor is for how many values room is made once there are n, instead of the usual next: where there are many, at once for as many as
-// there may be. Memory that nobody has written to yet costs nothing, and taking the values along to a larger place does.
+// there may be. Fresh memory that nobody has written to yet costs nothing, and taking the values along to a larger place does.
 func roomFor(n, next, limit int) int {
-	if n >= many {
+	if n >= manyKept {
 		return limit
 	}
 	return min(next, limit)

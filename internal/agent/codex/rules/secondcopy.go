@@ -40,6 +40,7 @@ func (c *callChecker) callAtSeam(first *openCall, rec *session.Record) {
 	if first.script != nil {
 		c.runs.drop(first.script)
 	}
+	first.leave()
 }
 
 // itemSum is a hash of the id that the item itself has, 0 if it has none.

@@ -141,7 +141,7 @@ func (c *turnChecker) end(rec *session.Record) {
 		c.run.AmendFraming(rec.Pos.Line, func(f *finding.Finding) { f.Impact = min(f.Impact, finding.Shows) })
 	}
 	t := &c.turn
-	id := t.id
+	id := t.id // mostly, and then it needs no memory
 	if id != string(rec.TurnID) {
 		id = string(rec.TurnID)
 	}
