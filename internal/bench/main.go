@@ -171,6 +171,7 @@ type program struct {
 	name string
 	args []string
 	one  bool   // on one processor
+	warm bool   // it is run once before it is measured
 	undo func() // removes what it wrote; may be nil
 }
 
@@ -197,7 +198,9 @@ func (b *bench) programs() []program {
 		{name: lintPlainOne, args: lint("plain.jsonl"), one: true},
 		{name: lintQuarter, args: lint("quarter.jsonl")},
 		{name: lintTorn, args: lint("torn.jsonl")},
-		{name: ddTorn, args: []string{"dd", "status=none", "bs=1M", "conv=fsync", "if=" + b.path("torn.jsonl"), "of=" + b.path("copy.jsonl")}, undo: func() {
+		// A disk that is told what has been deleted takes four times as long for places that it has to find anew. Where dd has just been,
+		// neither it nor the repair behind it has to wait for that.
+		{name: ddTorn, warm: true, args: []string{"dd", "status=none", "bs=1M", "conv=fsync", "if=" + b.path("torn.jsonl"), "of=" + b.path("copy.jsonl")}, undo: func() {
 			os.Remove(b.path("copy.jsonl"))
 		}},
 		{name: repairTorn, args: []string{hist, "repair", "-o", b.path("copy.jsonl"), b.path("torn.jsonl")}, undo: func() {
@@ -246,6 +249,9 @@ func (b *bench) compare() error {
 				continue
 			}
 			took, err := b.time(p)
+			if err == nil && p.warm {
+				took, err = b.time(p)
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
