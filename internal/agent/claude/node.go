@@ -244,7 +244,7 @@ func (Decoder) Prepare() func(*session.Record) {
 
 // stands sets what is known only when a record's place is: the place itself, and how its line was repaired.
 func (n *node) stands(rec *session.Record) {
-	n.place.line, n.place.offset, n.place.size, n.place.part = rec.Pos.Line, rec.Offset, rec.Size, rec.Pos.Part
+	n.place.set(rec)
 	n.mended, n.torn = rec.Mended, rec.Torn
 }
 

@@ -28,6 +28,11 @@ type place struct {
 
 func placeOf(r finding.Ref) place { return place{r.Pos.Line, r.Offset, r.Size, r.Pos.Part} }
 
+// set is placeOf where a record is, without a value that is put together first (see finding.Ref.Set).
+func (p *place) set(rec *session.Record) {
+	p.line, p.offset, p.size, p.part = rec.Pos.Line, rec.Offset, rec.Size, rec.Pos.Part
+}
+
 // pos is the record's line, and which of its records it is.
 func (p *place) pos() session.Pos { return session.Pos{Line: p.line, Part: p.part} }
 

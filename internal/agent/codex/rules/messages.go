@@ -46,7 +46,7 @@ type messageChecker struct {
 	echo     *lostText               // a message of restored whose event has come a second time
 	echoOf   uint64                  // its eventSum
 
-	made batch[witness]
+	made batch[witness] // the events in hand
 }
 
 // theEnd is the line behind the last one.

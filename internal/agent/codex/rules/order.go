@@ -82,18 +82,10 @@ func (o *order) add(rec *session.Record) {
 	copy(s.last[:], written)
 	s.records++
 	s.end = rec.Offset + rec.Size
-	o.keep(markOf(rec, written, damaged))
+	o.marks = append(withRoom(o.marks, maxOrdered+1), markOf(rec, written, damaged))
 	if o.records++; o.records > maxOrdered || n > maxStretches {
 		*o = order{over: true}
 	}
-}
-
-// keep notes the mark of one more record.
-func (o *order) keep(m orderMark) {
-	if n := len(o.marks); n == cap(o.marks) {
-		o.marks = append(make([]orderMark, 0, roomFor(n, max(2*n, 64), maxOrdered+1)), o.marks...)
-	}
-	o.marks = append(o.marks, m)
 }
 
 // inLine is where a damaged line holds a record as it is, behind the record of the same line that came before. It must hold more than that

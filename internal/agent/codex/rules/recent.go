@@ -58,8 +58,7 @@ func (r *recent[V]) add(key uint64) (value *V, gone uint64) {
 	}
 	at := len(r.ring)
 	if at < r.limit {
-		r.room()
-		r.ring = r.ring[:at+1]
+		r.ring = withRoom(r.ring, r.limit)[:at+1]
 	} else {
 		at = r.oldest
 		if r.oldest++; r.oldest == r.limit {
@@ -72,20 +71,18 @@ func (r *recent[V]) add(key uint64) (value *V, gone uint64) {
 	return &r.ring[at].value, gone
 }
 
-// room makes room in the ring for one more.
-func (r *recent[V]) room() {
-	if n := cap(r.ring); len(r.ring) == n {
-		r.ring = append(make([]remembered[V], 0, roomFor(n, max(2*n, firstTable/2), r.limit)), r.ring...)
+// withRoom is a list of fewer than limit values with room for one more. Where there are many, room is made at once for as many as there
+// may be: fresh memory that nobody has written to yet costs nothing, and taking the values along to a larger place does.
+func withRoom[T any](list []T, limit int) []T {
+	n := cap(list)
+	if len(list) < n {
+		return list
 	}
-}
-
-// roomFor is for how many values room is made once there are n, instead of the usual next: where there are many, at once for as many as
-// there may be. Fresh memory that nobody has written to yet costs nothing, and taking the values along to a larger place does.
-func roomFor(n, next, limit int) int {
+	room := max(2*n, firstTable/2)
 	if n >= manyKept {
-		return limit
+		room = limit
 	}
-	return min(next, limit)
+	return append(make([]T, 0, min(room, limit)), list...)
 }
 
 // fill rebuilds the table from the ring, so that at most a quarter of it is used.

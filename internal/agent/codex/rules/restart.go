@@ -30,7 +30,7 @@ type restartChecker struct {
 	turns   *turnChecker
 	begins  []byte                      // how the text of a wake message begins in the file, quote included
 	calls   session.OpenCalls[openTool] // of the turn in hand
-	ids     textBatch
+	ids     textBatch                   // of these calls
 	seed    maphash.Seed
 	wakes   map[uint64]int64 // line of the first copy of each wake message from before the newest restart
 	newer   map[uint64]int64 // the same for those since
