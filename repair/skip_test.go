@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"github.com/hist-cli/hist/internal/corpus"
@@ -30,6 +31,24 @@ func TestSkip(t *testing.T) {
 	}
 	if skipped < 30 {
 		t.Errorf("only %d repairs have skipped anything", skipped)
+	}
+}
+
+// TestSkipAlone: on one processor, sound lines are copied in blocks also where many lines in front of them had to be read.
+func TestSkipAlone(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var sound, text bytes.Buffer
+	if err := corpus.Write(&sound, corpus.Options{Size: 3 << 20, Seed: 1, Paginated: true, Text: 300}); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range bytes.SplitAfter(sound.Bytes(), newline) {
+		if text.Len() < 1<<20 && i%20 == 19 {
+			text.WriteString("garbage\n")
+		}
+		text.Write(line)
+	}
+	if got := rewriteOf(t, text.Bytes(), false); got.read > int64(text.Len()/2) {
+		t.Errorf("%d of %d bytes were looked into", got.read, text.Len())
 	}
 }
 

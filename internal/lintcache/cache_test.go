@@ -3,6 +3,7 @@ package lintcache
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
 	"github.com/hist-cli/hist/lint"
@@ -97,6 +99,21 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 	if got, err := decode(encode(&lint.Result{})); err != nil || !reflect.DeepEqual(*got, lint.Result{}) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestPlaceTooFar: a place that no record can have is refused, and not cut off.
+func TestPlaceTooFar(t *testing.T) {
+	for _, far := range []int64{math.MaxInt32, math.MaxInt32 + 1, 1<<32 + 5} {
+		var w coder
+		for _, n := range []int64{7, far, 0} {
+			w.num(&n)
+		}
+		r := decoder(w.b)
+		var pos session.Pos
+		if r.pos(&pos); r.bad == (far == math.MaxInt32) {
+			t.Errorf("%d is read as %+v", far, pos)
+		}
 	}
 }
 
