@@ -177,3 +177,20 @@ func Set(words ...string) map[string]bool {
 	}
 	return m
 }
+
+// Reader is an agent whose client is known well enough to say what it sends when it resumes a session.
+type Reader interface {
+	// ReadSent is what the client of a version ("" is the newest one measured) sends of a session, whose text is given whole and
+	// uncompressed. at says under which name it lies, and what is known beside it. It is pure: nothing is looked up elsewhere.
+	// The items' Content points into text.
+	ReadSent(text []byte, at ReadAt, version string) (*session.Sent, error)
+}
+
+// ReadAt is where a session is read.
+type ReadAt struct {
+	// Base is the base name of its file; "" if it has none.
+	Base string
+	// Parent returns the text of the session that this one goes on from, as far as this one inherits it, by the id that it
+	// names; nil if it is not there. A nil Parent has none.
+	Parent func(id string) []byte
+}
