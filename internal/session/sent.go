@@ -17,10 +17,10 @@ type Sent struct {
 type Item struct {
 	// Pos and Path say where it stands: the record, and the place in it as gjson reads paths ("payload",
 	// "payload.replacement_history.3", "message.content.2"). Path is "" if the client makes the item up; Pos is then the record
-	// that makes it do so.
+	// that makes it do so. What the client made up earlier and then wrote has both, Path and Made.
 	Pos  Pos
 	Path string
-	// Made is why the client makes it up, in a word ("aborted", "filler", "summary", "reminder"); "" if the session holds it.
+	// Made is why the client makes it up, in a word ("aborted", "filler", "summary", "reminder", "interrupted"); "" if the session holds it.
 	Made string
 
 	// Message and Block are the item's place in the request, from 0, as the API's errors count: input[Message] of the Responses

@@ -1,0 +1,345 @@
+// Package reader is what each version of Claude Code sends of a session when it resumes it. In: the records of a file in its order,
+// and the end that it names; or the file's text. Out: which records the client sends, and as which blocks of which message, or that
+// it refuses. Pure: nothing is kept, nothing is looked up elsewhere. What differs between versions is one table of traits.
+package reader
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// Record is what a client looks at in a record.
+type Record struct {
+	Answer     string
+	When       int64 // 0: none
+	Up         int32 // the record that it names as its parent; None, or Missing
+	Role       Role
+	Side, Mute bool // Mute: a message that is never sent, such as what the client said about an error
+	Progress   bool
+	Old        bool // a later record has the same id, and is read in its place
+	Nameless   bool // it has no id
+	Asks       bool // it holds calls
+}
+
+// What Up may be besides a record.
+const (
+	None    = -1
+	Missing = -2
+)
+
+// heals is how many milliseconds before a record whose parent is missing another may have been written to be taken for its parent.
+const heals = 5000
+
+// Role is what a record is to the client.
+type Role uint8
+
+// The roles.
+const (
+	Unread Role = iota // not followed
+	Link               // followed, says nothing
+	Prompt
+	Output
+	Answer
+	Mark // a compaction begins here
+)
+
+func (r *Record) says() bool { return r.Role >= Prompt && r.Role <= Answer && !r.Mute }
+
+// Session is a file as far as a client reads it.
+type Session struct {
+	Records []Record
+	Leaf    int32 // the end that the last last-prompt record names; None, or Missing
+	// Calls and Outputs are the ids in a record, Keeps the records that a compaction's mark names as kept; nil if one is missing.
+	Calls, Outputs func(i int) iter.Seq[string]
+	Keeps          func(i int) []int32
+}
+
+// Way is which records a client sends.
+type Way struct {
+	Tip     int     // -1: nothing
+	Up      []int32 // from the tip up
+	On      []bool  // by record
+	Kept    []int32 // sent only because a compaction has kept them
+	Round   bool    // the way led back to itself
+	Refused bool
+}
+
+type reading struct {
+	s    *Session
+	v    Traits
+	up   []int32
+	kids []int32 // how many children each has
+	time []int32 // sorted by time; nil until needed
+	gaps bool    // a parent is missing, or comes later
+}
+
+// Read says what a version sends of a session.
+func Read(s *Session, v Traits) Way {
+	r := &reading{s: s, v: v, up: make([]int32, len(s.Records)), kids: make([]int32, len(s.Records))}
+	for i := range s.Records {
+		r.up[i] = r.parent(i)
+	}
+	if !v.NoHealing && r.gaps {
+		r.heal()
+	}
+	for i, p := range r.up {
+		if p >= 0 && !s.Records[i].Side {
+			r.kids[p]++
+		}
+	}
+	tip := r.tip()
+	sent := Way{Tip: tip, On: make([]bool, len(s.Records))}
+	for i := tip; i >= 0; i = int(r.up[i]) {
+		if sent.Round = sent.On[i]; sent.Round {
+			break
+		}
+		sent.On[i] = true
+		sent.Up = append(sent.Up, int32(i))
+		if s.Records[i].Role == Mark {
+			sent.Kept = append(sent.Kept, s.Keeps(i)...)
+		}
+	}
+	sent.Refused = tip < 0 || sent.Round && v.CircleBad
+	if !v.Alone && len(sent.Up) < len(s.Records) {
+		r.collect(&sent)
+	}
+	for _, i := range sent.Kept {
+		sent.On[i] = true
+	}
+	return sent
+}
+
+// follows says whether a client reads a record at all.
+func (r *reading) follows(i int) bool {
+	n := &r.s.Records[i]
+	return n.Role != Unread && !n.Nameless && !n.Old && (!n.Progress || !r.v.NoProgress)
+}
+
+func (r *reading) parent(i int) int32 {
+	n := &r.s.Records[i]
+	switch {
+	case n.Up == None || n.Role == Mark || n.Old:
+		return -1
+	case n.Up == Missing || !r.follows(int(n.Up)):
+		r.gaps = true
+		return -1
+	}
+	r.gaps = r.gaps || int(n.Up) >= i
+	return n.Up
+}
+
+// heal gives a record whose parent is missing, or which is above itself, the newest one in the time before it that does not hang on it.
+func (r *reading) heal() {
+	n := r.s.Records
+	round := r.rounds()
+	above := slices.Clone(r.up)
+	for i := range round {
+		above[i] = -1
+	}
+	root := func(i int32) int32 {
+		top := i
+		for above[top] >= 0 {
+			top = above[top]
+		}
+		for i != top {
+			i, above[i] = above[i], top
+		}
+		return top
+	}
+	for i := range n {
+		if n[i].Up == None || n[i].Role == Mark || !r.follows(i) || n[i].When == 0 || r.up[i] >= 0 && !round[i] {
+			continue
+		}
+		r.sort()
+		until, _ := slices.BinarySearchFunc(r.time, n[i].When+1, func(j int32, when int64) int { return cmp.Compare(n[j].When, when) })
+		for k := until - 1; k >= 0 && n[r.time[k]].When >= n[i].When-heals; k-- {
+			if j := r.time[k]; int(j) != i && root(j) != int32(i) {
+				r.up[i], above[i] = j, j
+				break
+			}
+		}
+	}
+}
+
+// rounds are the records at which the circles of parents are cut: the first of each in the file.
+func (r *reading) rounds() map[int]bool {
+	cut, done := map[int]bool{}, make([]int32, len(r.up))
+	for i := range r.up {
+		j, walk := int32(i), int32(i+1)
+		for j >= 0 && done[j] == 0 {
+			done[j] = walk
+			j = r.up[j]
+		}
+		if j < 0 || done[j] != walk {
+			continue
+		}
+		first := j
+		for k := r.up[j]; k != j; k = r.up[k] {
+			first = min(first, k)
+		}
+		cut[int(first)] = true
+	}
+	return cut
+}
+
+func (r *reading) sort() {
+	if r.time != nil {
+		return
+	}
+	r.time = []int32{}
+	for i := range r.s.Records {
+		if n := &r.s.Records[i]; !n.Side && n.When != 0 && r.follows(i) {
+			r.time = append(r.time, int32(i))
+		}
+	}
+	slices.SortStableFunc(r.time, func(a, b int32) int { return cmp.Compare(r.s.Records[a].When, r.s.Records[b].When) })
+}
+
+// tip is where a client begins.
+func (r *reading) tip() int {
+	n := r.s.Records
+	if r.v.ByTime {
+		tip := -1
+		for i := range n {
+			if n[i].Role >= Prompt && n[i].Role <= Answer && !n[i].Side && r.follows(i) && (tip < 0 || n[i].When > n[tip].When) {
+				tip = i
+			}
+		}
+		return tip
+	}
+	end, last := -1, -1 // the last message, the last record that may be an end
+	for i := len(n) - 1; i >= 0 && (end < 0 || last < 0); i-- {
+		if n[i].Side || !r.follows(i) {
+			continue
+		}
+		if end < 0 && n[i].Role >= Prompt {
+			end = i
+		}
+		if last < 0 && !n[i].Progress && !r.beside(i) {
+			last = i
+		}
+	}
+	if start := int(r.s.Leaf); start >= 0 && r.speaks(start) {
+		if last >= 0 && r.under(last, r.head(start)) {
+			return last
+		}
+		return start
+	}
+	if r.s.Leaf != None && last >= 0 && r.speaks(last) {
+		return last
+	}
+	if end >= 0 && r.kids[end] > 0 { // nothing is said about the end: it goes down from the last message to where nothing follows
+		return r.down(end)
+	}
+	if last >= 0 && end >= 0 && r.under(last, end) {
+		return last
+	}
+	return end
+}
+
+// down follows the newest child of each record to where nothing follows.
+func (r *reading) down(i int) int {
+	newest := make([]int32, len(r.up))
+	for k := range newest {
+		newest[k] = -1
+	}
+	for k, p := range r.up {
+		if p >= 0 && !r.s.Records[k].Side && (newest[p] < 0 || r.s.Records[k].When > r.s.Records[newest[p]].When) {
+			newest[p] = int32(k)
+		}
+	}
+	for steps := 0; newest[i] >= 0 && steps < len(newest); steps++ {
+		i = int(newest[i])
+	}
+	return i
+}
+
+// beside says whether a record is an output off the way: its call goes on without it.
+func (r *reading) beside(i int) bool {
+	return r.s.Records[i].Role == Output && r.up[i] >= 0 && r.kids[i] == 0 && r.kids[r.up[i]] > 1
+}
+
+func (r *reading) speaks(i int) bool {
+	for steps := 0; i >= 0 && steps <= len(r.up); i, steps = int(r.up[i]), steps+1 {
+		if r.s.Records[i].Role >= Prompt {
+			return true
+		}
+	}
+	return false
+}
+
+// head is the first record of the answer to which a call or an output belongs.
+func (r *reading) head(i int) int {
+	n := r.s.Records
+	if n[i].Role != Output && (n[i].Role != Answer || !n[i].Asks) {
+		return i
+	}
+	head, answer := i, ""
+	for p, steps := i, 0; p >= 0 && steps < 256; p, steps = int(r.up[p]), steps+1 {
+		switch {
+		case n[p].Role == Output:
+		case n[p].Role == Answer && n[p].Answer != "" && (answer == "" || n[p].Answer == answer):
+			head, answer = p, n[p].Answer
+		default:
+			return head
+		}
+	}
+	return head
+}
+
+func (r *reading) under(i, top int) bool {
+	for steps := 0; i >= 0 && steps <= len(r.up); i, steps = int(r.up[i]), steps+1 {
+		if i == top {
+			return true
+		}
+	}
+	return false
+}
+
+// collect adds the other parts of the answers on the way, and the outputs of their calls, wherever they hang.
+func (r *reading) collect(sent *Way) {
+	n := r.s.Records
+	off := func(role Role) func(int) bool {
+		return func(i int) bool { return n[i].Role == role && !n[i].Side && !n[i].Old && !sent.On[i] }
+	}
+	answers, outputs := r.some(off(Answer)), r.some(off(Output))
+	if len(answers) > 0 {
+		on := map[string]bool{}
+		for _, i := range sent.Up {
+			if n[i].Role == Answer && n[i].Answer != "" && n[i].says() {
+				on[n[i].Answer] = true
+			}
+		}
+		for _, i := range answers {
+			if on[n[i].Answer] {
+				sent.On[i] = true
+			}
+		}
+	}
+	if len(outputs) == 0 {
+		return
+	}
+	calls := map[string]bool{}
+	for i := range n {
+		if sent.On[i] && n[i].Asks {
+			for id := range r.s.Calls(i) {
+				calls[id] = true
+			}
+		}
+	}
+	for _, i := range outputs {
+		for id := range r.s.Outputs(i) {
+			sent.On[i] = sent.On[i] || calls[id]
+		}
+	}
+}
+
+func (r *reading) some(which func(int) bool) (list []int) {
+	for i := range r.s.Records {
+		if which(i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}

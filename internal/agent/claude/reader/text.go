@@ -1,0 +1,361 @@
+package reader
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// file is a session's text, decoded as a client does: a line that is no JSON is not there, and of a member that is there twice the
+// last counts.
+type file struct {
+	text    []byte
+	records []record
+	ids     map[string]int32
+	leaf    string
+	refused string // why a version would not read it; "" if none does
+}
+
+// record is one of those that a conversation may lead through.
+type record struct {
+	Record
+	id, parent            string
+	pos                   session.Pos
+	at                    int // where its line begins in the text
+	turn                  int
+	content               gjson.Result // of a message, or what a record of another kind tells the model
+	rendered              gjson.Result // what an attachment tells the model
+	renderedRole          string
+	keeps                 []string // what a compaction keeps
+	anchor                string   // the record behind which that comes
+	meta, summary, filler bool
+	local                 bool // says what a command printed
+	null                  bool // a message without content
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+func parse(text []byte, is Traits) *file {
+	f := &file{text: text, ids: map[string]int32{}}
+	turn := 0
+	for at, no := 0, int64(1); at < len(text); no++ {
+		end := bytes.IndexByte(text[at:], '\n')
+		next := at + end + 1
+		if end < 0 {
+			end, next = len(text)-at, len(text)
+		}
+		line := text[at : at+end]
+		start := at
+		if no == 1 && bytes.HasPrefix(line, bom) && !is.BOMBad {
+			line, start = line[len(bom):], start+len(bom)
+		}
+		at = next
+		if valid(line) {
+			f.add(line, start, session.Pos{Line: no}, &turn)
+		}
+	}
+	return f
+}
+
+// valid says whether a client reads a line. Bytes that are not UTF-8 are no harm: it takes each for U+FFFD.
+func valid(line []byte) bool {
+	return len(bytes.TrimSpace(line)) > 0 && (jsonl.Valid(line) || !utf8.Valid(line) && jsonl.Valid(bytes.ToValidUTF8(line, []byte("\ufffd"))))
+}
+
+// parsed is a value whose parts point into a line.
+func parsed(line []byte) gjson.Result {
+	return gjson.Parse(unsafe.String(unsafe.SliceData(line), len(line)))
+}
+
+func str(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return v.Str
+}
+
+func isTrue(v gjson.Result) bool { return v.Type == gjson.True }
+
+func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
+	v := parsed(line)
+	if !v.IsObject() {
+		return
+	}
+	var typ, subtype, content, message, metadata gjson.Result
+	r := record{at: at, pos: pos}
+	var apiError bool
+	var leaf string
+	v.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "type":
+			typ = v
+		case "subtype":
+			subtype = v
+		case "uuid":
+			r.id = strings.Clone(str(v))
+		case "parentUuid":
+			r.parent = strings.Clone(str(v))
+		case "timestamp":
+			if t, err := time.Parse(time.RFC3339, str(v)); err == nil {
+				r.When = t.UnixMilli()
+			}
+		case "isSidechain":
+			r.Side = isTrue(v) || v.Type == gjson.String
+		case "isMeta":
+			r.meta = isTrue(v)
+		case "isCompactSummary":
+			r.summary = isTrue(v)
+		case "isApiErrorMessage":
+			apiError = isTrue(v)
+		case "message":
+			message = v
+		case "content":
+			content = v
+		case "compactMetadata":
+			metadata = v
+		case "rendered":
+			r.rendered = v
+		case "renderedRole":
+			r.renderedRole = str(v)
+		case "leafUuid":
+			leaf = strings.Clone(str(v))
+		}
+		return true
+	})
+	switch str(typ) {
+	case "user", "assistant":
+		r.Role = Prompt
+		if str(typ) == "assistant" {
+			r.Role = Answer
+		}
+		r.message(message, apiError)
+		if r.isPrompt() {
+			*turn++
+		}
+	case "system":
+		switch r.Role = Link; str(subtype) {
+		case "compact_boundary":
+			r.Role = Mark
+			kept := metadata.Get("preservedMessages")
+			r.anchor = strings.Clone(kept.Get("anchorUuid").Str)
+			for _, id := range kept.Get("uuids").Array() {
+				r.keeps = append(r.keeps, strings.Clone(id.String()))
+			}
+		case "local_command":
+			r.local, r.content = content.Type == gjson.String, content
+		}
+	case "attachment":
+		r.Role = Link
+	case "progress":
+		r.Role, r.Progress = Link, true
+	case "last-prompt":
+		if strings.Trim(leaf, "0-") != "" {
+			f.leaf = leaf
+		}
+		return
+	default:
+		return
+	}
+	r.Nameless, r.turn = r.id == "", *turn
+	if !r.Nameless {
+		f.ids[r.id] = int32(len(f.records))
+	}
+	f.records = append(f.records, r)
+}
+
+// message reads what a record says.
+func (r *record) message(message gjson.Result, apiError bool) {
+	var model string
+	message.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "id":
+			if r.Role == Answer {
+				r.Answer = strings.Clone(str(v))
+			}
+		case "model":
+			model = str(v)
+		case "content":
+			r.content = v
+		}
+		return true
+	})
+	r.null = !r.content.Exists() || r.content.Type == gjson.Null
+	r.Mute = r.null || apiError
+	r.filler = r.Role == Answer && model == "<synthetic>" && !apiError
+	r.content.ForEach(func(_, b gjson.Result) bool {
+		switch str(b.Get("type")) {
+		case "tool_use":
+			r.Asks = true
+		case "tool_result":
+			if r.Role == Prompt {
+				r.Role = Output
+			}
+		}
+		return r.Role == Prompt || r.Role == Answer && !r.Asks
+	})
+}
+
+// isPrompt says whether a record begins a turn.
+func (r *record) isPrompt() bool {
+	if r.Role != Prompt || r.Side || r.meta || r.summary || r.Mute {
+		return false
+	}
+	first := str(r.content.Get("0.type"))
+	return first != "tool_use" && first != "thinking"
+}
+
+// each yields an id in the blocks of a type.
+func (r *record) each(typ, id string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !r.content.IsArray() {
+			return
+		}
+		r.content.ForEach(func(_, b gjson.Result) bool {
+			return str(b.Get("type")) != typ || yield(b.Get(id).String())
+		})
+	}
+}
+
+func (f *file) find(id string) int32 {
+	if i, ok := f.ids[id]; ok {
+		return i
+	}
+	return Missing
+}
+
+// session is what Read wants.
+func (f *file) session() *Session {
+	s := &Session{Leaf: None, Records: make([]Record, len(f.records))}
+	if f.leaf != "" {
+		s.Leaf = f.find(f.leaf)
+	}
+	for i := range f.records {
+		r := &f.records[i]
+		if r.Up = None; r.parent != "" {
+			r.Up = f.find(r.parent)
+		}
+		r.Old = !r.Nameless && f.ids[r.id] != int32(i)
+		s.Records[i] = r.Record
+	}
+	s.Calls = func(i int) iter.Seq[string] { return f.records[i].each("tool_use", "id") }
+	s.Outputs = func(i int) iter.Seq[string] { return f.records[i].each("tool_result", "tool_use_id") }
+	s.Keeps = func(i int) (list []int32) {
+		for _, id := range f.records[i].keeps {
+			k := f.find(id)
+			if k < 0 {
+				return nil
+			}
+			list = append(list, k)
+		}
+		return list
+	}
+	return s
+}
+
+// inOrder are the records that are sent, in the order in which the client puts them: the way down to the tip; behind an answer what hangs
+// beside the way of its other parts, and then of its outputs, each by time; behind the summary what a compaction has kept.
+func (f *file) inOrder(way *Way) []int32 {
+	place := make(map[int32]int32, len(way.Up)) // on the way
+	lastOf := map[string]int32{}                // the place of an answer's last part on the way
+	callAt := map[string]int32{}
+	for k := len(way.Up) - 1; k >= 0; k-- {
+		i, at := way.Up[k], int32(len(way.Up)-1-k)
+		place[i] = at
+		if r := &f.records[i]; r.Role == Answer {
+			if r.Answer != "" {
+				lastOf[r.Answer] = at
+			}
+		}
+	}
+	kept := map[int32]bool{}
+	for _, i := range way.Kept {
+		kept[i] = true
+	}
+	type extra struct{ at, rank, i int32 }
+	var extras []extra
+	var outputs []int32
+	anchorOf := func(i int32) int32 {
+		if r := &f.records[i]; r.Answer != "" {
+			if at, ok := lastOf[r.Answer]; ok {
+				return at
+			}
+		}
+		return place[i]
+	}
+	for i := range f.records {
+		r := &f.records[i]
+		if !way.On[i] || r.Role == Link {
+			continue
+		}
+		if r.Asks {
+			for id := range r.each("tool_use", "id") {
+				callAt[id] = anchorOf(int32(i))
+			}
+		}
+		if _, on := place[int32(i)]; on || kept[int32(i)] {
+			continue
+		}
+		if r.Role == Output {
+			outputs = append(outputs, int32(i))
+			continue
+		}
+		extras = append(extras, extra{anchorOf(int32(i)), 1, int32(i)})
+	}
+	for _, i := range outputs {
+		at := int32(0)
+		for id := range f.records[i].each("tool_result", "tool_use_id") {
+			if p, ok := callAt[id]; ok {
+				at = p
+				break
+			}
+		}
+		extras = append(extras, extra{at, 2, i})
+	}
+	for _, m := range way.Up { // what a compaction keeps follows its summary, or else the mark
+		r := &f.records[m]
+		if r.Role != Mark || len(r.keeps) == 0 {
+			continue
+		}
+		at := place[m]
+		if p, ok := place[f.find(r.anchor)]; ok {
+			at = p
+		}
+		for _, id := range r.keeps {
+			k := f.find(id)
+			if _, on := place[k]; k >= 0 && kept[k] && !on {
+				extras = append(extras, extra{at, 0, k})
+				delete(kept, k)
+			}
+		}
+	}
+	slices.SortStableFunc(extras, func(a, b extra) int {
+		switch {
+		case a.at != b.at:
+			return int(a.at - b.at)
+		case a.rank != b.rank:
+			return int(a.rank - b.rank)
+		case a.rank > 0 && f.records[a.i].When != f.records[b.i].When && f.records[a.i].When != 0 && f.records[b.i].When != 0:
+			return int(f.records[a.i].When - f.records[b.i].When)
+		}
+		return 0
+	})
+	list := make([]int32, 0, len(way.Up)+len(extras))
+	for k := len(way.Up) - 1; k >= 0; k-- {
+		at := int32(len(way.Up) - 1 - k)
+		list = append(list, way.Up[k])
+		for len(extras) > 0 && extras[0].at == at {
+			list = append(list, extras[0].i)
+			extras = extras[1:]
+		}
+	}
+	return list
+}

@@ -1,0 +1,63 @@
+package reader
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Traits is what differs between versions in what they send. The zero value is the newest that was measured.
+type Traits struct {
+	ByTime      bool // begins at the message with the latest time, not where the file says
+	NoHealing   bool // takes no other parent for one that is missing
+	Alone       bool // sends the way up alone: no parts of answers and no outputs that hang beside it, and no filler for a killed call
+	NoProgress  bool // does not follow progress records
+	CircleBad   bool // does not come to an end if the parents go round
+	NullBad     bool // refuses a session with a message without content
+	BOMBad      bool // does not read the first line behind a byte order mark
+	SendsEmpty  bool // sends texts of an answer that are empty
+	Unmerged    bool // sends parts of one answer apart if outputs stand between them
+	Opens       bool // puts a reminder in front of the first message
+	CommandsOff bool // does not send what system/local_command records say
+}
+
+// traits are those of all versions before one, the oldest first; a version that is before none of them has the newest's. Measured
+// are 1.0.17, 1.0.128, 2.0.29, 2.1.2, 2.1.100, 2.1.215 and 2.1.330 to 2.1.332; what lies between two of them reads as the older one. Not
+// measured of any version before 2.1.330 is Unmerged, which goes by the newest.
+var traits = []struct {
+	before string
+	Traits
+}{
+	{"2.0.29", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true}},
+	{"2.1.100", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true}},
+	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true}},
+}
+
+// Of are the traits of a version; "" is the newest.
+func Of(version string) Traits {
+	for _, t := range traits {
+		if version != "" && Before(version, t.before) {
+			return t.Traits
+		}
+	}
+	return Traits{}
+}
+
+// Before says whether version a is older than b; a text that is not a version is not.
+func Before(a, b string) bool {
+	for more := a != b; more; {
+		var x, y string
+		var moreA, moreB bool
+		x, a, moreA = strings.Cut(a, ".")
+		y, b, moreB = strings.Cut(b, ".")
+		m, errM := strconv.Atoi(x)
+		n, errN := strconv.Atoi(y)
+		if errM != nil || errN != nil {
+			return false
+		}
+		if m != n {
+			return m < n
+		}
+		more = moreA && moreB
+	}
+	return false
+}
