@@ -1,0 +1,272 @@
+// Package reader is what each version of Codex sends of a session when it resumes it. In: a session's records in the order of the file,
+// behind those of the sessions that it goes on from. Out: the items that the client sends, each with the record that it comes from,
+// or that it refuses. Pure: nothing is kept, nothing is looked up elsewhere. What differs between versions is one table of traits.
+package reader
+
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Record is what a client looks at in a record, or in an item that a compaction holds.
+type Record struct {
+	Kind   session.Kind
+	Family session.Family
+	Call   string // what pairs a call and its output
+	Flags  Flags
+	// Ordinal is its number, if HasOrdinal; Turns how many turns a Rollback takes back; Held what a Compaction leaves.
+	Ordinal int64
+	Turns   int
+	Held    []Record
+	Segment int // which of the files that a session consists of it is in; the last is the session's own
+}
+
+// Flags is what is true of a record.
+type Flags uint16
+
+// The flags.
+const (
+	Model      Flags = 1 << iota // part of the history that is sent
+	Prompt                       // a user's prompt
+	Unread                       // the client can't read it
+	Foreign                      // bytes of the line are not UTF-8
+	Blank                        // a line without any content
+	HasOrdinal                   // it has a number
+	BadNumber                    // its number is none
+	ListOutput                   // an output that is a list of parts
+	NoMessage                    // a compaction without the message that the client wants
+	Listed                       // a compaction that has a list of items
+	BadList                      // one whose list is no list
+	Uneven                       // one whose two lists differ in length
+)
+
+func (r *Record) has(flags Flags) bool { return r.Flags&flags != 0 }
+
+// Session is what is read.
+type Session struct {
+	Records   []Record
+	Paginated bool
+	Inherits  int64 // the number that what a sub-agent inherits reaches; 0 if it inherits nothing
+	Header    bool  // the client can read the header
+	Named     bool  // the header names the thread that the file is named for
+}
+
+// Traits is what differs between versions in what they send. The zero value is the newest that was measured.
+type Traits struct {
+	AnyFirst    bool // takes a session whose first line is no header
+	StrayIsNone bool // a second header of a paginated session changes nothing
+	NoNumbers   bool // does not read ordinals
+	WholeText   bool // refuses any session with a line that is not UTF-8, not only one without ordinals
+	AnyLengths  bool // reads a compaction whose two lists differ in length
+	NoSearch    bool // does not know the client's tool search
+	NoLists     bool // does not read outputs of custom tools that are lists
+	RollsItems  bool // a rollback takes prompts out of what a compaction left, and does not bring back what was in front of it
+	AnyName     bool // does not compare the header's id with the file's name
+}
+
+// traits are those of all versions before one, the oldest first; a version that is before none of them has the newest's. Measured are
+// 0.79, 0.114, 0.145, 0.169 and 0.171; what lies between two of them reads as the older one.
+var traits = []struct {
+	major, minor int
+	Traits
+}{
+	{0, 100, Traits{AnyFirst: true, StrayIsNone: true, NoNumbers: true, WholeText: true, AnyLengths: true, NoSearch: true, NoLists: true, RollsItems: true, AnyName: true}},
+	{0, 145, Traits{AnyFirst: true, StrayIsNone: true, NoNumbers: true, WholeText: true, AnyLengths: true, NoSearch: true, RollsItems: true, AnyName: true}},
+	{0, 146, Traits{StrayIsNone: true, WholeText: true, AnyLengths: true, RollsItems: true, AnyName: true}},
+	{0, 170, Traits{AnyName: true}},
+}
+
+// Of are the traits of a version, by before, which says whether it comes before major.minor; one that can't be read is the newest.
+func Of(before func(major, minor int) bool) Traits {
+	for _, t := range traits {
+		if before(t.major, t.minor) {
+			return t.Traits
+		}
+	}
+	return Traits{}
+}
+
+// Made is why the client makes an item up.
+type Made uint8
+
+// The reasons.
+const (
+	Own     Made = iota // it does not: a record says it, or an item that a compaction holds
+	Aborted             // a call without an output
+	Nothing             // a search without an answer
+	Summary             // what a compaction without a list says becomes a message
+)
+
+// Item is one item of a request.
+type Item struct {
+	Record int // the index of the record that it comes from
+	Held   int // which of the items that a compaction holds, from 1; 0: it is the record
+	Made   Made
+	what   *Record
+}
+
+// Sent is what a client sends when it resumes a session.
+type Sent struct {
+	Refused string // why it does not resume, in a clause; "" if it does. Items are what it would send if it ignored that
+	Items   []Item
+}
+
+// reading is one reading of a session.
+type reading struct {
+	s     *Session
+	is    Traits
+	sent  Sent
+	turns [][]Item // the history in front of each prompt
+	items []Item
+	begun bool    // a first line was seen
+	head  bool    // a header was
+	last  *Record // that the client reads
+}
+
+// Read is what a client sends of a session.
+func Read(s *Session, is Traits) Sent {
+	r := &reading{s: s, is: is}
+	segment := -1
+	for i := range s.Records {
+		if s.Records[i].Segment != segment {
+			segment, r.begun, r.head = s.Records[i].Segment, false, false
+		}
+		r.record(i)
+	}
+	switch {
+	case !r.head:
+		r.refuse("the session has no header")
+	case !is.NoNumbers && s.Paginated && !r.last.has(HasOrdinal):
+		r.refuse("the last record has no ordinal")
+	case !is.NoNumbers && s.Inherits > 0 && r.last.Ordinal < s.Inherits:
+		r.refuse("what the sub-agent inherits is not whole")
+	case !s.Header:
+		r.refuse("the client can't read the header")
+	case !s.Named && !is.AnyName:
+		r.refuse("the header names another thread than the file's name")
+	}
+	r.sent.Items = pairs(r.items)
+	return r.sent
+}
+
+func (r *reading) refuse(why string) {
+	if r.sent.Refused == "" {
+		r.sent.Refused = why
+	}
+}
+
+// unread says whether the client does not read a record.
+func (r *reading) unread(c *Record) bool {
+	return c.Kind == session.Unreadable || c.has(Unread) || c.has(BadNumber) && !r.is.NoNumbers || c.Family == session.Search && r.is.NoSearch ||
+		c.has(ListOutput) && c.Family == session.Custom && r.is.NoLists
+}
+
+func (r *reading) record(i int) {
+	c := &r.s.Records[i]
+	if c.has(Foreign) && (r.is.WholeText || !r.s.Paginated) {
+		r.refuse("a line is not UTF-8")
+	}
+	if !r.begun && !c.has(Blank) {
+		r.begun = true
+		if c.Kind != session.Header && !r.is.AnyFirst {
+			r.refuse("the first line is no header")
+		}
+	}
+	if r.unread(c) {
+		return
+	}
+	r.last = c
+	switch {
+	case c.Kind == session.Header:
+		if r.head && r.s.Paginated && !r.is.StrayIsNone {
+			r.items, r.turns = nil, nil
+		}
+		r.head = true
+	case c.Kind == session.Compaction:
+		r.compact(i, c)
+	case c.Kind == session.Rollback:
+		r.rollBack(c.Turns)
+	case c.has(Model):
+		if c.has(Prompt) {
+			r.turns = append(r.turns, slices.Clip(r.items))
+		}
+		r.items = append(r.items, Item{Record: i, what: c})
+	}
+}
+
+// rollBack takes the newest turns out of the history.
+func (r *reading) rollBack(n int) {
+	if r.is.RollsItems {
+		for i := len(r.items) - 1; i >= 0 && n > 0; i-- {
+			if r.items[i].what.has(Prompt) {
+				n--
+				r.items = slices.Clip(r.items[:i])
+			}
+		}
+		return
+	}
+	if n = min(n, len(r.turns)); n > 0 {
+		at := len(r.turns) - n
+		r.items, r.turns = r.turns[at], r.turns[:at]
+	}
+}
+
+// compact replaces the history by what a compaction holds. Before 0.59 it holds only a summary, and the client keeps the prompts.
+func (r *reading) compact(i int, c *Record) {
+	if c.has(NoMessage|BadList) || c.has(Uneven) && !r.is.AnyLengths {
+		return
+	}
+	var items []Item
+	if c.has(Listed) {
+		for k := range c.Held {
+			if c.Held[k].has(Unread) {
+				return // the client does not read the compaction at all
+			}
+			items = append(items, Item{Record: i, Held: k + 1, what: &c.Held[k]})
+		}
+	} else {
+		for _, t := range r.items {
+			if t.what.has(Prompt) {
+				items = append(items, t)
+			}
+		}
+		items = append(items, Item{Record: i, Made: Summary, what: c})
+	}
+	r.items = items
+}
+
+type pair struct {
+	family session.Family
+	id     string
+}
+
+func (c *Record) pair() pair { return pair{c.Family, c.Call} }
+
+// pairs does what the client does before it sends: a call without an output gets one, and an output without a call goes.
+func pairs(items []Item) []Item {
+	calls, outputs := map[pair]bool{}, map[pair]bool{}
+	for i := range items {
+		switch c := items[i].what; c.Kind {
+		case session.Call:
+			calls[c.pair()] = true
+		case session.Output:
+			outputs[c.pair()] = true
+		}
+	}
+	sent := make([]Item, 0, len(items)+4)
+	for _, t := range items {
+		switch c := t.what; {
+		case c.Kind == session.Output && !calls[c.pair()]:
+		case c.Kind == session.Call && !outputs[c.pair()]:
+			made := t
+			if made.Made = Aborted; c.Family == session.Search {
+				made.Made = Nothing
+			}
+			sent = append(sent, t, made)
+		default:
+			sent = append(sent, t)
+		}
+	}
+	return sent
+}

@@ -1,0 +1,313 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/codex/reader"
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+var _ agent.Reader = Agent{}
+
+// ReadSent is what the client of a version sends of a session.
+func (Agent) ReadSent(text []byte, at agent.ReadAt, version string) (*session.Sent, error) {
+	r := newSending(at)
+	r.read(text, 0)
+	r.s.Named = r.named(at.Base)
+	read := reader.Read(&r.s, reader.Of(func(major, minor int) bool { return Before(version, major, minor) }))
+	sent := &session.Sent{Refused: read.Refused}
+	if sent.Refused == "" {
+		sent.Refused = r.refused
+	}
+	for i := range read.Items {
+		t := &read.Items[i]
+		if i == sent.Inherited && r.inherits(t.Record) {
+			sent.Inherited++
+		}
+		item := r.item(t)
+		item.Message, item.Block = i, -1
+		sent.Items = append(sent.Items, item)
+	}
+	return sent, nil
+}
+
+// sending decodes a session, and those that it goes on from, for the reader.
+type sending struct {
+	at      agent.ReadAt
+	s       reader.Session
+	origins []origin // of s.Records
+	held    *Held
+	spans   [fieldCount]jsonl.Span
+	turns   session.Turns
+	turn    int
+	header  session.Info
+	own     int // the segment of the session itself
+	seen    map[string]bool
+	refused string
+	from    int64 // the first ordinal that is a sub-agent's own
+}
+
+// origin is where a record stands.
+type origin struct {
+	text []byte // of the file
+	pos  session.Pos
+	at   int // where its line begins
+	end  int
+	turn int
+	held [][2]int // where the items that a compaction holds lie in the line
+}
+
+func newSending(at agent.ReadAt) *sending {
+	return &sending{at: at, held: NewHeld(), seen: map[string]bool{}}
+}
+
+// longestLineage is how many sessions a fork may go on from, one behind the other.
+const longestLineage = 64
+
+// read decodes a file. What it goes on from comes first.
+func (r *sending) read(text []byte, depth int) {
+	header := firstHeader(text)
+	if base := header.BaseThread; base != "" && r.at.Parent != nil && depth < longestLineage && !r.seen[base] {
+		r.seen[base] = true
+		if past := r.at.Parent(base); past != nil {
+			r.read(past, depth+1)
+		} else {
+			r.refused = "the session that it goes on from is not there"
+		}
+	}
+	if depth == 0 {
+		r.header, r.own = header, 0
+		if n := len(r.s.Records); n > 0 {
+			r.own = r.s.Records[n-1].Segment + 1
+		}
+		r.s.Paginated, r.from = header.Paginated(), header.SubagentStart
+		if header.SubagentStart > 0 {
+			r.s.Inherits = header.SubagentStart - 1
+		}
+	}
+	segment := 0
+	if n := len(r.s.Records); n > 0 {
+		segment = r.s.Records[n-1].Segment + 1
+	}
+	r.turns, r.turn = session.Turns{}, 0
+	no := int64(0)
+	for at := 0; at < len(text); {
+		end := len(text)
+		next := end
+		if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+			end, next = at+n, at+n+1
+		}
+		no++
+		r.line(text, at, end, session.Pos{Line: no}, segment)
+		at = next
+	}
+}
+
+// firstHeader is what the first header of a file says.
+func firstHeader(text []byte) session.Info {
+	for rest := text; len(rest) > 0; {
+		line, behind, _ := bytes.Cut(rest, []byte{'\n'})
+		if (Agent{}).IsHeader(line) {
+			return ReadHeader(line)
+		}
+		if len(bytes.TrimSpace(line)) > 0 && bytes.Contains(line, []byte(`"ordinal"`)) {
+			return session.Info{Mode: "paginated"}
+		}
+		rest = behind
+	}
+	return session.Info{}
+}
+
+// line decodes a line.
+func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
+	line := text[at:end]
+	clear(r.spans[:])
+	rec := session.Record{Pos: pos, Raw: line, Spans: r.spans[:]}
+	v := shape.ScanOne(line, rec.Spans)
+	c := reader.Record{Segment: segment}
+	o := origin{text: text, pos: pos, at: at, end: end}
+	switch {
+	case v.Fault != jsonl.None || !v.Object || v.Surrogate >= 0:
+		c.Kind = session.Unreadable
+		c.Flags |= flag(len(bytes.TrimSpace(line)) == 0, reader.Blank) | flag(!utf8.Valid(line), reader.Foreign)
+	default:
+		Decoder{}.Decode(&rec)
+		c = r.fact(&rec, segment)
+		if v.Depth > (Decoder{}).MaxDepth() {
+			c.Flags |= reader.Unread
+		}
+		if rec.Kind == session.Header && segment == r.own && !r.s.Header {
+			r.s.Header = len(HeaderFaults(line, Known{})) == 0
+		}
+		r.turns.See(&rec)
+		if rec.Begins {
+			r.turn++
+		}
+		if rec.Kind == session.Compaction {
+			r.held.Each(&rec, func(item *session.Record, at int) {
+				one := reader.Record{Kind: item.Kind, Family: item.Family, Flags: reader.Unread}
+				if item.Kind != session.Unreadable {
+					one = r.itemFact(item)
+				}
+				c.Held = append(c.Held, one)
+				o.held = append(o.held, [2]int{at, at + len(item.Raw)})
+			})
+			said := gjson.GetBytes(line, "payload.replacement_history_metadata")
+			uneven := said.Exists() && said.Type != gjson.Null && (!said.IsArray() || said.Get("#").Int() != int64(len(c.Held)))
+			c.Flags |= flag(uneven, reader.Uneven)
+		}
+	}
+	o.turn = r.turn
+	r.s.Records, r.origins = append(r.s.Records, c), append(r.origins, o)
+}
+
+func flag(is bool, f reader.Flags) reader.Flags {
+	if is {
+		return f
+	}
+	return 0
+}
+
+// fact is what the client looks at in a record.
+func (r *sending) fact(rec *session.Record, segment int) reader.Record {
+	c := r.itemFact(rec)
+	c.Segment = segment
+	switch rec.Ordinal.State {
+	case session.GoodOrdinal:
+		c.Ordinal, c.Flags = rec.Ordinal.Value, c.Flags|reader.HasOrdinal
+	case session.BadOrdinal:
+		c.Flags |= reader.BadNumber
+	}
+	switch rec.Kind {
+	case session.Rollback:
+		c.Turns = int(max(0, gjson.ParseBytes(Field(rec, FieldNumTurns)).Int()))
+	case session.Compaction:
+		raw := Field(rec, FieldReplacement)
+		isList := len(raw) > 0 && raw[0] == '['
+		c.Flags |= flag(!IsString(rec, FieldMessage), reader.NoMessage) | flag(isList, reader.Listed) | flag(len(raw) > 0 && !isList && raw[0] != 'n', reader.BadList)
+	}
+	return c
+}
+
+// itemFact is what the client looks at in an item, whether it is a record of its own or one that a compaction holds.
+func (r *sending) itemFact(rec *session.Record) reader.Record {
+	c := reader.Record{Kind: rec.Kind, Family: rec.Family, Call: string(rec.CallID)}
+	c.Flags = flag(rec.Model, reader.Model) | flag(rec.Boundary, reader.Prompt)
+	if out := Field(rec, FieldOutput); rec.Kind == session.Output && len(out) > 0 && out[0] == '[' {
+		c.Flags |= reader.ListOutput
+	}
+	if rec.Model && !rec.Sound && rec.Type != "inter_agent_communication" {
+		args := Field(rec, FieldArguments)
+		_, old := Modernize(rec)
+		asValue := rec.Type == "response_item/function_call" && len(args) > 0 && args[0] != '"' // read as a value, not as a text (measured)
+		c.Flags |= flag(old != "" || asValue || Misfit(rec) != "", reader.Unread)
+	}
+	return c
+}
+
+// named says whether the header names the thread that the file is named for.
+func (r *sending) named(base string) bool {
+	name := Agent{}.ReadName(base)
+	return !name.Canonical || r.header.ID == "" || strings.EqualFold(name.ThreadID, r.header.ID)
+}
+
+// inherits says whether a record is another session's: of one that this one goes on from, or what a sub-agent was given.
+func (r *sending) inherits(i int) bool {
+	c := &r.s.Records[i]
+	return c.Segment != r.own || r.from > 0 && c.Flags&reader.HasOrdinal != 0 && c.Ordinal < r.from
+}
+
+// item is an item of the request, without its place in it.
+func (r *sending) item(t *reader.Item) session.Item {
+	o := &r.origins[t.Record]
+	line := o.text[o.at:o.end]
+	item := session.Item{Pos: o.pos, Turn: o.turn}
+	if r.s.Records[t.Record].Segment != r.own {
+		item.Turn = 0
+	}
+	if t.Made == reader.Summary {
+		item.Kind, item.Role, item.Path = session.SummaryItem, "user", "payload.message"
+		v := gjson.GetBytes(line, item.Path)
+		item.Content = json.RawMessage(line[v.Index : v.Index+len(v.Raw)])
+		said := session.NewSaying(item.Kind, item.Role)
+		said.Text(v.Str)
+		item.Sum = said.Sum()
+		return item
+	}
+	v := gjson.Get(unsafe.String(unsafe.SliceData(line), len(line)), "payload")
+	item.Path = "payload"
+	if t.Held > 0 {
+		at := o.held[t.Held-1]
+		v = gjson.Parse(unsafe.String(&line[at[0]], at[1]-at[0]))
+		item.Path = "payload.replacement_history." + strconv.Itoa(t.Held-1)
+		item.Content = json.RawMessage(line[at[0]:at[1]])
+	} else if v.Index > 0 {
+		item.Content = json.RawMessage(line[v.Index : v.Index+len(v.Raw)])
+	}
+	describe(&item, v)
+	switch t.Made {
+	case reader.Aborted:
+		made(&item, "aborted")
+	case reader.Nothing:
+		made(&item, "nothing found")
+	}
+	return item
+}
+
+// made turns a call into the output that the client makes up for it.
+func made(item *session.Item, why string) {
+	item.Made, item.Path, item.Content = why, "", nil
+	item.Kind, item.ID, item.Tool, item.Sum = session.OutputItem, "", "", [16]byte{}
+}
+
+// describe says what an item is, by its members; of those that are there twice the last counts.
+func describe(item *session.Item, payload gjson.Result) {
+	m := session.Members(payload)
+	item.ID, item.CallID, item.Role = text(m["id"]), text(m["call_id"]), text(m["role"])
+	kind := text(m["type"])
+	switch {
+	case kind == "message":
+		item.Kind = session.TextItem
+		if item.Role == "developer" || item.Role == "user" && contextual([]byte(payload.Get("content.0.text").Raw)) {
+			item.Kind = session.ContextItem
+		}
+	case kind == "reasoning":
+		item.Kind = session.ReasoningItem
+	case kind == "compaction", kind == "compaction_summary", kind == "context_compaction":
+		item.Kind = session.SummaryItem
+	case strings.HasSuffix(kind, "_call") && kind != "web_search_call" && kind != "image_generation_call":
+		item.Kind, item.Tool = session.CallItem, text(m["name"])
+	case strings.HasSuffix(kind, "_output"):
+		item.Kind = session.OutputItem
+	case kind == "agent_message", kind == "":
+		item.Kind = session.TextItem
+	default:
+		item.Kind = session.OtherItem
+	}
+	said := session.NewSaying(item.Kind, item.Role)
+	switch out := m["output"]; {
+	case item.Kind == session.OutputItem && out.Type == gjson.String:
+		said.Text(out.Str)
+	case item.Kind == session.OutputItem && out.Get("#").Int() == 1 && out.Get("0.type").Str == "input_text":
+		said.Text(out.Get("0.text").Str)
+	default:
+		said.Value(payload, "id", "call_id", "metadata", "status")
+	}
+	item.Sum = said.Sum()
+}
+
+func text(v gjson.Result) string {
+	if v.Type != gjson.String {
+		return ""
+	}
+	return strings.Clone(v.Str)
+}
