@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -19,6 +20,12 @@ func ShowsSearch(rec *session.Record) string {
 		return "web_search_end"
 	}
 	return ""
+}
+
+// ScriptSearch says whether an event shows a search that a script made. The model gets its result from the script, and the client
+// writes no item of it.
+func ScriptSearch(rec *session.Record) bool {
+	return ShowsSearch(rec) != "" && strings.HasPrefix(SearchID(rec.Raw), nestedPrefix)
 }
 
 // IsSearch says whether a record is the item of such a search.

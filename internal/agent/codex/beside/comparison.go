@@ -159,7 +159,7 @@ func (b *comparison) fill(i int) {
 	lost, unseen := b.holes[i], b.said && b.next > 0 && !b.back
 	switch b.kind {
 	case aParent:
-		lost = lost && !b.back || unseen
+		lost = lost && !b.back || unseen && !b.forked.IsZero() // a sub-agent inherits a part on purpose
 	case aTwin:
 		lost = lost || unseen
 	}

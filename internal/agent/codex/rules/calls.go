@@ -17,6 +17,7 @@ type openCall struct {
 	ref      finding.Ref
 	idAt     jsonl.Span // of its call_id
 	torn     bool       // its line was cut, maybe in its call_id
+	parent   bool       // it is part of what a sub-agent inherits
 	family   session.Family
 	tool     codex.Tool
 	stamp    string
@@ -157,7 +158,9 @@ func (c *callChecker) pair(rec *session.Record) {
 	case session.Output:
 		c.output(rec)
 	case session.Evidence:
-		c.evidence(rec)
+		if !c.run.prefix.legacy() {
+			c.evidence(rec)
+		}
 	case session.Other, session.Context:
 		c.sampled(rec)
 	case session.Message:
@@ -208,6 +211,7 @@ func (c *callChecker) call(rec *session.Record) {
 	c.group.outputs = append(c.group.outputs, session.Pos{})
 	open := c.made.calls.one()
 	open.ref.Set(rec)
+	open.parent = c.run.prefix.here
 	open.idAt, open.torn, open.family, open.tool = rec.Spans[codex.FieldCallID], rec.Torn, rec.Family, codex.CallWithID(rec, c.made.texts.of(rec.CallID))
 	open.stamp, open.sum, open.item, open.turn = c.made.texts.of(stamp), sum, item, c.turn
 	open.group, open.place = c.group, len(c.group.outputs)-1

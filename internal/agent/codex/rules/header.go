@@ -92,6 +92,7 @@ func (c *headerChecker) Record(rec *session.Record) {
 	if c.bareRecord(rec) {
 		return
 	}
+	c.run.prefix.see(rec, &c.run.header)
 	if rec.Kind == session.Header {
 		c.headerRecord(rec)
 	}
@@ -125,24 +126,11 @@ func (c *headerChecker) headerRecord(rec *session.Record) {
 		}
 		return
 	}
-	if !c.run.paginated || c.run.inherited(rec) {
+	if !c.run.paginated || c.run.prefix.here {
 		return
 	}
 	c.run.history.ForgetSeen()
 	c.strays = append(c.strays, stray{finding.RefOf(rec), bytes.Clone(rec.Raw)})
-}
-
-// inherited says whether the record lies in what a sub-agent copied from its parent.
-func (s *run) inherited(rec *session.Record) bool {
-	start := s.header.SubagentStart
-	return start > 0 && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < start
-}
-
-// beganInParent says the same of a turn, for clients before 0.145, which do not record where a sub-agent's own history begins:
-// the turn began before the thread was made. A copy that a repair made of a sub-agent has another parent.
-func (s *run) beganInParent(turnID string) bool {
-	parent := gjson.Get(s.header.Source, "subagent.thread_spawn.parent_thread_id").String()
-	return parent != "" && parent == s.header.ForkedFrom && older(turnID, s.header.ID)
 }
 
 // putInFront says whether a message has a number that belongs to a thread's first turn: then a repair has put it in front of

@@ -187,6 +187,9 @@ func (c *messageChecker) cutAgent(at session.Pos) {
 
 // event takes an event that shows a prompt, an answer or a thought.
 func (c *messageChecker) event(rec *session.Record) {
+	if c.run.prefix.legacy() {
+		return
+	}
 	tells, name := codex.Evidence(rec)
 	if tells&codex.TellsThought == 0 {
 		c.resolveThought(rec.Pos, false)

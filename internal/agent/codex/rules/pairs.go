@@ -26,6 +26,9 @@ var (
 // withoutOutput reports a call that has no output. The output is restored if an event or a script's results show what it was;
 // otherwise a placeholder replaces it.
 func (c *callChecker) withoutOutput(open *openCall) {
+	if open.parent && open.evidence == nil && c.run.holes.First(open.ref.Pos, c.run.prefix.end) == nil {
+		return // it was running when the sub-agent was made
+	}
 	name, instead := open.tool.Name, "it was aborted"
 	if name == "" {
 		name = open.tool.Type

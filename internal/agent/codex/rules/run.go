@@ -20,6 +20,7 @@ type run struct {
 	provider  check.Provider // the API by whose limits the session is judged
 	newer     bool           // the session's client is newer than any that has been measured
 	paginated bool
+	prefix    prefix
 }
 
 // NewCheckers makes Codex's checkers for one session; its history is codex.NewHistory's. Their order matters:

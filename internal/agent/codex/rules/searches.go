@@ -54,7 +54,10 @@ func (c *searchChecker) Record(rec *session.Record) {
 	}
 	c.shown = nil
 	name := codex.ShowsSearch(rec)
-	if c.review.see(rec); name == "" || c.review.open || c.run.inherited(rec) {
+	if codex.ScriptSearch(rec) {
+		return
+	}
+	if c.review.see(rec); name == "" || c.review.open || c.run.prefix.here {
 		return
 	}
 	c.is = shownSearch{codex.SearchID(rec.Raw), c.searched(rec)}

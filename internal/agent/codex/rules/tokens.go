@@ -42,7 +42,7 @@ func newTokenChecker(s *run) *tokenChecker {
 func (c *tokenChecker) Record(rec *session.Record) {
 	c.settle(rec)
 	switch {
-	case c.run.paginated || c.mixed || c.run.inherited(rec):
+	case c.run.paginated || c.mixed || c.run.prefix.here:
 	case rec.Kind == session.Unreadable, rec.Mended, rec.Kind == session.Compaction, rec.Kind == session.Rollback:
 		c.known = true
 	case rec.Type == "event_msg/token_count":

@@ -129,7 +129,7 @@ func (c *turnChecker) start(rec *session.Record) {
 		c.openTurn()
 	}
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
-	c.turn = turn{id: id, sum: codex.RecordSum(rec), start: finding.RefOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.inherited(rec) || c.run.beganInParent(id)}
+	c.turn = turn{id: id, sum: codex.RecordSum(rec), start: finding.RefOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.prefix.here}
 	c.error = false
 	if key := codex.Sum(rec.TurnID); id != "" && c.known.get(key) == nil {
 		c.known.put(key, false)

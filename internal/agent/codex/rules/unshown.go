@@ -58,7 +58,7 @@ func (c *unshownChecker) Record(rec *session.Record) {
 	if rec.Kind == session.Header {
 		c.known = c.known || codex.WritesEvents(rec)
 	}
-	if !c.known || c.run.paginated || rec.Kind == session.Unreadable || rec.Mended || c.run.inherited(rec) {
+	if !c.known || c.run.paginated || rec.Kind == session.Unreadable || rec.Mended || c.run.prefix.here {
 		return
 	}
 	tells, _ := codex.Evidence(rec)
