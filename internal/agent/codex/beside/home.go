@@ -176,7 +176,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 		return nil, err
 	}
 	find := func(id string) string { return files[strings.ToLower(id)].read }
-	b, err := store.Lineage(ctx, res.Summary.Header, beganAt(ctx, src), rolloutID, find)
+	b, err := store.Lineage(ctx, res.Summary.Header, rolloutID, find)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 	if !b.Refused {
 		f.Impact = lint.Loses
 	}
-	h.ownPast(ctx, src, res, &f, find)
+	h.ownPast(ctx, src, res, &f, b.Rewritten, find)
 	return []lint.Finding{f}, nil
 }
 

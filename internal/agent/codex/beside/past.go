@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -18,14 +17,14 @@ import (
 
 // ownPast mends a fork whose lineage is broken: the fork gets those records of its ancestors that are certain to be its past,
 // and relies on no other file any more. If some of them are gone, the model is told so.
-func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, find func(string) string) {
+func (h *Home) ownPast(ctx context.Context, src *source.Source, res *lint.Result, f *lint.Finding, rewritten bool, find func(string) string) {
 	line := firstLine(ctx, src)
 	ordinal := gjson.GetBytes(line, "ordinal")
 	began := store.Written(line)
 	if gjson.GetBytes(line, "type").Str != "session_meta" || ordinal.Type != gjson.Number || began.IsZero() || res.Summary.Header.SubagentStart > 0 {
 		return
 	}
-	records, has := store.Past(ctx, res.Summary.Header, began, find)
+	records, has := store.Past(ctx, res.Summary.Header, began, rewritten, find)
 	header := session.Pos{Line: 1}
 	f.Edits = []lint.Edit{
 		{At: header, Op: lint.Splice, Cuts: []session.Cut{
@@ -82,9 +81,4 @@ func firstLine(ctx context.Context, src *source.Source) []byte {
 		return nil
 	}
 	return bytes.Clone(line.Raw)
-}
-
-// beganAt is when a session's first line was written.
-func beganAt(ctx context.Context, src *source.Source) time.Time {
-	return store.Written(firstLine(ctx, src))
 }

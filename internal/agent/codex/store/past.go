@@ -24,17 +24,21 @@ const (
 	maxAncestors = 64
 )
 
-// clocks is by how much a clock may have been set back between a session and its fork.
+// clocks is by how much a clock may have been set back between a session and its fork, if nothing shows that the session was
+// written anew since: what goes on within that time is not the fork's past then.
 const clocks = time.Minute
 
 // Past are the records on which a fork relies, oldest first, as far as they are certain to be its own past: those of its
 // ancestors below the ordinal at which it left each of them, if they were written before it left. An ancestor that was restored
-// from a copy and went on has other records under the same ordinals, which their times show.
+// from a copy and went on (rewritten) has other records under the same ordinals, which their times show.
 //
 // An ancestor is read as a repair reads it, and in the order of its ordinals: what broke its lines, or put them elsewhere, does not
 // cost the fork its past.
-func Past(ctx context.Context, h session.Info, began time.Time, find func(rolloutID string) string) (records []PastRecord, has Extent) {
-	p := past{ctx: ctx, find: find}
+func Past(ctx context.Context, h session.Info, began time.Time, rewritten bool, find func(rolloutID string) string) (records []PastRecord, has Extent) {
+	p := past{ctx: ctx, find: find, slack: clocks}
+	if rewritten {
+		p.slack = 0
+	}
 	has = p.of(h, began, 0)
 	if p.err != nil {
 		has = Ends
@@ -60,6 +64,7 @@ const (
 type past struct {
 	ctx     context.Context
 	find    func(rolloutID string) string
+	slack   time.Duration // by how much a record may be younger than the fork
 	records []PastRecord
 	err     error
 }
@@ -172,7 +177,7 @@ func (p *past) take(from ancestor, next, end int64, before time.Time) Extent {
 		case r.Damaged && r.ordinal == next-1:
 			damaged = append(damaged, r.PastRecord)
 		case r.Damaged || r.ordinal < next:
-		case r.written.After(before.Add(clocks)): // one whose time can't be read stands between others
+		case r.written.After(before.Add(p.slack)): // one whose time can't be read stands between others
 			return Ends
 		default:
 			switch {
@@ -200,13 +205,13 @@ func damage(err error) error {
 	return err
 }
 
-// headerAt is a rollout's header, and when it was written.
-func headerAt(ctx context.Context, path string) (session.Info, time.Time, bool) {
+// headerAt is a rollout's header.
+func headerAt(ctx context.Context, path string) (session.Info, bool) {
 	line, ok := firstLine(ctx, path)
 	if !ok {
-		return session.Info{}, time.Time{}, false
+		return session.Info{}, false
 	}
-	return codex.ReadHeader(line), Written(line), true
+	return codex.ReadHeader(line), true
 }
 
 // Written is when a line was written, zero if it does not say.
