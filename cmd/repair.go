@@ -69,6 +69,7 @@ type repairRun struct {
 	records    func() []runs.Manifest // of earlier runs
 	codes      map[int]bool
 	bar        *progress
+	operation  *repair.Operation // nil to repair
 }
 
 // passesOfRepair is how often a repair reads a session: once to find what is wrong, once to write the copy.
@@ -105,12 +106,7 @@ func (e *env) repair(c *cli.Context) error {
 	if err := r.all(c.Context, list); err != nil {
 		return err
 	}
-	for _, code := range []int{ExitUsage, ExitInUse, ExitIO, ExitFindings} {
-		if r.codes[code] {
-			return exit(code)
-		}
-	}
-	return nil
+	return r.exit()
 }
 
 // fits returns an error for options that don't go together.
@@ -286,6 +282,8 @@ func (r *repairRun) one(ctx context.Context, t target) error {
 		err = fmt.Errorf("%w; repair it again once nobody writes it", err)
 	case errors.Is(err, inuse.ErrBusy), errors.Is(err, source.ErrLeased):
 		r.codes[ExitInUse] = true
+	case codeOfOperation(err) != 0:
+		r.codes[codeOfOperation(err)] = true
 	case errors.Is(err, repair.ErrBranch):
 		r.codes[ExitUsage] = true
 	default:
@@ -334,7 +332,7 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	}
 	return repair.Do(ctx, repair.Job{
 		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
-		MoveDatabases: r.c.Bool("move-databases"), Dependants: r.dependants,
+		MoveDatabases: r.c.Bool("move-databases"), Dependants: r.dependants, Operation: r.operation,
 	})
 }
 

@@ -31,6 +31,7 @@ type reportPrinter struct {
 	width   int    // of the terminal, in columns; 0 if it is not one
 	whole   bool   // all sessions were asked for, so those with nothing to repair are only counted
 	healthy int64  // how many these are
+	nothing string // what is said of these
 	page    string // file for the HTML report, "" for none
 	// timelines says that the directory beside the page was made
 	timelines bool
@@ -47,7 +48,7 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &reportPrinter{env: e, w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), verbose: c.Bool("verbose"), width: widthOf(to), page: c.String("html")}
+	p := &reportPrinter{env: e, w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), verbose: c.Bool("verbose"), width: widthOf(to), nothing: "nothing to repair", page: c.String("html")}
 	switch f := c.String("format"); f {
 	case "text":
 	case "json":
@@ -73,6 +74,8 @@ func (p *reportPrinter) report(rep *repair.Report) error {
 		if err := format.Write(p.w, rep); err != nil {
 			return err
 		}
+	case rep.Operation != nil:
+		p.operated(rep)
 	case len(rep.Edits) == 0 && (rep.Mode == runs.NewThread || rep.Mode == repair.DryRun.String()) && rep.Run != "":
 		was := "was"
 		if rep.Mode == repair.DryRun.String() {
@@ -100,7 +103,7 @@ func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) 
 		}
 	}
 	if p.healthy > 0 {
-		fmt.Fprintf(p.w, "%s: nothing to repair\n", count(p.healthy, "session", "sessions"))
+		fmt.Fprintf(p.w, "%s: %s\n", count(p.healthy, "session", "sessions"), p.nothing)
 	}
 	if run != nil && !p.json && len(run.Manifest.Files) > 0 {
 		fmt.Fprintf(p.w, "undo:   hist undo %s\n", run.Manifest.Run)

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -38,7 +39,12 @@ func (w *job) dryRun(ctx context.Context) (*Report, error) {
 // try makes the copy and looks at it, and keeps nothing.
 func (w *job) try(ctx context.Context) error {
 	pipe, done := w.verifyAhead(ctx)
-	err := w.fill(ctx, pipe, nil)
+	var text bytes.Buffer
+	to := io.Writer(pipe)
+	if w.op != nil {
+		to = io.MultiWriter(pipe, &text)
+	}
+	err := w.fill(ctx, to, nil)
 	pipe.CloseWithError(err)
 	res := <-done
 	if err != nil {
@@ -51,6 +57,9 @@ func (w *job) try(ctx context.Context) error {
 	w.copied = res.result
 	if err := nothingLeft(w.copied, w.Choice); err != nil {
 		return err
+	}
+	if w.op != nil {
+		return w.prove(ctx, text.Bytes())
 	}
 	return w.compared()
 }

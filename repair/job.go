@@ -49,15 +49,17 @@ var ErrForeign = errors.New("it belongs to another user: an in-place repair woul
 
 // Job is one session to repair.
 type Job struct {
-	Path    string         // the session's file; used if Source is nil
-	Source  *source.Source // the open session; it stays open
-	Lint    lint.Options   // Name, and what is known of the session beside its bytes; Mend is set by Do
-	Choice  Choice
-	Mode    Mode
-	Instead Mode      // DryRun: the mode that is tried
-	Output  string    // ToFile: a path that does not exist yet
-	Stream  io.Writer // ToStream
-	Home    string    // the agent's home that the file is in, for its locks; "" if it is in none
+	Path   string         // the session's file; used if Source is nil
+	Source *source.Source // the open session; it stays open
+	Lint   lint.Options   // Name, and what is known of the session beside its bytes; Mend is set by Do
+	Choice Choice
+	// Operation, if not nil, is done instead of a repair; Choice then has no meaning.
+	Operation *Operation
+	Mode      Mode
+	Instead   Mode      // DryRun: the mode that is tried
+	Output    string    // ToFile: a path that does not exist yet
+	Stream    io.Writer // ToStream
+	Home      string    // the agent's home that the file is in, for its locks; "" if it is in none
 	// MoveDatabases, with InPlace: move databases that keep the client from resuming the session into the run's record.
 	MoveDatabases bool
 	// Records returns the manifests of earlier runs, newest first. If it is nil, a copy is made even if an earlier run made the
@@ -87,7 +89,8 @@ type job struct {
 	standIn   string                            // DryRun: the id that stands for it in the copy
 	target    string
 
-	cleared bool // rows of the client's view
+	cleared bool      // rows of the client's view
+	op      *operated // nil for a repair
 }
 
 // Do repairs one session. If there is nothing to mend it writes nothing, except that ToFile and ToStream still copy the session
@@ -127,7 +130,7 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		defer release()
 	}
 	rep, err := w.do(ctx)
-	if errors.Is(err, errNothing) {
+	if errors.Is(err, errNothing) && w.op == nil {
 		w.leaveAll()
 		rep, err = w.do(ctx)
 	}
@@ -204,7 +207,13 @@ func (w *job) look(ctx context.Context) error {
 	if w.effectiveMode() != InPlace { // for a copy, the client makes a new view, so it does not matter whether the old one is wrong
 		w.found.Findings = slices.DeleteFunc(w.found.Findings, func(f lint.Finding) bool { return f.Reproject })
 	}
-	w.plan = choose(w.found.Findings, w.Choice)
+	if w.Operation != nil {
+		if err := w.operate(ctx); err != nil {
+			return err
+		}
+	} else {
+		w.plan = choose(w.found.Findings, w.Choice)
+	}
 	if w.effectiveMode() == InPlace || w.Mode == ToStream {
 		w.plan.dropRenames()
 	}

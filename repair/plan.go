@@ -45,6 +45,7 @@ type plan struct {
 	numbered bool                      // ordinals are left as they are
 	folded   bool                      // some findings stand for others whose lines are not known
 	newline  bool                      // add the missing newline at the end
+	copies   bool                      // a copy is made even if nothing in it changes
 	// Reproject makes the client build its view of the session anew.
 	Reproject bool
 	// Rename is the thread id that the copy's file must be named for, "" to keep the name.
@@ -297,5 +298,5 @@ func (p *plan) mends(rule string) bool {
 
 // Empty says that the file stays as it is.
 func (p *plan) Empty() bool {
-	return !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return !f.Reproject })
+	return !p.copies && !slices.ContainsFunc(p.Mend, func(f lint.Finding) bool { return !f.Reproject })
 }

@@ -97,6 +97,9 @@ func (w *job) verify(ctx context.Context, path string, compressed bool) error {
 	if err := w.compared(); err != nil {
 		return err
 	}
+	if err := w.proveFile(ctx, path, compressed); err != nil {
+		return err
+	}
 	return w.Source.Changed()
 }
 
@@ -272,10 +275,13 @@ func (c *copying) write(ctx context.Context, t publish.Target) (err error) {
 	defer c.original() //nolint:errcheck // if it matters, check has seen it
 	defer stop()
 	return c.attempt(ctx, filepath.Dir(t.Path), func() error {
-		if c.aside, err = c.setAside(c.run, c.file); err != nil {
-			return err
+		c.asideDone = func() error { return nil }
+		if c.op == nil { // what an operation takes out is in the original, which stays or is kept
+			if c.aside, err = c.setAside(c.run, c.file); err != nil {
+				return err
+			}
+			c.asideDone = sync.OnceValue(c.aside.Close)
 		}
-		c.asideDone = sync.OnceValue(c.aside.Close)
 		defer c.asideDone() //nolint:errcheck // if it matters, last has seen it
 		return c.run.Publish(ctx, c.file, t, func(to io.Writer) error { return c.fill(ctx, to) }, publish.Checks{
 			Content: func(tmp string) error { return c.check(ctx, tmp) },
@@ -300,7 +306,11 @@ func (c *copying) keepOriginal(ctx context.Context) (wait func() error) {
 
 // fill writes the copy, and keeps what the client's database holds of the session if that is replaced.
 func (c *copying) fill(ctx context.Context, to io.Writer) (err error) {
-	if err := c.fillAs(ctx, to, c.aside, c.compressed); err != nil {
+	var aside io.Writer
+	if c.aside != nil {
+		aside = c.aside
+	}
+	if err := c.fillAs(ctx, to, aside, c.compressed); err != nil {
 		return err
 	}
 	if c.rw != nil {

@@ -35,6 +35,8 @@ type Report struct {
 	Left    []Left   `json:"left,omitempty"`
 	Notes   []string `json:"notes,omitempty"`     // what else was done beside the session
 	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
+	// Operation is what was done instead of a repair; nil for one.
+	Operation *Operated `json:"operation,omitempty"`
 }
 
 // Renumber is the rule of an Entry about lines whose ordinals changed only because records were added or removed before them.
@@ -126,7 +128,7 @@ func (w *job) vanished(f lint.Finding) bool {
 
 // report puts together what was done. run is nil if nothing was recorded.
 func (w *job) report(run *runs.Run) *Report {
-	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}, Notes: w.notes}
+	rep := &Report{Schema: ReportSchema, Source: w.Source.Path, Mode: w.Mode.String(), Thread: w.thread, Edits: []Entry{}, Notes: w.notes, Operation: w.operated()}
 	if run != nil {
 		rep.Run, rep.Target = run.Manifest.Run, w.target
 		rep.Resume = w.resume()

@@ -39,7 +39,7 @@ var errInherits = fmt.Errorf("%w: what it inherits was not compared with the ses
 
 // compared returns errInherits if what the copy inherits has not been compared yet.
 func (w *job) compared() error {
-	if w.passes == nil && w.Home != "" && w.copied.Summary.Header.BaseThread != "" {
+	if w.op == nil && w.passes == nil && w.Home != "" && w.copied.Summary.Header.BaseThread != "" {
 		return errInherits
 	}
 	return nil
@@ -64,6 +64,9 @@ func (s *settled) close() {
 // copy.
 func (w *job) attempt(ctx context.Context, spoolDir string, do func() error) error {
 	err := do()
+	if w.op != nil {
+		return err // its changes are made in one pass, and nothing is mended
+	}
 	if left := new(unsettledError); !errors.As(err, &left) && !errors.Is(err, errInherits) {
 		return err
 	}

@@ -1,0 +1,174 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/internal/surgery/surgeons"
+	"github.com/hist-cli/hist/repair"
+)
+
+// operationFlags are those of every command that changes healthy sessions, after its own.
+func operationFlags(own ...cli.Flag) []cli.Flag {
+	return append(own,
+		&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "change the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
+		lastFlag(), agentFlag(),
+		&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "diff", Aliases: []string{"d"}, Usage: "print a unified diff of the changed lines", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print each change", DisableDefaultText: true},
+		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object per session)"},
+		&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation", DisableDefaultText: true},
+		colorFlag(),
+	)
+}
+
+// operation is a command that changes healthy sessions.
+type operation struct {
+	name   string
+	forget bool // see repair.Operation
+	plan   func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error)
+	// pick leaves out sessions of a whole home; nil if the command wants sessions to be named.
+	pick func([]target) []target
+}
+
+// operate carries out an operation on the sessions that the command line names.
+func (e *env) operate(c *cli.Context, op operation) error {
+	r := &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, operation: op.on()}
+	operands, err := operandsOf(c)
+	if err != nil {
+		return err
+	}
+	if len(operands) == 0 && op.pick == nil {
+		return usage("hist %s takes a session: a file, a session's id, or --last", op.name)
+	}
+	if err := r.flags(operands); err != nil {
+		return err
+	}
+	list, err := e.targets(c.Context, operands, c.String("agent"))
+	if err != nil {
+		return err
+	}
+	if len(operands) == 0 {
+		list = op.pick(list)
+	}
+	if err := r.fits(list, operands); err != nil {
+		return err
+	}
+	r.bar = e.newProgress(list, passesOfRepair)
+	defer func() { r.bar.end() }()
+	r.print.whole, r.print.nothing = len(list) > 1, "nothing to gain"
+	if err := r.all(c.Context, list); err != nil {
+		return err
+	}
+	return r.exit()
+}
+
+// on is the operation as package repair takes it.
+func (op operation) on() *repair.Operation {
+	return &repair.Operation{Name: op.name, Forget: op.forget, Plan: func(s *surgery.Session) (*surgery.Plan, error) {
+		of := surgeons.Of(s.Agent)
+		if of == nil {
+			return nil, surgery.Refuse("hist can't %s sessions of %s yet", op.name, s.Agent.Title())
+		}
+		return op.plan(s, of)
+	}}
+}
+
+// codeOfOperation is the exit code for an error of an operation, 0 if it is none.
+func codeOfOperation(err error) int {
+	switch {
+	case errors.Is(err, surgery.ErrUsage):
+		return ExitUsage
+	case errors.Is(err, repair.ErrUnsound):
+		return ExitFindings
+	}
+	return 0
+}
+
+// operated prints what an operation did to one session.
+func (p *reportPrinter) operated(rep *repair.Report) {
+	op := rep.Operation
+	if len(op.Parts) == 0 && rep.Target == "" && op.Sent == nil {
+		if p.whole {
+			p.healthy++
+			return
+		}
+		fmt.Fprintf(p.w, "%s: nothing to gain: hist %s would change nothing\n", oneLine(rep.Source), op.Name)
+		return
+	}
+	fmt.Fprintln(p.w, p.st.path.Sprint(oneLine(rep.Source)))
+	switch {
+	case p.diff:
+		p.unified(rep)
+	case p.verbose:
+		for i := range rep.Edits {
+			p.edit(&rep.Edits[i])
+		}
+	}
+	p.portions(op)
+	if op.Sent != nil {
+		fmt.Fprintln(p.w, "  "+op.Sent.Words())
+	}
+	for _, n := range rep.Notes {
+		fmt.Fprintln(p.w, folded("  "+oneLine(n), p.width, 4))
+	}
+	switch {
+	case rep.Mode == repair.DryRun.String():
+		fmt.Fprintln(p.w, "  nothing was written (dry run)")
+	case rep.Mode == repair.ToStream.String():
+	default:
+		word := "written"
+		if rep.Mode == runs.NewThread {
+			word = "copy"
+		}
+		fmt.Fprintf(p.w, "  %s: %s\n", word, oneLine(rep.Target))
+		p.resume(rep)
+	}
+}
+
+// portions prints the changes by reason, and what they save.
+func (p *reportPrinter) portions(op *repair.Operated) {
+	wide := 0
+	for _, part := range op.Parts {
+		wide = max(wide, len(part.Name))
+	}
+	for _, part := range op.Parts {
+		size := ""
+		if part.Saved > 0 {
+			size = "-" + surgery.Bytes(part.Saved)
+		} else if part.Saved < 0 {
+			size = "+" + surgery.Bytes(-part.Saved)
+		}
+		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("  %-*s  %6d %-7s  %s", wide, part.Name, part.Changes, plural(part.Changes, "change"), size), " "))
+		if p.verbose {
+			fmt.Fprintln(p.w, "    "+p.st.dim.Sprint(folded(part.Why, p.width-4, 4)))
+		}
+	}
+	if op.After != op.Before {
+		fmt.Fprintf(p.w, "  size: %s → %s (%+.0f %%)\n", surgery.Bytes(op.Before), surgery.Bytes(op.After), 100*float64(op.After-op.Before)/float64(max(op.Before, 1)))
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// exit is the command's exit code, by what went wrong with single sessions.
+func (r *repairRun) exit() error {
+	for _, code := range []int{ExitUsage, ExitInUse, ExitIO, ExitFindings} {
+		if r.codes[code] {
+			return exit(code)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package surgery
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Relation is how what is sent of the result relates to what is sent of the session.
+type Relation uint8
+
+// The relations.
+const (
+	Same   Relation = iota // the same items in the same order
+	Prefix                 // the first of them; what the client adds at the end itself does not count
+	Marked                 // as many, and each that differs says so
+	Anew                   // the session had sent something else at that point, so there is nothing to compare with
+)
+
+// Mark begins every text that hist puts in the place of another one.
+const Mark = "[hist: "
+
+// Print is what two readings showed.
+type Print struct {
+	Items   int    `json:"items"`                      // that are sent of the result
+	SHA256  string `json:"sha256"`                     // over all of them
+	Before  int    `json:"items_before"`               // that are sent of the session
+	Was     string `json:"sha256_before"`              // over all of those
+	Differs int    `json:"items_that_differ"`          // of those that both send, how many say something else
+	First   string `json:"first_difference,omitempty"` // where the first of them stands
+}
+
+// Identical says that the same is sent.
+func (p *Print) Identical() bool { return p.SHA256 == p.Was && p.Items == p.Before }
+
+// Words say it in a line.
+func (p *Print) Words() string {
+	switch {
+	case p.Identical():
+		return fmt.Sprintf("history: identical (sha256 %s, %s)", p.SHA256[:12], items(p.Items))
+	case p.Items < p.Before && p.Differs == 0:
+		return fmt.Sprintf("history: the first %d of %s (sha256 %s)", p.Items, items(p.Before), p.SHA256[:12])
+	case p.Items == p.Before:
+		return fmt.Sprintf("history: %d of %s differ, all marked", p.Differs, items(p.Items))
+	}
+	return fmt.Sprintf("history: %s where the session sends %d", items(p.Items), p.Before)
+}
+
+func items(n int) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return fmt.Sprintf("%d items", n)
+}
+
+// Prove compares two readings; the error says what is not as the relation wants it.
+func Prove(before, after *session.Sent, want Relation) (*Print, error) {
+	p := &Print{Items: len(after.Items), Before: len(before.Items), SHA256: sumOf(after), Was: sumOf(before)}
+	if after.Refused != "" && before.Refused == "" {
+		return p, fmt.Errorf("the client would refuse it: %s", after.Refused)
+	}
+	n := min(len(before.Items), len(after.Items))
+	unmarked := -1
+	for i := range n {
+		b, a := &before.Items[i], &after.Items[i]
+		if a.Sum == b.Sum && a.Kind == b.Kind && a.ID == b.ID {
+			continue
+		}
+		p.Differs++
+		if unmarked < 0 && !bytes.Contains(a.Content, []byte(Mark)) && !(want == Marked && bytes.Contains(a.Content, []byte(redacted))) {
+			unmarked = i
+			p.First = fmt.Sprintf("%s, where the session has %s", place(a), place(b))
+		}
+	}
+	switch want {
+	case Same:
+		if !p.Identical() || p.Differs > 0 {
+			return p, fmt.Errorf("the client would send %d items where it sends %d now, and %d differ; the first: %s", p.Items, p.Before, p.Differs, p.First)
+		}
+	case Prefix:
+		for i := n - 1; i >= 0 && unmarked >= 0; i-- { // what the client adds at the end is not the session's
+			if after.Items[i].Made == "" {
+				break
+			}
+			p.Items, n = i, i
+			if unmarked == i {
+				unmarked, p.Differs = -1, 0
+			}
+		}
+		if unmarked >= 0 {
+			return p, fmt.Errorf("the client would not send the first items of what it sends now; the first that differs: %s", p.First)
+		}
+	case Marked:
+		if unmarked >= 0 || p.Items != p.Before {
+			return p, fmt.Errorf("the client would send %d items where it sends %d now, and one differs without saying so: %s", p.Items, p.Before, p.First)
+		}
+	}
+	return p, nil
+}
+
+// redacted begins each placeholder for a secret.
+const redacted = "REDACTED_"
+
+func place(i *session.Item) string {
+	if i.Made != "" {
+		return fmt.Sprintf("%s (%s, which the client makes up)", i.Pos, i.Made)
+	}
+	return fmt.Sprintf("%s, %s", i.Pos, i.Path)
+}
+
+// sumOf is a SHA-256 over what the items say.
+func sumOf(s *session.Sent) string {
+	h := sha256.New()
+	for i := range s.Items {
+		h.Write(s.Items[i].Sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,20 @@
+// Package surgeons is the one list of the agents on whose sessions hist operates.
+package surgeons
+
+import (
+	"github.com/hist-cli/hist/internal/agent"
+	claude "github.com/hist-cli/hist/internal/agent/claude/operate"
+	codex "github.com/hist-cli/hist/internal/agent/codex/operate"
+	"github.com/hist-cli/hist/internal/surgery"
+)
+
+// Of is the surgeon for an agent's sessions, nil if there is none.
+func Of(a agent.Agent) surgery.Surgeon {
+	switch a.Name() {
+	case "codex":
+		return codex.Surgeon{}
+	case "claude":
+		return claude.Surgeon{}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/lint"
+)
+
+// ErrUnsound says that an operation was asked for on a session that must be repaired first.
+var ErrUnsound = errors.New("repair it first")
+
+// Operation is what a user wants done with a healthy session, instead of a repair. Its changes take the same way to a file as those
+// of rules do: the result is linted, what the client sends of both is compared, and undo brings the session back.
+type Operation struct {
+	Name string // of the command, for reports
+	// Plan says what to change.
+	Plan func(s *surgery.Session) (*surgery.Plan, error)
+	// Forget says that the run's record must not hold what the operation takes out. Then there is no undo in place.
+	Forget bool
+}
+
+// operated is what is known of an operation on its way.
+type operated struct {
+	plan  *surgery.Plan
+	sent  *session.Sent // of the session
+	print *surgery.Print
+	size  int64 // bytes of the result
+}
+
+// operate plans the operation on a session that lint has found sound.
+func (w *job) operate(ctx context.Context) error {
+	if worst := unsound(w.found.Findings); worst != nil {
+		return fmt.Errorf("%s: line %d: %s [%s]: %w: hist repair %s", w.Source.Path, worst.Pos.Line, worst.Message, worst.Rule.Name, ErrUnsound, w.Source.Path)
+	}
+	text, err := w.text(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := surgery.Read(w.agent, w.found.Summary.Header, text, w.Lint.Name)
+	if err != nil {
+		return w.named(err)
+	}
+	if s.Sent, err = w.readSent(ctx, text, w.Lint.Name.Base); err != nil {
+		return w.named(err)
+	}
+	w.op = &operated{sent: s.Sent, size: int64(len(text))}
+	if w.op.plan, err = w.Operation.Plan(s); err != nil {
+		return w.named(err)
+	}
+	w.plan = planFor(w.op.plan.Findings(), nil, Choice{Rules: append(w.op.plan.Names(), "")})
+	w.plan.copies = w.op.plan.Copy && w.effectiveMode() != InPlace
+	w.Choice = nothing
+	w.notes = append(w.notes, w.op.plan.Notes...)
+	return nil
+}
+
+// unsound is the worst finding that is more than a note, nil if there is none.
+func unsound(findings []lint.Finding) (worst *lint.Finding) {
+	for i := range findings {
+		if f := &findings[i]; f.Impact > lint.Notes && (worst == nil || f.Impact > worst.Impact) {
+			worst = f
+		}
+	}
+	return worst
+}
+
+// text is the whole session.
+func (w *job) text(ctx context.Context) ([]byte, error) {
+	in, err := w.Source.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(in)
+}
+
+// readSent reads what the client sends of a text; nil if no reader of its agent is known.
+func (w *job) readSent(ctx context.Context, text []byte, base string) (*session.Sent, error) {
+	reader, ok := w.agent.(agent.Reader)
+	if !ok {
+		return nil, nil
+	}
+	return reader.ReadSent(text, agent.ReadAt{Base: base, Parent: w.parents(ctx)}, w.Lint.For[w.agent.Name()])
+}
+
+// parents finds the texts of sessions that this one inherits from, each as far as it is inherited.
+func (w *job) parents(ctx context.Context) func(id string) []byte {
+	h, ok := w.agent.(agent.Homed)
+	if !ok || w.Home == "" {
+		return nil
+	}
+	about := w.found.Summary.Header
+	return func(id string) []byte {
+		paths, err := h.Find(ctx, w.Home, id)
+		if err != nil || len(paths) != 1 {
+			return nil
+		}
+		text, err := os.ReadFile(paths[0])
+		if err == nil && strings.HasSuffix(paths[0], ".zst") {
+			text, err = unpacked(text)
+		}
+		if err != nil {
+			return nil
+		}
+		if id == about.BaseThread && about.BaseOffset > 0 && about.BaseOffset <= int64(len(text)) {
+			text = text[:about.BaseOffset]
+		}
+		about = w.agent.About(text).Info
+		return text
+	}
+}
+
+// prove lints nothing: it compares what is sent of the result with what is sent of the session.
+func (w *job) prove(ctx context.Context, text []byte) error {
+	if f := unsound(w.copied.Findings); f != nil {
+		return fmt.Errorf("%w: line %d would have %s (%s)", ErrVerify, f.Pos.Line, f.Rule.Name, f.Message)
+	}
+	w.op.size = int64(len(text))
+	base := w.copyOptions().Name.Base
+	after, err := w.readSent(ctx, text, base)
+	if err != nil || after == nil || w.op.sent == nil {
+		return err
+	}
+	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends); err != nil {
+		return fmt.Errorf("%w: %w", ErrVerify, err)
+	}
+	return nil
+}
+
+// proveFile is prove for a copy that was written.
+func (w *job) proveFile(ctx context.Context, path string, compressed bool) error {
+	if w.op == nil {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err == nil && compressed {
+		text, err = unpacked(text)
+	}
+	if err != nil {
+		return err
+	}
+	return w.prove(ctx, text)
+}
+
+func unpacked(data []byte) ([]byte, error) {
+	d, err := zstd.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return io.ReadAll(d)
+}
+
+// Operated is what a report says of an operation.
+type Operated struct {
+	Name   string         `json:"name"`
+	Before int64          `json:"bytes_before"` // of the uncompressed text
+	After  int64          `json:"bytes_after"`
+	Sent   *surgery.Print `json:"sent,omitempty"` // what two readings showed; absent if nothing was written, or no reader is known
+	Parts  []Portion      `json:"parts"`          // what was changed, by reason
+}
+
+// Portion is the changes that an operation makes for one reason.
+type Portion struct {
+	Name    string `json:"name"`
+	Why     string `json:"why"`
+	Changes int    `json:"changes"`
+	Saved   int64  `json:"bytes_saved"` // negative if the result is larger by it
+}
+
+// operated is the report's part about the operation, nil for a repair.
+func (w *job) operated() *Operated {
+	if w.op == nil {
+		return nil
+	}
+	o := &Operated{Name: w.Operation.Name, Before: w.found.Summary.Bytes, After: w.op.size, Sent: w.op.print, Parts: []Portion{}}
+	for _, g := range w.op.plan.Groups {
+		if len(g.Edits) > 0 {
+			o.Parts = append(o.Parts, Portion{g.Name, g.Why, len(g.Edits), g.Saved})
+		}
+	}
+	return o
+}
