@@ -18,6 +18,12 @@ var examples = map[string][]sample{
 		{"hist repair -n --html repair.html 01a1fa85-bfc3", "the changes as a page for a browser"},
 		{"hist repair --only exact,recovered --yes", "all sessions, but only fixes that lose nothing"},
 	},
+	"slim": {
+		{"hist slim -n 01a1fa85-bfc3", "how much smaller it would get, and that the same is sent"},
+		{"hist slim 01a1fa85-bfc3", "make the smaller copy"},
+		{"hist slim --level marked --keep-images 1 01a1fa85-bfc3", "smaller still: old images and long outputs are replaced by notes"},
+		{"hist slim --all --older-than 30d -n", "what there is to gain in old sessions"},
+	},
 	"undo": {
 		{"hist undo -n", "what undoing the last repair would do"},
 		{"hist undo", "undo it"},

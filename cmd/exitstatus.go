@@ -61,11 +61,12 @@ var exitMeanings = []exitMeaning{
 		"list":       "done, whatever the sessions are like",
 		"show":       "done, whatever was found",
 	}},
-	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), or a session that can't be resumed as it is (pre-resume)", only: true, words: map[string]string{
+	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), a session that can't be resumed as it is (pre-resume), or must be repaired first (slim)", only: true, words: map[string]string{
 		"lint":       "findings at or above the threshold",
 		"repair":     "something is left unrepaired",
 		"pre-resume": "the session can't be resumed as it is",
 		"shim":       "PATH leads to no shim (status)",
+		"slim":       repairFirst,
 	}},
 	{code: ExitUsage, means: "the command line, or the config, is wrong"},
 	{code: ExitIO, means: "something could not be read or written (the rest was done), or there was nothing to look at", words: map[string]string{
@@ -73,6 +74,7 @@ var exitMeanings = []exitMeaning{
 	}},
 	{code: ExitInUse, means: "refused: the session is in use", only: true, words: map[string]string{
 		"repair":     "",
+		"slim":       "",
 		"undo":       "",
 		"pre-resume": "",
 	}},
@@ -92,3 +94,6 @@ func exitStatus(command string) (rows [][2]string) {
 	}
 	return rows
 }
+
+// repairFirst is what ExitFindings means of a command that works on sound sessions only.
+const repairFirst = "the session must be repaired first"

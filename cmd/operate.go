@@ -56,7 +56,10 @@ func (e *env) operate(c *cli.Context, op operation) error {
 		return err
 	}
 	if len(operands) == 0 {
-		list = op.pick(list)
+		if list = op.pick(list); len(list) == 0 {
+			fmt.Fprintln(e.out, "no session is that old")
+			return nil
+		}
 	}
 	if err := r.fits(list, operands); err != nil {
 		return err

@@ -24,9 +24,15 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 	requests := plan.Group("requests", "the client's record of what it sent: nothing reads it at a resume")
 	second := plan.Group("second-copies", "a second copy of a tool's result, for the client's view: the model is sent the first one")
 	b := t.bookkeeping(live)
+	roots := plan.Group("new-roots", "the record that it hangs on goes, and its client does not follow that link: a compaction keeps it")
 	for i := range s.Records {
 		rec := &s.Records[i]
 		n := t.by[rec]
+		if n != nil && t.loses(n, live) {
+			if v, ok := surgery.At(rec.Raw, "parentUuid"); ok {
+				roots.Cut(rec, v.Instead([]byte("null")))
+			}
+		}
 		switch {
 		case rec.Kind == session.Unreadable:
 		case n != nil && !live[n] && t.mayGo(n):
@@ -72,7 +78,9 @@ func (t *tree) live() map[*node]bool {
 			t.above(n, set)
 		}
 	}
-	t.preserved(set)
+	for n := range t.kept {
+		set[n] = true
+	}
 	// What hangs below and says nothing by itself belongs to it: notices, snapshots, attachments of the last turn.
 	for _, n := range t.nodes {
 		if n.typ != "user" && n.typ != "assistant" && set[t.byID[n.parent]] {
@@ -80,6 +88,12 @@ func (t *tree) live() map[*node]bool {
 		}
 	}
 	return set
+}
+
+// loses says whether a live record hangs on one that goes.
+func (t *tree) loses(n *node, live map[*node]bool) bool {
+	up := t.byID[n.parent]
+	return live[n] && up != nil && !live[up] && t.mayGo(up)
 }
 
 // mayGo says whether a record that is not live may be taken out: all but what inline sub-agents said, which belongs to a call.

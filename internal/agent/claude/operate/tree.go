@@ -26,6 +26,7 @@ type tree struct {
 	nodes   []*node
 	byID    map[string]*node
 	by      map[*session.Record]*node
+	kept    map[*node]bool // by a compaction, from before it
 	dropped map[*node]bool // that are taken out whole
 }
 
@@ -53,6 +54,7 @@ func newTree(s *surgery.Session) *tree {
 		t.nodes, t.by[rec] = append(t.nodes, n), n
 		t.byID[n.uuid] = n
 	}
+	t.kept = t.preserved()
 	return t
 }
 
@@ -60,8 +62,14 @@ func newTree(s *surgery.Session) *tree {
 func (t *tree) above(n *node, set map[*node]bool) {
 	for ; n != nil && !set[n]; n = t.byID[n.parent] {
 		set[n] = true
+		if t.kept[n] && !t.leads(n) {
+			return
+		}
 	}
 }
+
+// leads says whether what leads to a record that a compaction keeps stands behind the compaction, too.
+func (t *tree) leads(n *node) bool { return t.kept[t.byID[n.parent]] }
 
 // beside adds to a set what its client sends together with it: the other pieces of an answer, the outputs of its calls, and what
 // leads to each of these. allowed says which records may be added.
@@ -93,25 +101,22 @@ func (t *tree) beside(set map[*node]bool, allowed func(*node) bool) {
 	}
 }
 
-// preserved adds the records that compactions of the set keep from before them.
-func (t *tree) preserved(set map[*node]bool) {
-	for n := range set {
+// preserved are the records that compactions keep from before them: the client hangs them behind the summary, so what led to them is
+// not needed.
+func (t *tree) preserved() map[*node]bool {
+	set := map[*node]bool{}
+	for _, n := range t.nodes {
 		if n.typ != "system" {
 			continue
 		}
 		meta := gjson.GetBytes(n.rec.Raw, "compactMetadata")
-		for _, list := range []gjson.Result{meta.Get("preservedMessages.allUuids"), meta.Get("preservedMessages.uuids")} {
-			list.ForEach(func(_, id gjson.Result) bool {
+		for _, path := range []string{"preservedMessages.allUuids", "preservedMessages.uuids", "preservedSegment.headUuid", "preservedSegment.tailUuid"} {
+			for _, id := range meta.Get(path).Array() {
 				if m := t.byID[id.String()]; m != nil {
 					set[m] = true
 				}
-				return true
-			})
-		}
-		for _, id := range []string{meta.Get("preservedSegment.headUuid").String(), meta.Get("preservedSegment.tailUuid").String()} {
-			if m := t.byID[id]; m != nil {
-				set[m] = true
 			}
 		}
 	}
+	return set
 }
