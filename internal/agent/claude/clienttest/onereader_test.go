@@ -30,7 +30,7 @@ func sentItems(sent *session.Sent) (items []string) {
 // TestReaderAgainstClients holds the reader against every share that real clients were measured to send, of damaged sessions as they
 // are.
 func TestReaderAgainstClients(t *testing.T) {
-	const mayDiffer = 34
+	const mayDiffer = 8
 	rows, wrong := 0, 0
 	for _, c := range [][2]string{{"2.1.330", "2.1.330"}, {"2.1.215", "2.1.330"}, {"2.1.100", "2.1.330"}, {"2.0.29", "2.1.330"}, {"1.0.17", "2.1.330"}, {"2.1.2", "2.1.2"}} {
 		m, ok := measured(t, c[0], c[1])

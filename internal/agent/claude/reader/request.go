@@ -40,7 +40,30 @@ func Sent(text []byte, version string) *session.Sent {
 		q.fill()
 	}
 	sent.Items = q.items()
+	if sent.Refused == "" && !is.LargeImages && slices.ContainsFunc(sent.Items, func(t session.Item) bool { return tooLarge(&t) }) {
+		sent.Refused = "an image is over the limit of 5 MiB: the client refuses every prompt"
+	}
 	return sent
+}
+
+// largestImage is how many characters of base64 an image may have.
+const largestImage = 5 << 20
+
+// tooLarge says whether an item is or holds an image that the client does not send.
+func tooLarge(item *session.Item) bool {
+	if len(item.Content) <= largestImage {
+		return false
+	}
+	b := parsed(item.Content)
+	if len(b.Get("source.data").Str) > largestImage {
+		return true
+	}
+	found := false
+	b.Get("content").ForEach(func(_, part gjson.Result) bool {
+		found = len(part.Get("source.data").Str) > largestImage
+		return !found
+	})
+	return found
 }
 
 // request is a request while it is put together.
@@ -169,6 +192,9 @@ func (q *request) sends(k int, r *record, b gjson.Result) bool {
 		}
 		q.done["output "+id] = true
 	case "thinking", "redacted_thinking":
+		if r.old && !q.is.OldThoughts && (typ != "thinking" || str(b.Get("signature")) != "") {
+			return false
+		}
 		return q.is.Alone || q.closed || r.Answer != q.open || k != q.last()
 	case "text":
 		return !q.drops(r, str(b.Get("text")))

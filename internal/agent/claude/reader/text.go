@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,6 +41,7 @@ type record struct {
 	meta, summary, filler bool
 	local                 bool // says what a command printed
 	null                  bool // a message without content
+	old                   bool // said by a model before 4.5
 }
 
 var bom = []byte("\xef\xbb\xbf")
@@ -191,6 +193,7 @@ func (r *record) message(message gjson.Result, apiError bool) {
 	r.null = !r.content.Exists() || r.content.Type == gjson.Null
 	r.Mute = r.null || apiError
 	r.filler = r.Role == Answer && model == "<synthetic>" && !apiError
+	r.old = oldModel(model)
 	r.content.ForEach(func(_, b gjson.Result) bool {
 		switch str(b.Get("type")) {
 		case "tool_use":
@@ -202,6 +205,23 @@ func (r *record) message(message gjson.Result, apiError bool) {
 		}
 		return r.Role == Prompt || r.Role == Answer && !r.Asks
 	})
+}
+
+// oldModel says whether a model came before 4.5, by the numbers in its name: "claude-3-7-sonnet-20250219", "claude-opus-4-20250514".
+func oldModel(name string) bool {
+	name, ours := strings.CutPrefix(name, "claude-")
+	if !ours {
+		return false
+	}
+	var numbers [2]int
+	n := 0
+	for word := range strings.SplitSeq(name, "-") {
+		if v, err := strconv.Atoi(word); err == nil && len(word) < 3 && n < len(numbers) {
+			numbers[n] = v
+			n++
+		}
+	}
+	return n > 0 && (numbers[0] < 4 || numbers[0] == 4 && numbers[1] < 5)
 }
 
 // isPrompt says whether a record begins a turn.
@@ -246,6 +266,11 @@ func (f *file) session() *Session {
 		r.Old = !r.Nameless && f.ids[r.id] != int32(i)
 		s.Records[i] = r.Record
 	}
+	for i := range f.records {
+		if r := &f.records[i]; r.Role == Mark && len(r.keeps) > 0 {
+			f.rehang(s, r)
+		}
+	}
 	s.Calls = func(i int) iter.Seq[string] { return f.records[i].each("tool_use", "id") }
 	s.Outputs = func(i int) iter.Seq[string] { return f.records[i].each("tool_result", "tool_use_id") }
 	s.Keeps = func(i int) (list []int32) {
@@ -259,6 +284,26 @@ func (f *file) session() *Session {
 		return list
 	}
 	return s
+}
+
+// rehang puts what a compaction keeps between its summary and what follows that, if all of it is there.
+func (f *file) rehang(s *Session, mark *record) {
+	kept := make([]int32, len(mark.keeps))
+	for k, id := range mark.keeps {
+		if kept[k] = f.find(id); kept[k] < 0 {
+			return
+		}
+	}
+	for i := range f.records {
+		if r := &f.records[i]; r.parent == mark.anchor && mark.anchor != "" && !slices.Contains(kept, int32(i)) {
+			s.Records[i].Up = kept[len(kept)-1]
+		}
+	}
+	up := f.find(mark.anchor)
+	for _, k := range kept {
+		s.Records[k].Up = up
+		up = k
+	}
 }
 
 // inOrder are the records that are sent, in the order in which the client puts them: the way down to the tip; behind an answer what hangs
@@ -298,7 +343,9 @@ func (f *file) inOrder(way *Way) []int32 {
 		}
 		if r.Asks {
 			for id := range r.each("tool_use", "id") {
-				callAt[id] = anchorOf(int32(i))
+				if _, has := callAt[id]; !has {
+					callAt[id] = anchorOf(int32(i))
+				}
 			}
 		}
 		if _, on := place[int32(i)]; on || kept[int32(i)] {

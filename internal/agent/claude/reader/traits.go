@@ -18,18 +18,20 @@ type Traits struct {
 	Unmerged    bool // sends parts of one answer apart if outputs stand between them
 	Opens       bool // puts a reminder in front of the first message
 	CommandsOff bool // does not send what system/local_command records say
+	OldThoughts bool // sends the signed thinking of models before 4.5
+	LargeImages bool // sends images over the API's limit
 }
 
 // traits are those of all versions before one, the oldest first; a version that is before none of them has the newest's. Measured
 // are 1.0.17, 1.0.128, 2.0.29, 2.1.2, 2.1.100, 2.1.215 and 2.1.330 to 2.1.332; what lies between two of them reads as the older one. Not
-// measured of any version before 2.1.330 is Unmerged, which goes by the newest.
+// measured of versions before 2.1.330 are Unmerged, which goes by the newest, and OldThoughts; LargeImages was measured of 2.1.2.
 var traits = []struct {
 	before string
 	Traits
 }{
-	{"2.0.29", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true}},
-	{"2.1.100", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true}},
-	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true}},
+	{"2.0.29", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.100", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
 }
 
 // Of are the traits of a version; "" is the newest.
