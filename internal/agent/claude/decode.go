@@ -152,7 +152,7 @@ func decodeMessage(rec *session.Record) {
 	case "thinking":
 		rec.Type = blockName(rec.Type, "/thinking")
 	default:
-		rec.Boundary = rec.Type == "user" && rec.Model && !isTrue(rec, fieldMeta) && !isTrue(rec, fieldSummary)
+		rec.Boundary = rec.Type == "user" && rec.Model && !isTrue(rec, fieldMeta) && !isTrue(rec, fieldSummary) && asks(field(rec, fieldContent))
 	}
 	if len(rec.CallID) == 0 {
 		rec.Kind, rec.Family = session.Message, session.NoFamily

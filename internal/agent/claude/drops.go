@@ -24,8 +24,12 @@ func (c *Checker) drops() {
 
 // content reports one fault of a record's content, with the edit that mends it.
 func (c *Checker) content(n *node, f *fault) {
+	impact := c.impactOn(n, f)
+	if f.dropped && f.blank && impact == finding.Notes {
+		return // models write such texts by themselves, and no client that may read the session sends them
+	}
 	d := c.add(&draft{about: n, always: f.drop && n.sharesID, Finding: finding.Finding{ // its id will be its own once another record with it is renamed
-		Rule: f.rule, Impact: c.impactOn(n, f), Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
+		Rule: f.rule, Impact: impact, Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
 		Offset: n.offset + int64(f.at), Pos: n.pos(),
 	}})
 	if n.dropped != nil {
@@ -60,13 +64,13 @@ func (c *Checker) impactOn(n *node, f *fault) finding.Impact {
 	return worst
 }
 
-// sendsText says whether a version sends an empty text of an answer (measured). Up to 2.1.20 all do. Later versions don't send
+// sendsText says whether a version sends an empty text of an answer (measured). Up to 2.1.31 all do. Later versions don't send
 // white space that is all of a record, as models say it before a call, but do send it from a record that holds more than
 // thinking. Up to 2.1.100 the same goes for "". From then on "" is sent if the answer holds more, and from 2.1.300 on never.
 func (c *Checker) sendsText(version string, n *node, blank bool) bool {
 	newest := version == "" || !before(version, "2.1.300")
 	switch {
-	case !newest && before(version, "2.1.50"):
+	case !newest && before(version, "2.1.32"):
 		return true
 	case blank || !newest && before(version, "2.1.101"):
 		return n.saysMore()

@@ -66,6 +66,11 @@ func (c *Checker) brokenKept() {
 			continue
 		}
 		d := c.add(c.lacks(n, len(n.keeps)-len(list)))
+		if c.keptNowhere(n, list) {
+			d.Impact, d.Fix = finding.Notes, finding.NoFix
+			d.Message = "the file begins with a compaction, and none of the records that it has kept is in any file"
+			continue
+		}
 		if !c.chosen(d) {
 			continue
 		}
@@ -86,6 +91,15 @@ func (c *Checker) brokenKept() {
 			d.Edits = append(d.Edits, finding.Edit{At: n.pos(), Op: finding.Splice, Cuts: cuts})
 		}
 	}
+}
+
+// keptNowhere says whether a file begins with a compaction that has kept records of another file, and that file is not here: a client that
+// goes on with a session in a new file writes no more of it than what is behind the mark. list are the kept records that are in the file.
+func (c *Checker) keptNowhere(mark *node, list []*node) bool {
+	return len(list) == 0 && mark.index == c.firstIndex() && !slices.ContainsFunc(mark.keeps, func(k keptRecord) bool {
+		m, _, _ := c.elsewhere(k.uuid)
+		return m != nil
+	})
 }
 
 // lacks is a finding about records that a mark names as kept and that are not in the file.

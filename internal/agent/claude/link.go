@@ -42,21 +42,35 @@ func (c *Checker) linkRoots(roots []*node) {
 			waiting[n.parent] = append(waiting[n.parent], n)
 		}
 	}
-	var loose []*node // records that say nothing and have no children: nothing is lost with them
+	var loose []*node // records that say nothing, and below which nothing is said: nothing is lost with them
 	for _, n := range c.nodes {
 		switch {
 		case n.side || n.up != nil || n.role == roleBoundary:
-		case !n.hasMessage() && n.first == nil:
+		case c.saysNothingBelow(n):
 			loose = append(loose, n)
 		default:
 			c.linkRoot(n, first, waiting)
 		}
 	}
 	for _, n := range slices.Backward(loose) {
-		if n.first != nil && n.up == nil { // it has got a child by now
+		if n.up == nil && !c.saysNothingBelow(n) { // it has got a child by now
 			c.linkRoot(n, first, waiting)
 		}
 	}
+}
+
+// saysNothingBelow says whether a record says nothing and no client begins below it: nothing hangs on it, or what does only shows how a
+// tool or a hook gets on. Clients up to 2.1.78 hang such progress on records that they never write.
+func (c *Checker) saysNothingBelow(n *node) bool {
+	if n.hasMessage() || n.first != nil && n.typ != "progress" {
+		return false
+	}
+	nothing := true
+	c.below(n, func(m *node) bool {
+		nothing = nothing && (m == n || m.typ == "progress")
+		return nothing
+	})
+	return nothing
 }
 
 // linkRoot finds a parent for a record that has none, unless the conversation may begin with it. waiting are the records
@@ -77,7 +91,7 @@ func (c *Checker) linkRoot(n, first *node, waiting map[string][]*node) {
 // mayBeRoot says whether sound sessions, too, have records like this without a parent in their middle.
 func (c *Checker) mayBeRoot(n *node) bool {
 	switch {
-	case c.rewound(n):
+	case c.rewound(n), c.clearedOnPurpose(n):
 		return true
 	case n.role == roleUser && n.first == nil && n.version != "" && before(n.version, "1.0.128"): // a summary without children, as 1.0.17 leaves it
 		return true

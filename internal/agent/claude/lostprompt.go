@@ -13,7 +13,7 @@ import (
 // prompt, behind a finished answer or at the very beginning.
 func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	n := children[0]
-	if n.role == roleUser || n.role == roleResult || n.filler || n.synthetic || n.summary {
+	if n.role == roleUser || n.role == roleResult || n.filler || n.synthetic || n.summary || n.atStart {
 		return false
 	}
 	for p != nil && p.role == roleOther && c.unread(p) { // what is left of the prompt itself

@@ -61,7 +61,8 @@ type node struct {
 	summary     bool // the summary of a compaction
 	denied      bool // the user did not let the tool run, or stopped it
 	asksNothing bool // text that the client wrote in the user's name although the user asked nothing
-	clears      bool // the user's command to forget the conversation
+	clears      bool // the user made the client forget the conversation: a command, or what it does then
+	atStart     bool // what a hook did when a session began, was resumed or cleared
 	byHand      bool // something that only a user in a terminal does
 	continues   bool // a summary by its first words: see the function of this name
 	bare        bool // a compaction's mark without metadata about it
@@ -317,6 +318,9 @@ func (n *node) read(rec *session.Record, before *node, with *tools) {
 	n.asksNothing = n.typ == "user" && asksNothing(field(rec, fieldContent))
 	n.clears = n.asksNothing && clears(field(rec, fieldContent))
 	n.byHand = n.asksNothing && byHand(field(rec, fieldContent))
+	if hook := startHook(rec); hook != "" {
+		n.atStart, n.clears = true, hook == "SessionStart:clear"
+	}
 	n.continues = n.typ == "user" && continues(field(rec, fieldContent))
 	model := text(rec, fieldModel)
 	n.foreign = len(model) > 0 && model[0] != '<' && !bytes.Contains(model, []byte("claude"))

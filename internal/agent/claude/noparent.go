@@ -18,7 +18,7 @@ func (c *Checker) parentless(n *node) {
 	if n.isPrompt() && c.answeredBehind(p, n) {
 		p = turnEnd(p)
 	}
-	if !n.summary && !saysAnything(p, hung) && !c.followsMessage(p) && !followsLost(p) {
+	if !n.summary && c.saysNothingAbove(p) {
 		return // nothing in front of it belongs to the conversation, or all of that hangs on this record: it is the first one after all
 	}
 	summary := c.summaryFrom(n)
@@ -35,6 +35,11 @@ func (c *Checker) parentless(n *node) {
 		return
 	}
 	c.hang(n, p, d)
+}
+
+// saysNothingAbove says whether nothing of the conversation stands at or above a record, nil included.
+func (c *Checker) saysNothingAbove(p *node) bool {
+	return !saysAnything(p, hung) && !c.followsMessage(p) && !followsLost(p)
 }
 
 // followsMessage says whether a record that says nothing comes behind a message, whatever its parent is.
@@ -113,7 +118,7 @@ func (c *Checker) lostParent(id string, children []*node) {
 		c.broken(calls)
 		children = others
 	}
-	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp()) || c.inOlderFile(children) {
+	if c.before(children[0]) == nil && (c.inOtherPart(id) || c.warmedUp() || c.endsAnother(children[0])) || c.inOlderFile(children) {
 		return
 	}
 	found := len(c.found)
@@ -188,6 +193,9 @@ func (c *Checker) warmedUp() bool {
 func (c *Checker) broken(children []*node) {
 	for _, n := range children {
 		to := c.before(n)
+		if n.atStart && c.saysNothingAbove(to) {
+			continue // a session that is resumed in a new file begins so
+		}
 		d := c.add(&draft{about: n, Finding: finding.Finding{
 			Rule: ruleBrokenParent, Impact: c.impactOf(n, to), Fix: finding.Exact,
 			Message: "the record's parent is not in the file",

@@ -141,7 +141,7 @@ func replaceValue(old []byte, key string, value []byte) []byte {
 // orphans restores the calls of outputs that have none, where the output's parent is not the missing record.
 func (c *Checker) orphans() {
 	for _, m := range c.nodes {
-		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.callNamed(m, m.blocks[0].id) != nil || c.inOtherPart(m.source) {
+		if m.side || m.role != roleResult || m.dropped != nil || len(m.blocks) == 0 || m.blocks[0].kind != blockResult || c.callNamed(m, m.blocks[0].id) != nil || c.inOtherPart(m.source) || c.endsAnother(m) {
 			continue
 		}
 		p := m.up

@@ -18,8 +18,27 @@ var ownWords = [][]byte{
 	[]byte(`"<session-start-hook>`), // 1.0.72
 }
 
+// unknownCommands begin what a client says when the user types a command that it does not know; the command's name follows, and nothing
+// else (2.1.77 to 2.1.96 seen).
+var unknownCommands = [][]byte{[]byte(`Unknown skill: `), []byte(`Unknown slash command: `), []byte(`Unknown command: `)}
+
+// namesUnknownCommand says whether a message's content is such a text.
+func namesUnknownCommand(content []byte) bool {
+	content = bytes.TrimPrefix(content, []byte(`[{"type":"text","text":`))
+	words, _, _ := bytes.Cut(bytes.TrimPrefix(content, []byte(`"`)), []byte(`"`))
+	for _, start := range unknownCommands {
+		if name, ok := bytes.CutPrefix(words, start); ok {
+			return len(name) > 0 && bytes.IndexAny(name, ` \`) < 0
+		}
+	}
+	return false
+}
+
 // asksNothing says whether a message's content begins with such a text.
 func asksNothing(content []byte) bool {
+	if namesUnknownCommand(content) {
+		return true
+	}
 	const front = len(`[{"type":"text","text":`)
 	for i := 0; ; i++ {
 		next := bytes.IndexByte(content[i:max(i, min(len(content), front+1))], '"')
@@ -31,6 +50,12 @@ func asksNothing(content []byte) bool {
 			return true
 		}
 	}
+}
+
+// asks says whether a message's content waits for an answer: a prompt does, and so does a command that stands for one, which names its
+// words first. What a user runs by hand, what that prints, and the client's own words do not.
+func asks(content []byte) bool {
+	return !asksNothing(content) || bytes.HasPrefix(content, []byte(`"<command-message>`))
 }
 
 // clears says whether a text of the client's is the command to forget the conversation. 1.0.17 names it without a slash.
