@@ -79,6 +79,7 @@ type request struct {
 	answered map[string]int // where a call's first output stands
 	done     map[string]bool
 	messages []message
+	summary  int // 1 more than the message that holds a compaction's summary, until the user says something behind it
 }
 
 // message is one message of the request: what neighbours of one role say is one message to the API.
@@ -125,7 +126,7 @@ func (q *request) judge() {
 // add puts what a record says into the request.
 func (q *request) add(k int, r *record) {
 	switch {
-	case r.Role == Link && r.rendered.IsArray():
+	case r.Role == Link && r.renderedRole != "":
 		q.remind(r)
 		return
 	case r.local && !q.is.CommandsOff:
@@ -140,6 +141,13 @@ func (q *request) add(k int, r *record) {
 	role := "user"
 	if r.Role == Answer {
 		role = "assistant"
+	}
+	switch {
+	case r.summary:
+		q.message(role, "")
+		q.summary = len(q.messages)
+	case r.Role == Prompt && !r.commands():
+		q.summary = 0
 	}
 	if !r.content.IsArray() {
 		if r.content.Type == gjson.String && !q.drops(r, r.content.Str) {
@@ -231,33 +239,64 @@ func (q *request) interrupt(r *record, call *session.Item) {
 
 // remind adds what an attachment tells the model. The client makes these texts anew at each start.
 func (q *request) remind(r *record) {
-	role := r.renderedRole
-	if role == "" {
-		role = "user"
-	}
-	r.rendered.ForEach(func(_, _ gjson.Result) bool {
-		item := session.Item{Pos: r.pos, Made: "reminder", Kind: session.ContextItem, Role: role, Turn: r.turn}
-		to := q.message(role, "")
-		if role == "user" {
+	item := session.Item{Pos: r.pos, Made: "reminder", Kind: session.ContextItem, Role: r.renderedRole, Turn: r.turn}
+	if item.Role == "user" {
+		to := q.message("user", "")
+		for range max(1, r.rendered.Get("#").Int()) {
 			to.reminders = append(to.reminders, item)
-		} else {
-			to.rest = append(to.rest[:0], item) // one text holds them all
 		}
-		return true
-	})
+		return
+	}
+	var to *message
+	if q.summary > 0 {
+		to = q.behindSummary()
+	} else {
+		to = q.message(item.Role, "")
+	}
+	to.rest = append(to.rest[:0], item) // one text holds them all
+}
+
+// behindSummary is the message with what the client reminds of at a compaction: it stands between the summary and what was kept.
+func (q *request) behindSummary() *message {
+	if q.summary == len(q.messages) || q.messages[q.summary].role != "system" {
+		q.messages = slices.Insert(q.messages, q.summary, message{role: "system"})
+	}
+	return &q.messages[q.summary]
 }
 
 // fill adds what the client adds to the request by itself at its beginning and end.
 func (q *request) fill() {
-	if q.is.Opens && len(q.messages) > 0 && q.messages[0].role == "user" {
+	if q.is.Opens && len(q.messages) > 0 {
+		if q.messages[0].role != "user" {
+			q.messages = slices.Insert(q.messages, 0, message{role: "user"})
+		}
 		first := &q.messages[0]
 		first.reminders = slices.Insert(first.reminders, 0, session.Item{Pos: q.list[0].pos, Made: "reminder", Kind: session.ContextItem, Role: "user"})
 	}
-	if k := q.last(); k >= 0 && q.list[k].Role != Answer {
+	if k := q.last(); k >= 0 && q.waits() {
 		r := q.list[k]
 		to := q.message("assistant", "")
 		to.rest = append(to.rest, session.Item{Pos: r.pos, Made: "filler", Kind: session.TextItem, Role: "assistant", Turn: r.turn})
 	}
+}
+
+// waits says whether the session ends in something that wants an answer: the client says by itself that none was requested. It says
+// nothing behind what it told about an error, nor, where attachments are written, behind a command of its own.
+func (q *request) waits() bool {
+	for k := len(q.list) - 1; k >= 0; k-- {
+		switch r := q.list[k]; r.Role {
+		case Answer:
+			return q.is.FillsErrors && r.Mute
+		case Prompt, Output:
+			return q.is.CommandsOff || !r.commands()
+		}
+	}
+	return false
+}
+
+// commands says whether a record is about a command of the client's, and not something that the user said.
+func (r *record) commands() bool {
+	return r.meta || strings.HasPrefix(r.content.Str, "<local-command-") || strings.HasPrefix(r.content.Str, "<command-name>")
 }
 
 // message is the message that takes what a role says next: parts of one answer come together although outputs stand between them, and

@@ -18,6 +18,7 @@ type Traits struct {
 	Unmerged    bool // sends parts of one answer apart if outputs stand between them
 	Opens       bool // puts a reminder in front of the first message
 	CommandsOff bool // does not send what system/local_command records say
+	FillsErrors bool // says that nothing was requested behind what it told about an error, too
 	OldThoughts bool // sends the signed thinking of models before 4.5
 	LargeImages bool // sends images over the API's limit
 }
@@ -29,7 +30,7 @@ var traits = []struct {
 	before string
 	Traits
 }{
-	{"2.0.29", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
+	{"2.0.29", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, BOMBad: true, SendsEmpty: true, Opens: true, CommandsOff: true, FillsErrors: true, OldThoughts: true, LargeImages: true}},
 	{"2.1.100", Traits{ByTime: true, NoHealing: true, Alone: true, NoProgress: true, CircleBad: true, NullBad: true, SendsEmpty: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
 	{"2.1.216", Traits{NullBad: true, Opens: true, CommandsOff: true, OldThoughts: true, LargeImages: true}},
 }
