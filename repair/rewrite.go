@@ -155,6 +155,9 @@ func (r *rewrite) record(ctx context.Context, rec *session.Record) error {
 	if rec.Passed > 0 {
 		return fmt.Errorf("%w: %d bytes, more than the %d that hist holds; the session was left as it was", ErrTooLong, rec.Size, jsonl.MaxLine)
 	}
+	if rec.Written != nil {
+		rec.Raw = rec.Written
+	}
 	e := r.Plan.edits[rec.Pos]
 	if e == nil {
 		e = &edits{}

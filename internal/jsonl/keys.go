@@ -15,7 +15,7 @@ const (
 // objects lie in one stack, those of the innermost object on top.
 type keySet struct {
 	keys    []seenKey
-	objects [duplicateDepth + 1]seenObject // by depth
+	objects [wantedDepth + 1]seenObject // by depth
 
 	decoded, other []byte // decoded keys
 	seed           maphash.Seed

@@ -131,6 +131,9 @@ func checkVerdict(line []byte, v Verdict) error {
 	type object struct {
 		keys map[string]bool // nil in an array
 		key  bool            // the next token is a key
+		path string          // of the object, as in wanted
+		at   string          // of the value in hand
+		n    int             // how many values of an array came
 	}
 	var open []object
 	depth, dup, dupDepth := 0, -1, 0
@@ -151,19 +154,27 @@ func checkVerdict(line []byte, v Verdict) error {
 			continue
 		case top != nil && top.key:
 			name := tok.(string)
-			if top.keys[name] && dup < 0 && len(open) <= duplicateDepth {
+			if top.keys[name] && dup < 0 && (len(open) <= duplicateDepth || wantedBelow(top.path)) {
 				dup, dupDepth = int(dec.InputOffset()), len(open)
 			}
-			top.keys[name], top.key = true, false
+			top.keys[name], top.key, top.at = true, false, name
 			continue
 		case top != nil && top.keys != nil:
 			top.key = true
 		}
+		path := ""
+		if top != nil {
+			if top.keys == nil {
+				top.at = fmt.Sprintf("[%d]", top.n)
+				top.n++
+			}
+			path = strings.TrimPrefix(top.path+"."+top.at, ".")
+		}
 		switch tok {
 		case json.Delim('{'):
-			open = append(open, object{map[string]bool{}, true})
+			open = append(open, object{keys: map[string]bool{}, key: true, path: path})
 		case json.Delim('['):
-			open = append(open, object{})
+			open = append(open, object{path: path})
 		}
 		depth = max(depth, len(open))
 	}
@@ -182,6 +193,11 @@ func checkVerdict(line []byte, v Verdict) error {
 		return fmt.Errorf("duplicate key at %d in depth %d, want %d in %d", v.Duplicate, v.DuplicateDepth, dup, dupDepth)
 	}
 	return nil
+}
+
+// wantedBelow says whether something in an object is wanted.
+func wantedBelow(path string) bool {
+	return slices.ContainsFunc(wanted[:], func(p string) bool { return strings.HasPrefix(p, path+".") })
 }
 
 // TestMutants breaks healthy lines at random. HIST_MUTANTS sets how many

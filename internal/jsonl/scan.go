@@ -52,8 +52,12 @@ type Verdict struct {
 	DuplicateDepth int
 }
 
-// duplicateDepth is the deepest object whose keys are compared.
-const duplicateDepth = 3
+// duplicateDepth is the deepest object whose keys are compared, whatever is in it; those on the way to wanted values are compared
+// down to wantedDepth.
+const (
+	duplicateDepth = 3
+	wantedDepth    = 8
+)
 
 // A Scanner checks lines. It keeps its buffers between lines; it is not safe for
 // concurrent use.
@@ -80,10 +84,11 @@ type Scanner struct {
 
 // A frame is an open container whose keys are looked at.
 type frame struct {
-	node   *node // its place in the shape, nil if nothing below is wanted
-	path   int   // the path that its span belongs to, or -1
-	start  int   // offset of its first byte
-	object bool
+	node     *node // its place in the shape, nil if nothing below is wanted
+	path     int   // the path that its span belongs to, or -1
+	start    int   // offset of its first byte
+	object   bool
+	compared bool // its keys are
 }
 
 // NewScanner returns a scanner for the shape; nil wants nothing.

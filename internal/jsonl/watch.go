@@ -83,7 +83,7 @@ func (s *Scanner) enter(line []byte, i, depth int, at *node) (next int, first *n
 		f.node = at
 	}
 	s.verdict.Depth = max(s.verdict.Depth, depth)
-	if f.object && depth <= duplicateDepth {
+	if f.compared = f.object && (depth <= duplicateDepth || f.node != nil && depth <= wantedDepth); f.compared {
 		s.keys.open(depth)
 	}
 	i++
@@ -109,7 +109,7 @@ func (s *Scanner) leave(line []byte, i, depth int) int {
 	f := &s.frames[depth]
 	switch {
 	case f.object && line[i] == '}':
-		if depth <= duplicateDepth {
+		if f.compared {
 			s.keys.close(depth)
 		}
 	case f.object || line[i] != ']':
@@ -178,7 +178,7 @@ func (s *Scanner) known(line []byte, start, end int, h uint64, depth int, escape
 			}
 		}
 	}
-	if depth <= duplicateDepth && s.verdict.Duplicate < 0 && s.keys.seen(line, start, end, name, h, depth) {
+	if s.frames[depth].compared && s.verdict.Duplicate < 0 && s.keys.seen(line, start, end, name, h, depth) {
 		s.verdict.Duplicate, s.verdict.DuplicateDepth = start-1, depth
 	}
 	return s.colon(line, end+1), at

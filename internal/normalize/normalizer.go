@@ -175,13 +175,13 @@ func (f *Normalizer) unreadable() {
 
 // finish is done with each record that has just been decoded; v is the verdict on it.
 func (f *Normalizer) finish(v *jsonl.Verdict) {
-	f.rec.Blank, f.rec.Zeros, f.rec.Refused = false, false, false
+	f.rec.Blank, f.rec.Zeros, f.rec.Refused, f.rec.Written = false, false, false, nil
+	if v.Duplicate >= 0 {
+		f.duplicateKey(v)
+	}
 	f.turns.See(f.rec)
 	if v.Depth > f.maxDepth && f.maxDepth > 0 {
 		f.tooDeep(v)
-	}
-	if v.Duplicate >= 0 {
-		f.duplicateKey(v)
 	}
 }
 

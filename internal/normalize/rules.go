@@ -69,11 +69,31 @@ func (f *Normalizer) respell(v *jsonl.Verdict) *jsonl.Verdict {
 	return &f.verdict
 }
 
-// duplicateKey reports a key that appears twice in one object.
+// duplicateKey reports a key that appears twice in one object. The client takes the last value, so the record in hand is read
+// without the others. If the record says more with another value, the last one is damage.
 func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
+	raw, pairs := f.rec.Raw, session.DoubledMembers(f.rec.Raw)
+	drop := make([]finding.Cut, len(pairs))
+	for i := range pairs {
+		drop[i] = pairs[i].First
+	}
+	f.reads(session.Blanked(raw, drop...))
+	if better := f.better(raw, pairs, drop); better != nil {
+		fault := f.report(DuplicateKey, v.Duplicate, finding.Recovered, "a key appears twice in one object, and the last value, which the client takes, is not the right one")
+		if fault.Impact, fault.Source = finding.Loses, "its first value"; f.allowed(fault) {
+			f.reads(better)
+			f.rec.Mended = true
+			return
+		}
+		f.rec.Written = raw
+		return
+	}
+	if !f.rec.Mended {
+		f.rec.Written = raw
+	}
 	fault := f.report(DuplicateKey, v.Duplicate, finding.NoFix, "a key appears twice in one object; the client takes the last value")
 	fault.Pos, fault.Record = f.rec.Pos, f.rec.Type
-	if cut, same, ok := session.FirstOfTwo(f.rec.Raw, v.Duplicate); ok {
+	if cut, same, ok := session.FirstOfTwo(raw, v.Duplicate); ok {
 		fault.Fix = finding.SetAside
 		if same {
 			fault.Fix = finding.Exact
@@ -81,4 +101,37 @@ func (f *Normalizer) duplicateKey(v *jsonl.Verdict) {
 		fault.Framing = false
 		fault.Edits = []finding.Edit{{At: f.rec.Pos, Op: finding.Splice, Cuts: []finding.Cut{cut}}}
 	}
+}
+
+// better is the line with those values of doubled keys with which it says most; nil if these are the last ones.
+func (f *Normalizer) better(raw []byte, pairs []session.Doubled, drop []finding.Cut) []byte {
+	weigher, ok := f.dec.(session.Weigher)
+	if !ok {
+		return nil
+	}
+	most, found := weigher.Weigh(f.rec), false
+	for i := range pairs {
+		drop[i] = pairs[i].Last
+		f.reads(session.Blanked(raw, drop...))
+		if w := weigher.Weigh(f.rec); w > most {
+			most, found = w, true
+		} else {
+			drop[i] = pairs[i].First
+		}
+	}
+	f.reads(session.Blanked(raw, drop...))
+	if !found {
+		return nil
+	}
+	if line, err := session.Apply(raw, drop); err == nil {
+		return line
+	}
+	return f.rec.Raw // of three members with one key, one is cut out twice
+}
+
+// reads makes a reading of the line in hand the record in hand.
+func (f *Normalizer) reads(line []byte) {
+	f.rec.Raw, f.rec.Spans = line, f.spans
+	f.scanner.Scan(line, f.spans)
+	f.dec.Decode(f.rec)
 }

@@ -96,6 +96,8 @@ type Record struct {
 	// Original is the physical line or lines that Raw was read from, without the last newline.
 	Original []byte
 	Mended   bool // Raw differs from what is in the file
+	// Written is what stands in the file if Raw is only a reading of it, of the same length: nil otherwise.
+	Written []byte
 
 	Kind   Kind
 	Family Family
@@ -179,6 +181,12 @@ type Speller interface {
 	// Misspelled finds the one bit that flipped in a key that a decoded record lacks, or in the name of a type: where its byte stands
 	// in rec.Raw, and what it was. ok is false if nothing is lacking, or what is there instead is not certain.
 	Misspelled(rec *Record) (at int, was byte, ok bool)
+}
+
+// Weigher is a Decoder that can tell which of two readings of a line is the right one.
+type Weigher interface {
+	// Weigh says how much a decoded record tells: more if the client can read it.
+	Weigh(rec *Record) int
 }
 
 // ClientReader is a Decoder for an agent whose client is known to read lines in a certain way.

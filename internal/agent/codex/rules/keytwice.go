@@ -15,6 +15,10 @@ import (
 // payload; 0.145 to 0.153 drop such an item of a paginated session. All others take the last value.
 func (c *headerChecker) keyTwice(f *finding.Finding, at session.Pos) {
 	switch {
+	case f.Framing: // the last value is damage, for every client
+		if f.Pos.Line == at.Line {
+			f.Impact = finding.Blocks
+		}
 	case f.Pos == at:
 		last := 155
 		if p := gjson.GetBytes(c.line, "payload"); c.within(f.Offset, p.Index, len(p.Raw)) {
