@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -318,13 +317,11 @@ func (p *preRun) out() io.Writer {
 
 // warn warns if the client would look for a session by name, or in one directory only. What the answer warns of already stays.
 func (p *preRun) warn(t target, a *preresume.Answer) {
-	add := func(format string, args ...any) {
-		a.Warning = strings.TrimPrefix(a.Warning+"; "+fmt.Sprintf(format, args...), "; ")
-	}
+	add := func(format string, args ...any) { a.Warn(fmt.Sprintf(format, args...)) }
 	if dir := p.log.CWD; t.name != "" && dir != "" && a.CWD != "" && dir != a.CWD {
 		add("%s finds a thread by its name in the thread's own directory only: in %s it would begin a new one; resume it by its id", a.Agent, dir)
 	}
-	if elsewhere(a, p.log.CWD) {
+	if elsewhere(a, p.log.CWD) && !a.CWDMissing {
 		add("this version of the client finds the session only in the directory that it was begun in: run the resume in %s", a.Dir())
 	}
 }

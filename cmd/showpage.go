@@ -131,7 +131,7 @@ func (p *page) entry(e *timeline.Entry) error {
 func (p *page) line(e *timeline.Entry) pageEntry {
 	l := pageEntry{Class: "plain", Time: clock(e.Time), Stamp: day(e.Time), Name: oneLine(describeEntry(e)), Line: e.Pos.Line}
 	switch e.Kind {
-	case timeline.Prompt, timeline.Answer:
+	case timeline.Prompt, timeline.Answer, timeline.Thought:
 		l.Name, l.How, l.Kind = e.Kind.String(), length(e), "words"
 	case timeline.Call:
 		l.Class, l.Name, l.How = callClass(e), oneLine(callName(e)), outcome(e)

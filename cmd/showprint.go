@@ -120,7 +120,7 @@ func (p *timelinePrinter) how(e *timeline.Entry) interface{ Sprint(...any) strin
 // describeEntry describes an entry in plain words.
 func describeEntry(e *timeline.Entry) string {
 	switch e.Kind {
-	case timeline.Prompt, timeline.Answer:
+	case timeline.Prompt, timeline.Answer, timeline.Thought:
 		return e.Kind.String() + ": " + length(e)
 	case timeline.Call:
 		return callName(e) + ": " + outcome(e)

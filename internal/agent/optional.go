@@ -41,6 +41,13 @@ type Homed interface {
 	Lock(home, thread string) (release func(), err error)
 }
 
+// Noting is an agent whose clients note in files that they run, which stay if the client is killed.
+type Noting interface {
+	// StaleNote says which note on a session is about a process that is gone, where another one has its number now; "" if
+	// none is.
+	StaleNote(home, thread string) string
+}
+
 // Bounded is an agent whose findings are known to depend only on a session's own bytes and on these files of its home.
 // Findings may be cached for as long as none of that changes, so nothing else may decide about one: no other file, and not
 // the time. A checker that looks around says so by check.Options.Asked, and a check.Kept by its method Further.
@@ -103,6 +110,24 @@ type Continuer interface {
 type Local interface {
 	// OnlyInPlace says whether clients of a version do so.
 	OnlyInPlace(version string) bool
+}
+
+// Relocator is an agent whose client can be told, when it resumes a thread, in which directory to go on.
+type Relocator interface {
+	// ResumeIn is the command that resumes a thread in a directory, word by word.
+	ResumeIn(thread, dir string) []string
+}
+
+// Typer is a Words whose client writes prompts that the user has not typed so, or not at all.
+type Typer interface {
+	// Typed is what the user typed of a prompt, "" if nothing.
+	Typed(prompt string) string
+}
+
+// Thinker is a Words that reads what the model thought, where the provider lets it be read.
+type Thinker interface {
+	// Thought is the text of a Message that holds a thought, "" if it holds none that can be read.
+	Thought(rec *session.Record) string
 }
 
 // Retaining is an agent whose client deletes sessions by the age of their files.

@@ -173,8 +173,9 @@ const (
 // errFound stops timeline.Read once the prompt has been found.
 var errFound = errors.New("found")
 
-// readFirstPrompt reads the first prompt into s.First.
+// readFirstPrompt reads the first prompt into s.First, as the user typed it.
 func (s *Session) readFirstPrompt(ctx context.Context, text io.ReaderAt, size int64) error {
+	titler, titled := s.Agent.Words().(agent.Typer)
 	for n := int64(firstPromptHead); ; n = maxPromptHead {
 		block, err := read(text, 0, min(n, size))
 		if err != nil {
@@ -188,7 +189,12 @@ func (s *Session) readFirstPrompt(ctx context.Context, text io.ReaderAt, size in
 			if e.Kind != timeline.Prompt {
 				return nil
 			}
-			s.First = e.Text
+			if s.First = e.Text; titled {
+				s.First = titler.Typed(e.Text)
+			}
+			if s.First == "" && e.Images == 0 {
+				return nil // the client's own
+			}
 			return errFound
 		})
 		switch {

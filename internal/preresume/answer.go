@@ -55,6 +55,7 @@ type Answer struct {
 	Thread      string     `json:"thread_id,omitempty"`
 	Path        string     `json:"path,omitempty"`
 	CWD         string     `json:"cwd,omitempty"`
+	CWDMissing  bool       `json:"cwd_missing,omitempty"` // there is no such directory any more
 	Source      string     `json:"source,omitempty"`
 	Model       string     `json:"model,omitempty"`
 	Provider    string     `json:"provider,omitempty"`

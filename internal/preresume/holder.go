@@ -1,12 +1,7 @@
 package preresume
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/inuse"
@@ -27,18 +22,18 @@ func holder(busy *inuse.Busy) *Holder {
 	}
 	h := &Holder{PID: busy.PID, Lock: busy.Lock}
 	if busy.PID != 0 {
-		h.Command, h.Started = commandOf(busy.PID), stamp(startOf(busy.PID))
+		_, begun, _ := inuse.Started(busy.PID)
+		h.Command, h.Started = commandOf(busy.PID), stamp(begun)
 	}
 	return h
 }
 
-// commandOf returns what a process runs, from Linux's /proc; "" on other systems.
+// commandOf returns what a process runs; "" if that is not known.
 func commandOf(pid int) string {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	if err != nil || len(text) == 0 {
+	args := inuse.Args(pid)
+	if args == nil {
 		return ""
 	}
-	args := strings.Split(string(text), "\x00")
 	command := filepath.Base(args[0])
 	for _, a := range args[1:] {
 		if all.Subcommand(a) {
@@ -46,35 +41,4 @@ func commandOf(pid int) string {
 		}
 	}
 	return command
-}
-
-// ticksPerSecond is the unit of times in /proc (USER_HZ), the same on every platform that Go runs on.
-const ticksPerSecond = 100
-
-// startOf returns when a process was started, from Linux's /proc; zero on other systems.
-func startOf(pid int) time.Time {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return time.Time{}
-	}
-	system, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return time.Time{}
-	}
-	_, boot, found := bytes.Cut(system, []byte("\nbtime "))
-	if !found {
-		return time.Time{}
-	}
-	boot, _, _ = bytes.Cut(boot, []byte("\n"))
-	// The second field is the program's name in brackets, which may contain anything; the start is the 20th field after it.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) < 20 {
-		return time.Time{}
-	}
-	since, err := strconv.ParseInt(fields[19], 10, 64)
-	begun, err2 := strconv.ParseInt(string(boot), 10, 64)
-	if err != nil || err2 != nil {
-		return time.Time{}
-	}
-	return time.Unix(begun+since/ticksPerSecond, 0)
 }

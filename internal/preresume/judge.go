@@ -125,6 +125,9 @@ func (a *Answer) fine() string {
 		timeline.NoTurn: "nothing has been asked yet", timeline.Completed: "the last turn was answered", timeline.Interrupted: "the last turn was interrupted",
 		timeline.Open: "the last turn never ended", timeline.Unanswered: "the last prompt got no answer", timeline.Failed: "the last turn failed",
 	}[a.session.Turn.State]
+	if a.session.Turn.State == timeline.Completed && a.Prompt.Present && !a.Prompt.Answered {
+		text = "the last turn completed, but without an answer in words"
+	}
 	switch a.session.Turn.Class {
 	case "", session.Unknown:
 	case session.Transient:

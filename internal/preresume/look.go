@@ -7,12 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/source"
@@ -49,7 +54,14 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	}
 	busy, err := all.InUse(req.Source.Real, req.Home, req.Lint.Name.ThreadID)
 	if err != nil {
-		a.Warning = "it is not known whether another process is using it: " + err.Error()
+		a.Warn("it is not known whether another process is using it: " + err.Error())
+	}
+	if n, ok := g.Agent.(agent.Noting); ok && busy == nil {
+		a.Warn(n.StaleNote(req.Home, req.Lint.Name.ThreadID))
+	}
+	if req.Home != "" && gone(g.CWD) {
+		a.CWDMissing = true
+		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?)%s", g.CWD, a.elsewhere()))
 	}
 	findings, err := a.read(ctx, req)
 	if err != nil {
@@ -62,11 +74,42 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 		}
 	}
 	if req.Error != "" {
-		a.Error = Explain(req.Error)
+		if a.Error = Explain(req.Error); a.Error == nil {
+			a.Warn("the error is not known to hist, and says nothing about the session")
+		}
 	}
 	a.Holder = holder(busy)
 	a.judge(req, busy)
 	return a, nil
+}
+
+// Warn adds a warning to those of the answer; "" adds none.
+func (a *Answer) Warn(text string) {
+	if text != "" {
+		a.Warning = strings.TrimPrefix(a.Warning+"; "+text, "; ")
+	}
+}
+
+// gone says whether a directory of this system does not exist. Of one in another system's form, as C:\\work is on Linux, that is
+// not known.
+func gone(dir string) bool {
+	if !filepath.IsAbs(dir) {
+		return false
+	}
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// elsewhere is how a session whose directory is gone goes on in another one.
+func (a *Answer) elsewhere() string {
+	r, ok := a.session.Agent.(agent.Relocator)
+	switch {
+	case a.dir != "":
+		return ": this version of the client finds the session only from there, so make the directory again, or put a link in its place"
+	case ok && a.Thread != "":
+		return "; to go on in another directory: " + format.Command(r.ResumeIn(a.Thread, "DIRECTORY")...)
+	}
+	return "; it can be resumed from another directory"
 }
 
 // about makes an answer of what the session's head and tail say.

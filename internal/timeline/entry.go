@@ -23,9 +23,10 @@ const (
 	Finding                // lint found something here
 	Settings               // the working directory or the model changes here
 	Note                   // a script told the model something while it ran
+	Thought                // what the model thought, where the provider lets it be read
 )
 
-var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call", "output", "compaction", "rollback", "finding", "settings", "note"}
+var kindNames = [...]string{"turn start", "turn end", "prompt", "answer", "call", "output", "compaction", "rollback", "finding", "settings", "note", "reasoning"}
 
 // String names the kind in words.
 func (k Kind) String() string { return kindNames[k] }
@@ -52,7 +53,7 @@ type Entry struct {
 	Time   time.Time // UTC; zero if the record does not say
 	Turn   int       // from 1; 0 outside of turns
 
-	// Prompt, Answer. Text is empty unless content was asked for.
+	// Prompt, Answer, Thought. Text is empty unless content was asked for.
 	Chars  int
 	Images int
 	Text   string

@@ -186,6 +186,7 @@ func (t *teller) message(rec *session.Record) {
 		t.turn.active, t.turn.answered = true, false
 		return
 	case !rec.Answer:
+		t.thought(rec)
 		return
 	default:
 		t.settings(rec)
@@ -200,6 +201,22 @@ func (t *teller) message(rec *session.Record) {
 	}
 	t.turn.answered = kind == Answer
 	t.turn.active = t.turn.active || t.turn.answered
+}
+
+// thought adds what the model thought, if that can be read.
+func (t *teller) thought(rec *session.Record) {
+	thinker, ok := t.words.(agent.Thinker)
+	if !ok || t.opts.Asked {
+		return
+	}
+	text := thinker.Thought(rec)
+	if text == "" {
+		return
+	}
+	e := t.add(rec, Thought)
+	if e.Chars = utf8.RuneCountInString(text); t.opts.Content {
+		e.Text = text
+	}
 }
 
 // implicitState is how a turn ended whose end no event marks.

@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
-	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -139,31 +137,6 @@ func (Agent) Named(home, name string) ([]string, error) {
 		}
 	}
 	return ids, nil
-}
-
-// InUse says which running client has a session open. From 2.1.100 on, each client registers in sessions/PID.json. Between two
-// writes nobody has the file itself open, so older clients leave no sign.
-func (Agent) InUse(path, home, thread string) (*inuse.Busy, error) {
-	if home != "" && thread != "" {
-		notes, err := filepath.Glob(filepath.Join(escapeGlob(home), "sessions", "*.json"))
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range notes {
-			raw, err := readSmall(p)
-			if err != nil || !jsonl.Valid(raw) || !strings.EqualFold(gjson.GetBytes(raw, "sessionId").String(), thread) {
-				continue
-			}
-			pid := int(gjson.GetBytes(raw, "pid").Int())
-			if pid == 0 {
-				pid, _ = strconv.Atoi(strings.TrimSuffix(filepath.Base(p), ".json"))
-			}
-			if pid > 0 && alive(pid) {
-				return &inuse.Busy{PID: pid, Lock: p, Reason: fmt.Sprintf("process %d has the session open (%s)", pid, p)}, nil
-			}
-		}
-	}
-	return inuse.Written(path)
 }
 
 // Unnoticed says whether a version registers nowhere that it has a session open.

@@ -97,6 +97,14 @@ func (Agent) IsHeader(line []byte) bool {
 // Resume is `codex resume THREAD`; nil if the client would not accept the id.
 func (Agent) Resume(thread string) []string { return onThread("resume", thread) }
 
+// ResumeIn is `codex resume -C DIR THREAD`; nil if the client would not accept the id.
+func (Agent) ResumeIn(thread, dir string) []string {
+	if onThread("resume", thread) == nil {
+		return nil
+	}
+	return []string{"codex", "resume", "-C", dir, thread}
+}
+
 // Unarchive is `codex unarchive THREAD`; nil if the client would not accept the id.
 func (Agent) Unarchive(thread string) (command []string, why string) {
 	return onThread("unarchive", thread), "it is in the archive, from which clients from 0.145 on do not resume"

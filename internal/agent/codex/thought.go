@@ -52,3 +52,14 @@ func ShowsThought(event []byte) bool {
 func KeepsThought(rec *session.Record) bool {
 	return string(rec.Role) == "developer" && bytes.HasPrefix(Text(rec, FieldFirstText), []byte(thoughtHead))
 }
+
+// Thought is the content of a reasoning item whose provider does not encrypt it, as programs that serve a local model do.
+func (Words) Thought(rec *session.Record) string {
+	if rec.Type != reasoningType {
+		return ""
+	}
+	text, _ := MessageText(rec)
+	return text
+}
+
+const reasoningType = "response_item/reasoning"
