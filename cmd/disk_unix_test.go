@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/agent"
 )
 
 // A disk that is full, told by a limit on what may be written: the session is as it was, and nothing is left behind.
@@ -137,6 +139,39 @@ func openTemp(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// A client run by sudo leaves files and folders that are root's: whose they are is said, and nothing of what may lie there.
+func TestAnothersFolder(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root makes files of two owners")
+	}
+	dir := openTemp(t)
+	for _, home := range []string{"codex/sessions/2026/11/26", "claude/projects/-srv-shed"} {
+		if err := os.MkdirAll(filepath.Join(dir, home), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(dir, home), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := filepath.Join(dir, "codex/sessions/2026/11/rollout-2026-11-20T19-53-37-01a1fa85-897f-7b72-87b7-f6ebde981289.jsonl")
+	if err := os.WriteFile(open, []byte(header), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (int, string) {
+		c := child(t, args...)
+		c.Env = append(c.Env, "CODEX_HOME="+filepath.Join(dir, "codex"), "CLAUDE_CONFIG_DIR="+filepath.Join(dir, "claude"))
+		return exitCode(t, asNobody(t, c))
+	}
+	code, out := run("lint", "--no-cache")
+	if code != ExitIO || !strings.Contains(out, "it belongs to root") || !strings.Contains(out, "chown -R") || strings.Contains(out, "nothing is damaged") {
+		t.Errorf("lint: exit %d: %s", code, out)
+	}
+	code, out = run("pre-resume", "01a1fa85-0000-7000-8000-000000000000")
+	if code != ExitIO || !strings.Contains(out, "incompatible: you may not read everything") || strings.Contains(out, agent.ErrNoSession.Error()) {
+		t.Errorf("pre-resume: exit %d: %s", code, out)
+	}
 }
 
 // A file or directory that may not be read is told, and the others are read.

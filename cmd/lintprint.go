@@ -31,6 +31,7 @@ type textPrinter struct {
 	content  bool
 	verbose  bool
 	sessions int64
+	unread   int64 // sessions and folders that could not be read, or not to their end
 	damaged  int64 // sessions with more than notes
 	mendable int64 // findings that are more than notes and have a fix
 	optional int64 // findings that have a fix only with an option
@@ -44,8 +45,11 @@ type textPrinter struct {
 }
 
 func (p *textPrinter) session(r linted) error {
+	if r.err != nil && !r.beside {
+		p.unread++ // the reason has been printed
+	}
 	if r.result == nil {
-		return nil // the reason has been printed
+		return nil
 	}
 	if !r.beside {
 		p.sessions++
@@ -180,8 +184,14 @@ func (p *textPrinter) end() error {
 	p.tellShared()
 	found := p.counts[lint.Blocks] + p.counts[lint.Loses] + p.counts[lint.Rejects] + p.counts[lint.Shows]
 	line := count(p.sessions, "session", "sessions") + ": nothing is damaged"
-	if found > 0 {
+	switch {
+	case found > 0:
 		line = p.damage(found)
+	case p.unread > 0:
+		line = count(p.sessions, "session", "sessions") + ": no damage was found"
+	}
+	if p.unread > 0 {
+		line += fmt.Sprintf("; %d could not be read, or not all of it", p.unread)
 	}
 	if n := p.counts[lint.Notes]; n > 0 {
 		line += ", " + count(n, "note", "notes")

@@ -227,7 +227,7 @@ func (p *preRun) find() (target, error) {
 		}
 		t := list[0] // for a reverted thread, the newest file
 		if t.err != nil {
-			return t, p.instead(preresume.Missing(t.err.Error()), t.err)
+			return t, p.instead(preresume.Missing(t.err), t.err)
 		}
 		return t, nil
 	}
@@ -256,7 +256,7 @@ func (p *preRun) find() (target, error) {
 			where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)
 		}
 		err := fmt.Errorf("no session %s", where)
-		a := preresume.Missing(err.Error())
+		a := preresume.Missing(err)
 		a.Agent, a.Replaceable = h.agent.Name(), p.lost
 		return target{}, p.instead(a, err)
 	}

@@ -60,10 +60,10 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	sessionWords(a, line)
 	troubleWords(a, line)
 	switch {
-	case a.Next == preresume.RepairThenResume:
-		line("next", "%s", format.Command("hist", "repair", "--in-place", repairOperand(a)))
 	case len(a.Before) > 0:
 		line("next", "%s", format.Command(a.Before...))
+	case a.Next == preresume.RepairThenResume:
+		line("next", "%s", format.Command("hist", "repair", "--in-place", repairOperand(a)))
 	}
 	if len(a.Resume) > 0 {
 		line("resume", "%s", format.Command(a.Resume...))

@@ -47,7 +47,7 @@ func (p *preRun) repair(t target, before *preresume.Answer) (*preresume.Answer, 
 	}
 	if run == "" { // nothing was changed: nothing could be repaired, or somebody else has done it
 		if after.Damaged() {
-			after.RepairError = "nothing in it can be repaired"
+			after.RepairError = "nothing in it can be repaired in place"
 		}
 		return after, nil
 	}

@@ -48,7 +48,7 @@ func targets(ctx context.Context, operands []string, only string) ([]target, err
 				list = append(list, below(ctx, dir)...)
 			}
 			if live := h.agent.LiveAt(h.dir); shut(live) {
-				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, fs.ErrPermission)})
+				list = append(list, target{path: live, err: fmt.Errorf("%s: %w", live, cause.Denied(live, fs.ErrPermission))})
 			}
 		}
 		if len(list) == 0 {
@@ -137,7 +137,7 @@ func find(ctx context.Context, homes []agentHome, operand string) []target {
 	case err == nil:
 		return []target{{path: operand, home: homeOf(operand)}}
 	case !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(operand, `/\`) || strings.Contains(operand, ".jsonl"):
-		return []target{{path: operand, err: &unreachable{operand, cause.At(operand, err)}}}
+		return []target{{path: operand, err: &unreachable{operand, cause.Denied(operand, cause.At(operand, err))}}}
 	}
 	if len(homes) == 0 {
 		return []target{{path: operand, err: fmt.Errorf("%s: no such file; to look up an id, set CODEX_HOME or CLAUDE_CONFIG_DIR", operand)}}
@@ -190,7 +190,7 @@ func (e notHere) Unwrap() error { return e.error }
 func (h agentHome) find(ctx context.Context, operand string) []target {
 	paths, err := h.agent.Find(ctx, h.dir, operand)
 	name := ""
-	if errors.Is(err, agent.ErrBadID) || errors.Is(err, agent.ErrNoSession) {
+	if errors.Is(err, agent.ErrBadID) || errors.Is(err, agent.ErrNoSession) || errors.Is(err, agent.ErrShut) {
 		var id string
 		if id, err = h.idOfName(operand, err); err == nil {
 			name = operand
@@ -223,6 +223,8 @@ func (h agentHome) idOfName(name string, byID error) (string, error) {
 		return "", fmt.Errorf("%s is the name of several threads, give one of their ids:\n  %s", name, strings.Join(ids, "\n  "))
 	case len(ids) == 1:
 		return ids[0], nil
+	case errors.Is(byID, agent.ErrShut):
+		return "", byID
 	case errors.Is(byID, agent.ErrBadID):
 		return "", notHere{fmt.Errorf("%s: no such file, and not a session's id or at least the first 8 digits of one, nor a thread's name", name)}
 	}
@@ -281,7 +283,7 @@ func below(ctx context.Context, dir string) []target {
 		switch {
 		case in.own || e.Err != nil && own != "" && inside(e.Path, own):
 		case e.Err != nil:
-			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Of(e.Err))})
+			list = append(list, target{path: e.Path, err: fmt.Errorf("%s: %w", e.Path, cause.Denied(e.Path, cause.Of(e.Err)))})
 		case e.Hidden || slices.Contains(in.lists, e.Path) && all.List(e.Path):
 		case in.home != "":
 			list = append(list, target{path: e.Path, home: in.home, all: in.all})

@@ -11,6 +11,8 @@ var (
 	ErrBadID = errors.New("not a session id")
 	// ErrNoSession says that no file carries the id in its name.
 	ErrNoSession = errors.New("no session with this id")
+	// ErrShut says that no file was found for the id, but that not every folder may be looked into.
+	ErrShut = errors.New("it is not known whether there is a session with this id")
 	// ErrAmbiguous says that several threads begin with the id.
 	ErrAmbiguous = errors.New("several sessions begin with this id")
 )

@@ -152,9 +152,13 @@ func (a *Answer) OK() bool { return a.Verdict == Resumable }
 // Damaged says whether a repair has something to do.
 func (a *Answer) Damaged() bool { return a.Verdict == Repairable }
 
-// Missing is the answer when there is no such session.
-func Missing(reason string) *Answer {
-	a := newAnswer(NotFound, Locate, reason)
+// Missing is the answer when no such session was found.
+func Missing(why error) *Answer {
+	a := newAnswer(NotFound, Locate, why.Error())
+	if errors.Is(why, fs.ErrPermission) { // it may be where nobody was let in
+		a.Verdict, a.Next, a.Reason = Incompatible, SeeFindings, "you may not read everything: "+why.Error()
+		return a
+	}
 	a.Complete = true
 	return a
 }

@@ -17,7 +17,8 @@ type tally struct {
 	fixable int    // have a fix
 	blocked int    // keep the client from resuming, and have no fix
 	refused int    // the API refuses it, and there is no fix
-	renamed int    // only a copy under another name fixes it
+	copied  int    // only a copy fixes it, because the client does not see the file's name
+	renamed int    // only a copy under another name fixes it, which is the one that the file's records have
 	empty   string // why there is no conversation to resume, though nothing was lost; "" if there is one
 }
 
@@ -27,6 +28,8 @@ func (a *Answer) count(found []lint.Finding) {
 		case f.Rule.Empty && f.Impact == lint.Notes: // the client has left it so, but can't resume it
 			a.tally.empty = f.Message
 		case f.Impact == lint.Notes, f.Impact == lint.Shows: // the model still gets the whole history
+		case f.Rename != "" && !lint.NameOf(a.Path, true).Canonical:
+			a.tally.copied++
 		case f.Rename != "":
 			a.tally.renamed++
 		case f.Fix != lint.NoFix:
@@ -56,6 +59,9 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	case a.tally.renamed > 0:
 		a.Before, a.Resume = []string{"hist", "repair", a.Path}, nil
 		a.say(Incompatible, SeeFindings, true, a.first("blocks")+"; the copy is another thread")
+	case a.tally.copied > 0:
+		a.Before, a.Resume = []string{"hist", "repair", a.Path}, nil
+		a.say(Repairable, RepairThenResume, false, a.first("blocks")+"; only a copy can be resumed, which is a thread of its own")
 	case a.tally.fixable > 0:
 		a.say(Repairable, RepairThenResume, true, a.damage())
 	case a.tally.refused > 0:

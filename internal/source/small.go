@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,4 +30,19 @@ func Small(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, limit)
 	}
 	return text, err
+}
+
+// Head returns the first bytes of a session's text, at most limit.
+func Head(ctx context.Context, path string, limit int64) ([]byte, error) {
+	s, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	in, err := s.Reader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(io.LimitReader(in, limit))
 }

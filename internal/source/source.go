@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/hist-cli/hist/internal/cause"
 )
 
 // What callers must tell apart; test with errors.Is.
@@ -387,7 +389,7 @@ func explain(path string, err error) error {
 	if errors.Is(err, syscall.ELOOP) || strings.Contains(err.Error(), "too many links") {
 		return fmt.Errorf("%s: %w", path, ErrLoop)
 	}
-	return fmt.Errorf("reading %s: %w", path, err)
+	return fmt.Errorf("reading %s: %w", path, cause.Denied(path, err))
 }
 
 // checkContext returns the context's error, if it is done, as the error of reading path.

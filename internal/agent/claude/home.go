@@ -3,7 +3,9 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
 
@@ -98,6 +101,9 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	})
 	switch {
 	case len(paths) == 0:
+		if shut := shutBelow(filepath.Join(home, projects)); shut != nil {
+			return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, shut)
+		}
 		return nil, fmt.Errorf("%s: %w below %s", id, agent.ErrNoSession, home)
 	case len(threads) > 1 && !threads[want]:
 		return nil, &agent.AmbiguousError{ID: id, Paths: paths}
@@ -105,6 +111,26 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	// With the same id in several folders, the newest comes first.
 	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(modified(b), modified(a)) })
 	return paths[:1], nil
+}
+
+// shutBelow says why a directory, or one in it, may not be read; nil if all may.
+func shutBelow(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%s: %w", dir, cause.Denied(dir, cause.Of(err)))
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if f, err := os.Open(path); err == nil {
+			f.Close()
+		} else if errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("%s: %w", path, cause.Denied(path, cause.Of(err)))
+		}
+	}
+	return nil
 }
 
 func modified(path string) int64 {

@@ -1,6 +1,7 @@
 package home
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -8,8 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/instant"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/walk"
 )
 
@@ -19,22 +24,26 @@ const minPrefix = 8
 // Find returns the files of the thread id, newest first by the time and rollout id in their names: one as a rule, more
 // when the thread was reverted or lies both in sessions/ and in archived_sessions/. The beginning of an id, eight
 // hexadecimal digits or more, will do if no other thread begins so. A .zst that is hidden by its plain file is not
-// returned. Names decide, as in Codex's own scan; what the files or its database say is not looked at.
+// returned. Names decide, as in Codex's own scan; what the files or its database say is not looked at, unless no name has the
+// id: then the headers of files do that lie there under names that the client does not see.
 func Find(ctx context.Context, home, id string) ([]string, error) {
 	want := strings.ToLower(id)
 	if !isIDPrefix(want) || len(strings.ReplaceAll(want, "-", "")) < minPrefix {
 		return nil, fmt.Errorf("%q: %w: expected a UUID or at least its first %d digits", id, agent.ErrBadID, minPrefix)
 	}
-	hits, unread, err := find(ctx, home, want)
+	hits, others, unread, err := find(ctx, home, want)
 	if err != nil {
 		return nil, fmt.Errorf("looking for session %s: %w", id, err)
+	}
+	if len(hits) == 0 {
+		hits = byHeader(ctx, others, want)
 	}
 	if several := newestOfEach(hits); len(several) > 1 {
 		return nil, &agent.AmbiguousError{ID: id, Paths: several}
 	}
 	switch {
 	case len(hits) == 0 && unread != nil:
-		return nil, fmt.Errorf("%s: %w below %s, but not everything could be read: %w", id, agent.ErrNoSession, home, unread)
+		return nil, fmt.Errorf("%s: %w below %s: %w", id, agent.ErrShut, home, unread)
 	case len(hits) == 0:
 		return nil, fmt.Errorf("%s: %w below %s", id, agent.ErrNoSession, home)
 	}
@@ -70,25 +79,51 @@ type hit struct {
 	path string
 }
 
-// find walks over the sessions of a home. unread is why something in it could not be looked at, nil if nothing.
-func find(ctx context.Context, home, prefix string) (hits []hit, unread, err error) {
+// find walks over the sessions of a home. others are files whose names the client does not see; unread is why something in the
+// home could not be looked at, nil if nothing.
+func find(ctx context.Context, home, prefix string) (hits []hit, others []string, unread, err error) {
 	for _, root := range Sessions(home) {
 		err = walk.Walk(ctx, root, func(e walk.Entry) error {
 			if e.Err != nil {
-				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, e.Err))
+				unread = cmp.Or(unread, fmt.Errorf("%s: %w", e.Path, cause.Denied(e.Path, e.Err)))
 				return nil
 			}
-			n, ok := ParseName(filepath.Base(e.Path))
-			if ok && !e.Hidden && strings.HasPrefix(n.ThreadID, prefix) {
+			switch n, ok := ParseName(filepath.Base(e.Path)); {
+			case e.Hidden:
+			case !ok:
+				others = append(others, e.Path)
+			case strings.HasPrefix(n.ThreadID, prefix):
 				hits = append(hits, hit{n, e.Path})
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
-	return hits, unread, nil
+	return hits, others, unread, nil
+}
+
+// maxHeader is how much of a file is read to learn its id, in bytes: in a header, the id comes first.
+const maxHeader = 64 << 10
+
+// byHeader are those of some files whose header has an id that begins so.
+func byHeader(ctx context.Context, paths []string, prefix string) (hits []hit) {
+	for _, path := range paths {
+		if ctx.Err() != nil {
+			return hits
+		}
+		head, err := source.Head(ctx, path, maxHeader)
+		if err != nil {
+			continue // asking for the file says why
+		}
+		line, _, _ := bytes.Cut(head, []byte("\n"))
+		id := strings.ToLower(gjson.GetBytes(line, "payload.id").String())
+		if gjson.GetBytes(line, "type").String() == "session_meta" && IsID(id) && strings.HasPrefix(id, prefix) {
+			hits = append(hits, hit{FileName{ThreadID: id, RolloutID: filepath.Base(path)}, path})
+		}
+	}
+	return hits
 }
 
 // newestOfEach are the files with the newest name, one of each thread, the newest thread first; hits are in the order of names.
