@@ -3,18 +3,20 @@ package surgeons
 
 import (
 	"github.com/hist-cli/hist/internal/agent"
-	claude "github.com/hist-cli/hist/internal/agent/claude/operate"
-	codex "github.com/hist-cli/hist/internal/agent/codex/operate"
+	"github.com/hist-cli/hist/internal/agent/claude"
+	operateclaude "github.com/hist-cli/hist/internal/agent/claude/operate"
+	"github.com/hist-cli/hist/internal/agent/codex"
+	operatecodex "github.com/hist-cli/hist/internal/agent/codex/operate"
 	"github.com/hist-cli/hist/internal/surgery"
 )
 
 // Of is the surgeon for an agent's sessions, nil if there is none.
 func Of(a agent.Agent) surgery.Surgeon {
 	switch a.Name() {
-	case "codex":
-		return codex.Surgeon{}
-	case "claude":
-		return claude.Surgeon{}
+	case codex.Agent{}.Name():
+		return operatecodex.Surgeon{}
+	case claude.Agent{}.Name():
+		return operateclaude.Surgeon{}
 	}
 	return nil
 }
