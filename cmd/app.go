@@ -110,7 +110,7 @@ func newApp(e *env) *cli.App {
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
-		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), slimCommand(e), undoCommand(e), runsCommand(e), preResumeCommand(e), shimCommand(e), listCommand(e), showCommand(e), explainCommand(e), watchCommand(e), cacheCommand(e), completionCommand(e), manCommand(e)},
+		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), slimCommand(e), cutCommand(e), forkCommand(e), undoCommand(e), runsCommand(e), preResumeCommand(e), shimCommand(e), listCommand(e), showCommand(e), explainCommand(e), watchCommand(e), cacheCommand(e), completionCommand(e), manCommand(e)},
 		ExitErrHandler:  func(*cli.Context, error) {},
 		OnUsageError:    onUsageError,
 		CommandNotFound: func(*cli.Context, string) {},

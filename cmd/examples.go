@@ -24,6 +24,14 @@ var examples = map[string][]sample{
 		{"hist slim --level marked --keep-images 1 01a1fa85-bfc3", "smaller still: old images and long outputs are replaced by notes"},
 		{"hist slim --all --older-than 30d -n", "what there is to gain in old sessions"},
 	},
+	"cut": {
+		{"hist cut --last 1 01a1fa85-bfc3", "a copy without the last turn"},
+		{"hist cut --after-turn 1 -n 01a1fa85-bfc3", "what would be left"},
+	},
+	"fork": {
+		{"hist fork 01a1fa85-bfc3", "a copy that can go another way"},
+		{"hist fork --after-turn 1 01a1fa85-bfc3", "the same from the first turn on"},
+	},
 	"undo": {
 		{"hist undo -n", "what undoing the last repair would do"},
 		{"hist undo", "undo it"},

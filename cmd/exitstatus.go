@@ -61,12 +61,14 @@ var exitMeanings = []exitMeaning{
 		"list":       "done, whatever the sessions are like",
 		"show":       "done, whatever was found",
 	}},
-	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), a session that can't be resumed as it is (pre-resume), or must be repaired first (slim)", only: true, words: map[string]string{
+	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), a session that can't be resumed as it is (pre-resume), or must be repaired first (operations)", only: true, words: map[string]string{
 		"lint":       "findings at or above the threshold",
 		"repair":     "something is left unrepaired",
 		"pre-resume": "the session can't be resumed as it is",
 		"shim":       "PATH leads to no shim (status)",
 		"slim":       repairFirst,
+		"fork":       repairFirst,
+		"cut":        repairFirst,
 	}},
 	{code: ExitUsage, means: "the command line, or the config, is wrong"},
 	{code: ExitIO, means: "something could not be read or written (the rest was done), or there was nothing to look at", words: map[string]string{
@@ -75,6 +77,8 @@ var exitMeanings = []exitMeaning{
 	{code: ExitInUse, means: "refused: the session is in use", only: true, words: map[string]string{
 		"repair":     "",
 		"slim":       "",
+		"fork":       "",
+		"cut":        "",
 		"undo":       "",
 		"pre-resume": "",
 	}},

@@ -72,7 +72,7 @@ func noDirectory(err error) error {
 // operandsOf are a command's operands. With --last, it is the file of this directory's last session.
 func operandsOf(c *cli.Context) ([]string, error) {
 	operands := c.Args().Slice()
-	if !c.Bool("last") {
+	if last, ok := c.Value("last").(bool); !ok || !last { // hist cut has a --last that takes a number
 		return operands, nil
 	}
 	if len(operands) > 0 {

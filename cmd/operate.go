@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,9 +15,10 @@ import (
 	"github.com/hist-cli/hist/repair"
 )
 
-// operationFlags are those of every command that changes healthy sessions, after its own.
-func operationFlags(own ...cli.Flag) []cli.Flag {
-	return append(own,
+// operationFlags are those of every command that changes healthy sessions, after its own. One whose name is own is left out: the
+// command has another with that name.
+func operationFlags(own string, flags ...cli.Flag) []cli.Flag {
+	return append(flags, withoutFlag(own, []cli.Flag{
 		&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "change the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
 		lastFlag(), agentFlag(),
@@ -26,7 +28,12 @@ func operationFlags(own ...cli.Flag) []cli.Flag {
 		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the report: text, or json (one object per session)"},
 		&cli.BoolFlag{Name: "show-content", Usage: "show changed lines as they are, including words of the conversation", DisableDefaultText: true},
 		colorFlag(),
-	)
+	})...)
+}
+
+// withoutFlag leaves a flag out of a list.
+func withoutFlag(name string, flags []cli.Flag) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
 // operation is a command that changes healthy sessions.

@@ -16,7 +16,7 @@ func slimCommand(e *env) *cli.Command {
 	return &cli.Command{
 		Name: "slim", Usage: "write a smaller copy of a session, of which its client sends the same", ArgsUsage: "PATH|ID ...",
 		Description: "Takes out what the client never reads again: what a compaction has replaced, branches that were left, second\ncopies of outputs. The history that the model is sent stays the same, item by item, and hist shows that; only the\nlevel marked changes it, and says where. The original stays as it is.",
-		Flags: operationFlags(
+		Flags: operationFlags("",
 			&cli.StringFlag{Name: "level", Value: "model", Usage: "what may go, by `LEVEL`: exact (what is sent and shown stays), model (what is sent stays), marked (old images and the middle of long outputs, too)"},
 			&cli.IntFlag{Name: "keep-images", Value: 2, Usage: "with --level marked: keep the newest `N` images"},
 			&cli.StringFlag{Name: "max-output", Value: "4K", Usage: "with --level marked: shorten older outputs to this `SIZE`"},

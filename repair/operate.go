@@ -132,7 +132,7 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 	if err != nil || after == nil || w.op.sent == nil {
 		return err
 	}
-	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends); err != nil {
+	if w.op.print, err = surgery.Prove(w.op.sent, after, w.op.plan.Sends, w.op.plan.Added); err != nil {
 		return fmt.Errorf("%w: %w", ErrVerify, err)
 	}
 	return nil

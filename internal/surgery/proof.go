@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/session"
 )
@@ -41,7 +42,7 @@ func (p *Print) Words() string {
 	switch {
 	case p.Identical():
 		return fmt.Sprintf("history: identical (sha256 %s, %s)", p.SHA256[:12], items(p.Items))
-	case p.Items < p.Before && p.Differs == 0:
+	case p.Items <= p.Before && p.Differs == 0:
 		return fmt.Sprintf("history: the first %d of %s (sha256 %s)", p.Items, items(p.Before), p.SHA256[:12])
 	case p.Items == p.Before:
 		return fmt.Sprintf("history: %d of %s differ, all marked", p.Differs, items(p.Items))
@@ -56,8 +57,12 @@ func items(n int) string {
 	return fmt.Sprintf("%d items", n)
 }
 
-// Prove compares two readings; the error says what is not as the relation wants it.
-func Prove(before, after *session.Sent, want Relation) (*Print, error) {
+// Prove compares two readings; the error says what is not as the relation wants it. added is how many items at the end of what is sent
+// of the result the operation has added.
+func Prove(before, after *session.Sent, want Relation, added int) (*Print, error) {
+	if want == Prefix {
+		before, after = own(before, 0), own(after, added)
+	}
 	p := &Print{Items: len(after.Items), Before: len(before.Items), SHA256: sumOf(after), Was: sumOf(before)}
 	if after.Refused != "" && before.Refused == "" {
 		return p, fmt.Errorf("the client would refuse it: %s", after.Refused)
@@ -81,16 +86,7 @@ func Prove(before, after *session.Sent, want Relation) (*Print, error) {
 			return p, fmt.Errorf("the client would send %d items where it sends %d now, and %d differ; the first: %s", p.Items, p.Before, p.Differs, p.First)
 		}
 	case Prefix:
-		for i := n - 1; i >= 0 && unmarked >= 0; i-- { // what the client adds at the end is not the session's
-			if after.Items[i].Made == "" {
-				break
-			}
-			p.Items, n = i, i
-			if unmarked == i {
-				unmarked, p.Differs = -1, 0
-			}
-		}
-		if unmarked >= 0 {
+		if unmarked >= 0 || p.Items > p.Before {
 			return p, fmt.Errorf("the client would not send the first items of what it sends now; the first that differs: %s", p.First)
 		}
 	case Marked:
@@ -99,6 +95,12 @@ func Prove(before, after *session.Sent, want Relation) (*Print, error) {
 		}
 	}
 	return p, nil
+}
+
+// own is a reading without what the client makes up, and without so many items at its end.
+func own(s *session.Sent, added int) *session.Sent {
+	items := slices.DeleteFunc(slices.Clone(s.Items), func(it session.Item) bool { return it.Made != "" })
+	return &session.Sent{Refused: s.Refused, Items: items[:max(0, len(items)-added)], Inherited: s.Inherited}
 }
 
 // redacted begins each placeholder for a secret.

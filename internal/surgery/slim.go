@@ -46,7 +46,7 @@ type Surgeon interface {
 	// Slim lists what may go.
 	Slim(s *Session, opts SlimOptions) (*Plan, error)
 	// Cut ends a session at a place.
-	Cut(s *Session, at Place) (*Plan, error)
+	Cut(s *Session, at *Place) (*Plan, error)
 	// Media are the images and the long outputs in a record, of those that are sent.
 	Media(rec *session.Record) []Medium
 }

@@ -104,6 +104,8 @@ type Plan struct {
 	Copy bool
 	// Sends is how what the client sends of the result must relate to what it sends of the session.
 	Sends Relation
+	// Added is how many items at the end of what is sent the plan has added: those that close what was cut.
+	Added int
 	// Notes are what is lost for good, and what else the user should know, in sentences.
 	Notes []string
 }

@@ -1,8 +1,230 @@
 package operate
 
-import "github.com/hist-cli/hist/internal/surgery"
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
 
-// Cut ends a session behind a place.
-func (Surgeon) Cut(s *surgery.Session, at surgery.Place) (*surgery.Plan, error) {
-	return nil, surgery.Refuse("not yet")
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/surgery"
+)
+
+// Cut ends a session behind a place: the copy holds the way to that, and nothing else. In place, the client is told to go on there, in
+// the way in which it notes that itself; what was cut stays in the file unless it is to be purged.
+func (Surgeon) Cut(s *surgery.Session, at *surgery.Place) (*surgery.Plan, error) {
+	plan := &surgery.Plan{Copy: true, Sends: surgery.Prefix}
+	if at.All {
+		plan.Sends = surgery.Same
+		return plan, nil
+	}
+	t := newTree(s)
+	leaf := t.leafAt(at)
+	if leaf == nil {
+		return nil, surgery.Refuse("turn %d holds nothing at which the session could end", at.Turn.Number)
+	}
+	plan.Sends = t.relation(leaf, at)
+	if plan.Sends == surgery.Anew {
+		plan.Notes = append(plan.Notes, "this place is on no way to what is sent now, because of a compaction or a branch that was left: the result sends it again as it was")
+	}
+	kept := t.until(leaf, at)
+	if at.InPlace && !at.Purge {
+		if t.open(kept) > 0 {
+			return nil, surgery.Refuse("a call in front of this place has its result behind it, which the client would find there: cut a copy, or add --purge")
+		}
+		t.pointAt(plan, leaf)
+		return plan, nil
+	}
+	pointed := false
+	g := plan.Group("cut", "it is not on the way to the place at which the session is cut")
+	for i := range s.Records {
+		rec := &s.Records[i]
+		n := t.by[rec]
+		switch {
+		case rec.Kind == session.Unreadable && i < at.Next:
+		case n != nil && kept[n]:
+		case n == nil && i <= leaf.index && typeOf(rec) != "last-prompt":
+		case n == nil && (typeOf(rec) == "custom-title" || typeOf(rec) == "agent-name"):
+		default:
+			g.Drop(rec)
+			pointed = pointed || typeOf(rec) == "last-prompt"
+		}
+	}
+	t.newRoots(plan, kept)
+	t.closeCalls(plan, leaf, kept)
+	if pointed {
+		last := leaf
+		for _, n := range t.nodes {
+			if kept[n] && n.index > last.index {
+				last = n
+			}
+		}
+		plan.Group("pointer", "the client is told where the session ends").Behind(last.rec, t.lastPrompt(leaf, leaf.uuid, ""))
+	}
+	return plan, nil
+}
+
+// leafAt is the record at which the session ends: the last one of the turn, or the one that was named.
+func (t *tree) leafAt(at *surgery.Place) (leaf *node) {
+	if at.Within >= 0 {
+		return t.by[&t.s.Records[at.Within]]
+	}
+	start := t.s.Index(at.Turn.Start)
+	var first, live *node
+	for _, n := range t.nodes {
+		if n.index < start || n.index >= at.Next || n.side {
+			continue
+		}
+		if t.s.MaySend(n.rec.Pos) && t.byID[n.uuid] == n && (n.typ == "user" || n.typ == "assistant") {
+			live = n // also behind a compaction in the middle of the turn, which nothing ties to its prompt
+		}
+		if first == nil {
+			first = n
+		}
+		if t.byID[n.uuid] == n && t.under(n, first) {
+			leaf = n
+		}
+	}
+	return cmp.Or(live, leaf)
+}
+
+// under says whether a record is another one or hangs below it.
+func (t *tree) under(n, top *node) bool {
+	for seen := 0; n != nil && seen <= len(t.nodes); n, seen = t.byID[n.parent], seen+1 {
+		if n == top {
+			return true
+		}
+	}
+	return false
+}
+
+// relation says how what is sent at a record relates to what is sent now.
+func (t *tree) relation(leaf *node, at *surgery.Place) surgery.Relation {
+	for n, seen := leaf, 0; n != nil && seen <= len(t.nodes); n, seen = t.byID[n.parent], seen+1 {
+		if (n.typ == "user" || n.typ == "assistant") && !t.s.MaySend(n.rec.Pos) {
+			return surgery.Anew
+		}
+	}
+	for _, n := range t.nodes {
+		if n.index > leaf.index && n.typ == "system" && strings.Contains(string(n.rec.Raw), `"compact_boundary"`) && t.s.MaySend(n.rec.Pos) {
+			return surgery.Anew
+		}
+	}
+	return surgery.Prefix
+}
+
+// until are the records that lead to one, with what is sent together with them.
+func (t *tree) until(leaf *node, at *surgery.Place) map[*node]bool {
+	way := map[*node]bool{}
+	for n := leaf; n != nil && !way[n]; n = t.byID[n.parent] {
+		way[n] = true
+	}
+	t.kept = t.preservedBy(way)
+	set := map[*node]bool{}
+	t.above(leaf, set)
+	for n := range t.kept {
+		t.above(n, set)
+	}
+	before := func(n *node) bool { return n.index < at.Next && (at.Within < 0 || n.index <= leaf.index) }
+	t.beside(set, before)
+	for _, n := range t.nodes {
+		if n.typ != "user" && n.typ != "assistant" && set[t.byID[n.parent]] && before(n) {
+			set[n] = true
+		}
+	}
+	return set
+}
+
+// open is how many calls of a set have no result in it.
+func (t *tree) open(set map[*node]bool) int {
+	open := map[string]bool{}
+	for n := range set {
+		for _, id := range n.calls {
+			open[id] = true
+		}
+	}
+	for n := range set {
+		for _, id := range n.results {
+			delete(open, id)
+		}
+	}
+	return len(open)
+}
+
+// closeCalls answers calls that have lost their results, as the client does it when it is interrupted.
+func (t *tree) closeCalls(plan *surgery.Plan, leaf *node, kept map[*node]bool) {
+	lost := map[string]bool{} // the calls whose results are cut; what never had one stays as it is
+	for _, n := range t.nodes {
+		for _, id := range n.results {
+			lost[id] = !kept[n]
+		}
+	}
+	g := plan.Group("closed", "a call that has lost its result is answered as its client does it when it is interrupted")
+	up := leaf.uuid
+	for _, n := range t.nodes {
+		if !kept[n] {
+			continue
+		}
+		for _, id := range n.calls {
+			if !lost[id] {
+				continue
+			}
+			delete(lost, id)
+			block := fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","content":"[Tool call interrupted: the session was cut here]","is_error":true,"tool_use_id":%s}]}`, surgery.Quote(id))
+			uuid := newID("cut", leaf.uuid, id)
+			g.Behind(leaf.rec, lineBy(leaf, up, uuid, "user", `"message":`+block+`,"sourceToolAssistantUUID":`+string(surgery.Quote(n.uuid))))
+			up = uuid
+			plan.Added++
+		}
+	}
+}
+
+// pointAt tells the client to go on at a record: a notice under it, and a last-prompt that names the notice.
+func (t *tree) pointAt(plan *surgery.Plan, leaf *node) {
+	last := &t.s.Records[len(t.s.Records)-1]
+	uuid := newID("point", leaf.uuid)
+	g := plan.Group("gone-back", "the client is told to go on at the place, as it notes a rewind itself")
+	g.Behind(last, lineBy(leaf, leaf.uuid, uuid, "system", `"subtype":"informational","content":"The conversation goes on from here.","isMeta":false,"level":"info"`))
+	g.Behind(last, t.lastPrompt(leaf, uuid, `,"hist":"chosen"`))
+	plan.Notes = append(plan.Notes, "what was cut is still in the file; --purge takes it out")
+}
+
+// lastPrompt is the client's record of where a session ends, and of the prompt that led there.
+func (t *tree) lastPrompt(leaf *node, uuid, more string) []byte {
+	prompt := ""
+	for n, seen := leaf, 0; n != nil && prompt == "" && seen <= len(t.nodes); n, seen = t.byID[n.parent], seen+1 {
+		if v := gjson.GetBytes(n.rec.Raw, "message.content"); n.typ == "user" && v.Type == gjson.String {
+			prompt = v.String()
+		}
+	}
+	return fmt.Appendf(nil, `{"type":"last-prompt","lastPrompt":%s,"leafUuid":%s,"sessionId":%s%s}`, surgery.Quote(prompt), surgery.Quote(uuid), quoted(leaf.rec, "sessionId"), more)
+}
+
+func quoted(rec *session.Record, path string) []byte {
+	return surgery.Quote(gjson.GetBytes(rec.Raw, path).String())
+}
+
+// lineBy is a new record of the tree, with the setting and the time of one beside it.
+func lineBy(beside *node, parent, uuid, typ, more string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"userType":"external"`, surgery.Quote(parent))
+	for _, key := range []string{"cwd", "sessionId", "version", "gitBranch"} {
+		if v := gjson.GetBytes(beside.rec.Raw, key); v.Type == gjson.String {
+			fmt.Fprintf(&b, `,%q:%s`, key, v.Raw)
+		}
+	}
+	fmt.Fprintf(&b, `,"type":%q,%s,"uuid":%q,"timestamp":%s}`, typ, more, uuid, quoted(beside.rec, "timestamp"))
+	return b.Bytes()
+}
+
+// newID is an id that is always the same for the same record, so that the same operation writes the same bytes.
+func newID(parts ...string) string {
+	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	h[6], h[8] = h[6]&0x0f|0x40, h[8]&0x3f|0x80
+	x := hex.EncodeToString(h[:16])
+	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }

@@ -24,15 +24,9 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 	requests := plan.Group("requests", "the client's record of what it sent: nothing reads it at a resume")
 	second := plan.Group("second-copies", "a second copy of a tool's result, for the client's view: the model is sent the first one")
 	b := t.bookkeeping(live)
-	roots := plan.Group("new-roots", "the record that it hangs on goes, and its client does not follow that link: a compaction keeps it")
 	for i := range s.Records {
 		rec := &s.Records[i]
 		n := t.by[rec]
-		if n != nil && t.loses(n, live) {
-			if v, ok := surgery.At(rec.Raw, "parentUuid"); ok {
-				roots.Cut(rec, v.Instead([]byte("null")))
-			}
-		}
 		switch {
 		case rec.Kind == session.Unreadable:
 		case n != nil && !live[n] && t.mayGo(n):
@@ -48,6 +42,7 @@ func (sur Surgeon) Slim(s *surgery.Session, opts surgery.SlimOptions) (*surgery.
 			}
 		}
 	}
+	t.newRoots(plan, live)
 	if opts.Level == surgery.Shorter {
 		plan.Sends = surgery.Marked
 		if first := surgery.Shorten(s, sur, plan, opts); first != nil {
@@ -90,10 +85,18 @@ func (t *tree) live() map[*node]bool {
 	return set
 }
 
-// loses says whether a live record hangs on one that goes.
-func (t *tree) loses(n *node, live map[*node]bool) bool {
-	up := t.byID[n.parent]
-	return live[n] && up != nil && !live[up] && t.mayGo(up)
+// newRoots takes the link from each record that stays to one that goes. Its client does not follow that: a compaction keeps the record.
+func (t *tree) newRoots(plan *surgery.Plan, stay map[*node]bool) {
+	g := plan.Group("new-roots", "the record that it hangs on goes, and its client does not follow that link: a compaction keeps it")
+	for _, n := range t.nodes {
+		up := t.byID[n.parent]
+		if !stay[n] || up == nil || stay[up] || !t.mayGo(up) {
+			continue
+		}
+		if v, ok := surgery.At(n.rec.Raw, "parentUuid"); ok {
+			g.Cut(n.rec, v.Instead([]byte("null")))
+		}
+	}
 }
 
 // mayGo says whether a record that is not live may be taken out: all but what inline sub-agents said, which belongs to a call.

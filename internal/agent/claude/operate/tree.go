@@ -54,7 +54,7 @@ func newTree(s *surgery.Session) *tree {
 		t.nodes, t.by[rec] = append(t.nodes, n), n
 		t.byID[n.uuid] = n
 	}
-	t.kept = t.preserved()
+	t.kept = t.preservedBy(nil)
 	return t
 }
 
@@ -101,22 +101,28 @@ func (t *tree) beside(set map[*node]bool, allowed func(*node) bool) {
 	}
 }
 
-// preserved are the records that compactions keep from before them: the client hangs them behind the summary, so what led to them is
-// not needed.
-func (t *tree) preserved() map[*node]bool {
+// preservedBy are the records that compactions of a set, or any if that is nil, keep from before them: the client hangs them behind
+// the summary, so what led to them is not needed.
+func (t *tree) preservedBy(of map[*node]bool) map[*node]bool {
 	set := map[*node]bool{}
 	for _, n := range t.nodes {
-		if n.typ != "system" {
+		if n.typ != "system" || of != nil && !of[n] {
 			continue
 		}
 		meta := gjson.GetBytes(n.rec.Raw, "compactMetadata")
-		for _, path := range []string{"preservedMessages.allUuids", "preservedMessages.uuids", "preservedSegment.headUuid", "preservedSegment.tailUuid"} {
+		for _, path := range []string{"preservedMessages.allUuids", "preservedMessages.uuids"} {
 			for _, id := range meta.Get(path).Array() {
-				if m := t.byID[id.String()]; m != nil {
-					set[m] = true
-				}
+				t.keep(id.String(), set)
 			}
 		}
+		t.keep(meta.Get("preservedSegment.headUuid").String(), set)
+		t.keep(meta.Get("preservedSegment.tailUuid").String(), set)
 	}
 	return set
+}
+
+func (t *tree) keep(id string, set map[*node]bool) {
+	if n := t.byID[id]; n != nil {
+		set[n] = true
+	}
 }
