@@ -93,10 +93,14 @@ func New(opts Options, report func(finding.Finding)) *Checker {
 // Record takes the next logical record.
 func (c *Checker) Record(rec *session.Record) {
 	if rec.Kind == session.Unreadable {
+		c.noteLed(rec)
 		c.unreadable(rec)
 		return
 	}
 	delete(c.trifles, rec.Pos.Line) // the line held more than one record
+	if rec.Mended {
+		c.noteLed(rec)
+	}
 	c.records++
 	c.last.Set(rec)
 	if c.first.Pos.Line == 0 {

@@ -28,6 +28,9 @@ func (c *Checker) content(n *node, f *fault) {
 	if f.dropped && f.blank && impact == finding.Notes {
 		return // models write such texts by themselves, and no client that may read the session sends them
 	}
+	if c.madeUp(n, f) || impact == finding.Rejects && c.takenByAnother(n, f) {
+		return
+	}
 	d := c.add(&draft{about: n, always: f.drop && n.sharesID, Finding: finding.Finding{ // its id will be its own once another record with it is renamed
 		Rule: f.rule, Impact: impact, Fix: f.fix, Source: f.source, Message: f.message, Lost: f.lost,
 		Offset: n.offset + int64(f.at), Pos: n.pos(),
@@ -48,6 +51,20 @@ func (c *Checker) content(n *node, f *fault) {
 	case f.drop:
 		c.drop(n, d)
 	}
+}
+
+// takenByAnother says whether a picture or a document that the model's API would refuse was sent to the API of another maker, which has
+// gone on behind it.
+func (c *Checker) takenByAnother(n *node, f *fault) bool {
+	if f.rule != ruleBadPicture && f.rule != ruleBadDocument {
+		return false
+	}
+	for _, m := range c.nodes[n.index+1 : min(len(c.nodes), n.index+maxSiblings)] {
+		if m.role == roleAssistant && !m.side && !m.synthetic {
+			return m.foreign
+		}
+	}
+	return false
 }
 
 // impactOn is the worst that a fault of a record's content does to the clients that may read the session.

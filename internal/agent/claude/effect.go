@@ -55,6 +55,10 @@ func (a *adapter) Settle(f *finding.Finding) {
 		a.trifled(f)
 		return
 	}
+	if f.Rule == normalize.GluedRecords {
+		a.glued(f)
+		return
+	}
 	if !isHealed(f) {
 		return
 	}

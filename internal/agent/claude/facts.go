@@ -34,6 +34,7 @@ type recordTree struct {
 	firstPrompt   *node                         // of the file
 	foreignPrompt *node                         // see foreign; once it is asked for
 	foreignKnown  bool
+	waiting       *node // the last prompt of the session, which hist has restored from the queue in which it waited
 	againLast     *node // see lastCopied; once it is asked for
 	againKnown    bool
 	linked        bool    // the children of all records are known
@@ -72,6 +73,7 @@ type brokenLines struct {
 	half       map[int64]bool   // unreadable lines that hold a part of a record of the conversation
 	begun      finding.Ref      // the last line that holds no more than the beginning of a record of the tree
 	cut        map[*node]int    // records that were cut off and that hist has closed, with their length in bytes then
+	led        map[int64]led    // lines that begin with a whole record, on which others follow
 	garbled    []garbled        // prompts with bytes that are not UTF-8
 	pieces     pieces           // whole blocks of the conversation in unreadable lines
 	begunIDs   map[*node]string // for records that were cut off within their ids: what is left of the id

@@ -33,7 +33,9 @@ func (c *Checker) lostPromptAtEnd() {
 		i--
 	}
 	if i >= 0 && !c.echoes[i].late && !c.echoes[i].taken {
-		c.askedAgain(&c.echoes[i], where, finding.After)
+		if c.askedAgain(&c.echoes[i], where, finding.After) {
+			c.waiting = c.added[len(c.added)-1]
+		}
 	}
 }
 

@@ -110,6 +110,9 @@ func (c *Checker) insertResult(d *draft, call *node, callID, id string, beside *
 	}
 	if source == "" {
 		block["content"], block["is_error"] = lostResult, true
+		if d.Rule == ruleUnfinishedCall {
+			block["content"] = stoppedCall
+		}
 	} else {
 		d.Fix, d.Source, d.Lost = finding.Recovered, source+c.provedOutput(call, block), 0
 	}

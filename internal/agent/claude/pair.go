@@ -186,8 +186,12 @@ func (c *Checker) unanswered() {
 			if next == nil {
 				next = c.wentOn(n)
 			}
-			if next == nil && sent.has(n) && c.middleTarget() && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
-				c.closeCall(n, id)
+			waits := next != nil && next == c.waiting // the call still ran when this prompt was queued, and then the client was stopped
+			if (next == nil && c.middleTarget() || waits) && sent.has(n) && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
+				if end := c.closeCall(n, id); waits {
+					c.hang(next, end, end.edit.in)
+					c.waitBehind(next, end)
+				}
 				continue
 			}
 			if next == nil || !sent.has(n) {

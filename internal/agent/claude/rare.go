@@ -75,6 +75,7 @@ type rare struct {
 	ref2      string // logicalParentUuid of a boundary
 	faults    []fault
 	pictures  int                 // images in the message
+	noSuch    string              // the name of a tool that the client says there is none of, as this output gives it
 	wide      []picture           // those of them that are too wide among many
 	served    []served            // calls and outputs of the API's own servers
 	keeps     []keptRecord        // the messages that a compaction's mark names as kept

@@ -71,7 +71,7 @@ type reading struct {
 func (c *Checker) reading(nodes []*node) *reading {
 	broken := c.brokenFor()
 	unread := func(n *node) bool {
-		return n.mended && broken[n.pos().Line] || n.uuid == "" || n.typeLost || c.unread(n)
+		return n.mended && broken[n.pos().Line] && !c.leads(n) || n.uuid == "" || n.typeLost || c.unread(n)
 	}
 	maybe := c.some.mended || c.some.nameless || c.some.mistyped || c.some.odd
 	if len(c.nodes) == len(nodes) && len(c.found) == 0 && !(maybe && slices.ContainsFunc(nodes, unread)) {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -38,9 +39,40 @@ func (n *node) checkCall(b *block, v *value) {
 	n.fault(f)
 }
 
+// noSuchTool begins what a client answers to a call of a tool that it does not have; the tool's name follows.
+const noSuchTool = `"<tool_use_error>Error: No such tool available: `
+
+// madeUp says whether the model itself gave a call the name that a fault is about: the client has told it that there is no such tool, and
+// the API has gone on behind that (seen in 2.1.49).
+func (c *Checker) madeUp(n *node, f *fault) bool {
+	if f.rule != ruleBadToolName {
+		return false
+	}
+	for i := range n.blocks {
+		b := &n.blocks[i]
+		if b.kind != blockCall || b.span.from() != f.at || b.name == "" {
+			continue
+		}
+		return slices.ContainsFunc(c.results()[b.id], func(m *node) bool {
+			return m.noSuch != "" && strings.HasPrefix(m.noSuch, b.name) && c.modelSpoke(m.index+1)
+		})
+	}
+	return false
+}
+
+// modelSpoke says whether a model has answered soon behind a place among the records.
+func (c *Checker) modelSpoke(from int) bool {
+	return slices.ContainsFunc(c.nodes[min(from, len(c.nodes)):min(len(c.nodes), from+maxSiblings)], func(m *node) bool {
+		return m.role == roleAssistant && !m.side && !m.synthetic && !m.filler
+	})
+}
+
 // checkResult looks at what a tool answered.
 func (n *node) checkResult(rec *session.Record, b *block, v *value) {
 	content := v.raw(keyContent)
+	if name, ok := bytes.CutPrefix(content, []byte(noSuchTool)); ok && v.isTrue(keyError) {
+		n.own().noSuch = string(wordOf(slices.Concat([]byte{'"'}, name)))
+	}
 	bad := func(message string, where jsonl.Span, in []byte, member string) {
 		words, source := toldBeside(field(rec, fieldToolResult))
 		f := fault{

@@ -11,12 +11,15 @@ func (c *Checker) unfinished(n *node) {
 }
 
 // closeCall writes an output for a call with which the session ends. Clients up to 2.1.215 drop the call otherwise, and the
-// oldest send it without an output. The outputs of its answer are chained, because some clients follow one path only.
-func (c *Checker) closeCall(n *node, id string) {
+// oldest send it without an output, and so does a prompt that comes after it. It returns the output. The outputs of its answer are chained, because some clients follow one path only.
+func (c *Checker) closeCall(n *node, id string) *node {
 	d := c.add(&draft{about: n, Finding: finding.Finding{
 		Rule: ruleUnfinishedCall, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 		Message: "the call was not answered: the client was stopped while it ran, and versions up to 2.1.215 drop the call without a word",
 	}})
+	if !c.middleTarget() {
+		d.Message = "the call was not answered: the client was stopped while it ran, and a prompt was waiting for its end"
+	}
 	if before(c.readers()[0], "1.0.0") {
 		d.Impact, d.Message = finding.Rejects, "the call was not answered: the client was stopped while it ran, and sends the call without an output"
 	}
@@ -41,6 +44,17 @@ func (c *Checker) closeCall(n *node, id string) {
 	m.new.parent, m.new.when = m.up.uuid, c.afterAll() // old clients begin at the latest record
 	m.when = m.new.when
 	m.edit.in.Edits[m.edit.at].New.Literal = m.new.json(c.beside)
+	return m
+}
+
+// waitBehind gives a prompt that hist has restored a time behind that of the output after which it comes.
+func (c *Checker) waitBehind(prompt, output *node) {
+	if output.when == 0 || prompt.when > output.when {
+		return
+	}
+	prompt.new.when = c.afterAll()
+	prompt.when = prompt.new.when
+	prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.json(c.beside)
 }
 
 // endsWith says whether the session ends with the answer that a call belongs to: nothing else was said after it.
