@@ -234,11 +234,11 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			c.echoes[len(c.echoes)-1].taken = true
 		}
 	case "api-request-blob":
-		t, ok := promptOfBlob(field(rec, fieldMessage))
-		c.proof.blob(rec, t)
+		words := promptsOfBlob(field(rec, fieldMessage))
+		c.proof.blob(rec, words)
 		c.pieces.takeSent(field(rec, fieldMessage))
-		if ok {
-			c.echoes = append(c.echoes, echo{told: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
+		for _, t := range words {
+			c.echoes = append(doubled(c.echoes), echo{told: t, source: sentSource, at: rec.Pos, late: true, hash: string(text(rec, fieldHash))})
 		}
 	case "api-request":
 		c.proof.request(rec)

@@ -149,6 +149,7 @@ type echo struct {
 	told   string // the text; to be read with words
 	source string
 	leaf   string // the end of the session, as the echo's last-prompt record names it; "" if it names none
+	hash   string // of the whole message that holds the words, if it was recorded as it was sent
 	at     session.Pos
 	when   int64 // the record's time, in milliseconds since 1970; 0 if it has none
 	quoted bool  // told is still a quoted JSON string: few are ever asked for
