@@ -84,6 +84,9 @@ func (c *Checker) askedBefore(n *node) *asked {
 		if m.role == roleBoundary && !m.side {
 			return &asked{newer: hashes[said:]}
 		}
+		if m.isPrompt() && !m.side && m.new == nil && !m.mended && from.Less(m.pos()) && slices.ContainsFunc(hashes[said:], c.saysIn(&resent{}, roleUser, []*node{m})) {
+			return nil // it was made for that prompt, by another client
+		}
 		if !answers(m) || m.mended || m.msg == "" || tried[m.msg] {
 			continue
 		}

@@ -123,8 +123,8 @@ func (c *Checker) turnEnded(id string, p, n *node) bool {
 	if p.stop != "" {
 		return false
 	}
-	next := sort.Search(len(c.queued), func(i int) bool { return p.pos().Less(c.queued[i]) })
-	if next < len(c.queued) && c.queued[next].Less(n.pos()) {
+	next := sort.Search(len(c.queued), func(i int) bool { return p.pos().Less(c.queued[i].Pos) })
+	if next < len(c.queued) && c.queued[next].Pos.Less(n.pos()) {
 		return true
 	}
 	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
@@ -149,11 +149,11 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 	until := c.nextPrompt(n)
 	request := c.askedBefore(n)
 	var best *echo
-	for _, e := range []*echo{c.echoBefore(min(until, n.pos().Line), from), c.echoInTime(p, n), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
+	for _, e := range []*echo{c.echoBefore(min(until, n.pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
 		switch {
 		case e == nil:
 		case request != nil && request.sent(e):
-			t := told{e.words(), e.source + provedWords, true}
+			t := told{e.words(), e.source + provedWords, !e.late || !c.askedLately(e, n)}
 			if (request.first || request.on != nil) && request.only(&c.proof, e) && !rooted(request.on, n) && c.wentBack(p, request.on, n) {
 				p = request.on
 			}
@@ -163,10 +163,16 @@ func (c *Checker) promptBetween(p, n *node) (told, *node) {
 		}
 	}
 	if best != nil {
-		return told{best.words(), best.source, !best.late || best.leaf != ""}, p
+		return told{best.words(), best.source, !best.late || best.leaf != "" && !c.askedLately(best, n)}, p
 	}
 	words, source := c.typedBetween(p, n)
 	return told{words, source, false}, p
+}
+
+// askedLately says whether one of the prompts in front of a record has an echo's words.
+func (c *Checker) askedLately(e *echo, n *node) bool {
+	earlier := c.promptsInFront(n)
+	return slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil })
 }
 
 // wentBack says whether a prompt that hung on a record, nil for none, hung on an older one than p, or on another branch: neither on p nor
@@ -178,23 +184,17 @@ func (c *Checker) wentBack(p, on, n *node) bool {
 	return p != on && (on == nil || !under(on, n)) && !(on != nil && p != nil && p.role == roleAssistant && (p.msg == on.msg || under(on, p)))
 }
 
-// echoInTime is the last echo of the kind that is written before the prompt itself, if the file has it elsewhere than in front of the
-// prompt, and it was written between two records: a fork begins with it, in front of all that it has copied.
-func (c *Checker) echoInTime(p, n *node) *echo {
-	if p == nil || p.when == 0 || n.when == 0 || !c.forked() {
-		return nil
-	}
-	for i := min(len(c.echoes), earlierPrompts) - 1; i >= 0; i-- {
-		if e := &c.echoes[i]; !e.late && e.when > p.when && e.when <= n.when && e.at.Less(c.nodes[0].pos()) {
+// echoInFront is the last echo in front of the whole conversation, where a fork has it, of a prompt that stood between two records: the
+// request shows that, or, without one, the times.
+func (c *Checker) echoInFront(p, n *node, request *asked) *echo {
+	for i := min(c.echoFrom(c.nodes[0].pos().Line), earlierPrompts) - 1; i >= 0; i-- {
+		e := &c.echoes[i]
+		inTime := p != nil && p.when != 0 && c.nodes[0].when != 0 && c.nodes[0].when < e.when && e.when > p.when && e.when <= n.when
+		if !e.late && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
 			return e
 		}
 	}
 	return nil
-}
-
-// forked says whether the first record of the conversation is older than the bookkeeping in front of it.
-func (c *Checker) forked() bool {
-	return len(c.echoes) > 0 && c.echoes[0].at.Less(c.nodes[0].pos()) && c.nodes[0].when != 0 && c.nodes[0].when < c.echoes[0].when
 }
 
 // earlierAnswer says whether another answer without its prompt stands behind one, before the next prompt, though it is older: two clients
