@@ -17,8 +17,8 @@ import (
 // that the exit code can be logged; a terminal's own signals reach the command directly. The default command is the answer's:
 // the one that resumes the session, in the directory from which the client finds it.
 func (p *preRun) exec(a *preresume.Answer) error {
-	own := len(p.command) == 0
-	if own {
+	own := p.resume || len(p.command) == 0
+	if len(p.command) == 0 {
 		p.command = a.Resume
 	}
 	if len(p.command) == 0 {
