@@ -41,21 +41,17 @@ func Index(ctx context.Context, home string) (map[string]string, error) {
 	if unfilled > 0 {
 		return nil, nil
 	}
-	rows, err := db.QueryContext(ctx, "SELECT id, rollout_path FROM threads")
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, named(err))
-	}
-	defer rows.Close()
 	index := map[string]string{}
-	for rows.Next() {
+	err = query(ctx, db, path, func(rows *row) error {
 		var id, rollout string
 		if err := rows.Scan(&id, &rollout); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, named(err))
+			return err
 		}
 		index[strings.ToLower(id)] = rollout
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, named(err))
+		return nil
+	}, "SELECT id, rollout_path FROM threads")
+	if err != nil {
+		return nil, err
 	}
 	return index, nil
 }
