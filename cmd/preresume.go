@@ -15,6 +15,7 @@ import (
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/internal/prompt"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -310,10 +311,11 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	left := p.c.Duration("timeout")
 	ctx, cancel := limited(p.c.Context, left-min(p.waited, left/2))
 	defer cancel()
-	a, err := preresume.Look(ctx, preresume.Request{
+	ask := preresume.Request{
 		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
 		Content: p.c.Bool("show-content"), Error: p.failure,
-	})
+	}
+	a, err := prompt.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return preresume.TimedOut(t.path), nil
 	}

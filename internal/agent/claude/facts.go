@@ -41,6 +41,7 @@ type recordTree struct {
 	parentsBehind bool    // some record's parent stands behind it in the file
 	firstAnswer   *node   // the first answer of the file
 	lastSaid      *node   // the last record that is more than an output
+	closed        closed  // the record whose calls were closed last
 	promptAt      []int   // the places of the prompts among the records, once they are asked for
 	promptLines   []int64 // and their lines
 }
