@@ -32,6 +32,10 @@ var examples = map[string][]sample{
 		{"hist fork 01a1fa85-bfc3", "a copy that can go another way"},
 		{"hist fork --after-turn 1 01a1fa85-bfc3", "the same from the first turn on"},
 	},
+	"export": {
+		{"hist export 01a1fa85-bfc3", "what is sent, as Markdown"},
+		{"hist export --all -f text 01a1fa85-bfc3", "everything, as plain text"},
+	},
 	"undo": {
 		{"hist undo -n", "what undoing the last repair would do"},
 		{"hist undo", "undo it"},
