@@ -90,8 +90,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	// If the signal is handled, a reader that has gone away is an error of the write, and unfinished work is cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	out := &checkedOutput{Writer: stdout}
-	e := &env{in: &input{ctx: ctx, in: stdin}, out: out, err: stderr}
+	out := &checkedOutput{Writer: guarded(stdout)}
+	e := &env{in: &input{ctx: ctx, in: stdin}, out: out, err: guarded(stderr)}
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
 	if err == nil {

@@ -30,7 +30,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	if own && elsewhere(a, p.log.CWD) {
 		c.Dir = a.Dir()
 	}
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, streamOf(p.env.out), p.env.err
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, streamOf(p.env.out), streamOf(p.env.err)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
