@@ -16,6 +16,9 @@ func (c *Checker) tipOf(leaf string) *node {
 		return last
 	}
 	start = lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) })
+	if leaf == "" && start != nil && start.first != nil && (start.role == roleUser || start.role == roleAssistant && !start.calls()) {
+		return c.deepest(start) // nothing is said about the end: it goes down from the last message of the file (2.1.332, measured)
+	}
 	return goesOn(start, start, c.lastLink())
 }
 
