@@ -20,11 +20,11 @@ import (
 
 func explainCommand(e *env) *cli.Command {
 	return &cli.Command{
-		Name: "explain", Usage: "say what a rule means, what the agent does with it and what repair does", ArgsUsage: "[RULE ...]",
-		Description:  "Without RULE, it lists all rules.",
+		Name: "explain", Usage: "say what a rule means, what the agent does with it and what repair does", ArgsUsage: "[RULE ... | --error TEXT [SESSION]]",
+		Description:  "Without RULE, it lists all rules. With --error and a session, by its id or file, it also names the record that the error is about.",
 		OnUsageError: onUsageError,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "error", Usage: "explain the `TEXT` of a client's or the model API's error instead"},
+			&cli.StringFlag{Name: "error", Usage: "explain the `TEXT` of a client's or the model API's error instead, for a session if one is named"},
 			colorFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -34,10 +34,13 @@ func explainCommand(e *env) *cli.Command {
 			}
 			w := bufio.NewWriter(e.out)
 			if c.IsSet("error") {
-				if c.Args().Present() {
+				if c.Args().Len() > 1 {
+					return usage("--error takes one session beside the text: its id or its file")
+				}
+				if lint.FindRule(c.Args().First()) != nil {
 					return usage("--error and %s exclude each other: one is the text of an error, the other a rule", c.Args().First())
 				}
-				return explainError(w, st, c.String("error"))
+				return e.explainError(c, st, c.String("error"), c.Args().First())
 			}
 			if !c.Args().Present() {
 				listRules(w, st)
@@ -68,24 +71,67 @@ func explainCommand(e *env) *cli.Command {
 	}
 }
 
-// explainError explains the error of a failed resume. An unknown error is not a success.
-func explainError(w *bufio.Writer, st *styles, text string) error {
+// explainError explains the error of a failed resume, for a session if one is named. An unknown error is not a success.
+func (e *env) explainError(c *cli.Context, st *styles, text, session string) error {
 	hint := preresume.Explain(text)
 	if hint == nil {
-		return &exitError{ExitIO, errors.New("this error is not known; hist lint ID says whether the session is damaged")}
+		return &exitError{ExitIO, errors.New("this error is not known: it matches neither what the clients say nor any text with which an API is known to refuse, alone or wrapped in JSON; " +
+			"hist lint SESSION says whether the session is damaged, hist pre-resume SESSION whether its client reads it")}
 	}
+	operand := session
+	if operand == "" {
+		operand = preresume.SessionIn(text)
+	}
+	w := bufio.NewWriter(e.out)
 	name := hint.Rule
 	if name == "" {
 		name = string(hint.Verdict)
 	}
 	again := map[string]string{
 		"now": "can be tried again at once", "later": "can be tried again later", "after_repair": "can be tried again after hist repair --in-place",
-		"after_upgrade": "can be tried again with a newer client", "no": "needs another step first",
+		"after_upgrade": "can be tried again with a newer client or another configuration", "no": "is refused again until the next step is made",
 	}[hint.Same]
-	fmt.Fprintf(w, "%s: %s\nThe same thread %s.\n", st.bold.Sprint(name), hint.Meaning, again)
+	width := widthOf(e.out)
+	fmt.Fprintln(w, folded(fmt.Sprintf("%s: %s", st.bold.Sprint(name), oneLine(hint.Meaning)), width, 2))
+	fmt.Fprintf(w, "The same thread %s.\n", again)
+	for _, other := range hint.Others {
+		fmt.Fprintln(w, folded("The text also says: "+oneLine(other), width, 2))
+	}
+	fmt.Fprintln(w, folded("Next: "+hint.Next(operand), width, 2))
 	if hint.Rule != "" {
 		fmt.Fprintf(w, "More: hist explain %s\n", hint.Rule)
 	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing the explanation: %w", err)
+	}
+	if operand == "" {
+		return nil
+	}
+	return e.explainIn(c, text, operand, session == "")
+}
+
+// explainIn answers what the error means for one session. It asks the way that pre-resume does. found says that nobody named the
+// session but the error itself: where it is not found, that is part of the answer and no failure.
+func (e *env) explainIn(c *cli.Context, text, operand string, found bool) error {
+	list, err := targets(c.Context, []string{operand}, "")
+	if err != nil {
+		return err
+	}
+	t := list[0]
+	if t.err != nil {
+		fmt.Fprintln(e.out, oneLine(t.err.Error()))
+		if found {
+			return nil
+		}
+		return exit(ExitIO)
+	}
+	p := &preRun{env: e, c: c, failure: text}
+	a, err := p.answer(t)
+	if err != nil {
+		a = preresume.Unreadable(t.path, err)
+	}
+	w := bufio.NewWriter(e.out)
+	words(w, a, widthOf(e.out))
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("writing the explanation: %w", err)
 	}

@@ -127,7 +127,15 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 		line("left behind", "%s (%s)  %s", l.Thread, l.State, format.Command(l.Resume...))
 	}
 	if a.Error != nil {
-		line("the error", "%s [%s]", a.Error.Meaning, orUnknown(a.Error.Rule))
+		meaning := a.Error.Meaning
+		if a.Error.Rule != "" {
+			meaning += " [" + a.Error.Rule + "]"
+		}
+		line("the error", "%s", meaning)
+		for _, other := range a.Error.Others {
+			line("it also says", "%s", other)
+		}
+		line("what to do", "%s", a.Error.Next(repairOperand(a)))
 	}
 	if a.Repaired {
 		line("repaired", "undo with hist undo %s", a.Run)

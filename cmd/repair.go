@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
@@ -31,7 +33,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: afterwards, move databases that the client can't read into the run's record; no client may run", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
-			lastFlag(), anyFlag(), agentFlag(),
+			lastFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, repair the whole home without asking", DisableDefaultText: true},
 			&cli.StringFlag{Name: "only", Usage: "make only fixes of these `KINDS`, separated by commas: exact, recovered, stand-in, set-aside"},
@@ -40,6 +42,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "keep-orphans", Usage: "turn an output whose call can't be rebuilt into a note to the model", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "strip-encrypted", Usage: "set aside what another account or provider encrypted and nobody can read any more; never in place", DisableDefaultText: true},
 			clientFlag("codex", "repair for"), clientFlag("claude", "repair for"),
+			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume; what it names is mended, too"},
 			&cli.StringFlag{Name: "branch", Usage: "make Claude Code continue the branch that holds the record with this `UUID`"},
 			&cli.BoolFlag{Name: "chain-parallel", Usage: "put the outputs of parallel calls one after the other, so that Claude Code up to 2.1.2 sends them all", DisableDefaultText: true},
 			providerFlag(),
@@ -313,6 +316,13 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 	opts.StripEncrypted = r.c.Bool("strip-encrypted")
 	opts.Branch, opts.ChainParallel = r.c.String("branch"), r.c.Bool("chain-parallel")
 	opts.Kept = r.kept
+	if path := r.c.String("error-file"); path != "" {
+		text, err := io.ReadAll(io.LimitReader(r.env.fileOrInput(ctx, path), maxError))
+		if err != nil {
+			return nil, fmt.Errorf("--error-file %s: %w", path, cause.Of(err))
+		}
+		opts.Error = string(text)
+	}
 	opts.KeepOrphans, opts.Provider = r.c.Bool("keep-orphans"), r.c.String("provider")
 	if src.Real != "" && (r.mode != repair.DryRun || r.instead == repair.InPlace) {
 		// A copy of a session that is being written would end in the middle of a record.

@@ -13,7 +13,6 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/normalize"
-	"github.com/hist-cli/hist/internal/prompt"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -49,7 +48,16 @@ type Summary struct {
 // else ends the reading too early, such as a read error, it is in Summary.Partial, and the findings up to there are returned. A
 // compressed stream that breaks off is a finding.
 func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
-	return read(ctx, r, opts, &beside{})
+	return read(ctx, r, opts, &beside{}, func() (io.Reader, error) {
+		text := opts.Text
+		if at, ok := r.(io.ReaderAt); ok && text == nil {
+			text = at
+		}
+		if text == nil {
+			return nil, nil
+		}
+		return io.NewSectionReader(text, 0, math.MaxInt64), nil
+	})
 }
 
 // beside is what an agent's home keeps of a session. The first pass asks for it, a second one uses it.
@@ -59,13 +67,8 @@ type beside struct {
 	lost []check.Lost // the records that the file lacks; only known after the first pass
 }
 
-// read takes a session through the rules once. If the context ends, it returns soon, whatever the file: what it leaves behind ends by
-// itself, and uses nothing but r and home, which are of no use any more.
-func read(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result, error) {
-	return prompt.Do(ctx, func() (*Result, error) { return readAll(ctx, r, opts, home) })
-}
-
-func readAll(ctx context.Context, r io.Reader, opts Options, home *beside) (*Result, error) {
+// read takes a session through the rules once. again gives its text a second time, nil if it can't.
+func read(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {
 	a, r, err := agentOf(r, opts)
 	if err != nil {
 		return nil, err
@@ -85,12 +88,13 @@ func readAll(ctx context.Context, r io.Reader, opts Options, home *beside) (*Res
 	if err != nil {
 		return nil, err
 	}
-	if err := p.end(ctx); err != nil {
-		return nil, err
-	}
+	p.end()
 	res := settled(p.run, p.checkers)
 	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding = a.Name(), in.Offset(), in.Encoding()
 	res.Summary.Partial, res.Summary.TooLong = partial, p.tooLong
+	if err := res.resolve(ctx, a, p.run, again); err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	return res, nil
 }
 
@@ -136,20 +140,16 @@ func (p *pass) record(rec *session.Record) {
 	}
 }
 
-// end tells the checkers that there are no more records. The error is ctx's.
-func (p *pass) end(ctx context.Context) error {
+// end tells the checkers that there are no more records.
+func (p *pass) end() {
 	if p.lost != nil {
 		p.lost.before(nil)
 	}
 	p.run.History().End()
 	for _, c := range p.checkers {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		c.End()
 	}
 	p.takeFaults()
-	return ctx.Err()
 }
 
 // takeFaults reports what the normalizer found since the last call.

@@ -58,7 +58,7 @@ func readSource(ctx context.Context, src *source.Source, opts Options, home *bes
 	if at, ok := in.(io.ReaderAt); ok && src.Real == "" {
 		opts.Text = at
 	}
-	res, err := read(ctx, in, opts, home)
+	res, err := read(ctx, in, opts, home, func() (io.Reader, error) { return src.Reader(ctx) })
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("%s: %w", src.Path, err)
 	}

@@ -7,6 +7,7 @@ type Meaning struct {
 	Text    string  // in plain words
 	Same    string  // when to try the same thread again: Now, Later, …
 	Verdict Verdict // on the session
+	Step    string  // what to do next, with SESSION for the session's id or file
 }
 
 // When to try the same thread again.

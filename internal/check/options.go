@@ -31,6 +31,7 @@ type Options struct {
 	// Who will read it.
 
 	For      map[string]string // by agent name, the client version that will resume the session; the newest known if there is none
+	Error    string            // the text of an error that a resume ended with; it is looked at like one that the session records
 	Provider string            // the model API to judge by, "" is the one that the session names; see ProviderFor
 
 	// What a repair may do.

@@ -50,6 +50,8 @@ type Run struct {
 	mendable int                   // findings of their own that a repair mends
 	left     int                   // those that it leaves
 
+	refusals []Refusal
+
 	current  *session.Record // nil at the end
 	last     session.Pos     // of the last readable record, zero if there is none
 	first    finding.Ref     // of the first readable record
@@ -195,6 +197,45 @@ func (r *Run) Withdraw(which func(*finding.Finding) bool) {
 		}
 	}
 }
+
+// Refusal is an error with which a request ended.
+type Refusal struct {
+	Text  string      // the client's record of it
+	On    finding.Ref // the newest such record
+	Times int         // in a row
+}
+
+// keptRefusals is how many different errors in a row are kept.
+const keptRefusals = 8
+
+// maxRefusal is how much of an error is kept, in bytes.
+const maxRefusal = 16 << 10
+
+// Refused notes the error with which a turn ended. twice says that the client writes it a second time, which does not count.
+func (r *Run) Refused(text []byte, rec *session.Record, twice bool) {
+	if len(text) > maxRefusal {
+		text = text[:maxRefusal]
+	}
+	for i := range r.refusals {
+		if k := &r.refusals[i]; k.Text == string(text) {
+			if !twice {
+				k.Times++
+				k.On = finding.RefOf(rec)
+			}
+			return
+		}
+	}
+	if len(r.refusals) == keptRefusals {
+		r.refusals = slices.Delete(r.refusals, 0, 1)
+	}
+	r.refusals = append(r.refusals, Refusal{string(text), finding.RefOf(rec), 1})
+}
+
+// Answered says that a request was answered: what was refused before it is not refused any more.
+func (r *Run) Answered() { r.refusals = r.refusals[:0] }
+
+// Refusals are the errors since the last answer.
+func (r *Run) Refusals() []Refusal { return r.refusals }
 
 // Findings returns what was reported, in that order. After the last checker has ended, the caller may change them.
 func (r *Run) Findings() []finding.Finding { return r.findings }

@@ -75,6 +75,7 @@ type Answer struct {
 	Repaired    bool       `json:"repaired"`
 	Run         string     `json:"run,omitempty"` // the repair's run id, for hist undo
 	Complete    bool       `json:"complete"`
+	Checked     string     `json:"checked"` // whole, partial
 	NotRead     string     `json:"not_read,omitempty"`
 	RepairError string     `json:"repair_error,omitempty"` // why a repair that was asked for was not made
 
@@ -159,7 +160,7 @@ func Missing(why error) *Answer {
 		a.Verdict, a.Next, a.Reason = Incompatible, SeeFindings, "you may not read everything: "+why.Error()
 		return a
 	}
-	a.Complete = true
+	a.Complete, a.Checked = true, "whole"
 	return a
 }
 
@@ -188,6 +189,6 @@ func TimedOut(path string) *Answer {
 
 func newAnswer(v Verdict, next Action, reason string) *Answer {
 	return &Answer{
-		Schema: Schema, Verdict: v, Reason: reason, Next: next, Agent: all.Agents[0].Name(), Findings: []Damage{}, Unknown: []Call{}, Related: []Related{},
+		Schema: Schema, Verdict: v, Checked: "partial", Reason: reason, Next: next, Agent: all.Agents[0].Name(), Findings: []Damage{}, Unknown: []Call{}, Related: []Related{},
 	}
 }

@@ -70,11 +70,17 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.unarchive()
 	case tooOld(req, g) != "":
 		a.say(ClientTooOld, Upgrade, true, tooOld(req, g))
-	case a.Error != nil && a.Error.Verdict != Resumable && a.Error.Verdict != Repairable:
+	case a.Error != nil && a.Error.Verdict != Resumable && a.Error.Verdict != Repairable && !a.mended():
 		a.say(a.Error.Verdict, actions[a.Error.Verdict], a.Error.Same != agent.Never, "the error says: "+a.Error.Meaning)
 	default:
 		a.say(Resumable, Resume, true, a.fine())
 	}
+}
+
+// mended says whether what the error names is not in the session any more: then it says nothing about the next resume.
+func (a *Answer) mended() bool {
+	r := a.Error.refusal
+	return a.Complete && r != nil && (r.Mend == "encrypted" || r.Mend == "item-type")
 }
 
 // actions are what to do next when the verdict comes from the error alone.

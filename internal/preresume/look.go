@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/normalize"
@@ -63,9 +64,13 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 		a.CWDMissing = true
 		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?)%s", g.CWD, a.elsewhere()))
 	}
+	req.Lint.Error = req.Error
 	findings, err := a.read(ctx, req)
 	if err != nil {
 		return nil, err
+	}
+	if a.Checked = "whole"; !a.Complete {
+		a.Checked = "partial"
 	}
 	a.tell(findings)
 	if req.Home != "" {
@@ -151,7 +156,7 @@ func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) 
 	if req.Source.Compressed {
 		size *= zstdRatio
 	}
-	if size <= maxWhole || req.Deep {
+	if size <= maxWhole || req.Deep || a.refused() {
 		found, err := whole(ctx, req)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			if beside := new(homes.BesideError); errors.As(err, &beside) { // the session itself was read, and the answer is about that
@@ -167,6 +172,13 @@ func (a *Answer) read(ctx context.Context, req Request) ([]lint.Finding, error) 
 		a.NotRead += fmt.Sprintf("the part between the first line and byte %d; --deep reads it", from)
 	}
 	return found, err
+}
+
+// refused says whether the last turn ended with an error that the next one will meet again, unless it has been mended since: what
+// it is about may be anywhere in the session.
+func (a *Answer) refused() bool {
+	r := api.Newest(api.Explain(a.session.Turn.Error))
+	return r != nil && r.Lasts()
 }
 
 // whole lints all of the session, and compares it with the rest of its home. If the error is a BesideError, the findings

@@ -140,6 +140,19 @@ type adapter struct {
 	run *check.Run
 }
 
+// Record takes the next record, and notes the errors that the client has written among the messages.
+func (a *adapter) Record(rec *session.Record) {
+	a.Checker.Record(rec)
+	switch typ := text(rec, fieldType); {
+	case isTrue(rec, fieldSidechain) && !a.opts.SubAgent:
+	case string(typ) == "assistant" && isTrue(rec, fieldAPIError):
+		words, _ := Words{}.Message(rec)
+		a.run.Refused([]byte(words), rec, false)
+	case string(typ) == "assistant" && string(text(rec, fieldModel)) != synthetic, string(text(rec, fieldSubtype)) == "compact_boundary":
+		a.run.Answered()
+	}
+}
+
 // End settles the session.
 func (a *adapter) End() {
 	a.Checker.End()

@@ -236,6 +236,9 @@ func isCallID(id string) bool {
 // isToolName says whether the API accepts a text as the name of a tool.
 func isToolName(name string) bool { return len(name) <= 200 && isCallID(name) }
 
+// redacted is what redactors of secrets put in place of a part of a signature.
+var redacted = []byte("REDACTED")
+
 // thinkingProblem says why the API refuses a thinking block, as far as that can be seen; "" if it does not.
 func (n *node) thinkingProblem(v *value) string {
 	if string(v.word(keyType)) == "redacted_thinking" {
@@ -251,6 +254,8 @@ func (n *node) thinkingProblem(v *value) string {
 		return "a thinking block has no text member"
 	case !n.foreign && !isSignature(wordOf(sig)):
 		return "a thinking block's signature is not base64"
+	case bytes.Contains(sig, redacted):
+		return "a part of a thinking block's signature was redacted"
 	}
 	return ""
 }

@@ -6,59 +6,59 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 )
 
-// meanings explain errors of a resume and of its first request. Each is recognised by a part of the error's text, in lower
+// meanings explain the client's errors; package api knows the API's. Each is recognised by a part of the error's text, in lower
 // case; the first match counts.
 var meanings = []agent.Meaning{
-	notFound("no-conversation", "no project folder has a file with that name and a readable message in it", "no conversation found with session id"),
-	resumable("a session with that id exists already: resume it, or begin a new one under another id", "is already in use"),
-	repairable("bad-thinking", "a thinking block differs from what the API gave", "cannot be modified"),
-	repairable("bad-thinking", "a thinking block's signature is missing or belongs to another account", "signature"),
-	repairable("bad-thinking", "an answer does not begin with the thinking that the API gave", "thinking block"),
-	repairable("lost-result", "a call has no output in the next message", "tool_use ids were found without"),
-	repairable("lost-result", "a call has no output in the next message", "tool use concurrency"),
-	repairable("lost-call", "an output answers no call of the message before it", "unexpected tool_use_id"),
-	repairable("duplicate-call-id", "two calls have the same id", "ids must be unique"),
-	repairable("empty-text", "a text block is empty", "non-empty"),
-	repairable("empty-text", "a text block holds only white space", "non-whitespace"),
-	repairable("many-pictures", "an image is too large for a request with so many images", "many-image requests"),
-	repairable("bad-picture", "the API can't read an image", "could not process image"),
-	repairable("bad-picture", "an image is over 8000 pixels on a side", "exceed max allowed size"),
-	repairable("bad-picture", "an image is too large", "image exceeds"),
-	repairable("bad-picture", "an image is too large", "exceeds api limit"),
-	repairable("lone-surrogate", "a text was cut in the middle of a character", "no low surrogate"),
-	temporary("the API is overloaded: try the same session again later", "overloaded"),
-	temporary("there were too many requests: try the same session again later", "rate_limit"),
-	incompatible("the history is longer than the model takes: compact it", "prompt is too long"),
+	{
+		Words: "no conversation found with session id", Rule: "no-conversation", Same: agent.Never, Verdict: agent.NotFound,
+		Text: "no project folder has a file with that name and a readable message in it",
+		Step: "hist pre-resume SESSION looks for the file and says what is wrong with it",
+	},
+	{
+		Words: "no conversation found to continue", Same: agent.Never, Verdict: agent.NotFound, Text: "the directory has no session that the client could go on with",
+		Step: "hist list lists the sessions of all directories; the client finds one only from the directory that it was begun in",
+	},
+	{
+		Words: "running as a background agent", Same: agent.Later, Verdict: agent.InUse, Text: "the client has the session open in the background, or believes so",
+		Step: "claude agents lists it: attach to it or stop it there; claude --resume SESSION --fork-session goes on in a copy",
+	},
+	{
+		Words: "is already in use", Same: agent.Now, Verdict: agent.Resumable, Text: "a session with that id exists already",
+		Step: "claude --resume SESSION resumes it; a new session needs another id",
+	},
+	{
+		Words: "edquot", Same: agent.Later, Verdict: agent.Resumable, Text: "there is no room left where the client writes",
+		Step: "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole",
+	},
+	{
+		Words: "enospc", Same: agent.Later, Verdict: agent.Resumable, Text: "there is no room left where the client writes",
+		Step: "make room on the disk, then: hist lint SESSION says whether the end of the session was written whole",
+	},
 }
 
-func notFound(rule, text, words string) agent.Meaning {
-	return agent.Meaning{Words: words, Rule: rule, Text: text, Same: agent.Never, Verdict: agent.NotFound}
-}
-
-func repairable(rule, text, words string) agent.Meaning {
-	return agent.Meaning{Words: words, Rule: rule, Text: text, Same: agent.AfterRepair, Verdict: agent.Repairable}
-}
-
-func resumable(text, words string) agent.Meaning {
-	return agent.Meaning{Words: words, Text: text, Same: agent.Now, Verdict: agent.Resumable}
-}
-
-func temporary(text, words string) agent.Meaning {
-	return agent.Meaning{Words: words, Text: text, Same: agent.Later, Verdict: agent.Resumable}
-}
-
-func incompatible(text, words string) agent.Meaning {
-	return agent.Meaning{Words: words, Text: text, Same: agent.Never, Verdict: agent.Incompatible}
-}
-
-// Explain says what an error's text means; nil if it is not known. The API puts names in backticks, which the client sometimes
-// leaves out.
+// Explain says what an error's text means; nil if it is not known.
 func (Agent) Explain(text string) *agent.Meaning {
-	text = strings.ReplaceAll(strings.ToLower(text), "`", "")
+	text = strings.ToLower(text)
 	for i := range meanings {
 		if strings.Contains(text, meanings[i].Words) {
 			return &meanings[i]
 		}
 	}
 	return nil
+}
+
+// rulesFor are the rules that find what the API refuses, by the kind of what helps (api.Refusal.Mend).
+var rulesFor = map[string]string{
+	"no-output": "lost-result", "no-call": "lost-call", "served": "lost-call", "twin-output": "duplicate-result", "twin-call": "duplicate-call-id",
+	"call-id": "bad-call-id", "name": "bad-call-name", "arguments": "bad-input", "image": "bad-picture", "images": "many-pictures",
+	"document": "bad-document", "text": "empty-text", "message": "bad-message", "thinking": "bad-thinking", "bound": "bad-thinking",
+	"block": "bad-block", "field": "bad-block", "surrogate": "lone-surrogate",
+}
+
+// RuleFor is the rule that finds what an API refuses, "" if none does or the client speaks to another API.
+func (Agent) RuleFor(api, mend string) string {
+	if api == "openai" || api == "chatgpt" || api == "codex" {
+		return ""
+	}
+	return rulesFor[mend]
 }

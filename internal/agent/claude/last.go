@@ -38,9 +38,8 @@ func folderOf(home, cwd string) string {
 }
 
 // Last is the session that `claude --continue` takes: of the directory's sessions that hold a message, the one whose file was
-// changed last (measured with 1.0.128 and 2.1.330). A person's client passes over what `claude -p` or the SDK began, even if a person
-// has gone on with it since; `claude -p --continue` does not (measured with 2.1.332).
-func (Agent) Last(ctx context.Context, home, cwd string, any bool) (string, error) {
+// changed last (measured with 1.0.128 and 2.1.330).
+func (Agent) Last(ctx context.Context, home, cwd string) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(folderOf(home, cwd), "*"+extension))
 	if err != nil {
 		return "", err
@@ -51,18 +50,12 @@ func (Agent) Last(ctx context.Context, home, cwd string, any bool) (string, erro
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		first := findLine(p, []byte(`"message"`), func(l []byte) bool {
+		if findLine(p, []byte(`"message"`), func(l []byte) bool {
 			typ := gjson.GetBytes(l, "type").String()
 			return (typ == "user" || typ == "assistant") && !gjson.GetBytes(l, "isSidechain").Bool()
-		})
-		if first != nil && (any || !strings.HasPrefix(gjson.GetBytes(first, "entrypoint").String(), "sdk-")) {
+		}) != nil {
 			return p, nil
 		}
 	}
 	return "", nil
-}
-
-// TakesAny says whether the arguments make the client print one answer and end.
-func (Agent) TakesAny(args []string) bool {
-	return slices.Contains(args, "-p") || slices.Contains(args, "--print")
 }

@@ -14,7 +14,7 @@ var Rules = []*finding.Rule{
 	ruleLostBoundary, ruleLostSummary, ruleLostKept,
 	ruleCutTurn, check.UnansweredPrompt,
 	ruleNoConversation, ruleNeverWritten, ruleDamagedFile, ruleRetention,
-	check.ContextLost, check.Repaired,
+	check.Refused, check.ContextLost, check.Repaired,
 }
 
 var (

@@ -13,29 +13,32 @@ type hint struct {
 	meaning agent.Meaning
 }
 
-// hints explain errors of clients and of the model's API. They go by the words of an error, because clients use one code for
+// hints explain errors of the client; package api knows the API's. They go by the words of an error, because clients use one code for
 // different errors. The first match counts.
 var hints = []hint{
 	inUse("in-use", "another client is writing to this thread", "already has an active writer"),
 	corrupt("empty-file", "the session's file is empty", "rollout", "is empty"),
 	notFound("index-stale", "the client does not find the thread: its file is gone, or not where the client's list says", "no rollout found for thread id"),
 	notFound("index-stale", "the thread's file is not where the client's list says", "failed to resolve rollout path"),
-	notFound("", "there is no session with this id", "no saved session found"),
+	notFound("", "there is no session with this id in the client's home", "no saved session found"),
+	notFound("id-mismatch", "the file's header names another thread than the one that was asked for", "thread source changed during resume"),
+	notFound("", "the program in front of the client has lost its own record of the thread; that says nothing about the file", "thread snapshot unavailable"),
+	full("no space left on device"), full("disk quota exceeded"),
 	notFound("index-stale", "the client's list names another file for the thread", "stale rollout path"),
 	notFound("index-stale", "the client's list names no file for the thread", "missing rollout path"),
-	incompatible("", "the session is in the archive: codex unarchive takes it out", "is archived"),
-	incompatible("broken-lineage", "the session that this fork continues is gone", "missing source rollout"),
-	incompatible("broken-lineage", "the session that this fork continues has changed", "invalid paginated history lineage"),
-	incompatible("broken-lineage", "the session that this fork continues is shorter than it was", "cutoff byte offset is past"),
-	incompatible("", "the thread belongs to another model provider than the client uses: select that provider", "cannot change this thread's model provider"),
-	incompatible("", "the client's config lacks the thread's model provider", "model provider", "not found"),
-	incompatible("damaged-database", "the client can't read one of its databases (hist lint names it)", "list_turns is not supported"),
-	incompatible("damaged-database", "the client can't read one of its databases", "failed to open thread history"),
-	incompatible("damaged-database", "the client can't read what thread_history_1.sqlite holds on the session", "thread history", "malformed"),
-	incompatible("damaged-database", "the client can't read what thread_history_1.sqlite holds on the session", "thread history", "not a database"),
-	incompatible("damaged-database", "the client can't read what state_5.sqlite holds on the session", "thread metadata", "malformed"),
-	incompatible("damaged-database", "the client can't read what state_5.sqlite holds on the session", "thread metadata", "not a database"),
-	incompatible("damaged-database", "the client can't read one of its databases (hist lint names it)", "database disk image is malformed"),
+	incompatible("", "the session is in the archive", "codex unarchive SESSION, then resume it", "is archived"),
+	incompatible("broken-lineage", "the session that this fork continues is gone", "hist lint SESSION names the session that is missing: put its file back, or: hist repair SESSION makes a copy that needs none", "missing source rollout"),
+	incompatible("broken-lineage", "the session that this fork continues has changed", "hist lint SESSION names the session that it goes on from; hist repair SESSION makes a copy that needs none", "invalid paginated history lineage"),
+	incompatible("broken-lineage", "the session that this fork continues is shorter than it was", "hist lint SESSION names the session that it goes on from; hist repair SESSION makes a copy that needs none", "cutoff byte offset is past"),
+	incompatible("", "the thread belongs to another model provider than the client uses: select that provider", "resume it with that provider: codex resume SESSION -c model_provider=NAME (hist list --json says which)", "cannot change this thread's model provider"),
+	incompatible("", "the client's config lacks the thread's model provider", "add the provider to config.toml of the client, or resume it with another one: codex resume SESSION -c model_provider=NAME", "model provider", "not found"),
+	incompatible("damaged-database", "the client can't read one of its databases (hist lint names it)", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "list_turns is not supported"),
+	incompatible("damaged-database", "the client can't read one of its databases", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "failed to open thread history"),
+	incompatible("damaged-database", "the client can't read what thread_history_1.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread history", "malformed"),
+	incompatible("damaged-database", "the client can't read what thread_history_1.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread history", "not a database"),
+	incompatible("damaged-database", "the client can't read what state_5.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread metadata", "malformed"),
+	incompatible("damaged-database", "the client can't read what state_5.sqlite holds on the session", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "thread metadata", "not a database"),
+	incompatible("damaged-database", "the client can't read one of its databases (hist lint names it)", "end all clients, then: hist repair SESSION makes a copy that needs no database, and hist lint SESSION names the damaged one", "database disk image is malformed"),
 	tooOld("ordinal-duplicate", "the numbers of the records repeat; nothing is lost, and clients from 0.154 on read it", "expected ordinal"),
 	tooOld("ordinal-duplicate", "the client's view of the thread is no longer updated; nothing is lost, and clients from 0.154 on read it", "failed to project durable rollout"),
 	tooOld("ordinal-duplicate", "the numbers of the records repeat; clients from 0.154 on read it", "failed to prepare paginated fork"),
@@ -50,60 +53,39 @@ var hints = []hint{
 	corrupt("empty-file", "the session's file is empty", "empty session file"),
 	repairable("id-mismatch", "the file's name and its header name different threads", "belongs to thread"),
 	repairable("invalid-utf8", "bytes in the file are not UTF-8", "valid utf-8"),
-	incompatible("", "encrypted reasoning can't be decrypted: it belongs to another account or provider", "invalid_encrypted_content"),
-	incompatible("", "encrypted reasoning can't be decrypted: it belongs to another account or provider", "could not be verified"),
-	repairable("", "an item's id has the wrong form", "expected an id that begins with"),
-	repairable("", "an item's id has the wrong form", "invalid_id_prefix"),
-	repairable("", "an item is referred to by an id that the provider does not keep", "items are not persisted"),
-	repairable("duplicate-item-id", "two items have the same id", "duplicate item"),
-	repairable("", "a reasoning item is separated from the item that it belongs to", "without its required"),
-	repairable("call-without-output", "a tool call has no output", "no tool output found"),
-	repairable("output-without-call", "a tool output has no call", "no tool call found"),
-	repairable("oversize-call", "a call's arguments are longer than the API takes", "maximum length 1048576"),
-	repairable("oversize-call", "an output is longer than the API takes", "maximum length 10485760"),
-	repairable("bad-arguments", "a call's arguments are not valid JSON", "arguments must be valid json"),
-	repairable("", "an id or a name is longer than the API takes", "maximum length 64"),
-	repairable("", "an image in the history can't be read", "invalid image"),
-	repairable("", "an image in the history can't be read", "image_url"),
-	incompatible("", "the provider refuses something in the history", "request blocked"),
-	incompatible("", "the history is longer than the model takes: compact it once, or hand over to a new thread", "ran out of room"),
-	incompatible("", "the history is longer than the model takes: compact it once, or hand over to a new thread", "context window"),
-	temporary("failed-turn", "the provider is at capacity; that is temporary", "at capacity"),
-	temporary("failed-turn", "the provider failed; that is temporary", "systemerror"),
-	temporary("failed-turn", "the connection broke; that is temporary", "stream disconnected"),
-	temporary("failed-turn", "the provider is overloaded; that is temporary", "high demand"),
 }
 
-func newHint(rule, text, same string, verdict agent.Verdict, words []string) hint {
-	return hint{words, agent.Meaning{Rule: rule, Text: text, Same: same, Verdict: verdict}}
+// newHint makes a hint; of the step, SESSION stands for the session's id or file.
+func newHint(rule, text, same string, verdict agent.Verdict, step string, words []string) hint {
+	return hint{words, agent.Meaning{Rule: rule, Text: text, Same: same, Verdict: verdict, Step: step}}
 }
 
 func inUse(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.Later, agent.InUse, words)
+	return newHint(rule, text, agent.Later, agent.InUse, "hist pre-resume SESSION names the process that has it open: end it, then resume the session again", words)
 }
 
 func notFound(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.Never, agent.NotFound, words)
+	return newHint(rule, text, agent.Never, agent.NotFound, "hist pre-resume SESSION looks for the file in the client's home and says what is wrong with it", words)
 }
 
 func corrupt(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.Never, agent.Corrupt, words)
+	return newHint(rule, text, agent.Never, agent.Corrupt, "hist lint SESSION says whether another file holds the session", words)
 }
 
-func incompatible(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.Never, agent.Incompatible, words)
+func incompatible(rule, text, step string, words ...string) hint {
+	return newHint(rule, text, agent.Never, agent.Incompatible, step, words)
 }
 
 func tooOld(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.AfterUpgrade, agent.ClientTooOld, words)
+	return newHint(rule, text, agent.AfterUpgrade, agent.ClientTooOld, "resume the session with a newer client", words)
 }
 
 func repairable(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.AfterRepair, agent.Repairable, words)
+	return newHint(rule, text, agent.AfterRepair, agent.Repairable, "hist repair --in-place SESSION", words)
 }
 
-func temporary(rule, text string, words ...string) hint {
-	return newHint(rule, text, agent.Now, agent.Resumable, words)
+func full(words string) hint {
+	return newHint("", "there is no room left where the client writes", agent.Later, agent.Resumable, "make room on the disk or raise the quota, then: hist lint SESSION says whether the end of the session was written whole", []string{words})
 }
 
 // Explain says what an error's text means; nil if it is not known.
@@ -117,4 +99,23 @@ func (Agent) Explain(text string) *agent.Meaning {
 		}
 	}
 	return nil
+}
+
+// rulesFor are the rules that find what the API refuses, by the kind of what helps (api.Refusal.Mend).
+var rulesFor = map[string]string{
+	"id": "bad-item-id", "twin-id": "duplicate-item-id", "no-output": "call-without-output", "no-call": "output-without-call",
+	"twin-output": "duplicate-output", "twin-call": "duplicate-call", "name": "bad-tool-name", "long": "oversize-call", "arguments": "bad-arguments",
+	"image": "bad-image", "order": "reasoning-order", "reasoning": "foreign-reasoning", "encrypted": "undecryptable", "empty": "empty-content",
+	"surrogate": "lone-surrogate",
+}
+
+// RuleFor is the rule that finds what an API refuses, "" if none does or the client speaks to another API.
+func (Agent) RuleFor(api, mend string) string {
+	switch {
+	case api == "anthropic" || api == "claude" || api == "bedrock":
+		return ""
+	case mend == "now" || mend == "later":
+		return "failed-turn"
+	}
+	return rulesFor[mend]
 }

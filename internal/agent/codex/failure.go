@@ -1,10 +1,9 @@
 package codex
 
 import (
-	"strings"
-
 	"github.com/tidwall/gjson"
 
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -16,34 +15,25 @@ var classes = map[string]session.Class{
 	"unauthorized": session.Auth, "bad_request": session.BadRequest, "cyber_policy": session.BadRequest,
 }
 
-// phrases show the class of an error that has no name, or whose name is "other". The first that is found counts.
-var phrases = []struct {
-	words string
-	class session.Class
-}{
-	{"at capacity", session.Transient},
-	{"systemerror", session.Transient},
-	{"stream disconnected", session.Transient},
-	{"high demand", session.Transient},
-	{"usage limit", session.Limit},
-	{"context window", session.Limit},
-	{"ran out of room", session.Limit},
-	{"unauthorized", session.Auth},
-	{"invalid_request_error", session.BadRequest},
+// waysOf are the classes of what helps against an error, by api.Refusal.Mend; any other that lasts is a refusal of what was sent.
+var waysOf = map[string]session.Class{
+	"now": session.Transient, "later": session.Transient, "client": session.Transient, "limit": session.Limit, "shorten": session.Limit, "account": session.Auth,
 }
 
-// Classify returns the class of an error, by the client's name for it and by its words; each may be empty.
+// Classify returns the class of an error, by the client's name for it and by its words; each may be empty. The client calls many
+// refusals "other".
 func Classify(name, message string) session.Class {
 	if c, ok := classes[name]; ok {
 		return c
 	}
-	message = strings.ToLower(message)
-	for _, p := range phrases {
-		if strings.Contains(message, p.words) {
-			return p.class
-		}
+	r := api.Newest(api.Explain(message))
+	if r == nil {
+		return session.Unknown
 	}
-	return session.Unknown
+	if c, ok := waysOf[r.Mend]; ok {
+		return c
+	}
+	return session.BadRequest
 }
 
 // ErrorMessage is the client's message about the error that ended a turn, "" if there is none.

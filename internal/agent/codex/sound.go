@@ -11,6 +11,7 @@ import (
 const (
 	MaxArguments = 1_048_576
 	MaxToolName  = 64
+	MaxCallID    = 64
 )
 
 // sound says whether an item, as it stands, is one that the client reads and the API takes, as nearly all are. It is asked when

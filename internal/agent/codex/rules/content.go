@@ -24,6 +24,9 @@ var (
 // sealed is how everything that OpenAI encrypts begins.
 var sealed = []byte(`"gAAAA`)
 
+// redacted is what redactors of secrets put in place of a part of what is encrypted.
+var redacted = []byte("REDACTED")
+
 // reasoning checks whether the session's provider accepts reasoning. If the item has to go, it returns the finding that says
 // why.
 func (c *itemChecker) reasoning(it item) *finding.Finding {
@@ -31,7 +34,7 @@ func (c *itemChecker) reasoning(it item) *finding.Finding {
 		return nil
 	}
 	content, seal := codex.Field(it.Record, codex.FieldContent), codex.Field(it.Record, codex.FieldEncrypted)
-	strange := len(seal) > len(`""`) && seal[0] == '"' && !bytes.HasPrefix(seal, sealed)
+	strange := len(seal) > len(`""`) && seal[0] == '"' && (!bytes.HasPrefix(seal, sealed) || bytes.Contains(seal, redacted))
 	clear := len(content) > 0 && content[0] == '[' && gjson.GetBytes(content, "#").Int() > 0
 	switch {
 	case strange:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -15,45 +16,13 @@ var (
 	ruleDuplicateItemID = texts.Rule(finding.Rule{Name: "duplicate-item-id", Family: "items", Impact: finding.Rejects, Fix: finding.Exact})
 )
 
-// idPrefix is how the ids of a kind of item begin, "" if that is not known. Sources: the clients' own ids from 0.79 to 0.169,
-// and what the API asks for in errors that users have reported.
-func idPrefix(kind string) string {
-	switch kind {
-	case "message":
-		return "msg"
-	case "reasoning":
-		return "rs"
-	case "function_call":
-		return "fc"
-	case "function_call_output":
-		return "fco"
-	case "custom_tool_call":
-		return "ctc"
-	case "custom_tool_call_output":
-		return "ctco"
-	case "local_shell_call":
-		return "lsh"
-	case "tool_search_call":
-		return "tsc"
-	case "tool_search_output":
-		return "tso"
-	case "web_search_call":
-		return "ws"
-	case "image_generation_call":
-		return "ig"
-	case "compaction":
-		return "cmp"
-	}
-	return ""
-}
-
 // maxItemID is the longest id that the API accepts, in characters.
 const maxItemID = 64
 
 // wrongID says what is wrong with an item's id; "" if nothing is, or if the client does not send it.
 func wrongID(kind string, id []byte) string {
 	prefix, suffix, sent := bytes.Cut(id, []byte("_"))
-	want := idPrefix(kind)
+	want := api.IDPrefix(kind)
 	switch {
 	case want == "" || !sent || len(prefix) == 0 || len(suffix) == 0:
 		return ""

@@ -2,12 +2,13 @@ package rules
 
 import (
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
 )
 
 var itemRules = []*finding.Rule{
-	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
+	ruleBadItemID, ruleDuplicateItemID, ruleDoubledItem, ruleForeignReasoning, ruleUndecryptable, ruleReasoningOrder, ruleEmptyContent, check.Refused, ruleBadImage, ruleBadCompaction, ruleLegacyShape, ruleUnreadableRecord,
 }
 
 // item is one item of the model's history: a record of its own, or held by a compaction.
@@ -58,16 +59,18 @@ type itemChecker struct {
 
 	base       session.Pos // the newest compaction: what comes before it is not sent
 	rolledBack bool        // the record before rolled turns back
+	errorShown bool        // an event has told the error that ends the turn in hand
 
 	doubled doubledItems
 	sealed  sealedItems
 	refused refusals
+	limited limitedItems
 }
 
 func newItemChecker(s *run) *itemChecker {
 	return &itemChecker{
 		run: s, held: codex.NewHeld(), seen: recent[seenID]{limit: keptIDs}, older: map[uint64][]seenID{}, doubled: newDoubledItems(s),
-		sealed: sealedItems{run: s}, refused: refusals{run: s},
+		sealed: sealedItems{run: s}, refused: refusals{run: s}, limited: limitedItems{run: s},
 	}
 }
 
@@ -80,13 +83,24 @@ func (c *itemChecker) Record(rec *session.Record) {
 	c.doubled.next(rec)
 	switch {
 	case rec.Kind == session.Compaction:
+		c.run.Answered()
+		c.limited.forget()
 		c.compaction(rec)
 	case rec.Kind == session.Rollback:
 		c.last, c.rolledBack = 0, true
+		c.run.Answered()
+		c.limited.forget()
 	case rec.Kind == session.TurnEnd, rec.Type == "event_msg/error":
+		if said := recordedError(rec); len(said) > 1 && said[0] != 'n' {
+			c.run.Refused(wordsOf(said), rec, rec.Kind == session.TurnEnd && c.errorShown)
+		}
+		c.errorShown = rec.Kind != session.TurnEnd
 		c.sealed.turnEnd(rec)
 		c.refused.turnEnd(rec)
 	case rec.Model && rec.Type != "inter_agent_communication":
+		if rec.Answer {
+			c.run.Answered()
+		}
 		if drop := c.own(ownItem(rec)); drop != nil {
 			drop.Unseen, drop.Edits = 1, append(drop.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove})
 			c.run.report(*drop)
@@ -111,12 +125,16 @@ func (c *itemChecker) End() {
 	c.doubled.end()
 	c.sealed.report()
 	c.refused.End()
+	c.limited.end()
 }
 
 // content checks the content of an item that the client can read. If the item has to go, it returns the finding that says why.
 func (c *itemChecker) content(it item) *finding.Finding {
 	c.images(it)
-	drop := c.id(it)
+	drop := c.limited.check(it)
+	if drop == nil {
+		drop = c.id(it)
+	}
 	if drop == nil {
 		drop = c.doubled.copied(it, c.base)
 	}

@@ -133,6 +133,15 @@ func recordedError(rec *session.Record) []byte {
 	return codex.Field(rec, codex.FieldError)
 }
 
+// wordsOf is the message of an error, which is a text or an object that holds one.
+func wordsOf(said []byte) []byte {
+	v := gjson.ParseBytes(said)
+	if v.IsObject() {
+		v = v.Get("message")
+	}
+	return []byte(v.String())
+}
+
 // End reports what the last refusal was about.
 func (r *refusals) End() {
 	for _, f := range r.found {

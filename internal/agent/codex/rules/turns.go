@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
@@ -193,7 +194,7 @@ func (c *turnChecker) failed(rec *session.Record) {
 	class := codex.ErrorClass(rec)
 	switch {
 	case class != "":
-		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s", check.Clip([]byte(class), 60), whatNow(class)))
+		c.note(ruleFailedTurn, rec, fmt.Sprintf("the turn ended with an error (%s)%s", check.Clip([]byte(class), 60), whatNow(class, codex.ErrorMessage(rec))))
 		c.error = true
 	case t.starts && t.start.Pos.Less(t.prompt.Pos) && !t.packed && !t.spoke && nullOrAbsent(codex.Field(rec, codex.FieldLastMessage)) && codex.Before(c.run.header.Version, 0, 145):
 		c.note(ruleFailedTurn, rec, "the turn ended without any answer: in this version that is how a failed request looks; resume this same thread")
@@ -203,12 +204,12 @@ func (c *turnChecker) failed(rec *session.Record) {
 
 func nullOrAbsent(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 
-// whatNow is what the user should do after an error of this class.
-func whatNow(class string) string {
-	if class == "context_window_exceeded" {
+// whatNow is what the user should do after an error of this class and with these words.
+func whatNow(class, words string) string {
+	if r := api.Newest(api.Explain(words)); class == "context_window_exceeded" || r != nil && r.Mend == "shorten" {
 		return ": the history is longer than the model takes; compact it once, or hand over to a new thread"
 	}
-	switch codex.Classify(class, "") {
+	switch codex.Classify(class, words) {
 	case session.Transient:
 		return ", which is temporary: resume this same thread"
 	case session.BadRequest:

@@ -12,8 +12,23 @@ func TestWhatNow(t *testing.T) {
 		"unauthorized":            ": log in, then resume this same thread",
 		"other":                   ": resume this same thread",
 	} {
-		if got := whatNow(class); got != want {
+		if got := whatNow(class, ""); got != want {
 			t.Errorf("%s%s, want %s", class, got, want)
+		}
+	}
+}
+
+// TestWhatNowByWords: "other" is what the client calls a refusal that it does not know; its words say more.
+func TestWhatNowByWords(t *testing.T) {
+	for words, want := range map[string]string{
+		`{"detail":"Bad Request"}`:               ": the request was refused, and would be refused again as it is",
+		"Unknown parameter: 'input[9].status'.":  ": the request was refused, and would be refused again as it is",
+		"stream disconnected before completion":  ", which is temporary: resume this same thread",
+		"You have hit your usage limit.":         ": resume this same thread when the limit allows it",
+		"nothing that anybody knows the text of": ": resume this same thread",
+	} {
+		if got := whatNow("other", words); got != want {
+			t.Errorf("%s: %s, want %s", words, got, want)
 		}
 	}
 }

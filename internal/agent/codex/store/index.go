@@ -41,17 +41,21 @@ func Index(ctx context.Context, home string) (map[string]string, error) {
 	if unfilled > 0 {
 		return nil, nil
 	}
+	rows, err := db.QueryContext(ctx, "SELECT id, rollout_path FROM threads")
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, named(err))
+	}
+	defer rows.Close()
 	index := map[string]string{}
-	err = query(ctx, db, path, func(rows *row) error {
+	for rows.Next() {
 		var id, rollout string
 		if err := rows.Scan(&id, &rollout); err != nil {
-			return err
+			return nil, fmt.Errorf("reading %s: %w", path, named(err))
 		}
 		index[strings.ToLower(id)] = rollout
-		return nil
-	}, "SELECT id, rollout_path FROM threads")
-	if err != nil {
-		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	return index, nil
 }

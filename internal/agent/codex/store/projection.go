@@ -145,11 +145,16 @@ func (v *view) of(ctx context.Context, rolloutID string) (p Projection, ok bool,
 	if err != nil {
 		return p, false, v.failed(err)
 	}
-	err = each(rows, v.path, func(rows *row) error {
+	defer rows.Close()
+	for rows.Next() {
 		var t Turn
-		err := rows.Scan(&t.ID, &t.Offset, &t.Ordinal)
+		if err := rows.Scan(&t.ID, &t.Offset, &t.Ordinal); err != nil {
+			return p, false, v.failed(err)
+		}
 		p.Turns = append(p.Turns, t)
-		return err
-	})
-	return p, err == nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return p, false, v.failed(err)
+	}
+	return p, true, nil
 }

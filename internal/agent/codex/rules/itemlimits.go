@@ -1,0 +1,185 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/hist-cli/hist/internal/agent/codex"
+	"github.com/hist-cli/hist/internal/api"
+	"github.com/hist-cli/hist/internal/check"
+	"github.com/hist-cli/hist/internal/finding"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// limitedItems reports what the API is known to refuse in single items, by the tables of package api. Nearly all items are of a plain
+// shape, of which that need not be asked.
+type limitedItems struct {
+	run *run
+	// unnamed are calls with an empty call_id whose output has not come, oldest first.
+	unnamed []unnamedCall
+	calls   int // how many there were
+}
+
+// unnamedCall is a call without a name by which its output could be told.
+type unnamedCall struct {
+	finding finding.Finding
+	family  session.Family
+	id      []byte // what it is called instead
+}
+
+// roleOfOther are the words of a part that another role writes.
+var (
+	partOfAnswer = []byte(`"output_text"`)
+	partOfPrompt = []byte(`"input_text"`)
+)
+
+// check looks at an item. If the item has to go, it returns the finding that says why.
+func (c *limitedItems) check(it item) *finding.Finding {
+	switch it.Type {
+	case "response_item/web_search_call":
+	case "response_item/message":
+		other := partOfAnswer
+		if string(it.Role) == "assistant" {
+			other = partOfPrompt
+		}
+		if list := codex.Field(it.Record, codex.FieldContent); !bytes.Contains(list, other) {
+			return nil
+		}
+	case "response_item/function_call":
+		if len(codex.Field(it.Record, codex.FieldArguments)) <= maxKeyPlain && plainCallID(it.Record) {
+			return nil
+		}
+		c.callID(it)
+	default:
+		if it.Spans[codex.FieldCallID].End > 0 && !plainCallID(it.Record) {
+			c.callID(it)
+		}
+		return nil
+	}
+	raw := it.Raw
+	if it.path != "" {
+		raw = codex.Field(it.Record, codex.FieldPayload)
+	}
+	for _, fault := range api.Check(raw, c.run.provider.Name, "") {
+		if drop := c.fault(it, raw, fault); drop != nil {
+			return drop
+		}
+	}
+	return nil
+}
+
+// maxKeyPlain is up to how many bytes of arguments no key in them can be too long.
+const maxKeyPlain = 256
+
+// plainCallID says whether a call_id is one that no API refuses.
+func plainCallID(rec *session.Record) bool {
+	n := len(codex.Field(rec, codex.FieldCallID))
+	return n > len(`""`) && n <= codex.MaxCallID+len(`""`) || n == len("null") || n == 0
+}
+
+// fault reports one fault of an item, unless a rule of its own does. raw is the item's JSON.
+func (c *limitedItems) fault(it item, raw []byte, fault api.Fault) *finding.Finding {
+	switch fault.Mend {
+	case "item", "part", "keys":
+	default: // ids, names, long texts, images: each has a rule
+		return nil
+	}
+	start := it.Spans[codex.FieldPayload].Start
+	if it.held() {
+		start = 0
+	}
+	f := it.finding(check.Refused, finding.Exact, 0, "the API refuses every request: "+kindOf(it)+": "+fault.What)
+	m, ok := api.Mend(raw, string(it.Role), fault)
+	switch {
+	case !ok:
+		f.Fix = finding.NoFix
+	case m.Drop:
+		f.Fix = finding.SetAside
+		return &f
+	default:
+		for _, cut := range m.Cuts {
+			cut.Start, cut.End = cut.Start+start, cut.End+start
+			f.Edits = append(f.Edits, it.splice(cut))
+		}
+	}
+	c.run.report(f)
+	return nil
+}
+
+// kindOf is what an item is called in a sentence.
+func kindOf(it item) string {
+	switch it.Type {
+	case "response_item/web_search_call":
+		return "a web search"
+	case "response_item/message":
+		return "a message"
+	}
+	return "a call"
+}
+
+// callID gives a call or an output another call_id, if the API refuses the one that it has. An empty one says nothing about which
+// output answers which call: there the order does.
+func (c *limitedItems) callID(it item) {
+	id := it.Spans[codex.FieldCallID]
+	literal := id.Of(it.Raw)
+	if literal[0] != '"' {
+		return
+	}
+	rename := func(new []byte) finding.Edit {
+		return it.splice(finding.Cut{Start: id.Start, End: id.End, New: quoted(string(new))})
+	}
+	if len(it.CallID) > 0 {
+		if n := utf8.RuneCount(it.CallID); n > codex.MaxCallID && c.run.provider.IDs {
+			f := it.finding(check.Refused, finding.Exact, id.Start, fmt.Sprintf("the API refuses every request: a call_id of %d characters, more than the %d that it takes", n, codex.MaxCallID))
+			f.Edits = []finding.Edit{rename(shorterID(it.CallID))}
+			c.run.report(f)
+		}
+		return
+	}
+	family := familyOf(it.Type)
+	if output := bytes.HasSuffix([]byte(it.Type), []byte("_output")); !output {
+		c.calls++
+		new := []byte("call_hist_" + strconv.Itoa(c.calls))
+		f := it.finding(check.Refused, finding.Exact, id.Start, "the API refuses every request: a call has an empty call_id")
+		f.First, f.Edits = true, []finding.Edit{rename(new)}
+		c.unnamed = append(c.unnamed, unnamedCall{f, family, new})
+		return
+	}
+	for i := range c.unnamed {
+		if call := &c.unnamed[i]; call.family == family {
+			call.finding.Edits = append(call.finding.Edits, rename(call.id))
+			call.finding.Message += fmt.Sprintf("; its output, on line %d, gets the same new one", it.owner.Pos.Line)
+			c.run.report(call.finding)
+			c.unnamed = append(c.unnamed[:i], c.unnamed[i+1:]...)
+			return
+		}
+	}
+}
+
+// familyOf is which calls an item may pair with, by its type: one without a call_id has no family for the rules of pairs.
+func familyOf(typ string) session.Family {
+	switch {
+	case bytes.Contains([]byte(typ), []byte("custom")):
+		return session.Custom
+	case bytes.Contains([]byte(typ), []byte("search")):
+		return session.Search
+	}
+	return session.Function
+}
+
+// shorterID is a call_id that the API takes, the same for the same long one.
+func shorterID(id []byte) []byte {
+	return []byte(fmt.Sprintf("call_hist_%016x", codex.Sum(id)))
+}
+
+// forget lets go of calls that a compaction has replaced, or whose turn was taken back: nothing will answer them.
+func (c *limitedItems) forget() { c.unnamed = c.unnamed[:0] }
+
+// end reports calls that no output answers.
+func (c *limitedItems) end() {
+	for i := range c.unnamed {
+		c.run.report(c.unnamed[i].finding)
+	}
+}

@@ -1,0 +1,387 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/image"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// Place is an item of a request that a refusal is about.
+type Place struct {
+	Item  int // index in session.Sent.Items
+	Fault Fault
+}
+
+// Locate is which items of what a client sends a refusal is about: those that have the fault which it names. named is the item at
+// the place that it gives, -1 if it gives none or the request has no such item; it need not have the fault, because a gateway may
+// have changed the list on its way, or the session since.
+func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
+	named = r.at(sent)
+	l := &locator{r: r, sent: sent}
+	if named >= 0 && r.Mend != "field" { // of a field, the next item of the kind would be refused after it
+		if f, ok := l.fault(named); ok {
+			return []Place{{named, f}}, named
+		}
+	}
+	for i := range sent.Items {
+		if f, ok := l.fault(i); ok {
+			places = append(places, Place{i, f})
+		}
+	}
+	if r.Map != 'E' && r.Mend != "field" && named >= 0 && len(places) > 1 { // the nearest: the list was only moved
+		slices.SortStableFunc(places, func(a, b Place) int { return distance(a.Item, named) - distance(b.Item, named) })
+		places = places[:1]
+	}
+	return places, named
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+// at is the item at the place that a refusal names, -1 if it names none or there is no such item. Of a message without a block it is
+// the first item.
+func (r *Refusal) at(sent *session.Sent) int {
+	if r.Message < 0 || r.Map == 'E' && r.Block < 0 {
+		return -1
+	}
+	first := -1
+	for i := range sent.Items {
+		it := &sent.Items[i]
+		if it.Message != r.Message {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if it.Block == r.Block {
+			return i
+		}
+	}
+	if r.Block >= 0 {
+		return -1
+	}
+	return first
+}
+
+// locator looks for the items that have the fault which a refusal names.
+type locator struct {
+	r       *Refusal
+	sent    *session.Sent
+	calls   map[string][]int // items by the call_id of a call; nil until asked for
+	outputs map[string][]int
+	ids     map[string][]int
+}
+
+// fault says whether an item has the fault that the refusal names, and what it is.
+func (l *locator) fault(i int) (Fault, bool) {
+	it := &l.sent.Items[i]
+	if it.Made != "" && len(it.Content) == 0 {
+		return Fault{}, false
+	}
+	r := l.r
+	is := func(ok bool, path, what string) (Fault, bool) { return Fault{Path: path, What: what, Mend: r.Mend}, ok }
+	content := gjson.ParseBytes(it.Content)
+	switch r.Mend {
+	case "field":
+		path := fieldIn(content, r.Field)
+		f, ok := is(path != "", path, "it has the field "+path)
+		f.Mend = "drop"
+		return f, ok && l.sameKind(content)
+	case "missing":
+		return l.missing(it, content)
+	case "no-output", "no-call", "twin-output", "twin-call", "twin-id", "order", "reference", "served", "pairs":
+		return l.pairing(i)
+	case "encrypted":
+		return l.encrypted(it, content)
+	case "item-type", "block":
+		typ := content.Get("type").String()
+		return is(len(r.IDs) > 0 && typ == r.IDs[0], "type", "it is a "+clip(typ))
+	case "thinking", "bound":
+		if it.Kind != session.ReasoningItem {
+			return Fault{}, false
+		}
+		return is(r.Message < 0 || it.Message == r.Message, "signature", "it is thinking that the API does not take")
+	case "image", "images", "document":
+		return l.picture(it)
+	case "text":
+		text := content.Get("text")
+		if content.Type == gjson.String {
+			text = content
+		}
+		return is(text.Type == gjson.String && strings.TrimSpace(text.Str) == "" && it.Kind != session.OutputItem, "text", "its text is blank")
+	case "tool-reference":
+		return is(len(r.IDs) > 0 && strings.Contains(content.Raw, `"`+r.IDs[0]+`"`) && strings.Contains(content.Raw, "tool_reference"), "content", "it refers to a tool that is not offered")
+	case "surrogate":
+		return is(argumentShape.ScanOne(it.Content, nil).Surrogate >= 0, "", "it holds half of a character")
+	case "message", "empty":
+		return is(empty(content), "content", "it is empty")
+	case "arguments":
+		return l.input(it, content)
+	}
+	return l.limited(it)
+}
+
+// limited is a fault by the limits, in the field that the refusal names.
+func (l *locator) limited(it *session.Item) (Fault, bool) {
+	want := l.r.topField()
+	for _, f := range Check(it.Content, "", want) {
+		if l.r.Mend == "path" && want == "" || want == "" && mendsOf[l.r.Mend] == f.Mend || want != "" && topOf(f.Path) == want {
+			return f, true
+		}
+	}
+	if l.r.Mend == "path" || l.r.Mend == "shorten" && want != "" {
+		for _, f := range Misfits(it.Content) {
+			if want != "" && topOf(f.Path) == want {
+				return f, true
+			}
+		}
+	}
+	return Fault{}, false
+}
+
+// mendsOf are the limits' mends by which a refusal's fault is known where it names no field.
+var mendsOf = map[string]string{"id": "drop", "call-id": "pair", "name": "name", "long": "clip", "key": "keys", "reasoning": "empty", "search": "item", "role": "part"}
+
+// topField is the field of an item that a refusal names: "content" of "content[1].image_url"; "" if it names none.
+func (r *Refusal) topField() string {
+	field := topOf(r.Field)
+	switch { // a block's path begins with its type
+	case field == "" && r.Mend == "search":
+		return "action"
+	case field == "" && r.Mend == "role":
+		return "content"
+	case r.Map == 'B' && strings.Contains(r.Field, "."):
+		return r.Field[strings.LastIndexByte(r.Field, '.')+1:]
+	case r.API == "gateway" && strings.Contains(r.Field, "."):
+		return r.Field[strings.LastIndexByte(r.Field, '.')+1:]
+	}
+	return field
+}
+
+func topOf(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// sameKind says whether an item is of the kind that the refusal names by its place: elsewhere the same field may be sound.
+func (l *locator) sameKind(content gjson.Result) bool {
+	at := l.r.at(l.sent)
+	return at < 0 || gjson.GetBytes(l.sent.Items[at].Content, "type").String() == content.Get("type").String()
+}
+
+// fieldIn is the path of a field as an error writes it ("content[0].x", "text.cache_control.ttl") in an item that has it, "" if it has
+// not. An error puts the types of blocks into the path: what the item does not have is left out.
+func fieldIn(item gjson.Result, path string) string {
+	found := ""
+	at := item
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+	for i, part := range parts {
+		v := at.Get(strings.ReplaceAll(part, `\`, ""))
+		if !v.Exists() {
+			if i == len(parts)-1 && part != at.Get("type").String() {
+				return "" // what the error is about is not there
+			}
+			continue
+		}
+		found, at = strings.TrimPrefix(found+"."+part, "."), v
+	}
+	return found
+}
+
+// missing says whether an item lacks the field that the refusal names.
+func (l *locator) missing(it *session.Item, content gjson.Result) (Fault, bool) {
+	field := l.r.topField()
+	if field == "" || content.Get(field).Exists() {
+		return Fault{}, false
+	}
+	for _, f := range Misfits(it.Content) {
+		if f.Path == field && (it.Message == l.r.Message || l.r.at(l.sent) < 0) {
+			f.Mend = "fill"
+			return f, true
+		}
+	}
+	return Fault{}, false
+}
+
+// encrypted says whether an item holds encrypted content, and the one that the refusal names if it names one.
+func (l *locator) encrypted(it *session.Item, content gjson.Result) (Fault, bool) {
+	sealed := content.Get("encrypted_content")
+	if sealed.Type != gjson.String || sealed.Str == "" {
+		return Fault{}, false
+	}
+	f := Fault{Path: "encrypted_content", What: "it holds encrypted content", Mend: "encrypted"}
+	if len(l.r.IDs) == 0 || it.ID == l.r.IDs[0] {
+		return f, true
+	}
+	head, tail, cut := strings.Cut(l.r.IDs[0], "...")
+	return f, cut && strings.HasPrefix(sealed.Str, head) && strings.HasSuffix(sealed.Str, tail)
+}
+
+// input says whether the arguments of a call are not what the API wants.
+func (l *locator) input(it *session.Item, content gjson.Result) (Fault, bool) {
+	if it.Kind != session.CallItem {
+		return Fault{}, false
+	}
+	if in := content.Get("input"); in.Exists() && content.Get("type").String() == "tool_use" {
+		return Fault{Path: "input", What: "its input is " + typeNames[typeOf(in)], Mend: "input"}, !in.IsObject()
+	}
+	args := content.Get("arguments")
+	return Fault{Path: "arguments", What: "its arguments are not JSON", Mend: "arguments"}, args.Type == gjson.String && !isJSON(args.Str)
+}
+
+// empty says whether nothing is said in a message or an output.
+func empty(content gjson.Result) bool {
+	for _, key := range []string{"content", "output"} {
+		if v := content.Get(key); v.Exists() && (v.Raw == `""` || v.Raw == "null" || v.Raw == "[]") {
+			return true
+		}
+	}
+	return content.Raw == `""` || content.Raw == "null"
+}
+
+// LargeImage is from how many characters on an image's address may be what an API refuses without saying so. (Reports are of 11 MB
+// and more; the Messages API takes 5 MB.)
+const LargeImage = 5 << 20
+
+// picture says whether an item holds an image or a document that can't be read, is not what it says, or is too large.
+func (l *locator) picture(it *session.Item) (Fault, bool) {
+	var fault Fault
+	look := func(path string, v gjson.Result, url string) {
+		if fault.What != "" || url == "" {
+			return
+		}
+		switch verdict := image.Check([]byte(url)); {
+		case verdict.Fault != "":
+			fault = Fault{path, "its image can't be read: " + verdict.Fault, l.r.Mend}
+		case verdict.Real != "" && verdict.Declared != "" && verdict.Declared != verdict.Real:
+			fault = Fault{path, "its image says " + clip(verdict.Declared) + " and is " + verdict.Real, l.r.Mend}
+		case len(url) > LargeImage:
+			fault = Fault{path, "its image is large", l.r.Mend}
+		}
+	}
+	images(gjson.ParseBytes(it.Content), "", 0, look)
+	if fault.What == "" && it.Message == l.r.Message && (l.r.Block < 0 || it.Block == l.r.Block) && strings.Contains(string(it.Content[:min(len(it.Content), 1<<16)]), "image") {
+		fault = Fault{"", "it holds the image that the error names", l.r.Mend}
+	}
+	if fault.What == "" && l.r.Mend == "document" && it.Message == l.r.Message && gjson.GetBytes(it.Content, "type").String() == "document" {
+		fault = Fault{"source", "it holds the document that the error names", l.r.Mend}
+	}
+	return fault, fault.What != ""
+}
+
+// images calls see for each image in a value, with its path and its address as a data URL.
+func images(v gjson.Result, path string, depth int, see func(path string, v gjson.Result, url string)) {
+	if depth > maxDepth {
+		return
+	}
+	switch {
+	case v.IsArray():
+		for i, part := range v.Array() {
+			images(part, join(path, itoa(i)), depth+1, see)
+		}
+	case v.IsObject():
+		typ := v.Get("type").String()
+		switch url, data := v.Get("image_url"), v.Get("source.data"); {
+		case typ == "input_image" && url.Type == gjson.String:
+			see(path, v, url.Str)
+		case typ == "image" && data.Type == gjson.String:
+			see(path, v, "data:"+v.Get("source.media_type").String()+";base64,"+data.Str)
+		default:
+			for _, key := range []string{"content", "output"} {
+				images(v.Get(key), join(path, key), depth+1, see)
+			}
+		}
+	}
+}
+
+// pairing says whether an item is the call, the output or the item that a refusal names by its id.
+func (l *locator) pairing(i int) (Fault, bool) {
+	l.index()
+	it := &l.sent.Items[i]
+	r := l.r
+	named := func(id string) bool {
+		return id != "" && (len(r.IDs) == 0 || slices.Contains(r.IDs, id))
+	}
+	say := func(ok bool, path, what string) (Fault, bool) {
+		return Fault{Path: path, What: what, Mend: r.Mend}, ok
+	}
+	call, output := it.Kind == session.CallItem, it.Kind == session.OutputItem
+	switch id := it.CallID; r.Mend {
+	case "no-output":
+		return say(call && named(id) && len(l.outputs[id]) == 0, "call_id", "the call has no output")
+	case "no-call", "served":
+		return say(output && named(id) && (len(l.calls[id]) == 0 || l.calls[id][0] > i || r.Mend == "served" && l.sent.Items[l.calls[id][0]].Message != it.Message), "call_id", "the output has no call in front of it")
+	case "twin-output":
+		return say(output && named(id) && len(l.outputs[id]) > 1 && l.outputs[id][0] != i, "call_id", "the call has an output already")
+	case "twin-call":
+		return say(call && named(id) && len(l.calls[id]) > 1 && l.calls[id][0] != i, "call_id", "another call has the same id")
+	case "twin-id":
+		return say(named(it.ID) && len(l.ids[it.ID]) > 1 && l.ids[it.ID][0] != i, "id", "another item has the same id")
+	case "pairs":
+		return say(call && len(l.outputs[id]) == 0 || output && (len(l.calls[id]) == 0 || l.calls[id][0] > i), "call_id", "call and output do not follow each other")
+	}
+	return say(named(it.ID) && len(r.IDs) > 0, "id", "it is the item that the error names")
+}
+
+func (l *locator) index() {
+	if l.calls != nil {
+		return
+	}
+	l.calls, l.outputs, l.ids = map[string][]int{}, map[string][]int{}, map[string][]int{}
+	for i := range l.sent.Items {
+		it := &l.sent.Items[i]
+		switch it.Kind {
+		case session.CallItem:
+			l.calls[it.CallID] = append(l.calls[it.CallID], i)
+		case session.OutputItem:
+			l.outputs[it.CallID] = append(l.outputs[it.CallID], i)
+		}
+		if it.ID != "" && it.Block < 0 { // blocks of one answer share its id
+			l.ids[it.ID] = append(l.ids[it.ID], i)
+		}
+	}
+}
+
+// Invalid is what a provider is known to refuse in what a client sends, item by item.
+func Invalid(sent *session.Sent, provider string) (places []Place) {
+	for i := range sent.Items {
+		if it := &sent.Items[i]; len(it.Content) > 0 {
+			for _, f := range Check(it.Content, provider, "") {
+				places = append(places, Place{i, f})
+			}
+		}
+	}
+	for _, mend := range []string{"no-call", "twin-output", "twin-call", "twin-id"} {
+		l := &locator{r: &Refusal{Mend: mend, Found: Found{Message: -1, Block: -1}}, sent: sent}
+		for i := range sent.Items {
+			if f, ok := l.pairing(i); ok {
+				places = append(places, Place{i, f})
+			}
+		}
+	}
+	return places
+}
+
+// Large are the items with an image so large that it may be what an API refuses without saying so, the largest first.
+func Large(sent *session.Sent) (places []Place) {
+	size := map[int]int{}
+	for i := range sent.Items {
+		if len(sent.Items[i].Content) < LargeImage {
+			continue
+		}
+		images(gjson.ParseBytes(sent.Items[i].Content), "", 0, func(path string, _ gjson.Result, url string) {
+			if len(url) >= LargeImage {
+				size[i] = len(url)
+				places = append(places, Place{i, Fault{path, fmt.Sprintf("its image of %d.%d MB is likely what is refused", len(url)/1e6, len(url)/1e5%10), "image"}})
+			}
+		})
+	}
+	slices.SortStableFunc(places, func(a, b Place) int { return size[b.Item] - size[a.Item] })
+	return places
+}

@@ -1,0 +1,178 @@
+package api
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Refusal is a text with which an API, a gateway or a client refuses a request. Found is empty in the table.
+type Refusal struct {
+	Row     int // in testing/api/errors.tsv
+	API     string
+	Pattern string
+	Meaning string // in plain words
+	// Map says what the text names: 'A' the item input[N], 'B' the block messages.N.content.M, 'C' an id, 'D' a place in the
+	// request's bytes, 'E' nothing, so that all items are looked at, 'T' nothing of the session.
+	Map     byte
+	Mend    string // the kind of what helps: see Way
+	Example string
+
+	Found
+}
+
+// Found is what one text says beyond what its Refusal means.
+type Found struct {
+	Words string // the part of the text by which it was recognised
+	Line  string // the line of the text that it was found in
+	Times int    // how often the text says the same
+	// Message and Block are the item's place in the request, as session.Item has them, -1 if the text names none; Inner is the
+	// block within a tool's output.
+	Message, Block, Inner int
+	Field                 string   // the path in the item, "" if the text names none
+	IDs                   []string // the ids, the tool or the type that the text names
+}
+
+// patterns are compiled when the first text is looked at: few runs meet one.
+var patterns = sync.OnceValue(func() []*regexp.Regexp {
+	all := make([]*regexp.Regexp, len(refusals))
+	for i := range refusals {
+		all[i] = regexp.MustCompile(refusals[i].Pattern)
+	}
+	return all
+})
+
+// maxText is how much of the beginning and of the end of a text is looked at, in bytes: logs are long, errors are not.
+const maxText = 128 << 10
+
+// Explain recognises the refusals in a text: the error alone, wrapped in JSON any number of times, or a log with several. They are
+// in the order of the text; what it says again only counts.
+func Explain(text string) (found []Refusal) {
+	if len(text) > 2*maxText {
+		text = text[:maxText] + "\n" + text[len(text)-maxText:]
+	}
+	lines := strings.Split(unwrapped(text), "\n")
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		r := recognise(line)
+		if r == nil {
+			continue
+		}
+		r.place(line)
+		if r.Message < 0 && (r.Map == 'A' || r.Map == 'B') { // JSON over several lines has it in another member
+			for _, near := range lines[max(0, i-near):min(len(lines), i+near)] {
+				if strings.Contains(near, `"param"`) && r.Message < 0 {
+					r.place(near)
+				}
+			}
+		}
+		if same := slices.IndexFunc(found, r.same); same >= 0 {
+			found[same].Times++
+			continue
+		}
+		found = append(found, *r)
+	}
+	return slices.DeleteFunc(found, func(r Refusal) bool { return r.vague() && slices.ContainsFunc(found, Refusal.exact) })
+}
+
+// near is how many lines before and behind an error's message the other members of its JSON may stand.
+const near = 5
+
+// Newest is the refusal of several that says most of the session: the last one that does not pass by itself, else the last one; nil if
+// there is none.
+func Newest(found []Refusal) *Refusal {
+	for i := len(found) - 1; i >= 0; i-- {
+		if found[i].Lasts() {
+			return &found[i]
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &found[len(found)-1]
+}
+
+// recognise is the first refusal whose pattern a line matches; nil if none does.
+func recognise(line string) *Refusal {
+	for i, p := range patterns() {
+		m := p.FindStringSubmatchIndex(line)
+		if m == nil {
+			continue
+		}
+		r := refusals[i]
+		r.Words, r.Line, r.Times = line[m[0]:m[1]], line, 1
+		r.Message, r.Block, r.Inner = -1, -1, -1
+		for k, name := range p.SubexpNames() {
+			if name != "id" && name != "type" && name != "v" && name != "head" || m[2*k] < 0 {
+				continue
+			}
+			for id := range strings.SplitSeq(line[m[2*k]:m[2*k+1]], ",") {
+				r.IDs = append(r.IDs, strings.TrimRight(strings.TrimSpace(id), ".'\"`"))
+			}
+		}
+		return &r
+	}
+	return nil
+}
+
+// vague says whether a refusal was recognised by its form alone, exact whether it was not.
+func (r Refusal) vague() bool { return r.Mend == "unsaid" }
+func (r Refusal) exact() bool { return r.Lasts() && !r.vague() }
+
+func (r *Refusal) same(o Refusal) bool {
+	return r.Row == o.Row && r.Message == o.Message && r.Block == o.Block && r.Inner == o.Inner && r.Field == o.Field && slices.Equal(r.IDs, o.IDs)
+}
+
+var (
+	inputPath   = regexp.MustCompile(`\binput(?:\[(\d{1,9})\]|\.(?:list\[[^\]]*\]\.)?(\d{1,9})\b)((?:\.\w+|\[\d+\])*)`)
+	messagePath = regexp.MustCompile(`\bmessages(?:\.(\d{1,9})|\[(\d{1,9})\]| index (\d{1,9}))(?:\.content\.(\d{1,9}))?(?:(?:\.tool_result)?\.content\.(\d{1,9}))?((?:\.\w+)*)`)
+	chatPath    = regexp.MustCompile(`\bat message index (\d{1,9})`)
+)
+
+// place reads the place in the request that a text names. The last path counts: the bracket form in front of a message says less.
+func (r *Refusal) place(text string) {
+	if all := inputPath.FindAllStringSubmatch(text, -1); len(all) > 0 {
+		m := all[len(all)-1]
+		r.Message, r.Block, r.Field = number(m[1]+m[2]), -1, strings.TrimPrefix(m[3], ".")
+		return
+	}
+	m := messagePath.FindStringSubmatch(text)
+	if m == nil {
+		if m := chatPath.FindStringSubmatch(text); m != nil {
+			r.Message = number(m[1])
+		}
+		return
+	}
+	r.Message, r.Block, r.Inner, r.Field = number(m[1]+m[2]+m[3]), number(m[4]), number(m[5]), strings.TrimPrefix(m[6], ".")
+}
+
+// number is a number of few digits, -1 if there is none.
+func number(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// escapes are undone in texts that were put into JSON.
+var escapes = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\r`, "", `\t`, " ", `\/`, "/", `\u0060`, "`", `\u0027`, "'", `\u0026`, "&", `\u003c`, "<", `\u003e`, ">")
+
+// maxWraps is how many times a text may have been put into JSON.
+const maxWraps = 5
+
+// unwrapped is a text without the escapes of the JSON that it stands in.
+func unwrapped(text string) string {
+	for range maxWraps {
+		if !strings.Contains(text, `\"`) && !strings.Contains(text, `\u00`) && !strings.Contains(text, `\n`) {
+			break
+		}
+		text = escapes.Replace(text)
+	}
+	return text
+}

@@ -1,0 +1,57 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/hist-cli/hist/internal/agent"
+)
+
+// Way is what helps against a kind of refusal.
+type Way struct {
+	Same    string        // when the same thread can be tried again: agent.Now, …
+	Verdict agent.Verdict // on the session
+	// Step is the next step in words, with SESSION for the session's id or file.
+	Step string
+}
+
+const stepRepair = "hist repair --in-place SESSION mends the record that is refused; hist lint SESSION names it"
+
+// ways are what helps, by Refusal.Mend. What is not listed is mended by a repair.
+var ways = map[string]Way{
+	"encrypted": {agent.Never, agent.Incompatible, "go back to the account or provider that the session was made with, or: hist repair --strip-encrypted SESSION makes a copy without what is encrypted"},
+	"item-type": {agent.AfterRepair, agent.Incompatible, "go back to the provider that the session was made with, or: hist repair --strip-encrypted SESSION makes a copy that holds only what every provider reads"},
+	"shorten":   {agent.Never, agent.Incompatible, "resume it and send /compact as the only prompt; if that is refused, too: hist slim SESSION takes out what is large, hist cut SESSION goes back to an earlier turn"},
+	"bound":     {agent.AfterRepair, agent.Repairable, "the newest client takes the thinking out and tries again by itself; for any other: hist repair --drop-thinking SESSION"},
+	"cut":       {agent.Never, agent.Incompatible, "go back to before the turn that is refused: hist show SESSION lists the turns, hist cut SESSION makes a copy that ends before one of them"},
+	"unsaid":    {agent.Never, agent.Incompatible, "hist lint SESSION looks for what the API is known to refuse; if it finds nothing: hist cut SESSION goes back to before the first turn that was refused"},
+	"settings":  {agent.AfterUpgrade, agent.Incompatible, "change what the error names in the client's configuration, or take a newer client; nothing in the session's history is to be repaired"},
+	"model":     {agent.Later, agent.Resumable, "resume the session with a model that the account offers (--model)"},
+	"provider":  {agent.Never, agent.Incompatible, "resume the session with the provider that it was made with; nothing in the file is damaged"},
+	"prompt":    {agent.Now, agent.Resumable, "send the prompt in parts, or put it into a file that the prompt names"},
+	"client":    {agent.Now, agent.Resumable, "resume the session again, with a newer client if the error comes back: it must send the whole history"},
+	"account":   {agent.Later, agent.Resumable, "sign in again, or settle the account; the session is not at fault"},
+	"limit":     {agent.Later, agent.Resumable, "try the same session again when the limit is lifted; the session is not at fault"},
+	"later":     {agent.Later, agent.Resumable, "try the same session again later"},
+	"now":       {agent.Now, agent.Resumable, "try the same session again"},
+	"images":    {agent.AfterRepair, agent.Repairable, "hist repair --in-place SESSION takes out the images that are too large; hist slim SESSION takes out old ones"},
+	"last":      {agent.Now, agent.Resumable, "resume the session with a new prompt"},
+}
+
+// Way is what helps against the refusal.
+func (r *Refusal) Way() Way {
+	if w, ok := ways[r.Mend]; ok {
+		return w
+	}
+	return Way{agent.AfterRepair, agent.Repairable, stepRepair}
+}
+
+// Lasts says whether the next request will be refused as well: nothing that passes by itself.
+func (r *Refusal) Lasts() bool { return r.Way().Verdict != agent.Resumable }
+
+// Next is the next step, for a session given by its id or file; "" if none is known.
+func (w Way) Next(session string) string {
+	if session == "" {
+		return w.Step
+	}
+	return strings.ReplaceAll(w.Step, "SESSION", session)
+}
