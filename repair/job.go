@@ -265,7 +265,7 @@ func (w *job) lintOf(ctx context.Context, src *source.Source) (*lint.Result, err
 
 // newRewrite prepares one pass of the plan.
 func (w *job) newRewrite(aside io.Writer) *rewrite {
-	w.rw = pass{w.Source, w.found, w.plan}.rewrite(w.agent, aside)
+	w.rw = pass{w.Source, w.found, w.plan}.rewrite(w, aside)
 	if w.effectiveMode() == NewThread {
 		w.reidentify(w.rw, w.found)
 	}

@@ -133,8 +133,8 @@ func items(text []byte) []string {
 		if json.Unmarshal(bytes.TrimSuffix(raw, []byte("\r")), &r) != nil || r.Type != "response_item" {
 			continue
 		}
-		if r.Payload.Role == "developer" && len(r.Payload.Content) > 0 && strings.HasPrefix(r.Payload.Content[0].Text, "[hist: your reasoning") {
-			continue // the summary of reasoning that stays lost: it counts as missing
+		if r.Payload.Role == "developer" && len(r.Payload.Content) > 0 && (strings.HasPrefix(r.Payload.Content[0].Text, "[hist: your reasoning") || strings.HasPrefix(r.Payload.Content[0].Text, "[hist: records of this session are lost")) {
+			continue // the summary of reasoning that stays lost, which counts as missing, or what stands for records that are
 		}
 		if r.Payload.Name == "lost_call" || strings.HasPrefix(r.Payload.Input, "[hist: ") {
 			continue // the call of an output that is left alone: it counts as missing

@@ -30,6 +30,8 @@ type rewrite struct {
 	Agent agent.Agent
 	// Session is the session's metadata, as lint read it.
 	Session session.Info
+	// Target is the version of the client that will resume the session, "" if it is not known.
+	Target string
 	// Aside receives the bytes that leave the session, with their places; nil drops them (a dry run).
 	Aside io.Writer
 	// Differs, if not nil, is called once: when the copy begins to differ from the session, or at its end if it never does.
@@ -76,6 +78,9 @@ func (r *rewrite) Run(ctx context.Context, w io.Writer) error {
 	r.tee, _ = w.(*sum.Tee)
 	r.Proof = newProof(r.tee)
 	r.links = r.Agent.NewLinks(r.Session)
+	if l, ok := r.links.(agent.Targeted); ok {
+		l.For(r.Target)
+	}
 	scanners := normalize.Scanners(0)
 	if scanners == 1 {
 		scanners = 0 // what was read ahead can't be skipped

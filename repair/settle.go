@@ -26,9 +26,10 @@ type pass struct {
 	plan  *plan
 }
 
-func (p pass) rewrite(who agent.Agent, aside io.Writer) *rewrite {
+func (p pass) rewrite(w *job, aside io.Writer) *rewrite {
+	who := w.agent
 	return &rewrite{
-		Plan: p.plan, From: p.src, Agent: who, Session: p.found.Summary.Header, Aside: aside,
+		Plan: p.plan, From: p.src, Agent: who, Target: w.Lint.For[who.Name()], Session: p.found.Summary.Header, Aside: aside,
 		evidence: &evidenceReader{dec: who.Decoder(), src: p.src, enc: p.found.Summary.Encoding},
 	}
 }
@@ -86,7 +87,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 			p.src.Close()
 			return left
 		}
-		if err := s.add(ctx, p.rewrite(w.agent, nil), spoolDir); err != nil {
+		if err := s.add(ctx, p.rewrite(w, nil), spoolDir); err != nil {
 			return err
 		}
 		mended = appendMended(mended, p.plan.Mend)
@@ -108,7 +109,7 @@ func (w *job) settle(ctx context.Context, spoolDir string, left error) error {
 		}
 	}
 	if w.effectiveMode() == NewThread {
-		rw := pass{p.src, p.found, choose(nil, w.Choice)}.rewrite(w.agent, nil)
+		rw := pass{p.src, p.found, choose(nil, w.Choice)}.rewrite(w, nil)
 		w.reidentify(rw, p.found)
 		if err := s.add(ctx, rw, spoolDir); err != nil {
 			return err

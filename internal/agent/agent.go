@@ -129,6 +129,12 @@ type Leaver interface {
 	Leave(line []byte)
 }
 
+// Targeted is a Links that numbers for the client that will resume the session.
+type Targeted interface {
+	// For names the client's version.
+	For(version string)
+}
+
 // Comparer is a Links that can tell a line that only Keep has changed from one that an edit has changed. Without it, a
 // repair of several passes counts a line that Keep has changed as edited.
 type Comparer interface {

@@ -8,7 +8,7 @@ import (
 // maxHoles is how many holes are remembered: a lost record is looked for only near the place where it is missing.
 const maxHoles = 32
 
-// maxGap is how many missing ordinals in a row are taken for lost records. A larger gap means another numbering.
+// maxGap is how many missing ordinals in a row are holes. Behind a larger gap, what an event shows may have moved elsewhere.
 const maxGap = 5
 
 // Hole is a place where a record is known to be missing: an unreadable line, a line of NULs, or a jump in the ordinals.
@@ -17,11 +17,16 @@ type Hole struct {
 	Offset int64       // bytes, where the lost record was
 	dead   bool
 	used   bool
+	of     *Holes
 }
 
 // Insert is the edit that puts a record into the hole.
 func (h *Hole) Insert(c finding.Content) finding.Edit {
 	h.used = true
+	if h.of.filled == nil {
+		h.of.filled = map[session.Pos]bool{}
+	}
+	h.of.filled[h.At] = true
 	if h.dead {
 		return finding.Edit{At: h.At, Op: finding.Before, New: c}
 	}
@@ -36,7 +41,12 @@ type Holes struct {
 	prev session.Pos     // the last readable record
 	end  int64           // offset behind it
 	last session.Ordinal // the last number
+	// filled are the places of the holes into which records were put.
+	filled map[session.Pos]bool
 }
+
+// Filled says whether a record was put into a hole at this place.
+func (h *Holes) Filled(at session.Pos) bool { return h.filled[at] }
 
 // Any says whether any record of the session is known to be missing.
 func (h *Holes) Any() bool { return len(h.list) > 0 }
@@ -96,6 +106,7 @@ func (h *Holes) add(one Hole) {
 	if len(h.list) == maxHoles {
 		h.list = append(h.list[:0], h.list[1:]...)
 	}
+	one.of = h
 	h.list = append(h.list, one)
 }
 

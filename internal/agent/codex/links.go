@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/session"
 )
 
@@ -23,6 +25,38 @@ type numberer struct {
 	began    bool  // a record with an ordinal has come
 	headless bool  // the first one is no header, and it keeps its ordinal: it may follow those of another file
 	changed  span
+	skips    bool // the client that will resume the session does not count what it can't read
+}
+
+// For: see agent.Targeted.
+func (n *numberer) For(version string) { n.skips = SkipsUnread(version) }
+
+// SkipsUnread says whether a client gives no number to a token count with fractions, which it can't read: it shows nothing of a session
+// in which such a record has a number of its own (measured with 0.145.0; 0.150.0 counts it).
+func SkipsUnread(version string) bool { return Before(version, 0, 146) && !Before(version, 0, 145) }
+
+// fractional says whether a line is a token count with fractions in its rate limits.
+func fractional(line []byte) bool {
+	return bytes.Contains(line, []byte(`"token_count"`)) && HasFraction([]byte(gjson.GetBytes(line, "payload.rate_limits").Raw))
+}
+
+// HasFraction says whether valid JSON holds a number with a decimal point.
+func HasFraction(raw []byte) bool {
+	if bytes.IndexByte(raw, '.') < 0 {
+		return false
+	}
+	inside := false // of a string
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case raw[i] == '"':
+			inside = !inside
+		case raw[i] == '\\':
+			i++
+		case raw[i] == '.' && !inside:
+			return true
+		}
+	}
+	return false
 }
 
 // newNumberer begins at the first ordinal that the session should have: 0, or where its ancestor ended.
@@ -86,11 +120,16 @@ func (n *numberer) Keep(line []byte, copyLine int64) ([]byte, error) {
 	}
 	n.inserted, n.removed, n.left, n.hidden = 0, 0, 0, 0
 	n.original, n.out = o, o+n.shift
+	number := n.out
+	if n.skips && fractional(line) {
+		n.original--
+		n.out--
+	}
 	if n.shift == 0 && good {
 		return line, nil
 	}
 	n.changed.add(copyLine)
-	return setOrdinal(line, n.out), nil
+	return setOrdinal(line, number), nil
 }
 
 // first notes of the first record whether it is a header.

@@ -260,6 +260,12 @@ func LostPrompt(timestamp string) []byte {
 	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: "[hist: the user's prompt that stood here is lost]"}})
 }
 
+// LostHere writes a message that tells the model that so many records of its session are missing.
+func LostHere(timestamp string, records int64) []byte {
+	return newMessage(timestamp, "developer", "", []part{{Type: "input_text", Text: fmt.Sprintf(
+		"[hist: records of this session are lost here (%d), and with them what was said or done; check the state before you rely on it]", records)}})
+}
+
 // LostPast writes a message that tells the model that what its thread inherited from another one is lost: all of it, or
 // everything after this place.
 func LostPast(timestamp string) []byte {

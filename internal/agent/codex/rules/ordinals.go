@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,14 +11,20 @@ import (
 	"github.com/hist-cli/hist/internal/session"
 )
 
-const ordinalAdvice = "the data is complete; clients from 0.154 on skip over it, older ones stop showing new turns"
+// What a repeated number does to the client's own view: two rows can't have the same one (measured with 0.171.0), but what the
+// known bug leaves are no rows.
+const (
+	notAllShown  = "the data is complete, but the client does not show all of it: in its view, two rows can't have one number"
+	skippedOver  = "the data is complete; clients from 0.154 on skip over it, older ones stop showing new turns"
+	fractionsBug = " (the bug of clients 0.145 to 0.153 with fractional token counts)"
+)
 
 var (
 	ruleOrdinalMissing   = texts.Rule(finding.Rule{Name: "ordinal-missing", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
 	ruleOrdinalInvalid   = texts.Rule(finding.Rule{Name: "ordinal-invalid", Family: "ordinals", Impact: finding.Loses, Fix: finding.Exact})
-	ruleOrdinalDuplicate = texts.Rule(finding.Rule{Name: "ordinal-duplicate", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
-	ruleOrdinalGap       = texts.Rule(finding.Rule{Name: "ordinal-gap", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
-	ruleOrdinalBackward  = texts.Rule(finding.Rule{Name: "ordinal-backward", Family: "ordinals", Impact: finding.Notes, Fix: finding.Exact, Always: true})
+	ruleOrdinalDuplicate = texts.Rule(finding.Rule{Name: "ordinal-duplicate", Family: "ordinals", Impact: finding.Shows, Fix: finding.Exact, Always: true})
+	ruleOrdinalGap       = texts.Rule(finding.Rule{Name: "ordinal-gap", Family: "ordinals", Impact: finding.Loses, Fix: finding.StandIn, Always: true})
+	ruleOrdinalBackward  = texts.Rule(finding.Rule{Name: "ordinal-backward", Family: "ordinals", Impact: finding.Shows, Fix: finding.Exact, Always: true})
 	ruleOrdinalInLegacy  = texts.Rule(finding.Rule{Name: "ordinal-in-legacy", Family: "ordinals", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleOrdinalReuse     = texts.Rule(finding.Rule{Name: "ordinal-reuse", Family: "ordinals", Impact: finding.Shows, Fix: finding.Exact, Always: true})
 	ordinalRules         = []*finding.Rule{ruleOrdinalMissing, ruleOrdinalInvalid, ruleOrdinalDuplicate, ruleOrdinalGap, ruleOrdinalBackward, ruleOrdinalInLegacy, ruleOrdinalReuse}
@@ -38,6 +43,10 @@ type ordinalChecker struct {
 	stamp   []byte      // written then
 	seenAny bool
 	order   order
+	gaps    numberGaps
+	inFront bool // the newest record with a number is a message that a repair has put in front of everything
+	// restored says that records are restored from elsewhere behind the newest one with a number.
+	restored bool
 }
 
 func (c *ordinalChecker) Record(rec *session.Record) {
@@ -49,6 +58,7 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 		return
 	case rec.Ordinal.State == session.GoodOrdinal && c.run.header.Mode != "legacy":
 		c.order.add(rec)
+		defer c.gaps.came(rec.Ordinal.Value)
 	}
 	switch {
 	case !c.run.paginated:
@@ -78,31 +88,12 @@ func (c *ordinalChecker) Record(rec *session.Record) {
 
 func (c *ordinalChecker) follow(rec *session.Record, value int64) {
 	c.prev = session.Ordinal{State: session.GoodOrdinal, Value: value}
-	c.dead, c.seenAny = 0, true
-	c.float = rec.Type == "event_msg/token_count" && hasFraction(codex.Field(rec, codex.FieldRateLimits))
+	c.dead, c.seenAny, c.restored, c.inFront = 0, true, false, putInFront(rec)
+	c.float = rec.Type == "event_msg/token_count" && codex.HasFraction(codex.Field(rec, codex.FieldRateLimits))
 	if c.float {
 		c.at = finding.RefOf(rec)
 		c.stamp = append(c.stamp[:0], codex.Text(rec, codex.FieldTimestamp)...)
 	}
-}
-
-// hasFraction says whether valid JSON holds a number with a decimal point.
-func hasFraction(raw []byte) bool {
-	if bytes.IndexByte(raw, '.') < 0 {
-		return false
-	}
-	inside := false // of a string
-	for i := 0; i < len(raw); i++ {
-		switch {
-		case raw[i] == '"':
-			inside = !inside
-		case raw[i] == '\\':
-			i++
-		case raw[i] == '.' && !inside:
-			return true
-		}
-	}
-	return false
 }
 
 // invalid mends an ordinal that the client can't read: with the number that it means if that fits, or else with the next in
@@ -131,34 +122,48 @@ func (c *ordinalChecker) step(rec *session.Record) {
 	}
 	want := c.prev.Value + 1
 	switch {
-	case value == want, value > want && value <= want+c.dead:
+	case value == want:
+	case value > want && value <= want+c.dead:
+		for n := want; n < value; n++ { // the dead lines had these
+			c.gaps.came(n)
+		}
+	case value == c.prev.Value && c.uncounted():
 	case value == c.prev.Value:
-		c.sequence(ruleOrdinalDuplicate, rec, fmt.Sprintf("ordinal %d for the second time%s; %s", value, c.signature(rec), ordinalAdvice))
+		c.sequence(ruleOrdinalDuplicate, rec, fmt.Sprintf("ordinal %d for the second time", value))
 	case value < want:
-		c.sequence(ruleOrdinalBackward, rec, fmt.Sprintf("ordinal %d after %d%s; %s", value, c.prev.Value, c.signature(rec), ordinalAdvice))
+		c.sequence(ruleOrdinalBackward, rec, fmt.Sprintf("ordinal %d after %d", value, c.prev.Value))
 	default:
-		c.sequence(ruleOrdinalGap, rec, fmt.Sprintf("ordinal %d after %d; clients from 0.154 on skip over it", value, c.prev.Value))
+		c.gap(rec, want)
 	}
 }
 
-// signature names the client's bug that leaves exactly this: fractional token counts, then a settings, goal or task record.
-func (c *ordinalChecker) signature(rec *session.Record) string {
+// uncounted says whether the record before has no number for the client that will resume the session.
+func (c *ordinalChecker) uncounted() bool {
+	return c.float && codex.Before(c.run.client, 0, 146) && !codex.Before(c.run.client, 0, 145)
+}
+
+// ofFractions says whether a record follows what that bug leaves: fractional token counts, then a settings, goal or task record.
+func (c *ordinalChecker) ofFractions(rec *session.Record) bool {
 	switch rec.Type {
 	case "event_msg/thread_settings_applied", "event_msg/thread_goal_updated", "event_msg/task_started":
-		if c.float {
-			return " (the bug of clients 0.145 to 0.153 with fractional token counts)"
-		}
+		return c.float
 	}
-	return ""
+	return false
 }
 
 func (c *ordinalChecker) sequence(rule *finding.Rule, rec *session.Record, message string) {
 	f := finding.Finding{
-		Rule: rule, Impact: finding.Notes, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message,
+		Rule: rule, Impact: finding.Shows, Fix: finding.Exact, Pos: rec.Pos, Offset: rec.Offset, Record: rec.Type, Message: message,
 		Edits: []finding.Edit{{At: rec.Pos, Op: finding.Renumber}},
 	}
-	if c.run.olderThan(0, 154) {
-		f.Impact = finding.Shows
+	switch {
+	case rule == ruleOrdinalGap: // see Settle
+	case !c.ofFractions(rec):
+		f.Message += "; " + notAllShown
+	case c.run.olderThan(0, 154):
+		f.Message += fractionsBug + "; " + skippedOver
+	default:
+		f.Impact, f.Message = finding.Notes, f.Message+fractionsBug+"; "+skippedOver
 	}
 	if c.prev.Value+1 < c.run.header.SubagentStart { // what a sub-agent inherited keeps its numbers
 		f.Fix, f.Edits = finding.NoFix, nil
