@@ -76,6 +76,7 @@ func (e *env) list(c *cli.Context) error {
 			continue
 		}
 		looked++
+		table.goesOn(r.Session)
 		if want.session(r.Session) {
 			found = append(found, r.Session)
 		}
@@ -228,6 +229,7 @@ type listedSession struct {
 	Health    string   `json:"health,omitempty"` // with --health
 	Repaired  string   `json:"repaired_as,omitempty"`
 	CopyOf    string   `json:"copy_of,omitempty"`
+	Continued string   `json:"continued_in,omitempty"` // the file with which a revert replaced it
 }
 
 // lastTurn is the documented form of a session's last turn.
@@ -264,7 +266,7 @@ func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
 		out.Sessions = append(out.Sessions, listedSession{
 			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
-			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.Original(s.Path),
+			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.Original(s.Path), Continued: table.newer[partOf(s)],
 		})
 	}
 	return format.Write(w, out)

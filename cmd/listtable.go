@@ -35,7 +35,8 @@ type listTable struct {
 	homes  map[string]string // by path
 	open   *openHomes        // for comparing sessions with what their agents keep beside them
 	cache  *lintcache.Cache
-	filter *filter // which findings count
+	filter *filter         // which findings count
+	newer  map[part]string // files that a revert has replaced, and with which
 }
 
 // shownByDefault is how many sessions are listed on a terminal.
@@ -45,7 +46,7 @@ func newListTable(c *cli.Context, e *env, conf *config, homes map[string]string)
 	terminal := isTerminal(e.out) && !c.Bool("json")
 	t := &listTable{
 		ctx: c.Context, limit: c.Int("limit"), health: c.Bool("health") || terminal, more: c.Bool("verbose") || !terminal,
-		titles: newTitles(c, conf), homes: homes, open: newOpenHomes(), filter: &filter{config: conf},
+		titles: newTitles(c, conf), homes: homes, open: newOpenHomes(), filter: &filter{config: conf}, newer: map[part]string{},
 	}
 	t.copies = t.open.copies
 	if t.health {
@@ -96,6 +97,20 @@ func (t *listTable) healthOf(s *glance.Session) string {
 		return "repaired"
 	}
 	return worst.String()
+}
+
+// part is a file of a thread, by the id of the file: after a revert a thread has several.
+type part struct{ thread, file string }
+
+func partOf(s *glance.Session) part {
+	return part{strings.ToLower(s.Thread), lint.NameOf(s.Path, true).FileID}
+}
+
+// goesOn notes which file of the same thread a session continues.
+func (t *listTable) goesOn(s *glance.Session) {
+	if base := s.Header.BaseThread; base != "" {
+		t.newer[part{strings.ToLower(s.Thread), strings.ToLower(base)}] = s.Path
+	}
 }
 
 // repaired is the thread that is a session's repaired copy, "" if there is none.
@@ -158,6 +173,9 @@ func (t *listTable) row(s *glance.Session, health string, now time.Time) row {
 	}
 	if s.Turn.Class != "" && t.more {
 		r.turn += " (" + string(s.Turn.Class) + ")"
+	}
+	if t.newer[partOf(s)] != "" {
+		r.title = strings.TrimRight("older part, which a revert replaced: "+r.title, ": ")
 	}
 	if original := t.copies.Original(s.Path); original != "" {
 		r.title = strings.TrimRight("copy of "+short(original)+": "+r.title, ": ")

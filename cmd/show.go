@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -50,6 +51,7 @@ type shown struct {
 	modified time.Time
 	title    string   // "" if no words of the conversation are to be shown
 	resume   []string // the command that resumes it
+	newer    string   // the file that has replaced it by a revert, "" if none is shown
 }
 
 func (e *env) show(c *cli.Context) error {
@@ -84,7 +86,11 @@ func (e *env) show(c *cli.Context) error {
 		}
 		return writePage(c.Context, path, func(w io.Writer) error { return e.showOne(c, list[0], newPage(w, "")) })
 	}
-	for _, t := range list { // a reverted thread has several files
+	slices.Reverse(list) // a reverted thread has several files, the newest first
+	for i, t := range list {
+		if i+1 < len(list) {
+			t.newer = list[i+1].path
+		}
 		if err := e.showOne(c, t, print); err != nil {
 			return err
 		}
@@ -122,7 +128,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 		return err
 	}
 	defer r.src.Close()
-	s := &shown{path: t.path, summary: r.result.Summary, findings: r.result.Findings}
+	s := &shown{path: t.path, newer: t.newer, summary: r.result.Summary, findings: r.result.Findings}
 	if g, err := glance.Look(c.Context, t.path, glance.Options{Content: true}); err == nil && t.path != "-" {
 		s.modified, s.resume = g.Modified, g.Agent.Resume(g.Thread)
 		if c.Bool("show-content") {

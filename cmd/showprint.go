@@ -43,6 +43,9 @@ func (s *shown) facts() [][2]string {
 		{"history", h.Mode},
 		{"size", fmt.Sprintf("%s in %s", count(s.summary.Bytes, "byte", "bytes"), count(s.summary.Records, "record", "records"))},
 	}
+	if s.newer != "" {
+		facts = append(facts, [2]string{"replaced", "by a revert, from some turn on: " + s.newer})
+	}
 	out := facts[:0]
 	for _, f := range facts {
 		if f[1] != "" && f[1] != client {

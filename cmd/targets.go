@@ -26,7 +26,9 @@ type target struct {
 	name string // the name by which the thread was asked for, if users gave it one
 	home string // the agent's home it lies in, "" if in none
 	all  bool   // the whole home was asked for
-	err  error  // why it can't be looked at
+
+	newer string // the file with which a revert has replaced it, where both were asked for; else ""
+	err   error  // why it can't be looked at
 }
 
 // targets finds the sessions that the operands name: files, directories, thread ids, "-". Without operands it finds all in the

@@ -147,6 +147,11 @@ func (a *Answer) fine() string {
 	default:
 		text += " (" + string(a.session.Turn.Class) + ")"
 	}
+	for _, f := range a.Findings {
+		if rule := lint.FindRule(f.Rule); f.Impact == lint.Loses.String() && rule != nil && rule.Home {
+			return text + "; but " + f.Message
+		}
+	}
 	if a.Counts.Loses > 0 {
 		text += "; some history is lost, and nothing brings it back"
 	}

@@ -247,6 +247,9 @@ func (a *Answer) tell(found []lint.Finding) {
 		switch f.Impact {
 		case lint.Notes:
 			a.Counts.Notes++
+			if f.Rule.Home {
+				a.Warn(f.Message)
+			}
 			continue
 		case lint.Blocks:
 			a.Counts.Blocks++

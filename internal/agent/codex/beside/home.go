@@ -32,7 +32,7 @@ type Home struct {
 	views *store.Projections
 	rows  *store.Rows
 	files func() (rollouts, error)
-	index func() (map[string]string, error)
+	index func() (map[string]store.Listed, error)
 	// damaged are the databases that no client can read.
 	damaged func() []store.Damaged
 	// unsound is the client's view of all sessions, if a repair could not change it.
@@ -81,7 +81,7 @@ func Open(ctx context.Context, dir string) *Home {
 		views:     store.NewProjections(dir),
 		rows:      store.NewRows(dir),
 		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
-		index:     sync.OnceValues(func() (map[string]string, error) { return known(store.Index(ctx, dir)) }),
+		index:     sync.OnceValues(func() (map[string]store.Listed, error) { return known(store.Index(ctx, dir)) }),
 		databases: sync.OnceValue(func() []agent.Database { return []agent.Database{home.History(dir), home.State(dir)} }),
 		damaged:   sync.OnceValue(func() []store.Damaged { return store.DamagedDatabases(ctx, dir) }),
 		unsound:   sync.OnceValue(func() []store.Damaged { return store.UnsoundProjection(ctx, dir) }),
@@ -126,7 +126,7 @@ func (h *Home) Session(ctx context.Context, src *source.Source, res *lint.Result
 	if err != nil {
 		return nil, err
 	}
-	moved, err := h.moved(name)
+	moved, err := h.misled(ctx, src, res, name)
 	return slices.Concat(projection, lineage, moved, h.broken(res, unread)), err
 }
 
@@ -175,7 +175,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 	if err != nil {
 		return nil, err
 	}
-	find := func(id string) string { return files[strings.ToLower(id)].read }
+	find := func(id string) string { return files.of[strings.ToLower(id)].read }
 	b, err := store.Lineage(ctx, res.Summary.Header, rolloutID, find)
 	if err != nil {
 		return nil, err
@@ -233,19 +233,6 @@ func (h *Home) broken(res *lint.Result, unread []store.Damaged) (found []lint.Fi
 	return found
 }
 
-// moved reports that the client's list of threads has a session elsewhere. For a reverted thread, which has several files, it
-// names one.
-func (h *Home) moved(name home.FileName) ([]lint.Finding, error) {
-	index, err := h.index()
-	listed := index[name.ThreadID]
-	if err != nil || listed == "" || exists(listed) {
-		return nil, err
-	}
-	f := ofFile(rules.IndexStale, fmt.Sprintf("the client's list of threads has this session at %s, where there is no file: the client does not find it; move it there", listed))
-	f.Impact = lint.Blocks
-	return []lint.Finding{f}, nil
-}
-
 // Listed lists what is wrong between one session of the home and the home as a whole: other files of its thread, and
 // the client's list of threads.
 func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, error) {
@@ -263,7 +250,7 @@ func (h *Home) Listed(ctx context.Context, src *source.Source) ([]lint.Finding, 
 		return found, err
 	}
 	list := "the client's list of threads (" + filepath.Base(store.IndexPath(h.dir)) + ") has "
-	if index[name.ThreadID] == "" {
+	if index[name.ThreadID].Path == "" {
 		return append(found, ofFile(rules.IndexMissing, list+"no row for this session")), nil
 	}
 	unasked, err := h.unasked()
@@ -291,8 +278,8 @@ func (h *Home) Index() (path string, found []lint.Finding, err error) {
 	}
 	var gone int64
 	first := ""
-	for id, rollout := range index {
-		if files[id].first == "" && !exists(rollout) {
+	for id, listed := range index {
+		if files.of[id].first == "" && !exists(listed.Path) {
 			gone++
 			if first == "" || id < first {
 				first = id
@@ -300,7 +287,7 @@ func (h *Home) Index() (path string, found []lint.Finding, err error) {
 		}
 	}
 	if gone > 0 {
-		f := ofFile(rules.IndexStale, fmt.Sprintf("thread %s is listed at %s, where there is no file", first, index[first]))
+		f := ofFile(rules.IndexStale, fmt.Sprintf("thread %s is listed at %s, where there is no file", first, index[first].Path))
 		f.Count = gone
 		found = append(found, f)
 	}

@@ -1,6 +1,7 @@
 package beside
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -13,8 +14,22 @@ import (
 	"github.com/hist-cli/hist/lint"
 )
 
-// rollouts are the session files of a home, by rollout id.
-type rollouts map[string]carriers
+// rollouts are the session files of a home.
+type rollouts struct {
+	of     map[string]carriers // by rollout id
+	newest map[string]ofThread // by thread id, the one with the newest name
+}
+
+// ofThread is a file of a thread: after a revert it has several.
+type ofThread struct {
+	name home.FileName
+	path string
+}
+
+// after says whether it was begun after another file of the thread.
+func (n ofThread) after(other home.FileName) bool {
+	return n.name.RolloutID != other.RolloutID && cmp.Or(strings.Compare(n.name.Time, other.Time), strings.Compare(n.name.RolloutID, other.RolloutID)) > 0
+}
 
 // carriers are the files that carry one rollout id.
 type carriers struct {
@@ -24,14 +39,14 @@ type carriers struct {
 }
 
 func listRollouts(ctx context.Context, dir string) (rollouts, error) {
-	r := rollouts{}
+	r := rollouts{map[string]carriers{}, map[string]ofThread{}}
 	for _, root := range home.Sessions(dir) {
 		err := walk.Walk(ctx, root, func(e walk.Entry) error {
 			name, ok := home.ParseName(filepath.Base(e.Path))
 			if e.Err != nil || !ok {
 				return nil // reported when the file itself is linted
 			}
-			of := r[name.RolloutID]
+			of := r.of[name.RolloutID]
 			if of.read == "" && !e.Hidden {
 				of.read = e.Path
 			}
@@ -40,7 +55,10 @@ func listRollouts(ctx context.Context, dir string) (rollouts, error) {
 			} else {
 				of.more = append(of.more, e.Path)
 			}
-			r[name.RolloutID] = of
+			r.of[name.RolloutID] = of
+			if n := (ofThread{name, e.Path}); n.after(r.newest[name.ThreadID].name) {
+				r.newest[name.ThreadID] = n
+			}
 			return nil
 		})
 		if err != nil {
@@ -55,7 +73,7 @@ const maxDuplicates = 3
 
 // duplicates reports that several files hold a session's thread: only once for all of them, at the first.
 func duplicates(src *source.Source, name home.FileName, files rollouts) []lint.Finding {
-	of := files[name.RolloutID]
+	of := files.of[name.RolloutID]
 	if len(of.more) == 0 || of.read == "" || !samePath(of.read, src.Real) {
 		return nil
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,14 +16,21 @@ func IndexPath(home string) string {
 	return filepath.Join(codexhome.Databases(home), codexhome.StateFile)
 }
 
-// Index reads which rollout a home's client keeps for each thread: thread ids, in lower case, to absolute paths. It is
-// nil if there is no such list, or if the client has not yet filled it from the files that were there before.
-func Index(ctx context.Context, home string) (map[string]string, error) {
+// Listed is what a client's list of threads has of one.
+type Listed struct {
+	Path string // of the rollout, absolute
+	CWD  string // "" if the list has none
+}
+
+// Index reads which rollout a home's client keeps for each thread, by thread ids in lower case. It is nil if there is no such
+// list, or if the client has not yet filled it from the files that were there before.
+func Index(ctx context.Context, home string) (map[string]Listed, error) {
 	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
 		return nil, err
 	}
 	defer db.Close()
+	cwd := "''"
 	for table, wants := range map[string][]string{"threads": {"id", "rollout_path"}, "backfill_state": {"status"}} {
 		has, err := columns(ctx, db, path, table)
 		if err != nil {
@@ -33,6 +41,9 @@ func Index(ctx context.Context, home string) (map[string]string, error) {
 				return nil, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
 			}
 		}
+		if slices.Contains(has, "cwd") {
+			cwd = "cwd"
+		}
 	}
 	var unfilled int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM backfill_state WHERE status <> 'complete'").Scan(&unfilled); err != nil {
@@ -41,18 +52,19 @@ func Index(ctx context.Context, home string) (map[string]string, error) {
 	if unfilled > 0 {
 		return nil, nil
 	}
-	rows, err := db.QueryContext(ctx, "SELECT id, rollout_path FROM threads")
+	rows, err := db.QueryContext(ctx, "SELECT id, rollout_path, "+cwd+" FROM threads")
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	defer rows.Close()
-	index := map[string]string{}
+	index := map[string]Listed{}
 	for rows.Next() {
 		var id, rollout string
-		if err := rows.Scan(&id, &rollout); err != nil {
+		var cwd sql.NullString
+		if err := rows.Scan(&id, &rollout, &cwd); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", path, named(err))
 		}
-		index[strings.ToLower(id)] = rollout
+		index[strings.ToLower(id)] = Listed{rollout, cwd.String}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, named(err))
