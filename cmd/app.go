@@ -25,15 +25,53 @@ import (
 // version is set by the linker for a release; otherwise the module's own is shown.
 var version = ""
 
-// Version is what --version prints.
+// unversioned is the version of a program that was built without its release and without its commit.
+const unversioned = "dev"
+
+// Version is which release or commit this is.
 func Version() string {
 	if version != "" {
 		return version
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return strings.TrimPrefix(info.Main.Version, "v")
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unversioned
 	}
-	return "dev"
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return strings.TrimPrefix(v, "v")
+	}
+	commit, changed := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = "-" + s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "-modified"
+		}
+	}
+	return unversioned + commit + changed
+}
+
+// versionWords is what --version prints.
+func versionWords() string {
+	if v := Version(); v != unversioned {
+		return "hist version " + v
+	}
+	return "hist version " + unversioned + " (built without its commit; go build -buildvcs=true records it)"
+}
+
+func versionCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version", OnUsageError: onUsageError,
+		Description: "The release, or the commit that this program was built from.",
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usage("version takes no arguments")
+			}
+			fmt.Fprintln(e.out, versionWords())
+			return nil
+		},
+	}
 }
 
 // env is what a command works with: the streams it may read and write.
@@ -52,8 +90,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer stop()
 	// If the signal is handled, a reader that has gone away is an error of the write, and unfinished work is cleaned up.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	out := &checkedOutput{Writer: stdout}
-	e := &env{in: &input{ctx: ctx, in: stdin}, out: out, err: stderr}
+	out := &checkedOutput{Writer: guarded(stdout)}
+	e := &env{in: &input{ctx: ctx, in: stdin}, out: out, err: guarded(stderr)}
 	app := newApp(e)
 	ordered, err := operandsLast(app, args)
 	if err == nil {
@@ -101,7 +139,8 @@ func (e *env) complain(text string) {
 
 func newApp(e *env) *cli.App {
 	cli.HelpPrinter = e.help
-	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", DisableDefaultText: true}
+	cli.VersionPrinter = func(*cli.Context) { fmt.Fprintln(e.out, versionWords()) }
 	app := &cli.App{
 		Name:            "hist",
 		Usage:           "find and repair damage in the session files of AI coding agents",
@@ -110,13 +149,40 @@ func newApp(e *env) *cli.App {
 		Version:         Version(),
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
-		Commands:        []*cli.Command{lintCommand(e), repairCommand(e), slimCommand(e), cutCommand(e), forkCommand(e), undoCommand(e), runsCommand(e), preResumeCommand(e), shimCommand(e), listCommand(e), showCommand(e), explainCommand(e), watchCommand(e), cacheCommand(e), completionCommand(e), manCommand(e)},
+		Commands: []*cli.Command{
+			lintCommand(e),
+			listCommand(e),
+			showCommand(e),
+			explainCommand(e),
+			watchCommand(e),
+
+			repairCommand(e),
+			resumeCommand(e),
+			undoCommand(e),
+			runsCommand(e),
+
+			slimCommand(e),
+			cutCommand(e),
+			forkCommand(e),
+			exportCommand(e),
+
+			preResumeCommand(e),
+			shimCommand(e),
+			cacheCommand(e),
+			completionCommand(e),
+			manCommand(e),
+			versionCommand(e),
+		},
 		ExitErrHandler:  func(*cli.Context, error) {},
 		OnUsageError:    onUsageError,
 		CommandNotFound: func(*cli.Context, string) {},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usage("there is no command %q%s", c.Args().First(), meantOr(c.Args().First(), commandNames(c.App), "; hist --help lists them"))
+				return usage("there is no command %q%s", c.Args().First(), commandMeant(c.Args().First(), commandNames(c.App)))
+			}
+			if isTerminal(e.out) {
+				e.welcome()
+				return nil
 			}
 			return cli.ShowAppHelp(c)
 		},

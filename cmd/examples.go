@@ -32,6 +32,10 @@ var examples = map[string][]sample{
 		{"hist fork 01a1fa85-bfc3", "a copy that can go another way"},
 		{"hist fork --after-turn 1 01a1fa85-bfc3", "the same from the first turn on"},
 	},
+	"export": {
+		{"hist export 01a1fa85-bfc3", "what is sent, as Markdown"},
+		{"hist export --all -f text 01a1fa85-bfc3", "everything, as plain text"},
+	},
 	"undo": {
 		{"hist undo -n", "what undoing the last repair would do"},
 		{"hist undo", "undo it"},
@@ -47,6 +51,11 @@ var examples = map[string][]sample{
 		{"hist pre-resume --repair 01a1fa85-bfc3 --exec -- codex exec resume 01a1fa85-bfc3 'go on'", "the same, with a command of your own"},
 		{"hist pre-resume --json --show-content 01a1fa85-bfc3", "the answer for a program"},
 	},
+	"resume": {
+		{"hist resume", "go on with what this directory's last session was"},
+		{"hist resume 01a1fa85-bfc3", "go on with this one; if it is damaged, it is repaired first"},
+	},
+	"version": {{"hist version", "which release or commit this is"}},
 	"shim": {
 		{"hist shim install ~/.local/share/hist/bin", "put hist in front of codex, where that directory comes first in PATH"},
 		{"hist shim status", "which client is behind it, and what was decided last"},

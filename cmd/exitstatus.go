@@ -65,6 +65,7 @@ var exitMeanings = []exitMeaning{
 		"lint":       "findings at or above the threshold",
 		"repair":     "something is left unrepaired",
 		"pre-resume": "the session can't be resumed as it is",
+		"resume":     "the session can't be resumed as it is; otherwise the client's own code",
 		"shim":       "PATH leads to no shim (status)",
 		"slim":       repairFirst,
 		"fork":       repairFirst,
@@ -81,6 +82,7 @@ var exitMeanings = []exitMeaning{
 		"cut":        "",
 		"undo":       "",
 		"pre-resume": "",
+		"resume":     "",
 	}},
 	{code: ExitInterrupted, means: "interrupted by Ctrl-C; 143 by SIGTERM, 129 by a hang-up"},
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -48,17 +49,69 @@ func (e *env) help(w io.Writer, _ string, data any) {
 		p.line("NAME:\n%s\n", folded("   hist - "+of.Usage, p.width, 6))
 		p.line("USAGE:\n   %s\n\nVERSION:\n   %s\n", of.UsageText, of.Version)
 		p.prose(of.Description)
-		p.line("COMMANDS:")
-		var rows [][2]string
-		for _, c := range of.Commands {
-			rows = append(rows, [2]string{c.Name, c.Usage})
-		}
-		p.table(rows)
-		p.line("")
+		p.commands(of.Commands)
 		p.flags("", of.Flags)
 	}
 	p.line("EXIT STATUS:")
 	p.table(exitStatus(command))
+}
+
+// commandGroups are the commands by what they are for, in the order in which they are listed.
+var commandGroups = []struct {
+	title    string
+	commands []string
+}{
+	{"FIND WHAT IS WRONG", []string{"doctor", "lint", "list", "show", "explain", "watch"}},
+	{"MEND IT", []string{"repair", "resume", "undo", "runs"}},
+	{"CHANGE A SESSION", []string{"slim", "cut", "fork", "redact", "move", "join", "handoff", "export"}},
+	{"AUTOMATE", []string{"pre-resume", "shim", "cache", "completion", "man", "version"}},
+}
+
+// commands prints what each command does, by groups.
+func (p *helpPage) commands(all []*cli.Command) {
+	wide := 0
+	for _, c := range all {
+		wide = max(wide, len(c.Name))
+	}
+	for _, g := range commandGroups {
+		var rows [][2]string
+		for _, name := range g.commands {
+			for _, c := range all {
+				if c.Name == name {
+					rows = append(rows, [2]string{fmt.Sprintf("%-*s", wide, c.Name), c.Usage})
+				}
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		p.line("%s:", g.title)
+		p.table(rows)
+		p.line("")
+	}
+}
+
+// flagGroups say which flags are listed together; those of no group come first.
+var flagGroups = []struct {
+	title string
+	flags []string
+}{
+	{"WHICH SESSIONS", []string{"last", "any", "agent", "all", "cwd", "since", "state", "limit", "files-from", "shard", "branch", "older-than"}},
+	{"HOW TO JUDGE", []string{"for-codex", "for-claude", "provider", "fail-on", "rule", "only", "config", "no-config", "baseline", "write-baseline", "timeout", "max-size", "deep", "error-file"}},
+	{"WHAT IS PRINTED", []string{"format", "verbose", "statistics", "notes", "show-content", "redact", "no-titles", "color", "json", "html", "diff", "card", "markdown", "quiet", "health", "decisions"}},
+}
+
+// ungrouped is how many flags a command may have before they are listed in groups.
+const ungrouped = 8
+
+// groupOf is the number of a flag's group, from 1; 0 if it is in none.
+func groupOf(name string) int {
+	for i, g := range flagGroups {
+		if slices.Contains(g.flags, name) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func (p *helpPage) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
@@ -72,8 +125,7 @@ func (p *helpPage) prose(text string) {
 }
 
 func (p *helpPage) flags(command string, flags []cli.Flag) {
-	p.line("OPTIONS:")
-	var rows [][2]string
+	rows := make([][][2]string, len(flagGroups)+1)
 	for _, flag := range flags {
 		f := completedOf(command, flag)
 		name := "--" + f.Name
@@ -83,10 +135,24 @@ func (p *helpPage) flags(command string, flags []cli.Flag) {
 		if f.What != "" {
 			name += " " + f.What
 		}
-		rows = append(rows, [2]string{name, f.help(flag)})
+		group := 0
+		if len(flags) > ungrouped {
+			group = groupOf(f.Name)
+		}
+		rows[group] = append(rows[group], [2]string{name, f.help(flag)})
 	}
-	p.table(rows)
-	p.line("")
+	for i, group := range rows {
+		if len(group) == 0 {
+			continue
+		}
+		title := "OPTIONS"
+		if i > 0 {
+			title = flagGroups[i-1].title
+		}
+		p.line("%s:", title)
+		p.table(group)
+		p.line("")
+	}
 }
 
 // help is what a flag does, and its default.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,10 +13,16 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/lint"
 )
 
 func lastFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "last", Usage: "instead of a path or an id: the session that codex resume --last would pick here, or claude --continue with --agent claude", DisableDefaultText: true}
+}
+
+// anyFlag widens --last to what those clients pass over.
+func anyFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "any", Usage: "with --last: also sessions that codex exec, claude -p or another program began", DisableDefaultText: true}
 }
 
 // agentFlag selects the agent whose sessions are meant if no path is given.
@@ -35,16 +42,33 @@ func lastAgent(c *cli.Context) (agentHome, error) {
 	return agentHome{}, usage("--agent is %q; it takes %s", c.String("agent"), strings.Join(all.Names(), " or "))
 }
 
-// last is the file of the session that the home's client would take as the last one of a directory, "" if there is none.
-func (h agentHome) last(ctx context.Context, dir string, interactive bool) (string, error) {
+// last is the file of the session that the home's client would take as the last one of a directory, "" if there is none. With
+// any, sessions that no person began count, too.
+func (h agentHome) last(ctx context.Context, dir string, any bool) (string, error) {
 	if l, ok := h.agent.(agent.Continuer); ok {
-		return l.Last(ctx, h.dir, dir)
+		return l.Last(ctx, h.dir, dir, any)
 	}
-	s, err := preresume.Last(ctx, h.dir, dir, interactive)
+	s, err := preresume.Last(ctx, h.dir, dir, any)
 	if err != nil || s == nil {
 		return "", err
 	}
 	return s.Path, nil
+}
+
+// passedOver says that there is a session in a directory that only --any takes, or that another agent has a last one there.
+func passedOver(ctx context.Context, h agentHome, dir string, any bool) string {
+	if !any {
+		if path, err := h.last(ctx, dir, true); err == nil && path != "" {
+			return "; --any takes " + idOf(path) + ", which no person began"
+		}
+	}
+	return otherLast(ctx, h, dir)
+}
+
+// idOf is the id that the name of a session's file holds, else its base name.
+func idOf(path string) string {
+	name := lint.NameOf(path, true)
+	return oneLine(cmp.Or(name.FileID, name.ThreadID, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))))
 }
 
 // otherLast names another agent that has a last session in a directory.
@@ -73,6 +97,9 @@ func noDirectory(err error) error {
 func operandsOf(c *cli.Context) ([]string, error) {
 	operands := c.Args().Slice()
 	if last, ok := c.Value("last").(bool); !ok || !last { // hist cut has a --last that takes a number
+		if c.Bool("any") {
+			return nil, usage("--any is for --last")
+		}
 		return operands, nil
 	}
 	if len(operands) > 0 {
@@ -86,12 +113,12 @@ func operandsOf(c *cli.Context) ([]string, error) {
 	if err != nil {
 		return nil, noDirectory(err)
 	}
-	path, err := h.last(c.Context, dir, false)
+	path, err := h.last(c.Context, dir, c.Bool("any"))
 	if err != nil {
 		return nil, err
 	}
 	if path == "" {
-		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all%s", h.dir, dir, otherLast(c.Context, h, dir))
+		return nil, fmt.Errorf("no session in %s that works in %s; hist list shows all%s", h.dir, dir, passedOver(c.Context, h, dir, c.Bool("any")))
 	}
 	return []string{path}, nil
 }

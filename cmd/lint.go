@@ -30,7 +30,7 @@ func lintCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "in text, also print the byte offset, record type, impact and fix of each finding", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "statistics", Usage: "count findings by rule, client version and month instead of listing them", DisableDefaultText: true},
 			noTitlesFlag(),
-			lastFlag(), agentFlag(),
+			lastFlag(), anyFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "notes", Usage: "also print notes, which text only counts", DisableDefaultText: true},
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 			providerFlag(),

@@ -141,7 +141,7 @@ func (l *lineInput) Read(p []byte) (int, error) {
 
 // ask asks a question on the terminal, in at most so many lines. If spoken, it is a numbered list.
 func (e *env) ask(ctx context.Context, field *huh.Select[string], rows int) error {
-	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(e.err)
+	form := huh.NewForm(huh.NewGroup(field)).WithInput(e.in.(*input).in).WithOutput(streamOf(e.err))
 	lines := &lineInput{Reader: e.in}
 	if spoken() {
 		form.WithInput(lines).WithAccessible(true).WithTheme(huh.ThemeFunc(huh.ThemeBase)) // this theme has no colours, which would be noise there

@@ -15,6 +15,7 @@ import (
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/preresume"
+	"github.com/hist-cli/hist/internal/prompt"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -23,10 +24,10 @@ func preResumeCommand(e *env) *cli.Command {
 		Name: "pre-resume", Usage: "say, before a resume, whether and how a session can be resumed", ArgsUsage: "ID|PATH|--last [--exec -- COMMAND ...]",
 		Description: "Exits 0 if the session can be resumed now, 1 if it needs a repair or another step first, 3 if there is none,\n4 if it is in use. Of large sessions, it reads only the head and tail. Every answer is logged: hist list --decisions.",
 		Flags: []cli.Flag{
-			lastFlag(), agentFlag(),
+			lastFlag(), anyFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "with --last: from any directory", DisableDefaultText: true},
 			&cli.StringFlag{Name: "cwd", Usage: "with --last: from this `DIRECTORY`; with --card: where you work now"},
-			&cli.BoolFlag{Name: "interactive", Usage: "with --last: skip sessions that codex exec began", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "interactive", Usage: "what --last means anyway; accepted for scripts that were written before", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before continuing", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "markdown", Usage: "print the card as Markdown", DisableDefaultText: true},
@@ -53,7 +54,8 @@ type preRun struct {
 	c       *cli.Context
 	by      clients
 	asked   []string // the operand, or --last
-	command []string // to be run
+	command []string // to be run; for a resume, what is handed to the client
+	resume  bool     // the command is resume: what can be resumed is repaired and run
 	cwd     string
 	failure string          // the text of a resume that failed, "" if none was given
 	waited  time.Duration   // how long to wait for that text
@@ -62,8 +64,10 @@ type preRun struct {
 	began   time.Time
 }
 
-func (e *env) preResume(c *cli.Context) error {
-	p := &preRun{env: e, c: c}
+func (e *env) preResume(c *cli.Context) error { return (&preRun{env: e, c: c}).run() }
+
+func (p *preRun) run() error {
+	c := p.c
 	if err := p.flags(); err != nil {
 		return err
 	}
@@ -76,7 +80,10 @@ func (e *env) preResume(c *cli.Context) error {
 	if err != nil {
 		return p.instead(preresume.Unreadable(t.path, err), err)
 	}
-	if c.Bool("repair") && answer.Damaged() {
+	if (p.resume || c.Bool("repair")) && answer.Damaged() {
+		if err := p.consents(answer); err != nil {
+			return err
+		}
 		if answer, err = p.repair(t, answer); err != nil {
 			return err
 		}
@@ -84,6 +91,9 @@ func (e *env) preResume(c *cli.Context) error {
 	answer.Replaceable = p.lost
 	p.warn(t, answer)
 	p.note(answer)
+	if p.resume && answer.OK() {
+		return p.handOver(answer)
+	}
 	if err := p.print(t, answer); err != nil {
 		return err
 	}
@@ -115,14 +125,14 @@ func (p *preRun) flags() error {
 	if err := p.operands(); err != nil {
 		return err
 	}
-	if err := compatible(p.c); err != nil {
+	if err := p.compatible(); err != nil {
 		return err
 	}
 	var err error
 	if p.by, err = clientsOf(p.c); err != nil {
 		return err
 	}
-	if dir := p.c.String("cwd"); dir != "" || p.c.Bool("last") && !p.c.Bool("all") {
+	if dir := p.c.String("cwd"); dir != "" || p.wantsLast() && !p.c.Bool("all") {
 		if p.cwd, err = filepath.Abs(dir); err != nil {
 			return noDirectory(err)
 		}
@@ -134,14 +144,14 @@ func (p *preRun) flags() error {
 func (p *preRun) operands() error {
 	c := p.c
 	sessions, command := namedOperands(c)
-	if !c.Bool("exec") { // without --exec there is no command, and -- only ends the flags
+	if !p.resume && !c.Bool("exec") { // without --exec there is no command, and -- only ends the flags
 		sessions, command = append(sessions, command...), nil
 	}
 	p.command = command
 	switch {
 	case c.Bool("last") && len(sessions) > 0:
 		return usage("--last and %s both name a session; give one of them", sessions[0])
-	case c.Bool("last"):
+	case p.wantsLast():
 		p.asked = []string{"--last"}
 	case len(sessions) == 0 && p.env.asks():
 		path, err := p.env.pick(c, "Resume which session?")
@@ -150,11 +160,14 @@ func (p *preRun) operands() error {
 		}
 		p.asked = []string{path}
 	case len(sessions) == 0 || sessions[0] == "" || sessions[0] == "-":
-		return usage("pre-resume takes a session's id or file, or --last")
+		return usage("%s takes a session's id or file, or --last", c.Command.Name)
 	case len(sessions) > 1:
+		if p.resume {
+			return usage("resume takes one session; what is meant for the client comes after --")
+		}
 		return usage("pre-resume takes one session; a command to run needs --exec and comes after --: hist pre-resume ID --exec -- codex resume ID")
 	case isDir(sessions[0]):
-		return usage("%s is a directory; pre-resume takes one session", sessions[0])
+		return usage("%s is a directory; %s takes one session", sessions[0], c.Command.Name)
 	default:
 		p.asked = sessions
 	}
@@ -162,7 +175,8 @@ func (p *preRun) operands() error {
 }
 
 // compatible refuses flags that don't go together, and values that make no sense.
-func compatible(c *cli.Context) error {
+func (p *preRun) compatible() error {
+	c := p.c
 	for _, f := range []struct{ flag, needs string }{{"force", "exec"}, {"interactive", "last"}, {"markdown", "card"}} {
 		if c.Bool(f.flag) && !c.Bool(f.needs) {
 			return usage("--%s is for --%s", f.flag, f.needs)
@@ -170,15 +184,19 @@ func compatible(c *cli.Context) error {
 	}
 	card, json, quiet := c.Bool("card"), c.Bool("json"), c.Bool("quiet")
 	switch {
+	case c.Bool("any") && !p.wantsLast():
+		return usage("--any is for --last")
 	case c.Duration("timeout") < 0:
 		return usage("--timeout is %s; it takes a time such as 2s", c.Duration("timeout"))
 	case c.Int64("max-size") < 0:
 		return usage("--max-size is %d; it takes a number of bytes", c.Int64("max-size"))
+	case c.Bool("any") && c.Bool("interactive"):
+		return usage("--any and --interactive exclude each other")
 	case card && json, quiet && card, quiet && json:
 		return usage("--card, --json and --quiet exclude each other")
 	case c.String("cwd") != "" && !c.Bool("last") && !card:
 		return usage("--cwd is for --last and --card")
-	case c.Bool("all") && (!c.Bool("last") || c.String("cwd") != ""):
+	case c.Bool("all") && (!p.wantsLast() || c.String("cwd") != ""):
 		return usage("--all is for --last, and excludes --cwd")
 	}
 	return nil
@@ -220,7 +238,7 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 // find finds the session. If there is none, that is the answer.
 func (p *preRun) find() (target, error) {
 	ctx := p.c.Context
-	if !p.c.Bool("last") {
+	if !p.wantsLast() {
 		list, err := targets(ctx, p.asked, p.c.String("agent"))
 		if err != nil {
 			return target{}, err
@@ -231,11 +249,12 @@ func (p *preRun) find() (target, error) {
 		}
 		return t, nil
 	}
-	h, err := lastAgent(p.c)
+	h, err := p.lastHome(ctx)
 	if err != nil {
 		return target{}, err
 	}
-	path, err := h.last(ctx, p.cwd, p.c.Bool("interactive"))
+	any := p.c.Bool("any") || !p.resume && len(p.command) > 0 && h.agent.TakesAny(p.command[1:])
+	path, err := h.last(ctx, p.cwd, any)
 	if err != nil {
 		return target{}, err
 	}
@@ -251,6 +270,9 @@ func (p *preRun) find() (target, error) {
 		}
 		if _, ok := h.agent.(agent.Continuer); ok {
 			where += "; the client would silently begin a new one"
+		}
+		if p.cwd != "" {
+			where += passedOver(ctx, h, p.cwd, any)
 		}
 		if p.lost != nil {
 			where += fmt.Sprintf("; %s ended badly there, and the client's --last passes over it: resume it by its id", p.lost.Thread)
@@ -289,10 +311,11 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	left := p.c.Duration("timeout")
 	ctx, cancel := limited(p.c.Context, left-min(p.waited, left/2))
 	defer cancel()
-	a, err := preresume.Look(ctx, preresume.Request{
+	ask := preresume.Request{
 		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
 		Content: p.c.Bool("show-content"), Error: p.failure,
-	})
+	}
+	a, err := prompt.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return preresume.TimedOut(t.path), nil
 	}
@@ -309,7 +332,7 @@ func (p *preRun) print(t target, a *preresume.Answer) error {
 
 // out is where the answer goes: with --exec, standard output belongs to the command.
 func (p *preRun) out() io.Writer {
-	if p.c.Bool("exec") {
+	if p.resume || p.c.Bool("exec") {
 		return p.env.err
 	}
 	return p.env.out

@@ -17,8 +17,8 @@ import (
 // that the exit code can be logged; a terminal's own signals reach the command directly. The default command is the answer's:
 // the one that resumes the session, in the directory from which the client finds it.
 func (p *preRun) exec(a *preresume.Answer) error {
-	own := len(p.command) == 0
-	if own {
+	own := p.resume || len(p.command) == 0
+	if len(p.command) == 0 {
 		p.command = a.Resume
 	}
 	if len(p.command) == 0 {
@@ -30,7 +30,7 @@ func (p *preRun) exec(a *preresume.Answer) error {
 	if own && elsewhere(a, p.log.CWD) {
 		c.Dir = a.Dir()
 	}
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, streamOf(p.env.out), p.env.err
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, streamOf(p.env.out), streamOf(p.env.err)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)

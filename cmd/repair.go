@@ -33,7 +33,7 @@ func repairCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "in-place", Aliases: []string{"i"}, Usage: "replace the session's own file and keep its id; the original is kept in the run's record", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "move-databases", Usage: "with --in-place: afterwards, move databases that the client can't read into the run's record; no client may run", DisableDefaultText: true},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `PATH` instead, keeping the id: a new file, an existing directory, or - for standard output"},
-			lastFlag(), agentFlag(),
+			lastFlag(), anyFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "without PATH or ID, repair the whole home without asking", DisableDefaultText: true},
 			&cli.StringFlag{Name: "only", Usage: "make only fixes of these `KINDS`, separated by commas: exact, recovered, stand-in, set-aside"},

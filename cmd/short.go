@@ -22,5 +22,5 @@ func shortOf(id, path string) string {
 	if id == "" {
 		return oneLine(filepath.Base(path))
 	}
-	return short(strings.ToLower(id))
+	return strings.ToValidUTF8(short(oneLine(strings.ToLower(id))), "")
 }

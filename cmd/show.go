@@ -25,7 +25,7 @@ func showCommand(e *env) *cli.Command {
 		Name: "show", Usage: "show a session's turns, calls and findings in chronological order", ArgsUsage: "PATH|ID",
 		Description: "Shows what happened in a session: turns, prompts, answers, tool calls with their outcomes, and the findings of\nlint in their place. PATH is a file (.jsonl, .jsonl.zst), or - for standard input; ID is a thread's id.",
 		Flags: []cli.Flag{
-			lastFlag(), agentFlag(),
+			lastFlag(), anyFlag(), agentFlag(),
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, or jsonl (one JSON object per entry)"},
 			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and the inputs and outputs of calls", DisableDefaultText: true},

@@ -81,3 +81,21 @@ func longNames(flags []cli.Flag) []string {
 	}
 	return names
 }
+
+// otherWords are what people type for a command that has another name, with the line that does what they want.
+var otherWords = map[string]string{
+	"fix": "hist repair", "mend": "hist repair", "heal": "hist repair", "recover": "hist repair",
+	"check": "hist lint", "scan": "hist lint", "validate": "hist lint", "verify": "hist lint", "diagnose": "hist lint",
+	"search": "hist list", "find": "hist list", "grep": "hist list", "ls": "hist list", "sessions": "hist list",
+	"continue": "hist resume --last", "open": "hist resume", "start": "hist resume",
+	"cat": "hist show", "view": "hist show", "log": "hist show", "print": "hist show",
+	"revert": "hist undo", "restore": "hist undo", "history": "hist runs", "rules": "hist explain", "why": "hist explain",
+}
+
+// commandMeant says which command was most likely meant by a word that is none.
+func commandMeant(word string, names []string) string {
+	if line, ok := otherWords[strings.ToLower(word)]; ok {
+		return fmt.Sprintf("; what you want is likely: %s", line)
+	}
+	return meantOr(word, names, "; hist --help lists them")
+}

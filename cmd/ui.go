@@ -12,12 +12,14 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/lint"
 )
 
-// What is printed where: results go to stdout, errors and progress to stderr. Text from a session reaches the terminal only
-// through printable. Words of the conversation are shown only with --show-content.
+// What is printed where: results go to stdout, errors and progress to stderr. Text from a session reaches them only through printable
+// or oneLine, and a terminal only through guarded, which lets no character pass that it would obey. Words of the conversation are
+// shown only with --show-content.
 
 // printable replaces characters that a terminal would obey; line breaks stay.
 func printable(s string) string { return format.Printable(s) }
@@ -90,10 +92,28 @@ func (o *checkedOutput) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// streamOf is the stream below a checkedOutput, for code that needs a file.
+// streamOf is the stream below a checkedOutput and a guardedTerminal, for code that needs a file.
 func streamOf(w io.Writer) io.Writer {
 	if o, ok := w.(*checkedOutput); ok {
-		return o.Writer
+		w = o.Writer
+	}
+	if t, ok := w.(*guardedTerminal); ok {
+		w = t.file
+	}
+	return w
+}
+
+// guardedTerminal is a stream that is a terminal: what it would obey is replaced on the way there.
+type guardedTerminal struct {
+	io.Writer
+	file *os.File
+}
+
+// guarded is a stream through which no terminal is told to do anything by a session.
+func guarded(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		f := w.(*os.File)
+		return &guardedTerminal{escape.Terminal(f), f}
 	}
 	return w
 }

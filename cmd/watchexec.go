@@ -30,7 +30,7 @@ func (w *watchRun) run(path string) {
 	}
 	c := exec.CommandContext(ctx, shell[0], shell[1], w.c.String("exec"))
 	c.Env = append(os.Environ(), "HIST_SESSION="+path)
-	c.Stdout, c.Stderr = w.env.err, w.env.err
+	c.Stdout, c.Stderr = streamOf(w.env.err), streamOf(w.env.err)
 	c.WaitDelay = graceOfExec
 	end := inOwnGroup(c)
 	err := c.Run()

@@ -13,6 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/prompt"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -67,8 +68,13 @@ type beside struct {
 	lost []check.Lost // the records that the file lacks; only known after the first pass
 }
 
-// read takes a session through the rules once. again gives its text a second time, nil if it can't.
+// read takes a session through the rules once; again gives its text a second time, nil if it can't. If the context ends, it returns
+// soon, whatever the file: what it leaves behind ends by itself, and uses nothing but r and home, which are of no use any more.
 func read(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {
+	return prompt.Do(ctx, func() (*Result, error) { return readAll(ctx, r, opts, home, again) })
+}
+
+func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {
 	a, r, err := agentOf(r, opts)
 	if err != nil {
 		return nil, err
@@ -88,7 +94,9 @@ func read(ctx context.Context, r io.Reader, opts Options, home *beside, again fu
 	if err != nil {
 		return nil, err
 	}
-	p.end()
+	if err := p.end(ctx); err != nil {
+		return nil, err
+	}
 	res := settled(p.run, p.checkers)
 	res.Summary.Agent, res.Summary.Bytes, res.Summary.Encoding = a.Name(), in.Offset(), in.Encoding()
 	res.Summary.Partial, res.Summary.TooLong = partial, p.tooLong
@@ -140,16 +148,20 @@ func (p *pass) record(rec *session.Record) {
 	}
 }
 
-// end tells the checkers that there are no more records.
-func (p *pass) end() {
+// end tells the checkers that there are no more records. The error is ctx's.
+func (p *pass) end(ctx context.Context) error {
 	if p.lost != nil {
 		p.lost.before(nil)
 	}
 	p.run.History().End()
 	for _, c := range p.checkers {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		c.End()
 	}
 	p.takeFaults()
+	return ctx.Err()
 }
 
 // takeFaults reports what the normalizer found since the last call.

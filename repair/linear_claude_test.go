@@ -325,6 +325,23 @@ var worstTrees = map[string]func(n int) string{
 			}
 		})(n)
 	},
+	"calls of one record at the end": func(n int) string {
+		return strings.Join(strings.SplitAfter(oneAnswer("toolu_%d", "")(n), "\n")[:2], "")
+	},
+	"calls of one record at the end, half of them answered": func(n int) string {
+		text := strings.Join(strings.SplitAfter(oneAnswer("toolu_%d", "toolu_%d")(n), "\n")[:2], "")
+		for i := range n / 2 {
+			text += treeRecord{uuid: id(i + 2), parent: id(max(1, i+1)), role: "user", content: tellsOutput(fmt.Sprintf("toolu_%d", 2*i)), source: id(1), second: i + 2}.line()
+		}
+		return text
+	},
+	"calls of records of one answer at the end": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			if i > 0 {
+				r.role, r.content, r.msg = "assistant", tellsCall(fmt.Sprintf("toolu_%d", i)), "msg_1"
+			}
+		})(n)
+	},
 	"calls of one record without output":              oneAnswer("toolu_%d", ""),
 	"calls of one record, outputs of another":         oneAnswer("toolu_%d", "toolu_%d"),
 	"calls of one record with wrong ids":              oneAnswer("call %d", "call %d"),

@@ -12,7 +12,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/lint"
 )
@@ -41,20 +43,13 @@ type operated struct {
 // operate plans the operation on a session that lint has found sound.
 func (w *job) operate(ctx context.Context) error {
 	if worst := unsound(w.found.Findings); worst != nil {
-		return fmt.Errorf("%s: line %d: %s [%s]: %w: hist repair %s", w.Source.Path, worst.Pos.Line, worst.Message, worst.Rule.Name, ErrUnsound, w.Source.Path)
+		return w.repairFirst(worst)
 	}
-	text, err := w.text(ctx)
-	if err != nil {
-		return err
-	}
-	s, err := surgery.Read(w.agent, w.found.Summary.Header, text, w.Lint.Name)
+	s, err := w.takenApart(ctx)
 	if err != nil {
 		return w.named(err)
 	}
-	if s.Sent, err = w.readSent(ctx, text, w.Lint.Name.Base); err != nil {
-		return w.named(err)
-	}
-	w.op = &operated{sent: s.Sent, size: int64(len(text))}
+	w.op = &operated{sent: s.Sent, size: int64(len(s.Text))}
 	if w.op.plan, err = w.Operation.Plan(s); err != nil {
 		return w.named(err)
 	}
@@ -63,6 +58,48 @@ func (w *job) operate(ctx context.Context) error {
 	w.Choice = nothing
 	w.notes = append(w.notes, w.op.plan.Notes...)
 	return nil
+}
+
+// takenApart is the session as an operation looks at it.
+func (w *job) takenApart(ctx context.Context) (*surgery.Session, error) {
+	text, err := w.text(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := surgery.Read(w.agent, w.found.Summary.Header, text, w.Lint.Name)
+	if err != nil {
+		return nil, err
+	}
+	s.Sent, err = w.readSent(ctx, text, w.Lint.Name.Base)
+	return s, err
+}
+
+// ReadSession reads a session for those who tell what its client sends of it. The error wraps ErrUnsound if it must be repaired first
+// and sound is asked for.
+func ReadSession(ctx context.Context, src *source.Source, opts lint.Options, home string, sound bool) (*surgery.Session, error) {
+	w := &job{Job: Job{Source: src, Lint: opts, Home: home}}
+	w.Lint.Home = home
+	var err error
+	if w.found, err = lint.Source(ctx, src, w.Lint); err != nil {
+		return nil, err
+	}
+	if p := w.found.Summary.Partial; p != nil {
+		return nil, fmt.Errorf("%s: %w: %w", src.Path, ErrPartial, p)
+	}
+	if worst := unsound(w.found.Findings); worst != nil && sound {
+		return nil, w.repairFirst(worst)
+	}
+	w.agent = all.Named(w.found.Summary.Agent)
+	s, err := w.takenApart(ctx)
+	if err != nil {
+		return nil, w.named(err)
+	}
+	return s, nil
+}
+
+// repairFirst is the error about a session that is not sound.
+func (w *job) repairFirst(worst *lint.Finding) error {
+	return fmt.Errorf("%s: line %d: %s [%s]: %w: hist repair %s", w.Source.Path, worst.Pos.Line, worst.Message, worst.Rule.Name, ErrUnsound, w.Source.Path)
 }
 
 // unsound is the worst finding that is more than a note, nil if there is none.

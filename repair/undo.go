@@ -137,6 +137,10 @@ func (c *claim) keepView(ctx context.Context) error {
 		return nil
 	}
 	c.kept, c.sum, err = c.run.KeepRows(filepath.Base(c.file.Target)+".undone", func(to io.Writer) error { return views.SaveView(ctx, c.file.Target, to) })
+	if errors.Is(err, agent.ErrSchema) { // the file is what matters
+		c.views, c.note = nil, c.notBack(views, err)
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("keeping what the client's database holds of the session: %w", err)
 	}
@@ -182,13 +186,27 @@ func (c *claim) viewBack(ctx context.Context) (err error) {
 			failpoint.At("rows back")
 			return nil
 		}
-		c.note = "what " + c.views.ViewName() + " held of the session before the repair could not be brought back (the database is gone, or has another form now); it is kept in " + filepath.Join(c.run.Path(), c.file.Rows)
+		if err == nil {
+			err = errors.New("the database is gone")
+		}
+		c.note, err = c.notBack(c.views, err), nil
 	}
 	if c.stale && c.sum != "" {
 		_, err = c.views.RewindView(ctx, c.file.Target, c.sum, c.file.DiffersFrom)
-		c.changed = err == nil
+		if c.changed = err == nil; errors.Is(err, agent.ErrSchema) {
+			c.note, err = c.notBack(c.views, err), nil
+		}
 	}
 	return err
+}
+
+// notBack says that the client's view is not what it was before the repair, and where that is kept.
+func (c *claim) notBack(views agent.Viewer, why error) string {
+	note := fmt.Sprintf("what %s held of the session before the repair could not be brought back: %v", views.ViewName(), why)
+	if c.file.Rows != "" {
+		note += "; it is kept in " + filepath.Join(c.run.Path(), c.file.Rows)
+	}
+	return note
 }
 
 // GiveBack restores the client's view to what it was before the undo.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -226,5 +227,44 @@ func TestRefusedUndo(t *testing.T) {
 				t.Errorf("undone after that: %v", err)
 			}
 		})
+	}
+}
+
+// TestUndoWithoutRows: the session comes back although the client's database does not take its rows any more; that is said.
+func TestUndoWithoutRows(t *testing.T) {
+	for name, hostile := range map[string]string{
+		"a trigger": "CREATE TRIGGER t AFTER DELETE ON thread_items BEGIN DELETE FROM thread_turns; END",
+		"a view":    "ALTER TABLE thread_turns RENAME TO q; CREATE VIEW thread_turns AS SELECT * FROM q",
+		"a check":   "DROP TABLE thread_items; CREATE TABLE thread_items (thread_id TEXT, turn_id TEXT, item_id TEXT, item_json TEXT CHECK (item_json = 1))",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, path, _, _ := viewed(t, 0)
+			before := mustRead(t, path)
+			rep, err := repairInPlace(t, dir, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inHistory(t, dir, hostile)
+			done, err := Undo(t.Context(), rep.Run)
+			if err != nil || !bytes.Equal(mustRead(t, path), before) {
+				t.Fatalf("not undone: %v", err)
+			}
+			if len(done) != 1 || !strings.Contains(done[0].Note, "could not be brought back") || !strings.Contains(done[0].Note, "it is kept in") {
+				t.Errorf("%+v", done)
+			}
+		})
+	}
+}
+
+// TestHostileTrigger: a repair that would have to clear rows changes nothing if that could change those of other threads.
+func TestHostileTrigger(t *testing.T) {
+	dir, path, id, rows := viewed(t, 0)
+	inHistory(t, dir, "CREATE TRIGGER t AFTER DELETE ON thread_items BEGIN DELETE FROM thread_items; END")
+	before := mustRead(t, path)
+	if _, err := repairInPlace(t, dir, path); err == nil || !strings.Contains(err.Error(), `trigger that no known client makes ("t")`) {
+		t.Errorf("%v", err)
+	}
+	if !bytes.Equal(mustRead(t, path), before) || rowsOf(t, dir, id) != rows {
+		t.Error("something was changed")
 	}
 }

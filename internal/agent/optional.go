@@ -35,6 +35,9 @@ type Homed interface {
 	Named(home, name string) ([]string, error)
 	// InUse says who uses a session, nil if nobody is known to.
 	InUse(path, home, thread string) (*inuse.Busy, error)
+	// TakesAny says whether the client, run by these arguments, takes for the last session also one that no person began, as
+	// a command that runs one turn and ends does.
+	TakesAny(args []string) bool
 	// Asking says whether this process was started by the agent while it works in the thread.
 	Asking(thread string) bool
 	// Lock takes a thread's lock until release is called. The error is inuse.ErrBusy if somebody else has it.
@@ -101,9 +104,10 @@ type Archiver interface {
 
 // Continuer is an agent whose client can itself find the last session of a directory.
 type Continuer interface {
-	// Last is the file of the session that the client resumes in a directory when it is asked for the last one; with
-	// cwd "", the last one of all directories. It is "" if there is none, and the client begins a new session.
-	Last(ctx context.Context, home, cwd string) (path string, err error)
+	// Last is the file of the session that the client resumes in a directory when a person asks it for the last one; with
+	// any, when a command that runs one turn and ends does, which also takes those that such a command began. With cwd "", it is
+	// the last one of all directories. It is "" if there is none, and the client begins a new session.
+	Last(ctx context.Context, home, cwd string, any bool) (path string, err error)
 }
 
 // Local is an agent some of whose clients find a session only from the directory in which it was begun.
@@ -153,8 +157,8 @@ type Dated interface {
 type Sourced interface {
 	// OfSubagent says whether another session's agent began a session.
 	OfSubagent(about session.Info) bool
-	// OneTurn says whether a command that runs one turn and ends began it.
-	OneTurn(about session.Info) bool
+	// Interactive says whether a person began it, and not a command that runs one turn and ends, or another program.
+	Interactive(about session.Info) bool
 }
 
 // Commanded is an agent whose client has subcommands.

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -62,12 +63,22 @@ func HTML(w io.Writer) io.Writer {
 	return &escaping{w: w, as: func(rune) string { return "·" }}
 }
 
+// Terminal returns a writer in which a dot replaces each hidden character, except in what hist itself tells a terminal: colours, and to
+// write a line anew. It is the last of two nets: who prints words of a session replaces its characters first.
+func Terminal(w io.Writer) io.Writer {
+	return &escaping{w: w, as: func(rune) string { return "·" }, own: ownSequence}
+}
+
+// ownSequence matches what hist tells a terminal.
+var ownSequence = regexp.MustCompile(`^\x1b\[([0-9;]*m|K)`)
+
 // escaping replaces hidden characters in what goes through it.
 type escaping struct {
 	w    io.Writer
 	as   func(rune) string
-	rest []byte // the beginning of a character whose end has not come
-	out  []byte // reused
+	own  *regexp.Regexp // sequences that stay; they are written in one piece
+	rest []byte         // the beginning of a character whose end has not come
+	out  []byte         // reused
 }
 
 func (e *escaping) Write(b []byte) (int, error) {
@@ -89,7 +100,10 @@ func (e *escaping) Write(b []byte) (int, error) {
 			break
 		}
 		r, size := utf8.DecodeRune(text)
-		if Hidden(r) {
+		if r == '\x1b' && e.own != nil {
+			size = max(size, len(e.own.Find(text)))
+		}
+		if Hidden(r) && size == utf8.RuneLen(r) {
 			e.out = append(e.out, e.as(r)...)
 		} else {
 			e.out = append(e.out, text[:size]...)

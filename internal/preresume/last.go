@@ -13,15 +13,14 @@ import (
 )
 
 // Last finds the session that the home's client means by --last: the last one of a directory, or of all directories if cwd
-// is empty; nil if there is none. Archived sessions and those of sub-agents do not count. With interactive, sessions that
-// were begun by a command that runs one turn and ends do not count either: codex resume skips those, codex exec resume does
-// not.
+// is empty; nil if there is none. Archived sessions and those of sub-agents do not count. Sessions that no person began, as
+// those of a command that runs one turn and ends, count only with any: codex resume skips them, codex exec resume does not.
 //
 // Codex's versions differ (measured with 0.79.0, 0.114.0, 0.130.0, 0.145.0, 0.153.0, 0.160.0 and 0.169.0): the oldest take the
 // session that was begun last; others the one whose file was changed last; 0.114, and 0.153 and later, the one that was
 // updated last in their list of threads. Files that the client has not written itself are not in that list, and threads
 // for which it holds no prompt are skipped.
-func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.Session, error) {
+func Last(ctx context.Context, homeDir, cwd string, any bool) (*glance.Session, error) {
 	var threads []agent.Thread
 	var err error
 	list, listed := homes.Open(ctx, homeDir).(agent.Lister)
@@ -32,7 +31,7 @@ func Last(ctx context.Context, homeDir, cwd string, interactive bool) (*glance.S
 		return nil, err
 	}
 	wanted := func(g *glance.Session) bool {
-		return (cwd == "" || worksIn(g, cwd)) && !(interactive && oneTurn(g))
+		return (cwd == "" || worksIn(g, cwd)) && (any || interactive(g))
 	}
 	if listed && list.LastIsListed(threads) {
 		return lastListed(ctx, threads, wanted)
@@ -64,15 +63,15 @@ func lastListed(ctx context.Context, threads []agent.Thread, wanted func(*glance
 	return nil, nil
 }
 
-// ofSubagent says whether another session's agent began a session, oneTurn whether a command that runs one turn and ends.
+// ofSubagent says whether another session's agent began a session, interactive whether a person did.
 func ofSubagent(g *glance.Session) bool {
 	s, ok := g.Agent.(agent.Sourced)
 	return ok && s.OfSubagent(g.Header)
 }
 
-func oneTurn(g *glance.Session) bool {
+func interactive(g *glance.Session) bool {
 	s, ok := g.Agent.(agent.Sourced)
-	return ok && s.OneTurn(g.Header)
+	return !ok || s.Interactive(g.Header)
 }
 
 // worksIn says whether a session works in a directory, or began there.

@@ -84,7 +84,10 @@ func (l threadList) add(t *testing.T, id, version string, updated int64, more ..
 
 func (l threadList) lastIs(t *testing.T, want string) {
 	t.Helper()
-	last, err := Last(t.Context(), l.home, "/w", false)
+	if person, err := Last(t.Context(), l.home, "/w", false); person != nil || err != nil {
+		t.Errorf("a thread of codex exec is the last one for a person: %v, %v", person, err)
+	}
+	last, err := Last(t.Context(), l.home, "/w", true)
 	if err != nil || last == nil || last.Header.ID != want {
 		t.Errorf("%+v, %v, want %s", last, err, want)
 	}

@@ -198,6 +198,7 @@ func halfMessage(raw []byte) bool {
 
 // bookkeeping takes a record outside the tree that says something about it.
 func (c *Checker) bookkeeping(rec *session.Record) {
+	of := c.bookkeeper(rec)
 	switch string(text(rec, fieldType)) {
 	case "last-prompt":
 		if isTrue(rec, fieldExplicit) {
@@ -206,13 +207,13 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		leaf := c.reader.keeper.as(c.prior().uuid, rec, fieldLeaf)
 		if leaf != "" && !zeros(leaf) {
 			c.leaf, c.leafAt = leaf, finding.RefOf(rec)
-			c.ends = append(doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt})
+			c.ends = append(doubled(c.ends), namedEnd{leaf, rec.Pos, c.leafAt, of})
 		}
 		if string(text(rec, fieldHist)) == chosenMark {
 			c.choice = choice{leaf: decoded(rec, fieldLeaf), at: rec.Pos}
 		}
 		if len(text(rec, fieldLastPrompt)) > 0 && !shortened(field(rec, fieldLastPrompt)) {
-			c.echoes = append(doubled(c.echoes), echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf})
+			c.echoes = append(doubled(c.echoes), echo{told: string(field(rec, fieldLastPrompt)), quoted: true, source: "the last-prompt record of this file", at: rec.Pos, late: true, last: true, leaf: leaf, session: of})
 		}
 	case "summary":
 		c.copied++
@@ -221,11 +222,11 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 		c.copied++
 		c.snapshots[decoded(rec, fieldMessageRef)] = true
 	case "queue-operation":
-		c.queued, c.queuedLast = append(c.queued, rec.Pos), finding.RefOf(rec)
+		c.queued = append(doubled(c.queued), queueRecord{finding.RefOf(rec), of})
 		switch op := string(text(rec, fieldOperation)); {
 		case op == "enqueue":
 			if t := decoded(rec, fieldPlainContent); t != "" && !aboutTask(t) {
-				c.echoes = append(doubled(c.echoes), echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: millisOf(text(rec, fieldTimestamp))})
+				c.echoes = append(doubled(c.echoes), echo{told: t, source: "the queue-operation record of this file", at: rec.Pos, when: millisOf(text(rec, fieldTimestamp)), session: of})
 				if len(c.nodes) == 0 {
 					c.beside.session.take(rec, fieldSession)
 				}
@@ -234,11 +235,11 @@ func (c *Checker) bookkeeping(rec *session.Record) {
 			c.echoes[len(c.echoes)-1].taken = true
 		}
 	case "api-request-blob":
-		t, ok := promptOfBlob(field(rec, fieldMessage))
-		c.proof.blob(rec, t)
+		words := promptsOfBlob(field(rec, fieldMessage))
+		c.proof.blob(rec, words)
 		c.pieces.takeSent(field(rec, fieldMessage))
-		if ok {
-			c.echoes = append(c.echoes, echo{told: t, source: "the api-request-blob record of this file", at: rec.Pos, late: true})
+		for _, t := range words {
+			c.echoes = append(doubled(c.echoes), echo{told: t, source: sentSource, at: rec.Pos, late: true, hash: string(text(rec, fieldHash))})
 		}
 	case "api-request":
 		c.proof.request(rec)

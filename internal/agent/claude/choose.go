@@ -101,6 +101,7 @@ func (c *Checker) chainParallel() {
 
 // parallel returns the records with calls of one answer, and those with their outputs, in the order of the file.
 func (c *Checker) parallel(first *node) (calls, results []*node) {
+	seen := map[*node]bool{}
 	for _, m := range c.nodes[first.index:min(len(c.nodes), first.index+maxSiblings)] {
 		if m.msg != first.msg || m.role != roleAssistant || m.dropped != nil {
 			continue
@@ -111,7 +112,8 @@ func (c *Checker) parallel(first *node) (calls, results []*node) {
 		}
 		for _, id := range ids {
 			for _, r := range c.results()[id] {
-				if r.dropped == nil && !r.side && !slices.Contains(results, r) {
+				if r.dropped == nil && !r.side && !seen[r] {
+					seen[r] = true
 					results = append(results, r)
 				}
 			}

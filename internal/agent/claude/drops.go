@@ -115,15 +115,12 @@ func (n *node) emptyText(b *block) bool {
 
 // refill restores the words of an empty prompt, or writes a placeholder if they are gone.
 func (c *Checker) refill(n *node, d *draft) {
-	words, source := "", ""
-	if p := c.promptBeforeRecord(n); p != n {
-		words, source = c.promptBetween(p, n)
+	told, _ := c.promptBetween(c.promptBeforeRecord(n), n)
+	d.Fix, d.Source, d.Lost = finding.Recovered, told.source, 0
+	if told.source == "" {
+		told.words, d.Fix, d.Lost = emptyPrompt, finding.StandIn, 1
 	}
-	d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
-	if source == "" {
-		words, d.Fix, d.Lost = emptyPrompt, finding.StandIn, 1
-	}
-	d.Edits = append(d.Edits, n.reworded(words))
+	d.Edits = append(d.Edits, n.reworded(told.words))
 }
 
 // reworded is the edit that gives words to a message without any.

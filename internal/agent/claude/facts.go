@@ -41,26 +41,27 @@ type recordTree struct {
 	parentsBehind bool    // some record's parent stands behind it in the file
 	firstAnswer   *node   // the first answer of the file
 	lastSaid      *node   // the last record that is more than an output
+	closed        closed  // the record whose calls were closed last
 	promptAt      []int   // the places of the prompts among the records, once they are asked for
 	promptLines   []int64 // and their lines
 }
 
 // sideRecords is what records outside the tree say about it.
 type sideRecords struct {
-	echoes     []echo          // in the order of the file
-	told       map[*node]*echo // see promptAbove; once it is asked for
-	typedUsed  map[int]bool    // which of Beside.Typed were put back
-	titled     []string        // the ends of older sessions, as the records in front of the conversation name them
-	leaf       string          // the end of the session, as the last last-prompt record names it
-	leafAt     finding.Ref
-	ends       []namedEnd             // the ends that last-prompt records have named, in the order of the file
-	endMap     map[string]session.Pos // where each end was first named; once it is asked for
-	pointed    bool                   // hist has added a last-prompt record
-	choice     choice                 // the last choice of a branch that is recorded
-	snapshots  map[string]bool        // the prompts for which the client has kept files
-	queued     []session.Pos          // where queue-operation records announce prompts
-	queuedLast finding.Ref            // the last of these records
-	rewinds    []session.Pos          // where the client has noted a rewind
+	echoes    []echo          // in the order of the file
+	told      map[*node]*echo // see promptAbove; once it is asked for
+	typedUsed map[int]bool    // which of Beside.Typed were put back
+	titled    []string        // the ends of older sessions, as the records in front of the conversation name them
+	leaf      string          // the end of the session, as the last last-prompt record names it
+	leafAt    finding.Ref
+	ends      []namedEnd             // the ends that last-prompt records have named, in the order of the file
+	endMap    map[string]session.Pos // where each end was first named; once it is asked for
+	pointed   bool                   // hist has added a last-prompt record
+	choice    choice                 // the last choice of a branch that is recorded
+	snapshots map[string]bool        // the prompts for which the client has kept files
+	queued    []queueRecord          // where prompts are announced
+	sessions  []string               // the sessions that wrote bookkeeping, the newest last
+	rewinds   []session.Pos          // where the client has noted a rewind
 }
 
 // brokenLines are the lines in which the normalizer found something wrong.
@@ -130,6 +131,14 @@ type namedEnd struct {
 	leaf string
 	at   session.Pos
 	ref  finding.Ref
+
+	session string
+}
+
+// queueRecord is a queue-operation record.
+type queueRecord struct {
+	finding.Ref
+	session string
 }
 
 // endedAt is where a last-prompt record named a leaf first.
@@ -146,15 +155,17 @@ func (s *sideRecords) endedAt(leaf string) (session.Pos, bool) {
 
 // echo is a prompt's text in a record other than the prompt's own.
 type echo struct {
-	told   string // the text; to be read with words
-	source string
-	leaf   string // the end of the session, as the echo's last-prompt record names it; "" if it names none
-	at     session.Pos
-	when   int64 // the record's time, in milliseconds since 1970; 0 if it has none
-	quoted bool  // told is still a quoted JSON string: few are ever asked for
-	late   bool  // it is written after the prompt itself, not before
-	last   bool
-	taken  bool // the prompt waited for the end of a turn, and the user took it back
+	told    string // the text; to be read with words
+	source  string
+	leaf    string // the end of the session, as the echo's last-prompt record names it; "" if it names none
+	session string // that wrote it; "" if it does not say so
+	hash    string // of the whole message that holds the words, if it was recorded as it was sent
+	at      session.Pos
+	when    int64 // the record's time, in milliseconds since 1970; 0 if it has none
+	quoted  bool  // told is still a quoted JSON string: few are ever asked for
+	late    bool  // it is written after the prompt itself, not before
+	last    bool
+	taken   bool // the prompt waited for the end of a turn, and the user took it back
 }
 
 // words are what the prompt says.

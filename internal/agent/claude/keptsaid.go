@@ -24,7 +24,7 @@ func (r *resent) say(message []byte) {
 	if r.messages++; !byModel && m.Get("role").String() != "user" {
 		return
 	}
-	m.Get("content").ForEach(func(_, b gjson.Result) bool {
+	for _, b := range contentBlocks(m.Get("content")) {
 		s := spoken{message: r.messages, byModel: byModel}
 		switch b.Get("type").String() {
 		case "tool_use":
@@ -34,20 +34,19 @@ func (r *resent) say(message []byte) {
 		case "text":
 			text := b.Get("text").String()
 			if !byModel && strings.HasPrefix(strings.TrimSpace(text), "<system-reminder>") {
-				return true
+				continue
 			}
 			if s.kind = blockText; r.size < maxPieces {
 				s.text = strings.Clone(text)
 				r.size += len(text)
 			}
 		case "thinking", "redacted_thinking":
-			return true
+			continue
 		default:
 			s.kind = blockOther
 		}
 		r.said = append(r.said, s)
-		return true
-	})
+	}
 }
 
 // is says whether a block of a record may be this one.

@@ -38,8 +38,9 @@ func folderOf(home, cwd string) string {
 }
 
 // Last is the session that `claude --continue` takes: of the directory's sessions that hold a message, the one whose file was
-// changed last (measured with 1.0.128 and 2.1.330).
-func (Agent) Last(ctx context.Context, home, cwd string) (string, error) {
+// changed last (measured with 1.0.128 and 2.1.330). A person's client passes over what `claude -p` or the SDK began, even if a person
+// has gone on with it since; `claude -p --continue` does not (measured with 2.1.332).
+func (Agent) Last(ctx context.Context, home, cwd string, any bool) (string, error) {
 	paths, err := filepath.Glob(filepath.Join(folderOf(home, cwd), "*"+extension))
 	if err != nil {
 		return "", err
@@ -50,12 +51,18 @@ func (Agent) Last(ctx context.Context, home, cwd string) (string, error) {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		if findLine(p, []byte(`"message"`), func(l []byte) bool {
+		first := findLine(p, []byte(`"message"`), func(l []byte) bool {
 			typ := gjson.GetBytes(l, "type").String()
 			return (typ == "user" || typ == "assistant") && !gjson.GetBytes(l, "isSidechain").Bool()
-		}) != nil {
+		})
+		if first != nil && (any || !strings.HasPrefix(gjson.GetBytes(first, "entrypoint").String(), "sdk-")) {
 			return p, nil
 		}
 	}
 	return "", nil
+}
+
+// TakesAny says whether the arguments make the client print one answer and end.
+func (Agent) TakesAny(args []string) bool {
+	return slices.Contains(args, "-p") || slices.Contains(args, "--print")
 }

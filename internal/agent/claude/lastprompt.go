@@ -22,8 +22,8 @@ func (c *Checker) lostLastPrompt() bool {
 // beginning of one record.
 func (c *Checker) lostPromptAtEnd() {
 	where := c.begun
-	if last := c.lastLink(); where.Pos.Line == 0 && last != nil && last.pos().Less(c.queuedLast.Pos) {
-		where = c.queuedLast
+	if last, told := c.lastLink(), len(c.queued)-1; where.Pos.Line == 0 && last != nil && told >= 0 && last.pos().Less(c.queued[told].Pos) {
+		where = c.queued[told].Ref
 	}
 	if where.Pos.Line == 0 || c.opts.Live {
 		return
@@ -116,11 +116,7 @@ func (c *Checker) promptAbove(n *node) *echo {
 		}
 	}
 	e := c.told[n]
-	if e == nil {
-		return nil
-	}
-	earlier := c.promptsInFront(n)
-	if slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil }) {
+	if e == nil || c.askedLately(e, n) {
 		return nil
 	}
 	return e

@@ -10,29 +10,21 @@ import (
 )
 
 // lostPromptBefore restores a lost prompt, if it is the missing parent of some records: an answer, or what the client adds to a
-// prompt, behind a finished answer or at the very beginning.
+// prompt, behind a finished answer or at the very beginning. Where it is less sure that a prompt stood there, behind what the client itself
+// has written, it does so only if its words are found.
 func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	n := children[0]
-	if n.role == roleUser || n.role == roleResult || n.filler || n.synthetic || n.summary || n.atStart {
+	if n.role == roleUser && !n.meta || n.role == roleResult || n.filler || n.synthetic || n.summary || n.atStart {
 		return false
 	}
 	for p != nil && p.role == roleOther && c.unread(p) { // what is left of the prompt itself
 		p = p.up
 	}
-	before := p
-	for before != nil && before.role == roleLink { // what the client adds by itself does not end a turn
-		before = before.up
-	}
-	if before != nil && (before.role != roleAssistant || before.msg == n.msg && n.msg != "" || before.filler && n.role == roleLink) {
-		return false
-	}
-	if before != nil && !c.turnEnded(id, before, n) {
-		return false
-	}
-	if p != nil && p.role == roleLink && p.attachment != "" && before == nil {
-		return false // a record is missing among those that the client adds to the first prompt
-	}
 	if n.role == roleLink && n.attachment == "" {
+		return false
+	}
+	told, p := c.promptBetween(p, n)
+	if !c.promptStood(id, p, n) && (told.source == "" || !told.sure || !mayStandBehind(p, n)) {
 		return false
 	}
 	d := c.add(&draft{about: n, Finding: finding.Finding{
@@ -45,10 +37,10 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	if c.restored(d, id, p, n) {
 		return true
 	}
-	words, source := c.promptBetween(p, n)
+	words := told.words
 	switch open := c.openPrompt(n); {
-	case source != "":
-		d.Fix, d.Source, d.Lost = finding.Recovered, source, 0
+	case told.source != "":
+		d.Fix, d.Source, d.Lost = finding.Recovered, told.source, 0
 	case open != nil:
 		d.Rule, d.Fix, d.Lost = ruleBrokenParent, finding.Exact, 0
 		d.Message = "the record's parent is not in the file: the client forgets everything above it"
@@ -70,6 +62,39 @@ func (c *Checker) lostPromptBefore(id string, children []*node, p *node) bool {
 	}
 	c.insert(d, m, n, finding.Before)
 	return true
+}
+
+// promptStood says whether, behind a record and in front of another whose parent is missing, a prompt stood for sure, whether or not its
+// words are found: behind a finished answer, or at the very beginning.
+func (c *Checker) promptStood(id string, p, n *node) bool {
+	before := p
+	for before != nil && before.role == roleLink { // what the client adds by itself does not end a turn
+		before = before.up
+	}
+	switch {
+	case n.role == roleUser:
+		return false
+	case before == nil: // else a record is missing among those that the client adds to the first prompt
+		return p == nil || p.attachment == ""
+	case before.role != roleAssistant || before.msg == n.msg && n.msg != "" || before.filler && n.role == roleLink:
+		return false
+	}
+	return c.turnEnded(id, before, n)
+}
+
+// mayStandBehind says whether a prompt may stand behind a record, in front of another: behind an answer that is not the other's own, or
+// behind what the client has written by itself.
+func mayStandBehind(p, n *node) bool {
+	for p != nil && p.role == roleLink && p.attachment == "" || p != nil && p.role == roleLink && p.up != nil {
+		p = p.up
+	}
+	switch {
+	case p == nil || p.role == roleLink:
+		return false
+	case p.role == roleAssistant:
+		return p.msg != n.msg || n.msg == ""
+	}
+	return p.role == roleUser && (p.meta || p.asksNothing || p.summary || p.continues)
 }
 
 // openPrompt is the last prompt in front of an answer that has no answer yet: two clients have written in turns. nil if there
@@ -98,38 +123,78 @@ func (c *Checker) turnEnded(id string, p, n *node) bool {
 	if p.stop != "" {
 		return false
 	}
-	next := sort.Search(len(c.queued), func(i int) bool { return p.pos().Less(c.queued[i]) })
-	if next < len(c.queued) && c.queued[next].Less(n.pos()) {
+	next := sort.Search(len(c.queued), func(i int) bool { return p.pos().Less(c.queued[i].Pos) })
+	if next < len(c.queued) && c.queued[next].Pos.Less(n.pos()) {
 		return true
 	}
 	return len(c.queued) == 0 && p.when != 0 && n.when-p.when > pause
 }
 
-// promptBetween finds the words of a lost prompt that stood between two records, and words that say where they were found.
-func (c *Checker) promptBetween(p, n *node) (words, source string) {
+// told are the words of a lost prompt.
+type told struct {
+	words, source string // the source is "" if they are not found
+	sure          bool   // they can be nobody else's
+}
+
+// promptBetween finds the words of a lost prompt that stood between two records, and the record that it hung on. That is another one than
+// p if the request shows that the user had gone back.
+func (c *Checker) promptBetween(p, n *node) (told, *node) {
 	from := int64(0)
 	if p != nil {
 		from = p.pos().Line
 	}
 	if c.earlierAnswer(n) {
-		return "", ""
+		return told{}, p
 	}
 	until := c.nextPrompt(n)
-	last := c.echoBefore(min(until, n.pos().Line), from)
-	if last == nil {
-		last = c.echoAfter(from, until, n)
-	}
-	if last == nil {
-		last = c.promptAbove(n)
-	}
-	if last != nil {
-		source, words = last.source, last.words()
-		if quoted := quotedByClient(words); c.proof.proves("user", quoted) {
-			source += provedWords
+	request := c.askedBefore(n)
+	var best *echo
+	for _, e := range []*echo{c.echoBefore(min(until, n.pos().Line), from), c.echoInFront(p, n, request), c.echoAfter(from, until, n, request), c.promptAbove(n)} {
+		switch {
+		case e == nil:
+		case request != nil && request.sent(e):
+			t := told{e.words(), e.source + provedWords, !e.late || !c.askedLately(e, n)}
+			if (request.first || request.on != nil) && request.only(&c.proof, e) && !rooted(request.on, n) && c.wentBack(p, request.on, n) {
+				p = request.on
+			}
+			return t, p
+		case best == nil && !(request != nil && e.last):
+			best = e
 		}
-		return words, source
 	}
-	return c.typedBetween(p, n)
+	if best != nil {
+		return told{best.words(), best.source, !best.late || best.leaf != "" && !c.askedLately(best, n)}, p
+	}
+	words, source := c.typedBetween(p, n)
+	return told{words, source, false}, p
+}
+
+// askedLately says whether one of the prompts in front of a record has an echo's words.
+func (c *Checker) askedLately(e *echo, n *node) bool {
+	earlier := c.promptsInFront(n)
+	return slices.ContainsFunc(promptForms(e.words()), func(sum uint64) bool { return earlier[sum] != nil })
+}
+
+// wentBack says whether a prompt that hung on a record, nil for none, hung on an older one than p, or on another branch: neither on p nor
+// on what the client added behind it by itself.
+func (c *Checker) wentBack(p, on, n *node) bool {
+	for p != nil && p != on && p.role != roleAssistant && p.role != roleResult && !(p.isPrompt() && !p.asksNothing) {
+		p = p.up
+	}
+	return p != on && (on == nil || !under(on, n)) && !(on != nil && p != nil && p.role == roleAssistant && (p.msg == on.msg || under(on, p)))
+}
+
+// echoInFront is the last echo in front of the whole conversation, where a fork has it, of a prompt that stood between two records: the
+// request shows that, or, without one, the times.
+func (c *Checker) echoInFront(p, n *node, request *asked) *echo {
+	for i := min(c.echoFrom(c.nodes[0].pos().Line), earlierPrompts) - 1; i >= 0; i-- {
+		e := &c.echoes[i]
+		inTime := p != nil && p.when != 0 && c.nodes[0].when != 0 && c.nodes[0].when < e.when && e.when > p.when && e.when <= n.when
+		if !e.late && (request == nil && inTime || request != nil && request.sent(e)) && !c.hasItsPrompt(i) {
+			return e
+		}
+	}
+	return nil
 }
 
 // earlierAnswer says whether another answer without its prompt stands behind one, before the next prompt, though it is older: two clients
@@ -231,11 +296,11 @@ func (c *Checker) hasItsPrompt(told int) bool {
 
 // echoAfter is the first echo, on a line between two, of the kind that is written after the prompt itself. One in front of the
 // answer may repeat an earlier prompt: at the end of a turn, the client notes once more how it began.
-func (c *Checker) echoAfter(from, until int64, answer *node) *echo {
+func (c *Checker) echoAfter(from, until int64, answer *node, request *asked) *echo {
 	var earlier map[uint64]*node
 	for i := c.echoFrom(from + 1); i < len(c.echoes) && c.echoes[i].at.Line < until; i++ {
 		e := &c.echoes[i]
-		if !e.late {
+		if !e.late || request != nil && !request.sent(e) {
 			continue
 		}
 		if end := c.ids.get(e.leaf); e.leaf != "" && end != nil && end.index < answer.index {

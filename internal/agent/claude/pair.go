@@ -171,6 +171,7 @@ func (c *Checker) orphans() {
 func (c *Checker) unanswered() {
 	sent := c.sentNow()
 	known, ends, broken := map[*node]*node{}, map[gap]*node{}, map[*node]bool{}
+	var went struct{ on, behind *node } // what wentOn found for the record before
 	for _, n := range c.nodes {
 		if n.side || n.role != roleAssistant || n.dropped != nil {
 			continue
@@ -184,7 +185,10 @@ func (c *Checker) unanswered() {
 				continue
 			}
 			if next == nil {
-				next = c.wentOn(n)
+				if went.behind != n {
+					went.on, went.behind = c.wentOn(n), n
+				}
+				next = went.on
 			}
 			waits := next != nil && next == c.waiting // the call still ran when this prompt was queued, and then the client was stopped
 			if (next == nil && c.middleTarget() || waits) && sent.has(n) && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {

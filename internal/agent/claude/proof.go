@@ -20,11 +20,11 @@ import (
 // proof is what a session records of the requests that its client sent: for each message, the SHA-256 of its canonical JSON.
 // Clients from about 2.1.300 on write these records.
 type proof struct {
-	sent    map[digest]struct{} // the hashes of all messages that were sent
+	sent    map[digest]role     // the hashes of all messages that were sent; of those recorded whole, whose they are: the model's or the user's, which includes the system's
 	answers map[string]*answer  // the answers that begin with thinking, by the message's id
 	resent  map[*node]*resent   // the first request after each compaction, by its summary
 	open    *resent             // that of the last summary, until a request follows
-	at      []session.Pos       // where the requests are recorded
+	at      []finding.Ref       // where the requests are recorded
 	whole   []finding.Ref       // the requests that are recorded in full: the first of each client
 	told    map[digest]struct{} // the thinking of answers that the client sent in another form than is in the file
 }
@@ -54,7 +54,7 @@ func digestOf(hash []byte) (d digest) {
 }
 
 func newProof() proof {
-	return proof{sent: map[digest]struct{}{}, answers: map[string]*answer{}, resent: map[*node]*resent{}, told: map[digest]struct{}{}}
+	return proof{sent: map[digest]role{}, answers: map[string]*answer{}, resent: map[*node]*resent{}, told: map[digest]struct{}{}}
 }
 
 // answer takes a record of an answer whose first record begins with thinking.
@@ -174,8 +174,8 @@ func (c *Checker) spokenBefore(n *node) *node {
 
 // between is how many requests were made after one place of the file and before another.
 func (p *proof) between(after, until session.Pos) int {
-	first := sort.Search(len(p.at), func(i int) bool { return after.Less(p.at[i]) })
-	return sort.Search(len(p.at), func(i int) bool { return !p.at[i].Less(until) }) - first
+	first := sort.Search(len(p.at), func(i int) bool { return after.Less(p.at[i].Pos) })
+	return sort.Search(len(p.at), func(i int) bool { return !p.at[i].Pos.Less(until) }) - first
 }
 
 // partLost says whether a part of an answer may be lost, so that the rest was never sent as a message. That may be if the rest
@@ -199,12 +199,16 @@ func (c *Checker) partLost(a *answer) bool {
 	return slices.ContainsFunc(c.dead, func(p session.Pos) bool { return a.thinks.pos().Less(p) && p.Less(after) })
 }
 
-// blob takes a message that the client has recorded whole. words are those of a prompt in it, "" if there is none.
-func (p *proof) blob(rec *session.Record, words string) {
-	p.note(text(rec, fieldHash))
+// blob takes a message that the client has recorded whole. words are those of the prompts in it.
+func (p *proof) blob(rec *session.Record, words []string) {
+	of := roleUser
+	if gjson.GetBytes(field(rec, fieldMessage), "role").Str == "assistant" {
+		of = roleAssistant
+	}
+	p.note(text(rec, fieldHash), of)
 	if p.open != nil {
-		if p.open.say(field(rec, fieldMessage)); words != "" {
-			p.open.words[string(text(rec, fieldHash))] = words
+		if p.open.say(field(rec, fieldMessage)); len(words) == 1 {
+			p.open.words[string(text(rec, fieldHash))] = words[0]
 		}
 	}
 	p.tellThinking(field(rec, fieldMessage))
@@ -224,7 +228,7 @@ func (p *proof) tellThinking(message []byte) {
 }
 
 func (p *proof) request(rec *session.Record) {
-	p.at = append(p.at, rec.Pos)
+	p.at = append(doubled(p.at), finding.RefOf(rec))
 	if gjson.ParseBytes(field(rec, fieldKeep)).Int() == 0 {
 		p.whole = append(p.whole, finding.RefOf(rec))
 		p.resend(rec)
@@ -235,14 +239,15 @@ func (p *proof) request(rec *session.Record) {
 		if !more || !whole {
 			break
 		}
-		p.note(hash)
+		p.note(hash, roleOther)
 		list = behind
 	}
 }
 
-func (p *proof) note(hash []byte) {
+func (p *proof) note(hash []byte, of role) {
 	if len(hash) > 0 {
-		p.sent[digestOf(hash)] = struct{}{}
+		d := digestOf(hash)
+		p.sent[d] = max(p.sent[d], of)
 	}
 }
 
@@ -318,23 +323,30 @@ func appendObject(out []byte, v gjson.Result) []byte {
 	return append(out, '}')
 }
 
-// promptOfBlob returns the user's own words from a message that the client has recorded whole: what it holds beside reminders.
-func promptOfBlob(message []byte) (string, bool) {
-	v := gjson.ParseBytes(message)
-	if v.Get("role").String() != "user" {
-		return "", false
+// contentBlocks are the blocks of a message's content. A text alone counts as one text block, as it does for the hash of the message.
+func contentBlocks(content gjson.Result) []gjson.Result {
+	if content.Type == gjson.String {
+		return []gjson.Result{gjson.ParseBytes(object{"type": "text", "text": content.Str}.json())}
 	}
-	words, ok := "", true
-	v.Get("content").ForEach(func(_, b gjson.Result) bool {
-		if b.Get("type").String() != "text" {
-			ok = false
-			return false
+	return content.Array()
+}
+
+// promptsOfBlob returns what a message that the client has recorded whole may hold of the user's own words: its texts but for what the
+// client writes by itself, the last first. The client sends what nobody has answered in between as one message. There are none if it holds
+// more than texts.
+func promptsOfBlob(message []byte) (words []string) {
+	v := gjson.ParseBytes(message)
+	if v.Get("role").Str != "user" {
+		return nil
+	}
+	for _, b := range slices.Backward(contentBlocks(v.Get("content"))) {
+		t := b.Get("text")
+		if b.Get("type").Str != "text" {
+			return nil
 		}
-		if t := b.Get("text").String(); !strings.HasPrefix(strings.TrimSpace(t), "<system-reminder>") {
-			ok = ok && words == ""
-			words = t
+		if trimmed := strings.TrimSpace(t.Str); trimmed != "" && !strings.HasPrefix(trimmed, "<system-reminder>") && !asksNothing([]byte(t.Raw)) {
+			words = append(words, t.Str)
 		}
-		return true
-	})
-	return words, ok && words != ""
+	}
+	return words
 }

@@ -19,7 +19,8 @@ func (c *Checker) End() {
 // for.
 func (c *Checker) sortOut() {
 	read := c.nodes
-	c.strangers()                 // before anything is looked for beside them
+	c.strangers() // before anything is looked for beside them
+	c.otherBookkeeping()
 	c.duplicates()                // first, because a copy looks like a branch, a second call, or a reused id
 	c.Summary.Seen = c.seen(read) // before anything is mended, and with the copies, which the client reads, too
 	c.cutCopies()                 // a record that the file also holds whole needs no id

@@ -94,6 +94,45 @@ func (c *Checker) strangers() {
 	}
 }
 
+// bookkeeper is the session that wrote a record of bookkeeping.
+func (c *Checker) bookkeeper(rec *session.Record) string {
+	last := ""
+	if len(c.sessions) > 0 {
+		last = c.sessions[len(c.sessions)-1]
+	}
+	of := c.reader.keeper.as(last, rec, fieldSession)
+	if of != last && of != "" && len(c.sessions) < maxCwds {
+		c.sessions = append(c.sessions, of)
+	}
+	return of
+}
+
+// otherBookkeeping forgets what records of bookkeeping say that another session wrote, none of whose records belongs to this one.
+func (c *Checker) otherBookkeeping() {
+	own := map[string]bool{c.opts.Session: true}
+	for _, n := range c.nodes {
+		own[n.session] = true
+	}
+	other := map[string]bool{}
+	for _, s := range c.sessions {
+		near := false
+		for id := range own {
+			near = near || !another(s, id)
+		}
+		other[s] = !near && len(own) > 0
+	}
+	if !slices.ContainsFunc(c.sessions, func(s string) bool { return other[s] }) {
+		return
+	}
+	c.echoes = slices.DeleteFunc(c.echoes, func(e echo) bool { return other[e.session] })
+	c.queued = slices.DeleteFunc(c.queued, func(q queueRecord) bool { return other[q.session] })
+	c.ends = slices.DeleteFunc(c.ends, func(e namedEnd) bool { return other[e.session] })
+	c.leaf, c.leafAt = "", finding.Ref{}
+	if last := len(c.ends) - 1; last >= 0 {
+		c.leaf, c.leafAt = c.ends[last].leaf, c.ends[last].ref
+	}
+}
+
 // another says whether an id is that of another session, and neither this one's nor what damage has made of that. No two have more
 // than a few characters in common by chance.
 func another(id, own string) bool {

@@ -23,24 +23,15 @@ func (c *Checker) closeCall(n *node, id string) *node {
 	if before(c.readers()[0], "1.0.0") {
 		d.Impact, d.Message = finding.Rejects, "the call was not answered: the client was stopped while it ran, and sends the call without an output"
 	}
-	last, outputs := c.answerOf(n)
-	end := last // of the answer and its outputs, the last record in the file
-	up := last
-	for _, r := range outputs {
-		if under(up, r) {
-			continue // the output is above that call: the client wrote it first
-		}
-		if r.up != up {
-			c.hang(r, up, d)
-		}
-		if up = r; r.index > end.index {
-			end = r
-		}
+	end, up := c.closed.end, c.closed.up
+	if c.closed.of != n || n.msg == "" {
+		end, up = c.chained(n, d)
 	}
 	m := c.insertResult(d, n, id, newID("result", n.uuid, id), end, finding.After)
 	if up != n {
 		c.hang(m, up, d)
 	}
+	c.closed = closed{n, end, m}
 	m.new.parent, m.new.when = m.up.uuid, c.afterAll() // old clients begin at the latest record
 	m.when = m.new.when
 	m.edit.in.Edits[m.edit.at].New.Literal = m.new.json(c.beside)
@@ -55,6 +46,37 @@ func (c *Checker) waitBehind(prompt, output *node) {
 	prompt.new.when = c.afterAll()
 	prompt.when = prompt.new.when
 	prompt.edit.in.Edits[prompt.edit.at].New.Literal = prompt.new.json(c.beside)
+}
+
+// closed is a record with calls, of which some have been closed: its other calls are closed behind them.
+type closed struct {
+	of, end, up *node // end and up are those that chained returns
+}
+
+// chained chains the outputs of the answer that a call belongs to. It returns the last record in the file, of the answer and its
+// outputs, and the last one of the chain.
+func (c *Checker) chained(call *node, d *draft) (end, up *node) {
+	last, outputs := c.answerOf(call)
+	end, up = last, last
+	var above map[*node]bool // what the chain began under
+	for _, r := range outputs {
+		if above == nil {
+			above = map[*node]bool{}
+			for m := up; m != nil && !above[m]; m = m.up {
+				above[m] = true
+			}
+		}
+		if above[r] {
+			continue // the output is above that call: the client wrote it first
+		}
+		if r.up != up {
+			c.hang(r, up, d)
+		}
+		if up, above[r] = r, true; r.index > end.index {
+			end = r
+		}
+	}
+	return end, up
 }
 
 // endsWith says whether the session ends with the answer that a call belongs to: nothing else was said after it.

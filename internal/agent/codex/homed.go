@@ -105,8 +105,16 @@ func (Agent) SearchRoots(dir string) []string {
 // OfSubagent says whether a session is one that another one began.
 func (Agent) OfSubagent(about session.Info) bool { return OfSubagent(about) }
 
-// OneTurn says whether `codex exec` began a session.
-func (Agent) OneTurn(about session.Info) bool { return about.Source == "exec" }
+// interactive are the sources of sessions that `codex resume` offers; a header without one counts as vscode's.
+var interactive = []string{"", "cli", "vscode", "atlas", "chatgpt"}
+
+// Interactive says whether `codex resume` offers a session. Those of `codex exec` and of `codex mcp-server` are not.
+func (Agent) Interactive(about session.Info) bool { return slices.Contains(interactive, about.Source) }
+
+// TakesAny says whether the arguments are those of `codex exec`, or of a picker that was asked for all.
+func (Agent) TakesAny(args []string) bool {
+	return slices.Contains(args, "--include-non-interactive") || slices.Contains(args, "exec") || slices.Contains(args, "e")
+}
 
 // subcommands are those with which a client keeps a thread open.
 var subcommands = []string{"app-server", "exec", "fork", "mcp-server", "resume"}

@@ -28,8 +28,8 @@ func (p *Program) look(c argv.Command) {
 	default:
 		args = append(args, "--last")
 	}
-	if c.Session == "--last" && c.Chat {
-		args = append(args, "--interactive")
+	if c.Session == "--last" && !c.Chat {
+		args = append(args, "--any")
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -3,8 +3,8 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -27,10 +27,18 @@ func (damaged) Is(target error) bool { return target == ErrDamaged || target == 
 
 // named translates an error of the driver into one of this package's.
 func named(err error) error {
-	const corrupt, notADatabase, primary = 11, 26, 0xff
+	const tooBig, constraint, corrupt, mismatch, notADatabase, primary = 18, 19, 11, 20, 26, 0xff
 	var told *sqlite.Error
-	if errors.As(err, &told) && (told.Code()&primary == corrupt || told.Code()&primary == notADatabase) {
+	if !errors.As(err, &told) {
+		return err
+	}
+	switch told.Code() & primary {
+	case corrupt, notADatabase:
 		return damaged{told}
+	case tooBig:
+		return fmt.Errorf("%w: it holds a value of more than %d MiB", ErrSchema, maxCell>>20)
+	case constraint, mismatch:
+		return fmt.Errorf("%w: %w", ErrSchema, err)
 	}
 	return err
 }
@@ -101,7 +109,7 @@ func unsound(ctx context.Context, home string) (why string) {
 		return whyDamaged(err)
 	}
 	defer db.Close()
-	err = query(ctx, db, path, func(rows *sql.Rows) error {
+	err = query(ctx, db, path, func(rows *row) error {
 		var told string
 		if err := rows.Scan(&told); err != nil {
 			return err
@@ -166,7 +174,7 @@ func opens(ctx context.Context, home, name string) error {
 		return err
 	}
 	for _, text := range opening {
-		err := query(ctx, db, path, func(*sql.Rows) error { return nil }, text)
+		err := query(ctx, db, path, func(*row) error { return nil }, text)
 		if errors.Is(err, ErrDamaged) {
 			return err
 		}

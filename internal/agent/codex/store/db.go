@@ -33,7 +33,8 @@ const (
 // unlocked is SQLite's name for file access without locks.
 var unlocked = map[bool]string{false: "unix-none", true: "win32-none"}[runtime.GOOS == "windows"]
 
-// open opens one of a home's databases; nil if there is none. Reading leaves no trace: a database that nobody has
+// open opens one of a home's databases; nil if there is none. The error is ErrSchema if it is not of the form that clients
+// make (see schema.go). Reading leaves no trace: a database that nobody has
 // open (its client removes the -wal file when it ends) is read without a lock and without the -wal and -shm files
 // that SQLite would make. So is one with a -wal file that has lost its -shm file, as in a copy of a home: what SQLite would
 // keep in that is kept in memory. One that is open is read beside its writers, which never wait for a reader.
@@ -56,8 +57,11 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 		q.Set("_txlock", "immediate") // a read that leads to a write must not be overtaken
 	}
 	if want == readOnly {
-		if db, err := takenBack(ctx, path); !errors.Is(err, errNotHot) {
+		if db, err := takenBack(ctx, path); err == nil {
+			db, err = checked(ctx, db, path, want)
 			return db, path, err
+		} else if !errors.Is(err, errNotHot) {
+			return nil, path, err
 		}
 		alone(q, path)
 	}
@@ -65,12 +69,21 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	if err != nil {
 		return nil, path, fmt.Errorf("opening %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(1)
-	if err := db.PingContext(ctx); err != nil {
+	db, err = checked(ctx, db, path, want)
+	return db, path, err
+}
+
+// checked returns a database that has the form of a client's, or closes it.
+func checked(ctx context.Context, db *sql.DB, path string, want access) (*sql.DB, error) {
+	if err := limit(ctx, db); err != nil {
 		db.Close()
-		return nil, path, fmt.Errorf("opening %s: %w", path, named(err))
+		return nil, fmt.Errorf("opening %s: %w", path, named(err))
 	}
-	return db, path, nil
+	if err := form(ctx, db, path, want); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
 }
 
 // dsn names a database for the driver.
@@ -121,7 +134,7 @@ type querier interface {
 
 // columns returns the names of a table's columns, none if there is no such table.
 func columns(ctx context.Context, db querier, path, table string) (names []string, err error) {
-	err = query(ctx, db, path, func(rows *sql.Rows) error {
+	err = query(ctx, db, path, func(rows *row) error {
 		var name string
 		err := rows.Scan(&name)
 		names = append(names, name)
@@ -130,15 +143,23 @@ func columns(ctx context.Context, db querier, path, table string) (names []strin
 	return names, err
 }
 
-// query calls do for each row.
-func query(ctx context.Context, db querier, path string, do func(*sql.Rows) error, text string, args ...any) error {
+// query calls do for each row, as long as the answer is within the limits.
+func query(ctx context.Context, db querier, path string, do func(*row) error, text string, args ...any) error {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
+	return each(rows, path, do)
+}
+
+func each(rows *sql.Rows, path string, do func(*row) error) error {
 	defer rows.Close()
-	for rows.Next() {
-		if err := do(rows); err != nil {
+	one := row{rows, maxRead}
+	for n := 0; rows.Next(); n++ {
+		if n == maxRows {
+			return fmt.Errorf("reading %s: %w: it has more than %d rows of what was asked", path, ErrSchema, maxRows)
+		}
+		if err := do(&one); err != nil {
 			return fmt.Errorf("reading %s: %w", path, named(err))
 		}
 	}

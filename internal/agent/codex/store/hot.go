@@ -99,12 +99,18 @@ func (c *copied) Close() error {
 	return nil
 }
 
+// maxHot is how many bytes a database may have that is copied.
+const maxHot = 8 << 30
+
 func duplicate(to, from string) (err error) {
 	in, err := regular.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	if info, err := in.Stat(); err != nil || info.Size() > maxHot {
+		return errors.Join(err, fmt.Errorf("%w: it has more than %d GiB", ErrSchema, maxHot>>30))
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

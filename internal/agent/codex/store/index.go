@@ -52,22 +52,18 @@ func Index(ctx context.Context, home string) (map[string]Listed, error) {
 	if unfilled > 0 {
 		return nil, nil
 	}
-	rows, err := db.QueryContext(ctx, "SELECT id, rollout_path, "+cwd+" FROM threads")
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, named(err))
-	}
-	defer rows.Close()
 	index := map[string]Listed{}
-	for rows.Next() {
+	err = query(ctx, db, path, func(rows *row) error {
 		var id, rollout string
 		var cwd sql.NullString
 		if err := rows.Scan(&id, &rollout, &cwd); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, named(err))
+			return err
 		}
 		index[strings.ToLower(id)] = Listed{rollout, cwd.String}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, named(err))
+		return nil
+	}, "SELECT id, rollout_path, "+cwd+" FROM threads")
+	if err != nil {
+		return nil, err
 	}
 	return index, nil
 }

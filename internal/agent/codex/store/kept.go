@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ type KeptItem struct {
 	At       time.Time
 	Begun    bool   // At is when it began: clients before 0.160 do not keep when it was completed
 	JSON     string // "" unless it was asked for
+
+	row int64 // its place in the table: its ids may have no index
 }
 
 // KeptTurn is a row of thread_turns.
@@ -49,7 +52,7 @@ var laterColumns = []struct{ table, name, without string }{
 }
 
 // maxKept is how many items of a rollout are read: an index of them is held in memory.
-const maxKept = 1 << 18
+const maxKept = 1 << 16
 
 // ReadKept reads what the projection keeps of a rollout, without the items' texts. It is empty if there is nothing, or more
 // than maxKept items; the error may be ErrSchema. The order depends only on the rows, not on where they are in the file.
@@ -79,22 +82,22 @@ func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 			}
 		}
 	}
-	err = query(ctx, db, path, func(rows *sql.Rows) error {
+	err = query(ctx, db, path, func(rows *row) error {
 		var i KeptItem
 		var ms int64
-		if err := rows.Scan(&i.ID, &i.Turn, &i.Ordinal, &ms, &i.Begun); err != nil {
+		if err := rows.Scan(&i.ID, &i.Turn, &i.Ordinal, &ms, &i.Begun, &i.row); err != nil {
 			return err
 		}
 		i.At = time.UnixMilli(ms).UTC()
 		k.Items = append(k.Items, i)
 		return nil
 	}, `SELECT item_id, turn_id, max(rollout_ordinal, `+later["updated_at_ordinal"]+`) AS at,
-		coalesce(`+later["completed_at_ms"]+`, created_at_ms), `+later["completed_at_ms"]+` IS NULL FROM thread_items WHERE thread_id = ?
+		coalesce(`+later["completed_at_ms"]+`, created_at_ms), `+later["completed_at_ms"]+` IS NULL, rowid FROM thread_items WHERE thread_id = ?
 		ORDER BY at, rollout_ordinal, turn_id, item_id, 4, 5 LIMIT ?`, rolloutID, maxKept+1)
 	if err != nil || len(k.Items) > maxKept {
 		return Kept{}, err
 	}
-	err = query(ctx, db, path, func(rows *sql.Rows) error {
+	err = query(ctx, db, path, func(rows *row) error {
 		var t KeptTurn
 		var started, completed, ms int64
 		if err := rows.Scan(&t.ID, &t.Status, &t.Error, &t.Ordinal, &t.End, &started, &completed, &ms, &t.Final); err != nil {
@@ -116,12 +119,15 @@ func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, mos
 		return nil, err
 	}
 	defer db.Close()
+	text, err := db.PrepareContext(ctx, "SELECT item_json FROM thread_items WHERE rowid = ? AND thread_id = ? AND turn_id = ? AND item_id = ?")
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, named(err))
+	}
+	defer text.Close()
 	var out []KeptItem
 	for _, i := range items {
-		err := query(ctx, db, path, func(rows *sql.Rows) error { return rows.Scan(&i.JSON) },
-			"SELECT item_json FROM thread_items WHERE thread_id = ? AND turn_id = ? AND item_id = ? ORDER BY item_json", rolloutID, i.Turn, i.ID)
-		if err != nil {
-			return nil, err
+		if err := text.QueryRowContext(ctx, i.row, rolloutID, i.Turn, i.ID).Scan(&i.JSON); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, fmt.Errorf("reading %s: %w", path, named(err))
 		}
 		if most -= len(i.JSON); most < 0 {
 			break

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
@@ -63,7 +62,7 @@ func inOrder(ctx context.Context, home, thread, condition string, see func(LogRo
 
 // Limits of what is read of a log; a longer row is left out. The client itself keeps no more than 10 MiB per thread.
 const (
-	maxLogRow  = 32 << 20 // bytes
+	maxLogRow  = maxCell // bytes
 	maxLogRows = 1 << 12
 )
 
@@ -116,7 +115,7 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	done := false
-	err = query(ctx, db, path, func(rows *sql.Rows) error {
+	err = query(ctx, db, path, func(rows *row) error {
 		if done {
 			return nil
 		}
@@ -131,7 +130,7 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 		}
 		return nil
 	}, fmt.Sprintf(`SELECT id, ts, ts_nanos, coalesce(process_uuid, ''), %[1]s FROM logs
-		WHERE %[1]s IS NOT NULL AND length(CAST(%[1]s AS BLOB)) <= %[2]d AND %[3]s LIMIT %[4]d`, text, maxLogRow, condition, maxLogRows), args...)
+		WHERE %[1]s IS NOT NULL AND octet_length(%[1]s) <= %[2]d AND %[3]s LIMIT %[4]d`, text, maxLogRow, condition, maxLogRows), args...)
 	if done {
 		return nil
 	}

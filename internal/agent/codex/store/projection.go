@@ -145,16 +145,11 @@ func (v *view) of(ctx context.Context, rolloutID string) (p Projection, ok bool,
 	if err != nil {
 		return p, false, v.failed(err)
 	}
-	defer rows.Close()
-	for rows.Next() {
+	err = each(rows, v.path, func(rows *row) error {
 		var t Turn
-		if err := rows.Scan(&t.ID, &t.Offset, &t.Ordinal); err != nil {
-			return p, false, v.failed(err)
-		}
+		err := rows.Scan(&t.ID, &t.Offset, &t.Ordinal)
 		p.Turns = append(p.Turns, t)
-	}
-	if err := rows.Err(); err != nil {
-		return p, false, v.failed(err)
-	}
-	return p, true, nil
+		return err
+	})
+	return p, err == nil, err
 }

@@ -35,16 +35,19 @@ func Rewind(ctx context.Context, home, rolloutID, saved string, offset int64) (g
 	if err != nil {
 		return 0, err
 	}
-	if ok {
-		gone, err = clearBehind(ctx, tx, path, rolloutID, at)
-	} else {
-		gone, err = clearAll(ctx, tx, path, have, rolloutID)
-	}
+	err = changing(ctx, tx, path, have, func() (more []int64, err error) {
+		if ok {
+			more, err = clearBehind(ctx, tx, path, have, rolloutID, at)
+		} else {
+			more, err = clearAll(ctx, tx, path, have, rolloutID)
+		}
+		for _, n := range more {
+			gone -= n
+		}
+		return more, err
+	})
 	if err != nil {
 		return 0, err
-	}
-	if err := tx.Commit(); err != nil {
-		return 0, fmt.Errorf("writing %s: %w", path, named(err))
 	}
 	return gone, nil
 }
@@ -98,38 +101,44 @@ func lastWhole(ctx context.Context, tx *sql.Tx, path string, have []string, roll
 	return at, true, nil
 }
 
-// clearBehind deletes the rows of records after an end, and makes the client read on from there.
-func clearBehind(ctx context.Context, tx *sql.Tx, path, rolloutID string, at end) (gone int64, err error) {
-	for _, table := range []string{"thread_items", "thread_turns"} {
-		res, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE thread_id = ? AND rollout_ordinal >= ?", rolloutID, at.ordinal)
-		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, named(err))
+// clearBehind deletes the rows of records after an end, and makes the client read on from there. It returns by how many rows each
+// table grows, as changing wants it.
+func clearBehind(ctx context.Context, tx *sql.Tx, path string, have []string, rolloutID string, at end) (more []int64, err error) {
+	for _, table := range have {
+		n := int64(0)
+		if table == "thread_items" || table == "thread_turns" {
+			if n, err = exec(ctx, tx, path, "DELETE FROM "+table+" WHERE thread_id = ? AND rollout_ordinal >= ?", rolloutID, at.ordinal); err != nil {
+				return nil, err
+			}
 		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, named(err))
-		}
-		gone += n
+		more = append(more, -n)
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE thread_history_projection_state SET next_rollout_byte_offset = ?, next_rollout_ordinal = ? WHERE thread_id = ?", at.offset, at.ordinal, rolloutID)
+	_, err = exec(ctx, tx, path, "UPDATE thread_history_projection_state SET next_rollout_byte_offset = ?, next_rollout_ordinal = ? WHERE thread_id = ?", at.offset, at.ordinal, rolloutID)
+	return more, err
+}
+
+// clearAll deletes every row of a rollout. It returns by how many rows each table grows, as changing wants it.
+func clearAll(ctx context.Context, tx *sql.Tx, path string, have []string, rolloutID string) (more []int64, err error) {
+	more = make([]int64, len(have))
+	for i := len(have) - 1; i >= 0; i-- { // the last one first: the client's own trigger would clear it with another one
+		n, err := exec(ctx, tx, path, "DELETE FROM "+have[i]+" WHERE thread_id = ?", rolloutID)
+		if err != nil {
+			return nil, err
+		}
+		more[i] = -n
+	}
+	return more, nil
+}
+
+// exec runs a statement that changes rows, and returns how many it changed.
+func exec(ctx context.Context, tx *sql.Tx, path, statement string, args ...any) (int64, error) {
+	res, err := tx.ExecContext(ctx, statement, args...)
 	if err != nil {
 		return 0, fmt.Errorf("writing %s: %w", path, named(err))
 	}
-	return gone, nil
-}
-
-// clearAll deletes every row of a rollout.
-func clearAll(ctx context.Context, tx *sql.Tx, path string, have []string, rolloutID string) (gone int64, err error) {
-	for _, table := range have {
-		res, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE thread_id = ?", rolloutID)
-		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, named(err))
-		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return 0, fmt.Errorf("writing %s: %w", path, named(err))
-		}
-		gone += n
+	n, err := res.RowsAffected()
+	if err != nil {
+		return 0, fmt.Errorf("writing %s: %w", path, named(err))
 	}
-	return gone, nil
+	return n, nil
 }

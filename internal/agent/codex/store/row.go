@@ -87,18 +87,12 @@ func drain(ctx context.Context, stmt *sql.Stmt, path string, args ...any) error 
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
-	defer rows.Close()
-	for rows.Next() { //nolint:revive // it only matters whether they can be read
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("reading %s: %w", path, named(err))
-	}
-	return nil
+	return each(rows, path, func(*row) error { return nil })
 }
 
 // Row reads a thread's row of a home's list of threads; nil if it is not listed. The error may be ErrSchema.
 func Row(ctx context.Context, dir, thread string) (found *check.Listed, err error) {
-	err = threadRows(ctx, dir, rowColumns, rowOptional, func(rows *sql.Rows) error {
+	err = threadRows(ctx, dir, rowColumns, rowOptional, func(rows *row) error {
 		l := check.Listed{From: codexhome.StateFile}
 		var id, rollout string
 		var version, provider, source, mode, originator, prompt sql.NullString

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -51,10 +52,11 @@ func Save(ctx context.Context, home, rolloutID string, w io.Writer) error {
 	if _, err := tables(ctx, tx, path); err != nil {
 		return err
 	}
-	return save(ctx, tx, path, rolloutID, w)
+	return save(ctx, tx, path, rolloutID, nil, w)
 }
 
-func save(ctx context.Context, tx *sql.Tx, path, rolloutID string, w io.Writer) error {
+// save writes the rows of a rollout. only are the columns that are written of each table; if it is nil, all are.
+func save(ctx context.Context, tx *sql.Tx, path, rolloutID string, only map[string][]string, w io.Writer) error {
 	have, err := tables(ctx, tx, path)
 	if err != nil {
 		return err
@@ -64,7 +66,13 @@ func save(ctx context.Context, tx *sql.Tx, path, rolloutID string, w io.Writer) 
 	enc.SetEscapeHTML(false)
 	begun := false
 	for _, table := range have {
-		err := eachRow(ctx, tx, path, table, rolloutID, func(columns []string, row []any, first bool) error {
+		names := only[table]
+		if only == nil {
+			if names, err = columns(ctx, tx, path, table); err != nil {
+				return err
+			}
+		}
+		err := eachRow(ctx, tx, path, table, names, rolloutID, func(row []any, first bool) error {
 			if !begun {
 				begun = true
 				if err := enc.Encode(rowsHead{rowsSchema, historyFile, rolloutID}); err != nil {
@@ -72,7 +80,7 @@ func save(ctx context.Context, tx *sql.Tx, path, rolloutID string, w io.Writer) 
 				}
 			}
 			if first {
-				if err := enc.Encode(rowsTable{table, columns}); err != nil {
+				if err := enc.Encode(rowsTable{table, names}); err != nil {
 					return err
 				}
 			}
@@ -89,29 +97,40 @@ func save(ctx context.Context, tx *sql.Tx, path, rolloutID string, w io.Writer) 
 }
 
 // eachRow calls do with each row of a table that belongs to a rollout, in an order that does not change.
-func eachRow(ctx context.Context, tx *sql.Tx, path, table, rolloutID string, do func(columns []string, row []any, first bool) error) error {
-	names, err := columns(ctx, tx, path, table)
-	if err != nil {
-		return err
-	}
-	list := make([]string, len(names))
+func eachRow(ctx context.Context, tx *sql.Tx, path, table string, names []string, rolloutID string, do func(row []any, first bool) error) error {
+	list, lengths := make([]string, len(names)), make([]string, len(names))
 	for i, n := range names {
 		list[i] = "+" + quoted(n) // without its declared type, which would make the driver return times and booleans
+		lengths[i] = "ifnull(octet_length(" + quoted(n) + "), 0)"
 	}
-	rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+quoted(table)+" WHERE thread_id = ? ORDER BY "+strings.Join(list, ", "), rolloutID)
+	if len(names) == 0 {
+		return nil
+	}
+	from := " FROM " + quoted(table) + " WHERE thread_id = ?"
+	var longest int64 // is known without reading the values
+	if err := tx.QueryRowContext(ctx, "SELECT ifnull(max("+strings.Join(lengths, " + ")+"), 0)"+from, rolloutID).Scan(&longest); err != nil {
+		return fmt.Errorf("reading %s: %w", path, named(err))
+	}
+	if longest > maxCell {
+		return fmt.Errorf("%s: %w: a row of %s has more than %d MiB", path, ErrSchema, table, maxCell>>20)
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT "+strings.Join(list, ", ")+from+" ORDER BY "+strings.Join(list, ", "), rolloutID)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
 	defer rows.Close()
 	row, to := make([]any, len(names)), make([]any, len(names))
-	for first := true; rows.Next(); first = false {
+	for n := 0; rows.Next(); n++ {
+		if n == maxRows {
+			return fmt.Errorf("%s: %w: %s has more than %d rows of this thread", path, ErrSchema, table, maxRows)
+		}
 		for i := range row {
 			to[i] = &row[i]
 		}
 		if err := rows.Scan(to...); err != nil {
 			return fmt.Errorf("reading %s: %w", path, named(err))
 		}
-		if err := do(names, row, first); err != nil {
+		if err := do(row, n == 0); err != nil {
 			return err
 		}
 	}
@@ -169,7 +188,7 @@ func fromJSON(v any) (any, error) {
 // unchanged says whether a rollout's rows are still those that Save wrote; sum is the SHA-256 of Save's text.
 func unchanged(ctx context.Context, tx *sql.Tx, path, rolloutID, sum string) error {
 	h := sha256.New()
-	if err := save(ctx, tx, path, rolloutID, h); err != nil {
+	if err := save(ctx, tx, path, rolloutID, nil, h); err != nil {
 		return err
 	}
 	if hex.EncodeToString(h.Sum(nil)) != sum {
@@ -202,66 +221,94 @@ func Restore(ctx context.Context, home, rolloutID, now string, saved io.Reader) 
 			return false, err
 		}
 	}
-	if _, err := clearAll(ctx, tx, path, have, rolloutID); err != nil {
-		return false, err
-	}
-	if saved == nil {
-		return true, tx.Commit()
-	}
-	if err := insert(ctx, tx, path, have, rolloutID, saved); err != nil {
-		return false, fmt.Errorf("bringing back rows of %s: %w", path, err)
-	}
-	if err := tx.Commit(); err != nil {
-		return false, fmt.Errorf("writing %s: %w", path, err)
-	}
-	return true, nil
+	err = changing(ctx, tx, path, have, func() ([]int64, error) {
+		more, err := clearAll(ctx, tx, path, have, rolloutID)
+		if err != nil || saved == nil {
+			return more, err
+		}
+		text := sha256.New()
+		added, err := insert(ctx, tx, path, have, rolloutID, io.TeeReader(saved, text))
+		if err == nil {
+			err = same(ctx, tx, path, rolloutID, added, text.Sum(nil))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("bringing back rows of %s: %w", path, err)
+		}
+		for i, table := range have {
+			more[i] += added[table].rows
+		}
+		return more, nil
+	})
+	return err == nil, err
 }
 
-func insert(ctx context.Context, tx *sql.Tx, path string, have []string, rolloutID string, saved io.Reader) error {
+// inserted is what was inserted into a table.
+type inserted struct {
+	columns []string
+	rows    int64
+}
+
+// same makes sure that a rollout has the rows that were inserted and no others, with the same types and values. text is the SHA-256
+// of what they were read from.
+func same(ctx context.Context, tx *sql.Tx, path, rolloutID string, added map[string]inserted, text []byte) error {
+	only := map[string][]string{}
+	for table, of := range added {
+		only[table] = of.columns
+	}
+	h := sha256.New()
+	if err := save(ctx, tx, path, rolloutID, only, h); err != nil {
+		return err
+	}
+	if !bytes.Equal(h.Sum(nil), text) {
+		return fmt.Errorf("%w: they are not the same when they are read again", ErrSchema)
+	}
+	return nil
+}
+
+// insert adds the rows that Save has written; it returns how many, for each table.
+func insert(ctx context.Context, tx *sql.Tx, path string, have []string, rolloutID string, saved io.Reader) (added map[string]inserted, err error) {
 	d := json.NewDecoder(saved)
 	d.UseNumber()
 	var head rowsHead
 	if err := d.Decode(&head); err != nil {
-		return err
+		return nil, err
 	}
 	if head.Schema != rowsSchema || head.Database != historyFile || head.Rollout != rolloutID {
-		return fmt.Errorf("%w: %+v is not what was saved of rollout %s", ErrSchema, head, rolloutID)
+		return nil, fmt.Errorf("%w: %+v is not what was saved of rollout %s", ErrSchema, head, rolloutID)
 	}
+	added = map[string]inserted{}
 	var add *sql.Stmt
-	var width, thread int
+	var t rowsTable
 	for {
 		var raw json.RawMessage
 		switch err := d.Decode(&raw); {
 		case err == io.EOF:
-			return nil
+			return added, nil
 		case err != nil:
-			return err
+			return nil, err
 		}
 		if raw[0] == '{' {
-			var t rowsTable
+			t = rowsTable{}
 			if err := json.Unmarshal(raw, &t); err != nil {
-				return err
+				return nil, err
 			}
-			var err error
 			if add, err = into(ctx, tx, path, have, t); err != nil {
-				return err
+				return nil, err
 			}
 			defer add.Close()
-			if width, thread = len(t.Columns), slices.Index(t.Columns, "thread_id"); thread < 0 {
-				return fmt.Errorf("%w: rows of %s without a thread", ErrSchema, t.Table)
-			}
 			continue
 		}
 		row, err := values(raw)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if add == nil || len(row) != width || row[thread] != rolloutID {
-			return fmt.Errorf("%w: a row is not one of rollout %s", ErrSchema, rolloutID)
+		if add == nil || len(row) != len(t.Columns) || row[slices.Index(t.Columns, "thread_id")] != rolloutID {
+			return nil, fmt.Errorf("%w: a row is not one of rollout %s", ErrSchema, rolloutID)
 		}
 		if _, err := add.ExecContext(ctx, row...); err != nil {
-			return err
+			return nil, named(err)
 		}
+		added[t.Table] = inserted{t.Columns, added[t.Table].rows + 1}
 	}
 }
 
@@ -287,6 +334,9 @@ func values(raw []byte) ([]any, error) {
 func into(ctx context.Context, tx *sql.Tx, path string, have []string, t rowsTable) (*sql.Stmt, error) {
 	if !slices.Contains(have, t.Table) {
 		return nil, fmt.Errorf("%w: no table %q", ErrSchema, t.Table)
+	}
+	if !slices.Contains(t.Columns, "thread_id") {
+		return nil, fmt.Errorf("%w: rows of %s without a thread", ErrSchema, t.Table)
 	}
 	names, err := columns(ctx, tx, path, t.Table)
 	if err != nil {

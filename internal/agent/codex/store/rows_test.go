@@ -23,7 +23,7 @@ var projectionTables = []string{
 		updated_at_ordinal INTEGER NOT NULL DEFAULT 0, done BOOLEAN, at TIMESTAMP, PRIMARY KEY (thread_id, turn_id, item_id))`,
 	`CREATE TABLE thread_history_projection_state (thread_id TEXT PRIMARY KEY, next_rollout_byte_offset INTEGER NOT NULL, next_rollout_ordinal INTEGER NOT NULL)`,
 	`CREATE TABLE thread_realtime_items (thread_id TEXT NOT NULL, item_id TEXT NOT NULL, PRIMARY KEY (thread_id, item_id))`,
-	`CREATE TRIGGER cleanup AFTER DELETE ON thread_history_projection_state BEGIN DELETE FROM thread_realtime_items WHERE thread_id = OLD.thread_id; END`,
+	`CREATE TRIGGER thread_realtime_items_projection_cleanup AFTER DELETE ON thread_history_projection_state BEGIN DELETE FROM thread_realtime_items WHERE thread_id = OLD.thread_id; END`,
 }
 
 // projectedHome makes a home whose client has read two rollouts of three turns each, which end at bytes 1000, 2000 and 3000
@@ -48,16 +48,7 @@ func projectedHome(t *testing.T, more ...string) string {
 
 func run(t *testing.T, home string, statements ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(home, historyFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
+	runIn(t, home, historyFile, statements...)
 }
 
 // saved is what Save writes, and its hash.

@@ -18,17 +18,21 @@ import (
 // after).
 var (
 	wanted   = []string{"id", "rollout_path", "cwd", "title", "source", "cli_version", "updated_at", "archived"}
-	optional = []string{"updated_at_ms", "name", "first_user_message", "preview"}
+	optional = []string{"updated_at_ms", "name", asked + "first_user_message", asked + "preview"}
 )
+
+// asked in front of a column's name asks only for its first character, which shows whether there is something: it may be long, and
+// the list has thousands.
+const asked = "asked:"
 
 // Threads reads a home's list of threads. It is nil if there is none.
 func Threads(ctx context.Context, home string) (threads []agent.Thread, err error) {
-	err = threadRows(ctx, home, wanted, optional, func(rows *sql.Rows) error {
+	err = threadRows(ctx, home, wanted, optional, func(rows *row) error {
 		var t agent.Thread
 		var seconds, archived int64
 		var millis sql.NullInt64
 		var source string
-		var name, prompt, preview sql.NullString
+		var name, prompt, preview sql.NullString // of the prompt and the preview, the first character
 		if err := rows.Scan(&t.ID, &t.Path, &t.CWD, &t.Title, &source, &t.Version, &seconds, &archived, &millis, &name, &prompt, &preview); err != nil {
 			return err
 		}
@@ -60,7 +64,7 @@ func unasked(prompt, preview sql.NullString) bool {
 
 // threadRows calls do for each row of a home's list of threads that meets a condition, "" for all; if there is no list, for
 // none. If a wanted column is missing, the error is ErrSchema; a missing optional one is NULL.
-func threadRows(ctx context.Context, home string, wanted, optional []string, do func(*sql.Rows) error, condition string, args ...any) error {
+func threadRows(ctx context.Context, home string, wanted, optional []string, do func(*row) error, condition string, args ...any) error {
 	db, path, err := open(ctx, home, codexhome.StateFile, readOnly)
 	if db == nil || err != nil {
 		return err
@@ -77,10 +81,14 @@ func threadRows(ctx context.Context, home string, wanted, optional []string, do 
 		}
 	}
 	for _, c := range optional {
-		if !slices.Contains(has, c) {
-			c = "NULL"
+		name, short := strings.CutPrefix(c, asked)
+		switch {
+		case !slices.Contains(has, name):
+			name = "NULL"
+		case short:
+			name = "substr(" + name + ", 1, 1)"
 		}
-		list = append(list, c)
+		list = append(list, name)
 	}
 	return query(ctx, db, path, do, "SELECT "+strings.Join(list, ", ")+" FROM threads "+condition, args...)
 }
@@ -154,12 +162,23 @@ func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bo
 		values = append(values, value)
 	}
 	quoted := `"` + strings.Join(has, `", "`) + `"`
-	res, err := db.ExecContext(ctx, "INSERT INTO threads ("+quoted+") SELECT "+strings.Join(values, ", ")+" FROM threads WHERE lower(id) = ?", append(args, strings.ToLower(original))...)
-	if err != nil {
-		return false, fmt.Errorf("writing %s: %w", file, err)
-	}
-	n, err := res.RowsAffected()
+	n, err := changeList(ctx, db, file, 1, "INSERT INTO threads ("+quoted+") SELECT "+strings.Join(values, ", ")+" FROM threads WHERE lower(id) = ? LIMIT 1",
+		append(args, strings.ToLower(original))...)
 	return n == 1, err
+}
+
+// changeList runs a statement that adds rows to a list of threads, or takes them from it if sign is -1. It returns how many.
+func changeList(ctx context.Context, db *sql.DB, file string, sign int64, statement string, args ...any) (n int64, err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, fmt.Errorf("writing %s: %w", file, named(err))
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
+	err = changing(ctx, tx, file, []string{"threads"}, func() ([]int64, error) {
+		n, err = exec(ctx, tx, file, statement, args...)
+		return []int64{sign * n}, err
+	})
+	return n, err
 }
 
 // Delist removes the row of a copy whose file is gone from a home's list of threads.
@@ -176,8 +195,6 @@ func Delist(ctx context.Context, home, copied, path string) error {
 	if !slices.Contains(has, "id") || !slices.Contains(has, "rollout_path") {
 		return nil
 	}
-	if _, err := db.ExecContext(ctx, "DELETE FROM threads WHERE id = ? AND rollout_path = ?", copied, path); err != nil {
-		return fmt.Errorf("writing %s: %w", file, err)
-	}
-	return nil
+	_, err = changeList(ctx, db, file, -1, "DELETE FROM threads WHERE id = ? AND rollout_path = ?", copied, path)
+	return err
 }
