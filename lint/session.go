@@ -68,8 +68,8 @@ type beside struct {
 	lost []check.Lost // the records that the file lacks; only known after the first pass
 }
 
-// read takes a session through the rules once; again gives its text a second time, nil if it can't. If the context ends, it returns
-// soon, whatever the file: what it leaves behind ends by itself, and uses nothing but r and home, which are of no use any more.
+// read takes a session through the rules once; again gives its text a second time, nil if it can't. If the context ends, it returns soon,
+// whatever the file: what it leaves behind ends by itself, and uses nothing but r and home, which are of no use any more.
 func read(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {
 	return prompt.Do(ctx, func() (*Result, error) { return readAll(ctx, r, opts, home, again) })
 }
