@@ -41,7 +41,12 @@ func (w *job) try(ctx context.Context) error {
 	pipe, done := w.verifyAhead(ctx)
 	var text bytes.Buffer
 	to := io.Writer(pipe)
-	if w.op != nil {
+	if w.op == nil {
+		if err := w.readBefore(ctx); err != nil {
+			return err
+		}
+	}
+	if w.op != nil || w.read.unread == "" {
 		to = io.MultiWriter(pipe, &text)
 	}
 	err := w.fill(ctx, to, nil)
@@ -61,7 +66,10 @@ func (w *job) try(ctx context.Context) error {
 	if w.op != nil {
 		return w.prove(ctx, text.Bytes())
 	}
-	return w.compared()
+	if err := w.compared(); err != nil || w.read.unread != "" {
+		return err
+	}
+	return w.proveRepair(ctx, text.Bytes())
 }
 
 // effectiveMode is the mode, or the one that a dry run tries.

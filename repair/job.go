@@ -91,6 +91,7 @@ type job struct {
 
 	cleared bool      // rows of the client's view
 	op      *operated // nil for a repair
+	read    readings
 }
 
 // Do repairs one session. If there is nothing to mend it writes nothing, except that ToFile and ToStream still copy the session
@@ -130,6 +131,19 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		defer release()
 	}
 	rep, err := w.do(ctx)
+	for lost := new(lostError); errors.As(err, &lost); {
+		ok, tryErr := w.leaveOut(ctx, lost)
+		if tryErr != nil {
+			return nil, w.named(tryErr)
+		}
+		if !ok {
+			break
+		}
+		if err := w.again(ctx); err != nil {
+			return nil, err
+		}
+		rep, err = w.do(ctx)
+	}
 	if errors.Is(err, errNothing) && w.op == nil {
 		w.leaveAll()
 		rep, err = w.do(ctx)
@@ -143,6 +157,14 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		}
 	}
 	return rep, err
+}
+
+// again begins anew, with another choice.
+func (w *job) again(ctx context.Context) error {
+	w.passes.close()
+	w.rw, w.passes, w.copied, w.read.after = nil, nil, nil, nil
+	w.Lint.Mend = w.Choice.Allows
+	return w.look(ctx)
 }
 
 // begin opens the record of the run, once for the session.

@@ -178,7 +178,9 @@ func (w *job) prove(ctx context.Context, text []byte) error {
 // proveFile is prove for a copy that was written.
 func (w *job) proveFile(ctx context.Context, path string, compressed bool) error {
 	if w.op == nil {
-		return nil
+		if err := w.readBefore(ctx); err != nil || w.read.unread != "" {
+			return err
+		}
 	}
 	text, err := os.ReadFile(path)
 	if err == nil && compressed {
@@ -186,6 +188,9 @@ func (w *job) proveFile(ctx context.Context, path string, compressed bool) error
 	}
 	if err != nil {
 		return err
+	}
+	if w.op == nil {
+		return w.proveRepair(ctx, text)
 	}
 	return w.prove(ctx, text)
 }

@@ -14,6 +14,8 @@ type Choice struct {
 	Only  []lint.Fix // only these kinds of fix; empty: all
 	Rules []string   // only these rules, including their notes; empty: all
 	Tidy  bool       // also notes that have a fix
+
+	except []string // rules that are left out, because mending them would lose something
 }
 
 // nothing is the choice that allows no finding.
@@ -21,7 +23,7 @@ var nothing = Choice{Rules: []string{""}}
 
 // Allows says whether a finding is to be mended.
 func (c Choice) Allows(f *lint.Finding) bool {
-	if f.Fix == lint.NoFix || len(c.Only) > 0 && !slices.Contains(c.Only, f.Fix) {
+	if f.Fix == lint.NoFix || slices.Contains(c.except, f.Rule.Name) || len(c.Only) > 0 && !slices.Contains(c.Only, f.Fix) {
 		return false
 	}
 	if len(c.Rules) > 0 {

@@ -11,6 +11,10 @@ type Sent struct {
 	Items []Item
 	// Inherited is how many of the first Items come from another session, which a fork or a sub-agent goes on from.
 	Inherited int
+	// Steers are the records that say which part of the session is sent: where it ends, or what was taken back.
+	Steers []Pos
+	// Compacted is the compaction that the history begins with; zero if there is none.
+	Compacted Pos
 }
 
 // Item is one item of a request: an input item of the Responses API, or a content block of the Messages API.

@@ -28,6 +28,14 @@ func (Agent) ReadSent(text []byte, at agent.ReadAt, version string) (*session.Se
 	if sent.Refused == "" {
 		sent.Refused = r.refused
 	}
+	for i := range r.s.Records {
+		if c := &r.s.Records[i]; c.Kind == session.Rollback && c.Segment == r.own {
+			sent.Steers = append(sent.Steers, r.origins[i].pos)
+		}
+	}
+	if read.Base >= 0 && r.s.Records[read.Base].Segment == r.own {
+		sent.Compacted = r.origins[read.Base].pos
+	}
 	for i := range read.Items {
 		t := &read.Items[i]
 		if i == sent.Inherited && r.inherits(t.Record) {
@@ -76,13 +84,14 @@ const longestLineage = 64
 // read decodes a file. What it goes on from comes first.
 func (r *sending) read(text []byte, depth int) {
 	header := firstHeader(text)
-	if base := header.BaseThread; base != "" && r.at.Parent != nil && depth < longestLineage && !r.seen[base] {
-		r.seen[base] = true
-		if past := r.at.Parent(base); past != nil {
-			r.read(past, depth+1)
-		} else {
-			r.refused = "the session that it goes on from is not there"
+	if depth == 0 {
+		r.seen[header.ID] = true
+		if name := (Agent{}).ReadName(r.at.Base); name.Canonical {
+			r.seen[name.FileID] = true
 		}
+	}
+	if base := header.BaseThread; base != "" && r.at.Parent != nil && r.refused == "" {
+		r.inherit(base, depth)
 	}
 	if depth == 0 {
 		r.header, r.own = header, 0
@@ -109,6 +118,25 @@ func (r *sending) read(text []byte, depth int) {
 		no++
 		r.line(text, at, end, session.Pos{Line: no}, segment)
 		at = next
+	}
+}
+
+// inherit decodes the session with an id, which another one goes on from.
+func (r *sending) inherit(id string, depth int) {
+	past := []byte(nil)
+	if !r.seen[id] && depth < longestLineage {
+		past = r.at.Parent(id)
+	}
+	switch {
+	case r.seen[id]:
+		r.refused = "the sessions that it goes on from lead in a circle"
+	case past == nil:
+		r.refused = "the session that it goes on from is not there"
+	case !firstHeader(past).Paginated():
+		r.refused = "the session that it goes on from is not paginated"
+	default:
+		r.seen[id] = true
+		r.read(past, depth+1)
 	}
 }
 

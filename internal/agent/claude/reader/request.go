@@ -18,6 +18,14 @@ func Sent(text []byte, version string) *session.Sent {
 	way := Read(f.session(), is)
 	q := &request{f: f, is: is}
 	sent := &session.Sent{}
+	if f.leaf != "" {
+		sent.Steers = append(sent.Steers, f.leafAt)
+	}
+	for _, i := range way.Up {
+		if r := &f.records[i]; r.Role == Mark || r.summary || r.continues() { // up to 1.0.17 there is no mark
+			sent.Compacted = r.pos
+		}
+	}
 	for _, i := range f.inOrder(&way) {
 		if r := &f.records[i]; !r.Old {
 			q.list = append(q.list, r)
@@ -294,6 +302,11 @@ func (q *request) waits() bool {
 	return false
 }
 
+// continues says whether a record is a compaction's summary by its first words, as 1.0.17 begins those that it does not mark.
+func (r *record) continues() bool {
+	return r.Role == Prompt && r.parent == "" && strings.HasPrefix(r.content.Str, "This session is being continued from a previous conversation")
+}
+
 // commands says whether a record is about a command of the client's, and not something that the user said.
 func (r *record) commands() bool {
 	return r.meta || strings.HasPrefix(r.content.Str, "<local-command-") || strings.HasPrefix(r.content.Str, "<command-name>")
@@ -373,7 +386,7 @@ func (q *request) item(r *record, b gjson.Result, path, role string) session.Ite
 		said.Text(b.Get("is_error").String())
 	case kind == "text":
 		switch {
-		case r.summary:
+		case r.summary || r.continues():
 			item.Kind = session.SummaryItem
 		case r.meta:
 			item.Kind = session.ContextItem

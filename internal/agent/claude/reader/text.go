@@ -23,7 +23,8 @@ type file struct {
 	records []record
 	ids     map[string]int32
 	leaf    string
-	refused string // why a version would not read it; "" if none does
+	leafAt  session.Pos // where that is said
+	refused string      // why a version would not read it; "" if none does
 }
 
 // record is one of those that a conversation may lead through.
@@ -161,7 +162,7 @@ func (f *file) add(line []byte, at int, pos session.Pos, turn *int) {
 		r.Role, r.Progress = Link, true
 	case "last-prompt":
 		if strings.Trim(leaf, "0-") != "" {
-			f.leaf = leaf
+			f.leaf, f.leafAt = leaf, pos
 		}
 		return
 	default:

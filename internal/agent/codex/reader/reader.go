@@ -110,6 +110,13 @@ type Item struct {
 type Sent struct {
 	Refused string // why it does not resume, in a clause; "" if it does. Items are what it would send if it ignored that
 	Items   []Item
+	Base    int // the record of the compaction that the history begins with, -1 if there is none
+}
+
+// before is the history in front of a prompt.
+type before struct {
+	items []Item
+	base  int
 }
 
 // reading is one reading of a session.
@@ -117,8 +124,9 @@ type reading struct {
 	s     *Session
 	is    Traits
 	sent  Sent
-	turns [][]Item // the history in front of each prompt
+	turns []before // the newest prompts
 	items []Item
+	base  int
 	begun bool    // a first line was seen
 	head  bool    // a header was
 	last  *Record // that the client reads
@@ -126,7 +134,7 @@ type reading struct {
 
 // Read is what a client sends of a session.
 func Read(s *Session, is Traits) Sent {
-	r := &reading{s: s, is: is}
+	r := &reading{s: s, is: is, base: -1}
 	segment := -1
 	for i := range s.Records {
 		if s.Records[i].Segment != segment {
@@ -146,7 +154,7 @@ func Read(s *Session, is Traits) Sent {
 	case !s.Named && !is.AnyName:
 		r.refuse("the header names another thread than the file's name")
 	}
-	r.sent.Items = pairs(r.items)
+	r.sent.Items, r.sent.Base = pairs(r.items), r.base
 	return r.sent
 }
 
@@ -180,7 +188,7 @@ func (r *reading) record(i int) {
 	switch {
 	case c.Kind == session.Header:
 		if r.head && r.s.Paginated && !r.is.StrayIsNone {
-			r.items, r.turns = nil, nil
+			r.items, r.turns, r.base = nil, nil, -1
 		}
 		r.head = true
 	case c.Kind == session.Compaction:
@@ -189,7 +197,7 @@ func (r *reading) record(i int) {
 		r.rollBack(c.Turns)
 	case c.has(Model):
 		if c.has(Prompt) {
-			r.turns = append(r.turns, slices.Clip(r.items))
+			r.turns = append(r.turns, before{slices.Clip(r.items), r.base})
 		}
 		r.items = append(r.items, Item{Record: i, what: c})
 	}
@@ -208,7 +216,7 @@ func (r *reading) rollBack(n int) {
 	}
 	if n = min(n, len(r.turns)); n > 0 {
 		at := len(r.turns) - n
-		r.items, r.turns = r.turns[at], r.turns[:at]
+		r.items, r.base, r.turns = r.turns[at].items, r.turns[at].base, r.turns[:at]
 	}
 }
 
@@ -233,7 +241,7 @@ func (r *reading) compact(i int, c *Record) {
 		}
 		items = append(items, Item{Record: i, Made: Summary, what: c})
 	}
-	r.items = items
+	r.items, r.base = items, i
 }
 
 type pair struct {

@@ -1,0 +1,176 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/lint"
+)
+
+// A repair proves the conversation, not only the bytes: what the client sends of the copy must hold all that it sends of the session,
+// less what a change takes out by name. A rule whose changes lose more is left out; if that does not help, nothing is published.
+
+// maxRead is up to how many bytes of a session are read for what its client sends. Of a larger one nothing is said.
+const maxRead = 256 << 20
+
+// maxTried is how many times a session is mended and read without one of its rules, to learn which of them loses something.
+const maxTried = 32
+
+// readings are what the client sends of the session and of its copy; nil where that is not known.
+type readings struct {
+	before, after *session.Sent
+	unread        string // why nothing is known, in a clause
+}
+
+// lostError is the ErrVerify of a copy of which less is sent.
+type lostError struct {
+	lost []session.Item // items of the session that the copy does not send, although no change is about them
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("%v: what stands on line %d is sent of the session as it is, and would not be sent of the copy (%s in all); repairing one rule at a time, with --output and --rule, may help",
+		ErrVerify, e.lost[0].Pos.Line, inWords(len(e.lost)))
+}
+
+func (e *lostError) Unwrap() error { return ErrVerify }
+
+func inWords(n int) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return fmt.Sprintf("%d items", n)
+}
+
+// readBefore reads what the client sends of the session, once.
+func (w *job) readBefore(ctx context.Context) error {
+	switch {
+	case w.read.before != nil || w.read.unread != "":
+		return nil
+	case w.found.Summary.Bytes > maxRead:
+		w.read.unread = fmt.Sprintf("the session is larger than %d MiB", maxRead>>20)
+		return nil
+	}
+	text, err := w.text(ctx)
+	if err != nil {
+		return err
+	}
+	w.read.before, err = w.readSent(ctx, text, w.Lint.Name.Base)
+	if err == nil && w.read.before == nil {
+		w.read.unread = "it is not known what its client sends"
+	}
+	return err
+}
+
+// proveRepair compares what is sent of a copy with what is sent of the session.
+func (w *job) proveRepair(ctx context.Context, text []byte) error {
+	if err := w.readBefore(ctx); err != nil || w.read.unread != "" {
+		return err
+	}
+	after, err := w.readSent(ctx, text, w.copyOptions().Name.Base)
+	if err != nil {
+		return err
+	}
+	w.read.after = after
+	lines := w.rw.lines
+	if w.passes != nil {
+		lines = w.passes.lines
+	}
+	if lost := w.lost(after, lines); len(lost) > 0 {
+		return &lostError{lost}
+	}
+	return nil
+}
+
+// lost are the items of the session that are not sent of a copy, although their lines are in it as they were. Not lost is a second copy of
+// what was taken out, nor what stands before the compaction that the copy begins with.
+func (w *job) lost(after *session.Sent, lines lineMap) (lost []session.Item) {
+	before := w.read.before
+	changed := map[[16]byte]int{}
+	for i := range before.Items {
+		if item := &before.Items[i]; item.Made == "" && !lines.holds(item.Pos.Line) {
+			changed[item.Sum]++
+		}
+	}
+	if steered(before, after, lines) {
+		return nil
+	}
+	own := *before
+	if before.Refused != "" { // what it inherits may be what is wrong with it
+		own.Items = before.Items[before.Inherited:]
+	}
+	base := int64(0)
+	if after.Compacted.Line > 0 {
+		base = lines.session(after.Compacted.Line)
+	}
+	for _, i := range own.Missing(after) {
+		switch item := &own.Items[i]; {
+		case changed[item.Sum] > 0:
+			changed[item.Sum]--
+		case item.Pos.Line < base:
+		default:
+			lost = append(lost, *item)
+		}
+	}
+	return lost
+}
+
+// steered says whether the copy says by itself that another part is sent: turns are taken back that were to be, or another end is named, of which
+// no less is sent.
+func steered(before, after *session.Sent, lines lineMap) bool {
+	changed := slices.ContainsFunc(before.Steers, func(at session.Pos) bool { return !lines.holds(at.Line) }) ||
+		slices.ContainsFunc(after.Steers, func(at session.Pos) bool { return !lines.isCopied(at.Line) })
+	return changed && (len(after.Steers) > len(before.Steers) || after.Own() >= before.Own())
+}
+
+// holds says whether a line of the session is in the copy, the same except perhaps for its ordinal.
+func (m lineMap) holds(line int64) bool {
+	return slices.ContainsFunc(m, func(r lineRun) bool { return r.from <= line && line < r.from+r.n })
+}
+
+// isCopied says the same of a line of the copy.
+func (m lineMap) isCopied(line int64) bool {
+	return slices.ContainsFunc(m, func(r lineRun) bool { return r.copied <= line && line < r.copied+r.n })
+}
+
+// leaveOut finds the rule whose changes lose what e names, and leaves it out of the choice from now on. ok is false if there is none.
+func (w *job) leaveOut(ctx context.Context, e *lostError) (ok bool, err error) {
+	tried := 0
+	for _, rule := range ruleNames(choose(w.found.Findings, w.Choice).Mend) {
+		if tried++; tried > maxTried {
+			return false, nil
+		}
+		choice := w.Choice
+		choice.except = append(slices.Clone(choice.except), rule)
+		rw := pass{w.Source, w.found, choose(w.found.Findings, choice)}.rewrite(w.agent, nil)
+		var text bytes.Buffer
+		if err := rw.Run(ctx, &text); err != nil {
+			return false, err
+		}
+		after, err := w.readSent(ctx, text.Bytes(), w.Lint.Name.Base)
+		if err != nil {
+			return false, err
+		}
+		if len(w.lost(after, rw.lines)) == 0 {
+			w.Choice = choice
+			w.notes = append(w.notes, fmt.Sprintf("%s is left as it is: if it were mended here, %s would no longer be sent, the first on line %d", rule, inWords(len(e.lost)), e.lost[0].Pos.Line))
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ruleNames are the rules of findings, each once, the one with the fewest findings first.
+func ruleNames(findings []lint.Finding) (names []string) {
+	count := map[string]int{}
+	for i := range findings {
+		name := findings[i].Rule.Name
+		if count[name]++; count[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return count[a] - count[b] })
+	return names
+}
