@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+	"sort"
 
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
@@ -23,6 +25,32 @@ const maxTried = 32
 type readings struct {
 	before, after *session.Sent
 	unread        string // why nothing is known, in a clause
+}
+
+// saidLost is how the copy tells the model that something of an item is not there any more.
+var saidLost = regexp.MustCompile(`\[hist: [^\]]*(lost|taken out|can't be read)`)
+
+// incomplete says whether the copy tells the model of more items than told that something of them is lost.
+func (r *readings) incomplete(told int64) bool {
+	known := map[[16]byte]bool{}
+	for i := range r.before.Items {
+		known[r.before.Items[i].Sum] = true
+	}
+	n := int64(0)
+	for i := range r.after.Items {
+		if item := &r.after.Items[i]; !known[item.Sum] && bytes.Contains(item.Content, []byte("[hist: ")) && saidLost.Match(item.Content) {
+			n++
+		}
+	}
+	return n > told
+}
+
+// answerless says whether nothing was sent of the session, and no answer is among what the repair has found of it.
+func (r *readings) answerless() bool {
+	answer := func(item session.Item) bool {
+		return item.Made == "" && item.Role != "user" && item.Role != "developer"
+	}
+	return r.before.Own() == 0 && r.after.Own() > 0 && !slices.ContainsFunc(r.after.Items, answer)
 }
 
 // lostError is the ErrVerify of a copy of which less is sent.
@@ -73,7 +101,9 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 	if err != nil {
 		return err
 	}
-	w.read.after = after
+	if w.read.after = after; w.Lint.Branch != "" { // the user wants another part of it to be sent
+		return nil
+	}
 	lines := w.rw.lines
 	if w.passes != nil {
 		lines = w.passes.lines
@@ -127,12 +157,14 @@ func steered(before, after *session.Sent, lines lineMap) bool {
 
 // holds says whether a line of the session is in the copy, the same except perhaps for its ordinal.
 func (m lineMap) holds(line int64) bool {
-	return slices.ContainsFunc(m, func(r lineRun) bool { return r.from <= line && line < r.from+r.n })
+	i := sort.Search(len(m), func(i int) bool { return m[i].from > line })
+	return i > 0 && line < m[i-1].from+m[i-1].n
 }
 
 // isCopied says the same of a line of the copy.
 func (m lineMap) isCopied(line int64) bool {
-	return slices.ContainsFunc(m, func(r lineRun) bool { return r.copied <= line && line < r.copied+r.n })
+	i := sort.Search(len(m), func(i int) bool { return m[i].copied > line })
+	return i > 0 && line < m[i-1].copied+m[i-1].n
 }
 
 // leaveOut finds the rule whose changes lose what e names, and leaves it out of the choice from now on. ok is false if there is none.

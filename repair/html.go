@@ -102,6 +102,8 @@ func (h History) Words() string {
 		return "the session holds no history for the model"
 	case lost > 0:
 		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
+	case h.Partly:
+		text = fmt.Sprintf("the model will have %s of the history; some of it is lost, and nobody can tell how much", inWords(int(h.After)))
 	case h.Items == 1:
 		text = "the model will have the only item of the history"
 	default:
@@ -122,6 +124,9 @@ func (h History) Words() string {
 		text += fmt.Sprintf("; %s lost, and the model is told so of %d", are(lost), told)
 	default:
 		text += fmt.Sprintf("; %s lost", are(lost))
+	}
+	if h.Partly && h.Items > h.After {
+		text += "; some more of it is lost, and nobody can tell how much"
 	}
 	if dropped > 0 {
 		text += fmt.Sprintf("; %s no longer sent", are(dropped))

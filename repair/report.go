@@ -12,6 +12,7 @@ import (
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/normalize"
 	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -48,6 +49,8 @@ type History struct {
 	Before int64 `json:"before"`         // how many the client sends of the session as it is
 	After  int64 `json:"after"`          // how many it sends of the repaired session, without placeholders
 	Told   int64 `json:"told,omitempty"` // how many are lost with a placeholder that tells the model so
+	// Partly says that some of the history is lost of which nobody can tell how many items it was: then Items does not count it.
+	Partly bool `json:"partly,omitempty"`
 }
 
 // Entry is one edit: why, where, and what changed. Lines count from 1, and 0 is no line; offsets are bytes of the uncompressed
@@ -267,11 +270,12 @@ func weakestOf(changes []change, fix lint.Fix) string {
 	return fix.String()
 }
 
-// history counts what the client sends before the repair and after it. A lost item counts among those that there should be.
+// history counts what the client sends before the repair and after it, by what is read of the session and of its copy. A lost item
+// counts among those that there should be.
 func (w *job) history() History {
 	before := w.found.Summary
 	if w.copied == nil {
-		return History{Items: before.Items + before.Lost, Before: before.Seen, After: before.Seen}
+		return History{Items: before.Items + before.Lost, Before: before.Seen, After: before.Seen, Partly: w.partly(0)}
 	}
 	var placeholders, gone int64
 	for i := range w.plan.Mend {
@@ -286,10 +290,36 @@ func (w *job) history() History {
 	if blocks := func(f lint.Finding) bool { return f.Impact == lint.Blocks }; w.plan.Rename != "" && !slices.ContainsFunc(w.plan.Rest, blocks) {
 		after.Seen = after.Items // the copy was linted under a name with which the client would not read it, but it gets the right name
 	}
-	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders}
+	if w.read.after != nil {
+		renamed := w.plan.Rename != "" && after.Seen == after.Items // the name that the copy gets is no reason to refuse it
+		before.Seen, after.Seen = sentOf(w.read.before, false), sentOf(w.read.after, renamed)
+		after.Items = max(after.Seen, sentOf(w.read.after, true))
+	}
+	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders, Partly: w.partly(placeholders)}
 	// If the client could not read a compaction, it sent more before than it should.
 	h.Items = max(after.Items+gone+after.Lost, h.Before, h.After)
 	return h
+}
+
+// sentOf is how many items of the session are sent, none if it is refused and that counts.
+func sentOf(s *session.Sent, anyway bool) int64 {
+	if s.Refused != "" && !anyway {
+		return 0
+	}
+	return int64(s.Own())
+}
+
+// partly says whether something of the history is lost that is not counted: a line that holds nothing readable is taken out, only a part
+// of something could be kept, or damage is left. told items are counted.
+func (w *job) partly(told int64) bool {
+	for i := range w.plan.Mend {
+		f := &w.plan.Mend[i]
+		if f.Impact >= lint.Loses && f.Lost == 0 && (f.Fix == lint.StandIn || f.Fix == lint.SetAside && f.Impact != lint.Rejects) {
+			return true
+		}
+	}
+	leaves := func(f lint.Finding) bool { return f.Impact == lint.Loses && f.Lost == 0 }
+	return slices.ContainsFunc(w.left(), leaves) || w.read.after != nil && (w.read.incomplete(told) || w.read.answerless())
 }
 
 // Unrepaired says whether something more than a note is left.
