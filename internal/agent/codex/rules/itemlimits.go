@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -171,7 +172,8 @@ func familyOf(typ string) session.Family {
 
 // shorterID is a call_id that the API takes, the same for the same long one.
 func shorterID(id []byte) []byte {
-	return []byte(fmt.Sprintf("call_hist_%016x", codex.Sum(id)))
+	sum := sha256.Sum256(id)
+	return []byte(fmt.Sprintf("call_hist_%x", sum[:8]))
 }
 
 // forget lets go of calls that a compaction has replaced, or whose turn was taken back: nothing will answer them.
