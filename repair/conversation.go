@@ -176,7 +176,7 @@ func (w *job) leaveOut(ctx context.Context, e *lostError) (ok bool, err error) {
 		}
 		choice := w.Choice
 		choice.except = append(slices.Clone(choice.except), rule)
-		rw := pass{w.Source, w.found, choose(w.found.Findings, choice)}.rewrite(w.agent, nil)
+		rw := pass{w.Source, w.found, choose(w.found.Findings, choice)}.rewrite(w, nil)
 		var text bytes.Buffer
 		if err := rw.Run(ctx, &text); err != nil {
 			return false, err
