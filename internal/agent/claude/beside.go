@@ -105,6 +105,12 @@ func (n noted) Stray() bool {
 	return n.of.Stray()
 }
 
+// Remains is Beside's, and notes the question.
+func (n noted) Remains() (dir string, parts, outputs int) {
+	n.asked()
+	return n.of.Remains()
+}
+
 // Part is Beside's, and notes the question.
 func (n noted) Part(id string) bool {
 	n.asked()
@@ -141,6 +147,13 @@ func (f *folder) Stray() bool {
 		}
 	}
 	return false
+}
+
+// Remains is Beside's.
+func (f *folder) Remains() (dir string, parts, outputs int) {
+	dir = strings.TrimSuffix(f.path, extension)
+	parts, outputs, _ = remains(dir)
+	return dir, parts, outputs
 }
 
 // Record finds a record by its uuid in another session of the folder.

@@ -51,6 +51,9 @@ type Beside interface {
 	AgentFault(id, answer string, written time.Time) string
 	// Stray says whether the session, if it is empty, is only what a resume of another session left behind.
 	Stray() bool
+	// Remains counts what the turns of the session have left in the folder that the client keeps for it: conversations of
+	// sub-agents, and outputs. dir is that folder.
+	Remains() (dir string, parts, outputs int)
 }
 
 // Typed is a prompt as the user typed it.

@@ -2,6 +2,8 @@ package claude
 
 import (
 	"cmp"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/finding"
@@ -36,9 +38,24 @@ func (c *Checker) noConversation() bool {
 		return false
 	default:
 		c.onlyAsked(&f)
+		f.Message += c.leftBeside()
 	}
 	c.report(f)
 	return true
+}
+
+// leftBeside says what is left beside a file whose conversation is gone: the client or a program has written over it. It is empty if the
+// session may never have held more.
+func (c *Checker) leftBeside() string {
+	if c.opts.Beside == nil {
+		return ""
+	}
+	dir, parts, outputs := c.opts.Beside.Remains()
+	if parts+outputs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the conversation is lost from the file, which was written over: beside it are left %d conversations of sub-agents (%s) and %d outputs (%s)",
+		parts, filepath.Join(dir, "subagents"), outputs, filepath.Join(dir, "tool-results"))
 }
 
 // stillWordless reports a file that held no message, if none was restored either.

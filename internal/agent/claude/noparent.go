@@ -202,7 +202,8 @@ func (c *Checker) broken(children []*node) {
 		}})
 		switch {
 		case to == nil:
-			d.Impact, d.Fix, d.Message = finding.Notes, finding.NoFix, d.Message+"; nothing comes before it"
+			d.Impact, d.Fix = finding.Notes, finding.NoFix
+			c.begunElsewhere(n, d)
 			continue
 		case d.Impact == finding.Notes:
 			d.Message += "; the client takes the record before it in time"
@@ -213,4 +214,20 @@ func (c *Checker) broken(children []*node) {
 		}
 		c.hang(n, to, d)
 	}
+}
+
+// begunElsewhere says of a record with nothing in front of it where its parent is. If another session of the folder has both, this file is
+// the end of that one: a resume that failed left it, and its client sends no more than stands here.
+func (c *Checker) begunElsewhere(n *node, d *draft) {
+	parent, _, source := c.elsewhere(n.parent)
+	if parent == nil || parent.side || c.opts.Beside == nil {
+		d.Message += "; nothing comes before it"
+		return
+	}
+	if same, _ := c.opts.Beside.Record(n.uuid, func([]byte) bool { return true }); same == nil {
+		d.Message += " but in " + source
+		return
+	}
+	d.Impact, d.always = finding.Loses, true
+	d.Message = "the file begins in the middle of a conversation that stands elsewhere (" + source + "): resume that one; of this one the client sends only what is here"
 }
