@@ -46,6 +46,9 @@ func (f *Normalizer) dissectText(raw []byte) []piece {
 	if p, ok := f.turned(raw, v); ok {
 		return []piece{p}
 	}
+	if p, ok := f.unescaped(raw, v); ok {
+		return []piece{p}
+	}
 	if laidOut(raw) {
 		if record := f.gather(raw); record != nil {
 			return []piece{{raw: record, mended: true}}
