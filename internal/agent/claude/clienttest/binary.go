@@ -7,6 +7,9 @@ import (
 	"runtime"
 )
 
+// Newest is the newest version that was measured.
+const Newest = "2.1.332"
+
 // Binary is one installed version of the client.
 type Binary struct {
 	Version string

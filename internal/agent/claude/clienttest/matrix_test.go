@@ -18,7 +18,7 @@ import (
 
 var (
 	matrix   = flag.Bool("matrix", false, "drive the real client through all damages, not only a few")
-	versions = flag.String("versions", "2.1.2,2.1.330", "the versions of the client that are driven")
+	versions = flag.String("versions", "2.1.2,"+Newest, "the versions of the client that are driven")
 	damages  = flag.String("damages", "", "with -matrix: only the damages whose names fit this regular expression")
 	written  = flag.String("written", "", "the version whose recordings are damaged; by default each client's own")
 	keep     = flag.String("keep", "", "a folder for the sessions that are recorded on the way")

@@ -14,6 +14,9 @@ import (
 // DirVar names the environment variable with the directory of the clients.
 const DirVar = "HIST_CODEX_DIR"
 
+// Newest is the newest client that was measured.
+const Newest = "0.171.0"
+
 // Binary is one installed client.
 type Binary struct {
 	Version string

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/damage"
 	"github.com/hist-cli/hist/lint"
 )
@@ -18,13 +20,13 @@ import (
 var (
 	update  = flag.Bool("update", false, "rewrite docs/codex-behaviour.md with what the clients do now")
 	missing = flag.Bool("missing", false, "with -update: measure only what that page does not have, and keep the rest")
-	old     = flag.Int("old", 8, "of the damaged fixtures, clients before 0.169.0 are shown one of so many; with -update all")
-	newest  = flag.Int("newest", 6, "of the damaged fixtures, 0.169.0 is shown one of so many; with -update all")
+	old     = flag.Int("old", 8, "of the damaged fixtures, clients before the newest are shown one of so many; with -update all")
+	newest  = flag.Int("newest", 6, "of the damaged fixtures, the newest client is shown one of so many; with -update all")
 )
 
 // isShown says whether a client is shown the fixture of a number: it takes seconds for each.
 func isShown(i int, version string) bool {
-	if versionLess(version, "0.169.0") {
+	if versionLess(version, Newest) {
 		return *update || i%*old == 0
 	}
 	return *update || i%*newest == 0
@@ -94,8 +96,18 @@ func TestResumeFixtures(t *testing.T) {
 	table.compare(t)
 }
 
-// fixtureName is the name that the client would have given to the thread of the fixtures.
-const fixtureName = "rollout-2026-11-18T09-30-00-01a1edfd-e191-74b0-9003-79b97f4a7c15.jsonl"
+// fixtureName is the name that a client would have given to the thread of a fixture: with the id in its header, for 0.171.0 refuses a
+// file whose header has another id than the one that it was asked for. A fixture without such an id gets that of most others.
+func fixtureName(text []byte) string {
+	id := "01a1edfd-e191-74b0-9003-79b97f4a7c15"
+	for line := range bytes.Lines(text) {
+		if h := gjson.GetBytes(line, "payload.id").String(); gjson.GetBytes(line, "type").String() == "session_meta" && anyID.FindString(h) == h && h != "" {
+			id = h
+			break
+		}
+	}
+	return "rollout-2026-11-18T09-30-00-" + id + ".jsonl"
+}
 
 // newForm are repaired sessions that a client refuses because it is older than what they hold.
 var newForm = map[string]string{"bad-header: agent-role": "0.79.0"} // a sub-agent's
@@ -109,7 +121,7 @@ func cell(t *testing.T, bin Binary, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := sidecar(path, "name", fixtureName)
+	name := sidecar(path, "name", fixtureName(text))
 	before := resumedAs(t, bin, text, name)
 	repaired := repairFixture(t, path, text, name)
 	if bytes.Equal(repaired, text) {

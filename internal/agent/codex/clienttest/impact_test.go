@@ -37,7 +37,7 @@ func TestResumeImpact(t *testing.T) {
 			if sidecar(path, "flags", "") != "" || slices.Contains(byTheirWriter, row(path)) {
 				continue // it is judged for an older client, or repaired as users seldom do
 			}
-			name := sidecar(path, "name", fixtureName)
+			name := sidecar(path, "name", fixtureName(text))
 			worst, gone := worstOf(t, text, name)
 			if worst == lint.Notes && strings.HasPrefix(row(path), "bad-image") {
 				continue // the client leaves the image out and says so, and so does the repair, each in its own words

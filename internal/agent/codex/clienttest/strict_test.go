@@ -56,7 +56,7 @@ func TestRefusedByTheAPI(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				name := sidecar(path, "name", fixtureName)
+				name := sidecar(path, "name", fixtureName(text))
 				if refusal, code := asked(t, bin, text, name); refusal != "" && code != 0 {
 					before[rule]++
 					t.Logf("%s: %s", row(path), refusal)
