@@ -145,6 +145,7 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 		rep, err = w.do(ctx)
 	}
 	if errors.Is(err, errNothing) && w.op == nil {
+		w.run = nil // it was discarded
 		w.leaveAll()
 		rep, err = w.do(ctx)
 	}

@@ -325,6 +325,14 @@ var worstTrees = map[string]func(n int) string{
 			}
 		})(n)
 	},
+	"marks of compactions at the end": func(n int) string {
+		return changed(says, func(i int, r *treeRecord) {
+			if i > 1 {
+				r.role, r.content, r.parent = "system", "", ""
+				r.more = `"subtype":"compact_boundary","compactMetadata":{"trigger":"auto"},"logicalParentUuid":"` + id(i-1) + `",`
+			}
+		})(n)
+	},
 	"calls of one record at the end": func(n int) string {
 		return strings.Join(strings.SplitAfter(oneAnswer("toolu_%d", "")(n), "\n")[:2], "")
 	},

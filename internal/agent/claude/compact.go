@@ -128,28 +128,29 @@ func (c *Checker) beforeCompaction(mark *node) *node {
 	return last
 }
 
-// cutCompaction removes the mark of a compaction if nothing follows it, not even the summary: the client was ended there. The
-// next client would begin at the mark and send nothing of what stands in front of it.
+// cutCompaction removes the marks of compactions that nothing follows, not even the summary: the client was ended there. The
+// next client would begin at the last mark and send nothing of what stands in front of it.
 func (c *Checker) cutCompaction() {
-	var mark *node
-	for _, n := range slices.Backward(c.nodes) { // the last of the file, whatever the last-prompt record names
-		if !n.side && n.dropped == nil && n.role != roleLink {
-			mark = n
-			break
+	if c.opts.Live {
+		return
+	}
+	for _, mark := range slices.Backward(c.nodes) { // the last of the file, whatever the last-prompt record names
+		if mark.side || mark.dropped != nil || mark.role == roleLink {
+			continue
 		}
+		if mark.role != roleBoundary || mark.new != nil {
+			return
+		}
+		last := c.beforeCompaction(mark)
+		if last == nil || under(last, mark) {
+			return
+		}
+		d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
+			Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
+			Message: "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted",
+		}})
+		c.dropMark(mark, last, d)
 	}
-	if mark == nil || mark.role != roleBoundary || mark.new != nil || c.opts.Live {
-		return
-	}
-	last := c.beforeCompaction(mark)
-	if last == nil || under(last, mark) {
-		return
-	}
-	d := c.add(&draft{about: mark, always: true, Finding: finding.Finding{
-		Rule: ruleLostSummary, Impact: finding.Loses, Fix: finding.Exact,
-		Message: "nothing follows this mark of a compaction, not even the summary: the model is sent nothing of what was compacted",
-	}})
-	c.dropMark(mark, last, d)
 }
 
 // dropMark removes the mark of a compaction, so that what followed it follows the last record before the compaction. A mark

@@ -34,7 +34,11 @@ func (p *Program) Next(tried []string) (client string, found bool) {
 	if path := os.Getenv(p.ClientVar); path != "" && !isOneOf(path, tried) {
 		return path, true
 	}
-	for _, dir := range text.Split(os.Getenv("PATH"), os.PathListSeparator) {
+	list := os.Getenv("PATH")
+	if list == "" { // without PATH there is no entry, not even an empty one: what lies in the working directory is not the client
+		return "", false
+	}
+	for _, dir := range text.Split(list, os.PathListSeparator) {
 		if dir != "" { // an empty entry of PATH is the working directory
 			dir += string(os.PathSeparator)
 		}
