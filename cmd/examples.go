@@ -32,6 +32,11 @@ var examples = map[string][]sample{
 		{"hist fork 01a1fa85-bfc3", "a copy that can go another way"},
 		{"hist fork --after-turn 1 01a1fa85-bfc3", "the same from the first turn on"},
 	},
+	"redact": {
+		{"hist redact --list 01a1fa85-bfc3", "what secrets there are, and where; never the secrets"},
+		{"hist redact 01a1fa85-bfc3", "a copy without them"},
+		{"hist redact --pattern 'acme-[0-9]{6}' -n 01a1fa85-bfc3", "with a kind of your own"},
+	},
 	"export": {
 		{"hist export 01a1fa85-bfc3", "what is sent, as Markdown"},
 		{"hist export --all -f text 01a1fa85-bfc3", "everything, as plain text"},

@@ -68,6 +68,7 @@ var exitMeanings = []exitMeaning{
 		"resume":     "the session can't be resumed as it is; otherwise the client's own code",
 		"shim":       "PATH leads to no shim (status)",
 		"slim":       repairFirst,
+		"redact":     repairFirst,
 		"fork":       repairFirst,
 		"cut":        repairFirst,
 	}},
@@ -78,6 +79,7 @@ var exitMeanings = []exitMeaning{
 	{code: ExitInUse, means: "refused: the session is in use", only: true, words: map[string]string{
 		"repair":     "",
 		"slim":       "",
+		"redact":     "",
 		"fork":       "",
 		"cut":        "",
 		"undo":       "",

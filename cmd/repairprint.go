@@ -105,7 +105,7 @@ func (p *reportPrinter) end(ctx context.Context, c *cli.Context, run *runs.Run) 
 	if p.healthy > 0 {
 		fmt.Fprintf(p.w, "%s: %s\n", count(p.healthy, "session", "sessions"), p.nothing)
 	}
-	if run != nil && !p.json && len(run.Manifest.Files) > 0 {
+	if run != nil && !p.json && len(run.Manifest.Files) > 0 && isDir(run.Path()) {
 		fmt.Fprintf(p.w, "undo:   hist undo %s\n", run.Manifest.Run)
 	}
 	return p.w.Flush()

@@ -152,6 +152,9 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 	if err == nil && w.MoveDatabases && w.effectiveMode() == InPlace {
 		err = w.moveDatabases(ctx, rep)
 	}
+	if rep != nil && w.op != nil && w.Operation.Forget && w.run != nil && err == nil {
+		return rep, w.forget(rep)
+	}
 	if rep != nil && w.run != nil && rep.Run == w.run.Manifest.Run {
 		if kept := rep.keep(w.run, filepath.Base(w.Source.Real)); kept != nil {
 			rep.Notes = append(rep.Notes, "the repair is done, but this report could not be kept: "+kept.Error())

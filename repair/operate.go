@@ -204,6 +204,16 @@ func unpacked(data []byte) ([]byte, error) {
 	return io.ReadAll(d)
 }
 
+// forget removes the run's record, which holds the original.
+func (w *job) forget(rep *Report) error {
+	rep.Notes = append(rep.Notes, "no record of this run is kept, because it would hold what was taken out: there is no undo")
+	rep.Run, rep.Forgotten = "", true
+	if err := os.RemoveAll(w.run.Path()); err != nil {
+		return fmt.Errorf("the session is done, but the run's record still holds what was taken out: %w", err)
+	}
+	return nil
+}
+
 // Operated is what a report says of an operation.
 type Operated struct {
 	Name   string         `json:"name"`

@@ -38,6 +38,7 @@ type Report struct {
 	Aside   string   `json:"set_aside,omitempty"` // file that keeps the bytes that left the session
 	// Operation is what was done instead of a repair; nil for one.
 	Operation *Operated `json:"operation,omitempty"`
+	Forgotten bool      `json:"forgotten,omitempty"` // the run's record was removed: see Operation.Forget
 }
 
 // Renumber is the rule of an Entry about lines whose ordinals changed only because records were added or removed before them.

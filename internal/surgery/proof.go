@@ -60,6 +60,9 @@ func items(n int) string {
 // Prove compares two readings; the error says what is not as the relation wants it. added is how many items at the end of what is sent
 // of the result the operation has added.
 func Prove(before, after *session.Sent, want Relation, added int) (*Print, error) {
+	if want == Marked {
+		before, after = unthinking(before), unthinking(after)
+	}
 	if want == Prefix {
 		before, after = own(before, 0), own(after, added)
 	}
@@ -101,6 +104,12 @@ func Prove(before, after *session.Sent, want Relation, added int) (*Print, error
 func own(s *session.Sent, added int) *session.Sent {
 	items := slices.DeleteFunc(slices.Clone(s.Items), func(it session.Item) bool { return it.Made != "" })
 	return &session.Sent{Refused: s.Refused, Items: items[:max(0, len(items)-added)], Inherited: s.Inherited}
+}
+
+// unthinking is a reading without reasoning, which an operation that marks its changes may take out.
+func unthinking(s *session.Sent) *session.Sent {
+	items := slices.DeleteFunc(slices.Clone(s.Items), func(it session.Item) bool { return it.Kind == session.ReasoningItem })
+	return &session.Sent{Refused: s.Refused, Items: items, Inherited: s.Inherited}
 }
 
 // redacted begins each placeholder for a secret.

@@ -1,0 +1,170 @@
+package cmd
+
+import (
+	"cmp"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/secrets"
+	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/internal/surgery/surgeons"
+)
+
+func redactCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "redact", Usage: "write a copy of a session without the secrets in it", ArgsUsage: "PATH|ID ...",
+		Description: "Finds secrets by the rules of gitleaks, and puts the same placeholder in the place of each wherever it stands in a text.\nIds, signatures, encrypted contents, images, hashes and names of tools are never touched; what can't be altered, such\nas thinking with a secret in it, is taken out. Other files that hold the secrets are named.",
+		Flags: operationFlags("",
+			&cli.BoolFlag{Name: "list", Usage: "only list kinds and places of secrets, never the secrets", DisableDefaultText: true},
+			&cli.StringSliceFlag{Name: "pattern", Usage: "what this regular `EXPRESSION` matches, or its first group, is a secret, too; may be given more than once"},
+			&cli.StringSliceFlag{Name: "allow", Usage: "what this regular `EXPRESSION` matches is no secret; may be given more than once"},
+			&cli.BoolFlag{Name: "drop-encrypted", Usage: "take out compactions that only the provider can read; otherwise such a session is refused", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "keep-original", Usage: "with --in-place: keep the original, with its secrets, in the run's record, so that undo works", DisableDefaultText: true},
+		),
+		OnUsageError: onUsageError, Action: e.redact,
+	}
+}
+
+func (e *env) redact(c *cli.Context) error {
+	if c.Bool("keep-original") && !c.Bool("in-place") {
+		return usage("--keep-original goes with --in-place: a copy leaves the original as it is")
+	}
+	opts := surgery.RedactOptions{Salt: make([]byte, 16), DropEncrypted: c.Bool("drop-encrypted")}
+	if _, err := rand.Read(opts.Salt); err != nil {
+		return err
+	}
+	patterns, err := expressions(c, "pattern")
+	if err != nil {
+		return err
+	}
+	allowed, err := expressions(c, "allow")
+	if err != nil {
+		return err
+	}
+	if opts.Finder, err = secrets.New(patterns, allowed); err != nil {
+		return err
+	}
+	if c.Bool("list") {
+		return e.listSecrets(c, opts)
+	}
+	var found []string
+	err = e.operate(c, operation{name: "redact", forget: c.Bool("in-place") && !c.Bool("keep-original"), plan: func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) {
+		r, err := surgery.Redact(s, of, opts)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, r.Secrets...)
+		return r.Plan, nil
+	}})
+	if len(found) > 0 && c.Bool("in-place") {
+		e.otherHolders(c, found)
+	}
+	return err
+}
+
+// expressions are the regular expressions that a flag gives.
+func expressions(c *cli.Context, flag string) (list []*regexp.Regexp, err error) {
+	for _, text := range c.StringSlice(flag) {
+		r, err := regexp.Compile(text)
+		if err != nil {
+			return nil, usage("--%s: %w", flag, err)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// listSecrets prints the kind and the place of each secret.
+func (e *env) listSecrets(c *cli.Context, opts surgery.RedactOptions) error {
+	s, err := e.sessionOf(c, "redact --list", true)
+	if err != nil {
+		return err
+	}
+	opts.DropEncrypted = true // nothing is written
+	r, err := surgery.Redact(s, surgeons.Of(s.Agent), opts)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(r.Hits, func(a, b surgery.Hit) int { return a.Pos.Compare(b.Pos) })
+	for _, h := range r.Hits {
+		fmt.Fprintf(e.out, "%s: %s in %s\n", h.Pos, h.Kind, cmp.Or(h.Path, "the record"))
+	}
+	fmt.Fprintf(e.out, "%s in %s\n", count(int64(len(r.Secrets)), "secret", "secrets"), count(int64(len(r.Hits)), "place", "places"))
+	return nil
+}
+
+// otherHolders names the files beside the sessions that hold the secrets, too.
+func (e *env) otherHolders(c *cli.Context, found []string) {
+	operands, err := operandsOf(c)
+	if err != nil {
+		return
+	}
+	list, err := e.targets(c.Context, operands, c.String("agent"))
+	if err != nil {
+		return
+	}
+	seen := map[string]bool{}
+	for _, t := range list {
+		for _, path := range besideOf(t) {
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			data, err := os.ReadFile(path)
+			if err != nil {
+				continue
+			}
+			if n := surgery.HeldBy(data, found); n > 0 {
+				fmt.Fprintf(e.err, "hist: %s holds %s of these, too; it was left as it is\n", oneLine(path), count(int64(n), "secret", "secrets"))
+			}
+		}
+	}
+}
+
+// besideOf are the files in which a client keeps what its sessions hold a second time.
+func besideOf(t target) (list []string) {
+	add := func(pattern ...string) {
+		found, err := filepath.Glob(filepath.Join(pattern...))
+		if err == nil {
+			list = append(list, found...)
+		}
+	}
+	name := filepath.Base(t.path)
+	if id := strings.TrimSuffix(name, ".jsonl"); id != name && len(id) == 36 {
+		filepath.WalkDir(filepath.Join(filepath.Dir(t.path), id), func(path string, d os.DirEntry, err error) error { //nolint:errcheck // what can't be read is not there
+			if err == nil && d.Type().IsRegular() {
+				list = append(list, path)
+			}
+			return nil
+		})
+		if t.home != "" {
+			add(t.home, "file-history", id, "*")
+		}
+	}
+	if t.home == "" {
+		return list
+	}
+	if h := all.AtHome(absolute(t.path), t.home); h != nil {
+		list = append(list, h.Lists(t.home)...)
+	}
+	for _, pattern := range []string{"*.sqlite", "*.sqlite-wal", filepath.Join("*", "*.sqlite"), filepath.Join("*", "*.sqlite-wal")} {
+		add(t.home, pattern)
+	}
+	return list
+}
+
+func absolute(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return abs
+}

@@ -1,0 +1,71 @@
+package operate
+
+import (
+	"bytes"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/surgery"
+)
+
+// Redact takes out what is encrypted: nobody can know whether a secret is in it.
+func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery.RedactOptions) error {
+	g := r.Group("encrypted", "reasoning that only the provider can read: nobody can know what it holds")
+	for i := range s.Records {
+		rec := &s.Records[i]
+		switch {
+		case rec.Type == "response_item/reasoning", showsReasoning(rec):
+			g.Drop(rec)
+		case !bytes.Contains(rec.Raw, []byte(`"encrypted_content"`)):
+		case rec.Type == "response_item/compaction" || rec.Type == "response_item/compaction_summary":
+			if !opts.DropEncrypted {
+				return sealed(rec)
+			}
+			g.Drop(rec)
+		case rec.Kind == session.Compaction:
+			cuts, lost := encrypted(rec)
+			if lost && !opts.DropEncrypted {
+				return sealed(rec)
+			}
+			if len(cuts) > 0 {
+				g.Cut(rec, cuts...)
+			}
+		}
+	}
+	if !g.Empty() {
+		r.Notes = append(r.Notes, "encrypted reasoning was taken out, because nobody can know whether it holds the secrets")
+	}
+	return nil
+}
+
+// showsReasoning says whether an event shows a summary of reasoning: without the reasoning, it would look as if that was lost.
+func showsReasoning(rec *session.Record) bool {
+	switch rec.Type {
+	case "event_msg/agent_reasoning", "event_msg/agent_reasoning_raw_content":
+		return true
+	case "event_msg/item_completed":
+		return gjson.GetBytes(rec.Raw, "payload.item.type").String() == "Reasoning"
+	}
+	return false
+}
+
+func sealed(rec *session.Record) error {
+	return surgery.Refuse("%s holds a compaction of which only the provider can read what it keeps, so the secrets may be in it; --drop-encrypted takes it out, and the model then lacks what came before", rec.Pos)
+}
+
+// encrypted are the cuts that take encrypted items out of the history that a compaction keeps. lost says that one of them is a summary.
+func encrypted(rec *session.Record) (cuts []session.Cut, lost bool) {
+	list, ok := surgery.At(rec.Raw, "payload.replacement_history")
+	if !ok {
+		return nil, false
+	}
+	list.ForEach(func(_, it gjson.Result) bool {
+		if it.Get("encrypted_content").String() != "" {
+			lost = lost || it.Get("type").String() != "reasoning"
+			cuts = append(cuts, session.Cut{Start: it.Index, End: it.Index + len(it.Raw), Element: true})
+		}
+		return true
+	})
+	return cuts, lost
+}

@@ -1,0 +1,255 @@
+package surgery
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/secrets"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// RedactOptions say what is taken out as a secret.
+type RedactOptions struct {
+	Finder *secrets.Finder
+	Salt   []byte // makes the tags of this run its own, so that nobody can guess a secret by its tag
+	// DropEncrypted allows to take out compactions of which only the provider can read what they hold.
+	DropEncrypted bool
+}
+
+// Hit is a place of a secret.
+type Hit struct {
+	Kind string
+	Pos  session.Pos
+	Path string // in the record
+}
+
+// Redaction is a plan to take secrets out.
+type Redaction struct {
+	*Plan
+	Hits    []Hit
+	Secrets []string                 // their values
+	Changed map[*session.Record]bool // records in which something is replaced
+	// Thinking are the records in whose thinking a secret stands: that must not be altered.
+	Thinking map[*session.Record]bool
+	s        *Session
+	opts     RedactOptions
+	ids      map[string]bool
+	tags     map[string]string // by secret
+}
+
+// Redact plans to replace each secret in every text of a session.
+func Redact(s *Session, of Surgeon, opts RedactOptions) (*Redaction, error) {
+	r := &Redaction{Plan: &Plan{Sends: Marked}, s: s, opts: opts, Changed: map[*session.Record]bool{}, Thinking: map[*session.Record]bool{}, ids: map[string]bool{}, tags: map[string]string{}}
+	r.collectIDs()
+	r.collect()
+	if len(r.Secrets) == 0 {
+		return r, nil
+	}
+	slices.SortFunc(r.Secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	r.replace()
+	return r, of.Redact(s, r, opts)
+}
+
+// eachText shows each text of the session's records that a secret may be taken out of.
+func (r *Redaction) eachText(visit func(rec *session.Record, v *Value)) {
+	for i := range r.s.Records {
+		rec := &r.s.Records[i]
+		if rec.Kind == session.Unreadable {
+			continue
+		}
+		Walk(rec.Raw, func(v *Value) bool {
+			if technical(v) {
+				return false
+			}
+			if v.Type == gjson.String {
+				visit(rec, v)
+			}
+			return true
+		})
+	}
+}
+
+// technicalKeys are members in which a session keeps what is not text: ids, names, signatures, encrypted contents, hashes.
+var technicalKeys = map[string]bool{
+	"id": true, "uuid": true, "signature": true, "encrypted_content": true, "type": true, "role": true, "timestamp": true, "version": true,
+	"model": true, "namespace": true, "tool": true, "tool_name": true, "hash": true, "base": true, "tail": true, "requestDigest": true, "ordinal": true, "subtype": true,
+	"status": true, "stop_reason": true, "media_type": true, "base64": true, "commit_hash": true, "cli_version": true, "model_provider": true,
+	"cacheControl": true, "slug": true, "allUuids": true, "uuids": true, "backupFileName": true, "sourceToolAssistantUUID": true,
+}
+
+// technical says whether a value is no text that somebody wrote.
+func technical(v *Value) bool {
+	key := v.Key()
+	switch {
+	case key == "":
+		return false
+	case key == "data" && v.Type == gjson.String:
+		return blob(v.String())
+	case technicalKeys[key], strings.HasSuffix(key, "_id"), strings.HasSuffix(key, "Id"), strings.HasSuffix(key, "Uuid"), strings.HasSuffix(key, "UUID"), strings.HasSuffix(key, "_ids"), strings.HasSuffix(key, "Hash"), strings.HasSuffix(key, "Digest"), strings.HasSuffix(key, "sha256"):
+		return true
+	case key == "name": // of a tool, but not of what a tool was asked about
+		return len(v.Path) <= 3
+	}
+	return false
+}
+
+// base64Run is a run of base64 that is taken for data, and not for a secret or for what holds one.
+var base64Run = regexp.MustCompile(`[A-Za-z0-9+/_=-]{256,}`)
+
+// blob says whether a text is data.
+func blob(text string) bool {
+	run := base64Run.FindStringIndex(text)
+	return run != nil && run[0] < 64 && run[1] > len(text)-8
+}
+
+// collectIDs notes the ids of the session: what looks like a secret may be one that is spoken of.
+func (r *Redaction) collectIDs() {
+	for i := range r.s.Records {
+		Walk(r.s.Records[i].Raw, func(v *Value) bool {
+			key := v.Key()
+			if v.Type == gjson.String && (key == "id" || key == "uuid" || strings.HasSuffix(key, "_id") || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "Uuid")) {
+				r.ids[v.String()] = true
+			}
+			return true
+		})
+	}
+}
+
+var (
+	uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	hashForm = regexp.MustCompile(`^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// spared says whether what a rule has found is no secret: an id of the session, a hash, a part of data, or a placeholder.
+func (r *Redaction) spared(text string, f secrets.Secret, runs [][]int) bool {
+	guess := f.Kind == "generic-api-key" // the one rule that goes by the words in front of it alone
+	if strings.Contains(f.Value, redacted) || r.ids[f.Value] || guess && (uuidForm.MatchString(f.Value) || hashForm.MatchString(f.Value)) {
+		return true
+	}
+	for _, run := range runs {
+		if f.Start >= run[0] && f.Start+len(f.Value) <= run[1] && len(f.Value) < run[1]-run[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// collect finds the secrets.
+func (r *Redaction) collect() {
+	known := map[string]bool{}
+	r.eachText(func(rec *session.Record, v *Value) {
+		text := v.String()
+		if blob(text) {
+			return
+		}
+		runs := base64Run.FindAllStringIndex(text, -1)
+		for _, f := range r.opts.Finder.Find(text) {
+			if r.spared(text, f, runs) || known[f.Value] {
+				continue
+			}
+			known[f.Value] = true
+			r.Secrets = append(r.Secrets, f.Value)
+			r.tags[f.Value] = r.tag(f)
+		}
+	})
+}
+
+// tag is what stands in a secret's place: letters, digits and underscores only, so that no escaping changes it.
+func (r *Redaction) tag(f secrets.Secret) string {
+	h := hmac.New(sha256.New, r.opts.Salt)
+	h.Write([]byte(f.Value))
+	return redacted + strings.ReplaceAll(f.Kind, "-", "_") + "_" + hex.EncodeToString(h.Sum(nil)[:4])
+}
+
+// forms are a secret as it may stand in a text: as it is, and escaped once or twice as JSON in JSON has it.
+func forms(secret string) []string {
+	list := []string{secret}
+	for range 2 {
+		last := list[len(list)-1]
+		quoted := string(Quote(last))
+		if quoted = quoted[1 : len(quoted)-1]; quoted == last {
+			break
+		}
+		list = append(list, quoted)
+	}
+	return list
+}
+
+// replace plans the replacements, of each secret wherever it stands.
+func (r *Redaction) replace() {
+	g := r.Group("secret", "a secret; a placeholder stands in its place, the same for the same secret")
+	var pairs []string
+	for _, secret := range r.Secrets {
+		for _, form := range forms(secret) {
+			pairs = append(pairs, form, r.tags[secret])
+		}
+	}
+	cuts := map[*session.Record][]session.Cut{}
+	var order []*session.Record
+	r.eachText(func(rec *session.Record, v *Value) {
+		if len(v.Raw) < 6 {
+			return
+		}
+		text := v.String()
+		out, found := text, false
+		for i := 0; i < len(pairs); i += 2 {
+			if !strings.Contains(out, pairs[i]) {
+				continue
+			}
+			found = true
+			r.Hits = append(r.Hits, Hit{Kind: kindOf(pairs[i+1]), Pos: rec.Pos, Path: strings.Join(v.Path, ".")})
+			out = strings.ReplaceAll(out, pairs[i], pairs[i+1])
+		}
+		switch {
+		case !found:
+		case v.Key() == "thinking":
+			r.Thinking[rec] = true
+		default:
+			if cuts[rec] == nil {
+				order = append(order, rec)
+			}
+			cuts[rec] = append(cuts[rec], v.Instead(Quote(out)))
+			r.Changed[rec] = true
+		}
+	})
+	for _, rec := range order {
+		g.Cut(rec, cuts[rec]...)
+	}
+}
+
+// kindOf is the kind in a placeholder.
+func kindOf(tag string) string {
+	kind := strings.TrimPrefix(tag, redacted)
+	if i := strings.LastIndexByte(kind, '_'); i > 0 {
+		kind = kind[:i]
+	}
+	return strings.ReplaceAll(kind, "_", "-")
+}
+
+// First is the first record that the redaction changes, nil if it changes none.
+func (r *Redaction) First() *session.Record {
+	for i := range r.s.Records {
+		if rec := &r.s.Records[i]; r.Changed[rec] || r.Thinking[rec] {
+			return rec
+		}
+	}
+	return nil
+}
+
+// HeldBy says which of the secrets stand in some bytes, in any form.
+func HeldBy(data []byte, list []string) (n int) {
+	for _, secret := range list {
+		if slices.ContainsFunc(forms(secret), func(form string) bool { return bytes.Contains(data, []byte(form)) }) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,178 @@
+package repair_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/secrets"
+	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/internal/surgery/surgeons"
+	"github.com/hist-cli/hist/lint"
+	"github.com/hist-cli/hist/repair"
+)
+
+// invented makes a secret of each of twelve kinds. They are put together here, so that no scanner takes this file for a leak.
+func invented(r *rand.Rand) map[string]string {
+	chars := func(n int, of string) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = of[r.Intn(len(of))]
+		}
+		return string(b)
+	}
+	const alnum, upper, hex = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdef"
+	return map[string]string{
+		"aws":       "AK" + "IA" + chars(16, upper),
+		"github":    "gh" + "p_" + chars(36, alnum),
+		"gitlab":    "gl" + "pat-" + chars(20, alnum),
+		"slack":     "xo" + "xb-" + chars(12, "123456789") + "-" + chars(12, "123456789") + "-" + chars(24, alnum),
+		"stripe":    "sk" + "_live_" + chars(30, alnum),
+		"google":    "AI" + "za" + chars(35, alnum),
+		"npm":       "np" + "m_" + chars(36, "abcdefghijklmnopqrstuvwxyz0123456789"),
+		"openai":    "sk" + "-" + chars(20, alnum) + "T3Blbk" + "FJ" + chars(20, alnum),
+		"anthropic": "sk" + "-ant-" + "api03-" + chars(93, alnum) + "AA",
+		"key":       "-----BEGIN " + "RSA PRIVATE KEY-----\n" + chars(64, alnum) + "\n" + chars(64, alnum) + "\n-----END " + "RSA PRIVATE KEY-----",
+		"jwt":       "ey" + "J" + chars(30, alnum) + ".ey" + "J" + chars(40, alnum) + "." + chars(43, alnum),
+		"password":  chars(32, alnum),
+	}
+}
+
+// plant puts a secret into texts of a session, each behind words that a person would write. It returns the new text and in how many
+// places the secret then is.
+func plant(t *testing.T, text []byte, name, secret string, r *rand.Rand) (out []byte, places int) {
+	for line := range bytes.Lines(text) {
+		raw := bytes.TrimRight(line, "\n")
+		type place struct{ from, to int }
+		var list []place
+		surgery.Walk(raw, func(v *surgery.Value) bool {
+			key := v.Key()
+			// Words of people, models and tools; not of the formats themselves.
+			if v.Type == gjson.String && (key == "text" || key == "output" || key == "arguments" || key == "content" || key == "stdout" || key == "command") && len(v.Path) > 1 {
+				list = append(list, place{v.Start, v.End})
+			}
+			return true
+		})
+		if len(list) == 0 || places >= 20 {
+			out = append(out, line...)
+			continue
+		}
+		at := list[r.Intn(len(list))]
+		words := gjson.ParseBytes(raw[at.from:at.to]).String()
+		if strings.HasPrefix(words, "<") || strings.HasPrefix(words, "{") && !gjson.Valid(words) {
+			out = append(out, line...) // the client's own forms
+			continue
+		}
+		if strings.HasPrefix(words, "{") { // JSON in JSON
+			inner, err := json.Marshal("export API_TOKEN=" + secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words = strings.TrimSuffix(words, "}") + `,"planted":` + string(inner) + "}"
+		} else {
+			words += " and the api_key = \"" + secret + "\" then"
+		}
+		out = append(append(append(out, raw[:at.from]...), surgery.Quote(words)...), line[at.to:]...)
+		places++
+	}
+	return out, places
+}
+
+// Of twelve kinds of secrets in up to twenty places of each healthy session, none is left, and no session is broken.
+func TestPlantedSecrets(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	finder, err := secrets.New(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := &repair.Operation{Name: "redact", Plan: func(s *surgery.Session) (*surgery.Plan, error) {
+		r, err := surgery.Redact(s, surgeons.Of(s.Agent), surgery.RedactOptions{Finder: finder, Salt: []byte("a test's"), DropEncrypted: true})
+		if err != nil {
+			return nil, err
+		}
+		return r.Plan, nil
+	}}
+	paths, _ := filepath.Glob("../fixtures/*/healthy/*/session.jsonl")
+	r := rand.New(rand.NewSource(1))
+	done := map[string]int{}
+	for _, path := range paths {
+		was, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := invented(r)
+		text, planted := was, map[string]int{}
+		for name, secret := range all {
+			text, planted[name] = plant(t, text, name, secret, r)
+		}
+		file := filepath.Join(t.TempDir(), "session.jsonl")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		to := file + ".out.jsonl"
+		_, err = repair.Do(context.Background(), repair.Job{Path: file, Operation: op, Mode: repair.ToFile, Output: to})
+		if errors.Is(err, repair.ErrUnsound) {
+			continue // what was planted has damaged it: events no longer say what the messages do
+		}
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		is, err := os.ReadFile(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, secret := range all {
+			if planted[name] == 0 {
+				continue
+			}
+			done[name]++
+			if surgery.HeldBy(is, []string{secret}) > 0 {
+				t.Errorf("%s: a secret is left: %s", path, name)
+			}
+		}
+		for line := range bytes.Lines(is) {
+			if !gjson.ValidBytes(line) {
+				t.Errorf("%s: a line is no JSON any more", path)
+			}
+		}
+	}
+	for _, name := range []string{"aws", "github", "key", "password"} {
+		if done[name] < 30 {
+			t.Errorf("only %d sessions had a secret of the kind %s", done[name], name)
+		}
+	}
+}
+
+// Nothing in a healthy session is taken for a secret: ids, signatures, hashes and encrypted contents are not.
+func TestNoSecrets(t *testing.T) {
+	finder, err := secrets.New(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob("../fixtures/*/healthy/*/session.jsonl")
+	for _, path := range paths {
+		src, err := source.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := repair.ReadSession(context.Background(), src, lint.Options{}, "", false)
+		src.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := surgery.Redact(s, surgeons.Of(s.Agent), surgery.RedactOptions{Finder: finder})
+		if err != nil || len(r.Hits) > 0 || !r.Empty() {
+			t.Errorf("%s: %d secrets in %d places, %v", path, len(r.Secrets), len(r.Hits), err)
+		}
+	}
+}
