@@ -164,6 +164,7 @@ func newApp(e *env) *cli.App {
 			slimCommand(e),
 			cutCommand(e),
 			forkCommand(e),
+			moveCommand(e),
 			redactCommand(e),
 			exportCommand(e),
 

@@ -32,6 +32,11 @@ var examples = map[string][]sample{
 		{"hist fork 01a1fa85-bfc3", "a copy that can go another way"},
 		{"hist fork --after-turn 1 01a1fa85-bfc3", "the same from the first turn on"},
 	},
+	"move": {
+		{"hist move --to ~/work/notes -n 01a1fa85-bfc3", "what would change"},
+		{"hist move --to ~/work/notes 01a1fa85-bfc3", "the session follows its project there"},
+		{"hist move --all --from ~/old --to ~/new", "all sessions of a directory"},
+	},
 	"redact": {
 		{"hist redact --list 01a1fa85-bfc3", "what secrets there are, and where; never the secrets"},
 		{"hist redact 01a1fa85-bfc3", "a copy without them"},

@@ -68,6 +68,7 @@ var exitMeanings = []exitMeaning{
 		"resume":     "the session can't be resumed as it is; otherwise the client's own code",
 		"shim":       "PATH leads to no shim (status)",
 		"slim":       repairFirst,
+		"move":       repairFirst,
 		"redact":     repairFirst,
 		"fork":       repairFirst,
 		"cut":        repairFirst,
@@ -79,6 +80,7 @@ var exitMeanings = []exitMeaning{
 	{code: ExitInUse, means: "refused: the session is in use", only: true, words: map[string]string{
 		"repair":     "",
 		"slim":       "",
+		"move":       "",
 		"redact":     "",
 		"fork":       "",
 		"cut":        "",

@@ -43,11 +43,12 @@ type operation struct {
 	plan   func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error)
 	// pick leaves out sessions of a whole home; nil if the command wants sessions to be named.
 	pick func([]target) []target
+	move *surgery.MoveOptions // nil for all but move
 }
 
 // operate carries out an operation on the sessions that the command line names.
 func (e *env) operate(c *cli.Context, op operation) error {
-	r := &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, operation: op.on()}
+	r := &repairRun{env: e, c: c, kept: homes.KeptOfMany(), dependants: homes.DependantsOfMany(), codes: map[int]bool{}, operation: op.on(), move: op.move}
 	operands, err := operandsOf(c)
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ func (e *env) operate(c *cli.Context, op operation) error {
 	}
 	if len(operands) == 0 {
 		if list = op.pick(list); len(list) == 0 {
-			fmt.Fprintln(e.out, "no session is that old")
+			fmt.Fprintln(e.out, r.none())
 			return nil
 		}
 	}
@@ -80,6 +81,14 @@ func (e *env) operate(c *cli.Context, op operation) error {
 	return r.exit()
 }
 
+// none says that no session of the home is meant.
+func (r *repairRun) none() string {
+	if r.move != nil {
+		return "no session works in " + r.move.From
+	}
+	return "no session is that old"
+}
+
 // on is the operation as package repair takes it.
 func (op operation) on() *repair.Operation {
 	return &repair.Operation{Name: op.name, Forget: op.forget, Plan: func(s *surgery.Session) (*surgery.Plan, error) {
@@ -89,6 +98,11 @@ func (op operation) on() *repair.Operation {
 		}
 		return op.plan(s, of)
 	}}
+}
+
+// operationOf is the command's operation with a plan for one session.
+func (r *repairRun) operationOf(plan func(*surgery.Session, surgery.Surgeon) (*surgery.Plan, error)) *repair.Operation {
+	return operation{name: r.operation.Name, plan: plan}.on()
 }
 
 // codeOfOperation is the exit code for an error of an operation, 0 if it is none.

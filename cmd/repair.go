@@ -21,6 +21,7 @@ import (
 	"github.com/hist-cli/hist/internal/publish"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/internal/source"
+	"github.com/hist-cli/hist/internal/surgery"
 	"github.com/hist-cli/hist/lint"
 	"github.com/hist-cli/hist/repair"
 )
@@ -73,6 +74,7 @@ type repairRun struct {
 	codes      map[int]bool
 	bar        *progress
 	operation  *repair.Operation // nil to repair
+	move       *surgery.MoveOptions
 }
 
 // passesOfRepair is how often a repair reads a session: once to find what is wrong, once to write the copy.
@@ -340,10 +342,14 @@ func (r *repairRun) do(ctx context.Context, t target) (*repair.Report, error) {
 			return nil, err
 		}
 	}
-	return repair.Do(ctx, repair.Job{
+	job := repair.Job{
 		Source: src, Lint: opts, Choice: r.choice, Mode: r.mode, Instead: r.instead, Output: r.output(src), Stream: r.env.out, Home: t.home, Begin: r.begin, Records: r.records,
 		MoveDatabases: r.c.Bool("move-databases"), Dependants: r.dependants, Operation: r.operation,
-	})
+	}
+	if r.move != nil {
+		return r.moveOne(ctx, job, t, *r.move)
+	}
+	return repair.Do(ctx, job)
 }
 
 // output is the file that a copy goes to.

@@ -230,3 +230,9 @@ type Ruled interface {
 	// internal/api names them; "" if none does.
 	RuleFor(api, mend string) string
 }
+
+// Foldered is an agent whose client finds a directory's sessions by the folder of the home that they lie in.
+type Foldered interface {
+	// FolderFor is that folder, whether it exists or not. The error says why it can't be known.
+	FolderFor(home, cwd string) (string, error)
+}

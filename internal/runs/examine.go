@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -48,7 +49,7 @@ func (r *Run) examine(ctx context.Context, index int) (*undoing, error) {
 	case f.Mode == View:
 		err = r.examineView(ctx, u, target, sha)
 	case f.Mode == NewThread || f.Mode == Output:
-		err = u.removal(ctx, target, sha)
+		err = u.removal(ctx, r, target, sha)
 	case f.Mode != InPlace:
 		err = fmt.Errorf("%s: %w: there is no mode %q", f.Target, ErrDamaged, f.Mode)
 	case f.Source == f.Target:
@@ -123,7 +124,7 @@ func (r *Run) examineRenamed(ctx context.Context, u *undoing, target *source.Sou
 }
 
 // removal decides about a copy that the run made. It is kept if the original is gone.
-func (u *undoing) removal(ctx context.Context, target *source.Source, sha string) error {
+func (u *undoing) removal(ctx context.Context, r *Run, target *source.Source, sha string) error {
 	f := u.file
 	switch {
 	case target == nil: // removed by hand
@@ -131,7 +132,7 @@ func (u *undoing) removal(ctx context.Context, target *source.Source, sha string
 	case sha != f.SHA256After:
 		return fmt.Errorf("%s: %w (it was probably resumed): remove it by hand if what was added is not needed", f.Target, ErrMovedOn)
 	}
-	if original, _, err := hashAt(ctx, f.Source); err != nil || original == nil {
+	if original, _, err := hashAt(ctx, f.Source); (err != nil || original == nil) && !r.bringsBack(f.Source) {
 		return errors.Join(fmt.Errorf("%s: %w: %s, of which it is a copy, is gone: remove it by hand if the session is not needed", f.Target, ErrMovedOn, f.Source), err)
 	}
 	u.target, u.remove, u.action = target, true, Removed
@@ -184,4 +185,9 @@ func (r *Run) kept(ctx context.Context, name, want string) (*source.Source, erro
 		return nil, fmt.Errorf("%s: %w: its hash is %s, expected %s", path, ErrBackup, sha, want)
 	}
 	return s, nil
+}
+
+// bringsBack says whether the undo of this run brings a file back that it has moved away. That is done before copies of it are removed.
+func (r *Run) bringsBack(path string) bool {
+	return slices.ContainsFunc(r.Manifest.Files, func(f File) bool { return f.Mode == Moved && f.Source == path && !f.Undone && f.Backup != "" })
 }

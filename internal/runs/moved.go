@@ -187,6 +187,9 @@ func (f *File) parts() []part {
 // bringBack writes what is missing of a database. It never replaces a file: what has come since belongs to a client.
 func (u *undoing) bringBack(ctx context.Context, claim Claim) error {
 	f := u.file
+	if err := os.MkdirAll(filepath.Dir(f.Source), 0o700); err != nil { // a folder that was emptied goes, too
+		return err
+	}
 	for _, one := range u.database.missing {
 		t := publish.Target{Path: one.path, Mode: f.Perm, ModTime: f.ModTimeBefore, Owner: one.kept.Info}
 		err := writeKept(ctx, t, one.kept, one.sha, func() error {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hist-cli/hist/internal/publish"
@@ -146,7 +148,16 @@ func (r *Run) steps(ctx context.Context, claims Claims) ([]*undoing, error) {
 	if !published {
 		return nil, fmt.Errorf("run %s: %w", r.Manifest.Run, ErrNothing)
 	}
+	// What was moved away is back before its copy goes.
+	slices.SortStableFunc(steps, func(a, b *undoing) int { return cmp.Compare(a.order(), b.order()) })
 	return steps, nil
+}
+
+func (u *undoing) order() int {
+	if u.database != nil {
+		return 0
+	}
+	return 1
 }
 
 // pending says whether there is something to undo. Even if the file itself was never replaced, rows of the client's database

@@ -15,10 +15,11 @@ type Relation uint8
 
 // The relations.
 const (
-	Same   Relation = iota // the same items in the same order
-	Prefix                 // the first of them; what the client adds at the end itself does not count
-	Marked                 // as many, and each that differs says so
-	Anew                   // the session had sent something else at that point, so there is nothing to compare with
+	Same    Relation = iota // the same items in the same order
+	Prefix                  // the first of them; what the client adds at the end itself does not count
+	Marked                  // as many, and each that differs says so
+	Renamed                 // as many, of which some name another directory
+	Anew                    // the session had sent something else at that point, so there is nothing to compare with
 )
 
 // Mark begins every text that hist puts in the place of another one.
@@ -31,6 +32,7 @@ type Print struct {
 	Before  int    `json:"items_before"`               // that are sent of the session
 	Was     string `json:"sha256_before"`              // over all of those
 	Differs int    `json:"items_that_differ"`          // of those that both send, how many say something else
+	Renamed bool   `json:"renamed,omitempty"`          // these name another directory, and differ in nothing else
 	First   string `json:"first_difference,omitempty"` // where the first of them stands
 }
 
@@ -44,6 +46,8 @@ func (p *Print) Words() string {
 		return fmt.Sprintf("history: identical (sha256 %s, %s)", p.SHA256[:12], items(p.Items))
 	case p.Items <= p.Before && p.Differs == 0:
 		return fmt.Sprintf("history: the first %d of %s (sha256 %s)", p.Items, items(p.Before), p.SHA256[:12])
+	case p.Renamed:
+		return fmt.Sprintf("history: %d of %s differ: they name the new directory", p.Differs, items(p.Items))
 	case p.Items == p.Before:
 		return fmt.Sprintf("history: %d of %s differ, all marked", p.Differs, items(p.Items))
 	}
@@ -91,6 +95,10 @@ func Prove(before, after *session.Sent, want Relation, added int) (*Print, error
 	case Prefix:
 		if unmarked >= 0 || p.Items > p.Before {
 			return p, fmt.Errorf("the client would not send the first items of what it sends now; the first that differs: %s", p.First)
+		}
+	case Renamed:
+		if p.Renamed = p.Differs > 0; p.Items != p.Before {
+			return p, fmt.Errorf("the client would send %d items where it sends %d now", p.Items, p.Before)
 		}
 	case Marked:
 		if unmarked >= 0 || p.Items != p.Before {

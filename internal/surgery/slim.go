@@ -47,6 +47,8 @@ type Surgeon interface {
 	Slim(s *Session, opts SlimOptions) (*Plan, error)
 	// Cut ends a session at a place.
 	Cut(s *Session, at *Place) (*Plan, error)
+	// Move changes what names the directory that a session's project was in.
+	Move(s *Session, opts MoveOptions) (*Plan, error)
 	// Redact takes out what can't be looked into, or must not be altered, once secrets are taken out.
 	Redact(s *Session, r *Redaction, opts RedactOptions) error
 	// Media are the images and the long outputs in a record, of those that are sent.

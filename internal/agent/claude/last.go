@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -65,4 +66,20 @@ func (Agent) Last(ctx context.Context, home, cwd string, any bool) (string, erro
 // TakesAny says whether the arguments make the client print one answer and end.
 func (Agent) TakesAny(args []string) bool {
 	return slices.Contains(args, "-p") || slices.Contains(args, "--print")
+}
+
+// FolderFor is the folder of a home that holds a directory's sessions.
+func (Agent) FolderFor(home, cwd string) (string, error) {
+	pattern := folderOf(home, cwd)
+	if !strings.HasSuffix(pattern, "-*") {
+		return filepath.Join(home, projects, filepath.Base(pattern)), nil
+	}
+	found, err := filepath.Glob(pattern)
+	if err == nil && len(found) != 1 {
+		err = fmt.Errorf("the name of its folder ends with a hash that only the client can make, because the path is so long: start claude once in %s, and then try again", cwd)
+	}
+	if err != nil {
+		return "", err
+	}
+	return found[0], nil
 }

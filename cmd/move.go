@@ -1,0 +1,110 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/repair"
+)
+
+func moveCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "move", Usage: "make sessions follow a project that was renamed or moved", ArgsUsage: "--to DIR PATH|ID ...",
+		Description: "Afterwards, the client finds the sessions in the new directory. Codex goes by two fields of the file, Claude Code by the\nfolder that it lies in. This is done in place, and hist undo takes it back. The history keeps the old paths, and the client tells the\nmodel the new one, unless --rewrite history changes every text.",
+		Flags: withoutFlag("in-place", withoutFlag("output", operationFlags("",
+			&cli.StringFlag{Name: "to", Usage: "the project's `DIR` now"},
+			&cli.StringFlag{Name: "from", Usage: "its `DIR` before; by default, the one that each session names"},
+			&cli.StringFlag{Name: "rewrite", Value: "fields", Usage: "change what names the directory, by `WHAT`: none, fields (by which the client finds the session), or history (every text)"},
+			&cli.BoolFlag{Name: "all", Usage: "all sessions of the directory --from, or below it", DisableDefaultText: true},
+		))),
+		OnUsageError: onUsageError, Action: e.move,
+	}
+}
+
+func (e *env) move(c *cli.Context) error {
+	opts := surgery.MoveOptions{}
+	if c.String("to") == "" {
+		return usage("move needs to know where the project is now: --to DIR")
+	}
+	var err error
+	if opts.Rewrite, err = surgery.ParseRewrite(c.String("rewrite")); err != nil {
+		return usage("%w", err)
+	}
+	if opts.To, err = filepath.Abs(c.String("to")); err != nil {
+		return err
+	}
+	if from := c.String("from"); from != "" {
+		if opts.From, err = filepath.Abs(from); err != nil {
+			return err
+		}
+	}
+	op := operation{name: "move", move: &opts}
+	switch {
+	case !c.Bool("all"):
+	case opts.From == "":
+		return usage("--all needs --from DIR: the directory whose sessions move")
+	case c.NArg() > 0 || c.Bool("last"):
+		return usage("--all is all sessions of --from; leave out the names")
+	default:
+		op.pick = func(list []target) []target { return worksIn(c.Context, list, &opts) }
+	}
+	return e.operate(c, op)
+}
+
+// worksIn are the sessions of a directory, and of those below it.
+func worksIn(ctx context.Context, list []target, opts *surgery.MoveOptions) (in []target) {
+	for _, t := range list {
+		if g, err := glance.Look(ctx, t.path, glance.Options{}); t.err == nil && err == nil {
+			if _, ok := opts.Moved(g.CWD); ok {
+				in = append(in, t)
+			}
+		}
+	}
+	return in
+}
+
+// moveOne moves one session.
+func (r *repairRun) moveOne(ctx context.Context, job repair.Job, t target, opts surgery.MoveOptions) (*repair.Report, error) {
+	g, err := glance.Look(ctx, t.path, glance.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if opts.From == "" {
+		opts.From = g.CWD
+	}
+	to, ok := opts.Moved(g.CWD)
+	if !ok || g.CWD == "" {
+		return nil, surgery.Usage("%s: the session's directory is %q, which is not below %s; --from names the directory that moved", t.path, g.CWD, opts.From)
+	}
+	if !isDir(to) {
+		r.env.complain(fmt.Sprintf("note: there is no directory %s yet", to))
+	}
+	job.Operation = r.operationOf(func(s *surgery.Session, of surgery.Surgeon) (*surgery.Plan, error) { return of.Move(s, opts) })
+	f, ok := all.Named(g.Agent.Name()).(agent.Foldered)
+	if !ok {
+		if job.Instead = repair.InPlace; job.Mode != repair.DryRun {
+			job.Mode, job.Instead = repair.InPlace, 0
+		}
+		return repair.Do(ctx, job)
+	}
+	if t.home == "" {
+		return nil, surgery.Refuse("%s: it lies in no home of its client, which finds it by its path wherever it is", t.path)
+	}
+	dir, err := f.FolderFor(t.home, to)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.path, err)
+	}
+	if dir == filepath.Dir(job.Source.Real) {
+		job.Operation = r.operationOf(func(*surgery.Session, surgery.Surgeon) (*surgery.Plan, error) { return &surgery.Plan{}, nil })
+		job.Mode, job.Instead = repair.DryRun, repair.InPlace
+		return repair.Do(ctx, job)
+	}
+	return repair.Relocate(ctx, job, dir)
+}
