@@ -26,7 +26,7 @@ func TestLinks(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "." && path != "docs" && path != filepath.Join("docs", "rules"):
+		case d.IsDir() && path != "." && path != "docs" && path != filepath.Join("docs", "rules") && path != filepath.Join("docs", "dev"):
 			return filepath.SkipDir
 		case filepath.Ext(path) != ".md":
 			return nil
