@@ -149,8 +149,11 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// Named returns the ids of the sessions to which users have given a name.
+// Named returns the ids of the sessions to which users have given a name, or which Claude Desktop shows under an id of its own.
 func (Agent) Named(home, name string) ([]string, error) {
+	if id, err := byTile(home, name); id != "" || err != nil {
+		return []string{id}, err
+	}
 	paths, err := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", "*", "custom-title.json"))
 	if err != nil {
 		return nil, err
