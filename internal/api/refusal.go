@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 )
 
 // Refusal is a text with which an API, a gateway or a client refuses a request. Found is empty in the table.
@@ -13,7 +13,8 @@ type Refusal struct {
 	Row     int // in testing/api/errors.tsv
 	API     string
 	Pattern string
-	Meaning string // in plain words
+	needles []string // texts of which each match holds one; nil if that is not known
+	Meaning string   // in plain words
 	// Map says what the text names: 'A' the item input[N], 'B' the block messages.N.content.M, 'C' an id, 'D' a place in the
 	// request's bytes, 'E' nothing, so that all items are looked at, 'T' nothing of the session.
 	Map     byte
@@ -35,14 +36,22 @@ type Found struct {
 	IDs                   []string // the ids, the tool or the type that the text names
 }
 
-// patterns are compiled when the first text is looked at: few runs meet one.
-var patterns = sync.OnceValue(func() []*regexp.Regexp {
-	all := make([]*regexp.Regexp, len(refusals))
-	for i := range refusals {
-		all[i] = regexp.MustCompile(refusals[i].Pattern)
+// compiled are the patterns of refusals, each compiled when a text may match it: few runs meet one.
+var compiled = make([]atomic.Pointer[regexp.Regexp], len(refusals))
+
+// pattern is that of a row of the table if a line may match it, else nil.
+func pattern(i int, line string) *regexp.Regexp {
+	r := &refusals[i]
+	if len(r.needles) > 0 && !slices.ContainsFunc(r.needles, func(needle string) bool { return strings.Contains(line, needle) }) {
+		return nil
 	}
-	return all
-})
+	p := compiled[i].Load()
+	if p == nil {
+		p = regexp.MustCompile(r.Pattern)
+		compiled[i].Store(p)
+	}
+	return p
+}
 
 // maxText is how much of the beginning and of the end of a text is looked at, in bytes: logs are long, errors are not.
 const maxText = 128 << 10
@@ -99,7 +108,11 @@ func Newest(found []Refusal) *Refusal {
 
 // recognise is the first refusal whose pattern a line matches; nil if none does.
 func recognise(line string) *Refusal {
-	for i, p := range patterns() {
+	for i := range refusals {
+		p := pattern(i, line)
+		if p == nil {
+			continue
+		}
 		m := p.FindStringSubmatchIndex(line)
 		if m == nil {
 			continue

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,10 +77,46 @@ func writeErrors(b *bytes.Buffer, rows [][]string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := regexp.Compile(r[2]); err != nil {
+		pattern, err := syntax.Parse(r[2], syntax.Perl)
+		if err != nil {
 			return fmt.Errorf("row %d: %w", n, err)
 		}
-		fmt.Fprintf(b, "{Row: %d, API: %q, Pattern: %q, Meaning: %q, Map: %q, Mend: %q, Example: %q},\n", n, r[1], r[2], r[3], r[4][0], r[5], r[6])
+		fmt.Fprintf(b, "{Row: %d, API: %q, Pattern: %q, needles: %#v, Meaning: %q, Map: %q, Mend: %q, Example: %q},\n", n, r[1], r[2], needles(pattern), r[3], r[4][0], r[5], r[6])
+	}
+	return nil
+}
+
+// needles are texts of which each match of a pattern holds one; nil if that is not known. They are looked for before a pattern is
+// compiled.
+func needles(p *syntax.Regexp) []string {
+	switch p.Op {
+	case syntax.OpLiteral:
+		if p.Flags&syntax.FoldCase == 0 && len(p.Rune) > 3 {
+			return []string{string(p.Rune)}
+		}
+	case syntax.OpCapture:
+		return needles(p.Sub[0])
+	case syntax.OpConcat:
+		var best []string
+		for _, sub := range p.Sub {
+			if sub.Op == syntax.OpAlternate && best != nil {
+				continue
+			}
+			if found := needles(sub); found != nil && (best == nil || len(found) == 1 && len(found[0]) > len(best[0])) {
+				best = found
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []string
+		for _, sub := range p.Sub {
+			found := needles(sub)
+			if found == nil {
+				return nil
+			}
+			all = append(all, found...)
+		}
+		return all
 	}
 	return nil
 }

@@ -49,10 +49,12 @@ func (c *limitedItems) check(it item) *finding.Finding {
 			return nil
 		}
 	case "response_item/function_call":
-		if len(codex.Field(it.Record, codex.FieldArguments)) <= maxKeyPlain && plainCallID(it.Record) {
+		if !plainCallID(it.Record) {
+			c.callID(it)
+		}
+		if !mayHoldLongKey(codex.Field(it.Record, codex.FieldArguments)) {
 			return nil
 		}
-		c.callID(it)
 	default:
 		if it.Spans[codex.FieldCallID].End > 0 && !plainCallID(it.Record) {
 			c.callID(it)
@@ -71,8 +73,27 @@ func (c *limitedItems) check(it item) *finding.Finding {
 	return nil
 }
 
-// maxKeyPlain is up to how many bytes of arguments no key in them can be too long.
-const maxKeyPlain = 256
+// maxKey is the longest key that the API takes in arguments, in characters.
+const maxKey = 256
+
+// keyEnd is what stands behind each key in arguments, which are JSON in a string.
+var keyEnd, keyStart = []byte(`\":`), []byte(`\"`)
+
+// mayHoldLongKey says whether a key in the arguments of a call may be too long; no shorter text can be.
+func mayHoldLongKey(literal []byte) bool {
+	for from := 0; len(literal)-from > maxKey; {
+		end := bytes.Index(literal[from:], keyEnd)
+		if end < 0 {
+			return false
+		}
+		end += from
+		if near := literal[max(from, end-maxKey-1):end]; end-from > maxKey && bytes.LastIndex(near, keyStart) < 0 {
+			return true
+		}
+		from = end + len(keyEnd)
+	}
+	return false
+}
 
 // plainCallID says whether a call_id is one that no API refuses.
 func plainCallID(rec *session.Record) bool {
