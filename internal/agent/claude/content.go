@@ -98,6 +98,7 @@ func (n *node) checkBlocks(rec *session.Record, with *tools) {
 				fix: finding.Recovered, source: "the letters themselves", cuts: []finding.Cut{{Start: where.Start, End: where.End, New: answer}},
 				impact: onAll(finding.Loses),
 			})
+			n.holds(answer)
 			return
 		}
 		n.empty, n.own().emptySpan = true, rec.Spans[fieldContent]

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -25,6 +26,7 @@ const (
 type pieces struct {
 	messages       map[string]made
 	lines          map[string]int64 // the lines of the messages; the others are in the client's record of a request
+	held           map[int64]bool   // the lines that hold a message
 	calls, outputs map[string]piece
 	sent           map[string]piece // calls and outputs that the client has recorded as it sent them, by their kinds and the calls' ids
 	callsAt        map[string]piece // calls whose own ids are lost, by the ids of their records
@@ -45,6 +47,10 @@ func (p *pieces) keep(m made, size int) {
 func (p *pieces) keepOf(m made, line int64, size int) {
 	p.keep(m, size)
 	p.lines[m.uuid] = line
+	if p.held == nil {
+		p.held = map[int64]bool{}
+	}
+	p.held[line] = true
 }
 
 // piece is a block of a call, or of its output.
@@ -64,7 +70,11 @@ func (c *Checker) salvage(rec *session.Record) {
 	if len(raw) > maxPieceLine || bytes.Contains(raw, []byte(`"isSidechain":true`)) {
 		return
 	}
-	if m, ok := messageIn(raw); ok && c.pieces.size < maxPieces {
+	m, ok := messageIn(raw)
+	if !ok {
+		m, ok = beginningIn(raw)
+	}
+	if ok && c.pieces.size < maxPieces {
 		c.pieces.keepOf(m, rec.Pos.Line, len(raw))
 	} else if r, ok := restOf(raw); ok && c.pieces.size < maxPieces {
 		c.pieces.takeRest(r, rec.Pos.Line, len(raw))
@@ -221,7 +231,7 @@ func messageIn(raw []byte) (m made, ok bool) {
 		m.source = source
 	}
 	m.more = object{}
-	for _, flag := range []string{"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"} {
+	for _, flag := range recordFlags {
 		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
 			m.more[flag] = true
 		}
@@ -231,6 +241,64 @@ func messageIn(raw []byte) (m made, ok bool) {
 	}
 	return m, true
 }
+
+// beginningIn is the record that a line was of which everything up to the end of its message's content is whole, and a flaw stands behind
+// that: a character that was changed or lost. Its id must be whole, and nothing of another record may stand in between.
+func beginningIn(raw []byte) (m made, ok bool) {
+	const key, content = `"message":`, `"content":`
+	at := bytes.Index(raw, []byte(key+"{"))
+	if at < 0 || !bytes.HasPrefix(raw, []byte("{")) {
+		return m, false
+	}
+	from := at + len(key)
+	words := bytes.Index(raw[from:], []byte(content))
+	if words < 0 {
+		return m, false
+	}
+	words += from + len(content)
+	var value json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(raw[words:]))
+	if dec.Decode(&value) != nil {
+		return m, false
+	}
+	end := words + int(dec.InputOffset())
+	whole := append(bytes.Clone(raw[:end]), "}}"...)
+	id, idEnd := textMember(raw, end, "uuid")
+	if !sound(whole) || uuid.Validate(id) != nil || bytes.Contains(raw[end:idEnd], []byte(`"parentUuid"`)) || bytes.Contains(raw[end:idEnd], []byte(key)) {
+		return m, false
+	}
+	v := gjson.ParseBytes(whole)
+	message := objectOf(v.Get("message"))
+	m = made{uuid: id, typ: v.Get("message.role").Str, parent: v.Get("parentUuid").Str, message: message, more: object{}}
+	switch {
+	case m.typ == "user": // an output's record names more behind its message
+	case m.typ == "assistant" && v.Get("message.id").Str != "":
+		stop, _ := textMember(raw, end, "stop_reason")
+		for member, value := range answerOf(message["content"], stop) {
+			if _, has := message[member]; !has {
+				message[member] = value
+			}
+		}
+		if stop == "" {
+			message["stop_reason"] = nil
+		}
+	default:
+		return m, false
+	}
+	if when, whenEnd := textMember(raw, end, "timestamp"); when != "" && whenEnd > 0 {
+		m.when = millisOf([]byte(when))
+	}
+	m.source, _ = textMember(raw, end, "sourceToolAssistantUUID")
+	for _, flag := range recordFlags {
+		if bytes.Contains(raw, []byte(`"`+flag+`":true`)) {
+			m.more[flag] = true
+		}
+	}
+	return m, true
+}
+
+// recordFlags are the members of a record that change what a client makes of it.
+var recordFlags = []string{"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"}
 
 // resultIn is the tool's own result that follows the message of a record, if nothing between them was hit; nil if there is none.
 func resultIn(raw []byte) json.RawMessage {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -12,7 +13,8 @@ import (
 
 // spelled returns the answer from which a client made a message by mistake, taking a text for an object: each UTF-16 unit of
 // the text became a member named for its index, and the content an empty list. This was reported of clients of February 2026
-// that fell back from a broken stream to a whole answer. For any other message it returns nil.
+// that fell back from a broken stream to a whole answer, and seen behind a proxy that streams although a whole answer was asked for. For
+// any other message it returns nil.
 func spelled(message []byte) []byte {
 	letters, next := []byte{'"'}, 0
 	gjson.ParseBytes(message).ForEach(func(place, letter gjson.Result) bool {
@@ -27,6 +29,9 @@ func spelled(message []byte) []byte {
 		return nil
 	}
 	answer, _ := jsonl.Unquote(append(letters, '"'))
+	if strings.HasPrefix(answer, "event:") || strings.HasPrefix(answer, "data:") {
+		answer = streamed(answer)
+	}
 	var line bytes.Buffer
 	if json.Compact(&line, []byte(answer)) != nil {
 		return nil
@@ -35,4 +40,88 @@ func spelled(message []byte) []byte {
 		return nil
 	}
 	return line.Bytes()
+}
+
+// holds notes the blocks and the id of the answer that stands in a record in another form. Where they stand in the record is not known.
+func (n *node) holds(answer []byte) {
+	v := gjson.ParseBytes(bytes.Clone(answer))
+	n.msg = v.Get("id").Str
+	for _, b := range v.Get("content").Array() {
+		one := block{kind: blockOther}
+		switch b.Get("type").Str {
+		case "text":
+			one.kind = blockText
+		case "thinking", "redacted_thinking":
+			one.kind = blockThinking
+		case "tool_use":
+			one = block{kind: blockCall, id: b.Get("id").Str, name: b.Get("name").Str}
+		}
+		n.blocks = append(n.blocks, one)
+	}
+}
+
+// streamed is the answer that the events of a stream make together; "" if they do not begin one. An event that can't be read is left out,
+// and so are a call whose input is not whole then, and thinking without its signature: the API would refuse them.
+func streamed(events string) string {
+	var message object
+	var blocks []object
+	inputs := map[int]string{}
+	for line := range strings.Lines(events) {
+		data, ok := strings.CutPrefix(line, "data:")
+		if !ok || !gjson.Valid(data) {
+			continue
+		}
+		e := gjson.Parse(data)
+		i := int(e.Get("index").Int())
+		switch kind := e.Get("type").Str; {
+		case kind == "message_start":
+			message = objectOf(e.Get("message"))
+		case kind == "content_block_start" && i == len(blocks):
+			blocks = append(blocks, objectOf(e.Get("content_block")))
+		case kind == "content_block_delta" && i >= 0 && i < len(blocks):
+			e.Get("delta").ForEach(func(key, v gjson.Result) bool {
+				switch key.Str {
+				case "text", "thinking", "signature":
+					was, _ := blocks[i][key.Str].(string)
+					blocks[i][key.Str] = was + v.Str
+				case "partial_json":
+					inputs[i] += v.Str
+				}
+				return true
+			})
+		case kind == "message_delta" && message != nil:
+			for key, v := range objectOf(e.Get("delta")) {
+				message[key] = v
+			}
+			if usage := e.Get("usage"); usage.IsObject() {
+				message["usage"] = json.RawMessage(usage.Raw)
+			}
+		}
+	}
+	if message == nil {
+		return ""
+	}
+	content := []object{}
+	for i, b := range blocks {
+		if words, called := inputs[i]; called {
+			if !gjson.Valid(words) || !gjson.Parse(words).IsObject() {
+				continue
+			}
+			b["input"] = json.RawMessage(words)
+		}
+		if b["type"] != "thinking" || b["signature"] != "" {
+			content = append(content, b)
+		}
+	}
+	message["content"] = content
+	return string(message.json())
+}
+
+// objectOf is a JSON object as its members.
+func objectOf(v gjson.Result) object {
+	o := object{}
+	if json.Unmarshal([]byte(v.Raw), &o) != nil {
+		return nil
+	}
+	return o
 }

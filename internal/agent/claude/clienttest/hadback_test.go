@@ -45,7 +45,11 @@ func TestHadBack(t *testing.T) {
 		"prompt behind a rewind":     {"2.1.330", "interactive_rewind", lacking(asks("after the rewind")), "lost-prompt", "api-request-blob"},
 		"prompt of a fork":           {"2.1.330", "fork", lacking(asks("and now the third")), "lost-prompt", "queue-operation"},
 		"prompt behind a filler":     {"2.1.215", "compact", lacking(asks("go on")), "lost-prompt", "last-prompt"},
-		"summary in a text alone":    {"2.1.330", "compact", func(s Session) Session { return lacking(isSummary)(textAlone(s)) }, "lost-summary", "api-request-blob"},
+		"text in front of a lost comma": {"2.1.215", "resumed", func(s Session) Session {
+			i := s.midText()
+			return s.with(i, bytes.Replace(bytes.Clone(s[i]), []byte(`,"stop_sequence"`), []byte(`"stop_sequence"`), 1))
+		}, "bad-json", ""},
+		"summary in a text alone": {"2.1.330", "compact", func(s Session) Session { return lacking(isSummary)(textAlone(s)) }, "lost-summary", "api-request-blob"},
 		"kept answers in a text alone": {"2.1.330", "compact_auto", func(s Session) Session {
 			kept := func(words string) func([]byte) bool {
 				return func(l []byte) bool { return get(l, "type") == "assistant" && get(l, "message.content.0.text") == words }
