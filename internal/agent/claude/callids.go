@@ -78,12 +78,18 @@ func (c *Checker) flippedID(m, on *node) (*node, *block) {
 func (c *Checker) astray(m, call *node) bool {
 	id := m.blocks[0].id
 	named := c.callNamed(m, id)
-	return named == nil || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
+	return named == nil || m.linkedTwice() && named != call || named != call && c.results()[id][0] != m && pairOf(named, c.results()[id][0])
 }
 
-// open says whether a block is a call that no output names, or one that has another call's id.
+// linkedTwice says whether both links of an output lead to one record, with a single call of another id than it names: two links outweigh
+// one id.
+func (n *node) linkedTwice() bool {
+	return n.role == roleResult && n.up != nil && n.source == n.up.uuid && n.up.callsOnce() && !n.up.says(blockCall, n.blocks[0].id)
+}
+
+// open says whether a block is a call that no output names, but for those whose links lead elsewhere, or one that has another call's id.
 func (c *Checker) open(call *node, b *block) bool {
-	return b.kind == blockCall && (len(c.results()[b.id]) == 0 || c.calls()[b.id] != call)
+	return b.kind == blockCall && (c.calls()[b.id] != call || !slices.ContainsFunc(c.results()[b.id], func(m *node) bool { return m.says(blockResult, b.id) && !m.linkedTwice() }))
 }
 
 // matchIDs gives an output the id of the open call that it hangs on. The call is renamed instead if it bears the id of another

@@ -190,6 +190,10 @@ func (c *Checker) unanswered() {
 				}
 				next = went.on
 			}
+			past := next == nil && !c.opts.Live
+			if past {
+				next = c.wentPast(n)
+			}
 			waits := next != nil && next == c.waiting // the call still ran when this prompt was queued, and then the client was stopped
 			if (next == nil && c.middleTarget() || waits) && sent.has(n) && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
 				if end := c.closeCall(n, id); waits {
@@ -198,7 +202,7 @@ func (c *Checker) unanswered() {
 				}
 				continue
 			}
-			if next == nil || !sent.has(n) {
+			if next == nil || !sent.has(n) && !(past && sent.has(next)) {
 				if !c.inOtherPart(id) {
 					c.unfinished(n)
 				}
@@ -208,6 +212,9 @@ func (c *Checker) unanswered() {
 				Rule: ruleLostResult, Impact: finding.Loses, Fix: finding.StandIn, Lost: 1,
 				Message: "the output of this call is not in the file: the client drops the call, too",
 			}})
+			if past {
+				d.also = []*node{next}
+			}
 			c.answer(d, n, id, c.lastBefore(n, next, ends), next)
 		}
 	}
@@ -239,6 +246,28 @@ func (c *Checker) wentOn(call *node) *node {
 	for _, r := range outputs {
 		for k := r.first; k != nil; k = k.latter {
 			if k.role == roleAssistant && !k.synthetic && !k.filler && !k.side && k.hasMessage() && k.msg != call.msg {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// wentPast is what the user, or the client, said next if a client that was killed while a tool ran goes on beside the call: up to 2.1.215 it
+// hangs the next prompt on what it would have sent, the answer without the call (2.1.2 and 2.1.215, measured). Who goes back hangs a prompt
+// on a finished turn. nil if there is none.
+func (c *Checker) wentPast(call *node) *node {
+	head := call
+	for head.up != nil && head.up.role == roleAssistant && head.up.msg == call.msg && call.msg != "" {
+		head = head.up
+	}
+	_, behind := c.answerOf(call) // where the client goes on behind the output of a parallel call
+	if above := call.up; above != head.up || above != nil && above.role != roleAssistant && above.sent() && !above.asksNothing {
+		behind = append(behind, above)
+	}
+	for _, on := range behind {
+		for k := on.first; k != nil; k = k.latter {
+			if (k.role == roleUser || k.filler && on.role == roleResult) && !k.side && k.dropped == nil && k.index > call.index {
 				return k
 			}
 		}
@@ -290,7 +319,7 @@ func (c *Checker) answer(d *draft, call *node, callID string, last, next *node) 
 	if call.chains() && n.up != nil {
 		c.intoChain(d, n, next)
 	}
-	follows := next.up == call || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg
+	follows := next.up == call || next.up == call.up || next.up != nil && next.up.msg == call.msg && call.msg != "" && next.up.role == roleAssistant && next.role != roleResult && next.msg != call.msg
 	if follows && !below && !(call.chains() && between(next, n.up, call)) {
 		c.hang(next, n, d) // next followed the answer directly, so now it follows the output
 	}

@@ -32,6 +32,13 @@ func lacking(fits func([]byte) bool) func(Session) Session {
 	return func(s Session) Session { return s.without(s.find(0, fits)) }
 }
 
+// swappedIDs lets two outputs name each other's calls.
+func swappedIDs(s Session, a, b int) Session {
+	const at, key = "message.content.0", "tool_use_id"
+	x, y := gjson.GetBytes(s[a], at+"."+key).Raw, gjson.GetBytes(s[b], at+"."+key).Raw
+	return s.with(a, Set(s[a], at, key, y)).with(b, Set(s[b], at, key, x))
+}
+
 // TestHadBack: what is sent of the repaired session is what was sent of the sound one, in its order.
 func TestHadBack(t *testing.T) {
 	isSummary := func(l []byte) bool { return gjson.GetBytes(l, "isCompactSummary").Bool() }
@@ -49,6 +56,15 @@ func TestHadBack(t *testing.T) {
 			i := s.midText()
 			return s.with(i, bytes.Replace(bytes.Clone(s[i]), []byte(`,"stop_sequence"`), []byte(`"stop_sequence"`), 1))
 		}, "bad-json", ""},
+		"ids of two outputs swapped": {"2.1.330", "resumed", func(s Session) Session {
+			return swappedIDs(s, s.editOut(), s.resultOf(s.lastCall()))
+		}, "wrong-result-id", ""},
+		"ids of parallel outputs swapped": {"2.1.330", "resumed", func(s Session) Session {
+			return swappedIDs(s, s.firstOut(), s.resultOf(s.nextCall()))
+		}, "wrong-result-id", ""},
+		"an output under another call's id": {"2.1.330", "resumed", func(s Session) Session {
+			return s.with(s.editOut(), Set(s[s.editOut()], "message.content.0", "tool_use_id", `"`+get(s[s.lastCall()], "message.content.0.id")+`"`))
+		}, "wrong-result-id", ""},
 		"summary in a text alone": {"2.1.330", "compact", func(s Session) Session { return lacking(isSummary)(textAlone(s)) }, "lost-summary", "api-request-blob"},
 		"kept answers in a text alone": {"2.1.330", "compact_auto", func(s Session) Session {
 			kept := func(words string) func([]byte) bool {
