@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
-	utf16 "golang.org/x/text/encoding/unicode"
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
@@ -42,9 +41,9 @@ func Text(r io.Reader) (Encoding, io.Reader) {
 	case Array, Wrapped:
 		return enc, &members{r: r, wrapped: enc == Wrapped}
 	case UTF16LE:
-		return enc, utf16.UTF16(utf16.LittleEndian, utf16.IgnoreBOM).NewDecoder().Reader(r)
+		return enc, newWide(r, false)
 	case UTF16BE:
-		return enc, utf16.UTF16(utf16.BigEndian, utf16.IgnoreBOM).NewDecoder().Reader(r)
+		return enc, newWide(r, true)
 	}
 	return enc, r
 }
