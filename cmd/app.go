@@ -150,6 +150,7 @@ func newApp(e *env) *cli.App {
 		HideHelpCommand: true, UseShortOptionHandling: true, DisableSliceFlagSeparator: true,
 		Reader: e.in, Writer: e.out, ErrWriter: e.err,
 		Commands: []*cli.Command{
+			doctorCommand(e),
 			lintCommand(e),
 			listCommand(e),
 			showCommand(e),

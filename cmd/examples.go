@@ -5,6 +5,10 @@ type sample struct{ line, does string }
 
 // examples are those of each command, in its help and in the man page. A test runs all of them.
 var examples = map[string][]sample{
+	"doctor": {
+		{"hist doctor", "what is wrong with my sessions, and what to do about it"},
+		{"hist doctor --json --agent claude", "the same for a program, of one agent"},
+	},
 	"lint": {
 		{"hist lint", "what is wrong with your sessions"},
 		{"hist lint --last", "what is wrong with the one that codex resume --last would pick here"},

@@ -62,6 +62,7 @@ var exitMeanings = []exitMeaning{
 		"show":       "done, whatever was found",
 	}},
 	{code: ExitFindings, means: "findings at or above the threshold (lint), something left unrepaired (repair), a session that can't be resumed as it is (pre-resume), or must be repaired first (operations)", only: true, words: map[string]string{
+		"doctor":     "a session loses something, or worse",
 		"lint":       "findings at or above the threshold",
 		"repair":     "something is left unrepaired",
 		"pre-resume": "the session can't be resumed as it is",

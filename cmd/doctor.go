@@ -1,0 +1,376 @@
+package cmd
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/glance"
+	"github.com/hist-cli/hist/internal/shard"
+	"github.com/hist-cli/hist/internal/walk"
+	"github.com/hist-cli/hist/lint"
+)
+
+func doctorCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "say in one screen what is wrong with your agents' homes, worst first, and what to do",
+		Description: "Lints all sessions of the agents' homes: a line for each damaged one, with what its client will do and the\ncommand that mends it. Then what else stands in the way, and what is fine.",
+		Flags: []cli.Flag{
+			agentFlag(),
+			&cli.IntFlag{Name: "limit", Value: doctorLines, Usage: "name at most this `NUMBER` of damaged sessions; 0 names all"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object; it has no titles", DisableDefaultText: true},
+			noTitlesFlag(),
+			&cli.BoolFlag{Name: "no-cache", Usage: "neither use nor update the cache of hist lint", DisableDefaultText: true},
+			colorFlag(),
+		},
+		OnUsageError: onUsageError, Action: e.doctor,
+	}
+}
+
+// doctorLines is how many damaged sessions are named unless --limit says otherwise: they and the rest fit on a screen.
+const doctorLines = 12
+
+func (e *env) doctor(c *cli.Context) error {
+	if c.Args().Present() {
+		return usage("doctor looks at the agents' homes and takes no sessions; hist lint %s looks at that one", format.Command(operandOf(c.Args().First())))
+	}
+	if n := c.Int("limit"); n < 0 {
+		return usage("--limit is %d; it takes a number of sessions", n)
+	}
+	st, err := styled(c, e.out)
+	if err != nil {
+		return err
+	}
+	c.Context = walk.Remember(c.Context)
+	conf, err := loadConfig(c)
+	if err != nil {
+		return err
+	}
+	l := &lintRun{env: e, c: c, kept: homes.KeptOfMany(), threshold: lint.Loses, by: clients{}, shard: shard.Whole, filter: &filter{config: conf}}
+	if l.every, err = targets(c.Context, nil, c.String("agent")); err != nil {
+		return err
+	}
+	l.targets = l.every
+	d := &doctor{ctx: c.Context, titles: newTitles(c, conf), st: st, limit: c.Int("limit"), perAgent: map[string]int64{}}
+	l.printers = []lintPrinter{d}
+	if err := l.run(); err != nil {
+		return err
+	}
+	d.around(l.every)
+	if c.Bool("json") {
+		err = format.Write(e.out, d.json())
+	} else {
+		err = d.write(e.out, widthOf(e.out))
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("writing the answer: %w", err)
+	case l.unread:
+		return exit(ExitIO)
+	case l.failed:
+		return exit(ExitFindings)
+	}
+	return nil
+}
+
+// doctor collects what is to be said of the homes. It is the printer of a lint.
+type doctor struct {
+	ctx      context.Context
+	titles   *titles
+	st       *styles
+	limit    int
+	patients []patient
+	beside   []lint.Finding // about what a client keeps beside its sessions
+	obstacle []string       // what else stands in the way, with what to do
+	sound    int64
+	notes    int64
+	bytes    int64
+	unread   int64
+	perAgent map[string]int64
+}
+
+// patient is a damaged session.
+type patient struct {
+	target   target
+	worst    lint.Impact
+	findings int64
+	rule     string // of a worst finding
+	fixable  bool
+	option   string // the option that a repair needs
+	repaired string // the thread that is its repaired copy
+	agent    string
+	looked   *glance.Session // nil if it can't be read
+}
+
+func (d *doctor) session(r linted) error {
+	if r.err != nil && !r.beside {
+		d.unread++
+	}
+	if r.result == nil {
+		return nil
+	}
+	p := patient{target: r.target, agent: r.result.Summary.Agent, repaired: r.repaired}
+	for i := range r.result.Findings {
+		f := &r.result.Findings[i]
+		switch {
+		case f.Impact == lint.Notes:
+			d.notes++
+			continue
+		case r.beside || f.Beside != "":
+			d.addBeside(f)
+			continue
+		}
+		p.findings += max(1, f.Count)
+		p.fixable = p.fixable || f.Fix != lint.NoFix
+		p.option = cmp.Or(p.option, f.Option)
+		if p.rule == "" || f.Impact > p.worst {
+			p.worst, p.rule = f.Impact, f.Rule.Name
+		}
+	}
+	if r.beside {
+		return nil
+	}
+	d.perAgent[p.agent]++
+	if r.src != nil && r.src.Info != nil {
+		d.bytes += r.src.Info.Size()
+	}
+	if p.findings == 0 {
+		d.sound++
+	} else {
+		d.patients = append(d.patients, p)
+	}
+	return nil
+}
+
+// addBeside keeps one finding of each kind about the same thing beside the sessions.
+func (d *doctor) addBeside(f *lint.Finding) {
+	if !slices.ContainsFunc(d.beside, func(k lint.Finding) bool { return k.Rule == f.Rule && k.Beside == f.Beside && k.Message == f.Message }) {
+		d.beside = append(d.beside, *f)
+	}
+}
+
+// end orders the damaged sessions, the worst and then the newest first, and reads who they are.
+func (d *doctor) end() error {
+	for i := range d.patients {
+		d.patients[i].looked, _ = glance.Look(d.ctx, d.patients[i].target.path, glance.Options{Content: true}) // without it, the file's name is shown
+	}
+	slices.SortStableFunc(d.patients, func(a, b patient) int {
+		return cmp.Or(cmp.Compare(b.worst, a.worst), b.changed().Compare(a.changed()))
+	})
+	return d.ctx.Err()
+}
+
+func (p *patient) changed() time.Time {
+	if p.looked == nil {
+		return time.Time{}
+	}
+	return p.looked.Modified
+}
+
+// id is what a command takes for the session.
+func (p *patient) id() string {
+	if p.looked == nil || p.looked.Thread == "" || p.target.home == "" {
+		return operandOf(p.target.path)
+	}
+	return p.looked.Thread
+}
+
+// next is the command that mends the session, or says more about it.
+func (p *patient) next() []string {
+	switch {
+	case p.repaired != "":
+		return []string{"hist", "resume", p.repaired}
+	case p.fixable:
+		return []string{"hist", "repair", p.id()}
+	case p.option != "":
+		return []string{"hist", "repair", p.option, p.id()}
+	}
+	return []string{"hist", "lint", "-v", p.id()}
+}
+
+// does is what the client does with a session of such damage, in a few words.
+var does = map[lint.Impact]string{
+	lint.Blocks: "does not resume", lint.Loses: "resumes without a part of it", lint.Rejects: "resumes, then each request fails", lint.Shows: "is displayed wrongly",
+}
+
+// recently is how many of the newest sessions are asked who has them open.
+const recently = 50
+
+// around looks at what else stands in the way of the sessions of the homes.
+func (d *doctor) around(list []target) {
+	paths := map[string]bool{}
+	due := map[string]int64{}
+	for _, t := range list {
+		if t.err != nil {
+			continue
+		}
+		paths[t.home] = true
+		if a, ok := all.ByName(t.path).(agent.Retaining); ok && a.Due(t.path) != "" {
+			due[t.home]++
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(paths)) {
+		if dir == "" {
+			continue
+		}
+		if free, ok := freeBytes(dir); ok && free < leastFree {
+			d.obstacle = append(d.obstacle, fmt.Sprintf("%s: only %s are free on its disk; a client that can't write loses what is said", tilde(dir), bytesOf(free)))
+		}
+		if n := due[dir]; n > 0 {
+			d.obstacle = append(d.obstacle, fmt.Sprintf("%s: its client may delete %s for their age; cleanupPeriodDays in settings.json is for how many days it keeps them", tilde(dir), count(n, "session", "sessions")))
+		}
+	}
+	d.holders()
+}
+
+// leastFree is how many bytes a disk should have left: a long session and its repaired copy.
+const leastFree = 512 << 20
+
+// holders says who has one of the newest sessions open, once for each process.
+func (d *doctor) holders() {
+	list, home, err := newest(d.ctx, recently, nil)
+	if err != nil {
+		return
+	}
+	said := map[string]int64{}
+	var order []string
+	for _, s := range list {
+		busy, err := all.InUse(s.Path, home[s.Path], s.Thread)
+		if err != nil || busy == nil || busy.PID == 0 {
+			continue
+		}
+		who := fmt.Sprintf("process %d", busy.PID)
+		if said[who]++; said[who] == 1 {
+			order = append(order, who)
+		}
+	}
+	for _, who := range order {
+		d.obstacle = append(d.obstacle, fmt.Sprintf("%s has %s open; a repair in place waits until it ends, a copy does not", who, count(said[who], "session", "sessions")))
+	}
+}
+
+// write prints the screen.
+func (d *doctor) write(to io.Writer, width int) error {
+	w := bufio.NewWriter(to)
+	total := d.sound + int64(len(d.patients))
+	line := func(format string, args ...any) { fmt.Fprintln(w, folded(fmt.Sprintf(format, args...), width, 4)) }
+	switch {
+	case total == 0:
+	case len(d.patients) == 0 && d.unread == 0:
+		line("%s: nothing is damaged", count(total, "session", "sessions"))
+	case len(d.patients) == 0:
+		line("%s: no damage was found; %d could not be read", count(total, "session", "sessions"), d.unread)
+	default:
+		are := "are"
+		if len(d.patients) == 1 {
+			are = "is"
+		}
+		line("%d of %s %s damaged:", len(d.patients), count(total, "session", "sessions"), are)
+	}
+	shown := d.patients
+	if d.limit > 0 && len(shown) > d.limit {
+		shown = shown[:d.limit]
+	}
+	for i := range shown {
+		d.patient(w, &shown[i], width)
+	}
+	if more := len(d.patients) - len(shown); more > 0 {
+		line("  and %d more: hist doctor --limit 0, or hist lint", more)
+	}
+	if len(d.beside)+len(d.obstacle) > 0 {
+		fmt.Fprintln(w, "\nin the way:")
+	}
+	for i := range d.beside {
+		f := &d.beside[i]
+		line("  %s (hist explain %s)", oneLine(format.Words(f.Message, f.Count)), f.Rule.Name)
+	}
+	for _, o := range d.obstacle {
+		line("  %s", oneLine(o))
+	}
+	if d.sound > 0 {
+		var of []string
+		for _, name := range slices.Sorted(maps.Keys(d.perAgent)) {
+			of = append(of, fmt.Sprintf("%s %d", name, d.perAgent[name]))
+		}
+		fmt.Fprintln(w)
+		line("fine: %s (all: %s, %s)", count(d.sound, "session", "sessions"), strings.Join(of, ", "), bytesOf(d.bytes))
+	}
+	if len(d.patients) > 0 {
+		line("\nhist explain %s says what the first means; hist repair makes copies, and leaves the originals alone", d.patients[0].rule)
+	}
+	return w.Flush()
+}
+
+// patient prints one damaged session: who it is and what its client will do, and below the command.
+func (d *doctor) patient(w io.Writer, p *patient, width int) {
+	head, where := oneLine(p.target.path), ""
+	if s := p.looked; s != nil {
+		head = strings.TrimRight(shortOf(s.Thread, s.Path)+"  "+clip(d.titles.of(d.ctx, s, p.target.home), maxName), " ")
+		where = ", " + tilde(s.CWD) + ", " + ago(time.Since(s.Modified))
+	}
+	what := fmt.Sprintf("%s: %s (%s)", p.worst, does[p.worst], count(p.findings, "finding", "findings"))
+	if p.repaired != "" {
+		what += "; it has a repaired copy"
+	}
+	fmt.Fprintln(w, folded("  "+head+where, width, 4))
+	text := folded("    "+what, width, 6)
+	fmt.Fprintln(w, strings.Replace(text, p.worst.String(), d.st.impact[p.worst].Sprint(p.worst.String()), 1))
+	fmt.Fprintln(w, "    "+format.Command(p.next()...))
+}
+
+// doctorAnswer is the documented form of the answer.
+type doctorAnswer struct {
+	Schema   string           `json:"schema"`
+	Sessions int64            `json:"sessions"`
+	Sound    int64            `json:"sound"`
+	Unread   int64            `json:"unread"`
+	Bytes    int64            `json:"bytes"`
+	Damaged  []damagedSession `json:"damaged"`
+	InTheWay []string         `json:"in_the_way"`
+}
+
+type damagedSession struct {
+	Agent    string   `json:"agent"`
+	Thread   string   `json:"thread_id,omitempty"`
+	Path     string   `json:"path"`
+	CWD      string   `json:"cwd,omitempty"`
+	Impact   string   `json:"impact"`
+	Rule     string   `json:"rule"`
+	Findings int64    `json:"findings"`
+	Repaired string   `json:"repaired_as,omitempty"`
+	Next     []string `json:"next"` // a command, word by word
+}
+
+func (d *doctor) json() doctorAnswer {
+	a := doctorAnswer{
+		Schema: "hist.doctor/1", Sessions: d.sound + int64(len(d.patients)), Sound: d.sound, Unread: d.unread, Bytes: d.bytes,
+		Damaged: []damagedSession{}, InTheWay: []string{},
+	}
+	for i := range d.patients {
+		p := &d.patients[i]
+		s := damagedSession{
+			Agent: p.agent, Path: p.target.path, Impact: p.worst.String(), Rule: p.rule, Findings: p.findings, Repaired: p.repaired, Next: p.next(),
+		}
+		if p.looked != nil {
+			s.Thread, s.CWD = p.looked.Thread, p.looked.CWD
+		}
+		a.Damaged = append(a.Damaged, s)
+	}
+	for i := range d.beside {
+		a.InTheWay = append(a.InTheWay, format.Words(d.beside[i].Message, d.beside[i].Count))
+	}
+	a.InTheWay = append(a.InTheWay, d.obstacle...)
+	return a
+}
