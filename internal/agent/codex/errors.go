@@ -22,7 +22,6 @@ var hints = []hint{
 	notFound("index-stale", "the thread's file is not where the client's list says", "failed to resolve rollout path"),
 	notFound("", "there is no session with this id in the client's home", "no saved session found"),
 	notFound("id-mismatch", "the file's header names another thread than the one that was asked for", "thread source changed during resume"),
-	notFound("", "the program in front of the client has lost its own record of the thread; that says nothing about the file", "thread snapshot unavailable"),
 	full("no space left on device"), full("disk quota exceeded"),
 	notFound("index-stale", "the client's list names another file for the thread", "stale rollout path"),
 	notFound("index-stale", "the client's list names no file for the thread", "missing rollout path"),
