@@ -116,6 +116,12 @@ type Local interface {
 	OnlyInPlace(version string) bool
 }
 
+// Doubler is an agent whose client may have a session with the same id in several folders.
+type Doubler interface {
+	// Doubles are the other files of a home that have the id of the session at path.
+	Doubles(path, home string) []string
+}
+
 // Relocator is an agent whose client can be told, when it resumes a thread, in which directory to go on.
 type Relocator interface {
 	// ResumeIn is the command that resumes a thread in a directory, word by word.

@@ -60,6 +60,9 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	if n, ok := g.Agent.(agent.Noting); ok && busy == nil {
 		a.Warn(n.StaleNote(req.Home, req.Lint.Name.ThreadID))
 	}
+	if d, ok := g.Agent.(agent.Doubler); ok && req.Home != "" {
+		a.Warn(doubled(req.Source, d.Doubles(req.Source.Path, req.Home)))
+	}
 	if req.Home != "" && gone(g.CWD) {
 		a.CWDMissing = true
 		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?)%s", g.CWD, a.elsewhere()))
@@ -93,6 +96,29 @@ func (a *Answer) Warn(text string) {
 	if text != "" {
 		a.Warning = strings.TrimPrefix(a.Warning+"; "+text, "; ")
 	}
+}
+
+// doubled says that there are other files with the session's id, and which has more; "" if there are none.
+func doubled(src *source.Source, others []string) string {
+	if len(others) == 0 {
+		return ""
+	}
+	info, err := os.Stat(others[0])
+	if err != nil {
+		return ""
+	}
+	more := "as many bytes as this one"
+	switch n := info.Size() - src.Size(); {
+	case n > 0:
+		more = fmt.Sprintf("%d bytes more than this one", n)
+	case n < 0:
+		more = fmt.Sprintf("%d bytes less than this one", -n)
+	}
+	text := fmt.Sprintf("another file has the same id, and %s: %s", more, others[0])
+	if len(others) > 1 {
+		text += fmt.Sprintf(", and %d more", len(others)-1)
+	}
+	return text + "; which of them the client takes depends on its version and on the directory in which it runs"
 }
 
 // gone says whether a directory of this system does not exist. Of one in another system's form, as C:\\work is on Linux, that is

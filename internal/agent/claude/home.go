@@ -113,6 +113,19 @@ func (a Agent) Find(_ context.Context, home, id string) ([]string, error) {
 	return paths[:1], nil
 }
 
+// Doubles are the files of the same name in other projects' folders: a project that was moved or copied leaves one.
+func (Agent) Doubles(path, home string) []string {
+	if !IsID(strings.TrimSuffix(filepath.Base(path), extension)) {
+		return nil
+	}
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(home), projects, "*", filepath.Base(path))) // the pattern is sound
+	mine, err := os.Stat(path)
+	return slices.DeleteFunc(paths, func(p string) bool {
+		info, none := os.Stat(p)
+		return err != nil || none != nil || os.SameFile(mine, info)
+	})
+}
+
 // shutBelow says why a directory, or one in it, may not be read; nil if all may.
 func shutBelow(dir string) error {
 	entries, err := os.ReadDir(dir)
