@@ -46,6 +46,10 @@ var examples = map[string][]sample{
 		{"hist redact 01a1fa85-bfc3", "a copy without them"},
 		{"hist redact --pattern 'acme-[0-9]{6}' -n 01a1fa85-bfc3", "with a kind of your own"},
 	},
+	"handoff": {
+		{"hist handoff --to claude -n 01a1fa85-bfc3", "what would arrive, and what not"},
+		{"hist handoff --to claude 01a1fa85-bfc3", "go on in Claude Code"},
+	},
 	"export": {
 		{"hist export 01a1fa85-bfc3", "what is sent, as Markdown"},
 		{"hist export --all -f text 01a1fa85-bfc3", "everything, as plain text"},

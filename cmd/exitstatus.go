@@ -69,6 +69,7 @@ var exitMeanings = []exitMeaning{
 		"resume":     "the session can't be resumed as it is; otherwise the client's own code",
 		"shim":       "PATH leads to no shim (status)",
 		"slim":       repairFirst,
+		"handoff":    repairFirst,
 		"move":       repairFirst,
 		"redact":     repairFirst,
 		"fork":       repairFirst,

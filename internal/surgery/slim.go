@@ -2,6 +2,7 @@ package surgery
 
 import (
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/hist-cli/hist/internal/session"
@@ -49,6 +50,8 @@ type Surgeon interface {
 	Cut(s *Session, at *Place) (*Plan, error)
 	// Move changes what names the directory that a session's project was in.
 	Move(s *Session, opts MoveOptions) (*Plan, error)
+	// Compose writes a session under a thread's id that says what another agent's said.
+	Compose(h *Handoff, thread, cwd string, now time.Time) []byte
 	// Redact takes out what can't be looked into, or must not be altered, once secrets are taken out.
 	Redact(s *Session, r *Redaction, opts RedactOptions) error
 	// Media are the images and the long outputs in a record, of those that are sent.

@@ -1,0 +1,184 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/urfave/cli/v2"
+
+	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/publish"
+	"github.com/hist-cli/hist/internal/runs"
+	"github.com/hist-cli/hist/internal/surgery"
+	"github.com/hist-cli/hist/internal/surgery/surgeons"
+	"github.com/hist-cli/hist/lint"
+)
+
+func handoffCommand(e *env) *cli.Command {
+	return &cli.Command{
+		Name: "handoff", Usage: "write a session of another agent that goes on from this one", ArgsUsage: "--to AGENT PATH|ID",
+		Description: "Writes what the client would send as a session that the other agent's client resumes: prompts and answers, commands\nwith their outputs, images. Calls of tools that it does not have are told as text. hist lists what can't be handed over.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "the `AGENT` that goes on: codex or claude"},
+			&cli.StringFlag{Name: "cwd", Usage: "the `DIR` in which it goes on; by default, the session's own"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, which must not exist, instead of the agent's home"},
+			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "write nothing, only report", DisableDefaultText: true},
+			lastFlag(), agentFlag(),
+		},
+		OnUsageError: onUsageError, Action: e.handoff,
+	}
+}
+
+func (e *env) handoff(c *cli.Context) error {
+	to := all.Named(c.String("to"))
+	if to == nil || surgeons.Of(to) == nil {
+		return usage("--to is %q; it takes codex or claude", c.String("to"))
+	}
+	s, err := e.sessionOf(c, "handoff", true)
+	if err != nil {
+		return err
+	}
+	if s.Agent.Name() == to.Name() {
+		return usage("it is a session of %s already; hist fork copies it", to.Title())
+	}
+	h, err := surgery.HandOver(s)
+	if err != nil {
+		return err
+	}
+	cwd := h.CWD
+	if dir := c.String("cwd"); dir != "" {
+		if cwd, err = filepath.Abs(dir); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	text := surgeons.Of(to).Compose(h, id.String(), cwd, now)
+	path, err := handoffPath(c, to, cwd, to.NewName(now, id.String()), now)
+	if err != nil {
+		return err
+	}
+	told, err := checkHandoff(c.Context, to, path, text, h)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.out, "%s told to %s: %s\n", count(int64(len(h.Steps)), "item", "items"), to.Title(), told)
+	for _, l := range h.Lost {
+		fmt.Fprintf(e.out, "  left behind: %s\n", l)
+	}
+	if c.Bool("dry-run") {
+		fmt.Fprintln(e.out, "  nothing was written (dry run)")
+		return nil
+	}
+	return e.writeHandoff(c, to, path, text, id.String())
+}
+
+// handoffPath is where the new session goes: where its client looks for it, or where the user says.
+func handoffPath(c *cli.Context, to agent.Agent, cwd, name string, now time.Time) (string, error) {
+	if out := c.String("output"); out != "" {
+		return filepath.Abs(out)
+	}
+	h, ok := to.(agent.Homed)
+	if !ok {
+		return "", usage("%s has no home; say where the session goes: --output FILE", to.Title())
+	}
+	home, err := h.DefaultHome()
+	if err != nil {
+		return "", err
+	}
+	dir := ""
+	if f, ok := to.(agent.Foldered); ok {
+		dir, err = f.FolderFor(home, cwd)
+	} else if a, ok := to.(agent.Archiver); ok {
+		dir = a.NewDir(home, now)
+	}
+	return filepath.Join(dir, name), err
+}
+
+// checkHandoff lints what was composed, and reads what its client would send of it: as many words, calls and outputs as were told.
+func checkHandoff(ctx context.Context, to agent.Agent, path string, text []byte, h *surgery.Handoff) (string, error) {
+	res, err := lint.Session(ctx, bytes.NewReader(text), lint.Options{Agent: to.Name(), Name: lint.NameOf(path, true)})
+	if err != nil {
+		return "", err
+	}
+	for i := range res.Findings {
+		if f := &res.Findings[i]; f.Impact > lint.Notes {
+			return "", fmt.Errorf("nothing was written: the session would be damaged: line %d: %s [%s]", f.Pos.Line, f.Message, f.Rule.Name)
+		}
+	}
+	reader, ok := to.(agent.Reader)
+	if !ok {
+		return "not read", nil
+	}
+	sent, err := reader.ReadSent(text, agent.ReadAt{Base: filepath.Base(path)}, "")
+	if err != nil {
+		return "", err
+	}
+	return h.Arrives(sent)
+}
+
+// writeHandoff writes the new session, with a record of the run.
+func (e *env) writeHandoff(c *cli.Context, to agent.Agent, path string, text []byte, thread string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	list, err := operandsOf(c)
+	if err != nil {
+		return err
+	}
+	found, err := e.targets(c.Context, list, c.String("agent"))
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+	t := publish.Target{Path: path, Mode: 0o600}
+	run := ""
+	if found[0].path == "-" {
+		err = publish.Write(c.Context, t, write, publish.Checks{})
+	} else {
+		run, err = recordHandoff(c, t, absolute(found[0].path), found[0].home, write)
+	}
+	if err != nil && !errors.Is(err, publish.ErrPublished) {
+		return err
+	}
+	fmt.Fprintf(e.out, "  written: %s\n", oneLine(path))
+	if resume := to.Resume(thread); resume != nil && c.String("output") == "" {
+		fmt.Fprintf(e.out, "resume: %s\n", format.Command(resume...))
+	}
+	if run != "" {
+		fmt.Fprintf(e.out, "undo:   hist undo %s\n", run)
+	}
+	return nil
+}
+
+// recordHandoff writes it with a record, and returns the run's id.
+func recordHandoff(c *cli.Context, t publish.Target, from, home string, write func(io.Writer) error) (string, error) {
+	sha, size, err := runs.Hash(c.Context, from)
+	if err != nil {
+		return "", err
+	}
+	run, err := runs.New(Version())
+	if err != nil {
+		return "", err
+	}
+	f := &runs.File{Source: from, Target: t.Path, Mode: runs.Output, SizeBefore: size, SHA256Before: sha, Home: home}
+	if err := run.Publish(c.Context, f, t, write, publish.Checks{}); err != nil {
+		return "", errors.Join(err, run.Discard())
+	}
+	return run.Manifest.Run, nil
+}
