@@ -143,10 +143,14 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 		return err
 	}
 	defer in.Close()
+	sent, err := timeline.Sent(c.Context, r.src, r.result, opts)
+	if err != nil {
+		return err
+	}
 	if err := print.begin(s); err != nil {
 		return fmt.Errorf("writing the timeline: %w", err)
 	}
-	err = timeline.Read(c.Context, in, timeline.Options{Agent: all.Named(r.result.Summary.Agent), Findings: s.findings, Content: c.Bool("show-content"), Live: opts.Live}, print.entry)
+	err = timeline.Read(c.Context, in, timeline.Options{Agent: all.Named(r.result.Summary.Agent), Findings: s.findings, Content: c.Bool("show-content"), Live: opts.Live, Sent: sent}, print.entry)
 	switch partial := s.summary.Partial; {
 	case partial != nil:
 		err = fmt.Errorf("%s: read up to byte %d only: %w", t.path, s.summary.Bytes, partial)

@@ -27,6 +27,7 @@ type jsonEntry struct {
 	Outcome string  `json:"outcome,omitempty"`
 	Exit    string  `json:"exit_code,omitempty"`
 	State   string  `json:"state,omitempty"`
+	Unsent  bool    `json:"unsent,omitempty"`
 	Detail  string  `json:"detail,omitempty"`
 	Count   int     `json:"count,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
@@ -45,7 +46,7 @@ func (p *jsonTimeline) end() error         { return p.w.Flush() }
 
 func (p *jsonTimeline) entry(e *timeline.Entry) error {
 	j := jsonEntry{
-		Kind: e.Kind.String(), Line: e.Pos.Line, Offset: e.Offset, Turn: e.Turn, Chars: e.Chars, Images: e.Images, Tool: e.Tool, CallID: e.CallID, Within: e.Within,
+		Kind: e.Kind.String(), Line: e.Pos.Line, Offset: e.Offset, Turn: e.Turn, Unsent: e.Unsent, Chars: e.Chars, Images: e.Images, Tool: e.Tool, CallID: e.CallID, Within: e.Within,
 		Detail: e.Detail, Count: e.Calls, Seconds: e.Took.Seconds(), CWD: e.CWD, Model: e.Model, Text: e.Text, Asked: e.Asked, Got: e.Got,
 	}
 	if !e.Time.IsZero() {

@@ -100,6 +100,9 @@ func (p *page) entry(e *timeline.Entry) error {
 		p.flush(false)
 		p.turns++
 		p.turn = &pageTurn{Number: e.Turn, When: day(e.Time), How: string(timeline.Open)}
+		if e.Unsent {
+			p.turn.When = strings.TrimSpace(p.turn.When + " " + notSent)
+		}
 		return p.err
 	case timeline.TurnEnd:
 		p.turn.How = turnEnd(e)

@@ -14,6 +14,7 @@ import (
 
 // timelinePrinter shows a session to people, line by line, so that a pager may be put behind it.
 type timelinePrinter struct {
+	unsent       bool // the turn is not sent
 	w            *bufio.Writer
 	st           *styles
 	width        int // of the terminal, in columns; 0 if it is not one
@@ -78,7 +79,11 @@ func (p *timelinePrinter) entry(e *timeline.Entry) error {
 	switch e.Kind {
 	case timeline.TurnStart:
 		p.turns++
-		fmt.Fprintf(p.w, "\n%s  %s\n", p.st.bold.Sprintf("turn %d", e.Turn), p.st.dim.Sprint(day(e.Time)))
+		when := day(e.Time)
+		if p.unsent = e.Unsent; e.Unsent {
+			when = strings.TrimSpace(when + "  " + notSent)
+		}
+		fmt.Fprintf(p.w, "\n%s  %s\n", p.st.bold.Sprintf("turn %d", e.Turn), p.st.dim.Sprint(when))
 	case timeline.Finding:
 		f := e.Finding
 		text := folded(fmt.Sprintf("            %s: %s", f.Impact, oneLine(findingLine(f))), p.width, 14)
@@ -87,11 +92,18 @@ func (p *timelinePrinter) entry(e *timeline.Entry) error {
 		if e.Kind == timeline.Call {
 			p.calls++
 		}
-		fmt.Fprintf(p.w, "  %s  %s\n", p.st.dim.Sprint(clock(e.Time)), p.line(e))
+		line := p.line(e)
+		if e.Unsent && !p.unsent {
+			line += "  " + p.st.dim.Sprint(notSent)
+		}
+		fmt.Fprintf(p.w, "  %s  %s\n", p.st.dim.Sprint(clock(e.Time)), line)
 		p.content(e)
 	}
 	return nil
 }
+
+// notSent is said of what stands in the session, but is not sent any more.
+const notSent = "(not sent)"
 
 // line is an entry in words.
 func (p *timelinePrinter) line(e *timeline.Entry) string {

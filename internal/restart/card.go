@@ -49,13 +49,17 @@ type Source interface {
 // Make makes the card of a session and its lint result. The error is ctx's, or what kept the session from being read; a
 // compressed stream that is truncated or damaged is read up to that point.
 func Make(ctx context.Context, src Source, result *lint.Result, opts Options) (*Card, error) {
+	sent, err := timeline.Sent(ctx, src, result, lint.Options{})
+	if err != nil {
+		return nil, err
+	}
 	in, err := src.Reader(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	f := &facts{live: opts.Live, agent: result.Summary.Agent}
-	read := timeline.Options{Agent: all.Named(result.Summary.Agent), Findings: result.Findings, Content: opts.Content, Live: opts.Live}
+	read := timeline.Options{Agent: all.Named(result.Summary.Agent), Findings: result.Findings, Content: opts.Content, Live: opts.Live, Sent: sent}
 	if err := timeline.Read(ctx, in, read, f.entry); err != nil && !errors.Is(err, source.ErrCorrupt) {
 		return nil, err
 	}
@@ -135,7 +139,11 @@ func stamp(t *turnFacts) string {
 
 // promptLines describe the last prompt, and which of those since the restart repeat an earlier one.
 func (f *facts) promptLines(content bool) []string {
-	if f.prompt.line == 0 {
+	switch {
+	case f.prompt.line > 0:
+	case f.unsent.line > 0:
+		return []string{fmt.Sprintf("the last one, line %d%s, is no longer sent: it was taken back, left or replaced by a summary", f.unsent.line, f.unsent.at)}
+	default:
 		return nil
 	}
 	how := "got no answer"
@@ -148,6 +156,9 @@ func (f *facts) promptLines(content bool) []string {
 		how = "was worked on, and has no answer in words"
 	}
 	lines := []string{fmt.Sprintf("the last one, line %d%s, %d characters, %s", f.prompt.line, f.prompt.at, f.prompt.chars, how)}
+	if f.unsent.line > f.prompt.line {
+		lines = append(lines, fmt.Sprintf("line %d%s: a later one is no longer sent: it was taken back or left", f.unsent.line, f.unsent.at))
+	}
 	if content {
 		lines = append(lines, "it begins: "+quoted(f.prompt.text))
 	}

@@ -20,7 +20,8 @@ type facts struct {
 	older    []call         // the newest calls of earlier turns that have no output, at most maxCalls
 	lost     int            // how many such calls there are, including those that older no longer holds
 	restart  int64          // line where the session went on after the newest restart, 0 if it did not
-	prompt   prompt         // the last one
+	prompt   prompt         // the last one that is sent
+	unsent   prompt         // the last one that is not
 	prompts  []prompt       // those since the restart
 	stale    map[int64]bool // lines of prompts since the restart that repeat an earlier one
 	sandbox  []string       // messages of the newest findings about failures inside the sandbox
@@ -73,6 +74,13 @@ func (f *facts) entry(e *timeline.Entry) error {
 		f.turn.last = e.Time
 	}
 	switch e.Kind {
+	case timeline.Prompt, timeline.Answer:
+		if e.Unsent {
+			f.notSent(e)
+			return nil
+		}
+	}
+	switch e.Kind {
 	case timeline.TurnStart:
 		f.retire()
 		before := f.turn
@@ -92,7 +100,9 @@ func (f *facts) entry(e *timeline.Entry) error {
 			f.turn.ran(e)
 			break
 		}
-		f.prompt.worked, f.prompt.answered = true, false
+		if !e.Unsent {
+			f.prompt.worked, f.prompt.answered = true, false
+		}
 		if !e.Answered || e.Outcome.State == session.StoodIn {
 			f.turn.add(call{tool: e.Tool, id: e.CallID})
 			f.turn.repaired = f.turn.repaired || e.Outcome.State == session.StoodIn
@@ -110,6 +120,13 @@ func (f *facts) entry(e *timeline.Entry) error {
 		f.finding(e)
 	}
 	return nil
+}
+
+// notSent notes a prompt that the client does not send any more.
+func (f *facts) notSent(e *timeline.Entry) {
+	if e.Kind == timeline.Prompt {
+		f.unsent = prompt{line: e.Pos.Line, at: at(e.Time)}
+	}
 }
 
 // at formats the time of day, in brackets and with a leading space; "" if the time is not known.

@@ -13,6 +13,9 @@ type Sent struct {
 	Inherited int
 	// Steers are the records that say which part of the session is sent: where it ends, or what was taken back.
 	Steers []Pos
+	// Unsent are the records of the history, in the order of the file, of which nothing is sent: what was taken back, left or
+	// compacted away. It is empty if the session is refused.
+	Unsent []Pos
 	// Compacted is the compaction that the history begins with; zero if there is none.
 	Compacted Pos
 }
@@ -68,6 +71,17 @@ func (s *Sent) Own() (n int) {
 		}
 	}
 	return n
+}
+
+// From are the records that items come from.
+func (s *Sent) From() map[Pos]bool {
+	from := make(map[Pos]bool, len(s.Items))
+	for i := range s.Items[s.Inherited:] {
+		if item := &s.Items[s.Inherited+i]; item.Path != "" {
+			from[item.Pos] = true
+		}
+	}
+	return from
 }
 
 // Missing are the items of s, by index, that other does not send, or sends less often; their order does not count, nor does what

@@ -52,6 +52,7 @@ type Entry struct {
 	Offset int64     // where its line begins in the uncompressed file, in bytes
 	Time   time.Time // UTC; zero if the record does not say
 	Turn   int       // from 1; 0 outside of turns
+	Unsent bool      // the client does not send it any more: it was taken back, left or compacted away; of a TurnStart, nothing of the turn
 
 	// Prompt, Answer, Thought. Text is empty unless content was asked for.
 	Chars  int

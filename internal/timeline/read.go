@@ -20,6 +20,8 @@ type Options struct {
 	Findings []lint.Finding // of this session, in the order of their places, as lint.Session returns them
 	Content  bool           // fill Text, Asked and Got
 	Live     bool           // the session is being written now
+	// Sent is what the client sends of the session; nil: not known.
+	Sent *session.Sent
 	// Asked says that only the contents of prompts are wanted: answers and calls have entries, but without their texts,
 	// arguments, outputs and outcomes. Decoding those is most of the work.
 	Asked bool
@@ -36,7 +38,7 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 			return err
 		}
 	}
-	t := &teller{opts: opts, words: opts.Agent.Words(), emit: emit}
+	t := &teller{opts: opts, words: opts.Agent.Words(), emit: emit, history: historyOf(opts.Sent)}
 	framer := normalize.New(r, normalize.Options{Decoder: opts.Agent.Decoder(), Live: opts.Live})
 	defer framer.Close()
 	for n := 0; ; n++ {
@@ -62,13 +64,14 @@ func Read(ctx context.Context, r io.Reader, opts Options, emit func(*Entry) erro
 
 // teller turns records into entries. An entry waits in the queue until all entries before it are settled.
 type teller struct {
-	opts  Options
-	words agent.Words
-	emit  func(*Entry) error
-	queue []*Entry
-	calls session.OpenCalls[*Entry] // this turn's calls that have no output yet
-	turn  turn
-	turns int
+	opts    Options
+	words   agent.Words
+	emit    func(*Entry) error
+	history history
+	queue   []*Entry
+	calls   session.OpenCalls[*Entry] // this turn's calls that have no output yet
+	turn    turn
+	turns   int
 
 	cwd, model string // from the newest context
 }
@@ -283,6 +286,7 @@ func (t *teller) flush() error {
 			break
 		}
 		done++
+		e.Unsent = t.history.lacks(e)
 		if err := t.emit(e); err != nil {
 			return err
 		}

@@ -45,7 +45,20 @@ func (Agent) ReadSent(text []byte, at agent.ReadAt, version string) (*session.Se
 		item.Message, item.Block = i, -1
 		sent.Items = append(sent.Items, item)
 	}
+	if sent.Refused == "" {
+		sent.Unsent = r.unsent(sent.From())
+	}
 	return sent, nil
+}
+
+// unsent are the session's own records of the history that are not among those that items come from.
+func (r *sending) unsent(from map[session.Pos]bool) (list []session.Pos) {
+	for i := range r.s.Records {
+		if c := &r.s.Records[i]; c.Segment == r.own && c.Flags&reader.Model != 0 && c.Flags&reader.Unread == 0 && !from[r.origins[i].pos] {
+			list = append(list, r.origins[i].pos)
+		}
+	}
+	return list
 }
 
 // sending decodes a session, and those that it goes on from, for the reader.

@@ -51,6 +51,14 @@ func Sent(text []byte, version string) *session.Sent {
 	if sent.Refused == "" && !is.LargeImages && slices.ContainsFunc(sent.Items, func(t session.Item) bool { return tooLarge(&t) }) {
 		sent.Refused = "an image is over the limit of 5 MiB: the client refuses every prompt"
 	}
+	if sent.Refused == "" {
+		from := sent.From()
+		for i := range f.records {
+			if r := &f.records[i]; r.says() && !r.Side && !r.Old && !r.filler && !from[r.pos] {
+				sent.Unsent = append(sent.Unsent, r.pos)
+			}
+		}
+	}
 	return sent
 }
 
