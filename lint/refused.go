@@ -90,7 +90,10 @@ type resolver struct {
 // resolve reports the records that one error is about, or the error itself if it names none. If nothing that is sent has the fault any
 // more, it has been mended since, and there is nothing to report.
 func (r *resolver) resolve(one refusal) {
-	if r.knownByRule(one) {
+	if known := r.knownByRule(one); known >= 0 {
+		if places, _ := api.Locate(one.Refusal, r.sent); one.Mend == "encrypted" && len(one.IDs) > 0 && len(places) == 1 && !r.strip {
+			r.res.Findings[known].Message += fmt.Sprintf("; the error names the item on line %d", r.sent.Items[places[0].Item].Pos.Line)
+		}
 		r.told = true
 		return
 	}
@@ -134,15 +137,15 @@ func (r *resolver) unsaid(one refusal) {
 	}
 }
 
-// knownByRule says whether a rule has found what the API refuses: then that is what is reported.
-func (r *resolver) knownByRule(one refusal) bool {
+// knownByRule is the index of a finding of the rule that finds what the API refuses, -1 if there is none: then that is what is reported.
+func (r *resolver) knownByRule(one refusal) int {
 	ruled, ok := r.agent.(agent.Ruled)
 	if !ok {
-		return false
+		return -1
 	}
 	name := ruled.RuleFor(one.API, one.Mend)
-	return name != "" && slices.ContainsFunc(r.res.Findings, func(f Finding) bool {
-		return f.Rule.Name == name && (f.Impact != Notes || f.Fix != NoFix)
+	return slices.IndexFunc(r.res.Findings, func(f Finding) bool {
+		return name != "" && f.Rule.Name == name && (f.Impact != Notes || f.Fix != NoFix)
 	})
 }
 

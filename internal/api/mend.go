@@ -48,6 +48,10 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 		return set(jsonl.AppendQuote(nil, shortKeys(gjson.GetBytes(item, f.Path).Str)))
 	case "fill":
 		return fill(item, f.Path)
+	case "inner":
+		part := append([]byte(`{"type":"text","text":`), jsonl.AppendQuote(nil, "[hist: "+strings.TrimPrefix(f.What, "it holds ")+" stood here; the API refused it]")...)
+		cut := session.SetMember(item, parent, last, append(part, '}'))
+		return Mending{Cuts: []session.Cut{cut}, Loses: true}, true
 	case "image", "images":
 		return picture(item, f)
 	}

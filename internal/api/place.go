@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -99,6 +100,9 @@ func (l *locator) fault(i int) (Fault, bool) {
 		return l.encrypted(it, content)
 	case "item-type", "block":
 		typ := content.Get("type").String()
+		if path := "content." + itoa(r.Inner); r.Inner >= 0 && it.Message == r.Message && it.Block == r.Block && content.Get(path).Exists() {
+			return Fault{path, "it holds a block of the type " + strconv.Quote(clip(content.Get(path+".type").String())), "inner"}, true
+		}
 		return is(len(r.IDs) > 0 && typ == r.IDs[0], "type", "it is a "+clip(typ))
 	case "thinking", "bound":
 		if it.Kind != session.ReasoningItem {

@@ -98,10 +98,11 @@ func (c *itemChecker) Record(rec *session.Record) {
 		c.sealed.turnEnd(rec)
 		c.refused.turnEnd(rec)
 	case rec.Model && rec.Type != "inter_agent_communication":
-		if rec.Answer {
+		drop := c.own(ownItem(rec))
+		if rec.Answer && (drop == nil || drop.Rule != ruleDuplicateItemID && drop.Rule != ruleDoubledItem) { // a second copy is no answer
 			c.run.Answered()
 		}
-		if drop := c.own(ownItem(rec)); drop != nil {
+		if drop != nil {
 			drop.Unseen, drop.Edits = 1, append(drop.Edits, finding.Edit{At: rec.Pos, Op: finding.Remove})
 			c.run.report(*drop)
 		}
