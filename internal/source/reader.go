@@ -15,11 +15,19 @@ import (
 // Codex writes level 3, whose window is 2 MiB.
 const maxWindow = 128 << 20
 
+// A stream that unpacks to more than maxRatio times its size is none of a session, if that is more than minExpanded bytes: it may hold
+// terabytes. Sessions are packed to a tenth or a fiftieth.
+const (
+	maxRatio    = 500
+	minExpanded = 16 << 20
+)
+
 // Reader returns the session's bytes from the start, decompressed if need be. Once the context is done, reading fails with
 // the context's error.
 //
 // For a plain file the value also implements io.ReaderAt. It ends at the size that the file had at Open; if the file is
-// shorter by now the error is ErrChanged. A damaged zstd stream delivers everything that can be decoded and then ErrCorrupt.
+// shorter by now the error is ErrChanged. A damaged zstd stream delivers everything that can be decoded and then ErrCorrupt; one that
+// unpacks to far more than a session would, ErrWindow.
 // Every reader has a method Consumed() int64, which says how many bytes of Size it has used so far and may be called from
 // another goroutine.
 func (s *Source) Reader(ctx context.Context) (io.ReadCloser, error) {
@@ -240,6 +248,9 @@ func (z *zstdReader) Read(b []byte) (int, error) {
 	}
 	n, err := z.d.Read(b)
 	z.n += int64(n)
+	if most := max(minExpanded, maxRatio*max(z.source.size, z.Consumed())); z.n > most {
+		return 0, fmt.Errorf("%s: %w: it unpacks to more than %d times its size, as no session does; unpack it by hand with zstd -d and name the result", z.source.Path, ErrWindow, maxRatio)
+	}
 	if err != nil && err != io.EOF {
 		err = z.source.zstdError(err, z.n)
 	}
