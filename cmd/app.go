@@ -167,6 +167,7 @@ func newApp(e *env) *cli.App {
 			forkCommand(e),
 			moveCommand(e),
 			redactCommand(e),
+			joinCommand(e),
 			handoffCommand(e),
 			exportCommand(e),
 

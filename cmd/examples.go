@@ -46,6 +46,9 @@ var examples = map[string][]sample{
 		{"hist redact 01a1fa85-bfc3", "a copy without them"},
 		{"hist redact --pattern 'acme-[0-9]{6}' -n 01a1fa85-bfc3", "with a kind of your own"},
 	},
+	"join": {
+		{"hist join -n 01a1fa85-bfc3 transcripts/*bfc3*", "what the second copy has and the first lacks"},
+	},
 	"handoff": {
 		{"hist handoff --to claude -n 01a1fa85-bfc3", "what would arrive, and what not"},
 		{"hist handoff --to claude 01a1fa85-bfc3", "go on in Claude Code"},

@@ -69,6 +69,7 @@ var exitMeanings = []exitMeaning{
 		"resume":     "the session can't be resumed as it is; otherwise the client's own code",
 		"shim":       "PATH leads to no shim (status)",
 		"slim":       repairFirst,
+		"join":       repairFirst,
 		"handoff":    repairFirst,
 		"move":       repairFirst,
 		"redact":     repairFirst,
@@ -82,6 +83,7 @@ var exitMeanings = []exitMeaning{
 	{code: ExitInUse, means: "refused: the session is in use", only: true, words: map[string]string{
 		"repair":     "",
 		"slim":       "",
+		"join":       "",
 		"move":       "",
 		"redact":     "",
 		"fork":       "",

@@ -44,6 +44,7 @@ type operation struct {
 	// pick leaves out sessions of a whole home; nil if the command wants sessions to be named.
 	pick func([]target) []target
 	move *surgery.MoveOptions // nil for all but move
+	only int                  // how many of the operands are operated on, from the first; 0: all
 }
 
 // operate carries out an operation on the sessions that the command line names.
@@ -58,6 +59,9 @@ func (e *env) operate(c *cli.Context, op operation) error {
 	}
 	if err := r.flags(operands); err != nil {
 		return err
+	}
+	if op.only > 0 {
+		operands = operands[:op.only]
 	}
 	list, err := e.targets(c.Context, operands, c.String("agent"))
 	if err != nil {

@@ -19,6 +19,7 @@ const (
 	Prefix                  // the first of them; what the client adds at the end itself does not count
 	Marked                  // as many, and each that differs says so
 	Renamed                 // as many, of which some name another directory
+	Holds                   // all of them, in their order, and perhaps others
 	Anew                    // the session had sent something else at that point, so there is nothing to compare with
 )
 
@@ -96,6 +97,10 @@ func Prove(before, after *session.Sent, want Relation, added int) (*Print, error
 		if unmarked >= 0 || p.Items > p.Before {
 			return p, fmt.Errorf("the client would not send the first items of what it sends now; the first that differs: %s", p.First)
 		}
+	case Holds:
+		if i := notHeld(before, after); i >= 0 {
+			return p, fmt.Errorf("the client would no longer send what stands in %s", place(&before.Items[i]))
+		}
 	case Renamed:
 		if p.Renamed = p.Differs > 0; p.Items != p.Before {
 			return p, fmt.Errorf("the client would send %d items where it sends %d now", p.Items, p.Before)
@@ -112,6 +117,24 @@ func Prove(before, after *session.Sent, want Relation, added int) (*Print, error
 func own(s *session.Sent, added int) *session.Sent {
 	items := slices.DeleteFunc(slices.Clone(s.Items), func(it session.Item) bool { return it.Made != "" })
 	return &session.Sent{Refused: s.Refused, Items: items[:max(0, len(items)-added)], Inherited: s.Inherited}
+}
+
+// notHeld is the first item of the session's own that is missing from another reading, -1 if none is.
+func notHeld(before, after *session.Sent) int {
+	k := 0
+	for i := range before.Items {
+		if before.Items[i].Made != "" {
+			continue
+		}
+		for k < len(after.Items) && after.Items[k].Sum != before.Items[i].Sum {
+			k++
+		}
+		if k == len(after.Items) {
+			return i
+		}
+		k++
+	}
+	return -1
 }
 
 // unthinking is a reading without reasoning, which an operation that marks its changes may take out.
