@@ -65,7 +65,7 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	}
 	if req.Home != "" && gone(g.CWD) {
 		a.CWDMissing = true
-		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?)%s", g.CWD, a.elsewhere()))
+		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?%s)%s", g.CWD, a.follow(), a.elsewhere()))
 	}
 	req.Lint.Error = req.Error
 	findings, err := a.read(ctx, req)
@@ -129,6 +129,14 @@ func gone(dir string) bool {
 	}
 	_, err := os.Stat(dir)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// follow is the command by which the session follows its project to another directory, "" if its thread has no id.
+func (a *Answer) follow() string {
+	if a.Thread == "" {
+		return ""
+	}
+	return " then " + format.Command("hist", "move", "--to", "DIRECTORY", a.Thread)
 }
 
 // elsewhere is how a session whose directory is gone goes on in another one.
