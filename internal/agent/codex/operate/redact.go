@@ -12,9 +12,12 @@ import (
 // Redact takes out what is encrypted: nobody can know whether a secret is in it.
 func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery.RedactOptions) error {
 	g := r.Group("encrypted", "reasoning that only the provider can read: nobody can know what it holds")
+	inherited := false
 	for i := range s.Records {
 		rec := &s.Records[i]
 		switch {
+		case (rec.Type == "response_item/reasoning" || showsReasoning(rec)) && rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < s.Info.SubagentStart:
+			inherited = true // the numbers of what a sub-agent inherits must not change
 		case rec.Type == "response_item/reasoning", showsReasoning(rec):
 			g.Drop(rec)
 		case !bytes.Contains(rec.Raw, []byte(`"encrypted_content"`)):
@@ -35,6 +38,9 @@ func (sur Surgeon) Redact(s *surgery.Session, r *surgery.Redaction, opts surgery
 	}
 	if !g.Empty() {
 		r.Notes = append(r.Notes, "encrypted reasoning was taken out, because nobody can know whether it holds the secrets")
+	}
+	if inherited {
+		r.Notes = append(r.Notes, "encrypted reasoning that it inherits from another session stays, and nobody can know whether it holds the secrets")
 	}
 	return nil
 }
