@@ -106,3 +106,70 @@ func (s served) noOutput() []byte {
 	none := object{"type": kind + "_error", "error_code": "unavailable"}
 	return object{"type": kind, "tool_use_id": s.id, "content": none}.json()
 }
+
+// servedApart mends served calls that something stands apart from their outputs in the chain that the client wrote there: a command run by
+// hand, a reminder, a prompt that waited. It sends that as the user, so the two halves come into two messages, and the API refuses every
+// further request (2.1.215 to 2.1.332, measured). What stands between moves behind the turn.
+func (c *Checker) servedApart() {
+	if !c.some.served {
+		return
+	}
+	calls := map[string]*node{}
+	for _, n := range c.nodes {
+		for _, s := range n.served {
+			switch call := calls[s.id]; {
+			case !s.output:
+				calls[s.id] = n
+			case call != nil && call != n && call.msg != "" && call.msg == n.msg && !n.side && n.dropped == nil:
+				c.joinServed(call, n)
+			}
+		}
+	}
+}
+
+// joinServed hangs what stands between the two halves of a served call behind the turn.
+func (c *Checker) joinServed(call, output *node) {
+	var between []*node // the last first
+	from, sent := output, false
+	for p := output.up; p != call; p = p.up {
+		switch {
+		case p == nil || p.role == roleResult || p.role == roleBoundary || len(between) > maxSiblings || p.role == roleAssistant && p.msg != call.msg:
+			return
+		case p.role == roleAssistant:
+			if len(between) == 0 {
+				from = p
+			}
+			continue
+		}
+		between = append(between, p)
+		sent = sent || p.role == roleUser || p.attachment != "" && p.attachment != "prompt_snapshot" || p.typ == "system" && p.over
+	}
+	if !sent {
+		return
+	}
+	head := from.up // the last of what stands between; the parts of the answer in between stay in their order
+	if head != between[0] || between[len(between)-1].up.role != roleAssistant {
+		return
+	}
+	for i, b := range between[1:] {
+		if between[i].up != b {
+			return // parts of the answer stand among them
+		}
+	}
+	d := c.add(&draft{about: output, also: []*node{call}, Finding: finding.Finding{
+		Rule: ruleLateResult, Impact: finding.Rejects, Fix: finding.Exact,
+		Message: "something that the client wrote comes between a call of one of the API's own tools and its output: the API refuses every further request",
+	}})
+	first := between[len(between)-1]
+	c.hang(from, first.up, d)
+	end, next := turnEnd(output), (*node)(nil)
+	for k := end.first; k != nil; k = k.latter {
+		if !k.side && k.dropped == nil && k.isPrompt() {
+			next = k
+		}
+	}
+	c.hang(first, end, d)
+	if next != nil {
+		c.hang(next, between[0], d)
+	}
+}

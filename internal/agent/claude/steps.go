@@ -47,6 +47,7 @@ func (c *Checker) connect() {
 func (c *Checker) match() {
 	c.pair()         // outputs are looked for along the tree
 	c.manyPictures() // counts what is sent, restored outputs included
+	c.servedApart()
 	c.servedAlone()
 	c.sideTexts()
 	c.drops() // reports the faults that reading and all steps so far have noted in records
