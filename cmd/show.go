@@ -130,7 +130,7 @@ func (e *env) showOne(c *cli.Context, t target, print showPrinter) error {
 	defer r.src.Close()
 	s := &shown{path: t.path, newer: t.newer, summary: r.result.Summary, findings: r.result.Findings}
 	if g, err := glance.Look(c.Context, t.path, glance.Options{Content: true}); err == nil && t.path != "-" {
-		s.modified, s.resume = g.Modified, g.Agent.Resume(g.Thread)
+		s.modified, s.resume = g.Modified, g.Resume()
 		if c.Bool("show-content") {
 			s.title = clip((&titles{byHome: map[string]map[string]string{}}).of(c.Context, g, t.home), maxTitle)
 		}

@@ -199,7 +199,12 @@ func (r *rewrite) changedBy(rule *lint.Rule) bool {
 }
 
 // resume is the command that resumes the session or its copy; nil if its client takes no such id.
-func (w *job) resume() []string { return w.agent.Resume(w.thread) }
+func (w *job) resume() []string {
+	if of := w.found.Summary.Header; of.ResumedBy != "" && w.thread == of.ID {
+		return w.agent.Resume(of.ResumedBy)
+	}
+	return w.agent.Resume(w.thread)
+}
 
 // maxSources bounds how many sources of one change are named.
 const maxSources = 4

@@ -7,6 +7,7 @@ package glance
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,9 @@ type Session struct {
 	// Complete says that the last turn was seen from its beginning.
 	Complete bool
 }
+
+// Resume is the command, word by word, with which the client resumes the session; nil if there is none.
+func (s *Session) Resume() []string { return s.Agent.Resume(cmp.Or(s.Header.ResumedBy, s.Thread)) }
 
 // Turn is the last turn of a session.
 type Turn struct {

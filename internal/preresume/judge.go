@@ -66,6 +66,8 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(Repairable, RepairThenResume, true, a.damage())
 	case a.tally.refused > 0:
 		a.say(Incompatible, SeeFindings, false, a.first("rejects"))
+	case g.Header.ResumedBy != "":
+		a.say(Incompatible, SeeFindings, false, "it is the thread of a sub-agent, which the client resumes only through its parent: resume thread "+g.Header.ResumedBy)
 	case g.Archived:
 		a.unarchive()
 	case tooOld(req, g) != "":

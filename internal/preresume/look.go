@@ -167,7 +167,7 @@ func about(g *glance.Session, content bool) *Answer {
 		a.Unknown = append(a.Unknown, Call(c))
 	}
 	if a.Thread != "" {
-		a.Resume = g.Agent.Resume(a.Thread)
+		a.Resume = g.Resume()
 	}
 	return a
 }

@@ -44,7 +44,7 @@ func Replaceable(ctx context.Context, homeDir, cwd string) (*Lost, error) {
 	if g == nil || err != nil {
 		return nil, err
 	}
-	return &Lost{Thread: g.Thread, Path: g.Path, State: string(g.Turn.State), Last: stamp(g.Turn.Last), Resume: g.Agent.Resume(g.Thread)}, nil
+	return &Lost{Thread: g.Thread, Path: g.Path, State: string(g.Turn.State), Last: stamp(g.Turn.Last), Resume: g.Resume()}, nil
 }
 
 // file is a session's file and when it was changed.

@@ -38,6 +38,13 @@ func ReadHeader(line []byte) session.Info {
 	if h.Mode == "" {
 		h.Mode = "legacy"
 	}
+	// A sub-agent of a multi-agent session is refused by its own id: "resume the parent first" (measured with 0.150.0 to 0.171.0).
+	if spawned := p.Get("source.subagent.thread_spawn.parent_thread_id"); text("multi_agent_version") == "v2" && spawned.Type == gjson.String {
+		h.ResumedBy = cmp.Or(h.SessionID, spawned.String())
+		if h.ResumedBy == h.ID {
+			h.ResumedBy = spawned.String()
+		}
+	}
 	return h
 }
 
@@ -245,20 +252,28 @@ func EnvironmentCWD(line []byte) string {
 	return ""
 }
 
-// Reidentify turns a header into that of a new thread, forked from the old one, so that the copy resumes beside the original.
+// Reidentify turns a header into that of a new thread, forked from the old one, so that the copy resumes beside the original. What says
+// that the old one is a sub-agent which only its parent resumes does not go along (measured with 0.171.0: then it is resumed, with
+// everything).
 func Reidentify(line []byte, old session.Info, id string) []byte {
-	cuts := []session.Cut{session.SetMember(line, "payload", "id", quote(id))}
+	set := func(member, value string) {
+		line = session.Splice(line, session.SetMember(line, "payload", member, quote(value)))
+	}
+	set("id", id)
 	if old.ID != "" {
-		cuts = append(cuts, session.SetMember(line, "payload", "forked_from_id", quote(old.ID)))
+		set("forked_from_id", old.ID)
 	}
-	if old.SessionID != "" && old.SessionID == old.ID {
-		cuts = append(cuts, session.SetMember(line, "payload", "session_id", quote(id)))
+	if old.SessionID != "" && (old.SessionID == old.ID || old.ResumedBy != "") {
+		set("session_id", id)
 	}
-	out, err := session.Apply(line, cuts)
-	if err != nil {
-		return line // three different members of one object do not overlap
+	if old.ResumedBy != "" {
+		set("source", "cli")
+		set("thread_source", "user")
+		for _, member := range []string{"parent_thread_id", "agent_nickname", "agent_path", "agent_role"} {
+			line = session.Splice(line, session.DropMember(line, "payload", member))
+		}
 	}
-	return out
+	return line
 }
 
 // OfSubagent says whether another session's agent began a session: then its task need not be in it as a prompt.

@@ -1,0 +1,37 @@
+package codex
+
+import (
+	"testing"
+
+	"github.com/tidwall/gjson"
+)
+
+// TestCopyOfSubagent: the client resumes a sub-agent of the second kind only through its parent, but a copy of it, which has a plain
+// thread's header, by its own id.
+func TestCopyOfSubagent(t *testing.T) {
+	const root, agent, id = "01a21a4e-b577-71c2-b279-130cf9b5cf38", "01a21a4e-b6c6-7f92-9ff5-419523238b80", "01a21a4e-b6c6-7f92-9ff5-419523238b81"
+	header := func(version string) []byte {
+		return []byte(`{"timestamp":"2026-11-27T00:01:35.952Z","ordinal":0,"type":"session_meta","payload":{"session_id":"` + root + `","id":"` + agent +
+			`","source":{"subagent":{"thread_spawn":{"parent_thread_id":"` + root + `","depth":1}}},"thread_source":"subagent","multi_agent_version":"` + version +
+			`","agent_nickname":"Leek","agent_path":"/root/leek","parent_thread_id":"` + root + `"}}`)
+	}
+	if by := ReadHeader(header("v1")).ResumedBy; by != "" {
+		t.Errorf("a sub-agent of the first kind is resumed by %q, want its own id", by)
+	}
+	old := ReadHeader(header("v2"))
+	if old.ResumedBy != root {
+		t.Errorf("a sub-agent is resumed by %q, want %q", old.ResumedBy, root)
+	}
+	line := Reidentify(header("v2"), old, id)
+	if !gjson.ValidBytes(line) {
+		t.Fatalf("not JSON: %s", line)
+	}
+	if is := ReadHeader(line); is.ID != id || is.SessionID != id || is.ResumedBy != "" || is.Source != "cli" || is.ForkedFrom != agent {
+		t.Errorf("the copy's header says %+v", is)
+	}
+	for _, member := range []string{"parent_thread_id", "agent_nickname", "agent_path"} {
+		if gjson.GetBytes(line, "payload."+member).Exists() {
+			t.Errorf("the copy's header has %s", member)
+		}
+	}
+}
