@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/hist-cli/hist/internal/normalize"
 )
 
 // Tool is what is known of a tool call when its output, or the call itself, must be written anew.
@@ -104,8 +106,9 @@ func commandText(tool Tool, ev gjson.Result) string {
 	if s := ev.Get("formatted_output").String(); s != "" && s != text {
 		return s // newer clients repeat the bare text there, without the lines before it
 	}
-	if text == "" {
-		text = ev.Get("stdout").String() + ev.Get("stderr").String()
+	head, _, cut := strings.Cut(text, normalize.CutMark)
+	if out := ev.Get("stdout").String(); text == "" || cut && ev.Get("stderr").String() == "" && strings.HasPrefix(out, head) {
+		text = out + ev.Get("stderr").String() // they stand in front of the text of both, which may have been cut
 	}
 	exit := ev.Get("exit_code")
 	seconds := ev.Get("duration.secs").Float() + ev.Get("duration.nanos").Float()/1e9
@@ -115,16 +118,16 @@ func commandText(tool Tool, ev gjson.Result) string {
 	case "shell_command":
 		return fmt.Sprintf("Exit code: %d\nWall time: %.1f seconds\nOutput:\n%s", exit.Int(), seconds, text)
 	}
-	head := fmt.Sprintf("Wall time: %.4f seconds\n", seconds)
+	about := fmt.Sprintf("Wall time: %.4f seconds\n", seconds)
 	if tool.Name == stdinTool {
-		head += waitedHead
+		about += waitedHead
 	}
 	if exit.Exists() {
-		head += fmt.Sprintf("Process exited with code %d\n", exit.Int())
+		about += fmt.Sprintf("Process exited with code %d\n", exit.Int())
 	} else if id := ev.Get("process_id").String(); id != "" {
-		head += "Process running with session ID " + id + "\n"
+		about += "Process running with session ID " + id + "\n"
 	}
-	return head + fmt.Sprintf("Original token count: %d\nOutput:\n", (len(text)+3)/4) + text
+	return about + fmt.Sprintf("Original token count: %d\nOutput:\n", (len(text)+3)/4) + text
 }
 
 func structured(text string, exit int64, seconds float64) string {

@@ -272,7 +272,10 @@ func (c *headerChecker) mismatch() {
 		f.Message = fmt.Sprintf("the file is named for thread %s, but its header and records belong to %s: the repaired copy is named for that one", name, id)
 		f.Rename = id
 	} else {
-		f.Message = fmt.Sprintf("the header says thread %s, the file's name says %s: a resume would continue as another thread", id, name)
+		f.Message = fmt.Sprintf("the header says thread %s, the file's name says %s: the client refuses to resume it", id, name)
+		if codex.Before(c.run.client, 0, 171) {
+			f.Message = fmt.Sprintf("the header says thread %s, the file's name says %s: a resume would continue as another thread", id, name)
+		}
 		cuts := []finding.Cut{session.SetMember(c.line, "payload", "id", []byte(`"`+name+`"`))}
 		if c.run.header.SessionID == id {
 			cuts = append(cuts, session.SetMember(c.line, "payload", "session_id", []byte(`"`+name+`"`)))
