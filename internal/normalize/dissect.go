@@ -101,7 +101,10 @@ type charMend struct {
 func (f *Normalizer) mendAndReport(raw []byte, v jsonl.Verdict) (piece, bool) {
 	p, mends, ok := f.mendText(raw, v)
 	for _, m := range mends {
-		f.report(m.rule, m.at, m.fix, m.message)
+		fault := f.report(m.rule, m.at, m.fix, m.message)
+		if m.rule == InvalidUTF8 && m.fix == finding.Recovered {
+			fault.Source = "what the record lacks"
+		}
 	}
 	return p, ok
 }

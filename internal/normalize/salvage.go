@@ -8,7 +8,7 @@ import (
 )
 
 // CutMark ends a text whose rest was lost when its line was cut.
-const CutMark = "\n[hist: the session file was cut here; the rest of this text is lost]"
+const CutMark = session.CutMark
 
 // maxHeadBytes is how much longer, in bytes, the part before the type may be in a record that was written again.
 const maxHeadBytes = 1 << 10

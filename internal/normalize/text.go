@@ -12,6 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // Encoding is how a file's bytes become text.
@@ -127,7 +128,52 @@ func (f *Normalizer) stripStart(raw []byte) []byte {
 	return rest
 }
 
+// maxHighBits is how many bytes of a record that are not UTF-8 may be such that one bit of a name has flipped.
+const maxHighBits = 8
+
+// highBits turns the highest bits back that have flipped in names that the agent knows, as in "us\xe5r"; nil if there are none. A byte
+// is in such a name if the agent would know it by another bit of the same letter, too.
+func (f *Normalizer) highBits(raw []byte) []byte {
+	if f.speller == nil || len(raw) > maxRest {
+		return nil
+	}
+	var bad []int
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && n == 1 {
+			if bad = append(bad, i); len(bad) > maxHighBits {
+				return nil
+			}
+		}
+		i += n
+	}
+	var out []byte
+	for _, at := range bad {
+		probe := bytes.Clone(raw)
+		for _, i := range bad {
+			probe[i] = 'x'
+		}
+		was := raw[at] & 0x7f
+		probe[at] = was ^ 1
+		rec := session.Record{Raw: probe, Spans: f.spans}
+		if v := f.scanner.Scan(probe, f.spans); v.Fault != jsonl.None || !v.Object {
+			return out
+		}
+		f.dec.Decode(&rec)
+		if i, is, ok := f.speller.Misspelled(&rec); ok && i == at && is == was {
+			if out == nil {
+				out = bytes.Clone(raw)
+			}
+			out[at] = was
+		}
+	}
+	return out
+}
+
 func utf8Message(fix finding.Fix) string {
+	if fix == finding.Recovered {
+		return "a byte that is not UTF-8: one bit of a name is wrong"
+	}
 	if fix == finding.Exact {
 		return "bytes that are not UTF-8, but clearly text in another encoding"
 	}
@@ -136,11 +182,17 @@ func utf8Message(fix finding.Fix) string {
 
 // mendUTF8 makes raw valid UTF-8 and returns where the first bad byte was, -1 if there was none. The fix is exact
 // where the bytes can only be surrogate pairs written one by one (CESU-8) or single Windows-1252 letters inside
-// words; otherwise each bad run becomes U+FFFD.
+// words, and recovered where they are letters of a name; otherwise each bad run becomes U+FFFD.
 func (f *Normalizer) mendUTF8(raw []byte) (fixed []byte, fix finding.Fix, at int) {
 	at = firstInvalid(raw)
 	if at < 0 {
 		return raw, finding.Exact, -1
+	}
+	if out := f.highBits(raw); out != nil {
+		if utf8.Valid(out) {
+			return out, finding.Recovered, at
+		}
+		raw = out
 	}
 	if out := fromCESU8(raw); utf8.Valid(out) {
 		return out, finding.Exact, at

@@ -126,6 +126,9 @@ type Record struct {
 	Prepared any
 }
 
+// CutMark ends a text whose rest was lost when its line was cut.
+const CutMark = "\n[hist: the session file was cut here; the rest of this text is lost]"
+
 // Ordinal is the number a paginated file gives a record.
 type Ordinal struct {
 	State OrdinalState

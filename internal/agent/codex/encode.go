@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/hist-cli/hist/internal/normalize"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // Tool is what is known of a tool call when its output, or the call itself, must be written anew.
@@ -106,7 +106,7 @@ func commandText(tool Tool, ev gjson.Result) string {
 	if s := ev.Get("formatted_output").String(); s != "" && s != text {
 		return s // newer clients repeat the bare text there, without the lines before it
 	}
-	head, _, cut := strings.Cut(text, normalize.CutMark)
+	head, _, cut := strings.Cut(text, session.CutMark)
 	if out := ev.Get("stdout").String(); text == "" || cut && ev.Get("stderr").String() == "" && strings.HasPrefix(out, head) {
 		text = out + ev.Get("stderr").String() // they stand in front of the text of both, which may have been cut
 	}

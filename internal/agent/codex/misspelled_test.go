@@ -1,0 +1,36 @@
+package codex
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
+)
+
+// TestMisspelled turns one bit of each name of a prompt, which is found; names that a later client may write are no damage.
+func TestMisspelled(t *testing.T) {
+	const whole = `{"timestamp":"2026-11-26T23:44:50.000Z","ordinal":7,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"sow the peas"}]}}`
+	spans := make([]jsonl.Span, fieldCount)
+	misspelled := func(line string) (int, byte, bool) {
+		rec := &session.Record{Raw: []byte(line), Spans: spans}
+		shape.ScanOne(rec.Raw, spans)
+		Decoder{}.Decode(rec)
+		return Decoder{}.Misspelled(rec)
+	}
+	for _, name := range []string{"timestamp", "response_item", "payload", "message", "role", "user", "content", "input_text", `"text"`} {
+		at := strings.Index(whole, name) + len(name)/2
+		line := []byte(whole)
+		line[at] ^= 2
+		if i, was, ok := misspelled(string(line)); !ok || i != at || was != whole[at] {
+			t.Errorf("%s: byte %d was %q (%v), want byte %d, %q", name, i, was, ok, at, whole[at])
+		}
+	}
+	for _, other := range [][2]string{
+		{"response_item", "response_iten2"}, {"message", "massage_note"}, {"user", "gardener"}, {"input_text", "input_tune"}, {"peas", "peds"}, {"user", "user"},
+	} {
+		if i, _, ok := misspelled(strings.Replace(whole, other[0], other[1], 1)); ok {
+			t.Errorf("%s for %s: a wrong bit at byte %d, want none", other[1], other[0], i)
+		}
+	}
+}
