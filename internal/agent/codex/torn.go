@@ -116,7 +116,7 @@ func (Decoder) TextCut(rec *session.Record, at int) bool {
 		return false
 	}
 	span := rec.Spans[field]
-	if at < span.Start || at >= span.End {
+	if at < span.Start || at >= span.End || field != FieldOutput && nothingOf(rec.Raw[span.Start:at]) {
 		return false
 	}
 	// Inside an array only the words themselves may be cut, not an image's data or a type's name.
@@ -126,6 +126,15 @@ func (Decoder) TextCut(rec *session.Record, at int) bool {
 		return text > image && text > bytes.LastIndex(head, []byte(`"type":`))
 	}
 	return true
+}
+
+// nothingOf says whether of a text that was cut there is nothing to be read: no message is made of a mark alone. An output is, for it
+// answers its call.
+func nothingOf(head []byte) bool {
+	if at := bytes.LastIndex(head, textKey); head[0] == '[' && at >= 0 {
+		head = bytes.TrimLeft(head[at+len(textKey):], " ")
+	}
+	return len(bytes.ToValidUTF8(bytes.TrimPrefix(head, []byte{'"'}), nil)) == 0
 }
 
 // inStdout says whether an offset is in a command's standard output: the client writes that before the same text together with

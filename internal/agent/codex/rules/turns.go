@@ -21,7 +21,8 @@ var (
 	ruleFailedTurn       = texts.Rule(finding.Rule{Name: "failed-turn", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
 	ruleUnansweredPrompt = check.UnansweredPrompt
 	ruleTurnMismatch     = texts.Rule(finding.Rule{Name: "turn-mismatch", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
-	turnRules            = []*finding.Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch}
+	ruleTwoWriters       = texts.Rule(finding.Rule{Name: "two-writers", Family: "turns", Impact: finding.Notes, Fix: finding.NoFix})
+	turnRules            = []*finding.Rule{ruleOpenTurn, ruleTruncatedTurn, ruleFailedTurn, ruleUnansweredPrompt, ruleTurnMismatch, ruleTwoWriters}
 )
 
 // turn is what is known of the turn in hand.
@@ -51,8 +52,18 @@ type turnChecker struct {
 	turn  turn
 	known recent[bool] // the newest turns that began, by their hashed ids, and whether they have ended; ends come soon after
 	last  string
+	// left are turns that had not ended when another one began, by their ids, and both those that have ended since: then two clients
+	// wrote at once, each with turns of its own.
+	left  map[string]leftTurn
+	both  []leftTurn
 	error bool // the last turn ended with an error, or was aborted: that is reported already
 }
+
+// leftTurn is where a turn began, and where another one began in it.
+type leftTurn struct{ start, other session.Pos }
+
+// maxLeft is how many such turns are remembered.
+const maxLeft = 256
 
 // keptTurns is how many turns that began are remembered.
 const keptTurns = 4096
@@ -126,8 +137,14 @@ func (c *turnChecker) start(rec *session.Record) {
 	if c.again(rec) {
 		return
 	}
-	if c.turn.open {
+	if t := &c.turn; t.open {
 		c.openTurn()
+		if c.left == nil {
+			c.left = map[string]leftTurn{}
+		}
+		if t.id != "" && len(c.left) < maxLeft {
+			c.left[t.id] = leftTurn{t.start.Pos, rec.Pos}
+		}
 	}
 	prompt, answer, busy := c.turn.prompt, c.turn.answer, c.turn.busy
 	c.turn = turn{id: id, sum: codex.RecordSum(rec), start: finding.RefOf(rec), open: true, starts: true, prompt: prompt, answer: answer, busy: busy, parent: c.run.prefix.here}
@@ -155,6 +172,11 @@ func (c *turnChecker) end(rec *session.Record) {
 	if known {
 		*ended = true
 	}
+	if left, ok := c.left[id]; ok && id != t.id {
+		delete(c.left, id)
+		c.twoWriters(rec, left)
+		return
+	}
 	switch {
 	case !c.run.TurnsWritten(), id == "" && t.open:
 		// before 0.100 nothing begins a turn; an end without an id belongs to the open one
@@ -173,6 +195,28 @@ func (c *turnChecker) end(rec *session.Record) {
 		c.openTurn()
 		t.open = false
 	}
+}
+
+// twoWriters takes the end of a turn in which another one began: neither was cut off there.
+func (c *turnChecker) twoWriters(rec *session.Record, left leftTurn) {
+	if len(c.both) == 0 {
+		c.note(ruleTwoWriters, rec, fmt.Sprintf("the turn that began on line %d ends here, and another one began in it on line %d: two clients wrote to this session at once, each of them without what the other one said", left.start.Line, left.other.Line))
+	}
+	c.both = append(c.both, left)
+}
+
+// withdrawLeft takes back what was said of turns that have ended after all.
+func (c *turnChecker) withdrawLeft() {
+	if len(c.both) == 0 {
+		return
+	}
+	starts, others := map[session.Pos]bool{}, map[session.Pos]bool{}
+	for _, left := range c.both {
+		starts[left.start], others[left.other] = true, true
+	}
+	c.run.Withdraw(func(f *finding.Finding) bool {
+		return f.Rule == ruleOpenTurn && starts[f.Pos] || f.Rule == ruleRestartGap && others[f.Pos]
+	})
 }
 
 // older says whether an id was made before another one. Both must be UUIDs that begin with their time.
@@ -241,6 +285,7 @@ func (c *turnChecker) openTurn() {
 
 func (c *turnChecker) End() {
 	t := &c.turn
+	c.withdrawLeft()
 	if c.run.opts.Live {
 		return
 	}
