@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -20,10 +21,11 @@ var (
 	ruleBadHeader        = texts.Rule(finding.Rule{Name: "bad-header", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
 	ruleStrayHeader      = texts.Rule(finding.Rule{Name: "stray-header", Family: "header", Impact: finding.Loses, Fix: finding.SetAside, Always: true})
 	ruleIncompletePrefix = texts.Rule(finding.Rule{Name: "incomplete-prefix", Family: "header", Impact: finding.Blocks, Fix: finding.NoFix})
+	rulePrefixBoundary   = texts.Rule(finding.Rule{Name: "prefix-boundary", Family: "header", Impact: finding.Shows, Fix: finding.Exact, Always: true})
 	ruleIDMismatch       = texts.Rule(finding.Rule{Name: "id-mismatch", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
 	ruleBadFileName      = texts.Rule(finding.Rule{Name: "bad-file-name", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
 	ruleBareFormat       = texts.Rule(finding.Rule{Name: "bare-format", Family: "header", Impact: finding.Blocks, Fix: finding.Exact})
-	headerRules          = []*finding.Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
+	headerRules          = []*finding.Rule{ruleNoHeader, ruleHeaderNotFirst, ruleBadHeader, ruleStrayHeader, ruleIncompletePrefix, rulePrefixBoundary, ruleIDMismatch, ruleBadFileName, ruleBareFormat}
 )
 
 // firstPlace is where a header belongs: in front of everything, because unreadable lines in front of it would hide it.
@@ -210,6 +212,25 @@ func (c *headerChecker) End() {
 			Message: fmt.Sprintf("what this sub-agent inherits should reach ordinal %d but ends at %d", start-1, c.final.Value),
 		})
 	}
+	c.boundary()
+}
+
+// boundary reports a sub-agent of which its header counts everything as the parent's, though it has turns of its own.
+func (c *headerChecker) boundary() {
+	own := c.run.prefix.own
+	if !c.run.paginated || own == 0 || c.final.Value != c.run.header.SubagentStart-1 || madeAt(c.run.header.ID) == nil {
+		return
+	}
+	if !c.run.prefix.copied {
+		own = 1 // it has inherited nothing
+	}
+	c.run.report(finding.Finding{
+		Rule: rulePrefixBoundary, Impact: finding.Shows, Fix: finding.Exact, Pos: c.at.Pos, Offset: c.at.Offset, Record: "session_meta",
+		Message: fmt.Sprintf("the header says that this sub-agent's own history begins with ordinal %d, but its first turn began before: the client sends everything, but does not show its turns", c.run.header.SubagentStart),
+		Edits: []finding.Edit{{At: c.at.Pos, Op: finding.Splice, Cuts: []finding.Cut{
+			session.SetMember(c.line, "payload", "subagent_history_start_ordinal", strconv.AppendInt(nil, own, 10)),
+		}}},
+	})
 }
 
 func (c *headerChecker) faults() {

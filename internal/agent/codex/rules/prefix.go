@@ -20,6 +20,8 @@ type prefix struct {
 	thread   string      // a legacy sub-agent's id, "" if the session is none, or its own records have begun
 	end      session.Pos // of the newest of the parent's records
 	open     bool        // the parent's newest turn has not ended
+	copied   bool        // the parent's header is there
+	own      int64       // the ordinal of a turn that began after the sub-agent was made, though it counts as the parent's; 0 if there is none
 }
 
 // see takes the next record; header is the session's, empty until it has been read. A legacy sub-agent, whose header does not say
@@ -28,7 +30,13 @@ func (p *prefix) see(rec *session.Record, header *session.Info) {
 	p.numbered = header.SubagentStart
 	switch {
 	case p.numbered > 0:
-		p.here = rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < p.numbered
+		if p.here = rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value < p.numbered; !p.here {
+			break
+		}
+		p.copied = p.copied || rec.Kind == session.Header && rec.Ordinal.Value > 0
+		if p.own == 0 && rec.Kind == session.TurnStart && bytes.Compare(madeAt(string(rec.TurnID)), madeAt(header.ID)) > 0 {
+			p.own = rec.Ordinal.Value
+		}
 	case rec.Kind == session.Header && header.ID != "" && !p.here && !header.Paginated():
 		spawned := gjson.Get(header.Source, "subagent.thread_spawn.parent_thread_id").String()
 		if p.here = spawned != "" && spawned == codex.ReadHeader(rec.Raw).ID; p.here {
