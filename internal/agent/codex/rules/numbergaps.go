@@ -35,10 +35,18 @@ func (g *numberGaps) came(n int64) {
 		g.highest = n
 		return
 	}
+	if gap := g.holding(n); gap != nil {
+		gap.left--
+	}
+}
+
+// holding finds the gap that a number belongs to, nil if there is none.
+func (g *numberGaps) holding(n int64) *numberGap {
 	i := sort.Search(len(g.list), func(i int) bool { return g.list[i].to > n })
 	if i < len(g.list) && g.list[i].from <= n {
-		g.list[i].left--
+		return &g.list[i]
 	}
+	return nil
 }
 
 // before finds the gap in front of a record, nil if there is none.

@@ -158,6 +158,11 @@ func (c *ordinalChecker) sequence(rule *finding.Rule, rec *session.Record, messa
 	}
 	switch {
 	case rule == ruleOrdinalGap: // see Settle
+	case rule == ruleOrdinalBackward && c.gaps.holding(rec.Ordinal.Value) != nil: // its number is what tells where it belongs
+		f.Impact, f.Message = finding.Notes, f.Message+"; the number is missing further up, where the record belongs"
+		if c.run.olderThan(0, 154) {
+			f.Impact = finding.Shows
+		}
 	case !c.ofFractions(rec):
 		f.Message += "; " + notAllShown
 	case c.run.olderThan(0, 154):
