@@ -7,7 +7,7 @@ type sample struct{ line, does string }
 var examples = map[string][]sample{
 	"doctor": {
 		{"hist doctor", "what is wrong with my sessions, and what to do about it"},
-		{"hist doctor --json --agent claude", "the same for a program, of one agent"},
+		{"hist doctor --json", "the same for a program"},
 	},
 	"lint": {
 		{"hist lint", "what is wrong with your sessions"},

@@ -42,6 +42,7 @@ func TestExamples(t *testing.T) {
 						t.Fatal(err)
 					}
 					here := strings.ReplaceAll(string(text), "/home/dev/demo", dir+"/work")
+					here = strings.Replace(here, `"source":"exec"`, `"source":"cli"`, 1)
 					put(filepath.Join(dir, "codex/sessions/2026/11/20", filepath.Base(name)), here, 0o600)
 					put(filepath.Join(dir, "work/transcripts", filepath.Base(name)), here, 0o600)
 				}

@@ -66,7 +66,11 @@ func (a *adapter) Settle(f *finding.Finding) {
 	}
 	usual := f.Impact
 	f.Message, f.Impact = healed[f.Rule], finding.Notes
-	for _, version := range a.readers() {
+	readers := a.readers()
+	if f.Rule == normalize.NoFinalNewline { // what trims files is rarely their own client: who resumes decides, not who wrote
+		readers = []string{a.opts.For}
+	}
+	for _, version := range readers {
 		f.Impact = max(f.Impact, impactIn(version, f.Rule))
 	}
 	if f.Rule == normalize.PrettyPrinted {

@@ -68,7 +68,7 @@ func streamed(events string) string {
 	inputs := map[int]string{}
 	for line := range strings.Lines(events) {
 		data, ok := strings.CutPrefix(line, "data:")
-		if !ok || !gjson.Valid(data) {
+		if !ok || !jsonl.Valid([]byte(data)) {
 			continue
 		}
 		e := gjson.Parse(data)
@@ -104,7 +104,7 @@ func streamed(events string) string {
 	content := []object{}
 	for i, b := range blocks {
 		if words, called := inputs[i]; called {
-			if !gjson.Valid(words) || !gjson.Parse(words).IsObject() {
+			if !jsonl.Valid([]byte(words)) || !gjson.Parse(words).IsObject() {
 				continue
 			}
 			b["input"] = json.RawMessage(words)

@@ -36,7 +36,7 @@ func TestLastIsTheClients(t *testing.T) {
 		resumed := func(when, want string) (took string) {
 			t.Helper()
 			time.Sleep(1100 * time.Millisecond)
-			if a := h.answer(t, hist, "--last"); a.Thread != want {
+			if a := h.answer(t, hist, "--last", "--any"); a.Thread != want {
 				t.Errorf("%s: hist takes %s for the last one, want %s", when, a.Thread, want)
 			}
 			res := h.run(t.Context(), nil, nil, "resume", "--last", Prompt)
@@ -66,7 +66,7 @@ func TestLastIsTheClients(t *testing.T) {
 		minds := !versionLess(bin.Version, "0.130.0") && versionLess(bin.Version, "0.146.0")
 		if !minds {
 			agree("the older one touched", newer)
-		} else if a := h.answer(t, hist, "--last"); a.Thread != older {
+		} else if a := h.answer(t, hist, "--last", "--any"); a.Thread != older {
 			t.Errorf("the older one touched: hist takes %s for the last one", a.Thread)
 		}
 
@@ -80,13 +80,13 @@ func TestLastIsTheClients(t *testing.T) {
 		if strings.Contains(out, "does not list the copy") {
 			t.Errorf("the copy is not listed: %s", out)
 		}
-		if a := h.answer(t, hist, "--last"); a.Thread != copied[1] {
+		if a := h.answer(t, hist, "--last", "--any"); a.Thread != copied[1] {
 			t.Errorf("repaired: hist takes %s for the last one, want %s", a.Thread, copied[1])
 		}
 		if out, code := h.hist(t, hist, "undo"); code != 0 {
 			t.Fatalf("undo: exit %d: %s", code, out)
 		}
-		if a := h.answer(t, hist, "--last"); a.Thread == copied[1] {
+		if a := h.answer(t, hist, "--last", "--any"); a.Thread == copied[1] {
 			t.Error("a copy that was taken back is still the last one")
 		}
 		// A client that is killed early has not yet written the prompt into the row, and passes over a row without one.

@@ -84,7 +84,7 @@ func TestResumeStoryCapacity(t *testing.T) {
 	hist := program(t)
 	clients(t, func(t *testing.T, bin Binary) {
 		h, _, id := recorded(t, bin, "capacity")
-		a := h.answer(t, hist, "--last", "--cwd", h.Work, "--show-content")
+		a := h.answer(t, hist, "--last", "--any", "--cwd", h.Work, "--show-content")
 		// A client that ends before it has written the prompt into its list passes over the thread, and so does --last.
 		if left := a.Replaceable; a.Verdict == preresume.NotFound && left != nil && left.Thread == id {
 			a = h.answer(t, hist, id, "--show-content")
@@ -121,7 +121,7 @@ func TestResumeStoryCapacity(t *testing.T) {
 			thread, relation string
 			other            string
 		}{
-			{[]string{"--last", "--cwd", h.Work}, fresh, "replaces", id},
+			{[]string{"--last", "--any", "--cwd", h.Work}, fresh, "replaces", id},
 			{[]string{id}, id, "replaced_by", fresh},
 		} {
 			a := h.answer(t, hist, c.args...)

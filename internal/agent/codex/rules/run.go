@@ -58,7 +58,7 @@ func (c *headerChecker) Settle(f *finding.Finding) {
 	case f.Rule == normalize.DuplicateKey:
 		c.keyTwice(f, at)
 	case f.Rule == normalize.NoFinalNewline:
-		f.Impact = max(impactIn(s.header.Version, f.Rule), impactIn(s.client, f.Rule))
+		f.Impact = impactIn(s.client, f.Rule) // what trims files is rarely their own client: who resumes decides, not who wrote
 		f.Message += ": a client before 0.145 appends its next record to the same line"
 	case f.Framing && f.Impact == finding.Loses && at.Line > 0 && f.Pos.Less(at):
 		f.Impact = finding.Blocks
