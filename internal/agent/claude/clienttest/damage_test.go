@@ -69,6 +69,9 @@ func TestDamagesAreNamedAndMended(t *testing.T) {
 				if slices.Contains(untold, d.Name) && (!slices.Contains([]string{"2.1.330", Newest}, version) || strings.HasSuffix(d.Name, "last")) {
 					t.Skip("a signature tells nothing to anybody but the API")
 				}
+				if d.Name == "blank_text" && strings.HasPrefix(version, "2.1.") && version != "2.1.2" {
+					t.Skip("models write such texts in front of a call, and clients from 2.1.32 on send none that is all of a record")
+				}
 				if len(found) == 0 && !slices.Contains(harmless, d.Name) && !bytes.Equal(data, s.Bytes()) {
 					t.Error("the damage is not named")
 				}

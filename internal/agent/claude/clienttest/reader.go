@@ -169,11 +169,15 @@ func (r *Reader) says(i int) bool {
 }
 
 // tip is the record that the client begins at: the last of the file if it hangs on the one that the session is said to end
-// with, else that one; if nothing is said, the last.
+// with, else that one. If nothing is said, it goes down from the last message: where lines are sorted, reversed or have changed places, that
+// hangs in the middle (2.1.332, measured).
 func (r *Reader) tip() int {
 	start, ok := r.at[r.leaf]
 	if !ok || !r.says(start) {
 		for start = len(r.links) - 1; start >= 0 && (r.links[start].side || !r.links[start].said && !r.links[start].mark); start-- {
+		}
+		if start >= 0 && r.leaf == "" && len(r.below(start)) > 0 {
+			return r.down(start)
 		}
 		if start >= 0 && slices.IndexFunc(r.links, func(l link) bool { return l.uuid == r.links[start].uuid }) < start {
 			start = r.newestBelow(start) // a copy of an older record
@@ -193,6 +197,28 @@ func (r *Reader) tip() int {
 		break
 	}
 	return start
+}
+
+// below are the records that hang on another.
+func (r *Reader) below(of int) (list []int) {
+	for i := range r.links {
+		if !r.links[i].side && i == r.at[r.links[i].uuid] && r.up(i) == of {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// down goes from a record to the newest one that hangs on it, from that on, and so forth.
+func (r *Reader) down(i int) int {
+	for range r.links {
+		list := r.below(i)
+		if len(list) == 0 {
+			break
+		}
+		i = slices.MaxFunc(list, func(a, b int) int { return r.links[a].when.Compare(r.links[b].when) })
+	}
+	return i
 }
 
 // newestBelow is the last record of the file that hangs on another and stands behind the first writing of that. A record that was
