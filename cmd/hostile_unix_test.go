@@ -20,9 +20,24 @@ func TestNothingHiddenOnATerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			session := hostileHome(t, id)
 			for _, args := range [][]string{
-				{"lint"}, {"lint", session}, {"lint", "-v", "--notes", "--show-content", session}, {"list"}, {"show", session}, {"show", "--show-content", session},
-				{"pre-resume", session}, {"pre-resume", "--card", session}, {"repair", "-n", "--diff", "--show-content", session}, {"completion", "sessions", "0"},
-				{"runs"}, {"explain"}, {"undo", "-n", everyHidden}, {"lint", "x" + everyHidden}, {"--" + everyHidden}, {"repair", session}, {"runs"}, {"list"},
+				{"lint"},
+				{"lint", session},
+				{"lint", "-v", "--notes", "--show-content", session},
+				{"list"},
+				{"show", session},
+				{"show", "--show-content", session},
+				{"pre-resume", session},
+				{"pre-resume", "--card", session},
+				{"repair", "-n", "--diff", "--show-content", session},
+				{"completion", "sessions", "0"},
+				{"runs"},
+				{"explain"},
+				{"undo", "-n", everyHidden},
+				{"lint", "x" + everyHidden},
+				{"--" + everyHidden},
+				{"repair", session},
+				{"runs"},
+				{"list"},
 			} {
 				nothingHidden(t, strings.Join(args, " "), printedOnTerminal(t, args))
 			}

@@ -95,8 +95,7 @@ func lostLines(text, copied []byte, before, after *session.Sent) (lost []int64) 
 	}
 	for _, i := range before.Missing(after) {
 		item := &before.Items[i]
-		line := string(lines[item.Pos.Line-1])
-		if kept[line] > 0 && !sent[item.Sum] && item.Pos.Line > from && !(after.Own() >= before.Own() && len(after.Steers) > 0) {
+		if kept[string(lines[item.Pos.Line-1])] > 0 && !sent[item.Sum] && item.Pos.Line > from && !(after.Own() >= before.Own() && len(after.Steers) > 0) {
 			lost = append(lost, item.Pos.Line)
 		}
 	}

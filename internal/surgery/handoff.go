@@ -113,8 +113,10 @@ func HandOver(s *Session) (*Handoff, error) {
 	}
 	for _, l := range []struct{ key, words string }{
 		{"images", "images of a type that the other provider does not take; a note stands in the place of each"},
-		{"reasoning", "reasoning, which only its own provider can read"}, {"encrypted", "a summary that only its own provider can read; a note stands in its place"},
-		{"context", "what the client tells the model about itself; the other client tells its own"}, {"tools", "calls of tools that the other client does not have: they are told as text, with what came of them"},
+		{"reasoning", "reasoning, which only its own provider can read"},
+		{"encrypted", "a summary that only its own provider can read; a note stands in its place"},
+		{"context", "what the client tells the model about itself; the other client tells its own"},
+		{"tools", "calls of tools that the other client does not have: they are told as text, with what came of them"},
 	} {
 		if n := counts[l.key]; n > 0 {
 			h.Lost = append(h.Lost, fmt.Sprintf("%d × %s", n, l.words))

@@ -176,8 +176,10 @@ func Bytes(n int64) string {
 func SlimTo(s *Session, of Surgeon, opts SlimOptions, size int64) (*Plan, error) {
 	left := int64(len(s.Text))
 	for _, try := range []SlimOptions{
-		{Level: Exact}, {Level: Model},
-		{Level: Shorter, KeepImages: 4, MaxOutput: 16_000}, {Level: Shorter, KeepImages: opts.KeepImages, MaxOutput: opts.MaxOutput},
+		{Level: Exact},
+		{Level: Model},
+		{Level: Shorter, KeepImages: 4, MaxOutput: 16_000},
+		{Level: Shorter, KeepImages: opts.KeepImages, MaxOutput: opts.MaxOutput},
 		{Level: Shorter, KeepImages: 0, MaxOutput: 1_000},
 	} {
 		try.DropThinking = opts.DropThinking

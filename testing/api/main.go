@@ -183,8 +183,14 @@ func types(text string) string {
 	inner := cmp.Or(strings.TrimPrefix(text, "param.Opt["), text)
 	found := ""
 	for _, t := range []struct{ word, letter string }{
-		{`^\[\]`, "a"}, {`(?:^|[\[; ])array\b`, "a"}, {`(?:^|[\[; ])object\b`, "o"}, {`(?:^|[\[; ])(?:integer|number)\b`, "i"},
-		{`(?:^|[\[; ])bool`, "b"}, {`(?:^|[\[; ])null\b`, "n"}, {`(?:^|[\[; ])string\b`, "s"}, {`const=|enum=`, "s"},
+		{`^\[\]`, "a"},
+		{`(?:^|[\[; ])array\b`, "a"},
+		{`(?:^|[\[; ])object\b`, "o"},
+		{`(?:^|[\[; ])(?:integer|number)\b`, "i"},
+		{`(?:^|[\[; ])bool`, "b"},
+		{`(?:^|[\[; ])null\b`, "n"},
+		{`(?:^|[\[; ])string\b`, "s"},
+		{`const=|enum=`, "s"},
 	} {
 		head, _, _ := strings.Cut(inner, " of object")
 		if strings.HasPrefix(inner, "array of object") {

@@ -28,7 +28,7 @@ func namesUnknownCommand(content []byte) bool {
 	words, _, _ := bytes.Cut(bytes.TrimPrefix(content, []byte(`"`)), []byte(`"`))
 	for _, start := range unknownCommands {
 		if name, ok := bytes.CutPrefix(words, start); ok {
-			return len(name) > 0 && bytes.IndexAny(name, ` \`) < 0
+			return len(name) > 0 && !bytes.ContainsAny(name, ` \`)
 		}
 	}
 	return false

@@ -24,7 +24,6 @@ type file struct {
 	ids     map[string]int32
 	leaf    string
 	leafAt  session.Pos // where that is said
-	refused string      // why a version would not read it; "" if none does
 }
 
 // record is one of those that a conversation may lead through.
