@@ -15,6 +15,7 @@ import (
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
 )
 
 // refusal is an error of the model API that the next request will meet again.
@@ -60,7 +61,7 @@ func (res *Result) resolve(ctx context.Context, a agent.Agent, run *check.Run, t
 	if c, ok := in.(io.Closer); ok {
 		defer c.Close()
 	}
-	whole, err := io.ReadAll(io.LimitReader(in, maxReread+1))
+	whole, err := source.ReadAll(io.LimitReader(in, maxReread+1))
 	if err != nil || len(whole) > maxReread || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}

@@ -119,7 +119,7 @@ func (w *job) text(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return io.ReadAll(in)
+	return source.ReadAll(in)
 }
 
 // readSent reads what the client sends of a text; nil if no reader of its agent is known.

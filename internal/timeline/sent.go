@@ -9,6 +9,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/session"
+	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -32,7 +33,7 @@ func Sent(ctx context.Context, src Source, res *lint.Result, opts lint.Options) 
 		return nil, err
 	}
 	defer in.Close()
-	text, err := io.ReadAll(in)
+	text, err := source.ReadAll(in)
 	if err != nil {
 		return nil, nil // it is read up to there, which shows less than it holds
 	}

@@ -74,7 +74,8 @@ type sending struct {
 	own     int // the segment of the session itself
 	seen    map[string]bool
 	refused string
-	from    int64 // the first ordinal that is a sub-agent's own
+	from    int64                 // the first ordinal that is a sub-agent's own
+	dead    map[reader.Flags]bool // what the records that the client does not read have had in the file so far
 }
 
 // origin is where a record stands.
@@ -120,7 +121,7 @@ func (r *sending) read(text []byte, depth int) {
 	if n := len(r.s.Records); n > 0 {
 		segment = r.s.Records[n-1].Segment + 1
 	}
-	r.turns, r.turn = session.Turns{}, 0
+	r.turns, r.turn, r.dead = session.Turns{}, 0, map[reader.Flags]bool{}
 	no := int64(0)
 	for at := 0; at < len(text); {
 		end := len(text)
@@ -172,8 +173,7 @@ func firstHeader(text []byte) session.Info {
 func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 	line := text[at:end]
 	clear(r.spans[:])
-	rec := session.Record{Pos: pos, Raw: line, Spans: r.spans[:]}
-	v := shape.ScanOne(line, rec.Spans)
+	v := shape.ScanOne(line, r.spans[:])
 	c := reader.Record{Segment: segment}
 	o := origin{text: text, pos: pos, at: at, end: end}
 	switch {
@@ -181,6 +181,7 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 		c.Kind = session.Unreadable
 		c.Flags |= flag(len(bytes.TrimSpace(line)) == 0, reader.Blank) | flag(!utf8.Valid(line), reader.Foreign)
 	default:
+		rec := session.Record{Pos: pos, Raw: line, Spans: r.spans[:]}
 		Decoder{}.Decode(&rec)
 		c = r.fact(&rec, segment)
 		if v.Depth > (Decoder{}).MaxDepth() {
@@ -208,7 +209,29 @@ func (r *sending) line(text []byte, at, end int, pos session.Pos, segment int) {
 		}
 	}
 	o.turn = r.turn
+	r.keep(c, o)
+}
+
+// keep keeps a record for the reader. A file may hold millions that are not sent: of those that the client does not read only the first of
+// a kind tells the reader anything, and of those that it reads, in a row, the first of the file and the last.
+func (r *sending) keep(c reader.Record, o origin) {
+	n := len(r.s.Records)
+	switch {
+	case !isSilent(&c):
+	case c.Kind == session.Unreadable || c.Flags&(reader.Unread|reader.BadNumber) != 0:
+		if r.dead[c.Flags] {
+			return
+		}
+		r.dead[c.Flags] = true
+	case n > 1 && r.s.Records[n-2].Segment == c.Segment && isSilent(&r.s.Records[n-1]) && r.s.Records[n-1].Flags&^reader.HasOrdinal == 0:
+		r.s.Records, r.origins = r.s.Records[:n-1], r.origins[:n-1]
+	}
 	r.s.Records, r.origins = append(r.s.Records, c), append(r.origins, o)
+}
+
+// isSilent says whether a record neither is sent nor changes what is.
+func isSilent(c *reader.Record) bool {
+	return c.Flags&reader.Model == 0 && c.Kind != session.Header && c.Kind != session.Compaction && c.Kind != session.Rollback
 }
 
 func flag(is bool, f reader.Flags) reader.Flags {
