@@ -163,10 +163,10 @@ func Do(ctx context.Context, j Job) (*Report, error) {
 	return rep, err
 }
 
-// again begins anew, with another choice.
+// again begins anew, with another choice. The record of the run was discarded.
 func (w *job) again(ctx context.Context) error {
 	w.passes.close()
-	w.rw, w.passes, w.copied, w.read.after = nil, nil, nil, nil
+	w.rw, w.passes, w.copied, w.read.after, w.run = nil, nil, nil, nil, nil
 	w.Lint.Mend = w.Choice.Allows
 	return w.look(ctx)
 }

@@ -171,7 +171,7 @@ func (c *Checker) orphans() {
 func (c *Checker) unanswered() {
 	sent := c.sentNow()
 	known, ends, broken := map[*node]*node{}, map[gap]*node{}, map[*node]bool{}
-	var went struct{ on, behind *node } // what wentOn found for the record before
+	var went, wentPast struct{ on, behind *node } // what those found for the record before
 	for _, n := range c.nodes {
 		if n.side || n.role != roleAssistant || n.dropped != nil {
 			continue
@@ -192,7 +192,10 @@ func (c *Checker) unanswered() {
 			}
 			past := next == nil && !c.opts.Live
 			if past {
-				next = c.wentPast(n)
+				if wentPast.behind != n {
+					wentPast.on, wentPast.behind = c.wentPast(n), n
+				}
+				next = wentPast.on
 			}
 			waits := next != nil && next == c.waiting // the call still ran when this prompt was queued, and then the client was stopped
 			if (next == nil && c.middleTarget() || waits) && sent.has(n) && !c.opts.Live && !c.opts.SubAgent && c.endsWith(n) {
@@ -258,7 +261,7 @@ func (c *Checker) wentOn(call *node) *node {
 // on a finished turn. nil if there is none.
 func (c *Checker) wentPast(call *node) *node {
 	head := call
-	for head.up != nil && head.up.role == roleAssistant && head.up.msg == call.msg && call.msg != "" {
+	for steps := 0; head.up != nil && head.up.role == roleAssistant && head.up.msg == call.msg && call.msg != "" && steps < maxSiblings; steps++ {
 		head = head.up
 	}
 	_, behind := c.answerOf(call) // where the client goes on behind the output of a parallel call
