@@ -108,15 +108,16 @@ func (w *job) proveRepair(ctx context.Context, text []byte) error {
 	if w.passes != nil {
 		lines = w.passes.lines
 	}
-	if lost := w.lost(after, lines); len(lost) > 0 {
-		return &lostError{lost}
+	lost, err := w.lost(ctx, after, text, lines)
+	if len(lost) > 0 && err == nil {
+		err = &lostError{lost}
 	}
-	return nil
+	return err
 }
 
 // lost are the items of the session that are not sent of a copy, although their lines are in it as they were. Not lost is a second copy of
-// what was taken out, nor what stands before the compaction that the copy begins with.
-func (w *job) lost(after *session.Sent, lines lineMap) (lost []session.Item) {
+// what was taken out, nor what the compaction that the copy begins with has summed up.
+func (w *job) lost(ctx context.Context, after *session.Sent, text []byte, lines lineMap) (lost []session.Item, err error) {
 	before := w.read.before
 	changed := map[[16]byte]int{}
 	for i := range before.Items {
@@ -125,7 +126,7 @@ func (w *job) lost(after *session.Sent, lines lineMap) (lost []session.Item) {
 		}
 	}
 	if steered(before, after, lines) {
-		return nil
+		return nil, nil
 	}
 	own := *before
 	if before.Refused != "" { // what it inherits may be what is wrong with it
@@ -144,7 +145,31 @@ func (w *job) lost(after *session.Sent, lines lineMap) (lost []session.Item) {
 			lost = append(lost, *item)
 		}
 	}
-	return lost
+	if len(lost) > 0 && base > 0 {
+		return w.notSummedUp(ctx, lost, text, after.Compacted.Line)
+	}
+	return lost, nil
+}
+
+// notSummedUp are those of some items that the client does not send of a copy as it was in front of the compaction on a line: what is said
+// again behind that, or stands there a second time, is told apart from what was summed up by its place alone.
+func (w *job) notSummedUp(ctx context.Context, items []session.Item, text []byte, line int64) ([]session.Item, error) {
+	front := 0
+	for range line - 1 {
+		front += bytes.IndexByte(text[front:], '\n') + 1
+	}
+	summed, err := w.readSent(ctx, text[:front], w.Lint.Name.Base)
+	if err != nil {
+		return nil, err
+	}
+	times := map[[16]byte]int{}
+	for i := range summed.Items {
+		times[summed.Items[i].Sum]++
+	}
+	return slices.DeleteFunc(items, func(item session.Item) bool {
+		times[item.Sum]--
+		return times[item.Sum] >= 0
+	}), nil
 }
 
 // steered says whether the copy says by itself that another part is sent: turns are taken back that were to be, or another end is named, of which
@@ -185,7 +210,11 @@ func (w *job) leaveOut(ctx context.Context, e *lostError) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if len(w.lost(after, rw.lines)) == 0 {
+		lost, err := w.lost(ctx, after, text.Bytes(), rw.lines)
+		if err != nil {
+			return false, err
+		}
+		if len(lost) == 0 {
 			w.Choice = choice
 			w.notes = append(w.notes, fmt.Sprintf("%s is left as it is: if it were mended here, %s would no longer be sent, the first on line %d", rule, inWords(len(e.lost)), e.lost[0].Pos.Line))
 			return true, nil
