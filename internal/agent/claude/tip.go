@@ -17,7 +17,7 @@ func (c *Checker) tipOf(leaf string) *node {
 	}
 	start = lastOf(c.nodes, func(n *node) bool { return !n.side && n.dropped == nil && !c.unread(n) })
 	if leaf == "" && start != nil && start.first != nil && (start.role == roleUser || start.role == roleAssistant && !start.calls()) {
-		return c.deepest(start) // nothing is said about the end: it goes down from the last message of the file (2.1.332, measured)
+		return c.latestBelow(start) // nothing is said about the end: what was said last below the last message of the file is it (2.1.332, measured)
 	}
 	return goesOn(start, start, c.lastLink())
 }
@@ -107,6 +107,20 @@ func (c *Checker) newestBelow(n *node) *node {
 	best := n
 	c.below(n, func(m *node) bool {
 		if m.index > best.index && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) {
+			best = m
+		}
+		return true
+	})
+	return best
+}
+
+// latestBelow is the record with the latest time of all that are below another one, wherever they stand, of equals the last in the file;
+// that one itself if there is none.
+func (c *Checker) latestBelow(n *node) *node {
+	best := n
+	c.below(n, func(m *node) bool {
+		if m != n && !m.side && m.dropped == nil && !c.unread(m) && !c.besideCall(m) &&
+			(best == n || m.when > best.when || m.when == best.when && m.index > best.index) {
 			best = m
 		}
 		return true

@@ -3,9 +3,11 @@ package clienttest
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hist-cli/hist/internal/agent/claude/reader"
 	"github.com/hist-cli/hist/internal/session"
@@ -84,4 +86,24 @@ func victimsOf(t *testing.T, writer string) []victim {
 		}
 	}
 	return list
+}
+
+// TestWhereNoEndIsNoted: a copy of a record in the middle stands last, and nothing names the end. 2.1.332 was sent what was said last below
+// that, over whatever parent, and not the way down the newest children.
+func TestWhereNoEndIsNoted(t *testing.T) {
+	s, _ := recording(t, "2.1.2", "resumed")
+	whole := sentItems(reader.Sent(s.Bytes(), "2.1.332"))
+	for _, i := range []int{s.find(0, isPrompt), s.firstCall(), s.midText()} {
+		if sent := sentItems(reader.Sent(append(slices.Clone(s), s[i]).Bytes(), "2.1.332")); Share(sent, whole) < 1 {
+			t.Errorf("a copy of line %d: %.2f is sent", i+1, Share(sent, whole))
+		}
+	}
+	end := s.endOfTurn()
+	for by, left := range map[time.Duration]bool{0: false, 3 * time.Second: false, 63 * time.Second: true} {
+		p, a := branch(s[end], by, "9") // begins so much later than the turn that goes on
+		d := append(slices.Insert(slices.Clone(s), s.second()+2, p, a), s[end])
+		if sent := sentItems(reader.Sent(d.Bytes(), "2.1.332")); (Share(sent, whole) < 1) != left {
+			t.Errorf("a branch that begins %v later: %.2f is sent", by, Share(sent, whole))
+		}
+	}
 }

@@ -169,14 +169,14 @@ func (r *Reader) says(i int) bool {
 }
 
 // tip is the record that the client begins at: the last of the file if it hangs on the one that the session is said to end
-// with, else that one. If nothing is said, it goes down from the last message: where lines are sorted, reversed or have changed places, that
-// hangs in the middle (2.1.332, measured).
+// with, else that one. If nothing is said, it is the latest of all that hang on the last message: where lines are sorted, reversed or have
+// changed places, that is in the middle (2.1.332, measured).
 func (r *Reader) tip() int {
 	start, ok := r.at[r.leaf]
 	if !ok || !r.says(start) {
 		for start = len(r.links) - 1; start >= 0 && (r.links[start].side || !r.links[start].said && !r.links[start].mark); start-- {
 		}
-		if start >= 0 && r.leaf == "" && len(r.below(start)) > 0 {
+		if start >= 0 && r.leaf == "" && r.hangs(start) {
 			return r.down(start)
 		}
 		if start >= 0 && slices.IndexFunc(r.links, func(l link) bool { return l.uuid == r.links[start].uuid }) < start {
@@ -199,26 +199,25 @@ func (r *Reader) tip() int {
 	return start
 }
 
-// below are the records that hang on another.
-func (r *Reader) below(of int) (list []int) {
-	for i := range r.links {
-		if !r.links[i].side && i == r.at[r.links[i].uuid] && r.up(i) == of {
-			list = append(list, i)
+// hangs says whether another record hangs on one.
+func (r *Reader) hangs(on int) bool {
+	for i, l := range r.links {
+		if !l.side && i == r.at[l.uuid] && r.up(i) == on {
+			return true
 		}
 	}
-	return list
+	return false
 }
 
-// down goes from a record to the newest one that hangs on it, from that on, and so forth.
-func (r *Reader) down(i int) int {
-	for range r.links {
-		list := r.below(i)
-		if len(list) == 0 {
-			break
+// down is the record with the latest time of all that hang on one, over others, too.
+func (r *Reader) down(from int) int {
+	best := -1
+	for i, l := range r.links {
+		if !l.side && i != from && i == r.at[l.uuid] && r.leadsTo(i, from) && (best < 0 || !l.when.Before(r.links[best].when)) {
+			best = i
 		}
-		i = slices.MaxFunc(list, func(a, b int) int { return r.links[a].when.Compare(r.links[b].when) })
 	}
-	return i
+	return best
 }
 
 // newestBelow is the last record of the file that hangs on another and stands behind the first writing of that. A record that was
