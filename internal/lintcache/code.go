@@ -124,7 +124,7 @@ func (c *coder) info(h *session.Info) {
 	for _, n := range []*int64{&h.BaseOrdinal, &h.BaseOffset, &h.SubagentStart} {
 		c.num(n)
 	}
-	for _, t := range []*string{&h.ID, &h.SessionID, &h.CWD, &h.Version, &h.Provider, &h.Source, &h.Commit, &h.Branch, &h.Repository, &h.Mode, &h.ForkedFrom, &h.BaseThread} {
+	for _, t := range []*string{&h.ID, &h.SessionID, &h.CWD, &h.Version, &h.Provider, &h.Source, &h.Commit, &h.Branch, &h.Repository, &h.Mode, &h.ForkedFrom, &h.BaseThread, &h.ResumedBy} {
 		c.text(t)
 	}
 }
