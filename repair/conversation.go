@@ -45,6 +45,20 @@ func (r *readings) incomplete(told int64) bool {
 	return n > told
 }
 
+// copies is how many items of the session are sent of the copy once less, and say what it still sends: second copies of records.
+func (r *readings) copies() (n int64) {
+	sent := map[[16]byte]bool{}
+	for i := range r.after.Items {
+		sent[r.after.Items[i].Sum] = true
+	}
+	for _, i := range r.before.Missing(r.after) {
+		if sent[r.before.Items[i].Sum] {
+			n++
+		}
+	}
+	return n
+}
+
 // answerless says whether nothing was sent of the session, and no answer is among what the repair has found of it.
 func (r *readings) answerless() bool {
 	answer := func(item session.Item) bool {

@@ -298,7 +298,7 @@ func (w *job) history() History {
 	}
 	if w.read.after != nil {
 		renamed := w.plan.Rename != "" && after.Seen == after.Items // the name that the copy gets is no reason to refuse it
-		before.Seen, after.Seen = sentOf(w.read.before, false), sentOf(w.read.after, renamed)
+		before.Seen, after.Seen = max(0, sentOf(w.read.before, false)-w.read.copies()), sentOf(w.read.after, renamed)
 		after.Items = max(after.Seen, sentOf(w.read.after, true))
 	}
 	h := History{Before: before.Seen, After: max(0, after.Seen-placeholders), Told: placeholders, Partly: w.partly(placeholders)}
@@ -320,7 +320,7 @@ func sentOf(s *session.Sent, anyway bool) int64 {
 func (w *job) partly(told int64) bool {
 	for i := range w.plan.Mend {
 		f := &w.plan.Mend[i]
-		if f.Impact >= lint.Loses && f.Lost == 0 && (f.Fix == lint.StandIn || f.Fix == lint.SetAside && f.Impact != lint.Rejects) {
+		if f.Impact >= lint.Loses && f.Lost == 0 && f.Unseen == 0 && (f.Fix == lint.StandIn || f.Fix == lint.SetAside && f.Impact != lint.Rejects) {
 			return true
 		}
 	}

@@ -89,7 +89,9 @@ func (b *breaker) pair(i int, name func(string) string) {
 		b.add(name("dropped-renumbered"), "call-without-output", 0, renumbered(b.with(i, i+1))...)
 	}
 	other := map[string]string{"function_call_output": "custom_tool_call_output", "custom_tool_call_output": "function_call_output"}[l.kind]
-	b.add(name("kind"), "kind-mismatch", 0, b.with(i, i+1, bytes.Replace(l.raw, []byte(`"`+l.kind+`"`), []byte(`"`+other+`"`), 1))...)
+	if other != "" { // otherwise no other call has such an output
+		b.add(name("kind"), "kind-mismatch", 0, b.with(i, i+1, bytes.Replace(l.raw, []byte(`"`+l.kind+`"`), []byte(`"`+other+`"`), 1))...)
+	}
 	call := b.partner(i)
 	var swapped [][]byte
 	for j := range b.lines {
@@ -151,7 +153,16 @@ func (b *breaker) partner(i int) int {
 	panic("damage: a call without its output in a healthy session")
 }
 
-// lostWith returns how many items are lost for good with a record, because no event holds them a second time.
+// asWritten is a text as the client writes it: Go would escape <, >, & and the two separators of lines and paragraphs.
+func asWritten(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a string can be encoded
+	return strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// lostWith returns how many items are lost for good with a record, because no event holds them a second time; -1 if that is not known.
 func (b *breaker) lostWith(i int) int {
 	l := b.lines[i]
 	has := func(parts ...string) bool {
@@ -179,14 +190,19 @@ func (b *breaker) lostWith(i int) int {
 				Content []struct{ Text string }
 			}
 		}
-		if json.Unmarshal(l.raw, &r) == nil && len(r.Payload.Content) == 1 {
-			text, _ := json.Marshal(r.Payload.Content[0].Text)
-			if r.Payload.Role != "developer" && (has("user_message", string(text)) || has("agent_message", string(text)) ||
-				has("UserMessage", string(text)) || has("AgentMessage", string(text))) {
-				return 0
-			}
+		if json.Unmarshal(l.raw, &r) != nil || len(r.Payload.Content) == 0 || r.Payload.Role == "developer" {
+			return 1
+		}
+		if len(r.Payload.Content) > 1 {
+			return -1 // an event may hold them in a form of its own
+		}
+		text := asWritten(r.Payload.Content[0].Text)
+		if has("user_message", text) || has("agent_message", text) || has("UserMessage", text) || has("AgentMessage", text) {
+			return 0
 		}
 		return 1
+	case l.kind == "tool_search_call":
+		return 2 // its output goes along: no client sends one without its call
 	case l.kind == "web_search_call" && (has(`"web_search_end"`) || has(`"WebSearch"`)):
 		return 0 // an event holds the search
 	case l.id == "":
