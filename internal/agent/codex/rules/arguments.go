@@ -152,10 +152,10 @@ func (c *argumentChecker) sampled() {
 	c.unparsed = c.unparsed[:0]
 }
 
-// settle makes arguments that are not JSON a note if they were sent before, and answered.
+// settle makes arguments that are not JSON a note if they were sent before, and answered. They are the model's own, so they stay.
 func (c *argumentChecker) settle(f *finding.Finding) {
 	if f.Rule == ruleBadArguments && c.accepted[f.Pos] {
-		f.Impact = finding.Notes
+		f.Impact, f.Fix, f.Edits = finding.Notes, finding.NoFix, nil
 		f.Message = "the model wrote arguments that are not valid JSON and was told so; the API accepted them"
 	}
 }
