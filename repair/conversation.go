@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/lint"
@@ -18,7 +20,7 @@ import (
 // maxRead is up to how many bytes of a session are read for what its client sends. Of a larger one nothing is said.
 const maxRead = 256 << 20
 
-// maxTried is how many times a session is mended and read without one of its rules, to learn which of them loses something.
+// maxTried is of how many rules it is tried whether a session, mended without one, loses something, to learn which of them loses something.
 const maxTried = 32
 
 // readings are what the client sends of the session and of its copy; nil where that is not known.
@@ -162,7 +164,67 @@ func (w *job) lost(ctx context.Context, after *session.Sent, text []byte, lines 
 	if len(lost) > 0 && base > 0 {
 		return w.notSummedUp(ctx, lost, text, after.Compacted.Line)
 	}
+	if len(lost) > 0 {
+		return w.notInFront(ctx, lost, after, text, lines)
+	}
 	return lost, nil
+}
+
+// root is how a record of Claude Code says that nothing stands above it.
+var root = regexp.MustCompile(`"parentUuid"\s*:\s*null`)
+
+// notInFront are those of some items that do not stand in front of the record with which what is sent of the copy begins, if that record says
+// by itself that nothing stands above it, and the client could not read it in the session: they were sent only because it could not.
+func (w *job) notInFront(ctx context.Context, items []session.Item, sent *session.Sent, text []byte, lines lineMap) ([]session.Item, error) {
+	first := slices.IndexFunc(sent.Items, func(item session.Item) bool { return item.Made == "" })
+	if first < sent.Inherited || lines.isCopied(sent.Items[first].Pos.Line) {
+		return items, nil
+	}
+	line := sent.Items[first].Pos.Line
+	from, n, copied, nCopied := lines.gap(line)
+	if slices.ContainsFunc(w.read.before.Items, func(item session.Item) bool { return item.Pos.Line >= from && item.Pos.Line-from < n }) {
+		return items, nil
+	}
+	was, err := w.text(ctx)
+	if err != nil || !root.Match(linesIn(text, line, 1)) {
+		return items, err
+	}
+	now := len(root.FindAllIndex(linesIn(text, copied, nCopied), -1))
+	if now > len(root.FindAllIndex(linesIn(was, from, n), -1)) { // the repair says so, and not the record
+		return items, nil
+	}
+	return slices.DeleteFunc(items, func(item session.Item) bool { return item.Pos.Line < from }), nil
+}
+
+// linesIn are n lines of a text, from a line on.
+func linesIn(text []byte, line, n int64) []byte {
+	for ; line > 1 && len(text) > 0; line-- {
+		text = behindLine(text)
+	}
+	rest := text
+	for ; n > 0 && len(rest) > 0; n-- {
+		rest = behindLine(rest)
+	}
+	return text[:len(text)-len(rest)]
+}
+
+// behindLine is a text without its first line.
+func behindLine(text []byte) []byte {
+	_, rest, _ := bytes.Cut(text, newline)
+	return rest
+}
+
+// gap are the lines of session and copy around a line of the copy that are not the same on both sides.
+func (m lineMap) gap(line int64) (from, n, copied, nCopied int64) {
+	from, copied, n, nCopied = 1, 1, math.MaxInt64, math.MaxInt64
+	i := sort.Search(len(m), func(i int) bool { return m[i].copied > line })
+	if i > 0 {
+		from, copied = m[i-1].from+m[i-1].n, m[i-1].copied+m[i-1].n
+	}
+	if i < len(m) {
+		n, nCopied = m[i].from-from, m[i].copied-copied
+	}
+	return from, n, copied, nCopied
 }
 
 // notSummedUp are those of some items that the client does not send of a copy as it was in front of the compaction on a line: what is said
@@ -206,35 +268,75 @@ func (m lineMap) isCopied(line int64) bool {
 	return i > 0 && line < m[i-1].copied+m[i-1].n
 }
 
-// leaveOut finds the rule whose changes lose what e names, and leaves it out of the choice from now on. ok is false if there is none.
+// leaveOut finds the rule whose changes lose what e names, or the rules that do together, and leaves them out of the choice from now on. ok
+// is false if there are none.
 func (w *job) leaveOut(ctx context.Context, e *lostError) (ok bool, err error) {
-	tried := 0
-	for _, rule := range ruleNames(choose(w.found.Findings, w.Choice).Mend) {
-		if tried++; tried > maxTried {
-			return false, nil
-		}
-		choice := w.Choice
-		choice.except = append(slices.Clone(choice.except), rule)
-		rw := pass{w.Source, w.found, choose(w.found.Findings, choice)}.rewrite(w, nil)
-		var text bytes.Buffer
-		if err := rw.Run(ctx, &text); err != nil {
-			return false, err
-		}
-		after, err := w.readSent(ctx, text.Bytes(), w.Lint.Name.Base)
+	names := ruleNames(choose(w.found.Findings, w.Choice).Mend)
+	names = names[:min(len(names), maxTried)]
+	for _, rule := range names {
+		ok, err := w.keepsWithout(ctx, rule)
 		if err != nil {
 			return false, err
 		}
-		lost, err := w.lost(ctx, after, text.Bytes(), rw.lines)
-		if err != nil {
-			return false, err
-		}
-		if len(lost) == 0 {
-			w.Choice = choice
-			w.notes = append(w.notes, fmt.Sprintf("%s is left as it is: if it were mended here, %s would no longer be sent, the first on line %d", rule, inWords(len(e.lost)), e.lost[0].Pos.Line))
+		if ok {
+			w.leave(e, rule)
 			return true, nil
 		}
 	}
+	for n := 2; n <= len(names); n++ {
+		ok, err := w.keepsWithout(ctx, names[:n]...)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue
+		}
+		out := slices.Clone(names[:n])
+		for _, rule := range names[:n-1] { // perhaps it has no part in it
+			fewer := slices.DeleteFunc(slices.Clone(out), func(name string) bool { return name == rule })
+			ok, err := w.keepsWithout(ctx, fewer...)
+			if err != nil {
+				return false, err
+			}
+			if ok {
+				out = fewer
+			}
+		}
+		w.leave(e, out...)
+		return true, nil
+	}
 	return false, nil
+}
+
+// keepsWithout says whether a copy that is mended without some rules sends all of the session.
+func (w *job) keepsWithout(ctx context.Context, rules ...string) (bool, error) {
+	rw := pass{w.Source, w.found, choose(w.found.Findings, w.Choice.without(rules))}.rewrite(w, nil)
+	var text bytes.Buffer
+	if err := rw.Run(ctx, &text); err != nil {
+		return false, err
+	}
+	after, err := w.readSent(ctx, text.Bytes(), w.Lint.Name.Base)
+	if err != nil {
+		return false, err
+	}
+	lost, err := w.lost(ctx, after, text.Bytes(), rw.lines)
+	return len(lost) == 0, err
+}
+
+// leave leaves rules out, and says why.
+func (w *job) leave(e *lostError, rules ...string) {
+	w.Choice = w.Choice.without(rules)
+	format := "%s is left as it is: if it were mended here, %s would no longer be sent, the first on line %d"
+	if len(rules) > 1 {
+		format = "%s are left as they are: if they were mended here, %s would no longer be sent, the first on line %d"
+	}
+	w.notes = append(w.notes, fmt.Sprintf(format, strings.Join(rules, " and "), inWords(len(e.lost)), e.lost[0].Pos.Line))
+}
+
+// without is a choice that leaves some more rules out.
+func (c Choice) without(rules []string) Choice {
+	c.except = append(slices.Clone(c.except), rules...)
+	return c
 }
 
 // ruleNames are the rules of findings, each once, the one with the fewest findings first.

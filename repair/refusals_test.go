@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -353,6 +354,60 @@ func TestOutputOfAnotherWriting(t *testing.T) {
 		if err := mended(t, m); err != nil {
 			t.Errorf("%s: %v", how, err)
 		}
+	}
+}
+
+// TestBeginningMadeReadable: where the record can be read again with which the conversation begins, what stands in front of it is not lost: it
+// was sent only because what hangs on that record hung on nothing.
+func TestBeginningMadeReadable(t *testing.T) {
+	const last = 20
+	lines := linesOf(t, "../fixtures/claude/healthy/terminal-commands-1.0.17/session.jsonl")
+	m := mutant{whole: joined(lines), opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows}}
+	lines[last] = bytes.Replace(lines[last], []byte(`"uuid":`), []byte(`"id":`), 1)
+	m.text = joined(lines)
+	out, rep, err := repairAs(m.text, m.opts, m.choice)
+	if err != nil || bytes.Equal(out, m.text) || len(rep.Notes) > 0 {
+		t.Error(err, rep.Notes)
+	}
+
+	const prompt = 3
+	lines = linesOf(t, "../fixtures/claude/healthy/rewind-to-the-start-of-an-interrupted-answer/session.jsonl")
+	for i := range lines {
+		if i >= prompt {
+			lines[i] = bytes.TrimSpace([]byte(gjson.GetBytes(lines[i], "@pretty").Raw))
+		}
+	}
+	m = mutant{text: joined(lines), opts: lint.Options{Agent: "claude", Mend: Choice{}.Allows, For: map[string]string{"claude": "1.0.128"}}}
+	if out, rep, err := repairAs(m.text, m.opts, m.choice); err != nil || bytes.Count(out, newline) != len(lines) || len(rep.Notes) > 0 {
+		t.Error(err, rep.Notes)
+	}
+}
+
+// TestTwoRulesLoseTogether: where either of two rules takes an answer from the conversation, both are left out, and the rest is mended.
+func TestTwoRulesLoseTogether(t *testing.T) {
+	lines := linesOf(t, "../fixtures/claude/0.2.126/cut_after_tooluse/82873bd6-3cde-468b-af74-652d99f38b29.jsonl")
+	lines[0] = set(lines[0], "parentUuid", gjson.GetBytes(lines[0], "uuid").Raw)
+	output := bytes.Replace(lines[2], []byte(`"userType":"external"`), []byte(`"userTyp`), 1)
+	output = append(output[:bytes.Index(output, []byte(`"userTyp`))+len(`"userTyp`)], []byte(`x":false}}`)...)
+	text := joined([][]byte{lines[0], lines[3], lines[1], output})
+	choice := Choice{Only: []lint.Fix{lint.StandIn, lint.SetAside}}
+	_, rep, err := repairAs(text, lint.Options{Agent: "claude", Mend: choice.Allows}, choice)
+	if err != nil || !leftOut(rep, "unfinished-call") || !leftOut(rep, "wrong-leaf") || len(rep.Edits) != 1 {
+		t.Error(err, rep)
+	}
+}
+
+// TestLinesOfAGap: the lines around one that is not the same in session and copy.
+func TestLinesOfAGap(t *testing.T) {
+	lines := lineMap{{from: 3, copied: 2, n: 2}, {from: 9, copied: 5, n: 1}}
+	for line, want := range map[int64][4]int64{1: {1, 2, 1, 1}, 4: {5, 4, 4, 1}, 6: {10, math.MaxInt64, 6, math.MaxInt64}} {
+		from, n, copied, nCopied := lines.gap(line)
+		if got := [4]int64{from, n, copied, nCopied}; got != want {
+			t.Errorf("line %d: %v, want %v", line, got, want)
+		}
+	}
+	if got := linesIn([]byte("a\nb\nc"), 2, 5); string(got) != "b\nc" {
+		t.Errorf("%q", got)
 	}
 }
 
