@@ -15,7 +15,7 @@ import (
 	"github.com/hist-cli/hist/internal/cause"
 	"github.com/hist-cli/hist/internal/decisions"
 	"github.com/hist-cli/hist/internal/preresume"
-	"github.com/hist-cli/hist/internal/prompt"
+	"github.com/hist-cli/hist/internal/promptly"
 	"github.com/hist-cli/hist/internal/source"
 )
 
@@ -315,7 +315,7 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
 		Content: p.c.Bool("show-content"), Error: p.failure,
 	}
-	a, err := prompt.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
+	a, err := promptly.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return preresume.TimedOut(t.path), nil
 	}

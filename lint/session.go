@@ -13,7 +13,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/normalize"
-	"github.com/hist-cli/hist/internal/prompt"
+	"github.com/hist-cli/hist/internal/promptly"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/source"
 )
@@ -71,7 +71,7 @@ type beside struct {
 // read takes a session through the rules once; again gives its text a second time, nil if it can't. If the context ends, it returns soon,
 // whatever the file: what it leaves behind ends by itself, and uses nothing but r and home, which are of no use any more.
 func read(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {
-	return prompt.Do(ctx, func() (*Result, error) { return readAll(ctx, r, opts, home, again) })
+	return promptly.Do(ctx, func() (*Result, error) { return readAll(ctx, r, opts, home, again) })
 }
 
 func readAll(ctx context.Context, r io.Reader, opts Options, home *beside, again func() (io.Reader, error)) (*Result, error) {

@@ -352,26 +352,6 @@ func (l *locator) index() {
 	}
 }
 
-// Invalid is what a provider is known to refuse in what a client sends, item by item.
-func Invalid(sent *session.Sent, provider string) (places []Place) {
-	for i := range sent.Items {
-		if it := &sent.Items[i]; len(it.Content) > 0 {
-			for _, f := range Check(it.Content, provider, "") {
-				places = append(places, Place{i, f})
-			}
-		}
-	}
-	for _, mend := range []string{"no-call", "twin-output", "twin-call", "twin-id"} {
-		l := &locator{r: &Refusal{Mend: mend, Found: Found{Message: -1, Block: -1}}, sent: sent}
-		for i := range sent.Items {
-			if f, ok := l.pairing(i); ok {
-				places = append(places, Place{i, f})
-			}
-		}
-	}
-	return places
-}
-
 // Large are the items with an image so large that it may be what an API refuses without saying so, the largest first.
 func Large(sent *session.Sent) (places []Place) {
 	size := map[int]int{}

@@ -21,7 +21,7 @@ var ways = map[string]Way{
 	"encrypted": {agent.Never, agent.Incompatible, "go back to the account or provider that the session was made with, or: hist repair --strip-encrypted SESSION makes a copy without what is encrypted"},
 	"item-type": {agent.AfterRepair, agent.Incompatible, "go back to the provider that the session was made with, or: hist repair --strip-encrypted SESSION makes a copy that holds only what every provider reads"},
 	"shorten":   {agent.Never, agent.Incompatible, "resume it and send /compact as the only prompt; if that is refused, too: hist slim SESSION takes out what is large, hist cut SESSION goes back to an earlier turn"},
-	"bound":     {agent.AfterRepair, agent.Repairable, "the newest client takes the thinking out and tries again by itself; for any other: hist repair --drop-thinking SESSION"},
+	"bound":     {agent.AfterRepair, agent.Repairable, "the newest client takes the thinking out and tries again by itself: resume it with that one; for any other: hist cut SESSION makes a copy that ends before the change"},
 	"cut":       {agent.Never, agent.Incompatible, "go back to before the turn that is refused: hist show SESSION lists the turns, hist cut SESSION makes a copy that ends before one of them"},
 	"unsaid":    {agent.Never, agent.Incompatible, "hist lint SESSION looks for what the API is known to refuse; if it finds nothing: hist cut SESSION goes back to before the first turn that was refused"},
 	"settings":  {agent.AfterUpgrade, agent.Incompatible, "change what the error names in the client's configuration, or take a newer client; nothing in the session's history is to be repaired"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
+	"github.com/hist-cli/hist/internal/session"
 )
 
 // pairOf says whether m is an output that hangs on the record with its call, judged by their ids.
@@ -66,7 +67,7 @@ func (c *Checker) flippedID(m, on *node) (*node, *block) {
 			break
 		}
 		for k := range call.blocks {
-			if b := &call.blocks[k]; c.open(call, b) && flippedAt(b.id, m.blocks[0].id) >= 0 {
+			if b := &call.blocks[k]; c.open(call, b) && session.FlippedAt(b.id, m.blocks[0].id) >= 0 {
 				return call, b
 			}
 		}

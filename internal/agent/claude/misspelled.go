@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/hist-cli/hist/internal/session"
@@ -86,7 +85,7 @@ func lacksNothing(rec *session.Record) bool {
 		return !has(fieldParent)
 	}
 	for name := range needed {
-		if flippedAt(string(text(rec, fieldType)), name) >= 0 {
+		if session.FlippedAt(string(text(rec, fieldType)), name) >= 0 {
 			return false
 		}
 	}
@@ -200,25 +199,7 @@ func (f *flips) value(at int, quoted []byte, word string) {
 	if len(quoted) < 2 {
 		return
 	}
-	if i := flippedAt(string(quoted[1:len(quoted)-1]), word); i >= 0 {
+	if i := session.FlippedAt(string(quoted[1:len(quoted)-1]), word); i >= 0 {
 		f.found = append(f.found, flip{at + 1 + i, word[i]})
 	}
-}
-
-// flippedAt is the index of the only byte in which two words differ, if that is by one bit; otherwise -1.
-func flippedAt(a, b string) int {
-	if len(a) != len(b) {
-		return -1
-	}
-	at := -1
-	for i := range len(a) {
-		switch {
-		case a[i] == b[i]:
-		case at >= 0 || bits.OnesCount8(a[i]^b[i]) != 1:
-			return -1
-		default:
-			at = i
-		}
-	}
-	return at
 }

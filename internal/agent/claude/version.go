@@ -1,32 +1,12 @@
 package claude
 
-import (
-	"strconv"
-	"strings"
-)
+import "github.com/hist-cli/hist/internal/agent/claude/reader"
 
 // Newest is the newest version that has been measured.
 const Newest = "2.1.332"
 
 // before says whether version a is older than b; a text that is not a version is not.
-func before(a, b string) bool {
-	for more := a != b; more; {
-		var x, y string
-		var moreA, moreB bool
-		x, a, moreA = strings.Cut(a, ".")
-		y, b, moreB = strings.Cut(b, ".")
-		m, errM := strconv.Atoi(x)
-		n, errN := strconv.Atoi(y)
-		if errM != nil || errN != nil {
-			return false
-		}
-		if m != n {
-			return m < n
-		}
-		more = moreA && moreB
-	}
-	return false
-}
+func before(a, b string) bool { return reader.Before(a, b) }
 
 // OnlyInPlace says whether a client finds a session only from the directory in which it was begun: all up to 2.1.215 (measured;
 // 2.1.330 finds it from any).

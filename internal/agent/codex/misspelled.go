@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/tidwall/gjson"
@@ -115,26 +114,8 @@ func (f *flips) value(text gjson.Result, words ...string) {
 		return
 	}
 	for _, word := range words {
-		if i := flippedAt(text.Raw, `"`+word+`"`); i > 0 {
+		if i := session.FlippedAt(text.Raw, `"`+word+`"`); i > 0 {
 			*f = append(*f, flip{text.Index + i, word[i-1]})
 		}
 	}
-}
-
-// flippedAt is the index of the only byte in which two words differ, if that is by one bit; otherwise -1.
-func flippedAt(a, b string) int {
-	if len(a) != len(b) {
-		return -1
-	}
-	at := -1
-	for i := range len(a) {
-		switch {
-		case a[i] == b[i]:
-		case at >= 0 || bits.OnesCount8(a[i]^b[i]) != 1:
-			return -1
-		default:
-			at = i
-		}
-	}
-	return at
 }

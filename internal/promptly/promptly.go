@@ -1,6 +1,6 @@
-// Package prompt returns in time. In: work that looks at its context only now and then. Out: its result, or the context's error
+// Package promptly returns in time. In: work that looks at its context only now and then. Out: its result, or the context's error
 // soon after that ends. Never: what is changed on a disk.
-package prompt
+package promptly
 
 import (
 	"context"
