@@ -40,7 +40,7 @@ func long(b testing.TB, version string, size int) []byte {
 				return then.Add(time.Duration(turn)*time.Hour).AppendFormat(nil, "2006-01-02T15:04:05.000Z")
 			})
 			l = ordinal.ReplaceAll(l, fmt.Appendf(nil, `"ordinal":%d`, n))
-			out = append(out, ids.ReplaceAll(l, fmt.Appendf(nil, `"$1":"$2%d"`, turn))...)
+			out = append(out, ids.ReplaceAll(l, fmt.Appendf(nil, `"${1}":"${2}%d"`, turn))...)
 			n++
 		}
 	}

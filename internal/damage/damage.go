@@ -18,8 +18,8 @@ type Case struct {
 	Lost int    // how many items of the model's history can't be recovered from the file; -1: some may be lost
 	// Words says that the damage has changed the words of one item, or destroyed the instructions in the header.
 	Words bool
-	// Beside says that the damaged call was next to others, and its place among them can't be recovered; or that a list of
-	// tools is lost, which the client then puts again in front of everything.
+	// Beside says that the damaged call was next to others, and its place among them can't be recovered; or that the client
+	// tells the model of what is lost anew, at another place: a list of tools, or its own instructions.
 	Beside bool
 	// Dead says that no repair can make a session of it.
 	Dead bool

@@ -14,13 +14,13 @@ func (b *breaker) record(i int) {
 	if !l.item && i%4 != 0 {
 		return
 	}
+	first := len(b.cases)
 	half := l.raw[:len(l.raw)/2]
 	rule := "bad-json"
 	if i == len(b.lines)-1 {
 		rule = "torn-tail"
 	}
 	b.add(name("garbage"), "bad-json", b.lostWith(i), b.with(i, i+1, []byte("@@ garbage @@"))...)
-	b.cases[len(b.cases)-1].Beside = b.lines[i].kind == "additional_tools"
 	b.add(name("glued"), "glued-records", 0, b.with(i-1, i+1, append(bytes.Clone(b.lines[i-1].raw), l.raw...))...)
 	b.add(name("half"), rule, -1, b.with(i, i+1, half)...)
 	b.add(name("nul"), "nul-bytes", 0, b.with(i, i+1, append(make([]byte, 32), l.raw...))...)
@@ -33,6 +33,11 @@ func (b *breaker) record(i int) {
 		for _, value := range []string{`"` + strconv.FormatInt(l.ordinal, 10) + `"`, strconv.FormatInt(l.ordinal, 10) + ".0", "-1"} {
 			b.add(name("ordinal-"+strings.Trim(value, `"`)), "ordinal-invalid", 0,
 				b.with(i, i+1, bytes.Replace(l.raw, ordinal(l.ordinal), []byte(`"ordinal":`+value+","), 1))...)
+		}
+	}
+	if l.kind == "additional_tools" || l.kind == "message" && bytes.Contains(l.raw, []byte(`"role":"developer"`)) {
+		for k := range b.cases[first:] {
+			b.cases[first+k].Beside = true
 		}
 	}
 	if l.item && l.id != "" {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/repair"
 )
 
@@ -48,7 +49,8 @@ func TestOrdinalReuse(t *testing.T) {
 		if want := versionLess(bin.Version, "0.154.0"); reused != want {
 			t.Errorf("numbers are given again: %t, want %t", reused, want)
 		}
-		if still, all := resumed(true); still || all != sent {
+		// 0.145 does not count a record that it can't read, so that it is right to use its number again.
+		if still, all := resumed(true); still != codex.SkipsUnread(bin.Version) || all != sent {
 			t.Errorf("repaired for this client: numbers are given again: %t; %d items are sent, %d without the repair", still, all, sent)
 		}
 	})
