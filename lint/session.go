@@ -54,7 +54,10 @@ func Session(ctx context.Context, r io.Reader, opts Options) (*Result, error) {
 		if at, ok := r.(io.ReaderAt); ok && text == nil {
 			text = at
 		}
-		if text == nil {
+		switch {
+		case text == nil && opts.Reopen != nil:
+			return opts.Reopen()
+		case text == nil:
 			return nil, nil
 		}
 		return io.NewSectionReader(text, 0, math.MaxInt64), nil

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"runtime/debug"
@@ -146,23 +147,46 @@ func (l *Linter) LintOptions(key string) lint.Options {
 
 // read lints the object while it comes from the store; nothing of it is stored.
 func (l *Linter) read(ctx context.Context, o store.Object) (*lint.Result, error) {
-	body, err := l.Store.Get(ctx, o.Key, o.ETag)
+	text, err := l.open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer body.Close()
-	stream := source.Once(body)
-	defer stream.Close()
-	r, err := stream.Reader(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	res, err := lint.Session(ctx, r, l.LintOptions(o.Key))
+	defer text.Close()
+	opts := l.LintOptions(o.Key)
+	opts.Reopen = func() (io.ReadCloser, error) { return l.open(ctx, o) }
+	res, err := lint.Session(ctx, text, opts)
 	if err != nil {
 		return nil, err
 	}
 	return res, res.Summary.Partial
+}
+
+// open is an object's text, decompressed while it comes.
+func (l *Linter) open(ctx context.Context, o store.Object) (io.ReadCloser, error) {
+	body, err := l.Store.Get(ctx, o.Key, o.ETag)
+	if err != nil {
+		return nil, err
+	}
+	stream := source.Once(body)
+	r, err := stream.Reader(ctx)
+	if err != nil {
+		return nil, errors.Join(err, stream.Close(), body.Close())
+	}
+	return &object{Reader: r, parts: []io.Closer{r, stream, body}}, nil
+}
+
+// object is the text of an object, and what is to be closed with it.
+type object struct {
+	io.Reader
+	parts []io.Closer
+}
+
+// Close closes the object.
+func (o *object) Close() (err error) {
+	for _, p := range o.parts {
+		err = errors.Join(err, p.Close())
+	}
+	return err
 }
 
 func (l *Linter) fill(res *Result, found *lint.Result) {

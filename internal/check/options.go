@@ -15,9 +15,12 @@ type Options struct {
 	Name  Name        // what its file is called
 	Path  string      // of the file, symbolic links resolved; "" for a stream. Files beside it may hold what it has lost
 	Text  io.ReaderAt // the session's text, if it is not that of Path: a copy is linted with the Path of its original
-	Home  string      // the agent's home that it is in; "" if it is in none
-	Live  bool        // somebody is writing it: an unfinished end is not damage
-	Fresh bool        // the file is so new that, if it is empty, its first record may still come
+	// Reopen gives the text of a stream a second time; nil if that can't be had. Without a second time, what the API has refused is
+	// not looked for.
+	Reopen func() (io.ReadCloser, error)
+	Home   string // the agent's home that it is in; "" if it is in none
+	Live   bool   // somebody is writing it: an unfinished end is not damage
+	Fresh  bool   // the file is so new that, if it is empty, its first record may still come
 
 	// What may be asked beside it.
 
