@@ -358,30 +358,30 @@ func TestReportFields(t *testing.T) {
 
 // TestArchitecture: the table of packages names every one of this module, or the folder that it lies in.
 func TestArchitecture(t *testing.T) {
-	page := read(t, "architecture.md")
+	page := read(t, "dev/architecture.md")
 	dirs, err := filepath.Glob("../internal/*")
 	if err != nil || len(dirs) < 30 {
 		t.Fatal(len(dirs), err)
 	}
 	for _, dir := range dirs {
 		if name := "`internal/" + filepath.Base(dir) + "`"; !strings.Contains(page, name) {
-			t.Errorf("docs/architecture.md does not name %s", name)
+			t.Errorf("docs/dev/architecture.md does not name %s", name)
 		}
 	}
 }
 
-// TestFiguresOfCodex: the README's rows of Codex are those of docs/testing.md, which says how they are measured.
+// TestFiguresOfCodex: the README's rows of Codex are those of docs/dev/testing.md, which says how they are measured.
 func TestFiguresOfCodex(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^\| Codex [0-9.]+ \| .*\|$`)
-	told, measured := rows.FindAllString(read(t, "../README.md"), -1), rows.FindAllString(read(t, "testing.md"), -1)
+	told, measured := rows.FindAllString(read(t, "../README.md"), -1), rows.FindAllString(read(t, "dev/testing.md"), -1)
 	if len(told) < 4 || !slices.Equal(told, measured) {
-		t.Errorf("the README has\n%s\ndocs/testing.md\n%s", strings.Join(told, "\n"), strings.Join(measured, "\n"))
+		t.Errorf("the README has\n%s\ndocs/dev/testing.md\n%s", strings.Join(told, "\n"), strings.Join(measured, "\n"))
 	}
 }
 
 // TestFigures: what the README says of Claude Code was measured: the page of its behaviour has the same figures.
 func TestFigures(t *testing.T) {
-	readme, page := read(t, "../README.md"), read(t, "claude-behaviour.md")
+	readme, page := read(t, "../README.md"), read(t, "dev/claude-behaviour.md")
 	rows := regexp.MustCompile(`(?m)^\| Claude Code ([0-9.]+) \| ([0-9]+) \| ([0-9]+) \| ([0-9]+) \| ([0-9.]+) % \| ([0-9.]+) % \|$`).FindAllStringSubmatch(readme, -1)
 	if len(rows) != 2 {
 		t.Fatalf("the README has figures of %d versions", len(rows))
@@ -389,7 +389,7 @@ func TestFigures(t *testing.T) {
 	for _, r := range rows {
 		measured := section(t, page, "## "+r[1])
 		if want := fmt.Sprintf("%s kinds of damage to sessions that it wrote: %s %% of the history is sent without a repair, %s %% after it;", r[2], r[5], r[6]); !strings.Contains(measured, want) {
-			t.Errorf("docs/claude-behaviour.md does not say of %s: %s", r[1], want)
+			t.Errorf("docs/dev/claude-behaviour.md does not say of %s: %s", r[1], want)
 		}
 		damages, before, after := 0, 0, 0
 		for _, row := range regexp.MustCompile(`(?m)^\| (.+?) \| (.+?) \| (.+?) \| .+ \|$`).FindAllStringSubmatch(measured, -1) {
@@ -405,7 +405,7 @@ func TestFigures(t *testing.T) {
 			}
 		}
 		if got := []string{fmt.Sprint(damages), fmt.Sprint(before), fmt.Sprint(after)}; !slices.Equal(got, r[2:5]) {
-			t.Errorf("docs/claude-behaviour.md has %v of %s, the README %v", got, r[1], r[2:5])
+			t.Errorf("docs/dev/claude-behaviour.md has %v of %s, the README %v", got, r[1], r[2:5])
 		}
 	}
 }

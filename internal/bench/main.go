@@ -1,6 +1,6 @@
-// Command bench compares hist with the programs that one would use instead, in one run, and writes docs/benchmarks.md.
+// Command bench compares hist with the programs that one would use instead, in one run, and writes docs/dev/benchmarks.md.
 //
-//	go run ./internal/bench -runs 7 -write docs/benchmarks.md
+//	go run ./internal/bench -runs 7 -write docs/dev/benchmarks.md
 //
 // It also makes the profile by which releases are compiled:
 //

@@ -11,7 +11,7 @@ import (
 
 const head = `# Benchmarks
 
-` + "`go run ./internal/bench -write docs/benchmarks.md`" + ` measures all this. It generates the sessions, builds hist as a release is
+` + "`go run ./internal/bench -write docs/dev/benchmarks.md`" + ` measures all this. It generates the sessions, builds hist as a release is
 built, and runs all commands in turn, so that the ratios hold even if the machine is slow for a moment. The sessions come from
 ` + "`internal/corpus`" + `: records as 0.169.0 writes them, unless noted, with the events that repeat each item. Half of the lines are longer
 than 1.4 KB, one in a hundred is longer than 21 KB, with 72 escapes per KB and some Japanese text. The mixed session has four lines of

@@ -11,7 +11,7 @@ import (
 )
 
 // Effect is what a version of Claude Code, or the newest known if it is "", does with damage that any agent's session can have
-// (measured: docs/claude-behaviour.md).
+// (measured: docs/dev/claude-behaviour.md).
 func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
 	return impactIn(version, rule), texts.Effect(rule)
 }

@@ -19,10 +19,10 @@ import (
 
 const rulesDir = "../../../fixtures/codex/rules"
 
-// measuredRows is docs/codex-behaviour.md: by version and row, what the client does before and after a repair.
+// measuredRows is docs/dev/codex-behaviour.md: by version and row, what the client does before and after a repair.
 func measuredRows(t *testing.T) (versions []string, rows map[string]map[string][2]string) {
 	t.Helper()
-	page, err := os.ReadFile("../../../docs/codex-behaviour.md")
+	page, err := os.ReadFile("../../../docs/dev/codex-behaviour.md")
 	if err != nil {
 		t.Fatal(err)
 	}

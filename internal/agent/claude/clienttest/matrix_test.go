@@ -214,7 +214,7 @@ func measure(t *testing.T, h *Home, id, name string, data []byte, whole, own []s
 	return c
 }
 
-// TestBehaviourPage makes docs/claude-behaviour.md from what the clients did when they were last driven through all damages.
+// TestBehaviourPage makes docs/dev/claude-behaviour.md from what the clients did when they were last driven through all damages.
 func TestBehaviourPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(pageHead)
@@ -236,7 +236,7 @@ func TestBehaviourPage(t *testing.T) {
 			fmt.Fprintf(&page, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", writer, len(m.rows), m.mean(0), m.mean(1), m.mean(2), 100*m.sum[1]/m.sum[2])
 		}
 	}
-	path := "../../../../docs/claude-behaviour.md"
+	path := "../../../../docs/dev/claude-behaviour.md"
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)

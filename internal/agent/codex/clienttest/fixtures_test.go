@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	update  = flag.Bool("update", false, "rewrite docs/codex-behaviour.md with what the clients do now")
+	update  = flag.Bool("update", false, "rewrite docs/dev/codex-behaviour.md with what the clients do now")
 	missing = flag.Bool("missing", false, "with -update: measure only what that page does not have, and keep the rest")
 	old     = flag.Int("old", 8, "of the damaged fixtures, clients before the newest are shown one of so many; with -update all")
 	newest  = flag.Int("newest", 6, "of the damaged fixtures, the newest client is shown one of so many; with -update all")
@@ -32,7 +32,7 @@ func isShown(i int, version string) bool {
 	return *update || i%*newest == 0
 }
 
-const behaviourPage = "../../../../docs/codex-behaviour.md"
+const behaviourPage = "../../../../docs/dev/codex-behaviour.md"
 
 const behaviourHead = `# What clients do with each damage, before and after a repair
 

@@ -41,7 +41,7 @@ func TestDamageMatrix(t *testing.T) {
 		if sum.files == 0 {
 			t.Skipf("no healthy recording of %s in fixtures/codex", bin.Version)
 		}
-		// The row of docs/testing.md, with -every 3.
+		// The row of docs/dev/testing.md, with -every 3.
 		t.Logf("| Codex %s | %d | %d | %d | %.1f %% | %.1f %% |", bin.Version, sum.files, sum.resumedBefore, sum.resumedAfter,
 			percent(sum.itemsBefore, sum.items), percent(sum.itemsAfter, sum.items))
 	})

@@ -33,7 +33,7 @@ func (Agent) Rules() []*finding.Rule {
 }
 
 // Effect is what a version of Codex, or the newest known if it is "", does with damage that any agent's session can have
-// (measured: docs/codex-behaviour.md).
+// (measured: docs/dev/codex-behaviour.md).
 func (Agent) Effect(rule *finding.Rule, version string) (finding.Impact, string) {
 	return impactIn(version, rule), texts.Effect(rule)
 }
