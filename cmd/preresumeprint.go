@@ -148,12 +148,15 @@ func troubleWords(a *preresume.Answer, line func(name, format string, args ...an
 	}
 }
 
-// repairOperand names a session for a command: by its id, or by its file if the id is not enough to find it.
-func repairOperand(a *preresume.Answer) string {
-	if a.Path == "" || len(a.Thread) == 36 && uuid.Validate(a.Thread) == nil && looked(a.Path) {
-		return a.Thread
+// repairOperand names the session that an answer is about.
+func repairOperand(a *preresume.Answer) string { return nameOf(a.Thread, a.Path) }
+
+// nameOf names a session for a command: by its id, or by its file if the id is not enough to find it.
+func nameOf(id, path string) string {
+	if path == "" || len(id) == 36 && uuid.Validate(id) == nil && looked(path) {
+		return id
 	}
-	return operandOf(a.Path)
+	return operandOf(path)
 }
 
 // looked says whether a file is where ids are looked up.

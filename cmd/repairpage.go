@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,9 @@ import (
 
 // maxTimelines is for how many sessions of a repair a page with the timeline is written.
 const maxTimelines = 50
+
+// maxNamed is how many sessions the command at the top of a page names.
+const maxNamed = 8
 
 // timelinesOf is the directory beside a report's page that holds the pages of the sessions' timelines.
 func timelinesOf(page string) string {
@@ -63,9 +67,52 @@ func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 		about[i].Timeline = link
 		written++
 	}
+	opts := repair.PageOptions{Content: p.content, About: func(i int) repair.Session { return about[i] }}
+	if c.Bool("dry-run") && anythingToDo(p.reports) {
+		for i, rep := range p.reports {
+			about[i].Next = append(withoutDryRun(c), nameOf(rep.Thread, rep.Source))
+		}
+		opts.Next = about[0].Next
+		if len(p.reports) > 1 { // a command of many words is of no use; each session has its own
+			opts.Next = nil
+			if c.NArg() <= maxNamed {
+				opts.Next = append(withoutDryRun(c), c.Args().Slice()...)
+			}
+		}
+	}
 	return writePage(ctx, p.page, func(w io.Writer) error {
-		return repair.HTML(w, p.reports, repair.PageOptions{Content: p.content, About: func(i int) repair.Session { return about[i] }})
+		return repair.HTML(w, p.reports, opts)
 	})
+}
+
+// anythingToDo says whether a report of a dry run shows a change.
+func anythingToDo(reports []*repair.Report) bool {
+	return slices.ContainsFunc(reports, func(r *repair.Report) bool { return len(r.Edits) > 0 })
+}
+
+// withoutDryRun are the words of the command line that say how to repair: without its operands, and without what only decides how a
+// report is shown.
+func withoutDryRun(c *cli.Context) []string {
+	words := []string{"hist", c.Command.Name}
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || slices.Contains([]string{"dry-run", "html", "format", "diff", "verbose", "show-content", "color", "last", "any"}, name) {
+			continue
+		}
+		switch value := c.Value(name).(type) {
+		case bool:
+			if value {
+				words = append(words, "--"+name)
+			}
+		case cli.StringSlice:
+			for _, v := range value.Value() {
+				words = append(words, "--"+name, v)
+			}
+		default:
+			words = append(words, "--"+name, fmt.Sprint(value))
+		}
+	}
+	return words
 }
 
 // timeline writes the page of one session's timeline and returns a link to it.
@@ -95,9 +142,5 @@ func changed(dir string, at time.Time) string {
 	if at.IsZero() {
 		return dir
 	}
-	text := "changed " + at.UTC().Format("2006-01-02 15:04 UTC")
-	if before, ok := strings.CutSuffix(ago(time.Since(at)), " ago"); ok {
-		text += ", " + before + " before this page was made"
-	}
-	return strings.TrimPrefix(dir+", "+text, ", ")
+	return strings.TrimPrefix(dir+", changed "+at.UTC().Format("2006-01-02 15:04 UTC"), ", ")
 }

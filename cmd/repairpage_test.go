@@ -27,17 +27,57 @@ func TestReportInBrowser(t *testing.T) {
 	page = bytes.Replace(page, []byte("default-src 'none'; "), nil, 1) // which lets no script look at it
 	look := `const of = (q, p) => getComputedStyle(document.querySelector(q))[p];
 		const copies = [...document.querySelectorAll(".command button")].map(b => b.getAttribute("aria-label").slice(0, 14));
-		return [of("body", "backgroundColor"), of("del", "backgroundColor"), document.documentElement.scrollWidth <= innerWidth, copies.join()].join(" ")`
+		const bars = [...document.querySelectorAll(".bar")].every(b => b.lastElementChild.getBoundingClientRect().right >= b.getBoundingClientRect().right - 2);
+		return [of("body", "backgroundColor"), of("del", "backgroundColor"), document.documentElement.scrollWidth <= innerWidth, bars, copies.join()].join(" ")`
 	for _, tc := range []struct {
 		name, want string
 		flags      []string
 	}{
-		{"wide and light", "rgb(252, 252, 250) rgb(245, 181, 181) true Copy hist undo,Copy codex res,Copy codex res", []string{"--window-size=1100,900"}},
-		{"narrow and dark", "rgb(23, 25, 27) rgb(138, 47, 54) true Copy hist undo,Copy codex res,Copy codex res", []string{"--window-size=500,900", "--force-dark-mode", "--blink-settings=preferredColorScheme=0"}},
+		{"wide and light", "rgb(252, 252, 250) rgb(245, 181, 181) true true Copy hist undo,Copy codex res,Copy codex res", []string{"--window-size=1100,900"}},
+		{"narrow and dark", "rgb(23, 25, 27) rgb(138, 47, 54) true true Copy hist undo,Copy codex res,Copy codex res", append([]string{phone}, dark...)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := browse(t, page, look, tc.flags...); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestDryRunPageInBrowser: the page of a dry run begins with the command that makes the changes, as wide as the page of a timeline, and
+// a phone's first screen holds the first of them.
+func TestDryRunPageInBrowser(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	const nul, call = "../fixtures/codex/rules/nul-bytes/bad.jsonl", "../fixtures/codex/rules/call-without-output/bad-command-execution.jsonl"
+	commands := `[...document.querySelectorAll(".command code")].map(c => c.textContent).join("; ")`
+	for _, tc := range []struct {
+		name, script, want string
+		flags, args        []string
+	}{
+		{
+			"phone", `const first = document.querySelector(".edit p:nth-of-type(2)").getBoundingClientRect(); return [innerWidth, first.bottom < innerHeight, ` + commands + `].join(" ")`,
+			"390 true hist repair " + call, []string{phone}, []string{call},
+		},
+		{
+			"wide", `return [document.body.getBoundingClientRect().width, ` + commands + `].join(" ")`,
+			"992 hist repair --rule nul-bytes --rule call-without-output --tidy NUL CALL; hist repair --rule nul-bytes --rule call-without-output --tidy NUL; hist repair --rule nul-bytes --rule call-without-output --tidy CALL",
+			[]string{"--window-size=1200,900"},
+			[]string{"--rule", "nul-bytes", "--rule", "call-without-output", "--tidy", nul, call},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "report.html")
+			var out bytes.Buffer
+			if code := Main(append([]string{"hist", "repair", "-n", "--html", path}, tc.args...), strings.NewReader(""), &out, &out); code != ExitOK {
+				t.Fatalf("exit code %d: %s", code, out.String())
+			}
+			page, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.NewReplacer("NUL", nul, "CALL", call).Replace(tc.want)
+			if got := browse(t, page, tc.script, tc.flags...); got != want {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}

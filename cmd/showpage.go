@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/page"
 	"github.com/hist-cli/hist/internal/session"
 	"github.com/hist-cli/hist/internal/timeline"
 	"github.com/hist-cli/hist/lint"
@@ -18,9 +20,9 @@ import (
 //go:embed showpage.html
 var pageText string
 
-// page writes a session as one page for a browser. It needs no network and works without scripts; a script only adds keys. One
+// timelinePage writes a session as one page for a browser. It needs no network and works without scripts; a script only adds keys. One
 // turn is held in memory at a time, because its first line says how it ended.
-type page struct {
+type timelinePage struct {
 	w            io.Writer
 	t            *template.Template
 	shown        *shown
@@ -58,43 +60,60 @@ type pageEntry struct {
 type pageBlock struct{ Title, Text string }
 
 // pageFinding is one line in the list of findings.
-type pageFinding struct{ Mark, Impact, Message string }
-
-// maxListed is how many findings the list at the top has; all findings are shown in their places.
-const maxListed = 100
-
-func newPage(w io.Writer, report string) *page {
-	return &page{w: escape.HTML(w), report: report, t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
+type pageFinding struct {
+	Mark, Impact, Message string
+	weight                lint.Impact
 }
 
-func (p *page) begin(s *shown) error {
+// maxListed is how many findings the list at the top has, the worst first; all findings are shown in their places.
+const maxListed = 100
+
+// next is the command to go on with: the repair if something can be repaired, with another that shows what it would change, otherwise
+// the resume; "" if no command names the session.
+func (s *shown) next() (command, preview string) {
+	name := nameOf(s.summary.Header.ID, s.path)
+	mendable := slices.ContainsFunc(s.findings, func(f lint.Finding) bool { return f.Impact != lint.Notes && f.Fix != lint.NoFix })
+	switch {
+	case s.path == "-":
+		return "", ""
+	case mendable:
+		return format.Command("hist", "repair", name), format.Command("hist", "repair", "-n", "--html", "repair.html", name)
+	case s.summary.Header.ID == "":
+		return "", ""
+	}
+	return format.Command(s.resume...), ""
+}
+
+func newPage(w io.Writer, report string) *timelinePage {
+	return &timelinePage{w: escape.HTML(w), report: report, t: template.Must(template.New("page").Parse(pageText)), marks: map[*lint.Finding]string{}}
+}
+
+func (p *timelinePage) begin(s *shown) error {
 	p.shown = s
 	var listed []pageFinding
 	for i := range s.findings {
 		f := &s.findings[i]
 		p.marks[f] = fmt.Sprintf("finding-%d", i+1)
-		if len(listed) < maxListed && f.Impact != lint.Notes {
-			listed = append(listed, pageFinding{p.marks[f], f.Impact.String(), oneLine(findingLine(f))})
+		if f.Impact != lint.Notes {
+			listed = append(listed, pageFinding{p.marks[f], f.Impact.String(), oneLine(findingLine(f)), f.Impact})
 		}
 	}
+	slices.SortStableFunc(listed, func(a, b pageFinding) int { return cmp.Compare(b.weight, a.weight) })
+	listed = listed[:min(len(listed), maxListed)]
 	facts := s.facts()
 	for i := range facts {
 		facts[i][1] = oneLine(facts[i][1])
 	}
 	h := s.summary.Header
-	resume := ""
-	if h.ID != "" && s.path != "-" {
-		resume = format.Command(s.resume...)
-	}
-	damaged := s.counts[lint.Blocks]+s.counts[lint.Loses]+s.counts[lint.Rejects]+s.counts[lint.Shows] > 0
+	next, preview := s.next()
 	p.write("head", map[string]any{
-		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": changed(oneLine(h.CWD), s.modified), "Report": p.report, "Resume": resume, "Damaged": damaged,
-		"Facts": facts, "Verdict": s.verdict(), "Findings": listed,
+		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": changed(oneLine(h.CWD), s.modified), "Report": p.report, "Next": next, "Preview": preview,
+		"Damaged": len(listed) > 0, "Style": page.Style, "Facts": facts, "Verdict": s.verdict(), "Findings": listed,
 	})
 	return p.err
 }
 
-func (p *page) entry(e *timeline.Entry) error {
+func (p *timelinePage) entry(e *timeline.Entry) error {
 	switch e.Kind {
 	case timeline.TurnStart:
 		p.flush(false)
@@ -131,7 +150,7 @@ func (p *page) entry(e *timeline.Entry) error {
 }
 
 // line is what the page shows of an entry.
-func (p *page) line(e *timeline.Entry) pageEntry {
+func (p *timelinePage) line(e *timeline.Entry) pageEntry {
 	l := pageEntry{Class: "plain", Time: clock(e.Time), Stamp: day(e.Time), Name: oneLine(describeEntry(e)), Line: e.Pos.Line}
 	switch e.Kind {
 	case timeline.Prompt, timeline.Answer, timeline.Thought:
@@ -195,7 +214,7 @@ func findingLine(f *lint.Finding) string {
 }
 
 // flush writes the turn in hand; the last turn is shown open.
-func (p *page) flush(last bool) {
+func (p *timelinePage) flush(last bool) {
 	if p.turn == nil {
 		return
 	}
@@ -206,13 +225,13 @@ func (p *page) flush(last bool) {
 	p.turn = nil
 }
 
-func (p *page) end() error {
+func (p *timelinePage) end() error {
 	p.flush(true)
-	p.write("foot", map[string]any{"Turns": count(p.turns, "turn", "turns"), "Calls": count(p.calls, "call", "calls"), "Version": Version()})
+	p.write("foot", map[string]any{"Turns": count(p.turns, "turn", "turns"), "Calls": count(p.calls, "call", "calls"), "Version": Version(), "Copy": page.Copy})
 	return p.err
 }
 
-func (p *page) write(part string, data any) {
+func (p *timelinePage) write(part string, data any) {
 	if p.err == nil {
 		p.err = p.t.ExecuteTemplate(p.w, part, data)
 	}

@@ -1,16 +1,19 @@
 package repair
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/hist-cli/hist/internal/escape"
 	"github.com/hist-cli/hist/internal/format"
+	"github.com/hist-cli/hist/internal/page"
 	"github.com/hist-cli/hist/lint"
 )
 
@@ -23,31 +26,33 @@ const htmlBytes = 2 << 10
 // PageOptions say what a page shows beside the reports.
 type PageOptions struct {
 	Content bool                // show changed lines as they are; without it, each text in them is replaced by its length
+	Next    []string            // the command that makes what a dry run shows, nil if there is none
 	About   func(i int) Session // describes the session of the i-th report; nil: only its file is known
 }
 
 // Session says which session a part of a page is about. Empty fields are not shown.
 type Session struct {
-	Title    string // the file otherwise
-	Where    string // its working directory, and when it was last changed
-	Timeline string // a link to the page of its timeline
+	Title    string   // the file otherwise
+	Where    string   // its working directory, and when it was last changed
+	Timeline string   // a link to the page of its timeline
+	Next     []string // the command that makes what a dry run shows of this session alone
 }
 
 // part is what a page shows of one report.
 type part struct {
 	*Report
 	Session
-	Index int // index among all reports; the part's anchor is #session-INDEX
+	Index int    // index among all reports; the part's anchor is #session-INDEX
+	Worst string // the worst impact of what was found, "" if nothing was
 }
 
-// page is parsed once, because a report is written for each session of a home.
-var page = sync.OnceValue(func() *template.Template {
+// parsed is parsed once, because a report is written for each session of a home.
+var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
 		"title":   ruleTitle,
 		"visible": visible,
 		"command": func(words []string) string { return format.Command(words...) },
 		"lines":   Entry.lines,
-		"percent": func(part, whole int64) int64 { return part * 100 / max(whole, 1) },
 	}).Parse(pageText))
 })
 
@@ -55,7 +60,7 @@ var page = sync.OnceValue(func() *template.Template {
 func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 	var told, healthy []part
 	for i, r := range reports {
-		one := part{Report: r, Index: i}
+		one := part{Report: r, Index: i, Worst: r.worst()}
 		if opts.About != nil {
 			one.Session = opts.About(i)
 		}
@@ -65,11 +70,69 @@ func HTML(w io.Writer, reports []*Report, opts PageOptions) error {
 			told = append(told, one)
 		}
 	}
-	return page().Execute(escape.HTML(w), struct {
+	slices.SortStableFunc(told, func(a, b part) int { return cmp.Compare(weight(b.Worst), weight(a.Worst)) })
+	return parsed().Execute(escape.HTML(w), struct {
 		Run, Summary  string
 		Content       bool
+		Next          []string
 		Told, Healthy []part
-	}{runOf(reports), summary(reports), opts.Content, told, healthy})
+		Style         template.CSS
+		Copy          template.JS
+	}{runOf(reports), summary(reports), opts.Content, opts.Next, told, healthy, page.Style, page.Copy})
+}
+
+// weight orders names of impacts; "" is below all.
+func weight(impact string) int {
+	i, err := lint.ParseImpact(impact)
+	if err != nil {
+		return -1
+	}
+	return int(i)
+}
+
+// worst is the worst impact of what was repaired and what was left, "" if there is neither.
+func (r *Report) worst() (name string) {
+	for i := range r.Edits {
+		if weight(r.Edits[i].Impact) > weight(name) {
+			name = r.Edits[i].Impact
+		}
+	}
+	for _, l := range r.Left {
+		if weight(l.Impact) > weight(name) {
+			name = l.Impact
+		}
+	}
+	return name
+}
+
+// Segment is a part of the bar that shows what becomes of a session's history.
+type Segment struct {
+	Class, Name string
+	Items       int64
+}
+
+// Bar divides the items of the history by what becomes of them; none if there are none.
+func (h History) Bar() []Segment {
+	sent := min(h.Before, h.After)
+	told, dropped, lost := h.gone()
+	all := []Segment{
+		{"sent", "sent with and without the repair", sent},
+		{"gained", "only because of the repair", h.After - sent},
+		{"told", "lost, and the model is told so", told},
+		{"lost", "lost", lost - told},
+		{"dropped", "no longer sent", dropped},
+	}
+	return slices.DeleteFunc(all, func(s Segment) bool { return s.Items <= 0 })
+}
+
+// gone counts the items that the model will not have: those that are lost, those of them that it is told of, and those that need
+// no longer be sent.
+func (h History) gone() (told, dropped, lost int64) {
+	lost = h.Items - h.After
+	told = max(0, min(h.Told, lost))
+	// Items that the client sent before and no longer sends need not be lost: they may be copies.
+	dropped = max(0, min(lost-told, h.Before-h.After-told))
+	return told, dropped, lost - dropped
 }
 
 // Open says whether something in the session is not repaired, or not yet.
@@ -85,22 +148,18 @@ func (r part) Badge() string {
 		}
 	}
 	if left := len(r.Report.Left); r.Unrepaired() {
-		text = fmt.Sprintf("%s, %d left", text, left)
+		text = fmt.Sprintf("%s, %d left unrepaired", text, left)
 	}
 	return strings.TrimPrefix(text, "nothing to repair, ")
 }
 
-// Gained is how many items of the history the model has only because of the repair.
-func (h History) Gained() int64 { return max(0, h.After-h.Before) }
-
 // Words say in a sentence how much of a session's history the model will have.
 func (h History) Words() string {
-	lost := h.Items - h.After
 	var text string
 	switch {
 	case h.Items == 0:
 		return "the session holds no history for the model"
-	case lost > 0:
+	case h.Items > h.After:
 		text = fmt.Sprintf("the model will have %d of %d items of the history", h.After, h.Items)
 	case h.Partly:
 		text = fmt.Sprintf("the model will have %s of the history; some of it is lost, and nobody can tell how much", inWords(int(h.After)))
@@ -112,10 +171,7 @@ func (h History) Words() string {
 	if h.Before < h.After {
 		text += fmt.Sprintf("; without the repair it has %d", h.Before)
 	}
-	told := max(0, min(h.Told, lost))
-	// Items that the client sent before and no longer sends need not be lost: they may be copies.
-	dropped := max(0, min(lost-told, h.Before-h.After-told))
-	lost -= dropped
+	told, dropped, lost := h.gone()
 	switch {
 	case lost <= 0:
 	case told == lost:

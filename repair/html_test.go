@@ -32,7 +32,7 @@ func TestHTML(t *testing.T) {
 	redacted := pageOf(t, false, rep)
 	for _, want := range []string{
 		"hist undo 20261120T100000Z-abcdef", "old.jsonl", "new.jsonl", "codex resume some-id", "12 read, 9 untouched, 1 edited, 2 added, 3 set aside",
-		"00aa11bb", "/runs/aside", "a note", "all 5 items of the history; without the repair it has 4", "width: 80%", "width: 20%", "raw-control", "crlf", "exact from line 8; found on line 5; line 7, byte 70 → line 9, byte 90",
+		"00aa11bb", "/runs/aside", "a note", "all 5 items of the history; without the repair it has 4", `<span class="sent" style="flex: 4"></span><span class="gained" style="flex: 1"></span>`, "</span>4 sent with and without the repair", "</span>1 only because of the repair", "raw-control", "crlf", "exact from line 8; found on line 5; line 7, byte 70 → line 9, byte 90",
 		"what was wrong", "<del>a</del>", "<ins>b</ins>", "bad-header", "what is left",
 	} {
 		if !strings.Contains(redacted, want) {
@@ -48,6 +48,45 @@ func TestHTML(t *testing.T) {
 	}
 	if m := regexp.MustCompile(`(?i)(src|href)=|url\(|@import`).FindString(redacted); m != "" {
 		t.Errorf("the page is not self-contained: %s", m)
+	}
+}
+
+// TestBar: the bar is full, whatever becomes of the history.
+func TestBar(t *testing.T) {
+	for _, h := range []History{{Items: 5, Before: 4, After: 5}, {Items: 13, Before: 11, After: 11, Told: 2}, {Items: 9, Before: 8, After: 5, Told: 1}, {Items: 9, Before: 2, After: 4}, {Items: 3}, {Items: 4, Before: 4, After: 4, Partly: true}} {
+		var all int64
+		for _, s := range h.Bar() {
+			all += s.Items
+		}
+		if all != h.Items {
+			t.Errorf("%+v: the bar holds %d: %+v", h, all, h.Bar())
+		}
+	}
+	if bar := (History{}).Bar(); len(bar) > 0 {
+		t.Errorf("no history has a bar: %+v", bar)
+	}
+}
+
+// TestHTMLIndex: of many sessions, the worst comes first, in the index and below it.
+func TestHTMLIndex(t *testing.T) {
+	var reports []*Report
+	for i, impact := range []string{"notes", "loses", "blocks", "shows"} {
+		reports = append(reports, &Report{Source: impact + ".jsonl", Mode: "dry-run", Edits: []Entry{{Rule: "x", Impact: impact, Fix: "exact", Line: int64(i)}}})
+	}
+	page := pageOf(t, false, reports...)
+	index, sections, _ := strings.Cut(page, "</nav>")
+	for _, part := range []string{index[strings.Index(index, "<nav"):], sections} {
+		at := 0
+		for _, impact := range []string{"blocks", "loses", "shows", "notes"} {
+			next := strings.Index(part, impact+".jsonl")
+			if next < at {
+				t.Errorf("%s.jsonl is at %d, after %d", impact, next, at)
+			}
+			at = next
+		}
+	}
+	if !strings.Contains(index, `<span class="impact blocks">blocks</span> <a href="#session-2">`) {
+		t.Error("the index does not say the impact")
 	}
 }
 

@@ -32,8 +32,8 @@ func inBody(key string) bool {
 // recordDepth is how deep the members of a record's body are nested. Deeper members may be a tool's own.
 const recordDepth = 2
 
-// Redact shows the outline of a line: its structure, the keys of the format and short technical values; of any other text, it
-// shows only the length in bytes. It reads the line as far as that is JSON, and only counts the rest.
+// Redact shows the outline of a line: its structure, the names of members and short technical values of the format; of any other
+// text, it shows only the length in bytes. It reads the line as far as that is JSON, and only counts the rest.
 func Redact(line []byte) string {
 	o := outline{line: line, want: aRecord}
 	for o.at < len(line) && o.step() {
@@ -70,6 +70,11 @@ const (
 func (o *outline) step() bool {
 	c := o.line[o.at]
 	switch {
+	case c == 0:
+		n := len(o.line[o.at:]) - len(bytes.TrimLeft(o.line[o.at:], "\x00"))
+		o.at += n
+		fmt.Fprintf(&o.b, "‹%d NUL bytes›", n)
+		return true
 	case c == ' ' || c == '\t':
 	case c == '"' && (o.want == aKey || o.want == aValue):
 		o.text()
@@ -132,7 +137,7 @@ func (o *outline) text() {
 		o.want = aNext
 	} else {
 		o.key, o.want = string(words), aColon
-		show = shownIn(valuesShown, o.key) || shownIn(keysShown, o.key)
+		show = shownIn(valuesShown, o.key) || shownIn(keysShown, o.key) || isName(o.key)
 	}
 	o.at += n
 	if show {
@@ -140,6 +145,27 @@ func (o *outline) text() {
 	} else {
 		o.hide(len(words))
 	}
+}
+
+// maxName is how long the name of a member may be to be shown, and maxDigits how many digits it may have: more look like a number of
+// a card, an account or a key.
+const maxName, maxDigits = 32, 4
+
+// isName says whether a key reads like the name of a member. Where a tool's own data has questions, paths or addresses as keys, these
+// are content.
+func isName(key string) bool {
+	digits := 0
+	for i := range len(key) {
+		switch c := key[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+		case i > 0 && c >= '0' && c <= '9':
+			digits++
+		case i > 0 && c == '-':
+		default:
+			return false
+		}
+	}
+	return key != "" && len(key) <= maxName && digits <= maxDigits
 }
 
 // notTechnical says whether a character can't be in an id, name or time.
