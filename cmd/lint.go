@@ -71,8 +71,9 @@ type lintRun struct {
 	printers  []lintPrinter
 	cache     *lintcache.Cache
 	silenced  int64 // findings that the config left out or gave a lower impact
-	failed    bool  // a finding reached the threshold
-	unread    bool  // something could not be read
+	same      sameSession
+	failed    bool // a finding reached the threshold
+	unread    bool // something could not be read
 }
 
 func (e *env) lint(c *cli.Context) error {
@@ -137,9 +138,9 @@ func (l *lintRun) flags() ([]outputTo, error) {
 	}
 	outputs, err := parseOutputs(l.c.String("format"))
 	if err == nil && !slices.ContainsFunc(outputs, func(o outputTo) bool { return forPeople(o.format) }) {
-		for _, only := range []string{"notes", "show-content", "verbose", "statistics"} {
+		for _, only := range []string{"show-content", "verbose", "statistics"} { // the other formats have all notes anyway
 			if l.c.Bool(only) {
-				return nil, usage("--%s is for text; the other formats have all notes and never words of the conversation", only)
+				return nil, usage("--%s is for text; the other formats never have words of the conversation", only)
 			}
 		}
 	}
@@ -184,6 +185,9 @@ func (l *lintRun) run() error {
 			return fmt.Errorf("writing the findings: %w", err)
 		}
 	}
+	for _, line := range l.same.told(l.c.Context) {
+		l.env.complain(line)
+	}
 	if l.silenced > 0 && !l.text() {
 		fmt.Fprintf(l.env.err, "hist: %s left out or downgraded by %s\n", count(l.silenced, "finding", "findings"), oneLine(l.filter.config.path))
 	}
@@ -205,6 +209,7 @@ func (l *lintRun) show(r linted) error {
 		l.env.complain(r.err.Error())
 	}
 	if r.result != nil {
+		l.same.add(r)
 		l.filter.narrow(&r)
 		l.silenced += r.ignored + r.lowered
 		for i := range r.result.Findings {

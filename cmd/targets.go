@@ -14,6 +14,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/agent/all"
 	"github.com/hist-cli/hist/internal/cause"
+	"github.com/hist-cli/hist/internal/copies"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/statedir"
 	"github.com/hist-cli/hist/internal/walk"
@@ -206,6 +207,9 @@ func (h agentHome) find(ctx context.Context, operand string) []target {
 		return []target{{path: operand, err: err}}
 	}
 	if len(paths) > 1 && !segments(paths) {
+		for i, h := range copies.Hold(ctx, paths) {
+			paths[i] += " " + holds(h)
+		}
 		return []target{{path: operand, err: fmt.Errorf("%s names several files, give one of them:\n  %s", operand, strings.Join(paths, "\n  "))}}
 	}
 	var list []target

@@ -67,7 +67,7 @@ func (f *lostFeed) before(rec *session.Record) (replaced bool) {
 	if rec == nil {
 		f.missingAtEnd()
 	}
-	for len(f.pending) > 0 && f.precedes(&f.pending[0], rec) {
+	for len(f.pending) > 0 && (rec == nil || !f.pending[0].Placed || f.pending[0].Ordinal >= 0) && f.precedes(&f.pending[0], rec) {
 		if one := &f.pending[0]; f.fits(one, rec) {
 			f.restore(one)
 		}

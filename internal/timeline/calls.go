@@ -71,8 +71,12 @@ func (t *teller) output(rec *session.Record) {
 	}
 }
 
-// giveUp marks the open calls as settled: no output will come for them any more.
+// giveUp marks the open calls and the turns that were left as settled: nothing will come for them any more.
 func (t *teller) giveUp() {
+	for id, e := range t.left {
+		e.open = false
+		delete(t.left, id)
+	}
 	for _, e := range t.calls.All() {
 		e.open = false
 	}

@@ -69,7 +69,8 @@ type teller struct {
 	emit    func(*Entry) error
 	history history
 	queue   []*Entry
-	calls   session.OpenCalls[*Entry] // this turn's calls that have no output yet
+	calls   session.OpenCalls[*Entry] // calls that have no output yet, of this turn and of those that another one began in
+	left    map[string]*Entry         // the ends of turns that another one began in, by their ids: they may still be told
 	turn    turn
 	turns   int
 
@@ -91,7 +92,7 @@ type turn struct {
 func (t *teller) record(rec *session.Record) {
 	switch rec.Kind {
 	case session.TurnStart:
-		t.endTurn(nil, Open)
+		t.leaveTurn()
 		t.startTurn(rec)
 	case session.TurnEnd:
 		t.found(rec.Pos) // findings about the end belong to the turn
@@ -125,12 +126,34 @@ func (t *teller) add(rec *session.Record, kind Kind) *Entry {
 		e.Turn, t.turn.last = t.turns, e
 	}
 	t.queue = append(t.queue, e)
+	if len(t.queue) > maxHeld {
+		t.giveUp()
+	}
 	return e
+}
+
+// maxHeld is how many entries wait for an output, or for the end of a turn that another one began in.
+const maxHeld = 4096
+
+// leaveTurn is where a turn begins in another one: the client died there, or a second client writes to the same session, and the
+// turn's outputs and its end still come.
+func (t *teller) leaveTurn() {
+	id := t.turn.id
+	e := t.endTurn(nil, Open)
+	if e == nil || id == "" {
+		return
+	}
+	if t.left == nil {
+		t.left = map[string]*Entry{}
+	}
+	e.open, t.left[id] = true, e
 }
 
 // startTurn begins a turn. Only now are the open calls before it given up, because an output may come after its turn's end.
 func (t *teller) startTurn(rec *session.Record) {
-	t.giveUp()
+	if len(t.left) == 0 {
+		t.giveUp()
+	}
 	t.turns++
 	t.turn = turn{id: string(rec.TurnID), running: true, implicit: rec.Kind != session.TurnStart}
 	t.turn.start = t.add(rec, TurnStart)
@@ -146,11 +169,16 @@ func (t *teller) turnEnd(rec *session.Record) {
 	case end.Error != "":
 		state, detail = Failed, end.Error
 	}
-	if e := t.endTurn(rec, state); e != nil {
-		e.Detail, e.Error = detail, shorten(end.Message)
-		if end.Took > 0 {
-			e.Took = end.Took
-		}
+	e := t.left[string(rec.TurnID)]
+	if id := string(rec.TurnID); e != nil && id != t.turn.id {
+		delete(t.left, id)
+		e.open, e.State, e.Pos, e.Offset, e.Time = false, state, rec.Pos, rec.Offset, t.words.Time(rec)
+	} else if e = t.endTurn(rec, state); e == nil {
+		return
+	}
+	e.Detail, e.Error = detail, shorten(end.Message)
+	if end.Took > 0 {
+		e.Took = end.Took
 	}
 }
 

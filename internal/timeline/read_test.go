@@ -205,6 +205,23 @@ func TestLateOutput(t *testing.T) {
 	}
 }
 
+// Two clients that write to one session at once: each output belongs to its call, and each end to its turn, whatever stands between.
+func TestTwoWriters(t *testing.T) {
+	text, err := os.ReadFile("../../fixtures/codex/rules/two-writers/bad.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := told(t, text, false)
+	for _, want := range []string{"call_a true", "call_b true", "1:14 turn end completed  1", "2:17 turn end completed  1"} {
+		if !strings.Contains(got, strings.ReplaceAll(want, "  ", " ")) && !strings.Contains(got, want) {
+			t.Errorf("want %q, got:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\n0:") || strings.Contains(got, " output ") {
+		t.Errorf("an output without its call:\n%s", got)
+	}
+}
+
 // Two calls of different families may share an id: each has an output of its own.
 func TestFamilies(t *testing.T) {
 	text, err := os.ReadFile("../../fixtures/codex/healthy/one-id-two-families/session.jsonl")

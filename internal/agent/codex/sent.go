@@ -364,7 +364,7 @@ func describe(item *session.Item, payload gjson.Result) {
 	case item.Kind == session.OutputItem && out.Get("#").Int() == 1 && out.Get("0.type").Str == "input_text":
 		said.Text(out.Get("0.text").Str)
 	default:
-		said.Value(payload, "id", "call_id", "metadata", "status")
+		said.Value(payload, "id", "call_id", "metadata", "status", "internal_chat_message_metadata_passthrough")
 	}
 	item.Sum = said.Sum()
 }

@@ -53,6 +53,7 @@ type sources struct {
 	*copies
 	prompts *prompts
 	sent    *sent
+	said    said
 	view    *kept // nil if the database holds nothing of it
 }
 
@@ -60,6 +61,7 @@ type sources struct {
 func (b *sources) See(rec *session.Record) {
 	b.sent.See(rec, len(b.records), b.damaged())
 	b.copies.See(rec)
+	b.say(rec, len(b.records)-1)
 	had := b.prompts.count
 	b.prompts.follow(rec, len(b.records)-1)
 	b.prompts.See(rec)
@@ -113,7 +115,9 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 	if h.Paginated() {
 		others = b.numbered(lost, others)
 	}
-	lost = append(lost, others...)
+	if lost = append(lost, others...); len(lost) == 0 {
+		return b.otherForm(ctx)
+	}
 	slices.SortStableFunc(lost, func(a, b check.Lost) int {
 		return cmp.Or(cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.Behind, b.Behind))
 	})
