@@ -27,7 +27,7 @@ func preResumeCommand(e *env) *cli.Command {
 			lastFlag(), anyFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "with --last: from any directory", DisableDefaultText: true},
 			&cli.StringFlag{Name: "cwd", Usage: "with --last: from this `DIRECTORY`; with --card: where you work now"},
-			&cli.BoolFlag{Name: "interactive", Usage: "what --last means anyway; accepted for scripts that were written before", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "interactive", Usage: "with --via: a person's client asks, which joins a server that has the session open", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "json", Usage: "answer with one JSON object", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "card", Usage: "answer with a restart card: what to check before continuing", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "markdown", Usage: "print the card as Markdown", DisableDefaultText: true},
@@ -36,6 +36,7 @@ func preResumeCommand(e *env) *cli.Command {
 			&cli.BoolFlag{Name: "force", Usage: "with --exec: run it even if the session can't be resumed", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "deep", Usage: "read the whole session even if it is large", DisableDefaultText: true},
 			&cli.DurationFlag{Name: "timeout", Usage: "answer after this `TIME`, e.g. 2s, with what is known by then"},
+			waitFlag(),
 			&cli.Int64Flag{Name: "max-size", Usage: "the largest session that you accept, in `BYTES`", DefaultText: "any"},
 			&cli.StringFlag{Name: "error-file", Usage: "a `FILE` with the error of a failed resume, or - for standard input"},
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
@@ -76,7 +77,7 @@ func (p *preRun) run() error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.answer(t)
+	answer, err := p.awaited(t)
 	if err != nil {
 		return p.instead(preresume.Unreadable(t.path, err), err)
 	}
@@ -177,7 +178,7 @@ func (p *preRun) operands() error {
 // compatible refuses flags that don't go together, and values that make no sense.
 func (p *preRun) compatible() error {
 	c := p.c
-	for _, f := range []struct{ flag, needs string }{{"force", "exec"}, {"interactive", "last"}, {"markdown", "card"}} {
+	for _, f := range []struct{ flag, needs string }{{"force", "exec"}, {"markdown", "card"}} {
 		if c.Bool(f.flag) && !c.Bool(f.needs) {
 			return usage("--%s is for --%s", f.flag, f.needs)
 		}
@@ -186,6 +187,8 @@ func (p *preRun) compatible() error {
 	switch {
 	case c.Bool("any") && !p.wantsLast():
 		return usage("--any is for --last")
+	case c.Duration("wait") < 0:
+		return usage("--wait is %s; it takes a time such as 2m", c.Duration("wait"))
 	case c.Duration("timeout") < 0:
 		return usage("--timeout is %s; it takes a time such as 2s", c.Duration("timeout"))
 	case c.Int64("max-size") < 0:
@@ -313,7 +316,10 @@ func (p *preRun) answer(t target) (*preresume.Answer, error) {
 	defer cancel()
 	ask := preresume.Request{
 		Source: src, Home: t.home, Lint: options(src, t, p.by), Deep: p.c.Bool("deep"), MaxSize: p.c.Int64("max-size"),
-		Content: p.c.Bool("show-content"), Error: p.failure,
+		Content: p.c.Bool("show-content"), Error: p.failure, Apart: p.log.Via != "" && !p.c.Bool("interactive"),
+	}
+	if !p.resume {
+		ask.Command = p.command
 	}
 	a, err := promptly.Do(ctx, func() (*preresume.Answer, error) { return preresume.Look(ctx, ask) })
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -21,9 +21,36 @@ func resumeCommand(e *env) *cli.Command {
 			lastFlag(), anyFlag(), agentFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "without a session: the last one of all directories", DisableDefaultText: true},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "repair without asking", DisableDefaultText: true},
+			waitFlag(),
 			clientFlag("codex", "judge by"), clientFlag("claude", "judge by"),
 		},
 		OnUsageError: onUsageError, Action: func(c *cli.Context) error { return (&preRun{env: e, c: c, resume: true}).run() },
+	}
+}
+
+func waitFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "wait", Usage: "if somebody has the session open, wait up to this `TIME` for it, e.g. 2m"}
+}
+
+// pause is the time between two looks at a session that is waited for.
+const pause = time.Second
+
+// awaited answers once nobody has the session open any more, or --wait is over.
+func (p *preRun) awaited(t target) (*preresume.Answer, error) {
+	deadline := time.Now().Add(p.c.Duration("wait"))
+	for told := false; ; told = true {
+		a, err := p.answer(t)
+		if err != nil || a.Verdict != preresume.InUse || time.Now().Add(pause).After(deadline) {
+			return a, err
+		}
+		if !told && !p.c.Bool("quiet") {
+			p.env.complain(fmt.Sprintf("waiting up to %s: %s", p.c.Duration("wait"), a.Reason))
+		}
+		select {
+		case <-p.c.Context.Done():
+			return nil, context.Canceled
+		case <-time.After(pause):
+		}
 	}
 }
 

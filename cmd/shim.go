@@ -28,6 +28,9 @@ func shimCommand(e *env) *cli.Command {
 			"HIST_CODEX and HIST_CODEX_ACP name the client (default: the next of that name in PATH); HIST_SHIM is off, check or\n" +
 			"repair (the default); HIST_SHIM_REJOIN=1 resumes a lost thread instead of starting a new one; HIST_SHIM_TIMEOUT\n" +
 			"limits one check (2s).",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "rejoin", Usage: "install: resume a lost thread instead of starting a new one, as HIST_SHIM_REJOIN=1 does, from now on; remove ends it", DisableDefaultText: true},
+		},
 		OnUsageError: onUsageError, Action: e.shim,
 	}
 }
@@ -39,6 +42,8 @@ func (e *env) shim(c *cli.Context) error {
 		verb = args[0]
 	}
 	switch {
+	case c.Bool("rejoin") && verb != "install":
+		return usage("--rejoin is for hist shim install")
 	case verb == "status" && len(args) == 1:
 		return e.shimStatus(c)
 	case verb != "install" && verb != "remove":
@@ -64,7 +69,13 @@ func (e *env) shim(c *cli.Context) error {
 			return err
 		}
 	}
-	return nil
+	if !c.Bool("rejoin") {
+		return nil
+	}
+	if err := front.Keep(true); err != nil {
+		return fmt.Errorf("keeping that lost threads are resumed: %w", err)
+	}
+	return e.tell("a thread that was lost to an error is resumed from now on: a caller that means to begin a new one within half an hour gets the old one back; hist shim remove DIR ends it\n")
 }
 
 // programNamed is the program with a name, as a list; nil if there is none.
@@ -79,6 +90,7 @@ func programNamed(name string) []*front.Program {
 
 func (e *env) shimRemove(dir string) error {
 	removed, err := shim.Remove(dir)
+	err = errors.Join(err, front.Keep(false))
 	for _, path := range removed {
 		if err := e.tell("removed %s\n", path); err != nil {
 			return err
@@ -149,7 +161,10 @@ func (e *env) shimStatus(c *cli.Context) error {
 		}
 	}
 	rejoin := "off"
-	if front.Rejoins() {
+	switch {
+	case front.Rejoins() && front.Kept():
+		rejoin = "on, kept by hist shim install --rejoin"
+	case front.Rejoins():
 		rejoin = "on"
 	}
 	if err := e.tell("  %-14s %s\n  %-14s %s\n", "mode", front.ModeOf(), "rejoin", rejoin); err != nil {

@@ -12,6 +12,9 @@ type Busy struct {
 	Reason string // a clause: "process 4711 has the file open"
 	PID    int    // the process's id, 0 if not known
 	Lock   string // the lock file by which it was found, "" if it was found without one
+	// Free is the command, word by word, that makes the process give the session up, if that is a server which the agent's own
+	// client joins: then a person's resume goes on, and only one by a process of its own is refused. Otherwise it is nil.
+	Free []string
 }
 
 // Error names the reason.

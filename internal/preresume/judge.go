@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hist-cli/hist/internal/agent"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/glance"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/session"
@@ -20,6 +21,28 @@ type tally struct {
 	copied  int    // only a copy fixes it, because the client does not see the file's name
 	renamed int    // only a copy under another name fixes it, which is the one that the file's records have
 	empty   string // why there is no conversation to resume, though nothing was lost; "" if there is one
+}
+
+// any says whether something is wrong that keeps the session from being resumed whole.
+func (t *tally) any() bool {
+	return t.fixable+t.blocked+t.refused+t.copied+t.renamed > 0 || t.empty != ""
+}
+
+// busy answers that somebody has the session open. Where that is a server which a client joins, it says how to make it let go:
+// nothing can be repaired before, and a client that joins it goes on without what is damaged.
+func (a *Answer) busy(by *inuse.Busy) {
+	reason := by.Reason
+	if by.Free != nil {
+		free := format.Command(by.Free...)
+		if a.tally.any() {
+			reason += "; and it is damaged, so that a resume goes on without a part of it (" + a.damage() + "): " +
+				format.Command("hist", "resume", "--wait", "2m", a.Thread) + " repairs it once it is free, which is at once after " + free
+		} else {
+			reason += "; the client joins it for a resume at a terminal, but refuses any other until it lets go, about a minute after its last client has left, or at once with " + free
+		}
+		a.Before = by.Free
+	}
+	a.say(InUse, RetryLater, true, reason)
 }
 
 func (a *Answer) count(found []lint.Finding) {
@@ -46,8 +69,8 @@ func (a *Answer) count(found []lint.Finding) {
 func (a *Answer) judge(req Request, busy *inuse.Busy) {
 	g := a.session
 	switch {
-	case busy != nil:
-		a.say(InUse, RetryLater, true, busy.Reason)
+	case busy != nil && (busy.Free == nil || req.Apart || a.tally.any()):
+		a.busy(busy)
 	case req.MaxSize > 0 && g.Size > req.MaxSize:
 		a.say(TooLarge, SeeFindings, false, fmt.Sprintf("the session has %d bytes, more than the %d that were allowed", g.Size, req.MaxSize))
 	case a.tally.blocked > 0 && a.blockedFromOutside():
@@ -76,6 +99,10 @@ func (a *Answer) judge(req Request, busy *inuse.Busy) {
 		a.say(a.Error.Verdict, actions[a.Error.Verdict], a.Error.Same != agent.Never, "the error says: "+a.Error.Meaning)
 	default:
 		a.say(Resumable, Resume, true, a.fine())
+	}
+	if busy != nil && a.OK() {
+		a.Warning = strings.TrimSuffix(strings.ReplaceAll(a.Warning, busy.Reason, ""), "; ")
+		a.Warn(busy.Reason + ": a resume at a terminal goes on there, any other is refused until it lets go (" + format.Command(busy.Free...) + ")")
 	}
 }
 
@@ -137,7 +164,7 @@ func (a *Answer) damage() string {
 func (a *Answer) fine() string {
 	text := map[timeline.TurnState]string{
 		timeline.NoTurn: "nothing has been asked yet", timeline.Completed: "the last turn was answered", timeline.Interrupted: "the last turn was interrupted",
-		timeline.Open: "the last turn never ended", timeline.Unanswered: "the last prompt got no answer", timeline.Failed: "the last turn failed",
+		timeline.Open: "the last turn never ended", timeline.Running: "a turn is running", timeline.Unanswered: "the last prompt got no answer", timeline.Failed: "the last turn failed",
 	}[a.session.Turn.State]
 	if a.session.Turn.State == timeline.Completed && a.Prompt.Present && !a.Prompt.Answered {
 		text = "the last turn completed, but without an answer in words"

@@ -34,6 +34,8 @@ type Request struct {
 	MaxSize int64        // bytes; a larger session is too large for the caller; 0: no limit
 	Content bool         // include the last prompt's text
 	Error   string       // the error of a failed resume, "" if there is none
+	Command []string     // what will be run, nil if that is not known
+	Apart   bool         // it will be resumed by a process of its own, which joins no server that has it open
 }
 
 // maxWhole is the largest session that is linted whole unless Deep asks for it, in bytes of the file: 10 MB take less than
@@ -66,6 +68,9 @@ func Look(ctx context.Context, req Request) (*Answer, error) {
 	if req.Home != "" && gone(g.CWD) {
 		a.CWDMissing = true
 		a.Warn(fmt.Sprintf("its directory %s does not exist any more (was it moved or renamed?%s)%s", g.CWD, a.follow(), a.elsewhere()))
+	}
+	if by, ok := g.Agent.(agent.Homed); ok && len(req.Command) > 1 {
+		req.Apart = req.Apart || by.TakesAny(req.Command[1:])
 	}
 	req.Lint.Error = req.Error
 	findings, err := a.read(ctx, req)

@@ -1,11 +1,13 @@
 package front
 
 import (
+	"errors"
 	"os"
 	"time"
 
 	"github.com/hist-cli/hist/internal/shim/argv"
 	"github.com/hist-cli/hist/internal/shim/text"
+	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // The environment variables that the shim reads.
@@ -65,10 +67,45 @@ func mode(value string) (m Mode, known bool) {
 	return Check, false
 }
 
-// Rejoins says whether a lost thread may be resumed where the caller would begin a new one: false if the value is unknown.
+// Rejoins says whether a lost thread may be resumed where the caller would begin a new one: as the environment says, else as was
+// kept; false if the value is unknown.
 func Rejoins() bool {
-	on, _ := rejoins(os.Getenv(RejoinVar))
+	value := os.Getenv(RejoinVar)
+	if value == "" {
+		return Kept()
+	}
+	on, _ := rejoins(value)
 	return on
+}
+
+// keptFile is there, in hist's state directory, if shims rejoin although the environment does not say so.
+func keptFile() (path, dir string, err error) {
+	dir, err = statedir.Path()
+	return dir + string(os.PathSeparator) + "shim-rejoin", dir, err
+}
+
+// Kept says whether Keep was called.
+func Kept() bool {
+	path, _, err := keptFile()
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	return err == nil
+}
+
+// Keep makes all shims of this user rejoin from now on, or takes that back.
+func Keep(on bool) error {
+	path, dir, err := keptFile()
+	switch {
+	case err != nil:
+		return err
+	case on:
+		return errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, nil, 0o600))
+	}
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func rejoins(value string) (on, known bool) {

@@ -21,15 +21,18 @@ func sayDoubts() {
 func (p *Program) look(c argv.Command) {
 	args := CheckCommand("argv", "--quiet", "--caller", p.Name)
 	switch {
+	case c.Chat:
+		args = append(args, "--interactive")
+	case c.Session == "--last":
+		args = append(args, "--any")
+	}
+	switch {
 	case c.Session != "--last":
 		args = append(args, "--", c.Session)
 	case c.All:
 		args = append(args, "--last", "--all")
 	default:
 		args = append(args, "--last")
-	}
-	if c.Session == "--last" && !c.Chat {
-		args = append(args, "--any")
 	}
 	self, err := os.Executable()
 	if err != nil {

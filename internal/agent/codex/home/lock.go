@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,7 +94,7 @@ func lockThread(home, threadID string) (*os.File, error) {
 	if err := tryLock(f, true); err != nil {
 		defer f.Close()
 		if errors.Is(err, errLocked) {
-			return nil, writerBusy(name)
+			return nil, writerBusy(home, name)
 		}
 		return nil, fmt.Errorf("taking the writer's lock %s: %w", name, err)
 	}
@@ -139,7 +140,7 @@ func probeThread(home, threadID string) (*Busy, error) {
 	defer closeLock(c)
 	switch err := tryLock(f, true); {
 	case errors.Is(err, errLocked):
-		return writerBusy(name), nil
+		return writerBusy(home, name), nil
 	case err != nil:
 		return nil, fmt.Errorf("trying the writer's lock %s: %w", name, err)
 	}
@@ -195,7 +196,7 @@ func threadLock(home, threadID string) string {
 	return filepath.Join(home, lockDir, strings.ToLower(threadID)+lockSuffix)
 }
 
-func writerBusy(name string) *Busy {
+func writerBusy(home, name string) *Busy {
 	b := &Busy{PID: inuse.Holder(name), Lock: name}
 	who := "a client"
 	if b.PID == os.Getpid() { // we have the file open, and cannot see who has it locked
@@ -204,8 +205,27 @@ func writerBusy(name string) *Busy {
 	if b.PID != 0 {
 		who = fmt.Sprintf("process %d", b.PID)
 	}
+	if daemon(home, b.PID) {
+		who, b.Free = "Codex's own daemon, "+who+",", []string{"codex", "app-server", "daemon", "stop"}
+	}
 	b.Reason = who + " has this thread open (" + name + " is locked)"
 	return b
+}
+
+// daemon says whether a process is the server that the terminal client of 0.171.0 starts from a copy of itself in the home. It
+// keeps a thread for 45 to 60 s after its last client has left, or until the turn ends. `codex resume` joins it; `codex exec
+// resume` and another app-server are refused (measured).
+func daemon(home string, pid int) bool {
+	if pid == 0 {
+		return false
+	}
+	args := inuse.Args(pid)
+	real, err := filepath.EvalSymlinks(home)
+	if err != nil || len(args) == 0 {
+		return false
+	}
+	copied := filepath.Join(real, "packages", "app-server-daemon") + string(filepath.Separator)
+	return strings.HasPrefix(args[0], copied) && slices.Contains(args, "app-server") && slices.Contains(args, "--managed-daemon")
 }
 
 // closeLock gives a lock back; the kernel drops it with the descriptor.

@@ -1,0 +1,174 @@
+package clienttest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+
+	"github.com/hist-cli/hist/internal/agent/codex/home"
+)
+
+// screen is the terminal client at a terminal.
+type screen struct {
+	cmd  *exec.Cmd
+	tty  *os.File
+	mu   sync.Mutex
+	seen vt10x.Terminal
+}
+
+// chat runs the terminal client, trusted to work in the home's directory.
+func (h *Home) chat(t *testing.T, args ...string) *screen {
+	t.Helper()
+	c := &screen{cmd: exec.Command(h.Bin.Path, args...), seen: vt10x.New(vt10x.WithSize(100, 30))}
+	c.cmd.Dir, c.cmd.Env = h.Work, append(h.Env(), "TERM=xterm-256color")
+	var err error
+	if c.tty, err = pty.StartWithSize(c.cmd, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := c.tty.Read(buf)
+			c.mu.Lock()
+			c.seen.Write(buf[:n]) //nolint:errcheck // it takes everything
+			c.mu.Unlock()
+			if strings.Contains(string(buf[:n]), "\x1b[6n") { // it asks where the cursor is
+				c.tty.WriteString("\x1b[1;1R") //nolint:errcheck // it may have ended
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		c.cmd.Process.Kill() //nolint:errcheck // mostly it has ended
+		c.cmd.Wait()         //nolint:errcheck // the same
+		c.tty.Close()
+	})
+	return c
+}
+
+func (c *screen) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.TrimSpace(c.seen.String())
+}
+
+// shows waits until a text stands on the screen.
+func (c *screen) shows(t *testing.T, text string) {
+	t.Helper()
+	for range 300 {
+		if strings.Contains(c.text(), text) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("%q is not on the screen:\n%s", text, c.text())
+}
+
+// types types a line. The client takes what comes too fast for something pasted.
+func (c *screen) types(text string) {
+	for _, part := range []string{text, "\r"} {
+		c.tty.WriteString(part) //nolint:errcheck // what is on the screen tells
+		time.Sleep(time.Second)
+	}
+}
+
+// TestDaemon runs the terminal client of 0.171.0, which leaves a daemon behind: it keeps the thread open, `codex resume` joins it
+// and goes on, `codex exec resume` is refused. What is damaged meanwhile stays on the screen, out of the client's database, and is not sent any more.
+func TestDaemon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	bin, err := Find("0.171.0")
+	if err != nil {
+		t.Skip(err)
+	}
+	base, err := os.MkdirTemp("", "h") // the name of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(base)
+	h, err := NewHome(base, bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	config := h.config() + fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n", h.Work)
+	if err := os.WriteFile(filepath.Join(h.Codex, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop := func() {
+		c := exec.Command(bin.Path, "app-server", "daemon", "stop")
+		c.Env = h.Env()
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Logf("stopping the daemon: %v\n%s", err, out)
+		}
+	}
+	defer stop()
+	h.Server.Queue(Reply{Items: []Item{Message("m", "first answer")}})
+
+	c := h.chat(t)
+	c.shows(t, "Use existing model")
+	c.types("\x1b")
+	c.shows(t, "Ask Codex")
+	c.types("hello there")
+	c.shows(t, "first answer")
+	c.types("/exit")
+	c.cmd.Wait() //nolint:errcheck // its exit code does not matter
+	rollouts := h.Rollouts()
+	if len(rollouts) != 1 {
+		t.Fatalf("%d sessions", len(rollouts))
+	}
+	id, err := SessionID(rollouts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy, err := home.InUse(rollouts[0], h.Codex, id)
+	if err != nil || busy == nil || busy.Free == nil {
+		t.Fatalf("the daemon is not known: %+v, %v", busy, err)
+	}
+	if res := h.Resume(context.Background(), id, "refused"); res.ExitCode == 0 {
+		t.Errorf("codex exec resume was not refused")
+	}
+
+	text, err := os.ReadFile(rollouts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	for i, l := range lines {
+		if strings.Contains(l, "hello there") || strings.Contains(l, "first answer") {
+			lines[i] = strings.Repeat("x", len(l)-1) + "\n"
+		}
+	}
+	if err := os.WriteFile(rollouts[0], []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.Server.Reset()
+	h.Server.Queue(Reply{Items: []Item{Message("m", "second answer")}})
+	c = h.chat(t, "resume", id)
+	c.shows(t, "first answer") // it shows what its database has
+	c.types("go on")
+	c.shows(t, "second answer")
+	for _, r := range h.Server.Requests() {
+		if strings.Contains(string(r.Body), "hello there") {
+			t.Error("the daemon still sends what is not in the file any more")
+		}
+	}
+	c.types("/exit")
+	c.cmd.Wait() //nolint:errcheck // its exit code does not matter
+	stop()
+	if busy, err := home.InUse(rollouts[0], h.Codex, id); busy != nil || err != nil {
+		t.Errorf("after the daemon's end: %+v, %v", busy, err)
+	}
+}
