@@ -7,7 +7,6 @@ import (
 
 	"github.com/hist-cli/hist/internal/shim/argv"
 	"github.com/hist-cli/hist/internal/shim/text"
-	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // The environment variables that the shim reads.
@@ -78,10 +77,16 @@ func Rejoins() bool {
 	return on
 }
 
-// keptFile is there, in hist's state directory, if shims rejoin although the environment does not say so.
+// keptFile is there, in hist's state directory, if shims rejoin although the environment does not say so. The directory is that of
+// package statedir, which would bring with it what takes time before the client runs.
 func keptFile() (path, dir string, err error) {
-	dir, err = statedir.Path()
-	return dir + string(os.PathSeparator) + "shim-rejoin", dir, err
+	const slash = string(os.PathSeparator)
+	if dir = os.Getenv("XDG_STATE_HOME"); !text.HasPrefix(dir, slash) {
+		dir, err = os.UserHomeDir()
+		dir += slash + ".local" + slash + "state"
+	}
+	dir += slash + "hist"
+	return dir + slash + "shim-rejoin", dir, err
 }
 
 // Kept says whether Keep was called.

@@ -1,10 +1,15 @@
 package front
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hist-cli/hist/internal/statedir"
 )
 
 // A switch is off however it is spelled, and a word that is not known never repairs.
@@ -53,5 +58,26 @@ func TestRejoins(t *testing.T) {
 		if warnings := Warnings(); Rejoins() != want || (len(warnings) == 0) != known || !known && !strings.Contains(warnings[0], value+" is neither") {
 			t.Errorf("%q: %v, %q", value, Rejoins(), warnings)
 		}
+	}
+}
+
+func TestKept(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir, err := statedir.Path()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Keep(true); err != nil || !Kept() || !Rejoins() {
+		t.Errorf("kept: %v, %v, %v", err, Kept(), Rejoins())
+	}
+	if _, err := os.Stat(filepath.Join(dir, "shim-rejoin")); err != nil {
+		t.Error(err)
+	}
+	t.Setenv(RejoinVar, "0")
+	if Rejoins() {
+		t.Error("the environment goes before")
+	}
+	if err := errors.Join(Keep(false), Keep(false)); err != nil || Kept() {
+		t.Errorf("taken back: %v, %v", err, Kept())
 	}
 }
