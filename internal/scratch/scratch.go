@@ -1,16 +1,18 @@
-// Package scratch keeps temporary directories for as long as a command runs, so that what takes long to make is made once.
+// Package scratch keeps temporary directories, and what else takes long to make, for as long as a command runs: each is made once.
 package scratch
 
 import (
 	"context"
+	"io"
 	"os"
+	"reflect"
 	"sync"
 )
 
-// With returns a context that shares directories made by Dir, and a function that removes them all. It must be called when
+// With returns a context that shares directories made by Dir and what Shared returns, and a function that removes them all. It must be called when
 // nothing uses them any more.
 func With(ctx context.Context) (shared context.Context, remove func()) {
-	s := &shelf{dirs: map[string]*dir{}}
+	s := &shelf{dirs: map[string]*dir{}, shared: map[reflect.Type]io.Closer{}}
 	return context.WithValue(ctx, shelfKey{}, s), s.clear
 }
 
@@ -46,12 +48,29 @@ func Dir(ctx context.Context, name, state string, make func(dir string) error) (
 	return d.path, func() { s.release(d) }, nil
 }
 
+// Shared returns the one T that a context shares, which make makes if there is none yet, and which is closed when the directories are
+// removed. If the context shares nothing, ok is false.
+func Shared[T io.Closer](ctx context.Context, make func() T) (one T, ok bool) {
+	s, ok := ctx.Value(shelfKey{}).(*shelf)
+	if !ok {
+		return one, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := reflect.TypeFor[T]()
+	if s.shared[of] == nil {
+		s.shared[of] = make()
+	}
+	return s.shared[of].(T), true
+}
+
 type shelfKey struct{}
 
-// shelf holds the directories of a context by name, one for each: the newest.
+// shelf holds the directories of a context by name, one for each: the newest. And of each type what is shared.
 type shelf struct {
-	mu   sync.Mutex
-	dirs map[string]*dir
+	mu     sync.Mutex
+	dirs   map[string]*dir
+	shared map[reflect.Type]io.Closer
 }
 
 type dir struct {
@@ -85,6 +104,13 @@ func (s *shelf) release(d *dir) {
 }
 
 func (s *shelf) clear() {
+	s.mu.Lock()
+	shared := s.shared
+	s.shared = map[reflect.Type]io.Closer{}
+	s.mu.Unlock()
+	for _, one := range shared {
+		one.Close() // it may still use a directory
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range s.dirs {

@@ -29,8 +29,6 @@ import (
 type Home struct {
 	dir   string
 	asker *home.Asker
-	views *store.Projections
-	rows  *store.Rows
 	files func() (rollouts, error)
 	index func() (map[string]store.Listed, error)
 	// damaged are the databases that no client can read.
@@ -78,8 +76,6 @@ func Open(ctx context.Context, dir string) *Home {
 	return &Home{
 		dir:       dir,
 		asker:     home.NewAsker(ctx),
-		views:     store.NewProjections(dir),
-		rows:      store.NewRows(dir),
 		files:     sync.OnceValues(func() (rollouts, error) { return listRollouts(ctx, dir) }),
 		index:     sync.OnceValues(func() (map[string]store.Listed, error) { return known(store.Index(ctx, dir)) }),
 		databases: sync.OnceValue(func() []agent.Database { return []agent.Database{home.History(dir), home.State(dir)} }),
@@ -199,7 +195,7 @@ func (h *Home) lineage(ctx context.Context, src *source.Source, res *lint.Result
 // unread lists the databases that can't be read where they are about one session. viewed is the error of reading the client's
 // view of it; if it is another error, it is returned.
 func (h *Home) unread(ctx context.Context, name home.FileName, viewed error) (found []store.Damaged, err error) {
-	if errors.Is(h.rows.Read(ctx, name.ThreadID), store.ErrDamaged) {
+	if errors.Is(store.ReadRow(ctx, h.dir, name.ThreadID), store.ErrDamaged) {
 		found = store.DamagedRow(ctx, h.dir, name.ThreadID)
 	}
 	if errors.Is(viewed, store.ErrDamaged) {

@@ -15,7 +15,7 @@ import (
 
 // projection compares the client's view of a rollout with the file.
 func (h *Home) projection(ctx context.Context, src *source.Source, res *lint.Result, rolloutID string) ([]lint.Finding, error) {
-	view, ok, err := h.views.Of(ctx, rolloutID)
+	view, ok, err := store.Projected(ctx, h.dir, rolloutID)
 	if errors.Is(err, store.ErrDamaged) {
 		return nil, err
 	}

@@ -46,9 +46,15 @@ func named(err error) error {
 // Passing says whether an error may disappear although no file changes: somebody has locked the database, or nobody else may
 // open it. An unknown form, or damage, stays.
 func Passing(err error) bool {
+	var told *sqlite.Error
+	return errors.As(err, &told) && !misfit(err)
+}
+
+// misfit says whether SQLite has not understood a question, because the database lacks what it names.
+func misfit(err error) bool {
 	const statement, primary = 1, 0xff
 	var told *sqlite.Error
-	return errors.As(err, &told) && told.Code()&primary != statement
+	return errors.As(err, &told) && told.Code()&primary == statement
 }
 
 // Damaged is a database that can't be read.
@@ -78,7 +84,7 @@ func DamagedDatabases(ctx context.Context, home string) (found []Damaged) {
 
 // DamagedRow looks again at a list of threads whose row of a thread could not be read; nil if it can be read.
 func DamagedRow(ctx context.Context, home, thread string) []Damaged {
-	return damagedPart(home, codexhome.StateFile, func() error { return NewRows(home).Read(ctx, thread) })
+	return damagedPart(home, codexhome.StateFile, func() error { return ReadRow(ctx, home, thread) })
 }
 
 // DamagedProjection looks again at a projection that could not be read; nil if it can be read.

@@ -17,6 +17,7 @@ import (
 	"github.com/hist-cli/hist/internal/agent"
 	codexhome "github.com/hist-cli/hist/internal/agent/codex/home"
 	"github.com/hist-cli/hist/internal/regular"
+	"github.com/hist-cli/hist/internal/scratch"
 )
 
 // ErrSchema is agent.ErrSchema.
@@ -38,14 +39,38 @@ var unlocked = map[bool]string{false: "unix-none", true: "win32-none"}[runtime.G
 // open (its client removes the -wal file when it ends) is read without a lock and without the -wal and -shm files
 // that SQLite would make. So is one with a -wal file that has lost its -shm file, as in a copy of a home: what SQLite would
 // keep in that is kept in memory. One that is open is read beside its writers, which never wait for a reader.
-func open(ctx context.Context, home, name string, want access) (*sql.DB, string, error) {
+//
+// In a context that shares things (scratch.With), who reads gets a connection that is open already, if nothing has changed since.
+func open(ctx context.Context, home, name string, want access) (*database, string, error) {
 	path := filepath.Join(codexhome.Databases(home), name)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	now, err := stateOf(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, path, nil
 	}
+	p, shared := scratch.Shared(ctx, newPool)
+	if shared && want == readOnly {
+		if db := p.take(path, now); db != nil {
+			return db, path, nil
+		}
+	} else if shared {
+		p.drop(path) // SQLite does not tidy up behind who writes as long as somebody else reads
+	}
+	db, err := connect(ctx, path, want)
+	if err != nil {
+		return nil, path, err
+	}
+	d := &database{DB: db, path: path, opened: now, prepared: map[string]*sql.Stmt{}, has: map[string][]string{}}
+	if shared && want == readOnly {
+		d.pool, d.until = p, time.Now().Add(moment)
+	}
+	return d, path, nil
+}
+
+// connect opens a database that is there.
+func connect(ctx context.Context, path string, want access) (*sql.DB, error) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} { // SQLite would wait for ever for a named pipe's writer
 		if err := regular.Check(path + suffix); errors.Is(err, regular.ErrOther) {
-			return nil, path, fmt.Errorf("opening %s: %w", path+suffix, regular.ErrOther)
+			return nil, fmt.Errorf("opening %s: %w", path+suffix, regular.ErrOther)
 		}
 	}
 	patience := 3000 // ms, for a client that is writing
@@ -58,19 +83,17 @@ func open(ctx context.Context, home, name string, want access) (*sql.DB, string,
 	}
 	if want == readOnly {
 		if db, err := takenBack(ctx, path); err == nil {
-			db, err = checked(ctx, db, path, want)
-			return db, path, err
+			return checked(ctx, db, path, want)
 		} else if !errors.Is(err, errNotHot) {
-			return nil, path, err
+			return nil, err
 		}
 		alone(q, path)
 	}
 	db, err := sql.Open("sqlite", dsn(path, q))
 	if err != nil {
-		return nil, path, fmt.Errorf("opening %s: %w", path, err)
+		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
-	db, err = checked(ctx, db, path, want)
-	return db, path, err
+	return checked(ctx, db, path, want)
 }
 
 // checked returns a database that has the form of a client's, or closes it.
@@ -114,17 +137,19 @@ type state struct {
 	bytes   int64
 	changed time.Time
 	inUse   bool // a client has it open, and writes to the -wal file
+	journal bool // a write without one has not ended
 }
 
-func stateOf(path string) (s state) {
+func stateOf(path string) (s state, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return s // it does not exist, or can't be read
+		return s, err
 	}
 	s.bytes, s.changed = info.Size(), info.ModTime()
-	_, err = os.Stat(path + "-wal")
-	s.inUse = err == nil
-	return s
+	_, wal := os.Stat(path + "-wal")
+	_, journal := os.Stat(path + "-journal")
+	s.inUse, s.journal = wal == nil, journal == nil
+	return s, nil
 }
 
 // querier is a database or a transaction.
@@ -134,12 +159,19 @@ type querier interface {
 
 // columns returns the names of a table's columns, none if there is no such table.
 func columns(ctx context.Context, db querier, path, table string) (names []string, err error) {
+	d, _ := db.(*database)
+	if d != nil && d.has[table] != nil {
+		return d.has[table], nil
+	}
 	err = query(ctx, db, path, func(rows *row) error {
 		var name string
 		err := rows.Scan(&name)
 		names = append(names, name)
 		return err
 	}, "SELECT name FROM pragma_table_info(?)", table)
+	if d != nil && err == nil {
+		d.has[table] = names
+	}
 	return names, err
 }
 

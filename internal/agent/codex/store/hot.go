@@ -47,7 +47,9 @@ func takenBack(ctx context.Context, path string) (*sql.DB, error) {
 	if _, err := os.Stat(path + "-journal"); err != nil {
 		return nil, errNotHot
 	}
-	state := fmt.Sprint(stateOf(path), stateOf(path+"-journal"))
+	now, _ := stateOf(path)
+	journal, _ := stateOf(path + "-journal")
+	state := fmt.Sprint(now, journal)
 	dir, release, err := scratch.Dir(ctx, path, state, func(dir string) error { return takeBack(ctx, dir, path) })
 	if errors.Is(err, errNotHot) {
 		return nil, err

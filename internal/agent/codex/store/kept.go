@@ -114,6 +114,9 @@ func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 
 // KeptText fills in the texts of items, up to most bytes in all. It returns the items that it has filled in.
 func KeptText(ctx context.Context, home, rolloutID string, items []KeptItem, most int) ([]KeptItem, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
 		return nil, err

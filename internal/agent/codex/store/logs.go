@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -112,27 +113,24 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 		return fmt.Errorf("%s: %w: no logs.%s", path, ErrSchema, logTexts[0])
 	}
 	text := logTexts[i]
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	done := false
 	err = query(ctx, db, path, func(rows *row) error {
-		if done {
-			return nil
-		}
 		r := LogRow{File: file}
 		var secs, nanos int64
 		if err := rows.Scan(&r.ID, &secs, &nanos, &r.Process, &r.Text); err != nil {
 			return err
 		}
 		r.At = time.Unix(secs, nanos).UTC()
-		if done = !see(r); done {
-			stop() // the rest need not be read
+		if !see(r) {
+			return errEnough
 		}
 		return nil
 	}, fmt.Sprintf(`SELECT id, ts, ts_nanos, coalesce(process_uuid, ''), %[1]s FROM logs
 		WHERE %[1]s IS NOT NULL AND octet_length(%[1]s) <= %[2]d AND %[3]s LIMIT %[4]d`, text, maxLogRow, condition, maxLogRows), args...)
-	if done {
+	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
 }
+
+// errEnough says that no more rows are wanted.
+var errEnough = errors.New("enough rows")

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hist-cli/hist/internal/scratch"
 )
 
-// TestDamagedRows: one by one and all at once, it is told of a thread whether its row can be read.
+// TestDamagedRows: it is told of each thread of a list whether its row can be read.
 func TestDamagedRows(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, "state_5.sqlite")
@@ -18,7 +20,7 @@ func TestDamagedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const threads = 2 * manyThreads
+	const threads = 512
 	if _, err := db.Exec("CREATE TABLE threads (id TEXT PRIMARY KEY, rollout_path TEXT)"); err != nil {
 		t.Fatal(err)
 	}
@@ -32,9 +34,10 @@ func TestDamagedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	unread := func() (damaged int) {
-		rows := NewRows(home)
+		ctx, remove := scratch.With(t.Context())
+		defer remove()
 		for i := range threads {
-			switch err := rows.Read(t.Context(), id(i)); {
+			switch err := ReadRow(ctx, home, id(i)); {
 			case errors.Is(err, ErrDamaged):
 				damaged++
 			case err != nil:

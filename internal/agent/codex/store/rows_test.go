@@ -12,7 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/hist-cli/hist/internal/scratch"
 )
 
 // projectionTables is the form of the client's tables (0.169.0), without indexes.
@@ -247,15 +248,16 @@ func TestUnknownSchemaIsLeftAlone(t *testing.T) {
 	run(t, home, "CREATE TABLE one_row AS SELECT 1/(SELECT count(*) FROM thread_items)") // fails if it is gone
 }
 
-// TestProjections: who asks often gets what who asks once gets, of a database that has come, gone or changed since, too.
-func TestProjections(t *testing.T) {
+// TestShared: who reads with a shared connection gets what who asks once gets, of a database that has come, gone or changed since, too.
+func TestShared(t *testing.T) {
 	home := projectedHome(t)
-	many := NewProjections(home)
+	ctx, remove := scratch.With(t.Context())
+	defer remove()
 	same := func() (there bool) {
 		t.Helper()
 		for _, id := range []string{parentID, childID, "019a0000-0000-7000-8000-00000000000f"} {
 			want, wantOK, err := Projected(t.Context(), home, id)
-			got, ok, merr := many.Of(t.Context(), id)
+			got, ok, merr := Projected(ctx, home, id)
 			if err != nil || merr != nil || ok != wantOK || got.Offset != want.Offset || got.Ordinal != want.Ordinal || !slices.Equal(got.Turns, want.Turns) {
 				t.Errorf("%s: %+v, %t, %v; want %+v, %t, %v", id, got, ok, merr, want, wantOK, err)
 			}
@@ -263,12 +265,10 @@ func TestProjections(t *testing.T) {
 		}
 		return there
 	}
-	for range fewAsked {
-		if !same() {
-			t.Fatal("there is no projection")
-		}
+	if !same() {
+		t.Fatal("there is no projection")
 	}
-	if !many.asked.open {
+	if p, _ := scratch.Shared(ctx, newPool); len(p.idle[filepath.Join(home, historyFile)]) != 1 {
 		t.Error("it is opened each time")
 	}
 	_, sum := saved(t, home, parentID)
@@ -300,8 +300,7 @@ func TestProjections(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, historyFile), []byte("no database, and long enough to be one of a few pages"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(moment + moment/4) // that there was none is known for the moment
-	if _, _, err := many.Of(t.Context(), parentID); err == nil {
+	if _, _, err := Projected(ctx, home, parentID); err == nil {
 		t.Error("no database, and no error")
 	}
 }

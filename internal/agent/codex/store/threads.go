@@ -168,7 +168,7 @@ func Enlist(ctx context.Context, home, original string, copied agent.Copied) (bo
 }
 
 // changeList runs a statement that adds rows to a list of threads, or takes them from it if sign is -1. It returns how many.
-func changeList(ctx context.Context, db *sql.DB, file string, sign int64, statement string, args ...any) (n int64, err error) {
+func changeList(ctx context.Context, db *database, file string, sign int64, statement string, args ...any) (n int64, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, fmt.Errorf("writing %s: %w", file, named(err))
