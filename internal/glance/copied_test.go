@@ -33,7 +33,7 @@ func TestLostOfCopies(t *testing.T) {
 			list = append(list, look(t, path, Options{Content: true}))
 		}
 		found := 0
-		for _, f := range Lost(list) {
+		for _, f := range Lost(t.Context(), list) {
 			found += len(f)
 		}
 		if found != want {

@@ -77,7 +77,7 @@ type Call struct{ ID, Tool string }
 type Options struct {
 	Content bool // read the first and the last prompt's text
 	Live    bool // the session is being written now
-	// Lost says that only what the function Lost compares is wanted: Turn.Unknown is then not reliable.
+	// Lost says that only what the function Lost compares is wanted: First is then empty, and Turn.Unknown not reliable.
 	Lost bool
 }
 
@@ -89,27 +89,36 @@ func Look(ctx context.Context, path string, opts Options) (*Session, error) {
 	}
 	s := &Session{Path: path, Size: src.Size(), Modified: src.Info.ModTime()}
 	s.Archived = all.Archived(src.Real)
-	r, err := src.Reader(ctx)
+	text, size, done, err := open(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	text, ok := r.(io.ReaderAt)
-	size := src.Size()
-	if !ok {
-		if text, size, err = unpack(r); err != nil {
-			return nil, err
-		}
-	}
+	defer done()
 	if err := s.readHead(text, size, src); err != nil {
 		return nil, err
 	}
-	if opts.Content {
+	if opts.Content && !opts.Lost {
 		if err := s.readFirstPrompt(ctx, text, size); err != nil {
 			return nil, err
 		}
 	}
 	return s, s.readTail(ctx, text, size, opts)
+}
+
+// open opens a session's text, of which it returns the size.
+func open(ctx context.Context, src *source.Source) (text io.ReaderAt, size int64, done func() error, err error) {
+	r, err := src.Reader(ctx)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	text, ok := r.(io.ReaderAt)
+	if size = src.Size(); !ok {
+		if text, size, err = unpack(r); err != nil {
+			r.Close()
+			return nil, 0, nil, err
+		}
+	}
+	return text, size, r.Close, nil
 }
 
 // maxUnpacked is how much of a compressed session is decompressed, in bytes.

@@ -18,9 +18,9 @@ import (
 
 // Lost finds, among the sessions of a home, threads that were abandoned for a new one without their context: the prompt
 // that had gone wrong was asked again in an empty thread. A new thread with another prompt is a new task and does not
-// count, nor does a copy that the client itself has gone on in. The sessions must have been read with Options.Content; HashPrompts may have been called on all of them. The findings are
-// about the abandoned threads, by path.
-func Lost(list []*Session) map[string][]lint.Finding {
+// count, nor does a copy that the client itself has gone on in. The sessions must have been read with Options.Content;
+// HashPrompt may have been called on them. The findings are about the abandoned threads, by path.
+func Lost(ctx context.Context, list []*Session) map[string][]lint.Finding {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b *Session) int {
 		return cmp.Or(cmp.Compare(a.Header.CWD, b.Header.CWD), cmp.Compare(a.Header.Source, b.Header.Source), a.Created.Compare(b.Created))
@@ -31,7 +31,7 @@ func Lost(list []*Session) map[string][]lint.Finding {
 		for to = from + 1; to < len(list) && sameWork(list[from], list[to]); to++ {
 		}
 		replaced(list[from:to], func(lost, fresh *Session) {
-			if !Replaced(lost, fresh) || fresh.First == "" || fresh.First != lost.Turn.Prompt.Text || goesOn(lost, fresh) {
+			if !Replaced(lost, fresh) || !asks(ctx, fresh, lost.Turn.Prompt.Text) || goesOn(lost, fresh) {
 				return
 			}
 			message := fmt.Sprintf("the last turn of thread %s went wrong (%s), and thread %s was begun soon after in the same directory, without its context", lost.Thread, lost.Turn.State, fresh.Thread)
@@ -42,6 +42,21 @@ func Lost(list []*Session) map[string][]lint.Finding {
 		})
 	}
 	return found
+}
+
+// asks says whether a session begins with a prompt, of which the hash may be given.
+func asks(ctx context.Context, s *Session, prompt string) bool {
+	first := s.First
+	if src, err := source.Open(s.Path); first == "" && err == nil {
+		if text, size, done, err := open(ctx, src); err == nil {
+			defer done()
+			again := *s
+			if again.readFirstPrompt(ctx, text, size) == nil {
+				first = again.First
+			}
+		}
+	}
+	return first != "" && (first == prompt || hashed(first) == prompt)
 }
 
 // goesOn says whether fresh begins with the answer that lost begins with: a client that copies a session into a new file when it
@@ -97,12 +112,14 @@ func replaced(threads []*Session, do func(lost, fresh *Session)) {
 	}
 }
 
-// HashPrompts replaces the prompts by their hashes, so that what Lost compares can be stored without a word of the conversation.
-func (s *Session) HashPrompts() {
-	for _, text := range []*string{&s.First, &s.Turn.Prompt.Text} {
-		if *text != "" {
-			sum := sha256.Sum256([]byte(*text))
-			*text = string(sum[:16])
-		}
+// HashPrompt replaces the last prompt by its hash, so that what Lost compares can be stored without a word of the conversation.
+func (s *Session) HashPrompt() {
+	if text := &s.Turn.Prompt.Text; *text != "" {
+		*text = hashed(*text)
 	}
+}
+
+func hashed(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return string(sum[:16])
 }

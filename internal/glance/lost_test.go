@@ -43,7 +43,7 @@ func TestLost(t *testing.T) {
 		for _, p := range paths {
 			list = append(list, look(t, p, Options{Content: true}))
 		}
-		lost := Lost(list)
+		lost := Lost(t.Context(), list)
 		got := ""
 		for _, p := range paths {
 			for _, f := range lost[p] {
@@ -71,7 +71,7 @@ func TestLostOfMany(t *testing.T) {
 		list = append(list, s)
 	}
 	start := time.Now()
-	if found := Lost(list); len(found) > 0 {
+	if found := Lost(t.Context(), list); len(found) > 0 {
 		t.Error(found)
 	}
 	if took := time.Since(start); took > 5*time.Second {
@@ -122,7 +122,10 @@ func TestOnlyWhatIsCompared(t *testing.T) {
 			return nil
 		}
 		seen++
-		want.Turn.Unknown, got.Turn.Unknown = nil, nil
+		if prompt := want.First; asks(t.Context(), got, prompt) != (prompt != "") {
+			t.Errorf("%s: it does not ask %q", path, prompt)
+		}
+		want.First, want.Turn.Unknown, got.Turn.Unknown = "", nil, nil
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%+v, want\n%+v", path, got, want)
 		}

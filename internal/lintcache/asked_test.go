@@ -171,8 +171,8 @@ func TestGlance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := glance.Lost(looked)
-			if got := glance.Lost(kept); !reflect.DeepEqual(got, want) {
+			want := glance.Lost(t.Context(), looked)
+			if got := glance.Lost(t.Context(), kept); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %s: %v, want %v", archive, when, got, want)
 			}
 			told += len(want)

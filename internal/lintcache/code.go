@@ -178,7 +178,7 @@ func (c *coder) glance(s *glance.Session) {
 		name = s.Agent.Name()
 	}
 	state := string(s.Turn.State)
-	for _, t := range []*string{&name, &s.Thread, &s.CWD, &s.First, &state, &s.Turn.Prompt.Text} {
+	for _, t := range []*string{&name, &s.Thread, &s.CWD, &state, &s.Turn.Prompt.Text} {
 		c.text(t)
 	}
 	c.info(&s.Header)

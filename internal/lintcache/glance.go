@@ -8,8 +8,8 @@ import (
 	"github.com/hist-cli/hist/internal/glance"
 )
 
-// Glance returns the fields of a session that glance.Lost compares, from the cache if the file has not changed. The prompts
-// are replaced by their hashes (glance.Session.HashPrompts).
+// Glance returns the fields of a session that glance.Lost compares, from the cache if the file has not changed. The last prompt
+// is replaced by its hash.
 func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error) {
 	var l lookup
 	if c != nil {
@@ -27,7 +27,7 @@ func (c *Cache) Glance(ctx context.Context, path string) (*glance.Session, error
 	if err != nil {
 		return nil, err
 	}
-	s.HashPrompts()
+	s.HashPrompt()
 	if l.own != (sum{}) {
 		var code coder
 		code.glance(s)

@@ -30,7 +30,7 @@ func (c *Cache) Lost(ctx context.Context, home string, paths []string) map[strin
 			sessions = append(sessions, r.Session)
 		}
 	}
-	found := glance.Lost(sessions)
+	found := glance.Lost(ctx, sessions)
 	if l.own != (sum{}) && len(sessions) == len(paths) {
 		var code coder
 		code.lost(found, paths)

@@ -21,20 +21,20 @@ import (
 // maxKeptText is how many bytes of lost records are held at most.
 const maxKeptText = 64 << 20
 
-// kept is what a home's database holds of a session, while it is compared with the file.
-type kept struct {
-	of *copies // of the session
-	store.Kept
-	items      map[[2]string]int // by turn and id
-	seen       []bool            // by item: the file holds it, too
-	begun      map[string]bool   // turns that begin, or end, in the file
-	ended      map[string]bool
-	searches   map[string]bool // ids of the searches that the file has
-	taken      map[int64]bool  // the ordinals that the database has for records; true if the file has given the ordinal to another record
-	misordered bool            // the file has an item under another ordinal
-	newest     int64           // the highest ordinal under which both have the same item
-	any        bool            // the file holds any record
+// view compares the client's database of its home with a session. It notes what the file holds, and asks the database at the end: of
+// nearly all sessions it has nothing that the file lacks.
+type view struct {
+	of       *copies                  // of the session
+	items    map[store.KeptName]int64 // the completed items of the file, with the ordinal under which each comes first, -1 if it has none
+	begun    map[string]bool          // turns that begin, or end, in the file
+	ended    map[string]bool
+	searches map[string]bool // ids of the searches that the file has
+	ordinals []span          // that records of the file have, as they come
+	any      bool            // the file holds any record
 }
+
+// span are ordinals, one after the other.
+type span struct{ first, last int64 }
 
 // Kept is what a Codex home keeps of the session in a file with that name, nil if that is nothing. older returns the files in
 // which hist kept the session in earlier runs; it is called, and forks are asked, only if something is damaged.
@@ -44,7 +44,7 @@ func Kept(ctx context.Context, dir, base string, older func() []string, forks *F
 		return nil
 	}
 	c := newCopies(dir, base, name, older, forks)
-	return &sources{copies: c, prompts: newPrompts(), sent: newSent(), view: view(ctx, c)}
+	return &sources{copies: c, prompts: newPrompts(), sent: newSent(), view: newView(c)}
 }
 
 // sources are all that a home keeps of a session beside its file: other files, which hold the records themselves; what was
@@ -54,7 +54,7 @@ type sources struct {
 	prompts *prompts
 	sent    *sent
 	said    said
-	view    *kept // nil if the database holds nothing of it
+	view    *view
 }
 
 // See notes what the file holds.
@@ -68,9 +68,7 @@ func (b *sources) See(rec *session.Record) {
 	if had == 0 && b.prompts.count > 0 {
 		b.prompt = len(b.records) - 1
 	}
-	if b.view != nil {
-		b.view.See(rec)
-	}
+	b.view.See(rec)
 }
 
 // Missing are the records that the file lacks: those that another file holds; otherwise those that the client's log or its
@@ -85,21 +83,17 @@ func (b *sources) Missing(ctx context.Context, h session.Info) []check.Lost {
 			if rec.Kind == session.Compaction {
 				b.prompts.seeLeft(rec)
 			}
-			if b.view != nil {
-				b.view.See(rec)
-			}
+			b.view.See(rec)
 		}
 	}
-	if b.view != nil {
-		told := b.view.Missing(ctx, h)
-		for i := range told {
-			if rec := b.decode(told[i].Line); rec != nil {
-				b.prompts.See(rec)
-			}
+	told := b.view.Missing(ctx, h)
+	for i := range told {
+		if rec := b.decode(told[i].Line); rec != nil {
+			b.prompts.See(rec)
 		}
-		b.cutBefore(told)
-		lost = append(lost, told...)
 	}
+	b.cutBefore(told)
+	lost = append(lost, told...)
 	var typed []check.Lost
 	if codex.OfSubagent(h) {
 		clear(b.prompts.bare) // what a sub-agent was asked is not a user's prompt
@@ -252,71 +246,88 @@ func (*sources) Finding() lint.Finding {
 // Time is when a record was written.
 func (*sources) Time(rec *session.Record) time.Time { return codex.Time(rec) }
 
-// view is what the client's database keeps of a session; nil if that is nothing, or in an unknown form.
-func view(ctx context.Context, of *copies) *kept {
-	all, err := store.ReadKept(ctx, of.dir, of.name.RolloutID)
-	if !of.read(err) || len(all.Items)+len(all.Turns) == 0 {
-		return nil // what can't be read of the home is reported when it is compared with the session
-	}
-	k := &kept{
-		of: of, Kept: all, items: make(map[[2]string]int, len(all.Items)), seen: make([]bool, len(all.Items)),
-		begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{}, taken: make(map[int64]bool, len(all.Items)+2*len(all.Turns)),
-	}
-	for i, item := range all.Items {
-		k.items[[2]string{item.Turn, item.ID}] = i
-		k.taken[item.Ordinal], k.taken[item.Ordinal+1] = false, false // a search also has the next ordinal
-	}
-	for _, t := range all.Turns {
-		k.taken[t.Ordinal], k.taken[t.End] = false, false
-	}
-	return k
+func newView(of *copies) *view {
+	return &view{of: of, items: map[store.KeptName]int64{}, begun: map[string]bool{}, ended: map[string]bool{}, searches: map[string]bool{}}
 }
 
 // See notes what the file holds.
-func (k *kept) See(rec *session.Record) {
-	k.any = k.any || rec.Kind != session.Unreadable
-	if number := rec.Ordinal; number.State == session.GoodOrdinal && rec.Kind != session.Unreadable {
-		if _, known := k.taken[number.Value]; known {
-			k.taken[number.Value] = true // if it is the record itself, the record is not missing
+func (v *view) See(rec *session.Record) {
+	v.any = v.any || rec.Kind != session.Unreadable
+	ordinal := int64(-1)
+	if rec.Ordinal.State == session.GoodOrdinal && rec.Kind != session.Unreadable {
+		ordinal = rec.Ordinal.Value
+		if n := len(v.ordinals) - 1; n >= 0 && v.ordinals[n].last+1 == ordinal {
+			v.ordinals[n].last++
+		} else {
+			v.ordinals = append(v.ordinals, span{ordinal, ordinal})
 		}
 	}
 	switch {
 	case rec.Kind == session.TurnStart:
-		k.begun[string(rec.TurnID)] = true
+		v.begun[string(rec.TurnID)] = true
 	case rec.Kind == session.TurnEnd:
-		k.ended[string(rec.TurnID)] = true
+		v.ended[string(rec.TurnID)] = true
 	case rec.Type == "response_item/web_search_call":
-		k.searches[string(rec.ID)] = true
+		v.searches[string(rec.ID)] = true
 	case rec.Type == "event_msg/item_completed" && !rec.Torn: // for one that was cut off, the whole is looked for
-		i, ok := k.items[[2]string{string(rec.TurnID), string(rec.CallID)}]
-		if !ok || k.seen[i] {
-			return
+		name := store.KeptName{Turn: string(rec.TurnID), ID: string(rec.CallID)}
+		if _, seen := v.items[name]; !seen {
+			v.items[name] = ordinal
 		}
-		k.seen[i] = true
-		if rec.Ordinal.State == session.GoodOrdinal && rec.Ordinal.Value != k.Items[i].Ordinal {
-			k.misordered = true
-		}
-		k.newest = max(k.newest, k.Items[i].Ordinal)
 	}
 }
 
 // Missing are the records that the file lacks, in their order. If the file's ordinals disagree with the database's, no place is
 // known for any of them.
-func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
-	if k.misordered || !h.Paginated() || !k.any && h.BaseThread == "" && !k.begins() {
+func (v *view) Missing(ctx context.Context, h session.Info) []check.Lost {
+	if !h.Paginated() {
 		return nil
 	}
+	names, turns, err := store.KeptNames(ctx, v.of.dir, v.of.name.RolloutID)
+	if !v.of.read(err) || v.holds(names, turns) || !v.any && h.BaseThread == "" && !begins(turns) {
+		return nil // what can't be read of the home is reported when it is compared with the session
+	}
+	all, err := store.KeptItems(ctx, v.of.dir, v.of.name.RolloutID)
+	if !v.of.read(err) {
+		return nil
+	}
+	newest := int64(0) // the highest ordinal under which both have the same item
 	var items []store.KeptItem
-	for i, item := range k.Items {
-		if !k.seen[i] && item.Ordinal >= max(h.BaseOrdinal, h.SubagentStart) {
+	for _, item := range all {
+		switch ordinal, seen := v.items[store.KeptName{Turn: item.Turn, ID: item.ID}]; {
+		case seen && ordinal >= 0 && ordinal != item.Ordinal:
+			return nil
+		case seen:
+			newest = max(newest, item.Ordinal)
+		case item.Ordinal >= max(h.BaseOrdinal, h.SubagentStart):
 			items = append(items, item)
 		}
 	}
-	items, err := store.KeptText(ctx, k.of.dir, k.of.name.RolloutID, items, maxKeptText)
-	if !k.of.read(err) {
+	if items, err = store.KeptText(ctx, v.of.dir, v.of.name.RolloutID, items, maxKeptText); !v.of.read(err) {
 		return nil
 	}
-	var out []check.Lost
+	out := v.missing(h, items, turns, all)
+	for i := range out {
+		out[i].Sure = out[i].Ordinal < newest && !v.given(out[i].Ordinal)
+	}
+	slices.SortStableFunc(out, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
+	return out
+}
+
+// holds says whether the file holds all that the database does.
+func (v *view) holds(names []store.KeptName, turns []store.KeptTurn) bool {
+	lacks := func(n store.KeptName) bool { _, seen := v.items[n]; return !seen }
+	open := func(t store.KeptTurn) bool { return !v.begun[t.ID] || t.End >= 0 && !v.ended[t.ID] }
+	return !slices.ContainsFunc(names, lacks) && !slices.ContainsFunc(turns, open)
+}
+
+// given says whether the file has given an ordinal to a record.
+func (v *view) given(ordinal int64) bool {
+	return slices.ContainsFunc(v.ordinals, func(s span) bool { return s.first <= ordinal && ordinal <= s.last })
+}
+
+// missing are the records of some items, and those that begin and end turns. all are all items of the database.
+func (v *view) missing(h session.Info, items []store.KeptItem, turns []store.KeptTurn, all []store.KeptItem) (out []check.Lost) {
 	answers := map[string]string{} // texts of the lost answers, by id
 	for _, item := range items {
 		place := codex.KeptPlace{Thread: h.ID, Turn: item.Turn, CWD: h.CWD, At: item.At, Ordinal: item.Ordinal}
@@ -324,42 +335,38 @@ func (k *kept) Missing(ctx context.Context, h session.Info) []check.Lost {
 			out = append(out, check.Lost{Ordinal: item.Ordinal, At: item.At, Line: line, Begun: item.Begun})
 			answers[item.ID] = codex.KeptAnswer([]byte(item.JSON))
 		}
-		if line := codex.SearchFromKept(place, []byte(item.JSON)); line != nil && !k.searches[item.ID] {
+		if line := codex.SearchFromKept(place, []byte(item.JSON)); line != nil && !v.searches[item.ID] {
 			out = append(out, check.Lost{Ordinal: item.Ordinal + 1, At: item.At, Line: line, Begun: item.Begun})
 		}
 	}
-	for _, t := range k.Turns {
-		place := codex.KeptPlace{Thread: h.ID, Turn: t.ID, At: k.after(t.Ordinal, t.Started), Ordinal: t.Ordinal}
-		if !k.begun[t.ID] && t.Ordinal > 0 && t.Started.Unix() > 0 {
+	for _, t := range turns {
+		place := codex.KeptPlace{Thread: h.ID, Turn: t.ID, At: after(all, t.Ordinal, t.Started), Ordinal: t.Ordinal}
+		if !v.begun[t.ID] && t.Ordinal > 0 && t.Started.Unix() > 0 {
 			out = append(out, check.Lost{Ordinal: t.Ordinal, At: place.At, Rounded: true, Line: codex.NewTurnStarted(place)})
 		}
-		if k.ended[t.ID] || t.End < 0 || t.Completed.Unix() <= 0 {
+		if v.ended[t.ID] || t.End < 0 || t.Completed.Unix() <= 0 {
 			continue
 		}
-		place.At, place.Ordinal = k.after(t.End, t.Completed), t.End
+		place.At, place.Ordinal = after(all, t.End, t.Completed), t.End
 		end := codex.KeptEnd{Status: t.Status, Error: t.Error, Last: answers[t.Final], Started: t.Started, Took: t.Took}
 		if line := codex.NewTurnEnded(place, end); line != nil {
 			out = append(out, check.Lost{Ordinal: t.End, At: place.At, Rounded: true, Line: line})
 		}
 	}
-	for i := range out {
-		out[i].Sure = out[i].Ordinal < k.newest && !k.taken[out[i].Ordinal]
-	}
-	slices.SortStableFunc(out, func(a, b check.Lost) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	return out
 }
 
-// begins says whether the thread began with these turns. If it did not, and its file no longer shows it, the thread continued
+// begins says whether a thread began with these turns. If it did not, and its file no longer shows it, the thread continued
 // another one that nothing names.
-func (k *kept) begins() bool {
-	return slices.ContainsFunc(k.Turns, func(t store.KeptTurn) bool { return t.Ordinal > 0 && t.Ordinal <= codex.FirstTurn })
+func begins(turns []store.KeptTurn) bool {
+	return slices.ContainsFunc(turns, func(t store.KeptTurn) bool { return t.Ordinal > 0 && t.Ordinal <= codex.FirstTurn })
 }
 
 // after is a time that was kept in whole seconds, but not earlier than that of the item before the record with an ordinal.
-func (k *kept) after(ordinal int64, at time.Time) time.Time {
-	i, _ := slices.BinarySearchFunc(k.Items, ordinal, func(item store.KeptItem, n int64) int { return cmp.Compare(item.Ordinal, n) })
-	if i > 0 && k.Items[i-1].At.After(at) && k.Items[i-1].At.Sub(at) < time.Second {
-		return k.Items[i-1].At
+func after(items []store.KeptItem, ordinal int64, at time.Time) time.Time {
+	i, _ := slices.BinarySearchFunc(items, ordinal, func(item store.KeptItem, n int64) int { return cmp.Compare(item.Ordinal, n) })
+	if i > 0 && items[i-1].At.After(at) && items[i-1].At.Sub(at) < time.Second {
+		return items[i-1].At
 	}
 	return at
 }

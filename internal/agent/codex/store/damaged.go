@@ -115,7 +115,7 @@ func unsound(ctx context.Context, home string) (why string) {
 		return whyDamaged(err)
 	}
 	defer db.Close()
-	err = query(ctx, db, path, func(rows *row) error {
+	err = query(ctx, db.DB, path, func(rows *row) error {
 		var told string
 		if err := rows.Scan(&told); err != nil {
 			return err

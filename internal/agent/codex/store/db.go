@@ -181,13 +181,16 @@ func query(ctx context.Context, db querier, path string, do func(*row) error, te
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, named(err))
 	}
-	return each(rows, path, do)
+	return each(ctx, rows, path, do)
 }
 
-func each(rows *sql.Rows, path string, do func(*row) error) error {
+func each(ctx context.Context, rows *sql.Rows, path string, do func(*row) error) error {
 	defer rows.Close()
 	one := row{rows, maxRead}
 	for n := 0; rows.Next(); n++ {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if n == maxRows {
 			return fmt.Errorf("reading %s: %w: it has more than %d rows of what was asked", path, ErrSchema, maxRows)
 		}

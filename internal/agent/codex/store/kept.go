@@ -32,11 +32,8 @@ type KeptTurn struct {
 	Final              string // id of its last answer, "" if it has none
 }
 
-// Kept is what the projection keeps of a rollout.
-type Kept struct {
-	Items []KeptItem // by ordinal
-	Turns []KeptTurn // by ordinal
-}
+// KeptName says which item of a rollout a row is about.
+type KeptName struct{ Turn, ID string }
 
 // keptColumns are the columns that are read of the projection. A database that lacks one is in an unknown form.
 var keptColumns = map[string][]string{
@@ -54,19 +51,49 @@ var laterColumns = []struct{ table, name, without string }{
 // maxKept is how many items of a rollout are read: an index of them is held in memory.
 const maxKept = 1 << 16
 
-// ReadKept reads what the projection keeps of a rollout, without the items' texts. It is empty if there is nothing, or more
-// than maxKept items; the error may be ErrSchema. The order depends only on the rows, not on where they are in the file.
-func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
+// KeptNames reads which items and turns of a rollout the projection keeps. That takes a fraction of what it takes to read the items,
+// whose rows lie far apart. It is empty if there is nothing, or more than maxKept items; the error may be ErrSchema.
+func KeptNames(ctx context.Context, home, rolloutID string) (names []KeptName, turns []KeptTurn, err error) {
 	db, path, err := open(ctx, home, historyFile, readOnly)
 	if db == nil || err != nil {
-		return k, err
+		return nil, nil, err
 	}
 	defer db.Close()
-	later := map[string]string{}
+	later, err := keptForm(ctx, db, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = query(ctx, db, path, func(rows *row) error {
+		var n KeptName
+		err := rows.Scan(&n.Turn, &n.ID)
+		names = append(names, n)
+		return err
+	}, "SELECT turn_id, item_id FROM thread_items WHERE thread_id = ? LIMIT ?", rolloutID, maxKept+1)
+	if err != nil || len(names) > maxKept {
+		return nil, nil, err
+	}
+	err = query(ctx, db, path, func(rows *row) error {
+		var t KeptTurn
+		var started, completed, ms int64
+		if err := rows.Scan(&t.ID, &t.Status, &t.Error, &t.Ordinal, &t.End, &started, &completed, &ms, &t.Final); err != nil {
+			return err
+		}
+		t.Started, t.Completed, t.Took = time.Unix(started, 0).UTC(), time.Unix(completed, 0).UTC(), time.Duration(ms)*time.Millisecond
+		turns = append(turns, t)
+		return nil
+	}, `SELECT turn_id, status, coalesce(error_json, ''), rollout_ordinal, coalesce(`+later["rollout_end_ordinal"]+`, -1), coalesce(started_at, 0),
+		coalesce(completed_at, 0), coalesce(duration_ms, 0), coalesce(final_agent_item_id, '') FROM thread_turns WHERE thread_id = ?
+		ORDER BY rollout_ordinal, 1, 2, 3, 5, 6, 7, 8, 9`, rolloutID)
+	return names, turns, err
+}
+
+// keptForm is what is asked for in place of the later columns. The error may be ErrSchema.
+func keptForm(ctx context.Context, db *database, path string) (later map[string]string, err error) {
+	later = map[string]string{}
 	for table, want := range keptColumns {
 		has, err := columns(ctx, db, path, table)
 		if err != nil {
-			return k, err
+			return nil, err
 		}
 		for _, c := range laterColumns {
 			if c.table != table {
@@ -78,9 +105,24 @@ func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 		}
 		for _, c := range want {
 			if !slices.Contains(has, c) {
-				return k, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
+				return nil, fmt.Errorf("%s: %w: no %s.%s", path, ErrSchema, table, c)
 			}
 		}
+	}
+	return later, nil
+}
+
+// KeptItems reads the items that the projection keeps of a rollout, by ordinal, without their texts; none if there are more than
+// maxKept. The error may be ErrSchema. The order depends only on the rows, not on where they are in the file.
+func KeptItems(ctx context.Context, home, rolloutID string) (items []KeptItem, err error) {
+	db, path, err := open(ctx, home, historyFile, readOnly)
+	if db == nil || err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	later, err := keptForm(ctx, db, path)
+	if err != nil {
+		return nil, err
 	}
 	err = query(ctx, db, path, func(rows *row) error {
 		var i KeptItem
@@ -89,27 +131,15 @@ func ReadKept(ctx context.Context, home, rolloutID string) (k Kept, err error) {
 			return err
 		}
 		i.At = time.UnixMilli(ms).UTC()
-		k.Items = append(k.Items, i)
+		items = append(items, i)
 		return nil
 	}, `SELECT item_id, turn_id, max(rollout_ordinal, `+later["updated_at_ordinal"]+`) AS at,
 		coalesce(`+later["completed_at_ms"]+`, created_at_ms), `+later["completed_at_ms"]+` IS NULL, rowid FROM thread_items WHERE thread_id = ?
 		ORDER BY at, rollout_ordinal, turn_id, item_id, 4, 5 LIMIT ?`, rolloutID, maxKept+1)
-	if err != nil || len(k.Items) > maxKept {
-		return Kept{}, err
+	if err != nil || len(items) > maxKept {
+		return nil, err
 	}
-	err = query(ctx, db, path, func(rows *row) error {
-		var t KeptTurn
-		var started, completed, ms int64
-		if err := rows.Scan(&t.ID, &t.Status, &t.Error, &t.Ordinal, &t.End, &started, &completed, &ms, &t.Final); err != nil {
-			return err
-		}
-		t.Started, t.Completed, t.Took = time.Unix(started, 0).UTC(), time.Unix(completed, 0).UTC(), time.Duration(ms)*time.Millisecond
-		k.Turns = append(k.Turns, t)
-		return nil
-	}, `SELECT turn_id, status, coalesce(error_json, ''), rollout_ordinal, coalesce(`+later["rollout_end_ordinal"]+`, -1), coalesce(started_at, 0),
-		coalesce(completed_at, 0), coalesce(duration_ms, 0), coalesce(final_agent_item_id, '') FROM thread_turns WHERE thread_id = ?
-		ORDER BY rollout_ordinal, 1, 2, 3, 5, 6, 7, 8, 9`, rolloutID)
-	return k, err
+	return items, nil
 }
 
 // KeptText fills in the texts of items, up to most bytes in all. It returns the items that it has filled in.

@@ -8,7 +8,8 @@ import (
 
 // TestTies: what is read of a session hangs on its rows, and not on the order in which they were written.
 func TestTies(t *testing.T) {
-	var kept [2]Kept
+	var kept [2][]KeptItem
+	var turns [2][]KeptTurn
 	var views [2]Projection
 	for i, order := range [][]int{{0, 1, 2, 3}, {3, 1, 2, 0}} {
 		home := t.TempDir()
@@ -25,17 +26,20 @@ func TestTies(t *testing.T) {
 				fmt.Sprintf("INSERT INTO thread_turns VALUES ('%s', 'turn%d', 4, 'completed', NULL, 1, 1, 1, 'a', 9)", parentID, n))
 		}
 		var err error
-		if kept[i], err = ReadKept(t.Context(), home, parentID); err != nil {
+		if kept[i], err = KeptItems(t.Context(), home, parentID); err != nil {
 			t.Fatal(err)
 		}
-		for n := range kept[i].Items {
-			kept[i].Items[n].row = 0
+		for n := range kept[i] {
+			kept[i][n].row = 0
+		}
+		if _, turns[i], err = KeptNames(t.Context(), home, parentID); err != nil {
+			t.Fatal(err)
 		}
 		if views[i], _, err = Projected(t.Context(), home, parentID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if !reflect.DeepEqual(kept[0], kept[1]) || !reflect.DeepEqual(views[0], views[1]) || len(kept[0].Items) != 4 || len(kept[0].Turns) != 4 || len(views[0].Turns) != 4 {
+	if !reflect.DeepEqual(kept[0], kept[1]) || !reflect.DeepEqual(turns[0], turns[1]) || !reflect.DeepEqual(views[0], views[1]) || len(kept[0]) != 4 || len(turns[0]) != 4 || len(views[0].Turns) != 4 {
 		t.Errorf("%+v\nand\n%+v\n%+v\nand\n%+v", kept[0], kept[1], views[0], views[1])
 	}
 }

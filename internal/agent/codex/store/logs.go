@@ -113,7 +113,7 @@ func logged(ctx context.Context, home, file string, see func(LogRow) bool, condi
 		return fmt.Errorf("%s: %w: no logs.%s", path, ErrSchema, logTexts[0])
 	}
 	text := logTexts[i]
-	err = query(ctx, db, path, func(rows *row) error {
+	err = query(ctx, db.DB, path, func(rows *row) error {
 		r := LogRow{File: file}
 		var secs, nanos int64
 		if err := rows.Scan(&r.ID, &secs, &nanos, &r.Process, &r.Text); err != nil {

@@ -20,8 +20,13 @@ type database struct {
 	until time.Time
 }
 
-// QueryContext prepares a query the first time.
+// QueryContext prepares a query the first time. It is for questions that are answered at once: they are not broken off, for a context
+// that can end costs two goroutines each.
 func (d *database) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
 	stmt := d.prepared[query]
 	if stmt == nil {
 		var err error
