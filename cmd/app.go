@@ -173,6 +173,7 @@ func newApp(e *env) *cli.App {
 
 			preResumeCommand(e),
 			shimCommand(e),
+			pluginCommand(e),
 			cacheCommand(e),
 			completionCommand(e),
 			manCommand(e),

@@ -77,6 +77,10 @@ var examples = map[string][]sample{
 		{"hist resume 01a1fa85-bfc3", "go on with this one; if it is damaged, it is repaired first"},
 	},
 	"version": {{"hist version", "which release or commit this is"}},
+	"plugin": {
+		{"hist plugin install", "for all agents that are used here"},
+		{"hist plugin install --agent codex", "for one; hist plugin remove takes it away again"},
+	},
 	"shim": {
 		{"hist shim install ~/.local/share/hist/bin", "put hist in front of codex, where that directory comes first in PATH"},
 		{"hist shim status", "which client is behind it, and what was decided last"},

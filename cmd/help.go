@@ -64,7 +64,7 @@ var commandGroups = []struct {
 	{"FIND WHAT IS WRONG", []string{"doctor", "lint", "list", "show", "explain", "watch"}},
 	{"MEND IT", []string{"repair", "resume", "undo", "runs"}},
 	{"CHANGE A SESSION", []string{"slim", "cut", "fork", "redact", "move", "join", "handoff", "export"}},
-	{"AUTOMATE", []string{"pre-resume", "shim", "cache", "completion", "man", "version"}},
+	{"AUTOMATE", []string{"pre-resume", "shim", "plugin", "cache", "completion", "man", "version"}},
 }
 
 // commands prints what each command does, by groups.

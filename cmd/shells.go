@@ -89,6 +89,8 @@ func completed(app *cli.App) []completedCommand {
 			one.Values = []string{"status", "clean"}
 		case "shim":
 			one.Values = []string{"install", "remove", "status"}
+		case "plugin":
+			one.Values = []string{"install", "remove"}
 		case "completion":
 			one.Values = shells
 		case "explain":
