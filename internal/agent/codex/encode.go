@@ -144,7 +144,10 @@ func patchText(tool Tool, ev gjson.Result) string {
 	} else if text == "" {
 		text = patchDone + changedFiles(ev.Get("changes"))
 	}
-	if tool.Type == "custom_tool_call" || tool.Name == "shell" {
+	switch {
+	case tool.Type == "custom_tool_call": // versions whose outputs have another form write no such event
+		return fmt.Sprintf("Exit code: %d\nWall time: 0 seconds\nOutput:\n%s", exit, text)
+	case tool.Name == "shell":
 		return structured(text, exit, 0)
 	}
 	return text

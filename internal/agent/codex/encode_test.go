@@ -23,3 +23,35 @@ func TestWholeStdout(t *testing.T) {
 		}
 	}
 }
+
+// TestImageSeen: the database's row of an image that the model looked at becomes its event, and that tells the call.
+func TestImageSeen(t *testing.T) {
+	event := EventFromKept(KeptPlace{Thread: "t", Turn: "u", Ordinal: 7}, []byte(`{"type":"imageView","id":"call_9","path":"/srv/my garden/beds.png"}`))
+	if !strings.Contains(string(event), `{"type":"ImageView","id":"call_9","path":"file:///srv/my%20garden/beds.png"}`) {
+		t.Fatalf("%s", event)
+	}
+	call, err := CallFrom("call_9", "function_call_output", Naming{}, event)
+	if err != nil || !strings.Contains(string(call), `"name":"view_image","arguments":"{\"path\":\"/srv/my garden/beds.png\"}"`) {
+		t.Errorf("%s %v", call, err)
+	}
+}
+
+// TestServerTools: a server's tool has the name that the session's version writes; the client's own server has none.
+func TestServerTools(t *testing.T) {
+	event := func(server string) []byte {
+		return []byte(`{"timestamp":"2026-11-27T08:00:03.000Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"u","item":{"type":"McpToolCall","id":"c","server":"` + server + `","tool":"list_beds","arguments":{},"status":"completed"}}}`)
+	}
+	for _, c := range []struct {
+		server string
+		naming Naming
+		want   string
+	}{
+		{"shed", Naming{}, `"name":"list_beds","namespace":"mcp__shed",`},
+		{"shed", Naming{OneWord: true}, `"name":"mcp__shed__list_beds","arguments"`},
+		{"codex", Naming{}, `"name":"list_beds","arguments"`},
+	} {
+		if call, err := CallFrom("c", "", c.naming, event(c.server)); err != nil || !strings.Contains(string(call), c.want) {
+			t.Errorf("%s %v, want %s", call, err, c.want)
+		}
+	}
+}

@@ -105,6 +105,7 @@ var toldItems = namesOf(map[string]toldItem{
 	"FileChange":         {"item_completed FileChange", 0, theChanges},
 	"FunctionCallOutput": {"item_completed FunctionCallOutput", TellsOutput, nothingElse},
 	"Reasoning":          {"item_completed Reasoning", TellsThought, nothingElse},
+	"ImageView":          {"item_completed ImageView", TellsCall, nothingElse},
 })
 
 // finished is TellsOutput if the item has an output and is complete.

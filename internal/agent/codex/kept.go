@@ -55,6 +55,12 @@ func completedItem(v gjson.Result, cwd string) any {
 		return keptChange(v, cwd)
 	case "dynamicToolCall":
 		return keptTool(v)
+	case "imageView":
+		return struct {
+			Type string `json:"type"`
+			ID   string `json:"id"`
+			Path string `json:"path"`
+		}{"ImageView", v.Get("id").String(), fileURI(v.Get("path").String())}
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func keptCommand(v gjson.Result) any {
 		Cmd  string `json:"cmd"`
 	}
 	script := shellWords(v.Get("command").String())
-	cwd := (&url.URL{Scheme: "file", Path: v.Get("cwd").String()}).String()
+	cwd := fileURI(v.Get("cwd").String())
 	out := v.Get("aggregatedOutput")
 	var output, exit json.RawMessage
 	if out.Type == gjson.String {
@@ -111,6 +111,9 @@ func keptCommand(v gjson.Result) any {
 		snake(v.Get("source").String()), snake(v.Get("status").String()), output, "", output, exit, durationOf(v),
 	}
 }
+
+// fileURI is a path as events name it.
+func fileURI(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
 func keptMCP(v gjson.Result) any {
 	type failure struct {

@@ -72,7 +72,7 @@ func CallRecord(at time.Time, kind, id, tool, input string) []byte {
 	case "custom_tool_call":
 		return newCustomCall(stamp, id, tool, input)
 	case "function_call":
-		return newFunctionCall(stamp, id, tool, input)
+		return newFunctionCall(stamp, id, "", tool, input)
 	}
 	return nil
 }

@@ -3,7 +3,9 @@ package codex
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,9 +23,15 @@ func eventOf(event []byte) (ev gjson.Result, kind string) {
 	return ev, ev.Get("type").String()
 }
 
+// Naming is how a session names tools.
+type Naming struct {
+	Shell   string // the tool with which it runs commands, "" if that is not known
+	OneWord bool   // a server's tool is mcp__SERVER__TOOL, and not TOOL in the namespace mcp__SERVER
+}
+
 // CallFrom rebuilds a lost call from an event that names its tool, command or arguments. outputType is the payload
-// type of the output that is left; shell is the name of the shell tool that the session uses elsewhere.
-func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error) {
+// type of the output that is left.
+func CallFrom(callID, outputType string, naming Naming, evidence []byte) ([]byte, error) {
 	stamp := gjson.GetBytes(evidence, "timestamp").String()
 	ev, kind := eventOf(evidence)
 	switch kind {
@@ -31,22 +39,34 @@ func CallFrom(callID, outputType, shell string, evidence []byte) ([]byte, error)
 		if !ev.Get("command").IsArray() {
 			return nil, fmt.Errorf("the %s names no command", kind)
 		}
-		name := cmp.Or(shell, "exec_command")
-		return newFunctionCall(stamp, callID, name, shellArguments(name, ev)), nil
+		name := cmp.Or(naming.Shell, "exec_command")
+		return newFunctionCall(stamp, callID, "", name, shellArguments(name, ev)), nil
 	case "McpToolCall", "mcp_tool_call_end":
 		if inv := ev.Get("invocation"); inv.Exists() {
 			ev = inv
 		}
-		name := "mcp__" + ev.Get("server").String() + "__" + ev.Get("tool").String()
-		return newFunctionCall(stamp, callID, name, cmp.Or(ev.Get("arguments").Raw, "{}")), nil
+		space, name := "mcp__"+ev.Get("server").String(), ev.Get("tool").String()
+		switch {
+		case ev.Get("server").Str == ownServer:
+			space = ""
+		case naming.OneWord:
+			space, name = "", space+"__"+name
+		}
+		return newFunctionCall(stamp, callID, space, name, cmp.Or(ev.Get("arguments").Raw, "{}")), nil
+	case "ImageView":
+		at, err := url.Parse(ev.Get("path").String())
+		if err != nil || at.Path == "" {
+			return nil, errors.New("the ImageView names no file")
+		}
+		return newFunctionCall(stamp, callID, "", "view_image", `{"path":`+string(quote(at.Path))+`}`), nil
 	case "DynamicToolCall", "dynamic_tool_call_response":
-		return newFunctionCall(stamp, callID, ev.Get("tool").String(), cmp.Or(ev.Get("arguments").Raw, "{}")), nil
+		return newFunctionCall(stamp, callID, "", ev.Get("tool").String(), cmp.Or(ev.Get("arguments").Raw, "{}")), nil
 	case "FileChange", "patch_apply_end":
 		patch := patchOf(ev.Get("changes"))
 		if outputType == "custom_tool_call_output" {
 			return newCustomCall(stamp, callID, "apply_patch", patch), nil
 		}
-		return newFunctionCall(stamp, callID, "apply_patch", `{"input":`+string(quote(patch))+`}`), nil
+		return newFunctionCall(stamp, callID, "", "apply_patch", `{"input":`+string(quote(patch))+`}`), nil
 	}
 	return nil, fmt.Errorf("a %s does not tell the call", kind)
 }
@@ -61,7 +81,7 @@ func LostCall(callID, outputType string, output []byte) []byte {
 		}
 		return newCustomCall(stamp, callID, lostTool, lostCall)
 	}
-	return newFunctionCall(stamp, callID, lostTool, `{"hist_note":`+string(quote(lostCall))+`}`)
+	return newFunctionCall(stamp, callID, "", lostTool, `{"hist_note":`+string(quote(lostCall))+`}`)
 }
 
 // patchedFiles are the lines in which apply_patch lists what it has changed, "" if the output is not its own.
@@ -89,13 +109,17 @@ const (
 	lostPatch = "[hist: the session file was damaged here; this patch is lost, its output is not; it changed these files]\n"
 )
 
-func newFunctionCall(stamp, callID, name, arguments string) []byte {
+// ownServer is what events name as the server of the client's own tools about servers, such as list_mcp_resources.
+const ownServer = "codex"
+
+func newFunctionCall(stamp, callID, space, name, arguments string) []byte {
 	return record(stamp, nil, "response_item", struct {
 		Type      string `json:"type"`
 		Name      string `json:"name"`
+		Namespace string `json:"namespace,omitempty"`
 		Arguments string `json:"arguments"`
 		CallID    string `json:"call_id"`
-	}{"function_call", name, arguments, callID})
+	}{"function_call", name, space, arguments, callID})
 }
 
 func newCustomCall(stamp, callID, name, input string) []byte {

@@ -271,7 +271,7 @@ const scriptsHead = "// [hist: the session file was damaged here; the scripts th
 // left. The events may be those of several scripts.
 func ScriptFrom(callID, outputType, stamp string, several bool, events [][]byte) []byte {
 	if outputType != "custom_tool_call_output" {
-		return newFunctionCall(stamp, callID, waitTool, `{"hist_note":"[hist: the session file was damaged here; what this call asked is lost, its output is not]"}`)
+		return newFunctionCall(stamp, callID, "", waitTool, `{"hist_note":"[hist: the session file was damaged here; what this call asked is lost, its output is not]"}`)
 	}
 	var text strings.Builder
 	head := scriptHead

@@ -2,7 +2,9 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -47,6 +49,32 @@ func ReadTornCall(line []byte) (c TornCall, ok bool) {
 	return c, false
 }
 
+// ReadTailCall reads the call of a shell tool from the end of an event about its command, of which the beginning is lost: the command
+// stands there a second time. ok is false if it may not be the whole command there: the client leaves out what only shapes the output.
+func ReadTailCall(tail []byte, shell string) (c TornCall, ok bool) {
+	key := []byte(`"parsed_cmd":[`)
+	i := bytes.Index(tail, key)
+	if i < 0 || bytes.Contains(tail, []byte(`"source":"user`)) {
+		return c, false
+	}
+	rest := append([]byte{'{'}, tail[i:]...)
+	parsed := gjson.GetBytes(rest, "parsed_cmd").Array()
+	if len(parsed) != 1 || parsed[0].Get("cmd").Str == "" {
+		return c, false
+	}
+	cmd := parsed[0].Get("cmd")
+	end, _, first := bytes.Cut(tail[:i], []byte(`"],"cwd":`))
+	if first && !bytes.HasSuffix([]byte(cmd.Raw[1:len(cmd.Raw)-1]), end) || len(end) == 0 && parsed[0].Get("type").Str != "unknown" {
+		return c, false
+	}
+	c = TornCall{Type: "function_call", Name: cmp.Or(shell, "exec_command")}
+	c.Input = shellArguments(c.Name, gjson.Parse(`{"command":["bash","-lc",`+cmd.Raw+`]}`))
+	if ms := gjson.GetBytes(append([]byte{'{'}, tail[max(0, bytes.Index(tail, []byte(`"started_at_ms"`))):]...), "started_at_ms").Int(); ms > 0 {
+		c.Timestamp = time.UnixMilli(ms).UTC().Format(TimeForm)
+	}
+	return c, true
+}
+
 // member finds the text of a member in a line that was cut off; whole is false if the text itself was.
 func member(line []byte, key string) (text string, whole bool) {
 	i := bytes.Index(line, []byte(`"`+key+`":"`))
@@ -88,5 +116,5 @@ func (c TornCall) Line(callID string) []byte {
 		note, _ := json.Marshal(map[string]string{"hist_note": cutArguments, "readable": c.Input})
 		arguments = string(note)
 	}
-	return newFunctionCall(c.Timestamp, callID, c.Name, arguments)
+	return newFunctionCall(c.Timestamp, callID, "", c.Name, arguments)
 }

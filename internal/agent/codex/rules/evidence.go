@@ -71,7 +71,7 @@ func (c *callChecker) evidence(rec *session.Record) {
 		c.only(rec, ev)
 	}
 	if !seen && len(c.loose) < 1<<16 {
-		if _, err := codex.CallFrom(string(rec.CallID), "", "", rec.Raw); err != nil {
+		if _, err := codex.CallFrom(string(rec.CallID), "", codex.Naming{}, rec.Raw); err != nil {
 			ev.tells &^= codex.TellsCall
 		}
 		c.loose[id] = ev

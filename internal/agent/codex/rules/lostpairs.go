@@ -29,7 +29,7 @@ func (c *callChecker) only(rec *session.Record, ev *evidence) {
 		return
 	}
 	kind := codex.OutputTypeOf(rec)
-	_, noCall := codex.CallFrom("", kind, "", rec.Raw)
+	_, noCall := codex.CallFrom("", kind, codex.Naming{}, rec.Raw)
 	if _, noOutput := codex.OutputFrom(codex.Tool{}, rec.Raw); noCall != nil || noOutput != nil {
 		return // what it repeated is damaged
 	}
@@ -79,13 +79,13 @@ func (c *callChecker) around(first, last *witness, from, to session.Pos, call, o
 }
 
 func (c *callChecker) lostCall(l lostCall, to session.Pos) {
-	id, kind, shell := l.callID, l.kind, c.shell
-	tool := codex.Tool{Type: codex.CallType(kind), Name: cmp.Or(shell, "exec_command"), CallID: id}
+	id, kind, naming := l.callID, l.kind, c.naming()
+	tool := codex.Tool{Type: codex.CallType(kind), Name: cmp.Or(c.shell, "exec_command"), CallID: id}
 	if kind == "custom_tool_call_output" {
 		tool.Name = "apply_patch"
 	}
 	edits := c.around(&l.witness, &l.witness, l.from, to,
-		finding.Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.CallFrom(id, kind, shell, record) }},
+		finding.Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.CallFrom(id, kind, naming, record) }},
 		finding.Content{From: &l.ref, Build: func(record []byte) ([]byte, error) { return codex.OutputFrom(tool, record) }})
 	if edits == nil {
 		return

@@ -54,10 +54,10 @@ func (c *callChecker) withoutCall(out *earlyOutput) {
 
 // callFromEvent restores the call from an event that repeats it.
 func (c *callChecker) callFromEvent(f *finding.Finding, out *earlyOutput, event *evidence) {
-	id, kind, shell := out.callID, out.kind, c.shell
+	id, kind, naming := out.callID, out.kind, c.naming()
 	f.Fix, f.Source, f.Lost = finding.Recovered, event.source(), 0
 	f.Edits = []finding.Edit{c.placeCall(event.ref.Pos, out, finding.Content{From: &event.ref, Build: func(record []byte) ([]byte, error) {
-		return codex.CallFrom(id, kind, shell, record)
+		return codex.CallFrom(id, kind, naming, record)
 	}})}
 }
 
@@ -103,4 +103,9 @@ func (c *callChecker) holeBefore(at session.Pos) *check.Hole {
 		from = c.packed
 	}
 	return c.run.holes.Newest(from, at)
+}
+
+// naming is how the session names tools: 0.114 and older write a server's tool in one word, 0.145 and newer in two (measured).
+func (c *callChecker) naming() codex.Naming {
+	return codex.Naming{Shell: c.shell, OneWord: codex.Before(c.run.header.Version, 0, 145)}
 }

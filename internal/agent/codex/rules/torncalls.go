@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/hist-cli/hist/internal/agent/codex"
 	"github.com/hist-cli/hist/internal/check"
@@ -17,6 +20,7 @@ type tornCall struct {
 	call   codex.TornCall
 	turn   int64
 	used   bool
+	tail   bool // it is the end of an event about the call, which the call's output follows
 }
 
 // isFollowedBy says whether the record with an ordinal is the call's next: between a script's call and its first result the client
@@ -33,6 +37,11 @@ func (c *callChecker) tornCall(rec *session.Record) {
 	if rec.Blank || len(c.torn) >= maxTornCalls || len(rec.Raw) > codex.MaxArguments {
 		return
 	}
+	if call, ok := codex.ReadTailCall(rec.Raw, c.shell); ok {
+		call.Timestamp = cmp.Or(call.Timestamp, gjson.ParseBytes(c.prev).String())
+		c.torn = append(c.torn, &tornCall{at: rec.Pos, offset: rec.Offset, call: call, turn: c.turn, tail: true})
+		return
+	}
 	// The API would refuse a call with garbage in its name.
 	if call, ok := codex.ReadTornCall(rec.Raw); ok && len(call.Name) <= codex.MaxToolName && codex.InName.All([]byte(call.Name)) {
 		c.torn = append(c.torn, &tornCall{at: rec.Pos, offset: rec.Offset, call: call, turn: c.turn})
@@ -45,7 +54,7 @@ func (c *callChecker) tornFor(out *earlyOutput) *tornCall {
 	var found *tornCall
 	for _, t := range c.torn {
 		switch {
-		case t.used || codex.OutputType(t.call.Type) != out.kind || out.ref.Pos.Less(t.at):
+		case t.used || codex.OutputType(t.call.Type) != out.kind || out.ref.Pos.Less(t.at), t.tail && out.ref.Pos.Line > t.at.Line+1:
 		case t.call.CallID == out.callID:
 			return t
 		case t.call.CallID == "", t.call.CutID && strings.HasPrefix(out.callID, t.call.CallID):
