@@ -156,3 +156,30 @@ func TestSourcesOfADestroyedSession(t *testing.T) {
 		t.Errorf("the first edit is from %q, want %q", rep.Edits[0].From, want)
 	}
 }
+
+// TestUnseenFile: a session that is not where its client's list has it, as one that was moved to the archive by hand, gets a copy that
+// the client finds, though nothing in it is damaged. In place, there is nothing to mend.
+func TestUnseenFile(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("CODEX_SQLITE_HOME", "")
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := testhome.Unpack("../fixtures/codex/rules/index-stale/bad.txtar", dir); err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "sessions/*/*/*/*.jsonl"))
+	archived := filepath.Join(dir, "archived_sessions", filepath.Base(paths[0]))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(archived), 0o700), os.Rename(paths[0], archived)); err != nil {
+		t.Fatal(err)
+	}
+	opts := lint.Options{Name: lint.NameOf(archived, true), Home: dir}
+	if rep, err := Do(t.Context(), Job{Path: archived, Lint: opts, Mode: InPlace, Home: dir}); err != nil || len(rep.Left) != 1 || !rep.Refused() {
+		t.Errorf("in place: %v %+v", err, rep)
+	}
+	rep, err := Do(t.Context(), Job{Path: archived, Lint: opts, Mode: NewThread, Home: dir})
+	if err != nil || rep.Refused() || len(rep.Resume) == 0 || !strings.HasPrefix(rep.Target, filepath.Join(dir, "sessions")) {
+		t.Fatalf("%v %+v", err, rep)
+	}
+}

@@ -18,7 +18,7 @@ type tally struct {
 	fixable int    // have a fix
 	blocked int    // keep the client from resuming, and have no fix
 	refused int    // the API refuses it, and there is no fix
-	copied  int    // only a copy fixes it, because the client does not see the file's name
+	copied  int    // only a copy fixes it, because the client does not see the file
 	renamed int    // only a copy under another name fixes it, which is the one that the file's records have
 	empty   string // why there is no conversation to resume, though nothing was lost; "" if there is one
 }
@@ -51,7 +51,7 @@ func (a *Answer) count(found []lint.Finding) {
 		case f.Rule.Empty && f.Impact == lint.Notes: // the client has left it so, but can't resume it
 			a.tally.empty = f.Message
 		case f.Impact == lint.Notes, f.Impact == lint.Shows: // the model still gets the whole history
-		case f.Rename != "" && !lint.NameOf(a.Path, true).Canonical:
+		case f.Rename != "" && (f.Rule.Home || !lint.NameOf(a.Path, true).Canonical):
 			a.tally.copied++
 		case f.Rename != "":
 			a.tally.renamed++

@@ -32,17 +32,22 @@ func (h *Home) misled(ctx context.Context, src *source.Source, res *lint.Result,
 		f.Impact = impact
 		return []lint.Finding{f}
 	}
+	unseen := func(format string, args ...any) []lint.Finding {
+		found := stale(finding.Blocks, format+", or repair it: it finds the copy", args...)
+		found[0].Fix, found[0].Rename = finding.Exact, name.ThreadID
+		return found
+	}
 	info, err := os.Stat(listed.Path)
 	switch {
 	case !exists(listed.Path):
-		return stale(finding.Blocks, "has this session at %s, where there is no file: the client does not find it; move it there", listed.Path), nil
+		return unseen("has this session at %s, where there is no file: the client does not find it; move it there", listed.Path), nil
 	case err == nil && info.IsDir():
-		return stale(finding.Blocks, "has this session at %s, which is a directory: the client can't read it", listed.Path), nil
+		return unseen("has this session at %s, which is a directory: the client can't read it", listed.Path), nil
 	case h.outside(listed.Path):
 		return stale(h.elsewhere(), "has this session at %s, in another home: the client reads that file, not this one", listed.Path), nil
 	case !sameRollout(listed.Path, src.Real):
 		if what := h.instead(ctx, src, name, listed.Path); what != "" {
-			return stale(finding.Blocks, "names %s, %s; with the client closed, set rollout_path in the thread's row to this file", listed.Path, what), nil
+			return unseen("names %s, %s; with the client closed, set rollout_path in the thread's row to this file", listed.Path, what), nil
 		}
 		return nil, nil
 	case res.Summary.Header.Paginated():
