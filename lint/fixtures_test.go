@@ -23,7 +23,7 @@ import (
 
 const fixtures = "../fixtures"
 
-// TestRuleFixtures lints fixtures/codex/rules: every rule has a directory; what is bad in it yields that rule's finding and
+// TestRuleFixtures lints fixtures/*/rules: every rule has a directory; what is bad in it yields that rule's finding and
 // no others than its golden file lists, and ok.jsonl, the nearest session without the damage, yields none.
 func TestRuleFixtures(t *testing.T) {
 	for _, rule := range Rules {
@@ -31,32 +31,39 @@ func TestRuleFixtures(t *testing.T) {
 			continue // TestHomeFixtures
 		}
 		t.Run(rule.Name, func(t *testing.T) {
-			dir := ruleDir(rule.Name)
-			bad := sessions(t, dir, "bad")
-			if len(bad) == 0 {
-				t.Fatalf("rule %s has no fixture bad*.jsonl or bad*.generate in %s", rule.Name, dir)
+			dirs := ruleDirs(rule.Name)
+			if len(dirs) == 0 {
+				t.Fatalf("rule %s has no fixtures", rule.Name)
 			}
-			for _, path := range bad {
-				t.Run(testfile.Stem(path), func(t *testing.T) {
-					result := lintFixture(t, path)
-					if !slices.ContainsFunc(result.Findings, func(f Finding) bool { return f.Rule == rule }) {
-						t.Errorf("%s: no finding of rule %s; got:\n%s", path, rule.Name, testfile.Findings(result.Findings))
-					}
-					testfile.Golden(t, filepath.Join(dir, testfile.Stem(path)+".out"), testfile.Findings(result.Findings))
-				})
+			for _, dir := range dirs {
+				bad := sessions(t, dir, "bad")
+				if len(bad) == 0 {
+					t.Fatalf("rule %s has no fixture bad*.jsonl or bad*.generate in %s", rule.Name, dir)
+				}
+				for _, path := range bad {
+					t.Run(testfile.Stem(path), func(t *testing.T) {
+						result := lintFixture(t, path)
+						if !slices.ContainsFunc(result.Findings, func(f Finding) bool { return f.Rule == rule }) {
+							t.Errorf("%s: no finding of rule %s; got:\n%s", path, rule.Name, testfile.Findings(result.Findings))
+						}
+						testfile.Golden(t, filepath.Join(dir, testfile.Stem(path)+".out"), testfile.Findings(result.Findings))
+					})
+				}
+				silent(t, "ok", filepath.Join(dir, "ok.jsonl"), true)
 			}
-			silent(t, "ok", filepath.Join(dir, "ok.jsonl"), true)
 		})
 	}
 }
 
-// ruleDir is the directory of a rule's fixtures; one that does not exist if there is none.
-func ruleDir(rule string) string {
-	dir := recorded.RuleDir(rule)
-	if dir == "" {
-		dir = "codex/rules/" + rule
+// ruleDirs are the directories of a rule's fixtures, one for each agent that has it.
+func ruleDirs(rule string) (dirs []string) {
+	for _, agent := range recorded.Agents {
+		dir := filepath.Join(fixtures, agent, "rules", rule)
+		if _, err := os.Stat(dir); err == nil {
+			dirs = append(dirs, dir)
+		}
 	}
-	return filepath.Join(fixtures, filepath.FromSlash(dir))
+	return dirs
 }
 
 // TestNoStrayFixtures finds what no test reads: directories of no rule, golden files and sidecars of no session.

@@ -28,13 +28,32 @@ type refusal struct {
 // refusalsOf are the errors since the last answer, the newest first, as far as they do not pass by themselves; what is asked about
 // comes first.
 func refusalsOf(run *check.Run) (list []refusal) {
-	if r := api.Newest(api.Explain(run.Options().Error)); r != nil && r.Lasts() {
-		list = append(list, refusal{r, Ref{}, 1})
+	add := func(text string, on Ref, times int) {
+		r := api.Newest(api.Explain(text))
+		if r == nil || !r.Lasts() {
+			return
+		}
+		for i := range list {
+			if known := &list[i]; known.Same(r) { // the texts differ in the id of the request
+				known.times += times
+				if known.on.Pos.Line == 0 {
+					known.on = on
+				}
+				return
+			}
+		}
+		list = append(list, refusal{r, on, times})
 	}
 	said := run.Refusals()
 	for i := len(said) - 1; i >= 0; i-- {
-		if r := api.Newest(api.Explain(said[i].Text)); r != nil && r.Lasts() {
-			list = append(list, refusal{r, said[i].On, said[i].Times})
+		add(said[i].Text, said[i].On, said[i].Times)
+	}
+	if asked := run.Options().Error; asked != "" {
+		recorded := list
+		list = nil
+		add(asked, Ref{}, 0)
+		for _, r := range recorded {
+			add(r.Line, r.on, r.times)
 		}
 	}
 	return list
@@ -46,8 +65,8 @@ const maxReread = 1 << 30
 // resolve adds to the findings what the API has refused and will refuse again. The session's text is read only if there is such an
 // error.
 func (res *Result) resolve(ctx context.Context, a agent.Agent, run *check.Run, text func() (io.Reader, error)) error {
-	list := refusalsOf(run)
-	if len(list) == 0 {
+	list, opts := refusalsOf(run), run.Options()
+	if len(list) == 0 && len(opts.DropThinking) == 0 {
 		return nil
 	}
 	sending, ok := a.(agent.Reader)
@@ -65,27 +84,28 @@ func (res *Result) resolve(ctx context.Context, a agent.Agent, run *check.Run, t
 	if err != nil || len(whole) > maxReread || ctx.Err() != nil {
 		return cmp.Or(err, ctx.Err())
 	}
-	opts := run.Options()
-	sent, err := sending.ReadSent(whole, agent.ReadAt{Base: opts.Name.Base}, cmp.Or(opts.For[a.Name()], res.Summary.Header.Version))
-	if err != nil {
+	r := &resolver{res: res, agent: a, text: whole, strip: opts.StripEncrypted, version: opts.For[a.Name()]}
+	at := agent.ReadAt{Base: opts.Name.Base, Parent: Parents(ctx, a, opts.Home, res.Summary.Header)}
+	if r.sent, err = sending.ReadSent(whole, at, cmp.Or(r.version, res.Summary.Header.Version)); err != nil {
 		return err
 	}
-	r := &resolver{res: res, agent: a, text: whole, sent: sent, strip: opts.StripEncrypted}
 	for _, one := range list {
 		r.resolve(one)
 	}
+	r.dropThinking(opts.DropThinking)
 	slices.SortStableFunc(res.Findings, func(a, b Finding) int { return a.Pos.Compare(b.Pos) })
 	return nil
 }
 
 // resolver finds the records that errors are about.
 type resolver struct {
-	res   *Result
-	agent agent.Agent
-	text  []byte
-	sent  *session.Sent
-	strip bool // what is encrypted is set aside in any case
-	told  bool // something that the API refuses has been reported
+	res     *Result
+	agent   agent.Agent
+	text    []byte
+	sent    *session.Sent
+	version string // of the client that resumes the session, "" if it is the newest
+	strip   bool   // what is encrypted is set aside in any case
+	told    bool   // something that the API refuses has been reported
 }
 
 // resolve reports the records that one error is about, or the error itself if it names none. If nothing that is sent has the fault any
@@ -123,8 +143,56 @@ func (r *resolver) resolve(one refusal) {
 		})
 	}
 	moved := !slices.ContainsFunc(places, func(p api.Place) bool { return p.Item == named })
+	if one.Mend == "bound" {
+		r.bound(one, places, named, moved)
+		return
+	}
 	for _, p := range places[:min(len(places), maxPlaces)] {
 		r.report(r.placed(one, p, named, moved))
+	}
+}
+
+// bound reports thinking that is bound to what stood in front of it: all of it from a place on, since none may stay behind what goes.
+func (r *resolver) bound(one refusal, places []api.Place, named int, moved bool) {
+	var whole Finding
+	for i, p := range places {
+		f := r.placed(one, p, named, moved)
+		if i == 0 {
+			whole = f
+			continue
+		}
+		whole.Edits = append(whole.Edits, f.Edits...)
+		whole.Unseen += f.Unseen
+	}
+	if len(places) == 0 {
+		return
+	}
+	if ruled, ok := r.agent.(agent.Ruled); ok && one.times < 3 && ruled.TriesAgain(r.version, one.Mend) {
+		whole.Impact = Notes
+		whole.Message = "an API refuses requests: " + strings.TrimPrefix(whole.Message, refusesAll) + "; the client takes the thinking out and tries again by itself"
+	}
+	r.report(whole)
+}
+
+// dropThinking takes out thinking that a user does not want to keep behind what is mended.
+func (r *resolver) dropThinking(from []session.Pos) {
+	var whole Finding
+	for i := range r.sent.Items {
+		it := &r.sent.Items[i]
+		if it.Kind != session.ReasoningItem || !slices.Contains(from, it.Pos) {
+			continue
+		}
+		f := r.about(i, "thinking behind what is mended: the API may refuse it")
+		r.mend(&f, i, api.Fault{Mend: "thinking"})
+		if whole.Rule == nil {
+			whole = f
+			continue
+		}
+		whole.Edits = append(whole.Edits, f.Edits...)
+		whole.Unseen += f.Unseen
+	}
+	if whole.Rule != nil {
+		r.report(whole)
 	}
 }
 
@@ -150,21 +218,27 @@ func (r *resolver) knownByRule(one refusal) int {
 	})
 }
 
+// report adds a finding, unless what it changes is changed already.
 func (r *resolver) report(f Finding) {
 	r.told = true
-	same := func(o Finding) bool {
-		return o.Pos == f.Pos && (o.Rule == f.Rule && o.Message == f.Message || len(f.Edits) > 0 && len(o.Edits) > 0 && o.Impact >= Rejects)
+	for i := range r.res.Findings {
+		switch o := &r.res.Findings[i]; {
+		case o.Pos != f.Pos:
+		case o.Rule == f.Rule && o.Message == f.Message, len(f.Edits) > 0 && o.Impact >= Rejects && o.Changes(f.Edits[0]):
+			return
+		case o.Rule == f.Rule && len(f.Edits) > 0 && o.Changes(f.Edits[0]): // a note of what an API may refuse
+			*o = f
+			return
+		}
 	}
-	if !slices.ContainsFunc(r.res.Findings, same) {
-		r.res.Findings = append(r.res.Findings, f)
-	}
+	r.res.Findings = append(r.res.Findings, f)
 }
 
 // unplaced is the finding about an error that leads to no record.
 func (r *resolver) unplaced(one refusal) Finding {
 	f := Finding{
 		Rule: check.Refused, Impact: Rejects, Fix: NoFix, Pos: one.on.Pos, Offset: one.on.Offset, On: one.on,
-		Message: "the API refuses every request: " + one.Meaning + often(one.times) + "; " + one.Way().Next(r.session()),
+		Message: refusesAll + one.Meaning + often(one.times) + "; " + one.Way().Next(r.session()),
 	}
 	if f.Pos.Line == 0 {
 		f.Pos.Line = 1
@@ -175,6 +249,8 @@ func (r *resolver) unplaced(one refusal) Finding {
 // session is what the session is called in a command.
 func (r *resolver) session() string { return r.res.Summary.Header.ID }
 
+const refusesAll = "the API refuses every request: "
+
 func often(times int) string {
 	if times < 2 {
 		return ""
@@ -184,11 +260,14 @@ func often(times int) string {
 
 // placed is the finding about a record that an error leads to. moved says that the item at the place which the error names has no fault.
 func (r *resolver) placed(one refusal, p api.Place, named int, moved bool) Finding {
-	it := &r.sent.Items[p.Item]
-	f := Finding{Rule: check.Refused, Impact: Rejects, Fix: NoFix, Pos: it.Pos, IDs: strings.TrimSpace(it.ID + " " + it.CallID)}
-	start, end := r.line(it.Pos.Line)
-	f.Offset = int64(start)
-	f.On = Ref{Pos: it.Pos, Offset: int64(start), Size: int64(min(end+1, len(r.text)) - start)}
+	if p.Item < r.sent.Inherited {
+		f := r.unplaced(one)
+		parent := r.res.Summary.Header.BaseThread
+		f.Message = refusesAll + one.Meaning + fmt.Sprintf(": %s, on line %d of the session %s, which this one goes on from", p.Fault.What, r.sent.Items[p.Item].Pos.Line, parent) +
+			often(one.times) + "; hist repair --in-place " + parent + " mends it there"
+		return f
+	}
+	f := r.about(p.Item, "")
 	place := ""
 	if one.Message >= 0 {
 		place = " (" + placeOf(one.Refusal) + ")"
@@ -200,11 +279,21 @@ func (r *resolver) placed(one refusal, p api.Place, named int, moved bool) Findi
 	if one.on.Pos.Line > 0 {
 		from = fmt.Sprintf("; the client recorded that on line %d", one.on.Pos.Line)
 	}
-	f.Message = "the API refuses every request: " + one.Meaning + place + ": " + p.Fault.What + often(one.times) + from
-	r.mend(&f, it, p.Fault)
+	f.Message = refusesAll + one.Meaning + place + ": " + p.Fault.What + often(one.times) + from
+	r.mend(&f, p.Item, p.Fault)
 	if f.Fix == NoFix && f.Option == "" {
 		f.Message += "; " + one.Way().Next(r.session())
 	}
+	return f
+}
+
+// about is a finding about an item, without a fix.
+func (r *resolver) about(i int, message string) Finding {
+	it := &r.sent.Items[i]
+	f := Finding{Rule: check.Refused, Impact: Rejects, Fix: NoFix, Pos: it.Pos, IDs: strings.TrimSpace(it.ID + " " + it.CallID), Message: message}
+	start, end := r.line(it.Pos.Line)
+	f.Offset = int64(start)
+	f.On = Ref{Pos: it.Pos, Offset: int64(start), Size: int64(min(end+1, len(r.text)) - start)}
 	return f
 }
 
@@ -237,41 +326,84 @@ func (r *resolver) line(no int64) (start, end int) {
 }
 
 // mend adds the edits that take an item's fault away, if there are any.
-func (r *resolver) mend(f *Finding, it *session.Item, fault api.Fault) {
-	if fault.Mend == "encrypted" || fault.Mend == "item-type" && api.Sealed(it.Content) {
+func (r *resolver) mend(f *Finding, i int, fault api.Fault) {
+	it := &r.sent.Items[i]
+	switch {
+	case fault.Mend == "encrypted" || fault.Mend == "item-type" && api.Sealed(it.Content):
 		f.Option = "--strip-encrypted"
 		f.Message += "; hist repair " + f.Option + " makes a copy without what is encrypted"
 		return
+	case fault.Mend == "pair" && it.CallID != "":
+		r.rename(f, i)
+		return
 	}
 	m, ok := api.Mend(it.Content, it.Role, fault)
-	at := r.offset(it)
-	if !ok || at < 0 {
-		return
-	}
-	start, _ := r.line(it.Pos.Line)
-	own := !strings.Contains(it.Path, ".") // the record has nothing else in it
-	switch {
-	case !m.Drop:
-		for i := range m.Cuts {
-			m.Cuts[i].Start += at - start
-			m.Cuts[i].End += at - start
+	if ok && m.Drop && it.CallID != "" { // of a call and its output neither can stay alone
+		for _, other := range r.pair(i) {
+			ok = ok && r.edit(f, other, m)
 		}
-		f.Edits = []Edit{{At: it.Pos, Op: finding.Splice, Cuts: m.Cuts}}
-	case own:
-		f.Edits = []Edit{{At: it.Pos, Op: finding.Remove}}
-	case it.Path == "message.content": // a text and no list of blocks
-		return
-	default:
-		f.Edits = []Edit{{At: it.Pos, Op: finding.Splice, Cuts: []Cut{{Start: at - start, End: at - start + len(it.Content), Element: true}}}}
+	} else {
+		ok = ok && r.edit(f, i, m)
 	}
 	switch {
+	case !ok:
+		f.Edits = nil
 	case m.Drop:
-		f.Fix, f.Unseen = SetAside, 1
+		f.Fix, f.Unseen = SetAside, int64(len(f.Edits))
 	case m.Loses:
 		f.Fix, f.Lost = StandIn, 1
 	default:
 		f.Fix = Exact
 	}
+}
+
+// pair are the items of the session that have the id of a call, among them the one given.
+func (r *resolver) pair(i int) (list []int) {
+	for j := range r.sent.Items {
+		if it := &r.sent.Items[j]; it.CallID == r.sent.Items[i].CallID && it.Path != "" {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// rename gives a call and its output another id.
+func (r *resolver) rename(f *Finding, i int) {
+	old := r.sent.Items[i].CallID
+	id := api.FreshID(r.sent.Items[r.pair(i)[0]].Content, old)
+	for _, j := range r.pair(i) {
+		if !r.edit(f, j, api.Renamed(r.sent.Items[j].Content, old, id)) {
+			f.Edits = nil
+			return
+		}
+	}
+	f.Fix = Exact
+}
+
+// edit adds the edit that mends one item; false if there is none.
+func (r *resolver) edit(f *Finding, i int, m api.Mending) bool {
+	it := &r.sent.Items[i]
+	at, start := r.offset(it), 0
+	if at < 0 {
+		return false
+	}
+	start, _ = r.line(it.Pos.Line)
+	e := Edit{At: it.Pos, Op: finding.Splice}
+	switch own := !strings.Contains(it.Path, "."); { // the record has nothing else in it
+	case m.Drop && own:
+		e.Op = finding.Remove
+	case m.Drop && it.Path == "message.content": // a text and no list of blocks
+		return false
+	case m.Drop:
+		e.Cuts = []Cut{{Start: at - start, End: at - start + len(it.Content), Element: true}}
+	default:
+		for _, cut := range m.Cuts {
+			cut.Start, cut.End = cut.Start+at-start, cut.End+at-start
+			e.Cuts = append(e.Cuts, cut)
+		}
+	}
+	f.Edits = append(f.Edits, e)
+	return true
 }
 
 // offset is where an item's content stands in the text, -1 if it is not a part of it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -128,34 +127,7 @@ func (w *job) readSent(ctx context.Context, text []byte, base string) (*session.
 	if !ok {
 		return nil, nil
 	}
-	return reader.ReadSent(text, agent.ReadAt{Base: base, Parent: w.parents(ctx)}, w.Lint.For[w.agent.Name()])
-}
-
-// parents finds the texts of sessions that this one inherits from, each as far as it is inherited.
-func (w *job) parents(ctx context.Context) func(id string) []byte {
-	h, ok := w.agent.(agent.Homed)
-	if !ok || w.Home == "" {
-		return nil
-	}
-	about := w.found.Summary.Header
-	return func(id string) []byte {
-		paths, err := h.Find(ctx, w.Home, id)
-		if err != nil || len(paths) != 1 {
-			return nil
-		}
-		text, err := os.ReadFile(paths[0])
-		if err == nil && strings.HasSuffix(paths[0], ".zst") {
-			text, err = unpacked(text)
-		}
-		if err != nil {
-			return nil
-		}
-		if id == about.BaseThread && about.BaseOffset > 0 && about.BaseOffset <= int64(len(text)) {
-			text = text[:about.BaseOffset]
-		}
-		about = w.agent.About(text).Info
-		return text
-	}
+	return reader.ReadSent(text, agent.ReadAt{Base: base, Parent: lint.Parents(ctx, w.agent, w.Home, w.found.Summary.Header)}, w.Lint.For[w.agent.Name()])
 }
 
 // prove lints nothing: it compares what is sent of the result with what is sent of the session.

@@ -235,6 +235,9 @@ type Ruled interface {
 	// RuleFor is the name of the rule that finds what an API refuses, by that API and by the kind of what helps, both as
 	// internal/api names them; "" if none does.
 	RuleFor(api, mend string) string
+	// TriesAgain says whether the client of a version ("" is the newest one measured) takes out what an API refuses, by the kind of what
+	// helps, and sends the rest by itself.
+	TriesAgain(version, mend string) bool
 }
 
 // Foldered is an agent whose client finds a directory's sessions by the folder of the home that they lie in.

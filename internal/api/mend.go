@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
@@ -52,10 +53,37 @@ func Mend(item []byte, role string, f Fault) (m Mending, ok bool) {
 		part := append([]byte(`{"type":"text","text":`), jsonl.AppendQuote(nil, "[hist: "+strings.TrimPrefix(f.What, "it holds ")+" stood here; the API refused it]")...)
 		cut := session.SetMember(item, parent, last, append(part, '}'))
 		return Mending{Cuts: []session.Cut{cut}, Loses: true}, true
-	case "image", "images":
+	case "tool-reference":
+		return Mending{Cuts: []session.Cut{element(item, f.Path)}}, true
+	case "image", "images", "document":
 		return picture(item, f)
 	}
 	return Mending{}, false
+}
+
+// FreshID is a call's id that the API takes, the same for the same old one.
+func FreshID(call []byte, old string) string {
+	prefix := "call"
+	if kind := gjson.GetBytes(call, "type").String(); kind == "server_tool_use" {
+		prefix = IDPrefix(kind)
+	}
+	return fmt.Sprintf("%s_hist_%x", prefix, sha256.Sum256([]byte(old)))[:len(prefix)+len("_hist_")+16]
+}
+
+// Renamed is what gives a call or an output another id.
+func Renamed(item []byte, old, id string) (m Mending) {
+	for _, key := range []string{"id", "call_id", "tool_use_id"} {
+		if gjson.GetBytes(item, key).String() == old {
+			m.Cuts = append(m.Cuts, session.SetMember(item, "", key, jsonl.AppendQuote(nil, id)))
+		}
+	}
+	return m
+}
+
+// element is the cut that takes the element of a list out of an item.
+func element(item []byte, path string) session.Cut {
+	v := gjson.GetBytes(item, path)
+	return session.Cut{Start: v.Index, End: v.Index + len(v.Raw), Element: true}
 }
 
 // fill adds a field that an item lacks, where there is a value that says nothing; an item that is nothing without it goes.
@@ -68,23 +96,26 @@ func fill(item []byte, field string) (Mending, bool) {
 	return Mending{Cuts: []session.Cut{session.SetMember(item, "", field, []byte(value))}}, true
 }
 
-// picture puts a text that says so in place of an image, or gives it the type that its bytes have.
+// picture puts a text that says so in place of an image or a document.
 func picture(item []byte, f Fault) (m Mending, ok bool) {
 	v := gjson.ParseBytes(item)
 	if f.Path != "" {
 		v = v.Get(f.Path)
 	}
-	if !v.IsObject() {
+	part, kind := "text", v.Get("type").String()
+	switch kind {
+	case "tool-reference":
+		return Mending{Cuts: []session.Cut{element(item, f.Path)}}, true
+	case "image", "document":
+	case "input_image":
+		part, kind = "input_text", "image"
+	default:
 		return m, false
 	}
-	typ, words := "text", fmt.Sprintf("[hist: an image of %d characters stood here; the API refused it: %s]", len(v.Raw), strings.TrimPrefix(f.What, "its image "))
-	if v.Get("image_url").Exists() {
-		typ = "input_text"
-	} else if v.Get("type").String() != "image" {
-		return m, false
-	}
-	part := append([]byte(`{"type":"`+typ+`","text":`), jsonl.AppendQuote(nil, words)...)
-	return Mending{Cuts: []session.Cut{{Start: v.Index, End: v.Index + len(v.Raw), New: append(part, '}')}}, Loses: true}, true
+	article := map[string]string{"image": "an image", "document": "a document"}[kind]
+	words := fmt.Sprintf("[hist: %s of %d characters stood here; the API refused it: %s]", article, len(v.Raw), strings.TrimPrefix(f.What, "its image "))
+	text := append([]byte(`{"type":"`+part+`","text":`), jsonl.AppendQuote(nil, words)...)
+	return Mending{Cuts: []session.Cut{{Start: v.Index, End: v.Index + len(v.Raw), New: append(text, '}')}}, Loses: true}, true
 }
 
 // maxKey is the longest key that the API takes in a call's arguments, in characters.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,10 @@ type Place struct {
 func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 	named = r.at(sent)
 	l := &locator{r: r, sent: sent}
-	if named >= 0 && r.Mend != "field" { // of a field, the next item of the kind would be refused after it
+	if r.Images > 0 {
+		return l.tooMany(), -1
+	}
+	if named >= 0 && r.Mend != "field" && r.Mend != "bound" { // of a field, the next item of the kind would be refused after it
 		if f, ok := l.fault(named); ok {
 			return []Place{{named, f}}, named
 		}
@@ -34,7 +38,7 @@ func Locate(r *Refusal, sent *session.Sent) (places []Place, named int) {
 			places = append(places, Place{i, f})
 		}
 	}
-	if r.Map != 'E' && r.Mend != "field" && named >= 0 && len(places) > 1 { // the nearest: the list was only moved
+	if r.Map != 'E' && r.Mend != "field" && r.Mend != "bound" && named >= 0 && len(places) > 1 { // the nearest: the list was only moved
 		slices.SortStableFunc(places, func(a, b Place) int { return distance(a.Item, named) - distance(b.Item, named) })
 		places = places[:1]
 	}
@@ -101,6 +105,9 @@ func (l *locator) fault(i int) (Fault, bool) {
 	case "item-type", "block":
 		typ := content.Get("type").String()
 		if path := "content." + itoa(r.Inner); r.Inner >= 0 && it.Message == r.Message && it.Block == r.Block && content.Get(path).Exists() {
+			if content.Get(path+".type").String() == "text" { // all take it
+				return Fault{}, false
+			}
 			return Fault{path, "it holds a block of the type " + strconv.Quote(clip(content.Get(path+".type").String())), "inner"}, true
 		}
 		return is(len(r.IDs) > 0 && typ == r.IDs[0], "type", "it is a "+clip(typ))
@@ -108,7 +115,7 @@ func (l *locator) fault(i int) (Fault, bool) {
 		if it.Kind != session.ReasoningItem {
 			return Fault{}, false
 		}
-		return is(r.Message < 0 || it.Message == r.Message, "signature", "it is thinking that the API does not take")
+		return is(r.Message < 0 || it.Message == r.Message || r.Mend == "bound" && it.Message > r.Message, "signature", "it is thinking that the API does not take")
 	case "image", "images", "document":
 		return l.picture(it)
 	case "text":
@@ -118,7 +125,11 @@ func (l *locator) fault(i int) (Fault, bool) {
 		}
 		return is(text.Type == gjson.String && strings.TrimSpace(text.Str) == "" && it.Kind != session.OutputItem, "text", "its text is blank")
 	case "tool-reference":
-		return is(len(r.IDs) > 0 && strings.Contains(content.Raw, `"`+r.IDs[0]+`"`) && strings.Contains(content.Raw, "tool_reference"), "content", "it refers to a tool that is not offered")
+		path := ""
+		if len(r.IDs) > 0 {
+			path = referenceTo(content, r.IDs[0])
+		}
+		return is(path != "", path, "it refers to a tool that is not offered")
 	case "surrogate":
 		return is(argumentShape.ScanOne(it.Content, nil).Surrogate >= 0, "", "it holds half of a character")
 	case "message", "empty":
@@ -227,6 +238,18 @@ func (l *locator) encrypted(it *session.Item, content gjson.Result) (Fault, bool
 	return f, cut && strings.HasPrefix(sealed.Str, head) && strings.HasSuffix(sealed.Str, tail)
 }
 
+// referenceTo is the path of the first reference to a tool in the output of a search for tools, "" if there is none.
+func referenceTo(content gjson.Result, tool string) string {
+	for _, list := range []string{"content.tool_references", "content"} {
+		for i, ref := range content.Get(list).Array() {
+			if ref.Get("type").String() == "tool_reference" && ref.Get("tool_name").String() == tool {
+				return join(list, itoa(i))
+			}
+		}
+	}
+	return ""
+}
+
 // input says whether the arguments of a call are not what the API wants.
 func (l *locator) input(it *session.Item, content gjson.Result) (Fault, bool) {
 	if it.Kind != session.CallItem {
@@ -253,52 +276,84 @@ func empty(content gjson.Result) bool {
 // and more; the Messages API takes 5 MB.)
 const LargeImage = 5 << 20
 
-// picture says whether an item holds an image or a document that can't be read, is not what it says, or is too large.
+// picture says whether an item holds an image, or a document, that can't be read, is not what it says, or is too large; or which one the refusal
+// names by its place.
 func (l *locator) picture(it *session.Item) (Fault, bool) {
-	var fault Fault
-	look := func(path string, v gjson.Result, url string) {
-		if fault.What != "" || url == "" {
+	r := l.r
+	var proven, named Fault
+	size, at := 0, ""
+	if it.Message == r.Message && (r.Block < 0 || it.Block == r.Block) {
+		at = fieldIn(gjson.ParseBytes(it.Content), r.Field)
+		if r.Inner >= 0 {
+			at = "content." + itoa(r.Inner)
+		}
+	}
+	media(gjson.ParseBytes(it.Content), "", 0, func(path string, v gjson.Result, url string) {
+		isDocument := v.Get("type").String() == "document"
+		if isDocument != (r.Mend == "document") {
 			return
 		}
-		switch verdict := image.Check([]byte(url)); {
-		case verdict.Fault != "":
-			fault = Fault{path, "its image can't be read: " + verdict.Fault, l.r.Mend}
-		case verdict.Real != "" && verdict.Declared != "" && verdict.Declared != verdict.Real:
-			fault = Fault{path, "its image says " + clip(verdict.Declared) + " and is " + verdict.Real, l.r.Mend}
-		case len(url) > LargeImage:
-			fault = Fault{path, "its image is large", l.r.Mend}
+		if it.Message == r.Message && (r.Block < 0 || it.Block == r.Block) && (len(url) > size || path != "" && strings.HasPrefix(at, path)) {
+			named, size = Fault{path, "it is what the error names", r.Mend}, len(url)
+			if path != "" && strings.HasPrefix(at, path) {
+				size = math.MaxInt
+			}
 		}
+		if what := unfit(url); !isDocument && what != "" && proven.What == "" {
+			proven = Fault{path, what, r.Mend}
+		}
+	})
+	if size == math.MaxInt || proven.What == "" {
+		return named, named.What != ""
 	}
-	images(gjson.ParseBytes(it.Content), "", 0, look)
-	if fault.What == "" && it.Message == l.r.Message && (l.r.Block < 0 || it.Block == l.r.Block) && strings.Contains(string(it.Content[:min(len(it.Content), 1<<16)]), "image") {
-		fault = Fault{"", "it holds the image that the error names", l.r.Mend}
-	}
-	if fault.What == "" && l.r.Mend == "document" && it.Message == l.r.Message && gjson.GetBytes(it.Content, "type").String() == "document" {
-		fault = Fault{"source", "it holds the document that the error names", l.r.Mend}
-	}
-	return fault, fault.What != ""
+	return proven, true
 }
 
-// images calls see for each image in a value, with its path and its address as a data URL.
-func images(v gjson.Result, path string, depth int, see func(path string, v gjson.Result, url string)) {
+// unfit is what is wrong with an image, "" if nothing is known to be.
+func unfit(url string) string {
+	switch verdict := image.Check([]byte(url)); {
+	case verdict.Fault != "":
+		return "its image can't be read: " + verdict.Fault
+	case verdict.Real != "" && verdict.Declared != "" && verdict.Declared != verdict.Real:
+		return "its image says " + clip(verdict.Declared) + " and is " + verdict.Real
+	case len(url) > LargeImage:
+		return "its image is large"
+	}
+	return ""
+}
+
+// tooMany are the oldest images of more than a request may hold, by what the refusal says of their number.
+func (l *locator) tooMany() (places []Place) {
+	for i := range l.sent.Items {
+		media(gjson.ParseBytes(l.sent.Items[i].Content), "", 0, func(path string, v gjson.Result, _ string) {
+			if v.Get("type").String() != "document" {
+				places = append(places, Place{i, Fault{path, fmt.Sprintf("it is one of the oldest images of more than %d", l.r.Images), l.r.Mend}})
+			}
+		})
+	}
+	return places[:max(0, len(places)-l.r.Images)]
+}
+
+// media calls see for each image and document in a value, with its path and its address as a data URL.
+func media(v gjson.Result, path string, depth int, see func(path string, v gjson.Result, url string)) {
 	if depth > maxDepth {
 		return
 	}
 	switch {
 	case v.IsArray():
 		for i, part := range v.Array() {
-			images(part, join(path, itoa(i)), depth+1, see)
+			media(part, join(path, itoa(i)), depth+1, see)
 		}
 	case v.IsObject():
 		typ := v.Get("type").String()
-		switch url, data := v.Get("image_url"), v.Get("source.data"); {
+		switch url, source := v.Get("image_url"), v.Get("source"); {
 		case typ == "input_image" && url.Type == gjson.String:
 			see(path, v, url.Str)
-		case typ == "image" && data.Type == gjson.String:
-			see(path, v, "data:"+v.Get("source.media_type").String()+";base64,"+data.Str)
+		case (typ == "image" || typ == "document") && source.IsObject():
+			see(path, v, "data:"+source.Get("media_type").String()+";base64,"+source.Get("data").String())
 		default:
 			for _, key := range []string{"content", "output"} {
-				images(v.Get(key), join(path, key), depth+1, see)
+				media(v.Get(key), join(path, key), depth+1, see)
 			}
 		}
 	}
@@ -359,8 +414,8 @@ func Large(sent *session.Sent) (places []Place) {
 		if len(sent.Items[i].Content) < LargeImage {
 			continue
 		}
-		images(gjson.ParseBytes(sent.Items[i].Content), "", 0, func(path string, _ gjson.Result, url string) {
-			if len(url) >= LargeImage {
+		media(gjson.ParseBytes(sent.Items[i].Content), "", 0, func(path string, v gjson.Result, url string) {
+			if len(url) >= LargeImage && v.Get("type").String() != "document" {
 				size[i] = len(url)
 				places = append(places, Place{i, Fault{path, fmt.Sprintf("its image of %d.%d MB is likely what is refused", len(url)/1e6, len(url)/1e5%10), "image"}})
 			}

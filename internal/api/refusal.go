@@ -13,7 +13,7 @@ type Refusal struct {
 	Row     int // in testing/api/errors.tsv
 	API     string
 	Pattern string
-	needles []string // texts of which each match holds one; nil if that is not known
+	needles []string // texts in lower case of which each match holds one; nil if that is not known
 	Meaning string   // in plain words
 	// Map says what the text names: 'A' the item input[N], 'B' the block messages.N.content.M, 'C' an id, 'D' a place in the
 	// request's bytes, 'E' nothing, so that all items are looked at, 'T' nothing of the session.
@@ -34,12 +34,13 @@ type Found struct {
 	Message, Block, Inner int
 	Field                 string   // the path in the item, "" if the text names none
 	IDs                   []string // the ids, the tool or the type that the text names
+	Images                int      // how many images a request may hold beside its documents, 0 if the text says nothing of it
 }
 
 // compiled are the patterns of refusals, each compiled when a text may match it: few runs meet one.
 var compiled = make([]atomic.Pointer[regexp.Regexp], len(refusals))
 
-// pattern is that of a row of the table if a line may match it, else nil.
+// pattern is that of a row of the table if a line, given in lower case, may match it, else nil. Clients write some texts in other letters.
 func pattern(i int, line string) *regexp.Regexp {
 	r := &refusals[i]
 	if len(r.needles) > 0 && !slices.ContainsFunc(r.needles, func(needle string) bool { return strings.Contains(line, needle) }) {
@@ -47,7 +48,7 @@ func pattern(i int, line string) *regexp.Regexp {
 	}
 	p := compiled[i].Load()
 	if p == nil {
-		p = regexp.MustCompile(r.Pattern)
+		p = regexp.MustCompile("(?i)" + r.Pattern)
 		compiled[i].Store(p)
 	}
 	return p
@@ -80,7 +81,7 @@ func Explain(text string) (found []Refusal) {
 				}
 			}
 		}
-		if same := slices.IndexFunc(found, r.same); same >= 0 {
+		if same := slices.IndexFunc(found, func(o Refusal) bool { return r.Same(&o) }); same >= 0 {
 			found[same].Times++
 			continue
 		}
@@ -108,8 +109,9 @@ func Newest(found []Refusal) *Refusal {
 
 // recognise is the first refusal whose pattern a line matches; nil if none does.
 func recognise(line string) *Refusal {
+	lower := strings.ToLower(line)
 	for i := range refusals {
-		p := pattern(i, line)
+		p := pattern(i, lower)
 		if p == nil {
 			continue
 		}
@@ -120,6 +122,9 @@ func recognise(line string) *Refusal {
 		r := refusals[i]
 		r.Words, r.Line, r.Times = line[m[0]:m[1]], line, 1
 		r.Message, r.Block, r.Inner = -1, -1, -1
+		if r.Mend == "images" {
+			r.Images = max(0, numbered(p, line, "max")-numbered(p, line, "pages")-numbered(p, line, "docs"))
+		}
 		for k, name := range p.SubexpNames() {
 			if name != "id" && name != "type" && name != "v" && name != "head" || m[2*k] < 0 {
 				continue
@@ -133,11 +138,21 @@ func recognise(line string) *Refusal {
 	return nil
 }
 
+// numbered is the number in a group of a pattern, 0 if a line has none.
+func numbered(p *regexp.Regexp, line, group string) int {
+	i := p.SubexpIndex(group)
+	if i < 0 {
+		return 0
+	}
+	return max(0, number(p.FindStringSubmatch(line)[i]))
+}
+
 // vague says whether a refusal was recognised by its form alone, exact whether it was not.
 func (r Refusal) vague() bool { return r.Mend == "unsaid" }
 func (r Refusal) exact() bool { return r.Lasts() && !r.vague() }
 
-func (r *Refusal) same(o Refusal) bool {
+// Same says whether another refusal is about the same.
+func (r *Refusal) Same(o *Refusal) bool {
 	return r.Row == o.Row && r.Message == o.Message && r.Block == o.Block && r.Inner == o.Inner && r.Field == o.Field && slices.Equal(r.IDs, o.IDs)
 }
 

@@ -1,6 +1,10 @@
 package finding
 
-import "github.com/hist-cli/hist/internal/session"
+import (
+	"slices"
+
+	"github.com/hist-cli/hist/internal/session"
+)
 
 // Finding is damage at one place, with the edits that repair it.
 type Finding struct {
@@ -42,6 +46,18 @@ type Finding struct {
 	Hole bool
 	// Framing says that the normalizer does the repair, and not Edits.
 	Framing bool
+}
+
+// Changes says whether an edit of the finding changes what another edit does.
+func (f *Finding) Changes(e Edit) bool {
+	return slices.ContainsFunc(f.Edits, func(o Edit) bool {
+		if o.At != e.At || o.Op != Splice || e.Op != Splice {
+			return o.At == e.At
+		}
+		return slices.ContainsFunc(o.Cuts, func(a Cut) bool {
+			return slices.ContainsFunc(e.Cuts, func(b Cut) bool { return a.Start <= b.End && b.Start <= a.End })
+		})
+	})
 }
 
 // Covers says whether a line is the one, or one of several, that the finding is about.

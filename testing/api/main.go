@@ -86,13 +86,13 @@ func writeErrors(b *bytes.Buffer, rows [][]string) error {
 	return nil
 }
 
-// needles are texts of which each match of a pattern holds one; nil if that is not known. They are looked for before a pattern is
-// compiled.
+// needles are texts, in lower case, of which each match of a pattern holds one; nil if that is not known. They are looked for before a
+// pattern is compiled.
 func needles(p *syntax.Regexp) []string {
 	switch p.Op {
 	case syntax.OpLiteral:
-		if p.Flags&syntax.FoldCase == 0 && len(p.Rune) > 3 {
-			return []string{string(p.Rune)}
+		if len(p.Rune) > 3 {
+			return []string{strings.ToLower(string(p.Rune))}
 		}
 	case syntax.OpCapture:
 		return needles(p.Sub[0])

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/hist-cli/hist/internal/agent"
 	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
@@ -147,7 +149,8 @@ func (a *adapter) Record(rec *session.Record) {
 	case isTrue(rec, fieldSidechain) && !a.opts.SubAgent:
 	case string(typ) == "assistant" && isTrue(rec, fieldAPIError):
 		words, _ := Words{}.Message(rec)
-		a.run.Refused([]byte(words), rec, false)
+		details := gjson.GetBytes(rec.Raw, "errorDetails").String() // the API's words, where the client has its own for them
+		a.run.Refused([]byte(words+"\n"+details), rec, false)
 	case string(typ) == "assistant" && string(text(rec, fieldModel)) != synthetic, string(text(rec, fieldSubtype)) == "compact_boundary":
 		a.run.Answered()
 	}

@@ -62,3 +62,8 @@ func (Agent) RuleFor(api, mend string) string {
 	}
 	return rulesFor[mend]
 }
+
+// TriesAgain: 2.1.330 and 2.1.332 send the request again without any thinking (measured).
+func (Agent) TriesAgain(version, mend string) bool {
+	return mend == "bound" && (version == "" || !before(version, "2.1.330"))
+}

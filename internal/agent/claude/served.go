@@ -1,9 +1,11 @@
 package claude
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
+	"github.com/hist-cli/hist/internal/check"
 	"github.com/hist-cli/hist/internal/finding"
 	"github.com/hist-cli/hist/internal/jsonl"
 )
@@ -28,6 +30,28 @@ func (n *node) serve(kind string, v *value, span jsonl.Span) {
 	}
 	if s.id != "" {
 		n.own().served = append(n.served, s)
+	}
+	if s.tool == "tool_search" {
+		n.passing(v, span)
+	}
+}
+
+// atStart is a tool that the client offers only while its MCP servers start: a resumed session has it for moments, or not at all.
+const atStart = "WaitForMcpServers"
+
+// passing notes references to that tool in the output of the API's own search for tools, which is sent as it is (2.1.215, 2.1.332, measured).
+func (n *node) passing(v *value, span jsonl.Span) {
+	if !bytes.Contains(v.text, []byte(atStart)) {
+		return
+	}
+	for _, ref := range v.parsed().Get("content.tool_references").Array() {
+		if ref.Get("tool_name").String() == atStart {
+			at := span.Start + ref.Index
+			n.fault(fault{
+				rule: check.Refused, message: "a reference to " + atStart + ", which the client does not offer for long: the API may refuse every request", at: at,
+				fix: finding.SetAside, impact: onAll(finding.Notes), cuts: []finding.Cut{{Start: at, End: at + len(ref.Raw), Element: true}},
+			})
+		}
 	}
 }
 

@@ -118,3 +118,6 @@ func (Agent) RuleFor(api, mend string) string {
 	}
 	return rulesFor[mend]
 }
+
+// TriesAgain: no client does.
+func (Agent) TriesAgain(_, _ string) bool { return false }

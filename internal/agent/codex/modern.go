@@ -2,6 +2,7 @@ package codex
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -23,8 +24,35 @@ func Modernize(rec *session.Record) (cut session.Cut, what string) {
 		}
 	case "local_shell_call":
 		return wholeTimeout(rec)
+	case "reasoning":
+		raw := Field(rec, FieldSummary)
+		if missing := len(raw) == 0 || raw[0] == 'n'; missing && IsString(rec, FieldEncrypted) && fitsBut(rec, "summary") {
+			return within(rec, session.SetMember(Field(rec, FieldPayload), "", "summary", []byte("[]"))), "it has no summary"
+		}
+	case "function_call":
+		if !textOrNone(Field(rec, FieldNamespace)) && fitsBut(rec, "namespace") {
+			return within(rec, session.DropMember(Field(rec, FieldPayload), "", "namespace")), "its namespace is no text"
+		}
 	}
 	return session.Cut{}, ""
+}
+
+// fitsBut says whether the client's typed reader reads all members of an item but one.
+func fitsBut(rec *session.Record, name string) bool {
+	for i := range typedItems {
+		if t := &typedItems[i]; t.kind == ItemKind(rec) {
+			others := slices.DeleteFunc(slices.Clone(t.members), func(m typedMember) bool { return m.name == name })
+			return misfit(rec, others) == ""
+		}
+	}
+	return false
+}
+
+// within is a cut of a payload as one of its record.
+func within(rec *session.Record, cut session.Cut) session.Cut {
+	start := rec.Spans[FieldPayload].Start
+	cut.Start, cut.End = cut.Start+start, cut.End+start
+	return cut
 }
 
 // plainOutput is the content of an output object: its list of items, of which its text is only another form, or else its text.

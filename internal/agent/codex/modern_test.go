@@ -33,6 +33,11 @@ func TestModernize(t *testing.T) {
 		`{"type":"local_shell_call","status":"completed","action":{"type":"exec","command":["ls"],"timeout_ms":1000.0}}`: true,
 		`{"type":"local_shell_call","status":"weird","action":{"type":"exec","command":["ls"],"timeout_ms":1000.0}}`:     false,
 		`{"type":"local_shell_call","status":"completed","action":{"type":"exec","command":"ls","timeout_ms":1000.0}}`:   false,
+		`{"type":"reasoning","encrypted_content":"gAAAAAB"}`:                                                             true,
+		`{"type":"reasoning","summary":null,"encrypted_content":"gAAAAAB"}`:                                              true,
+		`{"type":"reasoning","content":"x","encrypted_content":"gAAAAAB"}`:                                               false,
+		`{"type":"function_call","name":"f","arguments":"{}","call_id":"c","namespace":7}`:                               true,
+		`{"type":"function_call","arguments":"{}","call_id":"c","namespace":7}`:                                          false,
 	} {
 		rec := scanned(t, payload)
 		cut, what := Modernize(rec)

@@ -48,6 +48,8 @@ type Manner struct {
 	Busy   int           // so many of the next requests are refused, as by an overloaded API
 	Pause  time.Duration // before each block
 	Stop   string        // why answers without a call end, "" as usual
+	// Refuse says why the API refuses a request that carries the conversation, "" if it takes it. A nil Refuse takes all.
+	Refuse func(request []byte) string
 }
 
 // Behave sets the manner of all answers from now on.
@@ -178,6 +180,10 @@ func (s *Server) message(w http.ResponseWriter, body []byte) {
 		answer, s.script = s.script[0], s.script[1:]
 	}
 	manner := s.manner
+	refused := ""
+	if main && manner.Refuse != nil {
+		refused = manner.Refuse(body)
+	}
 	if !main {
 		manner = Manner{}
 	}
@@ -188,6 +194,10 @@ func (s *Server) message(w http.ResponseWriter, body []byte) {
 		w.Header().Set("Retry-After", "0")
 		w.WriteHeader(529)
 		fmt.Fprint(w, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
+	case refused != "":
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(object{"type": "error", "error": object{"type": "invalid_request_error", "message": refused}})
 	case ask.Stream:
 		stream(w, id, ask.Model, answer, use, manner)
 	default:

@@ -160,6 +160,9 @@ func (c *argumentChecker) settle(f *finding.Finding) {
 	}
 }
 
+// unknownTool stands for the name of a tool that is lost.
+const unknownTool = "unknown_tool"
+
 func (c *argumentChecker) name(rec *session.Record) {
 	raw := codex.Field(rec, codex.FieldName)
 	if len(raw) == 0 || raw[0] != '"' {
@@ -175,8 +178,12 @@ func (c *argumentChecker) name(rec *session.Record) {
 		}
 		return -1
 	}, name)
-	if len(clean) == 0 || len(clean) > codex.MaxToolName {
-		c.splice(ruleBadToolName, finding.Rejects, finding.NoFix, rec, codex.FieldName, nil, "a tool name that the API refuses and that can't be cleaned up")
+	switch {
+	case len(clean) == 0:
+		c.splice(ruleBadToolName, finding.Rejects, finding.StandIn, rec, codex.FieldName, quoted(unknownTool), "a call without the name of its tool: the API refuses it")
+		return
+	case len(clean) > codex.MaxToolName:
+		c.splice(ruleBadToolName, finding.Rejects, finding.StandIn, rec, codex.FieldName, quoted(string(clean[:codex.MaxToolName])), "a tool name that is longer than the API takes")
 		return
 	}
 	c.splice(ruleBadToolName, finding.Rejects, finding.Exact, rec, codex.FieldName, quoted(string(clean)), "a tool name with characters that the API refuses")

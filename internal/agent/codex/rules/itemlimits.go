@@ -2,7 +2,6 @@ package rules
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -155,7 +154,7 @@ func (c *limitedItems) callID(it item) {
 	if len(it.CallID) > 0 {
 		if n := utf8.RuneCount(it.CallID); n > codex.MaxCallID && c.run.provider.IDs {
 			f := it.finding(check.Refused, finding.Exact, id.Start, fmt.Sprintf("the API refuses every request: a call_id of %d characters, more than the %d that it takes", n, codex.MaxCallID))
-			f.Edits = []finding.Edit{rename(shorterID(it.CallID))}
+			f.Edits = []finding.Edit{rename([]byte(api.FreshID(it.Raw, string(it.CallID))))}
 			c.run.report(f)
 		}
 		return
@@ -189,12 +188,6 @@ func familyOf(typ string) session.Family {
 		return session.Search
 	}
 	return session.Function
-}
-
-// shorterID is a call_id that the API takes, the same for the same long one.
-func shorterID(id []byte) []byte {
-	sum := sha256.Sum256(id)
-	return []byte(fmt.Sprintf("call_hist_%x", sum[:8]))
 }
 
 // forget lets go of calls that a compaction has replaced, or whose turn was taken back: nothing will answer them.
