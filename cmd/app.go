@@ -194,6 +194,7 @@ func newApp(e *env) *cli.App {
 		},
 	}
 	operandsOnly(app.Commands)
+	withFormat(app.Commands)
 	return app
 }
 
@@ -202,6 +203,27 @@ func operandsOnly(commands []*cli.Command) {
 	for _, c := range commands {
 		c.HideHelpCommand = true
 		operandsOnly(c.Subcommands)
+	}
+}
+
+// withFormat gives each command that answers with --json the option --format, too: programs ask every command in the same way.
+func withFormat(commands []*cli.Command) {
+	for _, c := range commands {
+		names := longNames(c.Flags)
+		if !slices.Contains(names, "json") || slices.Contains(names, "format") {
+			continue
+		}
+		c.Flags = append(c.Flags, &cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the answer: text, or json, which is --json"})
+		c.Before = func(c *cli.Context) error {
+			switch f := c.String("format"); f {
+			case "text":
+				return nil
+			case "json":
+				return c.Set("json", "true")
+			default:
+				return usage("--format is %q; it takes text or json", f)
+			}
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hist-cli/hist/fixtures"
 	"github.com/hist-cli/hist/internal/agent/all"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/preresume"
 	"github.com/hist-cli/hist/internal/source"
 	"github.com/hist-cli/hist/lint"
@@ -25,6 +26,7 @@ func explainCommand(e *env) *cli.Command {
 		OnUsageError: onUsageError,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "error", Usage: "explain the `TEXT` of a client's or the model API's error instead, for a session if one is named"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
 			colorFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -42,16 +44,16 @@ func explainCommand(e *env) *cli.Command {
 				}
 				return e.explainError(c, st, c.String("error"), c.Args().First())
 			}
+			if c.Bool("json") {
+				return e.explainJSON(c.Args().Slice())
+			}
 			if !c.Args().Present() {
 				listRules(w, st)
 			}
 			for i, name := range c.Args().Slice() {
-				r := lint.FindRule(name)
-				if r == nil {
-					if strings.Contains(name, " ") { // no rule's name has one
-						return usage("there is no rule %q; for the text of an error, use hist explain --error", name)
-					}
-					return usage("there is no rule %q%s", name, meantOr(name, ruleNames(), "; hist explain lists them"))
+				r, err := ruleNamed(name)
+				if err != nil {
+					return err
 				}
 				if i > 0 {
 					fmt.Fprintln(w)
@@ -71,6 +73,64 @@ func explainCommand(e *env) *cli.Command {
 	}
 }
 
+// ruleNamed finds a rule, or says which may be meant.
+func ruleNamed(name string) (*lint.Rule, error) {
+	r := lint.FindRule(name)
+	switch {
+	case r != nil:
+		return r, nil
+	case strings.Contains(name, " "): // no rule's name has one
+		return nil, usage("there is no rule %q; for the text of an error, use hist explain --error", name)
+	}
+	return nil, usage("there is no rule %q%s", name, meantOr(name, ruleNames(), "; hist explain lists them"))
+}
+
+// explained is the documented form of a rule. In a list of all, Text is left out.
+type explained struct {
+	Rule   string   `json:"rule"`
+	Title  string   `json:"title"`
+	Family string   `json:"family"`
+	Impact string   `json:"impact"`
+	Fix    string   `json:"fix"`
+	Agents []string `json:"agents"`
+	Text   string   `json:"text,omitempty"`
+}
+
+// explainedError is the documented form of an explained error.
+type explainedError struct {
+	Schema string               `json:"schema"`
+	Error  *preresume.ErrorHint `json:"error"`
+	Answer *preresume.Answer    `json:"session,omitempty"` // what hist pre-resume says of the session, if one is known
+	Next   []string             `json:"next,omitempty"`
+}
+
+// explainJSON explains the named rules, or lists all.
+func (e *env) explainJSON(names []string) error {
+	out := struct {
+		Schema string      `json:"schema"`
+		Rules  []explained `json:"rules"`
+	}{Schema: "hist.explain/1", Rules: []explained{}}
+	list, text := lint.Rules, len(names) > 0
+	if text {
+		list = nil
+	}
+	for _, name := range names {
+		r, err := ruleNamed(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, r)
+	}
+	for _, r := range list {
+		x := explained{Rule: r.Name, Title: r.Title, Family: r.Family, Impact: r.Impact.String(), Fix: r.Fix.String(), Agents: lint.Agents(r)}
+		if text {
+			x.Text = lint.Described(r)
+		}
+		out.Rules = append(out.Rules, x)
+	}
+	return format.Write(e.out, out)
+}
+
 // explainError explains the error of a failed resume, for a session if one is named. An unknown error is not a success.
 func (e *env) explainError(c *cli.Context, st *styles, text, session string) error {
 	hint := preresume.Explain(text)
@@ -81,6 +141,9 @@ func (e *env) explainError(c *cli.Context, st *styles, text, session string) err
 	operand := session
 	if operand == "" {
 		operand = preresume.SessionIn(text)
+	}
+	if c.Bool("json") {
+		return e.explainErrorJSON(c, hint, text, operand)
 	}
 	w := bufio.NewWriter(e.out)
 	name := hint.Rule
@@ -125,17 +188,42 @@ func (e *env) explainIn(c *cli.Context, text, operand string, found bool) error 
 		}
 		return exit(ExitIO)
 	}
-	p := &preRun{env: e, c: c, failure: text}
-	a, err := p.answer(t)
-	if err != nil {
-		a = preresume.Unreadable(t.path, err)
-	}
+	a := e.answerTo(c, text, t)
 	w := bufio.NewWriter(e.out)
 	words(w, a, widthOf(e.out))
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("writing the explanation: %w", err)
 	}
 	return nil
+}
+
+// answerTo is what hist pre-resume says of a session after an error.
+func (e *env) answerTo(c *cli.Context, text string, t target) *preresume.Answer {
+	p := &preRun{env: e, c: c, failure: text}
+	a, err := p.answer(t)
+	if err != nil {
+		a = preresume.Unreadable(t.path, err)
+	}
+	a.Command = nextOf(a)
+	return a
+}
+
+// explainErrorJSON explains an error, for a session if one is named or the error names one that is there.
+func (e *env) explainErrorJSON(c *cli.Context, hint *preresume.ErrorHint, text, operand string) error {
+	out := explainedError{Schema: "hist.explain/1", Error: hint}
+	if operand != "" {
+		list, err := targets(c.Context, []string{operand}, "")
+		if err != nil {
+			return err
+		}
+		if t := list[0]; t.err != nil {
+			out.Answer = preresume.Missing(t.err)
+		} else {
+			out.Answer = e.answerTo(c, text, t)
+		}
+		out.Next = out.Answer.Command
+	}
+	return format.Write(e.out, out)
 }
 
 // example repairs the rule's damaged session and shows what was found and changed, in lines of at most width columns; 0: of any

@@ -172,7 +172,15 @@ func (p *machinePrinter) session(r linted) error {
 			})
 		}
 	}
+	if r.result != nil && r.target.path != "-" && mendable(r.result.Findings) {
+		s.Next = []string{"hist", "repair", nameOf(r.result.Summary.Header.ID, r.target.path)}
+	}
 	return errors.Join(p.to.Session(s), p.w.Flush())
+}
+
+// mendable says whether a repair has something to do.
+func mendable(list []lint.Finding) bool {
+	return slices.ContainsFunc(list, func(f lint.Finding) bool { return f.Impact != lint.Notes && f.Fix != lint.NoFix && f.Option == "" })
 }
 
 func (p *machinePrinter) end() error { return errors.Join(p.to.End(), p.w.Flush()) }

@@ -230,6 +230,7 @@ type listedSession struct {
 	Repaired  string   `json:"repaired_as,omitempty"`
 	CopyOf    string   `json:"copy_of,omitempty"`
 	Continued string   `json:"continued_in,omitempty"` // the file with which a revert replaced it
+	Next      []string `json:"next"`                   // the command to run now: the resume, or what says why there is none
 }
 
 // lastTurn is the documented form of a session's last turn.
@@ -263,10 +264,14 @@ func listJSON(w io.Writer, list []*glance.Session, table *listTable) error {
 	healths := table.healths(list)
 	for i, s := range list {
 		h := s.Header
+		next := s.Resume()
+		if s.Obstacle() != "" || len(next) == 0 {
+			next = []string{"hist", "pre-resume", nameOf(s.Thread, s.Path)}
+		}
 		out.Sessions = append(out.Sessions, listedSession{
 			Agent: s.Agent.Name(), Thread: s.Thread, Path: s.Path, CWD: s.CWD, Branch: h.Branch, Model: s.Model, Provider: h.Provider, Source: h.Source, Version: h.Version,
 			Mode: h.Mode, Created: stamp(s.Created), Modified: stamp(s.Modified), Size: s.Size, Turn: lastTurnOf(s), Resumable: s.Obstacle() == "", Obstacle: s.Obstacle(),
-			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.Original(s.Path), Continued: table.newer[partOf(s)],
+			Health: healths[i], Repaired: table.repaired(s), CopyOf: table.copies.Original(s.Path), Continued: table.newer[partOf(s)], Next: next,
 		})
 	}
 	return format.Write(w, out)

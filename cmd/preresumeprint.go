@@ -19,6 +19,7 @@ func (p *preRun) show(a *preresume.Answer) error {
 		return nil
 	}
 	w := bufio.NewWriter(p.out())
+	a.Command = nextOf(a)
 	if p.c.Bool("json") {
 		if err := format.Write(w, a); err != nil {
 			return fmt.Errorf("writing the answer: %w", err)
@@ -59,15 +60,29 @@ func words(w *bufio.Writer, a *preresume.Answer, width int) {
 	fmt.Fprintf(w, "%s: %s\n", a.Verdict, oneLine(a.Reason))
 	sessionWords(a, line)
 	troubleWords(a, line)
-	switch {
-	case len(a.Before) > 0:
-		line("next", "%s", format.Command(a.Before...))
-	case a.Next == preresume.RepairThenResume:
-		line("next", "%s", format.Command("hist", "repair", "--in-place", repairOperand(a)))
+	if next := nextOf(a); len(next) > 0 && !a.OK() {
+		line("next", "%s", format.Command(next...))
 	}
 	if len(a.Resume) > 0 {
 		line("resume", "%s", format.Command(a.Resume...))
 	}
+}
+
+// nextOf is the command to run after an answer, nil if there is only to wait, or a person has to act.
+func nextOf(a *preresume.Answer) []string {
+	switch {
+	case len(a.Before) > 0:
+		return a.Before
+	case a.Next == preresume.RepairThenResume:
+		return []string{"hist", "repair", "--in-place", repairOperand(a)}
+	case a.OK():
+		return a.Resume
+	case a.Next == preresume.Locate:
+		return []string{"hist", "list"}
+	case a.Next == preresume.SeeFindings && a.Path != "":
+		return []string{"hist", "show", repairOperand(a)}
+	}
+	return nil
 }
 
 // sessionWords describe the session and its last turn.

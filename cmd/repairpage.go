@@ -68,17 +68,12 @@ func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 		written++
 	}
 	opts := repair.PageOptions{Content: p.content, About: func(i int) repair.Session { return about[i] }}
-	if c.Bool("dry-run") && anythingToDo(p.reports) {
-		for i, rep := range p.reports {
-			about[i].Next = append(withoutDryRun(c), nameOf(rep.Thread, rep.Source))
-		}
-		opts.Next = about[0].Next
-		if len(p.reports) > 1 { // a command of many words is of no use; each session has its own
-			opts.Next = nil
-			if c.NArg() <= maxNamed {
-				opts.Next = append(withoutDryRun(c), c.Args().Slice()...)
-			}
-		}
+	switch {
+	case !c.Bool("dry-run") || !anythingToDo(p.reports):
+	case len(p.reports) == 1:
+		opts.Next = p.reports[0].Next
+	case c.NArg() <= maxNamed: // a command of many words is of no use; each session has its own
+		opts.Next = append(withoutDryRun(c), c.Args().Slice()...)
 	}
 	return writePage(ctx, p.page, func(w io.Writer) error {
 		return repair.HTML(w, p.reports, opts)
@@ -88,6 +83,15 @@ func (p *reportPrinter) pages(ctx context.Context, c *cli.Context) (err error) {
 // anythingToDo says whether a report of a dry run shows a change.
 func anythingToDo(reports []*repair.Report) bool {
 	return slices.ContainsFunc(reports, func(r *repair.Report) bool { return len(r.Edits) > 0 })
+}
+
+// next is the command that makes what a dry run shows of one session.
+func (p *reportPrinter) next(rep *repair.Report) []string {
+	words := withoutDryRun(p.c)
+	if rep.Operation == nil || p.c.NArg() == 0 {
+		return append(words, nameOf(rep.Thread, rep.Source))
+	}
+	return append(words, p.c.Args().Slice()...) // an operation may take more than sessions
 }
 
 // withoutDryRun are the words of the command line that say how to repair: without its operands, and without what only decides how a

@@ -37,6 +37,7 @@ type reportPrinter struct {
 	timelines bool
 	reports   []*repair.Report // for the page
 	env       *env
+	c         *cli.Context
 }
 
 func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) {
@@ -48,7 +49,7 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &reportPrinter{env: e, w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), verbose: c.Bool("verbose"), width: widthOf(to), nothing: "nothing to repair", page: c.String("html")}
+	p := &reportPrinter{env: e, c: c, w: bufio.NewWriter(to), st: st, diff: c.Bool("diff"), content: c.Bool("show-content"), verbose: c.Bool("verbose"), width: widthOf(to), nothing: "nothing to repair", page: c.String("html")}
 	switch f := c.String("format"); f {
 	case "text":
 	case "json":
@@ -66,6 +67,9 @@ func (e *env) reportPrinter(c *cli.Context, toErr bool) (*reportPrinter, error) 
 }
 
 func (p *reportPrinter) report(rep *repair.Report) error {
+	if op := rep.Operation; rep.Mode == repair.DryRun.String() && (len(rep.Edits) > 0 || op != nil && op.Sent != nil) {
+		rep.Next = p.next(rep)
+	}
 	if p.page != "" {
 		p.reports = append(p.reports, rep)
 	}

@@ -71,10 +71,15 @@ type listedRun struct {
 	State   string      `json:"state"`
 	Bytes   int64       `json:"bytes"`
 	Files   []runs.File `json:"files"`
+	Next    []string    `json:"next,omitempty"` // the command that undoes it, if that is still possible
 }
 
 func aboutRun(m *runs.Manifest) listedRun {
-	return listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: string(m.State()), Bytes: sizeOfRun(m.Run), Files: m.Files}
+	l := listedRun{Run: m.Run, Started: stamp(m.Started), Version: m.Version, State: string(m.State()), Bytes: sizeOfRun(m.Run), Files: m.Files}
+	if m.State().Live() {
+		l.Next = []string{"hist", "undo", m.Run}
+	}
+	return l
 }
 
 // sizeOfRun is how many bytes a record takes, as far as that can be found out.

@@ -129,12 +129,14 @@ func flagValues(command, flag string) []string {
 	switch command + " " + flag {
 	case "lint format":
 		return namesIn(formatNames)
-	case "repair format":
-		return []string{"text", "json"}
+	case "export format":
+		return []string{"markdown", "text"}
 	case "show format":
-		return []string{"text", "jsonl"}
+		return []string{"text", "json", "jsonl"}
 	}
 	switch flag {
+	case "format":
+		return []string{"text", "json"}
 	case "fail-on":
 		return []string{"blocks", "loses", "rejects", "shows", "notes"}
 	case "rule":

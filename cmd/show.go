@@ -26,7 +26,7 @@ func showCommand(e *env) *cli.Command {
 		Description: "Shows what happened in a session: turns, prompts, answers, tool calls with their outcomes, and the findings of\nlint in their place. PATH is a file (.jsonl, .jsonl.zst), or - for standard input; ID is a thread's id.",
 		Flags: []cli.Flag{
 			lastFlag(), anyFlag(), agentFlag(),
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, or jsonl (one JSON object per entry)"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: "`FORMAT` of the timeline: text, json (one object), or jsonl (one per entry)"},
 			&cli.StringFlag{Name: "html", Usage: "write one page for a browser to `FILE`, which must not exist"},
 			&cli.BoolFlag{Name: "show-content", Usage: "show the words of prompts and answers, and the inputs and outputs of calls", DisableDefaultText: true},
 			colorFlag(),
@@ -112,8 +112,10 @@ func (e *env) showPrinter(c *cli.Context) (showPrinter, error) {
 		return &timelinePrinter{w: bufio.NewWriter(e.out), st: st, width: widthOf(e.out)}, nil
 	case f == "jsonl":
 		return &jsonTimeline{w: bufio.NewWriter(e.out)}, nil
+	case f == "json":
+		return &jsonTimeline{w: bufio.NewWriter(e.out), whole: true}, nil
 	default:
-		return nil, usage("--format is %q; it takes text or jsonl", f)
+		return nil, usage("--format is %q; it takes text, json or jsonl", f)
 	}
 }
 

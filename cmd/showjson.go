@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"time"
 
 	"github.com/hist-cli/hist/internal/format"
@@ -9,8 +10,13 @@ import (
 	"github.com/hist-cli/hist/internal/timeline"
 )
 
-// jsonTimeline writes one object per entry.
-type jsonTimeline struct{ w *bufio.Writer }
+// jsonTimeline writes one object per entry, or one for the whole session.
+type jsonTimeline struct {
+	w       *bufio.Writer
+	whole   bool
+	entries int
+	next    []string
+}
 
 // jsonEntry is the documented form of an entry.
 type jsonEntry struct {
@@ -41,8 +47,34 @@ type jsonEntry struct {
 	Got     string  `json:"got,omitempty"`
 }
 
-func (p *jsonTimeline) begin(*shown) error { return nil }
-func (p *jsonTimeline) end() error         { return p.w.Flush() }
+func (p *jsonTimeline) begin(s *shown) error {
+	if !p.whole {
+		return nil
+	}
+	p.next, _ = s.next()
+	p.entries = 0
+	var head bytes.Buffer
+	err := format.Write(&head, struct {
+		Schema string `json:"schema"`
+		Agent  string `json:"agent"`
+		Thread string `json:"thread_id"`
+		Path   string `json:"path"`
+	}{"hist.show/1", s.summary.Agent, s.summary.Header.ID, s.path})
+	p.w.Write(bytes.TrimSuffix(head.Bytes(), []byte("}\n"))) //nolint:errcheck // Flush returns it
+	p.w.WriteString(`,"entries":[`)                          //nolint:errcheck // as above
+	return err
+}
+
+func (p *jsonTimeline) end() error {
+	if p.whole {
+		p.w.WriteString(`],"next":`) //nolint:errcheck // Flush returns it
+		if err := format.Write(p.w, append([]string{}, p.next...)); err != nil {
+			return err
+		}
+		p.w.WriteString("}\n") //nolint:errcheck // as above
+	}
+	return p.w.Flush()
+}
 
 func (p *jsonTimeline) entry(e *timeline.Entry) error {
 	j := jsonEntry{
@@ -62,6 +94,9 @@ func (p *jsonTimeline) entry(e *timeline.Entry) error {
 		j.State = string(e.State)
 	case timeline.Finding:
 		j.Rule, j.Impact, j.Message = e.Finding.Rule.Name, e.Finding.Impact.String(), e.Finding.Message
+	}
+	if p.entries++; p.whole && p.entries > 1 {
+		p.w.WriteByte(',') //nolint:errcheck // Flush returns it
 	}
 	return format.Write(p.w, j)
 }

@@ -69,19 +69,18 @@ type pageFinding struct {
 const maxListed = 100
 
 // next is the command to go on with: the repair if something can be repaired, with another that shows what it would change, otherwise
-// the resume; "" if no command names the session.
-func (s *shown) next() (command, preview string) {
+// the resume; nil if no command names the session.
+func (s *shown) next() (command, preview []string) {
 	name := nameOf(s.summary.Header.ID, s.path)
-	mendable := slices.ContainsFunc(s.findings, func(f lint.Finding) bool { return f.Impact != lint.Notes && f.Fix != lint.NoFix })
 	switch {
 	case s.path == "-":
-		return "", ""
-	case mendable:
-		return format.Command("hist", "repair", name), format.Command("hist", "repair", "-n", "--html", "repair.html", name)
+		return nil, nil
+	case mendable(s.findings):
+		return []string{"hist", "repair", name}, []string{"hist", "repair", "-n", "--html", "repair.html", name}
 	case s.summary.Header.ID == "":
-		return "", ""
+		return nil, nil
 	}
-	return format.Command(s.resume...), ""
+	return s.resume, nil
 }
 
 func newPage(w io.Writer, report string) *timelinePage {
@@ -107,7 +106,7 @@ func (p *timelinePage) begin(s *shown) error {
 	h := s.summary.Header
 	next, preview := s.next()
 	p.write("head", map[string]any{
-		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": changed(oneLine(h.CWD), s.modified), "Report": p.report, "Next": next, "Preview": preview,
+		"Path": oneLine(s.path), "ID": oneLine(h.ID), "Title": cmp.Or(s.title, strings.TrimSpace("Session "+short(oneLine(h.ID)))), "Where": changed(oneLine(h.CWD), s.modified), "Report": p.report, "Next": format.Command(next...), "Preview": format.Command(preview...),
 		"Damaged": len(listed) > 0, "Style": page.Style, "Facts": facts, "Verdict": s.verdict(), "Findings": listed,
 	})
 	return p.err

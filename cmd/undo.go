@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/hist-cli/hist/internal/agent/homes"
+	"github.com/hist-cli/hist/internal/format"
 	"github.com/hist-cli/hist/internal/inuse"
 	"github.com/hist-cli/hist/internal/runs"
 	"github.com/hist-cli/hist/repair"
@@ -19,6 +20,7 @@ func undoCommand(e *env) *cli.Command {
 		Description: "RUN is the id that repair printed, or its beginning; without it, the newest repair that can still be\nundone is. If a session has changed since the repair, nothing is undone.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "dry-run", Aliases: []string{"n"}, Usage: "change nothing, only say what would be done", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object", DisableDefaultText: true},
 		},
 		OnUsageError: onUsageError,
 		Action: func(c *cli.Context) error {
@@ -45,27 +47,55 @@ func (e *env) undo(c *cli.Context) error {
 		return err
 	}
 	claims := repair.Claims{HomeOf: homeOf, Dependants: homes.DependantsOfMany()}
+	undo, says := run.Undo, undoneWords
 	if c.Bool("dry-run") {
-		would, err := run.Preview(c.Context, claims)
-		for _, u := range would {
-			fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
-				runs.Restored: "the original would be restored", runs.Removed: "the copy would be removed", runs.Already: "nothing left to do",
-				runs.RowsBack: "what its client's database held of it would come back",
-			}[u.Action])
-		}
-		return asInUse(err)
+		undo, says = run.Preview, wouldUndoWords
 	}
-	done, err := run.Undo(c.Context, claims)
+	done, err := undo(c.Context, claims)
+	if c.Bool("json") {
+		return errors.Join(asInUse(err), e.undoneJSON(c, run.Manifest.Run, done))
+	}
 	for _, u := range done {
-		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), map[string]string{
-			runs.Restored: "the original was restored", runs.Removed: "the copy was removed", runs.Already: "nothing left to do",
-			runs.RowsBack: "its rows in the client's database were restored; the session itself had not changed",
-		}[u.Action])
+		fmt.Fprintf(e.out, "%s: %s\n", oneLine(u.Path), says[u.Action])
 		if u.Note != "" {
 			fmt.Fprintf(e.out, "  %s\n", oneLine(u.Note))
 		}
 	}
 	return asInUse(err)
+}
+
+var undoneWords = map[string]string{
+	runs.Restored: "the original was restored", runs.Removed: "the copy was removed", runs.Already: "nothing left to do",
+	runs.RowsBack: "its rows in the client's database were restored; the session itself had not changed",
+}
+
+var wouldUndoWords = map[string]string{
+	runs.Restored: "the original would be restored", runs.Removed: "the copy would be removed", runs.Already: "nothing left to do",
+	runs.RowsBack: "what its client's database held of it would come back",
+}
+
+// undoneFile is the documented form of a file that was undone.
+type undoneFile struct {
+	Path   string `json:"path"`
+	Action string `json:"action"` // restored, removed, rows or already
+	Note   string `json:"note,omitempty"`
+}
+
+func (e *env) undoneJSON(c *cli.Context, run string, done []runs.Undone) error {
+	out := struct {
+		Schema string       `json:"schema"`
+		Run    string       `json:"run"`
+		DryRun bool         `json:"dry_run"`
+		Files  []undoneFile `json:"files"`
+		Next   []string     `json:"next,omitempty"`
+	}{Schema: "hist.undo/1", Run: run, DryRun: c.Bool("dry-run"), Files: []undoneFile{}}
+	for _, u := range done {
+		out.Files = append(out.Files, undoneFile(u))
+	}
+	if out.DryRun {
+		out.Next = []string{"hist", "undo", run}
+	}
+	return format.Write(e.out, out)
 }
 
 // asInUse gives the error about a file in use its exit code.

@@ -32,10 +32,9 @@ type PageOptions struct {
 
 // Session says which session a part of a page is about. Empty fields are not shown.
 type Session struct {
-	Title    string   // the file otherwise
-	Where    string   // its working directory, and when it was last changed
-	Timeline string   // a link to the page of its timeline
-	Next     []string // the command that makes what a dry run shows of this session alone
+	Title    string // the file otherwise
+	Where    string // its working directory, and when it was last changed
+	Timeline string // a link to the page of its timeline
 }
 
 // part is what a page shows of one report.

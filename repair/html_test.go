@@ -20,7 +20,7 @@ func pageOf(t *testing.T, content bool, reports ...*Report) string {
 func TestHTML(t *testing.T) {
 	line := func(s string) []Excerpt { return []Excerpt{{Text: []byte(s), Size: len(s)}} }
 	rep := &Report{
-		Run: "20261120T100000Z-abcdef", Source: "old.jsonl", Target: "new.jsonl", Mode: "in-place", Resume: []string{"codex", "resume", "some-id"},
+		Run: "20261120T100000Z-abcdef", Source: "old.jsonl", Target: "new.jsonl", Mode: "in-place", Resume: []string{"codex", "resume", "some-id"}, Next: []string{"codex", "resume", "some-id"},
 		Totals: Totals{Read: 12, Untouched: 9, Edited: 1, Added: 2, SetAside: 3}, Proof: "00aa11bb", Aside: "/runs/aside", Notes: []string{"a note"},
 		History: History{Items: 5, Before: 4, After: 5},
 		Edits: []Entry{{

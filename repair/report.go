@@ -28,6 +28,7 @@ type Report struct {
 	Mode    string   `json:"mode"`
 	Thread  string   `json:"thread"`           // id of the thread that the repaired session resumes as
 	Resume  []string `json:"resume,omitempty"` // the command and its arguments; empty if nothing was written, or no client would resume it
+	Next    []string `json:"next,omitempty"`   // the command to run now: the resume, or after a dry run the one that makes the changes
 	Fix     string   `json:"fix,omitempty"`    // the weakest of all edits; empty if there are none
 	Edits   []Entry  `json:"edits"`
 	Totals  Totals   `json:"totals"`
@@ -146,6 +147,7 @@ func (w *job) report(run *runs.Run) *Report {
 	if rep.Refused() {
 		rep.Resume = nil
 	}
+	rep.Next = rep.Resume
 	lineless, fix := w.linelessEdits()
 	rep.Edits = append(rep.Edits, lineless...)
 	rep.History = w.history()

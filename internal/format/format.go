@@ -39,8 +39,9 @@ type Finding struct {
 type Session struct {
 	Path     string
 	Findings []Finding
-	Err      error // why it could not be read, or not to its end
-	Row      *Row  // the session in numbers; nil for a file beside sessions
+	Err      error    // why it could not be read, or not to its end
+	Row      *Row     // the session in numbers; nil for a file beside sessions
+	Next     []string // the command to run now, nil if there is none
 }
 
 // Rule is what a format says about a rule.

@@ -34,6 +34,7 @@ type document struct {
 	w     io.Writer
 	about About
 	count int
+	next  []string // of the first session that has one
 }
 
 func newJSON(w io.Writer, about About) Printer { return &document{w: escape.JSON(w), about: about} }
@@ -47,6 +48,7 @@ type documentSession struct {
 	Path     string    `json:"path"`
 	Error    string    `json:"error,omitempty"`
 	Findings []Finding `json:"findings"`
+	Next     []string  `json:"next,omitempty"` // the command to run now, if something can be repaired
 }
 
 // open writes what comes before a session.
@@ -67,9 +69,12 @@ func (p *document) Session(s *Session) error {
 	if err := p.open(); err != nil {
 		return err
 	}
-	out := documentSession{Path: s.Path, Findings: s.Findings}
+	out := documentSession{Path: s.Path, Findings: s.Findings, Next: s.Next}
 	if s.Findings == nil {
 		out.Findings = []Finding{}
+	}
+	if p.next == nil {
+		p.next = s.Next
 	}
 	if s.Err != nil {
 		out.Error = s.Err.Error()
@@ -83,6 +88,13 @@ func (p *document) End() error {
 			return err
 		}
 	}
-	_, err := io.WriteString(p.w, "]}\n")
+	if p.next == nil {
+		_, err := io.WriteString(p.w, "]}\n")
+		return err
+	}
+	next, err := json.Marshal(p.next)
+	if err == nil {
+		_, err = p.w.Write(append(append([]byte(`],"next":`), next...), "}\n"...))
+	}
 	return err
 }

@@ -72,6 +72,7 @@ type Answer struct {
 	Error       *ErrorHint `json:"error,omitempty"`
 	Before      []string   `json:"before_resume,omitempty"` // a command to run first
 	Resume      []string   `json:"resume,omitempty"`
+	Command     []string   `json:"next,omitempty"` // to run now; none if there is only to wait, or a person has to act
 	Repaired    bool       `json:"repaired"`
 	Run         string     `json:"run,omitempty"` // the repair's run id, for hist undo
 	Complete    bool       `json:"complete"`
